@@ -18,10 +18,10 @@ HOLDS = {True: "holds", False: "does not hold", None: "is not known to hold"}
 
 
 def solution_json(solution: Solution) -> dict[str, Any]:
-    """The form of the contract, ``symroof/crossings/1``."""
+    """The form of the contract, ``symroof/solve/1``."""
     crossing = solution.crossing
     return {
-        "schema": "symroof/crossings/1",
+        "schema": "symroof/solve/1",
         "equation": {"lhs": text(solution.lhs), "rhs": text(solution.rhs)},
         "unknown": solution.unknown,
         "verdict": solution.verdict,

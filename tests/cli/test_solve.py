@@ -60,7 +60,7 @@ def test_form_of_the_contract(capsys):
         "unit",
         "reason",
     }
-    assert found["schema"] == "symroof/crossings/1" and found["unknown"] == "batch" and found["unit"] == "request"
+    assert found["schema"] == "symroof/solve/1" and found["unknown"] == "batch" and found["unit"] == "request"
     assert found["value"] == pytest.approx((160e9 - 141107412992) / (327680 * 4607))
     assert found["integer"] == {"at_most": 12} and found["within_memory"] is True
     (branch,) = found["branches"]
