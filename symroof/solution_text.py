@@ -10,8 +10,10 @@ from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex
 from symroof.formula.text import text
 from symroof.formula.tree import Compare, Tree, mentions, names
+from symroof.opening import opened
 from symroof.results import bare
-from symroof.solving import Solution
+from symroof.solution import Solution
+from symroof.units import format_quantity
 from symroof.verdict import case_title, case_warnings
 
 HOLDS = {True: "holds", False: "does not hold", None: "is not known to hold"}
@@ -49,8 +51,26 @@ def _branch(branch: Branch, solution: Solution) -> dict[str, Any]:
     }
 
 
+NATURAL = ("context", "prompt", "batch", "output", "tp")
+"""The symbols a condition is solved for: the first that it is linear in, wherever it stands in its names."""
+
+
+def bound_of(condition: Condition, solution: Solution) -> tuple[Compare, Compare | None] | None:
+    """A condition of a closed form, solved for the next natural symbol: a ridge batch exists below some context."""
+    tree = condition.tree
+    if not isinstance(tree, Compare) or mentions(tree, solution.unknown):
+        return None
+    for symbol in NATURAL:
+        whole = opened(tree, symbol, solution.answers, symbolic=solution.verdict == "conditional")
+        if symbol != solution.unknown and isinstance(whole, Compare) and mentions(whole, symbol):
+            solved = bound(whole, symbol)
+            if solved:
+                return solved
+    return None
+
+
 def _condition(condition: Condition, solution: Solution) -> dict[str, Any]:
-    solved = bound(condition.tree) if isinstance(condition.tree, Compare) and not mentions(condition.tree, solution.unknown) else None
+    solved = bound_of(condition, solution)
     entry: dict[str, Any] = {**_both(condition.tree, solution), "holds": condition.holds}
     if solved:
         limit, side = solved
@@ -93,7 +113,8 @@ def solution_text(solution: Solution) -> str:
     lines = [f"{text(solution.lhs)} = {text(solution.rhs)}, solved for {solution.unknown}", f"  {case_title(solution.answers)}", ""]
     lines += [f"{solution.unknown}: {solution.shown()}", f"  {solution.reason}"]
     if len(solution.values) > 1:
-        lines.append(f"  all crossings: {', '.join(f'{float(value):.6g}' for value in solution.values)}")
+        shown = ", ".join(format_quantity(value, solution.symbol.unit, 6) for value in solution.values)
+        lines.append(f"  all crossings: {shown}{' and so on' if solution.crossing.more else ''}")
     if solution.within_memory is not None:
         lines.append(f"  {'fits in memory there' if solution.within_memory else 'does not fit in memory there'}")
     if solution.method == "numeric":

@@ -14,7 +14,8 @@ from symroof.binding import Binding, Selection, Values, bindings
 from symroof.choosing import aimed, check_names, selection
 from symroof.derivation import Derivation, derive
 from symroof.results import DOES_NOT_FIT, TARGETS, Answers, Result
-from symroof.solving import Solution, solve
+from symroof.solution import Solution
+from symroof.solving import solve
 from symroof.specs.catalogue import find
 from symroof.specs.errors import InputError, Problem, nearest
 from symroof.specs.fields import build

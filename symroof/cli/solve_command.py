@@ -10,7 +10,7 @@ import click
 from symroof.cli.options import case_options, json_option, study_from
 
 if TYPE_CHECKING:
-    from symroof.solving import Solution
+    from symroof.solution import Solution
 
 
 @click.command("solve")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from symroof.formula.tree import Call, Total, Tree, mentions, names, rebuild, walk
+from symroof.formula import build
+from symroof.formula.tree import Add, Call, Compare, Num, Total, Tree, mentions, names, rebuild, walk
 
 
 def innermost(tree: Tree, x: str) -> Call | None:
@@ -30,3 +31,12 @@ def ends(tree: Tree, node: Call) -> list[dict[str, Tree]]:
 def decided(tree: Tree, node: Call, winner: Tree) -> Tree:
     """The tree with one maximum replaced by the arm that wins."""
     return winner if tree == node else rebuild(tree, lambda child: decided(child, node, winner))
+
+
+def beats(node: Call, winner: Tree, loser: Tree) -> Compare:
+    """What makes one arm win against another: ``ceil(x) - 3 >= -3`` is written ``ceil(x) >= 0``."""
+    relation = ">=" if node.function == "max" else "<="
+    shift = next((build.neg(term) for term in (winner.terms if isinstance(winner, Add) else ()) if isinstance(term, Num)), None)
+    if shift is not None and isinstance(loser, Num):
+        winner, loser = build.add(winner, shift), build.add(loser, shift)
+    return Compare(relation, winner, loser)

@@ -44,11 +44,16 @@ def closed_forms(p: Polynomial, sign: Sign) -> list[Form]:
 
 def _linear(slope: Tree, start: Tree, sign: Sign) -> Form:
     """The root of ``slope*x + start``, written over the denominator that has to be positive; the conditions that it exists."""
-    down = sign(slope) < 0 or (sign(slope) == 0 and sign(start) > 0)
-    over, under = (start, build.negated(slope)) if down else (build.negated(start), slope)
-    if sign(over) < 0:  # the root would be negative: show it over the sign that would have to hold
-        over, under = build.negated(over), build.negated(under)
+    over, under = (start, build.negated(slope)) if _turned(slope, start, sign) else (build.negated(start), slope)
     return build.div(over, under), tuple(Compare(">", part, ZERO) for part in (over, under) if not plainly_positive(part))
+
+
+def _turned(slope: Tree, start: Tree, sign: Sign) -> bool:
+    """Whether the root reads better as ``start/-slope``: what is plainly positive stays so, what may fail is the condition."""
+    for part in (slope, build.negated(start)):
+        if plain := plain_sign(part):
+            return plain < 0
+    return sign(slope) < 0
 
 
 def _quadratic(a: Tree, b: Tree, c: Tree, sign: Sign) -> list[Form]:

@@ -8,18 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from symroof.crossings.arms import decided, ends, innermost
+from symroof.crossings.arms import beats, decided, ends, innermost
 from symroof.crossings.closed import Form, closed_forms, plain_sign, plainly_positive
 from symroof.crossings.crossing import Branch, Condition, Crossing
 from symroof.crossings.rational import NotRational, factored, rational, shared_factors_out
 from symroof.formula import build
-from symroof.formula.tree import ZERO, Compare, Name, Tree, mentions, substitute
+from symroof.formula.tree import ZERO, Compare, Name, Tree, substitute
 
 MOST_BRANCHES = 32
 """More choices of arms than a reader can use."""
-
-NATURAL = ("context", "prompt", "batch", "output", "tp")
-"""The symbols a condition is solved for, the first that it is linear in."""
 
 
 def symbolic(difference: Tree, x: str) -> Crossing:
@@ -47,10 +44,9 @@ def arms(tree: Tree, x: str, held: tuple[Compare, ...] = ()) -> Iterator[tuple[T
     if node is None:
         yield tree, held
         return
-    relation = ">=" if node.function == "max" else "<="
     sides = ends(tree, node)
     for winner in node.args:
-        wins = tuple(Compare(relation, substitute(winner, end), substitute(other, end)) for other in node.args if other != winner for end in sides)
+        wins = tuple(beats(node, substitute(winner, end), substitute(other, end)) for other in node.args if other != winner for end in sides)
         yield from arms(decided(tree, node, winner), x, (*held, *wins))
 
 
@@ -64,32 +60,28 @@ def _branches(tree: Tree, held: tuple[Compare, ...], x: str) -> list[Branch]:
     return [Branch(form, tuple(Condition(tree, None) for tree in (*extra, *held)), None, False) for form, extra in found]
 
 
-def bound(condition: Compare) -> tuple[Compare, Compare | None] | None:
-    """A condition solved for its natural symbol, where it is linear in one; and what has to hold for that side of it.
+def bound(condition: Compare, symbol: str) -> tuple[Compare, Compare | None] | None:
+    """A condition solved for a symbol, where it is linear in it; and what has to hold for that side of it.
 
     >>> from symroof.formula.parse import parse
     >>> from symroof.formula.text import text
-    >>> text(bound(parse("a*mem_bandwidth - b*context*peak_flops > 0"))[0])
+    >>> text(bound(parse("a*mem_bandwidth - b*context*peak_flops > 0"), "context")[0])
     'context < a*mem_bandwidth/(b*peak_flops)'
-    >>> [text(part) for part in bound(parse("p + (q - r)*context > 0"))]
+    >>> [text(part) for part in bound(parse("p + (q - r)*context > 0"), "context")]
     ['context < p/(r - q)', 'r - q > 0']
     """
     left = build.sub(condition.left, condition.right)
-    for symbol in NATURAL:
-        if not mentions(left, symbol):
-            continue
-        try:
-            over, under = rational(left, symbol)
-        except NotRational:
-            continue
-        if set(over) != {0, 1} or set(under) != {0}:
-            continue
-        upward = condition.operator in (">", ">=")
-        slope, start = (over[1], over[0]) if upward else (build.negated(over[1]), build.negated(over[0]))
-        strict = "=" if condition.operator.endswith("=") else ""
-        if plain_sign(slope) > 0:
-            return Compare(">" + strict, Name(symbol), build.div(build.negated(start), slope)), None
-        falling = build.negated(slope)
-        side = None if plainly_positive(falling) else Compare(">", falling, ZERO)
-        return Compare("<" + strict, Name(symbol), build.div(start, falling)), side
-    return None
+    try:
+        over, under = rational(left, symbol)
+    except NotRational:
+        return None
+    if set(over) != {0, 1} or set(under) != {0} or not plainly_positive(under[0]):
+        return None
+    upward = condition.operator in (">", ">=")
+    slope, start = (over[1], over[0]) if upward else (build.negated(over[1]), build.negated(over[0]))
+    strict = "=" if condition.operator.endswith("=") else ""
+    if plain_sign(slope) > 0:
+        return Compare(">" + strict, Name(symbol), build.div(build.negated(start), slope)), None
+    falling = build.negated(slope)
+    side = None if plainly_positive(falling) else Compare(">", falling, ZERO)
+    return Compare("<" + strict, Name(symbol), build.div(start, falling)), side

@@ -30,7 +30,7 @@ FUNCTIONS = {"max": (1, 16), "min": (1, 16), "ceil": (1, 1), "floor": (1, 1), "s
 """Function names with the least and the largest number of arguments."""
 
 TOKEN = re.compile(
-    r"(?P<space>\s+)|(?P<number>(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z][A-Za-z0-9_]{0,47}(?:\.[A-Za-z][A-Za-z0-9_]{0,31})?)"
+    r"(?P<space>\s+)|(?P<number>(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z][A-Za-z0-9_]{0,47}(?:\.[A-Za-z][A-Za-z0-9_]{0,31}){0,2})"
     r"|(?P<op>\*\*|<=|>=|[-+*/^()=<>,%])"
 )
 

@@ -11,8 +11,9 @@ from symroof.formula.parse import parse
 from symroof.formula.tree import names
 from symroof.report.markup import Code, Math
 from symroof.results import Answers
+from symroof.solution import Solution
 from symroof.solution_text import HOLDS
-from symroof.solving import Solution, solve
+from symroof.solving import solve
 from symroof.specs.errors import InputError
 from symroof.study import Study
 from symroof.theory.case import Case, NoValue

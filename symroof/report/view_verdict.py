@@ -10,7 +10,8 @@ from symroof.report.view_case import MET, all_usable, case_row, shown, target_ro
 from symroof.report.view_latency import bound_of
 from symroof.report.view_thresholds import in_ranges
 from symroof.results import Answers
-from symroof.solving import Solution, solve
+from symroof.solution import Solution
+from symroof.solving import solve
 from symroof.specs.errors import InputError
 from symroof.study import Study
 from symroof.theory.case import NoValue

@@ -5,7 +5,7 @@ Nothing here knows a number of any model or device. :func:`theory` is cached, so
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
@@ -16,8 +16,8 @@ from symroof.theory.architecture import GENERIC, Architecture
 from symroof.theory.quantities import COMPUTE_RATE, MEMORY_RATE, QUANTITIES, Quantity
 from symroof.theory.steps import DRIVERS, STEPS, Step, driver
 from symroof.theory.switches import Assumptions, assume
-from symroof.theory.symbols import INPUTS, STEP_INDEX, Symbol
-from symroof.theory.table import Cell, cells, counted_traffic, total
+from symroof.theory.symbols import INPUTS, STEP_INDEX, Symbol, base_name
+from symroof.theory.table import LINEAR, Cell, cells, counted_traffic, total
 from symroof.units import PLAIN, Dimension
 
 COEFFICIENTS = {
@@ -67,6 +67,17 @@ class Operator:
         return build.mul(self.count, build.call("max", self.compute_time, self.memory_time))
 
 
+ATTENTION = "attention"
+PARTS: dict[str, Callable[[Operator], Tree]] = {
+    "flops": lambda o: build.mul(o.count, o.flops),
+    "bytes": lambda o: build.mul(o.count, o.bytes),
+    "compute_time": lambda o: build.mul(o.count, o.compute_time),
+    "memory_time": lambda o: build.mul(o.count, o.memory_time),
+    "roofline_time": lambda o: o.roofline_time,
+}
+"""What of a step is the sum of its operators': the quantity's name after the step's, and an operator's share of it."""
+
+
 @dataclass(frozen=True)
 class Theory:
     """Definitions of every quantity for an architecture and a set of assumptions."""
@@ -90,6 +101,17 @@ class Theory:
             self._symbols[name] = _of_kind(found, kind) if kind else found
         return self._symbols[name]
 
+    def knows(self, name: str) -> bool:
+        """Whether a name is an input or a quantity here; a dotted one has to be of a layer kind or an operator there is."""
+        if "." not in name:
+            return name in QUANTITIES or name in INPUTS or name == STEP_INDEX.name
+        return name in self.spoken or self.definition(name) is not None
+
+    @cached_property
+    def spoken(self) -> frozenset[str]:
+        """Every name that occurs in a definition, dotted ones included."""
+        return frozenset(self.definitions).union(*(names(tree) for tree in self.definitions.values()))
+
     @cached_property
     def _symbols(self) -> dict[str, Symbol]:
         return {}
@@ -102,8 +124,28 @@ class Theory:
         return PLAIN if name == STEP_INDEX.name else self.symbol(name).dimension
 
     def definition(self, name: str) -> Tree | None:
-        """The formula of a quantity, or None where the name is an input."""
-        return self.definitions.get(name)
+        """The formula of a quantity, or of the part of it that one operator makes, or None where the name is an input."""
+        found = self.definitions.get(name)
+        return found if found is not None or "." not in name else self._part(*name.split(".", 1))
+
+    def parts(self, step: str) -> tuple[str, ...]:
+        """The operators by which the work, the traffic and the times of a step can be told apart.
+
+        >>> theory().parts("decode")
+        ('linear', 'qkv', 'attention', 'attention_out', 'gate_up', 'down', 'lm_head')
+        """
+        operators = self.operators.get(step, ())
+        several = {o.name for o in operators if sum(other.name == o.name for other in operators) > 1}
+        labels = (label for o in operators for label in ((o.name, f"{o.name}.{o.layer}") if o.name in several else (o.name,)))
+        return tuple(dict.fromkeys((*((LINEAR,) if operators else ()), *labels)))
+
+    def _part(self, base: str, label: str) -> Tree | None:
+        """The share of some operators in a total: ``decode_flops.gate_up``; ``linear`` is everything but attention."""
+        step, _, kind = base.partition("_")
+        found = [o for o in self.operators.get(step, ()) if label in (o.name, f"{o.name}.{o.layer}") or (label == LINEAR and o.name != ATTENTION)]
+        if not found or kind not in PARTS:
+            return None
+        return build.factored(*(PARTS[kind](operator) for operator in found))
 
     def depends(self, name: str, on: str) -> bool:
         """Whether a quantity moves with a name, through any number of definitions."""
@@ -121,7 +163,7 @@ class Theory:
 
     def _collect(self, name: str) -> frozenset[str]:
         found = {name}
-        definition = self.definitions.get(name)
+        definition = self.definition(name)
         if definition is not None:
             for inner in names(definition):
                 found |= self.ancestry(inner)
@@ -132,17 +174,18 @@ class Theory:
 
     def timed(self, name: str) -> bool:
         """Whether a quantity is a latency, rate or cost of a step: it means nothing where the case does not fit."""
-        return bool(TIMES & self.ancestry(name))
+        return any(base_name(inner) in TIMES for inner in self.ancestry(name))
 
     def expand(self, tree: Tree, given: dict[str, Tree] | None = None) -> Tree:
         """The formula over inputs: definitions put in for names; ``given`` wins over them."""
-        definitions = self.definitions | (given or {})
-        return inline(tree, lambda name, _: definitions.get(name))
+        stands = given or {}
+        return inline(tree, lambda name, _: stands.get(name) or self.definition(name))
 
 
 def _of_kind(symbol: Symbol, kind: str) -> Symbol:
     """A symbol of one kind of layer: ``H_{kv}`` of the local layers is ``H_{kv, local}``."""
-    spelled, written = symbol.latex, rf"\mathrm{{{kind}}}"
+    escaped = kind.replace("_", r"\_")
+    spelled, written = symbol.latex, rf"\mathrm{{{escaped}}}"
     indexed = spelled.endswith("}") and "_{" in spelled
     latex = f"{spelled[:-1]}, {written}}}" if indexed else f"{spelled.replace('_', '_{', 1)}, {written}}}" if "_" in spelled else f"{spelled}_{{{written}}}"
     return replace(symbol, name=f"{symbol.name}.{kind}", latex=latex, meaning=f"{symbol.meaning}, {kind}")

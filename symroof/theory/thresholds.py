@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
+
+GROUPS = {
+    "regime": "Where the bound changes",
+    "memory": "What memory allows",
+    "targets": "What the targets allow",
+    "response": "Where the time of a response goes",
+    "attention": "Where attention takes over",
+    "precision": "Where narrower numbers stop helping",
+}
+"""Group -> heading."""
 
 
 @dataclass(frozen=True)
@@ -10,15 +21,17 @@ class Threshold:
     """A named equation.
 
     Attributes:
+        group: what it tells of, a key of :data:`GROUPS`.
         equation: ``lhs = rhs`` over quantities.
         unknown: the input it is solved for.
-        kind: ``reach`` (the least whole value at which the left side has grown to the right), or ``limit`` (the largest
-            at which it has not passed it).
+        kind: ``reach`` (the least whole value at which the sides have changed over), or ``limit`` (the largest at which
+            they have not).
         means: what the number tells, completed by the value.
         never: why there may be none.
         needs: inputs beside the case's own, such as a target.
     """
 
+    group: str
     name: str
     equation: str
     unknown: str
@@ -28,62 +41,104 @@ class Threshold:
     needs: tuple[str, ...] = ()
 
 
+STEP_TIME = re.compile(r"\b(\w+_(?:compute|memory)_time)\b")
+
+
+def of_part(threshold: Threshold, part: str) -> Threshold:
+    """The same threshold for one operator of the step.
+
+    >>> of_part(THRESHOLDS["batch_to_ridge"], "gate_up").equation
+    'decode_compute_time.gate_up = decode_memory_time.gate_up'
+    """
+    return replace(
+        threshold, name=f"{threshold.name}.{part}", equation=STEP_TIME.sub(rf"\1.{part}", threshold.equation),
+        means=f"of {part} alone: {threshold.means}", never=f"of {part} alone: {threshold.never}",
+    )  # fmt: skip
+
+
 THRESHOLDS: dict[str, Threshold] = {
     t.name: t
     for t in (
-        Threshold("batch_to_ridge", "decode_compute_time = decode_memory_time", "batch", "reach",
+        Threshold("regime", "batch_to_ridge", "decode_compute_time = decode_memory_time", "batch", "reach",
                   "from this batch on a decode step is limited by compute",
                   "every request brings its own cache traffic, and that grows at least as fast with the batch as its FLOPs do"),
-        Threshold("prompt_to_ridge", "prefill_compute_time = prefill_memory_time", "prompt", "reach",
+        Threshold("regime", "prompt_to_ridge", "prefill_compute_time = prefill_memory_time", "prompt", "reach",
                   "from this prompt on the prefill is limited by compute",
                   "the prefill never does enough work for each byte it moves"),
-        Threshold("context_beyond_ridge", "decode_compute_time(batch = 2) - decode_compute_time(batch = 1) = decode_memory_time(batch = 2) - decode_memory_time(batch = 1)", "context", "limit",
+        Threshold("regime", "context_beyond_ridge", "decode_compute_time(batch = 2) - decode_compute_time(batch = 1) = decode_memory_time(batch = 2) - decode_memory_time(batch = 1)", "context", "limit",
                   "beyond this context no batch reaches the ridge",
                   "every context lets some batch reach the ridge, or none does"),
-        Threshold("prompt_ttft_exceeds_decode", "ttft = decode_time", "prompt", "reach",
+        Threshold("regime", "gemm_rows_to_ridge", "gemm_intensity = effective_ridge", "gemm_m", "reach",
+                  "from this many rows (tokens) on a matrix product of this shape is limited by compute",
+                  "the matrix is too small: with endless rows its intensity still stays below the ridge", ("gemm_k", "gemm_n")),
+        Threshold("response", "prompt_ttft_exceeds_decode", "ttft = decode_time", "prompt", "reach",
                   "from this prompt on the first token takes longer than all the others",
                   "the decode of the response stays the longer part at every prompt"),
-        Threshold("output_decode_exceeds_ttft", "decode_time = ttft", "output", "reach",
+        Threshold("response", "output_decode_exceeds_ttft", "decode_time = ttft", "output", "reach",
                   "from this many output tokens on the decode takes longer than the first token",
                   "the first token stays the longer part at every length of output"),
-        Threshold("batch_kv_equals_weights", "kv_cache_bytes = weight_bytes", "batch", "reach",
+        Threshold("memory", "batch_kv_equals_weights", "kv_cache_bytes = weight_bytes", "batch", "reach",
                   "from this batch on the cache is larger than the weights",
                   "the cache stays smaller than the weights"),
-        Threshold("max_batch_memory", "memory_bytes = usable_memory", "batch", "limit",
+        Threshold("memory", "context_kv_equals_weights", "kv_cache_bytes = weight_bytes", "context", "reach",
+                  "from this context on the cache is larger than the weights",
+                  "the cache stays smaller than the weights"),
+        Threshold("memory", "max_batch_memory", "memory_bytes = usable_memory", "batch", "limit",
                   "the largest batch that fits in memory",
                   "not even the weights fit"),
-        Threshold("max_context_memory", "memory_bytes = usable_memory", "context", "limit",
+        Threshold("memory", "max_context_memory", "memory_bytes = usable_memory", "context", "limit",
                   "the longest context that fits in memory at this batch",
                   "the weights and the cache of prompt and output alone do not fit"),
-        Threshold("max_batch_itl", "itl_last = itl_target", "batch", "limit",
+        Threshold("memory", "max_prompt_memory", "memory_bytes = usable_memory", "prompt", "limit",
+                  "the longest prompt whose response still fits in memory at this batch",
+                  "not even the weights fit"),
+        Threshold("memory", "max_weight_width_memory", "memory_bytes = usable_memory", "weight_bytes_per_param", "limit",
+                  "the widest weights that leave room for the cache",
+                  "the cache and the reserve alone do not fit"),
+        Threshold("memory", "min_capacity_memory", "memory_bytes = usable_memory", "mem_capacity", "limit",
+                  "the least memory of one device that holds everything",
+                  "no capacity holds it"),
+        Threshold("targets", "max_batch_itl", "itl_last = itl_target", "batch", "limit",
                   "the largest batch whose last step meets the ITL target",
                   "a single request already takes longer", ("itl_target",)),
-        Threshold("max_prompt_ttft", "ttft = ttft_target", "prompt", "limit",
+        Threshold("targets", "max_context_itl", "itl = itl_target", "context", "limit",
+                  "the longest context at which a step of this batch meets the ITL target",
+                  "the step already takes longer without any cache, or no context makes it too slow", ("itl_target",)),
+        Threshold("targets", "max_prompt_ttft", "ttft = ttft_target", "prompt", "limit",
                   "the longest prompt whose first token meets the TTFT target",
                   "the fixed costs and the weights alone take longer", ("ttft_target",)),
-        Threshold("min_bandwidth_itl", "itl_last = itl_target", "mem_bandwidth", "limit",
+        Threshold("targets", "min_bandwidth_itl", "itl_last = itl_target", "mem_bandwidth", "limit",
                   "the least memory bandwidth that meets the ITL target",
                   "compute, links or overheads alone take longer, or any bandwidth does", ("itl_target",)),
-        Threshold("min_flops_ttft", "ttft = ttft_target", "peak_flops", "limit",
+        Threshold("targets", "min_flops_ttft", "ttft = ttft_target", "peak_flops", "limit",
                   "the least dense peak that meets the TTFT target",
                   "memory, links or overheads alone take longer, or any peak does", ("ttft_target",)),
-        Threshold("min_devices_memory", "memory_bytes = usable_memory", "tp", "reach",
+        Threshold("memory", "min_devices_memory", "memory_bytes = usable_memory", "tp", "reach",
                   "the least number of devices whose memory holds everything",
                   "no number of devices holds it"),
-        Threshold("min_devices_ttft", "ttft = ttft_target", "tp", "reach",
+        Threshold("targets", "min_devices_ttft", "ttft = ttft_target", "tp", "reach",
                   "the least number of devices in one group that meets the TTFT target",
                   "the links' time and the fixed costs do not shrink with more devices", ("ttft_target",)),
-        Threshold("min_devices_itl", "itl_last = itl_target", "tp", "reach",
+        Threshold("targets", "min_devices_itl", "itl_last = itl_target", "tp", "reach",
                   "the least number of devices in one group that meets the ITL target",
                   "the links' time and the fixed costs do not shrink with more devices, or one device is enough", ("itl_target",)),
-        Threshold("min_mfu_ttft", "ttft = ttft_target", "mfu", "limit",
+        Threshold("targets", "min_mfu_ttft", "ttft = ttft_target", "mfu", "limit",
                   "the least compute efficiency that meets the TTFT target",
                   "not even the full peak meets it, or any efficiency does", ("ttft_target",)),
-        Threshold("min_mbu_itl", "itl_last = itl_target", "mbu", "limit",
+        Threshold("targets", "min_mbu_itl", "itl_last = itl_target", "mbu", "limit",
                   "the least bandwidth efficiency that meets the ITL target",
                   "not even the full bandwidth meets it, or any efficiency does", ("itl_target",)),
-        Threshold("attention_equals_linear", "prefill_attention_flops = prefill_linear_flops", "prompt", "reach",
+        Threshold("attention", "attention_reaches_share", "attention_to_linear = attention_share", "prompt", "reach",
+                  "from this prompt on attention's FLOPs are more than the chosen share of all others in the prefill",
+                  "attention FLOPs are not counted, or never reach the share"),
+        Threshold("attention", "attention_equals_linear", "prefill_attention_flops = prefill_linear_flops", "prompt", "reach",
                   "from this prompt on attention costs more FLOPs than everything else in the prefill",
                   "attention FLOPs are not counted, or always the smaller part"),
+        Threshold("precision", "weight_width_stops_helping", "decode_memory_time = decode_compute_time", "weight_bytes_per_param", "limit",
+                  "weights narrower than this no longer shorten a decode step: compute binds",
+                  "the cache and the activations alone keep memory the bound, or compute binds at any width"),
+        Threshold("precision", "cache_width_stops_helping", "decode_memory_time = decode_compute_time", "kv_bytes_per_element", "limit",
+                  "a cache narrower than this no longer shortens a decode step: compute binds",
+                  "the weights and the activations alone keep memory the bound, or compute binds at any width"),
     )
 }  # fmt: skip

@@ -1,0 +1,152 @@
+"""A solved equation of one case: the crossings, the whole number to act on, whether memory allows it, and what it means."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from symroof.crossings.crossing import Crossing
+from symroof.crossings.roots import sign
+from symroof.formula import build
+from symroof.formula.evaluate import NoValue
+from symroof.formula.text import text
+from symroof.formula.tree import Tree
+from symroof.results import DOES_NOT_FIT, Answers, plural
+from symroof.theory.symbols import Symbol
+from symroof.theory.thresholds import Threshold
+from symroof.units import format_quantity
+
+LIMIT, REACH = "limit", "reach"
+CLOSE = Fraction(1, 10**20)
+"""How near a crossing, known to 40 digits, lies to a whole number that it is."""
+CLAIMS_MEMORY = ("batch", "context", "prompt", "output", "prefill_batch")
+"""Unknowns that claim memory: whether the case still fits at the answer is worth saying."""
+
+
+@dataclass(repr=False)
+class Solution:
+    """A solved equation of one case.
+
+    Attributes:
+        verdict: ``crosses``, ``lhs_above``, ``lhs_below``, ``identical``; ``conditional`` without numbers.
+        value: the first crossing, exact or to 40 digits; None where the sides never meet.
+        integer: ``{"at_least": n}`` or ``{"at_most": n}`` where the unknown counts things.
+        within_memory: whether the case still fits at that value; None where memory is not known or not concerned.
+        reason: a plain sentence.
+    """
+
+    lhs: Tree
+    rhs: Tree
+    unknown: str
+    kind: str
+    answers: Answers
+    crossing: Crossing
+    threshold: Threshold | None = None
+    missing: str | None = None
+    moves: bool = True
+
+    @property
+    def verdict(self) -> str:
+        return self.crossing.verdict
+
+    @property
+    def method(self) -> str:
+        return self.crossing.method
+
+    @property
+    def values(self) -> tuple[Fraction, ...]:
+        return self.crossing.values
+
+    @property
+    def value(self) -> Fraction | None:
+        return self.crossing.value
+
+    @property
+    def symbol(self) -> Symbol:
+        return self.answers.case.theory.symbol(self.unknown)
+
+    @property
+    def closed_form(self) -> Tree | None:
+        """The formula of the crossing, or the formula it would have if its conditions held."""
+        branches = self.crossing.branches
+        chosen = next((b for b in branches if b.holds and b.value == self.value), branches[0] if branches else None)
+        return chosen.closed_form if chosen else None
+
+    @cached_property
+    def integer(self) -> dict[str, int] | None:
+        """The whole-number answer, from exact values at it and at its neighbours."""
+        if not self.symbol.counted or self.value is None:
+            return None
+        return {"at_most" if self.kind == LIMIT else "at_least": self.rounded(self.value)}
+
+    def rounded(self, value: Fraction) -> int:
+        """A crossing as the whole number it allows: the last that keeps a limit, the first that reaches.
+
+        The sides are evaluated at the candidate and its neighbours: a jump just behind a whole number, or a crossing
+        known to 40 digits that lies on one, is not left to rounding.
+        """
+        near = round(value)
+        down, up = (near, near) if abs(value - near) < CLOSE else (math.floor(value), math.ceil(value))
+        before = self._before(value)
+        if not before:
+            return down if self.kind == LIMIT else up
+        if self.kind == LIMIT:
+            return next((n for n in (down, down - 1) if n < 1 or self._side(n) in (before, 0)), down)
+        return next((n for n in (up, up + 1) if n >= 1 and self._side(n) in (-before, 0)), max(up, 1))
+
+    def _before(self, value: Fraction) -> int:
+        """Which side is the larger just before a crossing; 0 where that cannot be told."""
+        earlier = max((v for v in self.values if v < value), default=Fraction(0))
+        return self._side((earlier + value) / 2) or 0
+
+    def _side(self, point: Fraction | int) -> int | None:
+        """The sign of left less right at a value of the unknown, by the definitions themselves."""
+        try:
+            return sign(self.answers.case.changed({self.unknown: Fraction(point)}).evaluate(build.sub(self.lhs, self.rhs)))
+        except NoValue:
+            return None
+
+    @cached_property
+    def whole(self) -> Fraction | None:
+        """The value to act on: the whole number where things are counted, else the crossing."""
+        return Fraction(next(iter(self.integer.values()))) if self.integer else self.value
+
+    @cached_property
+    def within_memory(self) -> bool | None:
+        if self.whole is None or self.whole < 1 or self.unknown not in CLAIMS_MEMORY:
+            return None
+        try:
+            return bool(self.answers.case.changed({self.unknown: self.whole}).value("fits"))
+        except NoValue:
+            return None
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        return (DOES_NOT_FIT,) if self.within_memory is False else ()
+
+    def shown(self) -> str:
+        """The answer in a few words: the whole number or value with its unit, or "never"."""
+        if self.verdict == "identical":
+            return "everywhere"
+        if self.verdict == "conditional":
+            return "depends on the conditions"
+        if self.verdict == "crosses" and self.value is None:
+            return "always one, by the formula"
+        if self.value is None:
+            return "never"
+        if self.integer:
+            (word, number), unit = next(iter(self.integer.items())), self.symbol.unit
+            return f"{word.replace('_', ' ')} {number:,}" + (f" {plural(unit, Fraction(number))}" if unit else "")
+        return format_quantity(self.value, self.symbol.unit)
+
+    def __repr__(self) -> str:
+        return f"<{text(self.lhs)} = {text(self.rhs)} for {self.unknown}: {self.shown()}>"
+
+    @cached_property
+    def reason(self) -> str:
+        """A plain sentence: what the number means, or why there is none."""
+        from symroof.solution_reason import reason
+
+        return reason(self)

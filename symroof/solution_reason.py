@@ -1,0 +1,132 @@
+"""The sentence that goes with an answer: what the number means, or why there is none, in numbers of the case."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from symroof.formula.evaluate import NoValue
+from symroof.formula.text import text
+from symroof.formula.tree import Name, Num, Tree
+from symroof.results import plural
+from symroof.theory.symbols import SHARES
+from symroof.units import COUNTED, format_quantity
+
+if TYPE_CHECKING:
+    from symroof.solution import Solution
+
+FAR = Fraction(10**9)
+"""So large a value of the unknown that what grows slower no longer matters."""
+POINTS = (FAR, 2 * FAR, 3 * FAR)
+SETTLED = Fraction(1, 10**4)
+
+
+def reason(solution: Solution) -> str:
+    """A plain sentence."""
+    told = _reason(solution)
+    return f"{told}; for a number, {solution.missing} is missing" if solution.missing else told
+
+
+def _reason(solution: Solution) -> str:
+    verdict, threshold = solution.verdict, solution.threshold
+    if verdict == "identical":
+        return "both sides are the same formula" if solution.moves else "both sides are the same, and neither moves with the unknown"
+    means = f"{threshold.means}; " if threshold else ""
+    if verdict == "conditional":
+        return f"{means}whether there is one depends on the conditions of each branch"
+    if verdict == "crosses" and solution.value is None:
+        return threshold.means if threshold else "the two sides meet, whatever the symbols"
+    if solution.value is None:
+        return _never(solution)
+    if solution.integer and solution.value < 1:
+        return f"{means}the crossing itself lies below one, at {format_quantity(solution.value, '')}"
+    return threshold.means if threshold else _sides(solution)
+
+
+def _never(solution: Solution) -> str:
+    """Which side stays larger, what the subject says of it, and the growth of both in numbers."""
+    lhs, rhs = (shown_side(side, solution) for side in (solution.lhs, solution.rhs))
+    side = "above" if solution.verdict == "lhs_above" else "below"
+    why = f": {solution.threshold.never}" if solution.threshold else ""
+    growth = _growth(solution)
+    return f"{lhs} stays {side} {rhs} for every {solution.unknown}{why}{f' ({growth})' if growth else ''}"
+
+
+def shown_side(side: Tree, solution: Solution) -> str:
+    """A side as it is written; a number with its unit."""
+    if isinstance(side, Num):
+        unit = _unit(solution)
+        return with_unit(side.value, unit) if unit is not None else text(side)
+    return text(side)
+
+
+def with_unit(value: Fraction, unit: str) -> str:
+    """A value with its unit; counted units take an s."""
+    return f"{int(value):,} {plural(unit, value)}" if unit in COUNTED and value.denominator == 1 else format_quantity(value, unit)
+
+
+def _unit(solution: Solution) -> str | None:
+    """The unit both sides are in, where one of them is a name that tells it."""
+    for side in (solution.lhs, solution.rhs):
+        if isinstance(side, Name):
+            return solution.answers.case.theory.symbol(side.name).unit
+    return None
+
+
+def _growth(solution: Solution) -> str:
+    """How both sides move far out, or where they end: why they never meet."""
+    unit, unknown = _unit(solution), solution.unknown
+    if unit is None:
+        return ""
+    if not solution.moves:
+        return f"neither moves with {unknown} here"
+    lhs, rhs = (shown_side(side, solution) for side in (solution.lhs, solution.rhs))
+    if unknown in SHARES:
+        ends = _values(solution, Fraction(1))
+        return f"even at {unknown} 1 they are {format_quantity(ends[0], unit)} and {format_quantity(ends[1], unit)}" if ends else ""
+    far = [values for point in POINTS if (values := _values(solution, point))]
+    if len(far) < len(POINTS):
+        return ""
+    first, second = zip(*far, strict=True)
+    if solution.symbol.counted and _linear(first) and _linear(second):
+        each = solution.symbol.unit or unknown
+        steps = [format_quantity((side[1] - side[0]) / FAR, unit) for side in (first, second)]
+        return f"each {each} adds {steps[0]} to {lhs} and {steps[1]} to {rhs}"
+    if _settles(first) and _settles(second):
+        told = [f"{name} tends to {format_quantity(side[-1], unit)}" for name, side in ((lhs, first), (rhs, second)) if side[0] != side[-1]]
+        return ", ".join(told)
+    return ""
+
+
+def _linear(values: tuple[Fraction, ...]) -> bool:
+    return abs((values[2] - values[1]) - (values[1] - values[0])) <= abs(values[2] - values[1]) * SETTLED
+
+
+def _settles(values: tuple[Fraction, ...]) -> bool:
+    return abs(values[2] - values[0]) <= abs(values[0]) * SETTLED
+
+
+def _values(solution: Solution, point: Fraction) -> tuple[Fraction, Fraction] | None:
+    """Both sides at a value of the unknown."""
+    case = solution.answers.case.changed({solution.unknown: point})
+    try:
+        return case.evaluate(solution.lhs), case.evaluate(solution.rhs)
+    except NoValue:
+        return None
+
+
+def _sides(solution: Solution) -> str:
+    """Which side is the larger before and after the crossing, in whole numbers where things are counted."""
+    lhs, rhs, value = (*(shown_side(side, solution) for side in (solution.lhs, solution.rhs)), solution.value)
+    met = f"{lhs} and {rhs} meet here"
+    if value is None or len(solution.values) > 1:
+        return met
+    down, up = math.floor(value), math.ceil(value)
+    after = _values(solution, Fraction(up + (up == down)) if solution.integer else value * Fraction(11, 10))
+    if after is None or after[0] == after[1]:
+        return met
+    before, beyond = ("below", "above") if after[0] > after[1] else ("above", "below")
+    if not solution.integer:
+        return f"{lhs} is {before} {rhs} under this value and {beyond} it over it"
+    return f"{lhs} stays {before} {rhs} up to {down:,} and is {beyond} it from {up + (up == down):,} on"
