@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from symroof.crossings.crossing import Crossing
+from symroof.crossings.closed import COEFFICIENTS
+from symroof.crossings.crossing import Branch, Condition, Crossing
 from symroof.crossings.roots import sign
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
+from symroof.formula.parse import parse
 from symroof.formula.text import text
-from symroof.formula.tree import Tree
+from symroof.formula.tree import At, Compare, Name, Tree
+from symroof.opening import opened
 from symroof.results import DOES_NOT_FIT, Answers, plural
+from symroof.theory.steps import STEPS
 from symroof.theory.symbols import Symbol
 from symroof.theory.thresholds import Threshold
 from symroof.units import format_quantity
@@ -68,11 +72,36 @@ class Solution:
         return self.answers.case.theory.symbol(self.unknown)
 
     @property
+    def branch(self) -> Branch | None:
+        """The branch that gives the value, or the first that would if its conditions held."""
+        branches = self.crossing.branches
+        return next((b for b in branches if b.holds and b.value == self.value), branches[0] if branches else None)
+
+    @property
     def closed_form(self) -> Tree | None:
         """The formula of the crossing, or the formula it would have if its conditions held."""
-        branches = self.crossing.branches
-        chosen = next((b for b in branches if b.holds and b.value == self.value), branches[0] if branches else None)
-        return chosen.closed_form if chosen else None
+        return self.branch.closed_form if self.branch else None
+
+    def spelled(self, name: str) -> str:
+        """How formulas of the answer spell a name, the coefficients of a long one included."""
+        return f"{name[0]}_{name[1:]}" if name in COEFFICIENTS.values() else self.answers.case.theory.latex(name)
+
+    def told(self, condition: Condition) -> Compare:
+        """A condition in the shortest names: in coefficients, or as the times whose formulas stand on its two sides."""
+        tree = condition.spoken or condition.tree
+        return Compare(tree.operator, self._times.get(tree.left, tree.left), self._times.get(tree.right, tree.right))
+
+    @cached_property
+    def _times(self) -> dict[Tree, Tree]:
+        """The times a roofline compares, by their formulas as far as the unknown reaches: at the context, first and last step."""
+        symbolic = self.verdict == "conditional"
+        ends = (parse("prompt + 1"), parse("prompt + response_steps"))
+        found: dict[Tree, Tree] = {}
+        for name in (f"{step.name}_{kind}" for step in STEPS for kind in ("compute_time", "memory_time")):
+            shapes: tuple[Tree, ...] = (Name(name), *(At(name, (("context", end),)) for end in ends))
+            for tree in shapes:
+                found.setdefault(opened(tree, self.unknown, self.answers, symbolic), tree)
+        return found
 
     @cached_property
     def integer(self) -> dict[str, int] | None:

@@ -91,8 +91,11 @@ def _growth(solution: Solution) -> str:
     first, second = zip(*far, strict=True)
     if solution.symbol.counted and _linear(first) and _linear(second):
         each = solution.symbol.unit or unknown
-        steps = [format_quantity((side[1] - side[0]) / FAR, unit) for side in (first, second)]
-        return f"each {each} adds {steps[0]} to {lhs} and {steps[1]} to {rhs}"
+        steps = [f"{format_quantity((side[1] - side[0]) / FAR, unit)} to {name}" for name, side in ((lhs, first), (rhs, second)) if side[0] != side[1]]
+        fixed = [
+            f"{name} is {with_unit(side[0], unit)}" for name, side in ((lhs, first), (rhs, second)) if side[0] == side[1] and name != with_unit(side[0], unit)
+        ]
+        return ", ".join([f"each {each} adds {' and '.join(steps)}", *fixed])
     if _settles(first) and _settles(second):
         told = [f"{name} tends to {format_quantity(side[-1], unit)}" for name, side in ((lhs, first), (rhs, second)) if side[0] != side[-1]]
         return ", ".join(told)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+from symroof.crossings.closed import plainly_positive
 from symroof.crossings.crossing import Branch, Condition
 from symroof.crossings.symbolic import bound
 from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex
 from symroof.formula.text import text
-from symroof.formula.tree import Compare, Tree, mentions, names
+from symroof.formula.tree import ZERO, Compare, Num, Tree, mentions, names, substitute
 from symroof.opening import opened
 from symroof.results import bare
 from symroof.solution import Solution
+from symroof.theory.symbols import GROUPS, base_name
 from symroof.units import format_quantity
 from symroof.verdict import case_title, case_warnings
 
+FIXED = frozenset(symbol.name for group in ("architecture", "precision") for symbol in GROUPS[group])
+"""Inputs that come with the model: a condition on these alone is a fact of it."""
 HOLDS = {True: "holds", False: "does not hold", None: "is not known to hold"}
 
 
@@ -41,16 +46,18 @@ def solution_json(solution: Solution) -> dict[str, Any]:
 
 
 def _branch(branch: Branch, solution: Solution) -> dict[str, Any]:
-    form = branch.closed_form
+    form = branch.shown
     return {
         "closed_form": _both(form, solution) if form is not None else None,
-        "where": {name: _both(tree, solution) for name, tree in where(form, solution).items()},
+        "where": {name: _both(tree, solution) for name, tree in where(branch, solution).items()},
         "conditions": [_condition(c, solution) for c in branch.conditions],
         "value": bare(branch.value),
         "holds": branch.holds,
     }
 
 
+LONGEST_BOUND = 240
+"""Characters beyond which a condition solved for a symbol tells a reader no more than the condition does."""
 NATURAL = ("context", "prompt", "batch", "output", "tp")
 """The symbols a condition is solved for: the first that it is linear in, wherever it stands in its names."""
 
@@ -71,7 +78,7 @@ def bound_of(condition: Condition, solution: Solution) -> tuple[Compare, Compare
 
 def _condition(condition: Condition, solution: Solution) -> dict[str, Any]:
     solved = bound_of(condition, solution)
-    entry: dict[str, Any] = {**_both(condition.tree, solution), "holds": condition.holds}
+    entry: dict[str, Any] = {**_both(solution.told(condition), solution), "holds": condition.holds}
     if solved:
         limit, side = solved
         entry["bound"] = {**_both(limit, solution), "value": _value(limit.right, solution), **({"while": _both(side, solution)} if side else {})}
@@ -86,26 +93,41 @@ def _value(tree: Tree, solution: Solution) -> Any:
         return None
 
 
-def where(form: Tree | None, solution: Solution) -> dict[str, Tree]:
-    """The derived quantities a closed form speaks in, with their definitions here."""
-    case = solution.answers.case
-    spoken = names(form) if form is not None else ()
-    return {name: case.formula(name) for name in spoken if case.theory.definition(name) is not None and name != solution.unknown}
+def where(branch: Branch, solution: Solution) -> dict[str, Tree]:
+    """What the names of a closed form stand for: its coefficients, and the derived quantities that it speaks in."""
+    case, found = solution.answers.case, dict(branch.named)
+    for tree in (branch.shown, *found.values()):
+        for name in names(tree) if tree is not None else ():
+            if name not in found and name != solution.unknown and case.theory.definition(name) is not None:
+                found[name] = case.formula(name)
+    return found
 
 
 def _both(tree: Tree, solution: Solution) -> dict[str, str]:
-    return {"text": text(tree), "latex": latex(tree, solution.answers.case.theory.latex)}
+    return {"text": text(tree), "latex": latex(tree, solution.spelled)}
 
 
-def _condition_text(condition: Condition, solution: Solution) -> str:
-    entry = _condition(condition, solution)
-    state = f": {HOLDS[condition.holds]}" if solution.verdict != "conditional" else ""
-    lines = [f"    {'if ' if not state else ''}{entry['text']}{state}"]
-    if "bound" in entry:
-        side = f" (while {entry['bound']['while']['text']})" if "while" in entry["bound"] else ""
-        value = entry["bound"]["value"]
-        lines.append(f"      that is {entry['bound']['text']}{f' = {value:,.6g}' if value is not None else ''}{side}")
-    return "\n".join(lines)
+def _conditions_text(branch: Branch, solution: Solution) -> Iterator[str]:
+    """The conditions that can fail; what holds by the shape of the model alone is not worth a line."""
+    for condition in branch.conditions:
+        if condition.holds and _is_fact(condition.tree, solution):
+            continue
+        entry = _condition(condition, solution)
+        state = f": {HOLDS[condition.holds]}" if solution.verdict != "conditional" else ""
+        yield f"    {'' if state else 'if '}{entry['text']}{state}"
+        if "bound" in entry:
+            side = f" (while {entry['bound']['while']['text']})" if "while" in entry["bound"] else ""
+            value = entry["bound"]["value"]
+            if len(entry["bound"]["text"]) <= LONGEST_BOUND and (value is None or value >= 1):
+                yield f"      that is {entry['bound']['text']}{f' = {value:,.6g}' if value is not None else ''}{side}"
+
+
+def _is_fact(tree: Compare, solution: Solution) -> bool:
+    """Whether a condition holds by the shape of the model alone, whatever the device and the load."""
+    case = solution.answers.case
+    of_model = {name: Num(case.value(name)) for name in names(tree) if base_name(name) in FIXED and name != solution.unknown}
+    left, right = substitute(tree.left, dict(of_model)), substitute(tree.right, dict(of_model))
+    return right == ZERO and plainly_positive(left) and tree.operator == ">"
 
 
 def solution_text(solution: Solution) -> str:
@@ -119,9 +141,12 @@ def solution_text(solution: Solution) -> str:
         lines.append(f"  {'fits in memory there' if solution.within_memory else 'does not fit in memory there'}")
     if solution.method == "numeric":
         lines.append("  found numerically: no closed form of readable size exists")
+    told: dict[str, Tree] = {}
     for branch in solution.crossing.branches:
-        if branch.closed_form is not None and (branch.holds or solution.value is None):
-            lines += ["", f"  {solution.unknown} = {text(branch.closed_form)}", *(_condition_text(c, solution) for c in branch.conditions)]
-            lines += [f"    where {name} = {text(tree)}" for name, tree in where(branch.closed_form, solution).items()]
+        if branch.shown is not None and (branch.holds or solution.value is None):
+            lines += ["", f"  {solution.unknown} = {text(branch.shown)}", *_conditions_text(branch, solution)]
+            fresh = {name: tree for name, tree in where(branch, solution).items() if told.get(name) != tree}
+            lines += [f"    where {name} = {text(tree)}" for name, tree in fresh.items()]
+            told |= fresh
     warnings = [f"! {warning}" for warning in case_warnings(solution.answers)] if solution.answers.fits is not None else []
     return "\n".join([*lines, *([""] if warnings else []), *warnings])

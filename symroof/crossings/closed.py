@@ -3,12 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from symroof.crossings.rational import Polynomial
 from symroof.formula import build
-from symroof.formula.tree import ZERO, Compare, Tree, walk
+from symroof.formula.tree import ZERO, Compare, Name, Tree, substitute, walk
 
-Form = tuple[Tree, tuple[Compare, ...]]
+COEFFICIENTS = {2: "c2", 1: "c1", 0: "c0"}
+"""What the coefficients of a long polynomial are called: ``c2*x**2 + c1*x + c0``."""
+LONGEST_INLINE = 20
+"""Nodes of the coefficients beyond which they are called by name."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """A root in closed form with the conditions of its existence, in coefficients that may have names."""
+
+    spoken: Tree
+    conditions: tuple[Compare, ...]
+    named: tuple[tuple[str, Tree], ...] = ()
+
+    def whole(self, tree: Tree) -> Tree:
+        """A tree of this form with the coefficients written out."""
+        return substitute(tree, dict(self.named)) if self.named else tree
+
+
 Sign = Callable[[Tree], int]
 """+1, -1, or 0 where the sign of a coefficient is zero or not known."""
 
@@ -35,17 +54,20 @@ def closed_forms(p: Polynomial, sign: Sign) -> list[Form]:
     if set(p) == {0, 1}:
         return [_linear(p[1], p[0], sign)]
     if set(p) == {0, 2}:
-        inside, conditions = _linear(p[2], p[0], sign)
-        return [(build.call("sqrt", inside), conditions)]
+        inside = _linear(p[2], p[0], sign)
+        return [Form(build.call("sqrt", inside.spoken), inside.conditions)]
     if set(p) == {0, 1, 2}:
-        return _quadratic(p[2], p[1], p[0], sign)
+        return _quadratic(p, sign)
     return []
 
 
 def _linear(slope: Tree, start: Tree, sign: Sign) -> Form:
     """The root of ``slope*x + start``, written over the denominator that has to be positive; the conditions that it exists."""
     over, under = (start, build.negated(slope)) if _turned(slope, start, sign) else (build.negated(start), slope)
-    return build.div(over, under), tuple(Compare(">", part, ZERO) for part in (over, under) if not plainly_positive(part))
+    root = build.div(over, under)
+    if not (plain_sign(over) or plain_sign(under) or sign(over) or sign(under)):  # both may turn: they have to agree
+        return Form(root, (Compare(">", root, ZERO),))
+    return Form(root, tuple(Compare(">", part, ZERO) for part in (over, under) if not plainly_positive(part)))
 
 
 def _turned(slope: Tree, start: Tree, sign: Sign) -> bool:
@@ -56,20 +78,30 @@ def _turned(slope: Tree, start: Tree, sign: Sign) -> bool:
     return sign(slope) < 0
 
 
-def _quadratic(a: Tree, b: Tree, c: Tree, sign: Sign) -> list[Form]:
-    """The positive branches; where the outer coefficients have opposite plain signs there is exactly one and it is real."""
-    if sign(a) < 0:
-        a, b, c = build.negated(a), build.negated(b), build.negated(c)
-    inside = build.sub(build.power(b, build.number(2)), build.mul(build.number(4), a, c))
-    root = build.call("sqrt", inside)
-    twice_a, twice_c, minus_b = build.mul(build.number(2), a), build.mul(build.number(2), c), build.negated(b)
-    if plain_sign(a) > 0 and plain_sign(c) < 0:  # Descartes: one change of sign, one positive root
-        single = build.div(build.mul(build.number(2), build.negated(c)), build.add(b, root)) if sign(b) >= 0 else build.div(build.add(minus_b, root), twice_a)
-        return [(single, ())]
-    real = (Compare(">=", inside, ZERO),)
-    if sign(b) > 0:  # the forms that do not cancel where a is small
-        return [(build.div(build.mul(build.number(2), build.negated(c)), build.add(b, root)), real), (build.div(build.neg(build.add(b, root)), twice_a), real)]
-    if sign(b) < 0:
-        return [(build.div(build.add(minus_b, root), twice_a), real), (build.div(twice_c, build.add(minus_b, root)), real)]
-    forms = (build.div(build.add(minus_b, root), twice_a), build.div(build.sub(minus_b, root), twice_a))
-    return [(form, (*real, Compare(">", form, ZERO))) for form in forms]
+def _quadratic(p: Polynomial, sign: Sign) -> list[Form]:
+    """The positive roots of ``a*x**2 + b*x + c``, in the forms that do not cancel where ``a`` is small."""
+    if sign(p[2]) < 0:
+        p = {power: build.negated(coefficient) for power, coefficient in p.items()}
+    long = sum(1 for coefficient in p.values() for _ in walk(coefficient)) > LONGEST_INLINE
+    named = tuple((COEFFICIENTS[power], p[power]) for power in sorted(p, reverse=True)) if long else ()
+    spoken: Polynomial = {power: Name(COEFFICIENTS[power]) for power in p} if long else p
+    return [Form(form, conditions, named) for form, conditions in _roots(p, spoken, sign)]
+
+
+def _roots(p: Polynomial, spoken: Polynomial, sign: Sign) -> list[tuple[Tree, tuple[Compare, ...]]]:
+    """Descartes: the signs of the coefficients tell how many roots are positive, as far as they are known."""
+    two, (a, b, c) = build.number(2), (spoken[2], spoken[1], spoken[0])
+    inside = build.sub(build.power(b, two), build.mul(build.number(4), a, c))
+    root, minus_b = build.call("sqrt", inside), build.negated(b)
+    twice_a, twice_c = build.mul(two, a), build.mul(two, c)
+    grown, shrunk = build.div(build.add(minus_b, root), twice_a), build.div(build.negated(twice_c), build.add(b, root))
+    real, below = Compare(">=", inside, ZERO), Compare("<", c, ZERO)
+    if plain_sign(p[2]) > 0 and plain_sign(p[0]) < 0:
+        return [(shrunk if sign(p[1]) >= 0 else grown, ())]
+    if sign(p[1]) > 0:
+        return [(shrunk, (below,))]
+    if sign(p[1]) < 0:
+        near = build.div(twice_c, build.add(minus_b, root))
+        return [(grown, (real,)), (near, (real, Compare(">", c, ZERO)))]
+    other = build.div(build.sub(minus_b, root), twice_a)
+    return [(form, (real, Compare(">", form, ZERO))) for form in (grown, other)]

@@ -16,20 +16,37 @@ CLOSED, NUMERIC = "closed_form", "numeric"
 
 @dataclass(frozen=True)
 class Condition:
-    """Something that must hold for a closed form to be the answer, and whether it does."""
+    """Something that must hold for a closed form to be the answer, and whether it does.
 
-    tree: Tree
+    ``spoken`` is the same in the coefficients that the closed form gives names to.
+    """
+
+    tree: Compare
     holds: bool | None
+    spoken: Compare | None = None
 
 
 @dataclass(frozen=True)
 class Branch:
-    """One candidate: its formula, its conditions, its value, and whether it is a crossing here."""
+    """One candidate: its formula, its conditions, its value, and whether it is a crossing here.
+
+    Attributes:
+        closed_form: the whole formula; None where there is none of readable size.
+        spoken: the same in named coefficients, where it is long.
+        named: what those coefficients are.
+    """
 
     closed_form: Tree | None
     conditions: tuple[Condition, ...]
     value: Fraction | None
     holds: bool
+    spoken: Tree | None = None
+    named: tuple[tuple[str, Tree], ...] = ()
+
+    @property
+    def shown(self) -> Tree | None:
+        """The formula as people read it."""
+        return self.spoken or self.closed_form
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from symroof.crossings.rational import NotRational
 from symroof.crossings.roots import sign
 from symroof.crossings.walk import Walk
 from symroof.formula import build
-from symroof.formula.tree import ONE, Call, Name, Pow, Total, Tree, mentions, rebuild, substitute, walk
+from symroof.formula.tree import ONE, Call, Compare, Name, Pow, Total, Tree, mentions, rebuild, substitute, walk
 
 WHOLE = "(whole)"
 """Stands for the undone node while it is solved for; no name that anybody can write."""
@@ -82,9 +82,13 @@ def _back(branch: Branch, node: Tree, walk_along: Walk) -> list[Branch]:
         answer = walk_along.solve(build.sub(_argument(node), inner))
         for own in answer.branches:
             if own.closed_form is not None:
-                carried = tuple(Condition(substitute(c.tree, {WHOLE: node}), c.holds) for c in branch.conditions)
+                carried = tuple(Condition(_with_node(c.tree, node), c.holds) for c in branch.conditions)
                 found.append(Branch(own.closed_form, (*carried, *own.conditions), own.value, own.holds))
     return found
+
+
+def _with_node(tree: Compare, node: Tree) -> Compare:
+    return Compare(tree.operator, substitute(tree.left, {WHOLE: node}), substitute(tree.right, {WHOLE: node}))
 
 
 def _argument(node: Tree) -> Tree:

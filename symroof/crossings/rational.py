@@ -31,7 +31,8 @@ def rational(tree: Tree, x: str) -> tuple[Polynomial, Polynomial]:
         NotRational: ``x`` under a maximum, a rounding, a root, or in an exponent.
     """
     if not mentions(tree, x):
-        return {0: tree}, {0: ONE}
+        top, bottom = _fraction(tree)
+        return {0: top}, {0: bottom}
     match tree:
         case Name():
             return {1: ONE}, {0: ONE}
@@ -54,6 +55,20 @@ def rational(tree: Tree, x: str) -> tuple[Polynomial, Polynomial]:
         case Call(function, _):
             raise NotRational(f"the unknown stands under {function}()")
     raise NotRational("the unknown stands in an exponent")
+
+
+def _fraction(tree: Tree) -> tuple[Tree, Tree]:
+    """A tree as one quotient: ``2*(n - 1)/n*d`` over ``n``, so that what stands below cancels with what stands above."""
+    if isinstance(tree, Mul) and any(isinstance(factor, Div) for factor in tree.factors):
+        parts = [_fraction(factor) for factor in tree.factors]
+        tree = build.div(build.mul(*(over for over, _ in parts)), build.mul(*(under for _, under in parts)))
+    if isinstance(tree, Neg):
+        over, under = _fraction(tree.arg)
+        return build.neg(over), under
+    if isinstance(tree, Div) and isinstance(tree.under, Num):
+        over, under = _fraction(tree.over)
+        return build.div(over, tree.under), under
+    return (tree.over, tree.under) if isinstance(tree, Div) else (tree, ONE)
 
 
 def closed_sum(body: Tree, index: str, first: Tree, last: Tree) -> Tree:

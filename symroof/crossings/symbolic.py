@@ -56,8 +56,13 @@ def _branches(tree: Tree, held: tuple[Compare, ...], x: str) -> list[Branch]:
     over = {power: c for power, c in factored(shared_factors_out(over)).items() if c != ZERO}
     if max(over, default=0) - min(over, default=0) not in (1, 2):
         return []
-    found: list[Form] = closed_forms(over, plain_sign)
-    return [Branch(form, tuple(Condition(tree, None) for tree in (*extra, *held)), None, False) for form, extra in found]
+    return [_branch(form, held) for form in closed_forms(over, plain_sign)]
+
+
+def _branch(form: Form, held: tuple[Compare, ...]) -> Branch:
+    """A candidate whose conditions nobody can look at yet."""
+    own = (Condition(Compare(c.operator, form.whole(c.left), form.whole(c.right)), None, c) for c in form.conditions)
+    return Branch(form.whole(form.spoken), (*own, *(Condition(tree, None) for tree in held)), None, False, form.spoken, form.named)
 
 
 def bound(condition: Compare, symbol: str) -> tuple[Compare, Compare | None] | None:

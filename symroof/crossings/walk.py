@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
 
 from symroof.crossings.arms import beats, decided, ends, innermost
-from symroof.crossings.closed import closed_forms
+from symroof.crossings.closed import Form, closed_forms
 from symroof.crossings.crossing import CLOSED, NUMERIC, Branch, Condition, Crossing, Evaluate, Region
 from symroof.crossings.rational import NotRational, Polynomial, factored, rational, shared_factors_out
 from symroof.crossings.roots import positive_roots, sign, value
@@ -84,7 +84,7 @@ class Walk:
         for branch in self.region_branches(edge) if edge else ():
             if branch.holds and branch.value is not None and _same(branch.value, region.low):
                 held = tuple(Condition(tree, self._holds(tree, region.low)) for tree in region.conditions)
-                return Branch(branch.closed_form, (*branch.conditions, *held), region.low, True)
+                return replace(branch, conditions=(*branch.conditions, *held), value=region.low)
         return Branch(None, (), region.low, True)
 
     def _sign_at(self, region: Region, point: Fraction) -> int:
@@ -138,12 +138,12 @@ class Walk:
         roots = sorted({*roots, *(end for end in self._own_ends(region) if any(numbers.values()) and value(numbers, end) == 0)})
         degree = max(over, default=0) - min(over, default=0)
         if degree > 2:
-            return [self._branch(None, region, root, root, ()) for root in roots]
+            return [self._branch(None, region, root, root) for root in roots]
         found = []
-        for form, extra in closed_forms(over, lambda tree: sign(self.evaluate(tree, {}))):
-            candidate = self._candidate(form)
+        for form in closed_forms(over, lambda tree: sign(self._number(tree))):
+            candidate = self._candidate(form.whole(form.spoken))
             root = next((r for r in roots if candidate is not None and _same(r, candidate)), None)
-            found.append(self._branch(form, region, root, root or candidate, extra))
+            found.append(self._branch(form, region, root, root or candidate))
         return found
 
     def _own_ends(self, region: Region) -> list[Fraction]:
@@ -151,13 +151,19 @@ class Walk:
         first = [region.low] if region.low > self.low else []
         return [*first, region.high] if region.high is not None and region.high == self.high else first
 
-    def _branch(self, form: Tree | None, region: Region, root: Fraction | None, point: Fraction | None, extra: tuple[Compare, ...]) -> Branch:
+    def _branch(self, form: Form | None, region: Region, root: Fraction | None, point: Fraction | None) -> Branch:
         """A candidate with its conditions, looked at in its root or where it would put one: the failing one shows why."""
         inside = (Compare("<=", Name(self.x), Num(self.high)),) if self.high is not None else ()
-        conditions = [Condition(tree, self._holds(tree, None)) for tree in extra]
+        conditions = [self._condition(form, tree) for tree in form.conditions] if form else []
         if point is not None:
             conditions += [Condition(tree, self._holds(tree, point)) for tree in (*region.conditions, *inside)]
-        return Branch(form, tuple(conditions), root, root is not None)
+        if form is None:
+            return Branch(None, tuple(conditions), root, root is not None)
+        return Branch(form.whole(form.spoken), tuple(conditions), root, root is not None, form.spoken, form.named)
+
+    def _condition(self, form: Form, spoken: Compare) -> Condition:
+        whole = Compare(spoken.operator, form.whole(spoken.left), form.whole(spoken.right))
+        return Condition(whole, self._holds(whole, None), spoken)
 
     def _candidate(self, form: Tree) -> Fraction | None:
         """Where a closed form would put the crossing, if anywhere on the axis."""

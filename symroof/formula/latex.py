@@ -46,7 +46,7 @@ class _Printer:
             case Name(name):
                 return self.show(name), ATOM
             case Neg(arg):
-                return "-" + self.inside(arg, SIGN), SIGN
+                return "-" + self.inside(arg, PRODUCT), SIGN
             case Add(terms):
                 return joined_sum(terms, self.inside), SUM
             case Mul(factors):

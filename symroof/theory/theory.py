@@ -5,7 +5,7 @@ Nothing here knows a number of any model or device. :func:`theory` is cached, so
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
@@ -68,12 +68,32 @@ class Operator:
 
 
 ATTENTION = "attention"
-PARTS: dict[str, Callable[[Operator], Tree]] = {
-    "flops": lambda o: build.mul(o.count, o.flops),
-    "bytes": lambda o: build.mul(o.count, o.bytes),
-    "compute_time": lambda o: build.mul(o.count, o.compute_time),
-    "memory_time": lambda o: build.mul(o.count, o.memory_time),
-    "roofline_time": lambda o: o.roofline_time,
+
+
+def _of_streams(operators: Iterable[Operator], wanted: Callable[[str], bool]) -> Tree:
+    """What some operators do or move, stream by stream, what layers share written once."""
+    by_stream: dict[str, dict[Tree, list[Tree]]] = {}
+    for operator in operators:
+        for stream, amount in operator.streams:
+            if wanted(stream):
+                by_stream.setdefault(stream, {}).setdefault(operator.count, []).append(amount)
+    return build.add(ZERO, *(build.factored(*(build.mul(n, build.factored(*found)) for n, found in counted.items())) for counted in by_stream.values()))
+
+
+def _flops(operators: list[Operator]) -> Tree:
+    return _of_streams(operators, lambda stream: stream == "flops")
+
+
+def _bytes(operators: list[Operator]) -> Tree:
+    return _of_streams(operators, lambda stream: stream != "flops")
+
+
+PARTS: dict[str, Callable[[list[Operator]], Tree]] = {
+    "flops": _flops,
+    "bytes": _bytes,
+    "compute_time": lambda found: build.div(_flops(found), parse(COMPUTE_RATE)),
+    "memory_time": lambda found: build.div(_bytes(found), parse(MEMORY_RATE)),
+    "roofline_time": lambda found: build.add(ZERO, *(operator.roofline_time for operator in found)),
 }
 """What of a step is the sum of its operators': the quantity's name after the step's, and an operator's share of it."""
 
@@ -143,9 +163,7 @@ class Theory:
         """The share of some operators in a total: ``decode_flops.gate_up``; ``linear`` is everything but attention."""
         step, _, kind = base.partition("_")
         found = [o for o in self.operators.get(step, ()) if label in (o.name, f"{o.name}.{o.layer}") or (label == LINEAR and o.name != ATTENTION)]
-        if not found or kind not in PARTS:
-            return None
-        return build.factored(*(PARTS[kind](operator) for operator in found))
+        return PARTS[kind](found) if found and kind in PARTS else None
 
     def depends(self, name: str, on: str) -> bool:
         """Whether a quantity moves with a name, through any number of definitions."""
