@@ -13,7 +13,7 @@ KEPT = {"mfu", "mbu"}
 
 def opened(tree: Tree, unknown: str, answers: Answers, symbolic: bool = False) -> Tree:
     """A formula with definitions put in as far as the unknown reaches; what does not move keeps its readable name."""
-    case, moves = answers.case, {}
+    case, moves = answers.case, answers.moves
 
     def moving(name: str, keys: frozenset[str]) -> bool:
         if name in keys:

@@ -123,6 +123,7 @@ class Answers:
     binding: Binding
     _memo: dict[str, Result] = field(default_factory=dict)
     solved: dict[tuple[str, str | None], Any] = field(default_factory=dict)
+    moves: dict[tuple[str, frozenset[str]], bool] = field(default_factory=dict)
 
     @cached_property
     def case(self) -> Case:

@@ -118,7 +118,8 @@ def _unknown(equation: str, asked: str | None, known: Theory) -> str:
     if asked is None:
         raise InputError(Problem(equation[:SHOWN], "say what to solve for", hint="--for batch, or for_='batch' in Python"))
     unknown = printed_name(asked)
-    _check_known(unknown, known, Problem(asked[:SHOWN], "no such input or quantity to solve for", hint=nearest(asked, [*INPUTS, *QUANTITIES, *known.spoken])))
+    if not known.knows(unknown):
+        raise InputError(Problem(asked[:SHOWN], "no such input or quantity to solve for", hint=_nearest(asked, known)))
     if isinstance(known.definition(unknown), (Compare, Largest)):
         raise InputError(Problem(unknown, "is a truth or a label, not a number to solve for"))
     return unknown
@@ -128,7 +129,8 @@ def _check(relation: Compare, answers: Answers, equation: str) -> None:
     """Every name known and a number, both sides of one dimension."""
     known = answers.case.theory
     for name in _all_names(relation):
-        _check_known(name, known, Problem(equation[:SHOWN], f"unknown name {name!r}", hint=nearest(name, [*QUANTITIES, *INPUTS, *known.spoken])))
+        if not known.knows(name):
+            raise InputError(Problem(equation[:SHOWN], f"unknown name {name!r}", hint=_nearest(name, known)))
         if isinstance(known.definition(name), (Compare, Largest)):
             raise InputError(Problem(equation[:SHOWN], f"{name} is a truth or a label, not a number"))
     try:
@@ -137,9 +139,8 @@ def _check(relation: Compare, answers: Answers, equation: str) -> None:
         raise InputError(Problem(equation[:SHOWN], str(error))) from None
 
 
-def _check_known(name: str, known: Theory, problem: Problem) -> None:
-    if not known.knows(name):
-        raise InputError(problem)
+def _nearest(name: str, known: Theory) -> str:
+    return nearest(name, [*INPUTS, *QUANTITIES, *known.spoken])
 
 
 def _all_names(tree: Tree) -> Iterator[str]:

@@ -11,11 +11,13 @@ Coefficients are never expanded: that keeps closed forms readable, in the names 
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from symroof.formula import build
 from symroof.formula.tree import ONE, ZERO, Add, Call, Div, Mul, Name, Neg, Num, Pow, Total, Tree, mentions
 
 Polynomial = dict[int, Tree]
-"""Power of the unknown -> coefficient."""
+"""Power of the unknown -> coefficient; never changed once it is made."""
 
 LARGEST_POWER = 16
 
@@ -24,8 +26,9 @@ class NotRational(ArithmeticError):
     """The formula is no quotient of polynomials in the unknown: it is rounded, or stands in an exponent."""
 
 
+@lru_cache(maxsize=8192)
 def rational(tree: Tree, x: str) -> tuple[Polynomial, Polynomial]:
-    """Numerator and denominator in powers of ``x``.
+    """Numerator and denominator in powers of ``x``; remembered, because the arms of a maximum share most of their parts.
 
     Raises:
         NotRational: ``x`` under a maximum, a rounding, a root, or in an exponent.

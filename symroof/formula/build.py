@@ -28,26 +28,26 @@ def neg(arg: Tree) -> Tree:
     return Neg(arg)
 
 
-def split(term: Tree) -> tuple[Fraction, Tree]:
+def split(term: Tree) -> tuple[Fraction | int, Tree]:
     """A term as (rational coefficient, rest): ``-2*x`` is ``(-2, x)``."""
     match term:
         case Neg(arg):
             coefficient, rest = split(arg)
             return -coefficient, rest
         case Num(value, dimension):
-            return value, Num(Fraction(1), dimension)
+            return value, Num(ONE.value, dimension)
         case Mul((Num(value, dimension), *rest)) if not dimension:
             return value, rest[0] if len(rest) == 1 else Mul(tuple(rest))
-    return Fraction(1), term
+    return 1, term
 
 
 def add(*terms: Tree) -> Tree:
     """A sum: nested sums flattened, like terms merged, zeros gone, a constant moved into ``min`` or ``max``."""
-    merged: dict[Tree, Fraction] = {}
+    merged: dict[Tree, Fraction | int] = {}
     for term in terms:
         for part in _flat(term):
             coefficient, rest = split(part)
-            merged[rest] = merged.get(rest, Fraction(0)) + coefficient
+            merged[rest] = merged.get(rest, 0) + coefficient
     kept = [_scaled(coefficient, rest) for rest, coefficient in merged.items() if coefficient]
     if len(kept) == 2 and isinstance(kept[1], Num) and isinstance(kept[0], Call) and kept[0].function in ("min", "max"):
         return call(kept[0].function, *(add(arg, kept[1]) for arg in kept[0].args))
@@ -65,7 +65,7 @@ def _flat(term: Tree) -> list[Tree]:
     return [term]
 
 
-def _scaled(coefficient: Fraction, rest: Tree) -> Tree:
+def _scaled(coefficient: Fraction | int, rest: Tree) -> Tree:
     if isinstance(rest, Num):
         return Num(coefficient * rest.value, rest.dimension)
     if coefficient == 1:
@@ -129,7 +129,8 @@ def sub(left: Tree, right: Tree) -> Tree:
 
 def mul(*factors: Tree) -> Tree:
     """A product: nested products flattened, numbers folded to the front, ``0`` and ``1`` applied."""
-    constant, sign, whole = Fraction(1), 1, 1
+    constant: Fraction | int = 1
+    sign, whole = 1, 1
     dimension: Dimension = PLAIN
     rest: list[Tree] = []
     stack = list(factors)
@@ -142,13 +143,13 @@ def mul(*factors: Tree) -> Tree:
                 sign = -sign
                 stack.insert(0, arg)
             case Num(value, unit):
-                constant *= value
-                dimension = combine((dimension, 1), (unit, 1))
+                constant = value if constant == 1 else constant * value
+                dimension = combine((dimension, 1), (unit, 1)) if unit else dimension
             case Add(terms) if all(is_negative(term) for term in terms):
                 sign = -sign
                 stack.insert(0, negated(factor))
             case Div(over, Num(value, unit)) if not unit:  # x/2 is x times a number
-                constant /= value
+                constant = constant / value
                 stack.insert(0, over)
             case _:
                 rest.append(factor)
@@ -159,7 +160,7 @@ def mul(*factors: Tree) -> Tree:
     if constant != 1 and constant.denominator != 1 and not dimension:
         whole, constant = constant.denominator, Fraction(constant.numerator)
     if constant != 1 or dimension or not rest:
-        rest.insert(0, Num(constant, dimension))
+        rest.insert(0, Num(Fraction(constant), dimension))
     product: Tree = rest[0] if len(rest) == 1 else Mul(tuple(rest))
     if whole != 1:  # three halves of x are written 3*x/2
         product = Num(product.value / whole) if isinstance(product, Num) else Div(product, number(whole))

@@ -9,63 +9,87 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from functools import lru_cache
+from typing import Any, TypeAlias, TypeVar, dataclass_transform
 
 from symroof.units import PLAIN, Dimension
 
+T = TypeVar("T")
 
-@dataclass(frozen=True, slots=True)
-class Num:
+
+class _Hashed:
+    __slots__ = ("_hash",)
+
+
+@dataclass_transform(frozen_default=True)
+def _node(cls: type[T]) -> type[T]:
+    """A frozen dataclass that works its hash out once: trees are keys wherever a formula is looked up."""
+    made = dataclass(frozen=True, slots=True)(cls)
+    worked_out = made.__hash__
+
+    def remembered(self: Any) -> int:
+        try:
+            return self._hash  # type: ignore[no-any-return]
+        except AttributeError:
+            object.__setattr__(self, "_hash", worked_out(self))
+            return self._hash  # type: ignore[no-any-return]
+
+    made.__hash__ = remembered  # type: ignore[method-assign]
+    return made
+
+
+@_node
+class Num(_Hashed):
     """A number; ``dimension`` is that of the unit written beside it (``2 FLOP``), value in base units."""
 
     value: Fraction
     dimension: Dimension = PLAIN
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+@_node
+class Name(_Hashed):
     """A symbol or quantity. A dotted name (``n_layers.local``) belongs to one kind of layer."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Neg:
+@_node
+class Neg(_Hashed):
     arg: Tree
 
 
-@dataclass(frozen=True, slots=True)
-class Add:
+@_node
+class Add(_Hashed):
     terms: tuple[Tree, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Mul:
+@_node
+class Mul(_Hashed):
     factors: tuple[Tree, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Div:
+@_node
+class Div(_Hashed):
     over: Tree
     under: Tree
 
 
-@dataclass(frozen=True, slots=True)
-class Pow:
+@_node
+class Pow(_Hashed):
     base: Tree
     exponent: Tree
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+@_node
+class Call(_Hashed):
     """``max``, ``min``, ``ceil``, ``floor``, ``sqrt`` or ``log2`` of its arguments."""
 
     function: str
     args: tuple[Tree, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Total:
+@_node
+class Total(_Hashed):
     """``sum(body, index, first, last)``: the sum over every whole ``index`` from first to last."""
 
     body: Tree
@@ -74,16 +98,16 @@ class Total:
     last: Tree
 
 
-@dataclass(frozen=True, slots=True)
-class At:
+@_node
+class At(_Hashed):
     """A quantity at a changed input: ``itl(context = prompt + step)``."""
 
     name: str
     changes: tuple[tuple[str, Tree], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Compare:
+@_node
+class Compare(_Hashed):
     """A relation, true or false: ``memory_bytes <= tp*mem_capacity``."""
 
     operator: str
@@ -91,8 +115,8 @@ class Compare:
     right: Tree
 
 
-@dataclass(frozen=True, slots=True)
-class Largest:
+@_node
+class Largest(_Hashed):
     """The label of the largest arm; a tie goes to the arm named first."""
 
     arms: tuple[tuple[str, Tree], ...]
@@ -103,22 +127,25 @@ Tree: TypeAlias = Num | Name | Neg | Add | Mul | Div | Pow | Call | Total | At |
 ZERO, ONE = Num(Fraction(0)), Num(Fraction(1))
 
 
+CHILDREN: dict[type, Callable[[Any], tuple[Tree, ...]]] = {
+    Num: lambda tree: (),
+    Name: lambda tree: (),
+    Neg: lambda tree: (tree.arg,),
+    Add: lambda tree: tree.terms,
+    Mul: lambda tree: tree.factors,
+    Call: lambda tree: tree.args,
+    Div: lambda tree: (tree.over, tree.under),
+    Pow: lambda tree: (tree.base, tree.exponent),
+    Compare: lambda tree: (tree.left, tree.right),
+    Total: lambda tree: (tree.body, tree.first, tree.last),
+    At: lambda tree: tuple(value for _, value in tree.changes),
+    Largest: lambda tree: tuple(arm for _, arm in tree.arms),
+}
+
+
 def children(tree: Tree) -> tuple[Tree, ...]:
     """The sub-trees, in written order."""
-    match tree:
-        case Num() | Name():
-            return ()
-        case Neg(arg):
-            return (arg,)
-        case Add(parts) | Mul(parts) | Call(_, parts):
-            return parts
-        case Div(a, b) | Pow(a, b) | Compare(_, a, b):
-            return (a, b)
-        case Total(body, _, first, last):
-            return (body, first, last)
-        case At(_, pairs) | Largest(pairs):
-            return tuple(value for _, value in pairs)
-    raise TypeError(f"not a formula tree: {tree!r}")
+    return CHILDREN[type(tree)](tree)
 
 
 def walk(tree: Tree) -> Iterator[Tree]:
@@ -130,6 +157,7 @@ def walk(tree: Tree) -> Iterator[Tree]:
         stack.extend(reversed(children(node)))
 
 
+@lru_cache(maxsize=16384)
 def names(tree: Tree) -> tuple[str, ...]:
     """The free names, each once, in the order they are written; the index of a sum is not free.
 
@@ -152,6 +180,7 @@ def names(tree: Tree) -> tuple[str, ...]:
     return tuple(found)
 
 
+@lru_cache(maxsize=16384)
 def mentions(tree: Tree, name: str) -> bool:
     """Whether a name occurs free in a tree."""
     if isinstance(tree, Name):
