@@ -130,9 +130,13 @@ def _is_fact(tree: Compare, solution: Solution) -> bool:
     return right == ZERO and plainly_positive(left) and tree.operator == ">"
 
 
+def _asked(solution: Solution) -> str:
+    return f"{text(solution.lhs)} = {text(solution.rhs)}, solved for {solution.unknown}"
+
+
 def solution_text(solution: Solution) -> str:
     """Equation, answer, meaning, closed form, conditions."""
-    lines = [f"{text(solution.lhs)} = {text(solution.rhs)}, solved for {solution.unknown}", f"  {case_title(solution.answers)}", ""]
+    lines = [_asked(solution), f"  {case_title(solution.answers)}", ""]
     lines += [f"{solution.unknown}: {solution.shown()}", f"  {solution.reason}"]
     if len(solution.values) > 1:
         shown = ", ".join(format_quantity(value, solution.symbol.unit, 6) for value in solution.values)

@@ -176,6 +176,15 @@ class Study:
         """
         return solve(equation, self.first, for_)
 
+    def solutions(self, equation: str, for_: str | None = None) -> list[Solution]:
+        """The same in every case, in order.
+
+        >>> study = Study(model="llama-3-8b", hardware=["h100-sxm", "h200"], prompt=4096)
+        >>> [solution.integer for solution in study.solutions("max_batch_memory")]
+        [{'at_most': 119}, {'at_most': 232}]
+        """
+        return [solve(equation, case, for_) for case in self.cases]
+
 
 def solve_symbolic(equation: str, for_: str | None = None) -> Solution:
     """A named threshold, or ``lhs = rhs`` for an input, without any case: the answer stays symbolic.

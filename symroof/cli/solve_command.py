@@ -25,8 +25,31 @@ def command(equation: str, study: str | None, unknown: str | None, as_json: bool
     symroof solve max_batch_memory specs/studies/llama-3-70b-chat.yaml
 
     symroof solve 'ttft = output*itl' --for prompt --model llama-3-8b --hardware h100-sxm --output 256
+
+    symroof solve batch_to_ridge.gate_up --model llama-3-8b --hardware h100-sxm --hardware h200
+
+    A threshold of a step also takes one of its operators. Several cases get a row each after the first.
     """
     from symroof.solution_text import solution_json, solution_text
 
-    solution: Solution = study_from(study, options, needs_case=False).solve(equation, unknown)
-    click.echo(json.dumps(solution_json(solution), ensure_ascii=False) if as_json else solution_text(solution))
+    solutions: list[Solution] = study_from(study, options, needs_case=False).solutions(equation, unknown)
+    if as_json:
+        found = solution_json(solutions[0])
+        found |= {"cases": [solution_json(solution) for solution in solutions]} if len(solutions) > 1 else {}
+        click.echo(json.dumps(found, ensure_ascii=False))
+    else:
+        click.echo(solution_text(solutions[0]))
+        if len(solutions) > 1:
+            click.echo(f"\nevery case\n{solutions_table(solutions)}")
+
+
+WITHIN_MEMORY = {True: "yes", False: "no", None: ""}
+
+
+def solutions_table(solutions: list[Solution]) -> str:
+    """One row a case: the answer, whether memory allows it, and what it means or why there is none."""
+    from symroof.report.table import table
+    from symroof.verdict import case_label
+
+    rows = [[case_label(s.answers), s.shown(), WITHIN_MEMORY[s.within_memory], s.reason] for s in solutions]
+    return table(rows, ["case", solutions[0].unknown, "within memory", "meaning"], indent="  ")
