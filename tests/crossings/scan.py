@@ -6,6 +6,7 @@ changed inputs. What the scan says of an equation is a list of intervals on whic
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 
@@ -169,7 +170,7 @@ class Scan:
     def changes(self):
         """Where the sign turns: ``(low, high, kind)``, from the last point of one sign to the first of the other."""
         solid = [run for run in self.runs() if run[0]]
-        return [(self.xs[a[2]], self.xs[b[1]], self.kind(self.x(a[2]), self.x(b[1]), a[0])) for a, b in zip(solid, solid[1:], strict=False) if a[0] != b[0]]
+        return [(self.xs[a[2]], self.xs[b[1]], self.kind(self.x(a[2]), self.x(b[1]), a[0])) for a, b in pairwise(solid) if a[0] != b[0]]
 
     def kind(self, low, high, sign):
         """A crossing, a jump from one side to the other, or a pole, seen by halving; the ends are confirmed exactly."""
