@@ -14,7 +14,9 @@ from symroof.formula.evaluate import FUNCTIONS
 Numbers = dict[int, Fraction]
 """Power -> exact coefficient."""
 
-HALVINGS = 140  # 2**-140 is 40 digits
+DIGITS = 40
+FINE = Fraction(1, 10**DIGITS)
+"""How near the ends of a bracket come, as a share of the root."""
 
 
 def positive_roots(p: Numbers, low: Fraction = Fraction(0), high: Fraction | None = None) -> list[Fraction]:
@@ -62,6 +64,13 @@ def _isolated(p: Numbers) -> list[Fraction]:
     return found
 
 
+def short(x: Fraction) -> Fraction:
+    """A positive number to a few digits more than a root is found to."""
+    places = DIGITS + 4 - (len(str(x.numerator)) - len(str(x.denominator)))
+    scale = Fraction(10) ** places
+    return Fraction(round(x * scale)) / scale
+
+
 def value(p: Numbers, x: Fraction) -> Fraction:
     return sum((c * x**k for k, c in p.items()), Fraction(0))
 
@@ -73,9 +82,9 @@ def sign(x: Fraction) -> int:
 def bisect(p: Numbers, low: Fraction, high: Fraction) -> Fraction:
     """A root between two points of different sign."""
     rising = value(p, low) < 0
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
+    while high - low > high * FINE:
+        middle = short((low + high) / 2)
         low, high = (middle, high) if (value(p, middle) < 0) == rising else (low, middle)
-    found = ((low + high) / 2).limit_denominator(10**40)
+    found = short((low + high) / 2)
     simple = found.limit_denominator(10**6)  # a root that is a plain number is that number
     return simple if value(p, simple) == 0 else found

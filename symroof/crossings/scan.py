@@ -8,10 +8,10 @@ from itertools import pairwise
 
 from symroof.crossings.crossing import NUMERIC, Crossing
 from symroof.crossings.roots import sign
-from symroof.formula.evaluate import NoValue
+from symroof.formula.evaluate import NotGiven, NoValue
 from symroof.formula.tree import Total, Tree, mentions, walk
 
-LEAST, MOST = Fraction(1, 10**15), Fraction(10**21)
+LEAST, MOST = Fraction(1, 10**15), Fraction(10**24)
 PER_DECADE = 8
 HALVINGS = 110
 """Enough to bring a bracket of a grid's step to 30 digits."""
@@ -33,12 +33,15 @@ def scan(difference: Tree, x: str, evaluate: Callable[[Tree, dict[str, Fraction]
 
     Raises:
         NoValue: the equation has no value anywhere on the axis.
+        NotGiven: a name in it has none.
     """
     whole = any(isinstance(node, Total) and (mentions(node.first, x) or mentions(node.last, x)) for node in walk(difference))
 
     def gap(point: Fraction) -> Fraction | None:
         try:
             return evaluate(difference, {x: point})
+        except NotGiven:
+            raise
         except NoValue:
             return None
 

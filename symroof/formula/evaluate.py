@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from decimal import Decimal, localcontext
+from decimal import Decimal, DivisionByZero, InvalidOperation, Overflow, localcontext
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -19,10 +19,16 @@ from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name
 DIGITS = 40
 LARGEST_EXACT_EXPONENT = 64  # (31/32)**131072 would be a fraction of half a million bits
 MOST_TERMS = 20_000
+FURTHEST_POWER_OF_TEN = 10_000
+"""Powers beyond it are no numbers of this field; below its inverse they are zero."""
 
 
 class NoValue(ArithmeticError):
     """The formula has no value here; the message says why."""
+
+
+class NotGiven(NoValue):
+    """A name in the formula has no value anywhere; no other point will help."""
 
 
 class Environment(Protocol):
@@ -112,8 +118,11 @@ def _dual_power(base: Any, exponent: Any) -> Dual:
 def _rounded(function: Any, *args: Fraction) -> Fraction:
     with localcontext() as context:
         context.prec = DIGITS
-        context.Emin, context.Emax = -(10**9), 10**9
-        return Fraction(function(*(Decimal(a.numerator) / Decimal(a.denominator) for a in args)))
+        context.Emin, context.Emax = -FURTHEST_POWER_OF_TEN, FURTHEST_POWER_OF_TEN
+        try:
+            return Fraction(function(*(Decimal(a.numerator) / Decimal(a.denominator) for a in args)))
+        except (Overflow, DivisionByZero, InvalidOperation):
+            raise NoValue("a number too large to work with") from None
 
 
 def _sqrt(args: list[Any]) -> Any:

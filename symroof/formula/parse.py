@@ -15,13 +15,14 @@ symroof.formula.parse.FormulaError: column 4: exponents are whole numbers from -
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 from symroof.formula import build
-from symroof.formula.tree import At, Compare, Div, Largest, Mul, Name, Num, Total, Tree, names, walk
+from symroof.formula.tree import At, Compare, Div, Largest, Mul, Name, Num, Pow, Total, Tree, children, names, walk
 from symroof.units import UNITS, UnitError, parse_number, parse_unit, unknown_unit
 
 LONGEST, DEEPEST, LARGEST_EXPONENT = 4096, 64, 64
@@ -149,6 +150,8 @@ class _Reader:
             raise FormulaError(f"exponents are whole numbers from -{LARGEST_EXPONENT} to {LARGEST_EXPONENT}", operator.column + 2)
         if isinstance(base, Num) and base.value == 0:
             raise FormulaError("a power of zero", operator.column)
+        if isinstance(exponent, Num):
+            self.bounded_power(base, abs(exponent.value), operator)
         return self.bounded(build.power(base, exponent), operator)
 
     def bounded(self, tree: Tree, operator: Token) -> Tree:
@@ -158,6 +161,14 @@ class _Reader:
                 if max(abs(value.numerator), value.denominator) > 10**LARGEST_POWER_OF_TEN:
                     raise FormulaError("the number this makes is too large", operator.column)
         return tree
+
+    def bounded_power(self, base: Tree, exponent: Fraction, operator: Token) -> None:
+        """Powers of powers stay what one power may be: nothing that takes long to work out is ever begun."""
+        if isinstance(base, Num):
+            if exponent * max(map(math.log10, (abs(base.value.numerator), base.value.denominator))) > LARGEST_POWER_OF_TEN:
+                raise FormulaError("the number this makes is too large", operator.column)
+        elif exponent * _steepest(base) > LARGEST_EXPONENT:
+            raise FormulaError(f"powers of powers come to an exponent above {LARGEST_EXPONENT}", operator.column)
 
     def atom(self) -> Tree:
         token = self.token
@@ -239,6 +250,12 @@ class _Reader:
                 break
         self.expect(")", "')' or ','")
         return positional, named
+
+
+def _steepest(tree: Tree) -> Fraction:
+    """The largest product of exponents that stand one within another."""
+    inner = max((_steepest(child) for child in children(tree)), default=Fraction(1))
+    return inner * max(abs(tree.exponent.value), Fraction(1)) if isinstance(tree, Pow) and isinstance(tree.exponent, Num) else inner
 
 
 def rename(tree: Tree, table: dict[str, str]) -> Tree:

@@ -9,7 +9,7 @@ from typing import Any
 
 from symroof.formula import build
 from symroof.formula.dual import Dual
-from symroof.formula.evaluate import NoValue, evaluate
+from symroof.formula.evaluate import NotGiven, NoValue, evaluate
 from symroof.formula.tree import Name, Num, Tree, names, substitute
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, base_name
@@ -17,7 +17,7 @@ from symroof.theory.theory import Theory, UnknownName
 from symroof.units import parse_quantity
 
 
-class Missing(NoValue):
+class Missing(NotGiven):
     """An input nobody gave; ``name`` is the input, ``needed_by`` the way there."""
 
     def __init__(self, name: str) -> None:
