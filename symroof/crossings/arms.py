@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from symroof.formula.tree import Call, Total, Tree, mentions, names, rebuild, walk
+from collections.abc import Callable
+from fractions import Fraction
+
+from symroof.crossings.rational import NotRational
+from symroof.formula.tree import Call, Total, Tree, mentions, names, rebuild, substitute, walk
 
 
 def innermost(tree: Tree, x: str) -> Call | None:
@@ -30,3 +34,30 @@ def ends(tree: Tree, node: Call) -> list[dict[str, Tree]]:
 def decided(tree: Tree, node: Call, winner: Tree) -> Tree:
     """The tree with one maximum replaced by the arm that wins."""
     return winner if tree == node else rebuild(tree, lambda child: decided(child, node, winner))
+
+
+def winner(node: Call, sides: list[dict[str, Tree]], number: Callable[[Tree], Fraction]) -> Tree:
+    """The arm that wins where ``number`` tells the value of each; of equal arms the first.
+
+    Raises:
+        NotRational: different arms win at the two ends of a sum.
+    """
+    pick = max if node.function == "max" else min
+    winners = {pick(range(len(node.args)), key=lambda i: number(substitute(node.args[i], end))) for end in sides}
+    if len(winners) > 1:
+        raise NotRational("steps of both kinds in one sum")
+    return node.args[winners.pop()]
+
+
+def settled(tree: Tree, x: str, number: Callable[[Tree], Fraction]) -> Tree:
+    """The tree with every maximum that the unknown moves replaced by the arm that wins by value.
+
+    >>> from symroof.formula.parse import parse
+    >>> from symroof.formula.text import text
+    >>> values = {"3*x": Fraction(6), "y": Fraction(5)}
+    >>> text(settled(parse("max(3*x, y) + z"), "x", lambda arm: values[text(arm)]))
+    '3*x + z'
+    """
+    while (node := innermost(tree, x)) is not None:
+        tree = decided(tree, node, winner(node, ends(tree, node), number))
+    return tree

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 
-from symroof.crossings.arms import decided, ends, innermost
+from symroof.crossings.arms import decided, ends, innermost, winner
 from symroof.crossings.closed import closed_forms
 from symroof.crossings.rational import NotRational, Polynomial, factored, rational, shared_factors_out
 from symroof.crossings.roots import positive_roots, sign, value
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
-from symroof.formula.tree import ZERO, Call, Compare, Name, Num, Total, Tree, mentions, substitute, walk
+from symroof.formula.tree import ZERO, Compare, Name, Num, Total, Tree, mentions, substitute, walk
 
 Evaluate = Callable[[Tree, dict[str, Fraction]], Fraction]
 """The exact value of a tree with some names set."""
@@ -132,18 +133,11 @@ class Walk:
         cuts = sorted({root for i, a in enumerate(arms) for b in arms[i + 1 :] for root in self._roots(build.sub(a, b), region)})
         for low, high in zip([region.low, *cuts], [*cuts, region.high], strict=True):
             part = Region(low, high, region.tree, region.conditions)
-            winner = self._winner(node, sides, part.inside)
-            losers = [arm for arm in node.args if arm != winner]
+            wins = winner(node, sides, partial(self._at, x=part.inside))
+            losers = [arm for arm in node.args if arm != wins]
             relation = ">=" if node.function == "max" else "<="
-            held = tuple(Compare(relation, substitute(winner, end), substitute(loser, end)) for loser in losers for end in sides)
-            yield from self.regions(Region(low, high, decided(region.tree, node, winner), (*region.conditions, *held)))
-
-    def _winner(self, node: Call, sides: list[dict[str, Tree]], x: Fraction) -> Tree:
-        pick = max if node.function == "max" else min
-        winners = [pick(range(len(node.args)), key=lambda i: self._at(substitute(node.args[i], end), x)) for end in sides]
-        if len(set(winners)) > 1:
-            raise NotRational("steps of both kinds in one sum")
-        return node.args[winners[0]]
+            held = tuple(Compare(relation, substitute(wins, end), substitute(loser, end)) for loser in losers for end in sides)
+            yield from self.regions(Region(low, high, decided(region.tree, node, wins), (*region.conditions, *held)))
 
     def _roots(self, tree: Tree, region: Region) -> list[Fraction]:
         if not mentions(tree, self.x):
