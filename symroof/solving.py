@@ -16,7 +16,7 @@ from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.parse import FormulaError, parse
 from symroof.formula.text import text
 from symroof.formula.tree import Compare, Name, Num, Tree, mentions, names
-from symroof.opening import opened
+from symroof.opening import KEPT, opened
 from symroof.results import DOES_NOT_FIT, Answers, plural
 from symroof.specs.errors import InputError, Problem, nearest
 from symroof.theory.case import Missing
@@ -198,7 +198,7 @@ def _with_numbers(relation: Compare, unknown: str, answers: Answers) -> Crossing
 
 def _without_numbers(relation: Compare, unknown: str, answers: Answers, equation: str, missing: str) -> Crossing:
     """The symbolic answer, where an input it would need for a number is not given."""
-    lhs, rhs = (opened(side, unknown, answers, symbolic=True) for side in (relation.left, relation.right))
+    lhs, rhs = (opened(side, unknown, answers, kept=KEPT) for side in (relation.left, relation.right))
     if not (mentions(lhs, unknown) or mentions(rhs, unknown)):
         raise InputError(Problem(equation, f"{unknown} does not occur in it"))
     try:
