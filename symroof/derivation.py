@@ -11,7 +11,9 @@ from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex
 from symroof.formula.text import text
 from symroof.formula.tree import At, Name, Total, Tree, mentions, names, rebuild, walk
+from symroof.limit_forms import FirstOrder, Limit, first_order, limit_forms
 from symroof.results import Answers, Result
+from symroof.sensitivity import Elasticity, binding_arms, elasticities
 from symroof.theory.symbols import STEP_INDEX, Symbol
 from symroof.units import readable, scaled, significant
 
@@ -35,6 +37,8 @@ class Derivation:
         name, symbol: what is derived.
         answers: the case it is derived in.
         steps: one step for every quantity on the way, deepest first, the quantity itself last.
+        limits, first_order: what it comes to where something vanishes or grows, and with the weights alone.
+        elasticities, binding_arms: what it answers to, and the arms of maxima that this is told of.
     """
 
     def __init__(self, name: str, answers: Answers) -> None:
@@ -102,6 +106,38 @@ class Derivation:
             self._visit(inner, order)
         order[name] = None
 
+    @cached_property
+    def limits(self) -> tuple[Limit, ...]:
+        """What the quantity comes to as one input vanishes or grows; see :func:`symroof.limit_forms.limit_forms`.
+
+        >>> from symroof.study import Study
+        >>> limit = Study(assume={"detail": "attention"}).derive("decode_intensity").limits[-1]
+        >>> limit.says, text(limit.tree)
+        ('as the batch grows', '(attention_flops_per_pair*context + 2*params)/(kv_bytes_per_token*context)')
+        """
+        return limit_forms(self.name, self.answers)
+
+    @cached_property
+    def first_order(self) -> FirstOrder | None:
+        """The quantity counted with the weights alone, where that is something else and short."""
+        return first_order(self.name, self.answers)
+
+    @cached_property
+    def elasticities(self) -> tuple[Elasticity, ...]:
+        """Per cent that the quantity moves when one input moves one per cent; see :func:`symroof.sensitivity.elasticities`.
+
+        >>> from symroof.study import Study
+        >>> found = Study(hardware="h100-sxm").derive("ridge_point").elasticities
+        >>> [(e.symbol.name, str(e.value)) for e in found]
+        [('peak_flops', '1'), ('mem_bandwidth', '-1')]
+        """
+        return elasticities(self.name, self.answers)
+
+    @cached_property
+    def binding_arms(self) -> tuple[str, ...]:
+        """The arms of maxima that the value stands on: the compute or the memory time of a step."""
+        return binding_arms(self.name, self.answers) if self.result else ()
+
     def as_json(self) -> dict[str, Any]:
         own = step_of(self.name, self.answers)
         found: dict[str, Any] = {
@@ -115,6 +151,11 @@ class Derivation:
         }
         found |= self.result.as_json() if self.result else {"value": None, "reason": self.why_unknown}
         found["steps"] = [self._step_json(step) for step in self.steps]
+        spell = self._theory.latex
+        found["limits"] = [limit.as_json(spell) for limit in self.limits]
+        found["first_order"] = self.first_order.as_json(spell) if self.first_order else None
+        found["elasticities"] = [elasticity.as_json(spell) for elasticity in self.elasticities]
+        found["binding_arms"] = list(self.binding_arms)
         return found | self.ledger()
 
     def ledger(self) -> dict[str, Any]:

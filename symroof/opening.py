@@ -2,37 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from symroof.formula.evaluate import NoValue
-from symroof.formula.tree import ZERO, At, Name, Num, Tree, inline, names, walk
+from symroof.formula.text import text
+from symroof.formula.tree import ZERO, At, Name, Num, Tree, inline, names, substitute, walk
 from symroof.results import Answers
 from symroof.theory.case import default_of
 
-KEPT = {"mfu", "mbu"}
+KEPT = frozenset({"mfu", "mbu"})
 """Efficiencies stay in a symbolic answer though they have a default: regime thresholds hold at any."""
 
+SPOKEN = frozenset({"params", "active_params", "context", "batch"})
+"""What people give and speak in: a formula that explains keeps these, whatever they are here."""
 
-def opened(tree: Tree, unknown: str, answers: Answers, symbolic: bool = False) -> Tree:
-    """A formula with definitions put in as far as the unknown reaches; what does not move keeps its readable name."""
+Stop = Callable[[str], Tree | None]
+"""What a name that moves is left as, rather than opened; None where it is opened."""
+
+
+def opened(tree: Tree, unknown: str, answers: Answers, kept: frozenset[str] = frozenset(), stop: Stop | None = None, symbolic: bool = False) -> Tree:
+    """A formula with definitions put in as far as the unknown reaches; what does not move keeps its readable name.
+
+    ``kept`` stay names though they have a default that would not matter; at ``stop`` the opening ends. ``symbolic`` is
+    for answers without numbers: efficiencies and what the formula itself names stay, and no missing input counts as one.
+    """
+    kept = kept | KEPT | set(names(tree)) if symbolic else kept | set(names(tree))
     case, moves = answers.case, answers.moves
+
+    def stands(name: str) -> Tree:
+        return case.stands_for(name, complete=not symbolic)
 
     def moving(name: str, keys: frozenset[str]) -> bool:
         if name in keys:
             return True
-        if (name, keys) not in moves:
-            moves[name, keys] = False
-            formula = case.stands_for(name)
+        known = (name, keys, symbolic)
+        if known not in moves:
+            moves[known] = False
+            formula = stands(name)
             found = names(formula) + tuple(key for node in walk(formula) if isinstance(node, At) for key, _ in node.changes)
-            moves[name, keys] = formula != Name(name) and any(moving(inner, keys) for inner in found)
-        return moves[name, keys]
+            moves[known] = formula != Name(name) and any(moving(inner, keys) for inner in found)
+        return moves[known]
 
     def formula(name: str, changed: frozenset[str]) -> Tree:
         if name == unknown:
             return Name(name)
         if moving(name, changed | {unknown}):
-            return case.stands_for(name)
-        return Name(name) if symbolic and name in KEPT else _neutral(Name(name), answers)
+            return (stop(name) if stop and not changed else None) or stands(name)
+        return Name(name) if name in kept else _neutral(Name(name), answers)
 
     return inline(tree, formula)
+
+
+def explained(name: str, unknown: str, answers: Answers, stop: Stop | None = None) -> Tree:
+    """A quantity opened for people: in what they speak in, and without numbers in the efficiencies too.
+
+    >>> from symroof.study import Study
+    >>> text(explained("kv_cache_bytes", "context", Study().first))
+    'kv_bytes_per_token*batch*context'
+    """
+    return opened(Name(name), unknown, answers, SPOKEN if answers.get(name) else SPOKEN | KEPT, stop)
 
 
 def _neutral(node: Name, answers: Answers) -> Tree:
@@ -47,3 +75,29 @@ def _neutral(node: Name, answers: Answers) -> Tree:
             return node
     default = default_of(node.name)
     return Num(default.value) if default is not None and default.value in (0, 1) else node
+
+
+def written_out(tree: Tree, answers: Answers) -> Tree:
+    """The formula over inputs and the quantities people speak in."""
+    case = answers.case
+
+    def formula(name: str, _: frozenset[str]) -> Tree:
+        if name in SPOKEN | KEPT:
+            return Name(name)
+        opens = case.theory.definition(name) is not None and name not in case.given
+        return case.stands_for(name) if opens else _neutral(Name(name), answers)
+
+    return inline(tree, formula)
+
+
+def shortest(tree: Tree, answers: Answers) -> Tree:
+    """The formula with definitions put in for quantities where that makes it shorter: ``gemm_flops/(gemm_k*gemm_n*b)``
+    is ``2*gemm_m/b``."""
+    case = answers.case
+    for name in names(tree):
+        if name in SPOKEN or name in case.given or case.theory.definition(name) is None:
+            continue
+        put = substitute(tree, {name: case.stands_for(name)})
+        if len(text(put)) < len(text(tree)):
+            return shortest(put, answers)
+    return tree

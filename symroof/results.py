@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -123,11 +123,18 @@ class Answers:
     binding: Binding
     _memo: dict[str, Result] = field(default_factory=dict)
     solved: dict[tuple[str, str | None], Any] = field(default_factory=dict)
-    moves: dict[tuple[str, frozenset[str]], bool] = field(default_factory=dict)
+    moves: dict[tuple[str, frozenset[str], bool], bool] = field(default_factory=dict)
 
     @cached_property
     def case(self) -> Case:
         return self.binding.case()
+
+    def assumed(self, **switches: str) -> Answers:
+        """The same case under other counting choices."""
+        assumptions = self.binding.assumptions
+        if assumptions.holds(tuple(switches.items())):
+            return self
+        return Answers(replace(self.binding, assumptions=assumptions.replaced(**switches)))
 
     @property
     def targets(self) -> dict[str, Fraction]:

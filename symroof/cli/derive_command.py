@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.option("--latex", "as_latex", is_flag=True, help="The definition and expansion as LaTeX.")
 @json_option
 def command(quantity: str, study: str | None, as_latex: bool, as_json: bool, **options: Any) -> None:
-    """How a quantity comes about: definition, expansion to inputs, numbers.
+    """How a quantity comes about: definition, expansion to inputs, limits, numbers, elasticities.
 
     Without a case the answer stays symbolic: symroof derive kv_bytes_per_token
     """
@@ -36,7 +36,7 @@ def command(quantity: str, study: str | None, as_latex: bool, as_json: bool, **o
 
 
 def derivation_text(derivation: Derivation) -> str:
-    """Definition, expansion, the steps with numbers, the value."""
+    """Definition, expansion, limits, the steps with numbers, the value, elasticities."""
     from symroof.formula.text import text
     from symroof.report.table import table
     from symroof.theory.quantities import QUANTITIES
@@ -49,14 +49,44 @@ def derivation_text(derivation: Derivation) -> str:
     declared = QUANTITIES.get(derivation.name)
     if declared and declared.reference:
         lines += [f"source of the formula: {declared.reference}", ""]
+    lines += _limits(derivation)
     if derivation.result is None:
+        lines += _elasticities(derivation)
         return "\n".join([*lines, f"no number: {derivation.why_unknown}"])
     if derivation.steps:
         rows = [[step.symbol.name, f"= {step.substituted_text}", f"= {step.result.text()}" if step.result else ""] for step in derivation.steps]
         lines += ["with numbers", table(rows, indent="  ")]
     else:
         lines += [f"value: {derivation.result.text()}"]
-    return "\n".join([*lines, "", *_ledger(derivation)])
+    return "\n".join([*lines, "", *_ledger(derivation), *(["", *answering] if (answering := _elasticities(derivation)[:-1]) else [])])
+
+
+def _limits(derivation: Derivation) -> list[str]:
+    """A line for the first order and for every limit, with its value where there is one."""
+    from symroof.formula.text import text
+
+    first = derivation.first_order
+    lines = [("first order (weights alone)", first.tree, first.result)] if first else []
+    lines += [(limit.says, limit.tree, limit.result) for limit in derivation.limits]
+    if not lines:
+        return []
+    return ["limits", *(f"  {says}: {text(tree)}{f' = {result.text()}' if result else ''}" for says, tree, result in lines), ""]
+
+
+def _elasticities(derivation: Derivation) -> list[str]:
+    """Per cent for one per cent: the number where there is one, and the formula where it is short."""
+    from symroof.formula.text import text
+    from symroof.report.table import table
+    from symroof.sensitivity import span_text
+
+    if not derivation.elasticities:
+        return []
+    arms = f" (on {' and '.join(derivation.binding_arms)})" if derivation.binding_arms else ""
+    rows = []
+    for found in derivation.elasticities:
+        form = "" if found.form is None else f"= {text(found.form)}"
+        rows.append([found.symbol.name, span_text(*found.span), form] if found.span else [found.symbol.name, form, f"on {found.arm}" if found.arm else ""])
+    return [f"elasticities: per cent that {derivation.name} moves when an input moves one per cent{arms}", table(rows, indent="  "), ""]
 
 
 def _ledger(derivation: Derivation) -> list[str]:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from fractions import Fraction
+
+from symroof.crossings.rational import NotRational
 from symroof.formula import build
-from symroof.formula.tree import Add, Call, Compare, Num, Total, Tree, mentions, names, rebuild, walk
+from symroof.formula.tree import Add, Call, Compare, Num, Total, Tree, mentions, names, rebuild, substitute, walk
 
 
 def innermost(tree: Tree, x: str) -> Call | None:
@@ -40,3 +44,30 @@ def beats(node: Call, winner: Tree, loser: Tree) -> Compare:
     if shift is not None and isinstance(loser, Num):
         winner, loser = build.add(winner, shift), build.add(loser, shift)
     return Compare(relation, winner, loser)
+
+
+def winner(node: Call, sides: list[dict[str, Tree]], number: Callable[[Tree], Fraction]) -> Tree:
+    """The arm that wins where ``number`` tells the value of each; of equal arms the first.
+
+    Raises:
+        NotRational: different arms win at the two ends of a sum.
+    """
+    pick = max if node.function == "max" else min
+    winners = {pick(range(len(node.args)), key=lambda i: number(substitute(node.args[i], end))) for end in sides}
+    if len(winners) > 1:
+        raise NotRational("steps of both kinds in one sum")
+    return node.args[winners.pop()]
+
+
+def settled(tree: Tree, x: str, number: Callable[[Tree], Fraction]) -> Tree:
+    """The tree with every maximum that the unknown moves replaced by the arm that wins by value.
+
+    >>> from symroof.formula.parse import parse
+    >>> from symroof.formula.text import text
+    >>> values = {"3*x": Fraction(6), "y": Fraction(5)}
+    >>> text(settled(parse("max(3*x, y) + z"), "x", lambda arm: values[text(arm)]))
+    '3*x + z'
+    """
+    while (node := innermost(tree, x)) is not None:
+        tree = decided(tree, node, winner(node, ends(tree, node), number))
+    return tree

@@ -39,6 +39,16 @@ def plain_sign(tree: Tree) -> int:
     return -1 if plainly_positive(build.negated(tree)) else 0
 
 
+def known_sign(tree: Tree) -> int | None:
+    """The sign for those who must tell nothing from not known: 0 is nothing, None where the shape tells none.
+
+    >>> from symroof.formula.parse import parse
+    >>> known_sign(parse("a + b")), known_sign(parse("-a")), known_sign(parse("0")), known_sign(parse("a - b"))
+    (1, -1, 0, None)
+    """
+    return 0 if tree == ZERO else plain_sign(tree) or None
+
+
 def plainly_positive(tree: Tree) -> bool:
     """Whether a formula has no minus sign anywhere: positive symbols make it positive."""
     return not any(build.is_negative(node) for node in walk(tree))

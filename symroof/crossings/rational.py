@@ -167,7 +167,7 @@ def _without_shared(first: Polynomial, second: Polynomial) -> tuple[Polynomial, 
 
 def factored(p: Polynomial) -> Polynomial:
     """The polynomial with what the terms of a coefficient share written once."""
-    return {power: build.factored(*_terms(coefficient)) for power, coefficient in p.items()}
+    return {power: build.factored(*map(build.fraction, terms_of(coefficient))) for power, coefficient in p.items()}
 
 
 def _reduced(over: Polynomial, under: Polynomial) -> tuple[Polynomial, Polynomial]:
@@ -178,14 +178,27 @@ def _reduced(over: Polynomial, under: Polynomial) -> tuple[Polynomial, Polynomia
 
 def shared_factors_out(p: Polynomial) -> Polynomial:
     """The polynomial without factors that every term of every coefficient has: they do not move its roots."""
-    lists = [_term_factors(term) for coefficient in p.values() for term in _terms(coefficient)]
+    lists = [_term_factors(term) for coefficient in p.values() for term in terms_of(coefficient)]
     shared = [factor for factor in lists[0] if all(factor in other for other in lists[1:])] if lists else []
     for factor in shared:
         p = {power: _divided(coefficient, factor) for power, coefficient in p.items()}
     return p
 
 
-def _terms(tree: Tree) -> tuple[Tree, ...]:
+def quotient(over: Tree, under: Tree) -> Tree:
+    """A quotient of sums without the factors that every term above and below the bar has.
+
+    >>> from symroof.formula.parse import parse
+    >>> from symroof.formula.text import text
+    >>> text(quotient(parse("a*x"), parse("a*x + b*x/2")))
+    'a/(a + b/2)'
+    """
+    parts = shared_factors_out({1: over, 0: under})
+    return build.div(parts[1], parts[0])
+
+
+def terms_of(tree: Tree) -> tuple[Tree, ...]:
+    """The terms of a sum; of anything else, itself."""
     return tree.terms if isinstance(tree, Add) else (tree,)
 
 
@@ -198,4 +211,4 @@ def _term_factors(term: Tree) -> list[Tree]:
 
 
 def _divided(coefficient: Tree, factor: Tree) -> Tree:
-    return build.add(*(build.div(term, factor) for term in _terms(coefficient)))
+    return build.add(*(build.div(term, factor) for term in terms_of(coefficient)))

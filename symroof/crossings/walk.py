@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 
-from symroof.crossings.arms import beats, decided, ends, innermost
+from symroof.crossings.arms import beats, decided, ends, innermost, winner
 from symroof.crossings.closed import Form, closed_forms
 from symroof.crossings.crossing import CLOSED, NUMERIC, Branch, Condition, Crossing, Evaluate, Region
 from symroof.crossings.rational import NotRational, Polynomial, factored, rational, shared_factors_out
 from symroof.crossings.roots import positive_roots, sign, value
 from symroof.formula import build
 from symroof.formula.evaluate import RELATIONS, NoValue
-from symroof.formula.tree import ZERO, Call, Compare, Name, Num, Tree, mentions, substitute
+from symroof.formula.tree import ZERO, Compare, Name, Num, Tree, mentions, substitute
 
 CLOSE = Fraction(1, 10**25)
 """Two numbers nearer than this share of their size are one root, found to 40 digits in two ways."""
@@ -105,18 +106,11 @@ class Walk:
         cuts = sorted(edges)
         for low, high in zip([region.low, *cuts], [*cuts, region.high], strict=True):
             part = Region(low, high, region.tree)
-            winner = self._winner(node, sides, part.inside)
-            losers = [arm for arm in node.args if arm != winner]
-            held = tuple(beats(node, substitute(winner, end), substitute(loser, end)) for loser in losers for end in sides)
+            wins = winner(node, sides, partial(self._at, x=part.inside))
+            losers = [arm for arm in node.args if arm != wins]
+            held = tuple(beats(node, substitute(wins, end), substitute(loser, end)) for loser in losers for end in sides)
             edge = edges.get(low, region.edge)
-            yield from self.regions(Region(low, high, decided(region.tree, node, winner), (*region.conditions, *held), edge))
-
-    def _winner(self, node: Call, sides: list[dict[str, Tree]], x: Fraction) -> Tree:
-        pick = max if node.function == "max" else min
-        winners = [pick(range(len(node.args)), key=lambda i: self._at(substitute(node.args[i], end), x)) for end in sides]
-        if len(set(winners)) > 1:
-            raise NotRational("steps of both kinds in one sum")
-        return node.args[winners[0]]
+            yield from self.regions(Region(low, high, decided(region.tree, node, wins), (*region.conditions, *held), edge))
 
     def _roots(self, tree: Tree, region: Region) -> list[Fraction]:
         if not mentions(tree, self.x):

@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 from symroof.report.markup import Code
 from symroof.report.view_case import shown
 from symroof.results import Answers
+from symroof.sensitivity import LEVERS, NOTICEABLE, over_ranges, span_text
 from symroof.study import Study
-from symroof.theory.case import Case, NoValue
 from symroof.theory.switches import DETAIL
 
 METRICS = ("ttft", "itl", "decode_throughput", "response_time", "cost_per_mtok")
-LEVERS = (
-    "peak_flops",
-    "mem_bandwidth",
-    "link_bandwidth",
-    "weight_bytes_per_param",
-    "kv_bytes_per_element",
-    "prompt",
-    "batch",
-    "layer_overhead",
-    "step_overhead",
-)
-NOTICEABLE = Fraction(5, 1000)
 
 
 def elasticities(study: Study, subject: Answers) -> dict[str, Any]:
@@ -52,24 +39,10 @@ def _strongest(found: dict[str, dict[str, tuple[Fraction, Fraction, Fraction]]],
 HARDWARE_LEVERS = ("peak_flops", "mem_bandwidth", "link_bandwidth")
 
 
-def over_ranges(subject: Answers, metric: str, lever: str) -> tuple[Fraction, Fraction, Fraction] | None:
-    """The elasticity at the middle of the ranges, and its least and largest value at their corners."""
-    values = [v for case in (subject.case, *subject.corners) if (v := _elasticity(case, metric, lever)) is not None]
-    return (values[0], min(values), max(values)) if values else None
-
-
-def _elasticity(case: Case, metric: str, lever: str) -> Fraction | None:
-    try:
-        return case.elasticity(metric, lever)
-    except NoValue:
-        return None
-
-
 def _cell(value: tuple[Fraction, Fraction, Fraction] | None) -> str:
     if value is None:
         return "not known"
-    middle, low, high = (f"{float(v):+.2f}" if abs(v) >= NOTICEABLE else "0" for v in value)
-    return middle if low == high else f"{middle} ({low} to {high})"
+    return span_text(*value)
 
 
 LEVELS = ("weights", "kv", "attention", "exact")
@@ -79,19 +52,11 @@ def approximations(study: Study, subject: Answers) -> dict[str, Any]:
     """The same case counted at every level of detail, and under both rooflines."""
     rows = []
     for level in LEVELS:
-        answers = assumed(subject, **DETAIL[level])
+        answers = subject.assumed(**DETAIL[level])
         rows.append([Code(level), *(shown(answers.get(name)) for name in ("ttft", "itl", "prefill_intensity", "decode_intensity"))])
-    rooflines = {name: assumed(subject, roofline=name) for name in ("aggregate", "per_operator")}
+    rooflines = {name: subject.assumed(roofline=name) for name in ("aggregate", "per_operator")}
     table = [[Code(name), shown(a.get("ttft")), shown(a.get("itl"))] for name, a in rooflines.items()]
     return {"levels": rows, "rooflines": table, "apart": _apart(*rooflines.values())}
-
-
-def assumed(subject: Answers, **switches: str) -> Answers:
-    """The subject under other counting choices."""
-    binding = subject.binding
-    if binding.assumptions.holds(tuple(switches.items())):
-        return subject
-    return Answers(replace(binding, assumptions=binding.assumptions.replaced(**switches)))
 
 
 WORTH_SHOWING = Fraction(2, 100)

@@ -89,10 +89,14 @@ class Case:
             raise Missing(name)
         return default
 
-    def stands_for(self, name: str) -> Tree:
-        """What stands for a name here, or the name itself where nothing does."""
+    def stands_for(self, name: str, complete: bool = True) -> Tree:
+        """What stands for a name here, or the name itself where nothing does.
+
+        With ``complete`` off, a definition is itself: no input it can do without is put as what stands in for it.
+        """
         try:
-            return self.formula(name)
+            definition = self.theory.definition(name)
+            return self.formula(name) if complete or definition is None or name in self.given else definition
         except (Missing, UnknownName):
             return Name(name)
 

@@ -437,6 +437,19 @@ def test_derive_text_has_definition_expansion_numbers_and_value():
     assert float(number) * {"ms": 1e-3, "s": 1}[unit] == pytest.approx(case["quantities"]["ttft"]["value"], rel=6e-4)
 
 
+def test_derive_tells_limits_and_elasticities():
+    text = good("derive", "itl", *H100).out
+    _, _, limits = text.partition("\nlimits\n")
+    assert "  as memory bandwidth grows: decode_compute_time = " in limits.partition("\n\n")[0]
+    assert "  first order (weights alone): max(" in limits
+    _, _, table = text.partition("\nelasticities: per cent that itl moves when an input moves one per cent (on decode_memory_time)\n")
+    assert re.search(r"^  mem_bandwidth +-1\.00  = -1$", table, re.M)
+    symbolic = good("derive", "gemm_intensity").out
+    assert "  as activations vanish: 2*gemm_m/weight_bytes_per_param\n" in symbolic
+    for nothing in ("fits", "decode_bound"):
+        assert "elasticities" not in good("derive", nothing, *H100).out
+
+
 def test_derive_of_a_case_that_does_not_fit_carries_the_flag():
     line = ("--model", "llama-3-70b", "--hardware", "h100-sxm", "--prompt", "1024")
     found = good("derive", "itl", *line, "--json").json
