@@ -100,7 +100,7 @@ class Solution:
         for name in (f"{step.name}_{kind}" for step in STEPS for kind in ("compute_time", "memory_time")):
             shapes: tuple[Tree, ...] = (Name(name), *(At(name, (("context", end),)) for end in ends))
             for tree in shapes:
-                found.setdefault(opened(tree, self.unknown, self.answers, symbolic), tree)
+                found.setdefault(opened(tree, self.unknown, self.answers, symbolic=symbolic), tree)
         return found
 
     @cached_property
@@ -118,19 +118,19 @@ class Solution:
         """
         near = round(value)
         down, up = (near, near) if abs(value - near) < CLOSE else (math.floor(value), math.ceil(value))
-        before = self._before(value)
+        before = self.before(value)
         if not before:
             return down if self.kind == LIMIT else up
         if self.kind == LIMIT:
-            return next((n for n in (down, down - 1) if n < 1 or self._side(n) in (before, 0)), down)
-        return next((n for n in (up, up + 1) if n >= 1 and self._side(n) in (-before, 0)), max(up, 1))
+            return next((n for n in (down, down - 1) if n < 1 or self.side(n) in (before, 0)), down)
+        return next((n for n in (up, up + 1) if n >= 1 and self.side(n) in (-before, 0)), max(up, 1))
 
-    def _before(self, value: Fraction) -> int:
+    def before(self, value: Fraction) -> int:
         """Which side is the larger just before a crossing; 0 where that cannot be told."""
-        earlier = max((v for v in self.values if v < value), default=Fraction(0))
-        return self._side((earlier + value) / 2) or 0
+        earlier = max((v for v in self.values if v < value), default=self.crossing.domain[0])
+        return self.side((earlier + value) / 2) or 0
 
-    def _side(self, point: Fraction | int) -> int | None:
+    def side(self, point: Fraction | int) -> int | None:
         """The sign of left less right at a value of the unknown, by the definitions themselves."""
         try:
             return sign(self.answers.case.changed({self.unknown: Fraction(point)}).evaluate(build.sub(self.lhs, self.rhs)))

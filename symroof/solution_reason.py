@@ -10,7 +10,7 @@ from symroof.formula.evaluate import NoValue
 from symroof.formula.text import text
 from symroof.formula.tree import Name, Num, Tree
 from symroof.results import plural
-from symroof.theory.symbols import SHARES
+from symroof.theory.symbols import INPUTS, SHARES
 from symroof.units import COUNTED, format_quantity
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ SETTLED = Fraction(1, 10**4)
 def reason(solution: Solution) -> str:
     """A plain sentence."""
     told = _reason(solution)
+    if solution.crossing.more:
+        told += "; more choices of arms than are listed here, or more crossings, are possible"
     return f"{told}; for a number, {solution.missing} is missing" if solution.missing else told
 
 
@@ -50,7 +52,10 @@ def _never(solution: Solution) -> str:
     side = "above" if solution.verdict == "lhs_above" else "below"
     why = f": {solution.threshold.never}" if solution.threshold else ""
     growth = _growth(solution)
-    return f"{lhs} stays {side} {rhs} for every {solution.unknown}{why}{f' ({growth})' if growth else ''}"
+    end = solution.crossing.domain[1]
+    pole = end is not None and solution.unknown not in SHARES and INPUTS.get(solution.unknown, solution.symbol).most is None
+    reach = f"for {solution.unknown} up to {format_quantity(end, '')}, where a denominator is zero," if pole and end else f"for every {solution.unknown}"
+    return f"{lhs} stays {side} {rhs} {reach}{why}{f' ({growth})' if growth else ''}"
 
 
 def shown_side(side: Tree, solution: Solution) -> str:
@@ -80,7 +85,7 @@ def _growth(solution: Solution) -> str:
     if unit is None:
         return ""
     if not solution.moves:
-        return f"neither moves with {unknown} here"
+        return f"this does not depend on {unknown} here"
     lhs, rhs = (shown_side(side, solution) for side in (solution.lhs, solution.rhs))
     if unknown in SHARES:
         ends = _values(solution, Fraction(1))
@@ -121,15 +126,20 @@ def _values(solution: Solution, point: Fraction) -> tuple[Fraction, Fraction] | 
 
 def _sides(solution: Solution) -> str:
     """Which side is the larger before and after the crossing, in whole numbers where things are counted."""
-    lhs, rhs, value = (*(shown_side(side, solution) for side in (solution.lhs, solution.rhs)), solution.value)
-    met = f"{lhs} and {rhs} meet here"
+    lhs, rhs = (shown_side(side, solution) for side in (solution.lhs, solution.rhs))
+    value = solution.value
     if value is None or len(solution.values) > 1:
-        return met
-    down, up = math.floor(value), math.ceil(value)
-    after = _values(solution, Fraction(up + (up == down)) if solution.integer else value * Fraction(11, 10))
-    if after is None or after[0] == after[1]:
-        return met
-    before, beyond = ("below", "above") if after[0] > after[1] else ("above", "below")
-    if not solution.integer:
-        return f"{lhs} is {before} {rhs} under this value and {beyond} it over it"
-    return f"{lhs} stays {before} {rhs} up to {down:,} and is {beyond} it from {up + (up == down):,} on"
+        return f"{lhs} and {rhs} meet here"
+    before, after = solution.before(value), solution.side(2 * value)
+    if after == 0 or (before == 0 and after):
+        return f"{lhs} and {rhs} are the same {'from here on' if after == 0 else 'up to here'}"
+    if not before or after != -before:
+        return f"{lhs} and {rhs} meet here"
+    words = ("below", "above") if before < 0 else ("above", "below")
+    if not solution.symbol.counted:
+        return f"{lhs} is {words[0]} {rhs} under this value and {words[1]} it over it"
+    last = next((n for n in (math.floor(value), math.ceil(value) - 1) if solution.side(n) in (before, 0)), None)
+    first = next((n for n in (last + 1, last + 2) if solution.side(n) == after), None) if last is not None else None
+    if last is None or first is None or last < 1:
+        return f"{lhs} and {rhs} meet here"
+    return f"{lhs} stays {words[0]} {rhs} up to {last:,} and is {words[1]} it from {first:,} on"

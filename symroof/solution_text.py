@@ -15,8 +15,8 @@ from symroof.formula.tree import ZERO, Compare, Num, Tree, mentions, names, subs
 from symroof.opening import opened
 from symroof.results import bare
 from symroof.solution import Solution
+from symroof.solution_reason import with_unit
 from symroof.theory.symbols import GROUPS, base_name
-from symroof.units import format_quantity
 from symroof.verdict import case_title, case_warnings
 
 FIXED = frozenset(symbol.name for group in ("architecture", "precision") for symbol in GROUPS[group])
@@ -139,7 +139,7 @@ def solution_text(solution: Solution) -> str:
     lines = [_asked(solution), f"  {case_title(solution.answers)}", ""]
     lines += [f"{solution.unknown}: {solution.shown()}", f"  {solution.reason}"]
     if len(solution.values) > 1:
-        shown = ", ".join(format_quantity(value, solution.symbol.unit, 6) for value in solution.values)
+        shown = ", ".join(with_unit(value, solution.symbol.unit) for value in solution.values)
         lines.append(f"  all crossings: {shown}{' and so on' if solution.crossing.more else ''}")
     if solution.within_memory is not None:
         lines.append(f"  {'fits in memory there' if solution.within_memory else 'does not fit in memory there'}")

@@ -12,7 +12,7 @@ from symroof.crossings.symbolic import symbolic
 from symroof.formula import build, dimension
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.parse import FormulaError, parse
-from symroof.formula.tree import At, Compare, Largest, Tree, mentions, names, walk
+from symroof.formula.tree import At, Compare, Largest, Name, Tree, mentions, names, walk
 from symroof.opening import opened
 from symroof.results import Answers
 from symroof.solution import REACH, Solution
@@ -21,10 +21,12 @@ from symroof.theory.case import Missing
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import printed_name, resolved
 from symroof.theory.switches import assume
-from symroof.theory.symbols import INPUTS, SHARES
+from symroof.theory.symbols import INPUTS, base_name
 from symroof.theory.theory import Theory, theory
 from symroof.theory.thresholds import THRESHOLDS, Threshold, of_part
 
+RANGE = 300
+SMALLEST, LARGEST = Fraction(1, 10**RANGE), Fraction(10**RANGE)
 SHOWN = 80
 """Characters of an equation that an error repeats."""
 
@@ -46,11 +48,15 @@ def _solve(equation: str, answers: Answers, for_: str | None) -> Solution:
     relation = parse_equation(named.equation if named else equation)
     _check(relation, answers, equation)
     unknown = _unknown(equation, for_ or (named.unknown if named else None), answers.case.theory)
+    kind = named.kind if named else REACH
+    if named and unknown != named.unknown:  # the words of a threshold are about its own unknown
+        named = None
     if not named:
         _check_occurs(relation, unknown, answers.case.theory, equation)
-    kind = named.kind if named else REACH
     try:
         found, moves = _with_numbers(relation, unknown, answers)
+        if any(not SMALLEST < abs(value) < LARGEST for value in found.values):
+            raise InputError(Problem(equation[:SHOWN], f"its answer is out of the range of numbers, 1e{-RANGE} to 1e{RANGE}"))
     except Missing as error:
         found = _without_numbers(relation, unknown, answers, equation, error.name)
         return Solution(relation.left, relation.right, unknown, kind, answers, found, named, error.name)
@@ -62,8 +68,29 @@ def _solve(equation: str, answers: Answers, for_: str | None) -> Solution:
 def _with_numbers(relation: Compare, unknown: str, answers: Answers) -> tuple[Crossing, bool]:
     lhs, rhs = (opened(side, unknown, answers) for side in (relation.left, relation.right))
     moves = mentions(lhs, unknown) or mentions(rhs, unknown)
-    most = Fraction(1) if unknown in SHARES else None
-    return crossing(build.sub(lhs, rhs), unknown, lambda tree, at: evaluate(tree, answers.case, at), most), moves
+    low, high = (_end(text, answers) for text in _ends(unknown))
+    return crossing(build.sub(lhs, rhs), unknown, lambda tree, at: evaluate(tree, answers.case, at), low or Fraction(0), high), moves
+
+
+def _ends(unknown: str) -> tuple[str | None, str | None]:
+    """What an unknown cannot lie below and above."""
+    symbol = INPUTS.get(base_name(unknown))
+    return (symbol.least, symbol.most) if symbol else (None, None)
+
+
+def _end(formula: str | None, answers: Answers) -> Fraction | None:
+    """The number of an end; nothing where it has none."""
+    try:
+        return Fraction(answers.case.evaluate(parse(formula))) if formula else None
+    except NoValue:
+        return None
+
+
+def _within(unknown: str, answers: Answers) -> tuple[Compare, ...]:
+    """The ends of an unknown as conditions, for an answer without numbers."""
+    least, most = _ends(unknown)
+    found = [Compare(">=", Name(unknown), parse(least))] if least and _end(least, answers) != 0 else []
+    return (*found, Compare("<=", Name(unknown), parse(most))) if most else tuple(found)
 
 
 def _without_numbers(relation: Compare, unknown: str, answers: Answers, equation: str, missing: str) -> Crossing:
@@ -72,7 +99,7 @@ def _without_numbers(relation: Compare, unknown: str, answers: Answers, equation
     if lhs != rhs and not (mentions(lhs, unknown) or mentions(rhs, unknown)):
         raise InputError(Problem(equation[:SHOWN], f"{unknown} does not occur in it under these assumptions, and {missing} is missing for a verdict"))
     try:
-        return symbolic(build.sub(lhs, rhs), unknown)
+        return symbolic(build.sub(lhs, rhs), unknown, _within(unknown, answers))
     except NotRational as error:
         raise InputError(Problem(equation[:SHOWN], f"has no symbolic answer ({error}), and {missing} is missing for one with numbers")) from None
 
@@ -120,6 +147,9 @@ def _unknown(equation: str, asked: str | None, known: Theory) -> str:
     unknown = printed_name(asked)
     if not known.knows(unknown):
         raise InputError(Problem(asked[:SHOWN], "no such input or quantity to solve for", hint=_nearest(asked, known)))
+    kinds = sorted(name for name in known.spoken if name != unknown and base_name(name) == unknown)
+    if kinds and unknown in INPUTS:
+        raise InputError(Problem(unknown, "differs between kinds of layer in this model", hint=f"solve for {' or '.join(kinds)}"))
     if isinstance(known.definition(unknown), (Compare, Largest)):
         raise InputError(Problem(unknown, "is a truth or a label, not a number to solve for"))
     return unknown

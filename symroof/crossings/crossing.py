@@ -77,7 +77,8 @@ class Crossing:
 class Region:
     """An interval of the unknown on which every maximum has one winner.
 
-    ``edge`` is the difference of two arms that vanishes at ``low``, where the winner changes there.
+    ``edge`` is the difference of two arms that vanishes at ``low``, where the winner changes there; after a pole a
+    denominator vanishes at ``low``.
     """
 
     low: Fraction
@@ -85,6 +86,7 @@ class Region:
     tree: Tree
     conditions: tuple[Compare, ...] = ()
     edge: Tree | None = None
+    after_pole: bool = False
 
     def between(self, low: Fraction, high: Fraction | None) -> Fraction:
         """A point inside an interval that may be open above."""

@@ -12,10 +12,8 @@ from symroof.crossings.rational import NotRational
 from symroof.crossings.roots import sign
 from symroof.crossings.walk import Walk
 from symroof.formula import build
-from symroof.formula.tree import ONE, Call, Compare, Name, Pow, Total, Tree, mentions, rebuild, substitute, walk
-
-WHOLE = "(whole)"
-"""Stands for the undone node while it is solved for; no name that anybody can write."""
+from symroof.formula.evaluate import NoValue
+from symroof.formula.tree import ONE, ZERO, Call, Compare, Name, Pow, Total, Tree, mentions, rebuild, substitute, walk
 
 
 def opaque(tree: Tree, x: str) -> Tree | None:
@@ -30,7 +28,7 @@ def opaque(tree: Tree, x: str) -> Tree | None:
     inner = [node for node in found if not any(_hides(child, x) for child in walk(node) if child is not node)]
     if len(set(inner)) != 1 or any(isinstance(node, Total) and mentions(node, x) for node in walk(tree)):
         return None
-    return inner[0] if not mentions(_replaced(tree, inner[0]), x) else None
+    return inner[0] if not mentions(_replaced(tree, inner[0], x), x) else None
 
 
 def _hides(node: Tree, x: str) -> bool:
@@ -42,53 +40,67 @@ def _hides(node: Tree, x: str) -> bool:
     return False
 
 
-def _replaced(tree: Tree, node: Tree) -> Tree:
-    return Name(WHOLE) if tree == node else rebuild(tree, lambda child: _replaced(child, node))
+def _replaced(tree: Tree, node: Tree, x: str) -> Tree:
+    return Name(_whole(x)) if tree == node else rebuild(tree, lambda child: _replaced(child, node, x))
 
 
-def undone(difference: Tree, walk_along: Walk) -> Crossing:
-    """Every zero of a difference that moves with the unknown inside one opaque node only.
+def _whole(x: str) -> str:
+    """Stands for the undone node while it is solved for; no name that anybody can write, however deep."""
+    return f"({x})"
+
+
+def exact(difference: Tree, along: Walk) -> Crossing:
+    """Every zero of a difference in closed form, as deep as roundings, roots and exponents stand in each other.
 
     Raises:
-        NotRational: there is no such node, or it cannot be undone.
+        NotRational: the unknown also stands outside the one that hides it, or it cannot be undone.
     """
-    node = opaque(difference, walk_along.x)
-    if node is None:
-        raise NotRational("the unknown stands both inside and outside a rounding, root or exponent")
-    outer = Walk(WHOLE, walk_along.evaluate).solve(_replaced(difference, node))
-    if outer.verdict in ("lhs_above", "lhs_below", "identical"):
-        return Crossing(outer.verdict, CLOSED, domain=walk_along.domain)
-    branches = [back for branch in outer.branches if branch.holds and branch.closed_form for back in _back(branch, node, walk_along)]
-    if any(branch.closed_form is None for branch in outer.branches if branch.holds):
+    try:
+        return along.solve(difference)
+    except NotRational:
+        node = opaque(difference, along.x)
+        if node is None:
+            raise
+        return _undone(difference, node, along)
+
+
+def _undone(difference: Tree, node: Tree, along: Walk) -> Crossing:
+    inner = _replaced(difference, node, along.x)
+    outer = exact(inner, Walk(_whole(along.x), along.evaluate))
+    found = [branch for branch in outer.branches if branch.holds]
+    if any(branch.closed_form is None for branch in found):
         raise NotRational("no closed form of what stands under the rounding")
+    if along.evaluate(inner, {_whole(along.x): ZERO.value}) == 0:  # the axis is open at zero, a root or a rounding may lie on it
+        found.append(Branch(ZERO, (), ZERO.value, True))
+    branches = [back for branch in found for back in _back(branch, node, along)]
     values = sorted({b.value for b in branches if b.holds and b.value is not None})
     if values:
-        return Crossing("crosses", CLOSED, tuple(branches), tuple(values), walk_along.domain)
-    inside = walk_along.evaluate(difference, {walk_along.x: _somewhere(walk_along)})
-    return Crossing("lhs_above" if sign(inside) > 0 else "lhs_below", CLOSED, tuple(branches), domain=walk_along.domain)
+        return Crossing("crosses", CLOSED, tuple(branches), tuple(values), along.domain)
+    side = sign(along.evaluate(difference, {along.x: along.somewhere}))
+    return Crossing({1: "lhs_above", -1: "lhs_below", 0: "identical"}[side], CLOSED, tuple(branches), domain=along.domain)
 
 
-def _somewhere(walk_along: Walk) -> Fraction:
-    return walk_along.high / 2 if walk_along.high is not None else walk_along.low + 1
-
-
-def _back(branch: Branch, node: Tree, walk_along: Walk) -> list[Branch]:
+def _back(branch: Branch, node: Tree, along: Walk) -> list[Branch]:
     """The branches in the unknown of one branch in the node's value."""
     form, value = branch.closed_form, branch.value
     found: list[Branch] = []
     if form is None or value is None:
         return found
     for inner in _inner_values(node, form, value):
-        answer = walk_along.solve(build.sub(_argument(node), inner))
+        try:
+            answer = exact(build.sub(_argument(node), inner), along)
+        except NoValue:  # a logarithm of what no power comes to
+            continue
         for own in answer.branches:
             if own.closed_form is not None:
-                carried = tuple(Condition(_with_node(c.tree, node), c.holds) for c in branch.conditions)
+                carried = tuple(Condition(_with_node(c.tree, node, along.x), c.holds) for c in branch.conditions)
                 found.append(Branch(own.closed_form, (*carried, *own.conditions), own.value, own.holds))
     return found
 
 
-def _with_node(tree: Compare, node: Tree) -> Compare:
-    return Compare(tree.operator, substitute(tree.left, {WHOLE: node}), substitute(tree.right, {WHOLE: node}))
+def _with_node(tree: Compare, node: Tree, x: str) -> Compare:
+    put = {_whole(x): node}
+    return Compare(tree.operator, substitute(tree.left, put), substitute(tree.right, put))
 
 
 def _argument(node: Tree) -> Tree:

@@ -62,16 +62,13 @@ def rational(tree: Tree, x: str) -> tuple[Polynomial, Polynomial]:
 
 def _fraction(tree: Tree) -> tuple[Tree, Tree]:
     """A tree as one quotient: ``2*(n - 1)/n*d`` over ``n``, so that what stands below cancels with what stands above."""
-    if isinstance(tree, Mul) and any(isinstance(factor, Div) for factor in tree.factors):
-        parts = [_fraction(factor) for factor in tree.factors]
-        tree = build.div(build.mul(*(over for over, _ in parts)), build.mul(*(under for _, under in parts)))
-    if isinstance(tree, Neg):
-        over, under = _fraction(tree.arg)
-        return build.neg(over), under
-    if isinstance(tree, Div) and isinstance(tree.under, Num):
-        over, under = _fraction(tree.over)
-        return build.div(over, tree.under), under
-    return (tree.over, tree.under) if isinstance(tree, Div) else (tree, ONE)
+    above, below = build.above_and_below(tree)
+    if not below:
+        return tree, ONE
+    numbers = [factor for factor in below if isinstance(factor, Num)]
+    whole = build.div(build.mul(*above), build.mul(*(factor for factor in below if not isinstance(factor, Num))))
+    over, under = (whole.over, whole.under) if isinstance(whole, Div) else (whole, ONE)
+    return build.div(over, build.mul(*numbers)) if numbers else over, under
 
 
 def closed_sum(body: Tree, index: str, first: Tree, last: Tree) -> Tree:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from fractions import Fraction
 
 from symroof.crossings.crossing import Crossing, Evaluate
-from symroof.crossings.inverse import undone
+from symroof.crossings.inverse import exact
 from symroof.crossings.rational import NotRational
 from symroof.crossings.scan import scan
 from symroof.crossings.walk import Walk
 from symroof.formula.tree import Tree
 
 
-def crossing(difference: Tree, x: str, evaluate: Evaluate, high: Fraction | None = None) -> Crossing:
-    """Where a difference of two sides is zero, for positive ``x`` up to ``high``.
+def crossing(difference: Tree, x: str, evaluate: Evaluate, low: Fraction = Fraction(0), high: Fraction | None = None) -> Crossing:
+    """Where a difference of two sides is zero, for ``x`` above ``low`` (zero or more) and up to ``high``.
 
     Args:
         difference: left side less right side, opened as far as ``x`` reaches.
@@ -31,10 +31,7 @@ def crossing(difference: Tree, x: str, evaluate: Evaluate, high: Fraction | None
     >>> found.verdict, found.method, found.values    # four blocks reach 12, the fifth begins just after 64
     ('crosses', 'closed_form', (Fraction(64, 1),))
     """
-    along = Walk(x, evaluate, high=high)
-    for method in (along.solve, lambda tree: undone(tree, along)):
-        try:
-            return method(difference)
-        except NotRational:
-            continue
-    return scan(difference, x, evaluate, along.low, high)
+    try:
+        return exact(difference, Walk(x, evaluate, low, high))
+    except NotRational:
+        return scan(difference, x, evaluate, low, high)

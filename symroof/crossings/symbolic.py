@@ -5,22 +5,25 @@ Symbols are positive; beyond that nothing is known of them, so existence depends
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from itertools import islice
+from typing import Any
 
 from symroof.crossings.arms import beats, decided, ends, innermost
 from symroof.crossings.closed import Form, closed_forms, plain_sign, plainly_positive
-from symroof.crossings.crossing import Branch, Condition, Crossing
-from symroof.crossings.rational import NotRational, factored, rational, shared_factors_out
+from symroof.crossings.crossing import CLOSED, Branch, Condition, Crossing
+from symroof.crossings.rational import NotRational, Polynomial, factored, rational, shared_factors_out
 from symroof.formula import build
+from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.tree import ZERO, Compare, Name, Tree, substitute
 
 MOST_BRANCHES = 32
 """More choices of arms than a reader can use."""
 
 
-def symbolic(difference: Tree, x: str) -> Crossing:
-    """The crossing of two sides whose inputs have no numbers.
+def symbolic(difference: Tree, x: str, within: tuple[Compare, ...] = ()) -> Crossing:
+    """The crossing of two sides whose inputs have no numbers; ``within`` says what the unknown cannot exceed.
 
     Raises:
         NotRational: the unknown is rounded, or stands in an exponent; only numbers help then.
@@ -32,10 +35,14 @@ def symbolic(difference: Tree, x: str) -> Crossing:
     ('c/(a - b)', ['a - b > 0'])
     """
     if difference == ZERO:
-        return Crossing("identical", "closed_form")
-    branches = [branch for arm, held in islice(arms(difference, x), MOST_BRANCHES) for branch in _branches(arm, held, x)]
+        return Crossing("identical", CLOSED)
+    chosen = list(islice(arms(difference, x), MOST_BRANCHES + 1))
+    found = [_numerator(arm, x) for arm, _ in chosen[:MOST_BRANCHES]]
+    if not any(over for over, _ in found):
+        return Crossing("identical", CLOSED)
+    branches = [branch for (_, held), (over, under) in zip(chosen, found, strict=False) for branch in _branches(over, (*held, *_off_zero(under, x), *within))]
     unconditional = any(not branch.conditions for branch in branches)
-    return Crossing("crosses" if unconditional else "conditional", "closed_form", tuple(branches))
+    return Crossing("crosses" if unconditional else "conditional", CLOSED, tuple(branches), more=len(chosen) > MOST_BRANCHES)
 
 
 def arms(tree: Tree, x: str, held: tuple[Compare, ...] = ()) -> Iterator[tuple[Tree, tuple[Compare, ...]]]:
@@ -50,13 +57,48 @@ def arms(tree: Tree, x: str, held: tuple[Compare, ...] = ()) -> Iterator[tuple[T
         yield from arms(decided(tree, node, winner), x, (*held, *wins))
 
 
-def _branches(tree: Tree, held: tuple[Compare, ...], x: str) -> list[Branch]:
+def _numerator(tree: Tree, x: str) -> tuple[Polynomial, Polynomial]:
+    """Numerator and denominator of a choice of arms, without coefficients that come to zero whatever the symbols."""
+    over, under = rational(tree, x)
+    return {power: c for power, c in factored(shared_factors_out(over)).items() if not vanishes(c)}, under
+
+
+def _branches(over: Polynomial, held: tuple[Compare, ...]) -> list[Branch]:
     """The closed forms of one choice of arms; none where the unknown drops out or the degree is too high."""
-    over, _ = rational(tree, x)
-    over = {power: c for power, c in factored(shared_factors_out(over)).items() if c != ZERO}
     if max(over, default=0) - min(over, default=0) not in (1, 2):
         return []
     return [_branch(form, held) for form in closed_forms(over, plain_sign)]
+
+
+def _off_zero(under: Polynomial, x: str) -> tuple[Compare, ...]:
+    """That a denominator the unknown moves is not zero, where it could be: a root of both is no crossing."""
+    if set(under) == {0} or all(plainly_positive(c) for c in under.values()):
+        return ()
+    whole = build.add(*(build.mul(c, build.power(Name(x), build.number(power))) for power, c in under.items()))
+    return (Compare(">", build.power(whole, build.number(2)), ZERO),)
+
+
+class _Drawn(dict[str, Fraction]):
+    """A whole number for every name (sums end at whole ones): the same one each time it is asked for."""
+
+    def value(self, name: str) -> Fraction:
+        return self.setdefault(name, Fraction(len(self) * len(self) + len(self) + 3))
+
+    def at(self, name: str, changes: Mapping[str, Any]) -> Any:
+        raise NoValue(name)
+
+
+def vanishes(tree: Tree) -> bool:
+    """Whether a formula is zero whatever its symbols, seen by putting unrelated numbers in.
+
+    >>> from symroof.formula.parse import parse
+    >>> vanishes(parse("a*(b + c) - b*a - c*a")), vanishes(parse("a*b - c"))
+    (True, False)
+    """
+    try:
+        return bool(evaluate(tree, _Drawn()) == 0)
+    except NoValue:
+        return False
 
 
 def _branch(form: Form, held: tuple[Compare, ...]) -> Branch:

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from symroof.crossings.arms import beats, decided, ends, innermost, winner
 from symroof.crossings.closed import Form, closed_forms
 from symroof.crossings.crossing import CLOSED, NUMERIC, Branch, Condition, Crossing, Evaluate, Region
-from symroof.crossings.rational import NotRational, Polynomial, factored, rational, shared_factors_out
+from symroof.crossings.rational import Polynomial, factored, rational, shared_factors_out
 from symroof.crossings.roots import positive_roots, sign, value
 from symroof.formula import build
 from symroof.formula.evaluate import RELATIONS, NoValue
@@ -36,6 +36,11 @@ class Walk:
     def domain(self) -> tuple[Fraction, Fraction | None]:
         return self.low, self.high
 
+    @property
+    def somewhere(self) -> Fraction:
+        """A point of the axis."""
+        return self.low + 1 if self.high is None else (self.low + self.high) / 2
+
     def solve(self, difference: Tree) -> Crossing:
         """Every zero of ``difference`` on the axis.
 
@@ -48,15 +53,18 @@ class Walk:
         branches = [branch for region in regions for branch in self.region_branches(region)]
         values = self._values(branches)
         for before, region in pairwise(regions):
-            if not any(_same(region.low, v) for v in values) and self._turns(before, region, values):
+            if not region.after_pole and not any(_same(region.low, v) for v in values) and self._turns(before, region, values):
                 branches.append(self._edge_branch(region))
                 values = sorted([*values, region.low])
         if values:
             bracketed = any(b.holds and b.closed_form is None for b in branches)
             return Crossing("crosses", NUMERIC if bracketed else CLOSED, tuple(branches), tuple(values), self.domain)
         signs = {self._sign_at(region, region.inside) for region in regions} - {0}
-        verdict = {frozenset(): "identical", frozenset({1}): "lhs_above", frozenset({-1}): "lhs_below"}.get(frozenset(signs))
-        return Crossing(verdict or self._first_side(regions), CLOSED, tuple(branches), domain=self.domain)
+        if len(signs) > 1:  # they change over at a pole without meeting: what is said is said of the axis up to there
+            regions = [regions[0], *takewhile(lambda region: not region.after_pole, regions[1:])]
+            signs = {self._sign_at(region, region.inside) for region in regions} - {0}
+        verdict = {frozenset(): "identical", frozenset({1}): "lhs_above"}.get(frozenset(signs), "lhs_below")
+        return Crossing(verdict, CLOSED, tuple(branches), domain=(self.low, regions[-1].high))
 
     def _values(self, branches: list[Branch]) -> list[Fraction]:
         found: list[Fraction] = []
@@ -64,11 +72,6 @@ class Walk:
             if not found or not _same(found[-1], root):
                 found.append(root)
         return found
-
-    def _first_side(self, regions: list[Region]) -> str:
-        """The larger side to begin with, where the sides change over at a pole without meeting."""
-        first = next(s for region in regions if (s := self._sign_at(region, region.inside)))
-        return "lhs_above" if first > 0 else "lhs_below"
 
     def _turns(self, before: Region, after: Region, values: list[Fraction]) -> bool:
         """Whether the sides change over, or begin or cease to be the same, just where one region ends and the next begins."""
@@ -98,7 +101,7 @@ class Walk:
         """Split a region until no maximum, minimum or sum over one depends on the unknown."""
         node = innermost(region.tree, self.x)
         if node is None:
-            yield region
+            yield from self._between_poles(region)
             return
         sides = ends(region.tree, node)
         arms = [substitute(arm, end) for arm in node.args for end in sides]
@@ -112,6 +115,12 @@ class Walk:
             edge = edges.get(low, region.edge)
             yield from self.regions(Region(low, high, decided(region.tree, node, wins), (*region.conditions, *held), edge))
 
+    def _between_poles(self, region: Region) -> Iterator[Region]:
+        """A region cut where the denominator vanishes: the sides do not meet there, they fly apart."""
+        poles = positive_roots(self._coefficients(self._quotient(region.tree)[1]), region.low, region.high)
+        for i, (low, high) in enumerate(zip([region.low, *poles], [*poles, region.high], strict=True)):
+            yield replace(region, low=low, high=high, after_pole=i > 0)
+
     def _roots(self, tree: Tree, region: Region) -> list[Fraction]:
         if not mentions(tree, self.x):
             return []
@@ -124,12 +133,13 @@ class Walk:
         """The closed-form roots of one region, with conditions."""
         if not mentions(region.tree, self.x):
             return []
-        over, _ = self._quotient(region.tree)
+        over, below = self._quotient(region.tree)
+        under = self._coefficients(below)  # where it vanishes too, a root of the numerator is no crossing
         over = factored(shared_factors_out(over))
         numbers = self._coefficients(over)
         over = {power: over[power] for power in over if numbers.get(power)}
-        roots = positive_roots(numbers, region.low, region.high)
-        roots = sorted({*roots, *(end for end in self._own_ends(region) if any(numbers.values()) and value(numbers, end) == 0)})
+        roots = [root for root in positive_roots(numbers, region.low, region.high) if value(under, root)]
+        roots = sorted({*roots, *(end for end in self._own_ends(region) if any(numbers.values()) and value(numbers, end) == 0 and value(under, end))})
         degree = max(over, default=0) - min(over, default=0)
         if degree > 2:
             return [self._branch(None, region, root, root) for root in roots]

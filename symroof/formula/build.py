@@ -83,7 +83,7 @@ def factored(*terms: Tree) -> Tree:
     numbers = {head for head, _ in parts}
     same = numbers.pop() if len(numbers) == 1 else None
     lists = [list(factors) if same else _factors(mul(head, *factors)) for head, factors in parts]
-    shared = [factor for factor in lists[0] if all(factor in other for other in lists) and not isinstance(factor, Num)]
+    shared = _in_all(lists)
     before = [factor for i, factor in enumerate(lists[0]) if factor in shared and set(lists[0][: i + 1]) <= set(shared)]
     for factors in lists:
         for factor in shared:
@@ -93,6 +93,18 @@ def factored(*terms: Tree) -> Tree:
     if isinstance(inner, Add) and all(is_negative(term) for term in inner.terms):
         return neg(mul(same or ONE, *before, negated(inner), *after))
     return mul(same or ONE, *before, inner, *after)
+
+
+def _in_all(lists: list[list[Tree]]) -> list[Tree]:
+    """The factors that every list has, each as often as all have it, numbers aside."""
+    rests = [list(other) for other in lists[1:]]
+    found: list[Tree] = []
+    for factor in lists[0]:
+        if not isinstance(factor, Num) and all(factor in rest for rest in rests):
+            found.append(factor)
+            for rest in rests:
+                rest.remove(factor)
+    return found
 
 
 def is_negative(term: Tree) -> bool:
@@ -225,21 +237,21 @@ def fraction(tree: Tree) -> Tree:
     >>> text(fraction(Mul((parse("a/(b*c)"), parse("c*d/2")))))
     'a*d/(2*b)'
     """
-    above, below = _above_and_below(tree)
+    above, below = above_and_below(tree)
     return div(mul(*above), mul(*below))
 
 
-def _above_and_below(tree: Tree) -> tuple[list[Tree], list[Tree]]:
+def above_and_below(tree: Tree) -> tuple[list[Tree], list[Tree]]:
     """The factors above and below the bar of a product of quotients."""
     match tree:
         case Neg(arg):
-            above, below = _above_and_below(arg)
+            above, below = above_and_below(arg)
             return [number(-1), *above], below
         case Mul(factors):
-            parts = [_above_and_below(factor) for factor in factors]
+            parts = [above_and_below(factor) for factor in factors]
             return [x for above, _ in parts for x in above], [x for _, below in parts for x in below]
         case Div(over, under):
-            (a, b), (c, d) = _above_and_below(over), _above_and_below(under)
+            (a, b), (c, d) = above_and_below(over), above_and_below(under)
             return a + d, b + c
     return [tree], []
 

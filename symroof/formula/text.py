@@ -13,7 +13,9 @@ from fractions import Fraction
 
 from symroof.formula.build import is_negative, neg
 from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree
+from symroof.units import Dimension, parse_unit, strict
 
+WORK = parse_unit("FLOP").dimension
 SUM, PRODUCT, SIGN, POWER, ATOM = range(5)
 """How tightly an expression binds; a looser one inside a tighter one needs parentheses."""
 
@@ -43,6 +45,19 @@ def number_text(value: Fraction) -> str:
     return f"{value.numerator}/{value.denominator}"
 
 
+def unit_text(dimension: Dimension) -> str:
+    """The unit a number is written with, as the grammar reads it; nothing for a count, and for what it cannot say, such as a square."""
+    over = [name for name, power in dimension if power == 1]
+    under = [name for name, power in dimension if power == -1]
+    sayable = bool(strict(dimension)) and len(over) == 1 and len(over) + len(under) == len(dimension)
+    return "/".join([*over, *under]) if sayable else ""
+
+
+def _bare(factor: Tree) -> Tree:
+    """A number of FLOPs among other factors without its unit: ``2*n_layers*d_model`` is how work is written."""
+    return Num(factor.value) if isinstance(factor, Num) and factor.dimension == WORK else factor
+
+
 def text(tree: Tree, show: Callable[[str], str] = str) -> str:
     """The formula as text; ``show`` says how a name is written (by default as itself)."""
     return _Printer(show).print(tree)[0]
@@ -54,9 +69,9 @@ class _Printer:
 
     def print(self, tree: Tree) -> tuple[str, int]:
         match tree:
-            case Num(value):
-                written = number_text(value)
-                return written, SIGN if value < 0 else PRODUCT if "/" in written else ATOM
+            case Num(value, dimension):
+                written, unit = number_text(value), unit_text(dimension)
+                return f"{written} {unit}".rstrip(), SIGN if value < 0 else PRODUCT if "/" in written or unit else ATOM
             case Name(name):
                 return self.show(name), ATOM
             case Neg(arg):
@@ -64,7 +79,7 @@ class _Printer:
             case Add(terms):
                 return joined_sum(terms, self.inside), SUM
             case Mul(factors):
-                return "*".join(self.inside(f, PRODUCT if i == 0 else SIGN) for i, f in enumerate(factors)), PRODUCT
+                return "*".join(self.inside(_bare(f), PRODUCT if i == 0 else SIGN) for i, f in enumerate(factors)), PRODUCT
             case Div(over, under):
                 return f"{self.inside(over, PRODUCT)}/{self.inside(under, POWER)}", PRODUCT
             case Pow(base, exponent):

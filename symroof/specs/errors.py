@@ -6,6 +6,8 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+REPLACED = "\ufffd"
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -30,10 +32,15 @@ class Problem:
             lines += [f"    {shown}", "    " + " " * (min(self.column or 1, 201) - 1) + "^"]
         if self.hint:
             lines.append(f"    hint: {self.hint}")
-        return "\n".join(lines)
+        return "\n".join(map(visible, lines))
 
     def as_json(self) -> dict[str, object]:
         return {key: getattr(self, key) for key in ("file", "line", "column", "path", "message", "hint")}
+
+
+def visible(line: str) -> str:
+    """A line without characters that would steer a terminal; every other stays in its column."""
+    return "".join(c if c.isprintable() else REPLACED for c in line)
 
 
 class InputError(ValueError):

@@ -20,6 +20,7 @@ class Symbol:
         aliases: other names accepted on input, never printed.
         counted: whether it counts things, so that thresholds are rounded to whole ones.
         written_in: the unit people write it in, where that is not the base unit.
+        least, most: formulas of what it cannot lie below or above; without them every positive value has a meaning.
     """
 
     name: str
@@ -30,6 +31,8 @@ class Symbol:
     aliases: tuple[str, ...] = ()
     counted: bool = False
     written_in: str | None = None
+    least: str | None = None
+    most: str | None = None
 
     @property
     def dimension(self) -> Dimension:
@@ -60,11 +63,11 @@ PRECISION = (
 )
 
 WORKLOAD = (
-    _symbol("prompt", "S", "token", "prompt tokens of one request", aliases=("isl", "seq_len"), counted=True),
+    _symbol("prompt", "S", "token", "prompt tokens of one request", aliases=("isl", "seq_len"), counted=True, least="cached_prefix"),
     _symbol("output", "N", "token", "generated tokens of one request", aliases=("osl",), counted=True),
     _symbol("batch", "B", "request", "requests decoded together", "1", aliases=("bs", "batch_size"), counted=True),
     _symbol("prefill_batch", "B_p", "request", "requests prefilled together", "1", counted=True),
-    _symbol("cached_prefix", "S_c", "token", "prompt tokens already cached", "0", counted=True),
+    _symbol("cached_prefix", "S_c", "token", "prompt tokens already cached", "0", counted=True, most="prompt"),
     _symbol("block_size", "p", "token", "tokens of one paged cache block", "16", counted=True),
 )
 
@@ -86,13 +89,13 @@ HARDWARE = (
 )
 
 EFFICIENCY = (
-    _symbol("mfu", r"\eta_c", "", "achieved share of peak compute", "1"),
-    _symbol("mbu", r"\eta_m", "", "achieved share of peak bandwidth", "1"),
+    _symbol("mfu", r"\eta_c", "", "achieved share of peak compute", "1", most="1"),
+    _symbol("mbu", r"\eta_m", "", "achieved share of peak bandwidth", "1", most="1"),
     _symbol("step_overhead", "t_0", "s", "fixed cost of a step", "0"),
     _symbol("layer_overhead", "t_l", "s", "fixed cost of a layer in a step", "0"),
     _symbol("queue_time", "t_q", "s", "wait before the prefill", "0"),
     _symbol("memory_reserve", "M_0", "byte", "memory kept for activations and the runtime", "0"),
-    _symbol("memory_share", r"\eta_M", "", "usable share of memory", "1"),
+    _symbol("memory_share", r"\eta_M", "", "usable share of memory", "1", most="1"),
 )
 
 PARALLEL = (_symbol("tp", "n", "device", "tensor-parallel degree", "1", counted=True),)
@@ -125,7 +128,7 @@ GROUPS = {
 }
 INPUTS: dict[str, Symbol] = {symbol.name: symbol for group in GROUPS.values() for symbol in group}
 ALIASES: dict[str, str] = {alias: symbol.name for symbol in INPUTS.values() for alias in symbol.aliases}
-SHARES = frozenset({"mfu", "mbu", "memory_share"})
+SHARES = frozenset(symbol.name for symbol in INPUTS.values() if symbol.most == "1")
 """Inputs that lie between 0 and 1."""
 STEP_INDEX = Symbol("step", "j", "", "number of a decode step", counted=True)
 

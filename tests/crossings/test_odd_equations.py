@@ -209,7 +209,7 @@ def test_a_share_above_one_is_no_answer(equation, unknown):
 
 @pytest.mark.parametrize(
     ("equation", "unknown"),
-    [("concurrency = 32", "context"), ("l2_tokens = 100", "l2_capacity"), ("sqrt(ttft/(1 s)) = 2", "prompt"), ("2**(prompt/100) = batch", "prompt")],
+    [("concurrency = 32", "context"), ("l2_tokens = 100", "l2_capacity"), ("sqrt(ttft/(1 s)) = 2", "prompt"), ("2**(prompt/100) = n_heads", "prompt")],
 )
 def test_what_has_no_symbolic_answer_says_what_is_missing(equation, unknown):
     try:

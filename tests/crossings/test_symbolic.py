@@ -104,7 +104,12 @@ SWITCHES = {
     "fixed cache": {"kv_growth": "fixed", "decode_steps": "output"},
     "per operator": {"detail": "attention", "roofline": "per_operator"},
 }
-NOTHING = {("context_beyond_ridge", "weights"), ("attention_equals_linear", "weights")}
+NOTHING = {
+    ("context_beyond_ridge", "weights"),
+    ("max_context_itl", "weights"),
+    ("cache_width_stops_helping", "weights"),
+    ("attention_equals_linear", "weights"),
+}
 """Without a cache the context moves nothing, without attention FLOPs there are none to equal."""
 
 PARAMETERS = [
