@@ -38,10 +38,15 @@ def opened(tree: Tree, unknown: str, answers: Answers, kept: frozenset[str] = fr
         known = (name, keys, symbolic)
         if known not in moves:
             moves[known] = False
-            formula = stands(name)
-            found = names(formula) + tuple(key for node in walk(formula) if isinstance(node, At) for key, _ in node.changes)
-            moves[known] = formula != Name(name) and any(moving(inner, keys) for inner in found)
+            moves[known] = any(moving(inner, keys) for inner in speaks_of(name))
         return moves[known]
+
+    def speaks_of(name: str) -> tuple[str, ...]:
+        if (name, symbolic) not in answers.spoken:
+            formula = stands(name)
+            changed = tuple(key for node in walk(formula) if isinstance(node, At) for key, _ in node.changes)
+            answers.spoken[name, symbolic] = () if formula == Name(name) else names(formula) + changed
+        return answers.spoken[name, symbolic]
 
     def formula(name: str, changed: frozenset[str]) -> Tree:
         if name == unknown:

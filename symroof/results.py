@@ -123,6 +123,7 @@ class Answers:
     binding: Binding
     _memo: dict[str, Result] = field(default_factory=dict)
     solved: dict[tuple[str, str | None], Any] = field(default_factory=dict)
+    spoken: dict[tuple[str, bool], tuple[str, ...]] = field(default_factory=dict)
     moves: dict[tuple[str, frozenset[str], bool], bool] = field(default_factory=dict)
 
     @cached_property

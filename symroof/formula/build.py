@@ -47,8 +47,8 @@ def add(*terms: Tree) -> Tree:
     for term in terms:
         for part in _flat(term):
             coefficient, rest = split(part)
-            merged[rest] = merged.get(rest, 0) + coefficient
-    kept = [_scaled(coefficient, rest) for rest, coefficient in merged.items() if coefficient]
+            merged[rest] = merged[rest] + coefficient if rest in merged else coefficient
+    kept = [rest if coefficient == 1 and not isinstance(rest, Num) else _scaled(coefficient, rest) for rest, coefficient in merged.items() if coefficient]
     if len(kept) == 2 and isinstance(kept[1], Num) and isinstance(kept[0], Call) and kept[0].function in ("min", "max"):
         return call(kept[0].function, *(add(arg, kept[1]) for arg in kept[0].args))
     if not kept:
@@ -145,24 +145,26 @@ def mul(*factors: Tree) -> Tree:
     sign, whole = 1, 1
     dimension: Dimension = PLAIN
     rest: list[Tree] = []
-    stack = list(factors)
+    stack = list(reversed(factors))
     while stack:
-        factor = stack.pop(0)
+        factor = stack.pop()
         match factor:
+            case Name():
+                rest.append(factor)
             case Mul(inner):
-                stack[:0] = inner
+                stack.extend(reversed(inner))
             case Neg(arg):
                 sign = -sign
-                stack.insert(0, arg)
+                stack.append(arg)
             case Num(value, unit):
                 constant = value if constant == 1 else constant * value
                 dimension = combine((dimension, 1), (unit, 1)) if unit else dimension
             case Add(terms) if all(is_negative(term) for term in terms):
                 sign = -sign
-                stack.insert(0, negated(factor))
+                stack.append(negated(factor))
             case Div(over, Num(value, unit)) if not unit:  # x/2 is x times a number
                 constant = constant / value
-                stack.insert(0, over)
+                stack.append(over)
             case _:
                 rest.append(factor)
     if constant == 0:

@@ -193,32 +193,39 @@ def mentions(tree: Tree, name: str) -> bool:
 
 
 def rebuild(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
-    """The same node over changed children, through the tidy constructors."""
+    """The same node over changed children, through the tidy constructors; the node itself where no child changes."""
+    before = children(tree)
+    after = tuple(map(change, before))
+    if all(new is old for new, old in zip(after, before, strict=True)):
+        return tree
+    return _over(tree, after)
+
+
+def _over(tree: Tree, parts: tuple[Tree, ...]) -> Tree:
+    """A node of the same kind over other children."""
     from symroof.formula import build
 
     match tree:
-        case Num() | Name():
-            return tree
-        case Neg(arg):
-            return build.neg(change(arg))
-        case Add(terms):
-            return build.add(*map(change, terms))
-        case Mul(factors):
-            return build.mul(*map(change, factors))
-        case Div(over, under):
-            return build.div(change(over), change(under))
-        case Pow(base, exponent):
-            return build.power(change(base), change(exponent))
-        case Call(function, args):
-            return build.call(function, *map(change, args))
-        case Total(body, index, first, last):
-            return build.total(change(body), index, change(first), change(last))
+        case Mul():
+            return build.mul(*parts)
+        case Add():
+            return build.add(*parts)
+        case Div():
+            return build.div(*parts)
+        case Neg():
+            return build.neg(*parts)
+        case Pow():
+            return build.power(*parts)
+        case Call(function, _):
+            return build.call(function, *parts)
+        case Total(_, index, _, _):
+            return build.total(parts[0], index, parts[1], parts[2])
         case At(name, pairs):
-            return At(name, tuple((key, change(value)) for key, value in pairs))
-        case Compare(operator, left, right):
-            return Compare(operator, change(left), change(right))
+            return At(name, tuple((key, value) for (key, _), value in zip(pairs, parts, strict=True)))
+        case Compare(operator, _, _):
+            return Compare(operator, *parts)
         case Largest(arms):
-            return Largest(tuple((label, change(value)) for label, value in arms))
+            return Largest(tuple((label, value) for (label, _), value in zip(arms, parts, strict=True)))
     raise TypeError(f"not a formula tree: {tree!r}")
 
 
@@ -246,7 +253,8 @@ def inline(tree: Tree, formula: Callable[[str, frozenset[str]], Tree | None]) ->
 
     def go(node: Tree, changes: dict[str, Tree], depth: int) -> Tree:
         if isinstance(node, Name):
-            return put(node.name, changes, depth)
+            found = put(node.name, changes, depth)
+            return node if found == node else found
         if isinstance(node, At):
             return put(node.name, changes | {key: go(value, changes, depth) for key, value in node.changes}, depth)
         return rebuild(node, lambda child: go(child, changes, depth))

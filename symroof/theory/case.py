@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from symroof.formula import build
@@ -25,6 +26,7 @@ class Missing(NotGiven):
         self.name = name
 
 
+@lru_cache(maxsize=1024)
 def default_of(name: str) -> Num | None:
     """The default of an input, from its declaration."""
     symbol = INPUTS.get(name)
