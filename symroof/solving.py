@@ -113,16 +113,10 @@ def _named(equation: str, known: Theory) -> Threshold | None:
     threshold = THRESHOLDS.get(name)
     if threshold is None or not part:
         return threshold
-    parts = known.parts(name_of_step(threshold))
+    parts = known.parts(threshold.step)
     if part not in parts:
         raise InputError(Problem(equation[:SHOWN], f"no operator {part!r}" if parts else f"{name} is of the whole case", hint=nearest(part, parts)))
     return of_part(threshold, part)
-
-
-def name_of_step(threshold: Threshold) -> str:
-    """The step whose parts a threshold compares; nothing where it compares other things."""
-    found = {base.partition("_")[0] for base in names(parse(threshold.equation)) if base.endswith(("_compute_time", "_memory_time"))}
-    return found.pop() if len(found) == 1 else ""
 
 
 def parse_equation(equation: str) -> Compare:

@@ -51,7 +51,7 @@ def quantities() -> Rows:
 def thresholds() -> Rows:
     from symroof.theory.thresholds import THRESHOLDS
 
-    return [{"name": t.name, "equation": t.equation, "unknown": t.unknown, "meaning": t.means} for t in THRESHOLDS.values()]
+    return [{"name": t.name, "group": t.group, "unknown": t.unknown, "meaning": t.means, "equation": t.equation} for t in THRESHOLDS.values()]
 
 
 def assumptions() -> Rows:

@@ -60,7 +60,9 @@ def entry(name: str) -> Entry:
 def _declared(name: str) -> Entry | None:
     if name in THRESHOLDS:
         t = THRESHOLDS[name]
-        return Entry("threshold", t.name, [["equation", t.equation], ["solved for", t.unknown], ["meaning", t.means], ["never, because", t.never]])
+        facts = [["equation", t.equation], ["solved for", t.unknown], ["meaning", t.means], ["never, because", t.never]]
+        parts = theory().parts(t.step)
+        return Entry("threshold", t.name, facts + ([["of one operator", ", ".join(f"{t.name}.{part}" for part in parts)]] if parts else []))
     if name in SWITCHES:
         rows = [[value, meaning, "default" if value == SWITCHES[name].default else ""] for value, meaning in SWITCHES[name].values.items()]
         return Entry("assumption", name, tables=[("values", [], rows)])

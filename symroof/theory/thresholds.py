@@ -40,6 +40,12 @@ class Threshold:
     never: str
     needs: tuple[str, ...] = ()
 
+    @property
+    def step(self) -> str:
+        """The step whose compute and memory time are compared: they can be told apart by operator; empty where others are."""
+        found = {name.partition("_")[0] for name in STEP_TIME.findall(self.equation)}
+        return found.pop() if len(found) == 1 else ""
+
 
 STEP_TIME = re.compile(r"\b(\w+_(?:compute|memory)_time)\b")
 

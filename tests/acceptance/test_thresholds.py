@@ -174,7 +174,46 @@ EXERCISE = [
     meets("exercise 2: counting 100 steps", "ttft = 100*itl", "14,761", least(14_762), "prompt", **HALF, assume=WEIGHTS),
 ]  # fmt: skip
 
-ALL = [*REGIME, *PREFILL, *MEMORY, *REACH, *BEYOND, *EXERCISE]
+
+def reached_rows(inner, outer, ridge=R_EXACT):
+    """Rows at which a k by n product of two-byte numbers reaches the ridge: 2 m k n = R (2 k n + 2 m (k + n))."""
+    return 2 * ridge * inner * outer / (2 * inner * outer - 2 * ridge * (inner + outer))
+
+
+# System 11 and 37 seen operator by operator, and the thresholds the field asks for beside them
+ON70 = {"model": "llama-3-70b", **H100}
+HEADS, WIDTH, FF = 64, 128, 28_672
+PER_OPERATOR = [
+    meets("gate_up alone", "batch_to_ridge.gate_up", reached_rows(8192, 2 * FF), least(309), **ON70, context=4096),
+    meets("down alone", "batch_to_ridge.down", reached_rows(FF, 8192), least(310), **ON70, context=4096),
+    meets("qkv alone", "batch_to_ridge.qkv", reached_rows(8192, (HEADS + 16) * WIDTH), least(316), **ON70, context=4096),
+    meets("the head alone", "batch_to_ridge.lm_head", reached_rows(8192, 128_256), least(308), **ON70, context=4096),
+    meets("linear layers first order: 295 whatever the context", "batch_to_ridge.linear", R_EXACT, least(296), **B70, **H100, context=100_000, assume=KV),
+    meets("prompt of gate_up alone", "prompt_to_ridge.gate_up", reached_rows(8192, 2 * FF), least(309), **ON70),
+    meets("an efficiency moves an operator's ridge too", "batch_to_ridge.gate_up", reached_rows(8192, 2 * FF, R_EXACT / 2), least(151), **ON70, context=4096, mfu=0.5),
+    # grouped queries do 8 FLOP a cached byte at any batch: far below the ridge
+    never("attention never", "batch_to_ridge.attention", "lhs_below", **ON70, context=4096, assume=KV | {"attention_flops": "on"}),
+    meets("rows of a square product", "gemm_rows_to_ridge", square(4096), least(345), gemm_k=4096, gemm_n=4096, **DEVICE),
+    never("a product too narrow", "gemm_rows_to_ridge", "lhs_below", gemm_k=512, gemm_n=512, **DEVICE),
+]  # fmt: skip
+BY_PROMPT = {"prompt": 4096, "output": 512}
+WIDTHS = [
+    # 2 P B/F = P b B'/BW: b = 2 B/R at batch B, weights alone
+    meets("weights narrower than 2 B/R no longer help", "weight_width_stops_helping", 64 / R_EXACT, None, **B70, **H100, batch=32, context=1, assume=WEIGHTS),
+    # 2 P B = R (2 P + kappa' C B), kappa' = kappa b/2: b = 4 P (B/R - 1)/(kappa C B)
+    meets("a cache narrower than this no longer helps", "cache_width_stops_helping", 4 * P70 * (512 / R_EXACT - 1) / (KAPPA70 * 1024 * 512), None,
+          **B70, **H100, batch=512, context=1024, assume=KV),
+    meets("widest weights beside the cache", "max_weight_width_memory", Fraction(160 * 10**9 - 8 * KAPPA70 * 4607, P70), None, **B70, **H100, tp=2, batch=8, **BY_PROMPT),
+    meets("least memory of one of two devices", "min_capacity_memory", Fraction(2 * P70 + 8 * KAPPA70 * 4607, 2), None, **B70, **H100, tp=2, batch=8, **BY_PROMPT),
+    meets("prompt whose response fits", "max_prompt_memory", Fraction(20 * 10**9, 8 * KAPPA70) - 511, most(7118), **B70, **H100, tp=2, batch=8, **BY_PROMPT),
+    meets("context of a 50 ms step", "max_context_itl", Fraction(Fraction(5, 100) * 3350 * 10**9 - 2 * P70, 8 * KAPPA70), most(10_490),
+          **B70, **H100, batch=8, context=1, assume=KV, itl_target="50 ms"),
+    meets("context whose cache weighs as much as the weights", "context_kv_equals_weights", Fraction(2 * P70, 8 * KAPPA70), least(53_406), **B70, batch=8),
+    meets("a tenth of the other work is attention", "attention_reaches_share", Fraction(P70, 80 * 64 * 128) / 10 - 1, least(10_681), **B70, assume=ATTENTION),
+    meets("a chosen share", "attention_reaches_share", Fraction(P70, 80 * 64 * 128) / 4 - 1, least(26_702), **B70, assume=ATTENTION, attention_share="25 %"),
+]  # fmt: skip
+
+ALL = [*REGIME, *PREFILL, *MEMORY, *REACH, *BEYOND, *EXERCISE, *PER_OPERATOR, *WIDTHS]
 
 
 @pytest.mark.parametrize("threshold", ALL)
