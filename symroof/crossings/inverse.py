@@ -70,7 +70,7 @@ def _undone(difference: Tree, node: Tree, along: Walk) -> Crossing:
     found = [branch for branch in outer.branches if branch.holds]
     if any(branch.closed_form is None for branch in found):
         raise NotRational("no closed form of what stands under the rounding")
-    if along.evaluate(inner, {_whole(along.x): ZERO.value}) == 0:  # the axis is open at zero, a root or a rounding may lie on it
+    if _zero_at_zero(inner, along):  # the axis is open at zero, a root or a rounding may lie on it
         found.append(Branch(ZERO, (), ZERO.value, True))
     branches = [back for branch in found for back in _back(branch, node, along)]
     values = sorted({b.value for b in branches if b.holds and b.value is not None})
@@ -78,6 +78,13 @@ def _undone(difference: Tree, node: Tree, along: Walk) -> Crossing:
         return Crossing("crosses", CLOSED, tuple(branches), tuple(values), along.domain)
     side = sign(along.evaluate(difference, {along.x: along.somewhere}))
     return Crossing({1: "lhs_above", -1: "lhs_below", 0: "identical"}[side], CLOSED, tuple(branches), domain=along.domain)
+
+
+def _zero_at_zero(inner: Tree, along: Walk) -> bool:
+    try:
+        return along.evaluate(inner, {_whole(along.x): ZERO.value}) == 0
+    except NoValue:
+        return False
 
 
 def _back(branch: Branch, node: Tree, along: Walk) -> list[Branch]:

@@ -48,6 +48,8 @@ def scan(difference: Tree, x: str, evaluate: Callable[[Tree, dict[str, Fraction]
     found = [(point, g) for point in grid(low, high, whole) if (g := gap(point)) is not None]
     if not found:
         raise NoValue("the equation has no value anywhere on the axis")
+    if all(g == 0 for _, g in found):
+        return Crossing("identical", NUMERIC, domain=(low, high))
     if not whole:
         found = sorted([*found, *dips(gap, found)])
     values = [found[0][0]] if found[0][1] == 0 else []
@@ -65,8 +67,6 @@ def scan(difference: Tree, x: str, evaluate: Callable[[Tree, dict[str, Fraction]
 
 def _apart(found: list[tuple[Fraction, Fraction]], values: list[Fraction]) -> list[Fraction]:
     """The crossings; of a stretch of the grid where the sides are the same, its ends."""
-    if all(g == 0 for _, g in found):
-        return [values[0]]
     zeros = {point for point, g in found if g == 0}
     order = [point for point, _ in found]
     neighbours = {b: (a, c) for a, b, c in zip(order, order[1:], order[2:], strict=False)}
