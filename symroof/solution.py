@@ -97,7 +97,9 @@ class Solution:
         symbolic = self.verdict == "conditional"
         ends = (parse("prompt + 1"), parse("prompt + response_steps"))
         found: dict[Tree, Tree] = {}
-        for name in (f"{step.name}_{kind}" for step in STEPS for kind in ("compute_time", "memory_time")):
+        theory = self.answers.case.theory
+        parts = [f".{part}" for step in STEPS for part in theory.parts(step.name)] if theory.assumptions["roofline"] == "per_operator" else []
+        for name in (f"{step.name}_{kind}{part}" for part in ("", *dict.fromkeys(parts)) for step in STEPS for kind in ("compute_time", "memory_time")):
             shapes: tuple[Tree, ...] = (Name(name), *(At(name, (("context", end),)) for end in ends))
             for tree in shapes:
                 found.setdefault(opened(tree, self.unknown, self.answers, symbolic=symbolic), tree)

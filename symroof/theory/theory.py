@@ -155,9 +155,13 @@ class Theory:
         ('linear', 'qkv', 'attention', 'attention_out', 'gate_up', 'down', 'lm_head')
         """
         operators = self.operators.get(step, ())
-        several = {o.name for o in operators if sum(other.name == o.name for other in operators) > 1}
-        labels = (label for o in operators for label in ((o.name, f"{o.name}.{o.layer}") if o.name in several else (o.name,)))
+        labels = (label for operator in operators for label in (operator.name, self.label(step, operator)))
         return tuple(dict.fromkeys((*((LINEAR,) if operators else ()), *labels)))
+
+    def label(self, step: str, operator: Operator) -> str:
+        """What tells one operator from the others of its step: its name, and its kind of layer where several kinds have it."""
+        several = sum(other.name == operator.name for other in self.operators[step]) > 1
+        return f"{operator.name}.{operator.layer}" if several else operator.name
 
     def _part(self, base: str, label: str) -> Tree | None:
         """The share of some operators in a total: ``decode_flops.gate_up``; ``linear`` is everything but attention."""
@@ -334,7 +338,8 @@ def _operators(step: Step, built: Theory, placed: tuple[Cell, ...], windows: lis
 
 def _per_operator(step: str, built: Theory) -> Tree:
     """The roofline taken operator by operator: the sum of each one's larger time."""
-    return build.add(ZERO, *(operator.roofline_time for operator in built.operators[step]))
+    labels = [built.label(step, operator) for operator in built.operators[step]]
+    return build.add(ZERO, *(build.call("max", *(Name(f"{step}_{kind}.{label}") for kind in ("compute_time", "memory_time"))) for label in labels))
 
 
 def _resident_cache(by_window: dict[str | None, list[Cell]], spoken: dict) -> Tree:  # type: ignore[type-arg]
