@@ -75,7 +75,7 @@ class Ranges:
         for label, arm in tree.arms:
             others = tuple(other for name, other in tree.arms if name != label)
             _, high = self.bounds(Add((arm, Neg(Call("max", others)))))
-            if high > 0:
+            if high > 0 or (high == 0 and label == tree.arms[0][0]):  # a tie goes to the arm named first
                 found.append(label)
         return tuple(found) or (self.case.evaluate(tree),)
 

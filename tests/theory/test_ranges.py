@@ -8,6 +8,7 @@ import pytest
 
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Compare, Largest, Name
+from symroof.study import Study
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.ranges import Ranges
 
@@ -138,3 +139,11 @@ def test_a_share_keeps_the_range_it_can_take():
     bound = case(None, ttft=Fraction(3, 2), decode_time=8)
     ranges = Ranges(bound, {"ttft": (Fraction(1), Fraction(2))})
     assert ranges.bounds(Name("ttft_share")) == (Fraction(1, 9), Fraction(2, 10))
+
+
+@pytest.mark.parametrize(("batch", "bounds"), [("1..19", "memory"), ("1..20", ("compute", "memory")), ("20..40", "compute"), (20, "compute")])
+def test_a_tie_at_the_end_of_a_range_counts(batch, bounds):
+    """70B in 4 bits on 80 TFLOP/s and 1 TB/s: 2 B/0.5 = 80 at a batch of 20 exactly, and a tie is compute."""
+    study = Study(params=70e9, weights="int4", peak_flops="80 TFLOP/s", mem_bandwidth="1 TB/s", prompt=1, assume={"detail": "weights"}, batch=batch)
+    found = study.value("decode_bound")
+    assert (tuple(sorted(found)) if isinstance(found, tuple) else found) == bounds
