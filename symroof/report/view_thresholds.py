@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from symroof.formula.evaluate import evaluate
+from symroof.corners import spread
 from symroof.formula.latex import latex
 from symroof.formula.parse import parse
 from symroof.formula.tree import names
@@ -15,7 +15,7 @@ from symroof.solution_text import HOLDS
 from symroof.solving import Solution, solve
 from symroof.specs.errors import InputError
 from symroof.study import Study
-from symroof.theory.case import Case, NoValue
+from symroof.theory.case import NoValue
 from symroof.theory.thresholds import THRESHOLDS
 from symroof.units import format_quantity
 
@@ -73,7 +73,7 @@ def threshold(name: str, subject: Answers) -> dict[str, Any] | None:
 def in_ranges(solution: Solution, subject: Answers) -> str:
     """The answer at the middle of the ranges, and how far it moves over them."""
     value = solution.shown()
-    low, high, everywhere = spread(solution.threshold.name if solution.threshold else "", subject)
+    low, high, everywhere = spread(solution)
     if low is None or high is None or (low == high and everywhere):
         return value
     first, last = _rounded(low, solution), _rounded(high, solution)
@@ -89,34 +89,6 @@ def _rounded(value: Fraction, solution: Solution) -> str:
     if not solution.symbol.counted:
         return format_quantity(value, solution.symbol.unit)
     return f"{solution.rounded(value):,}"
-
-
-def spread(name: str, subject: Answers) -> tuple[Fraction | None, Fraction | None, bool]:
-    """Least and largest crossing over the corners of the ranges, and whether each corner has one."""
-    box = subject.binding.box()
-    if not box or name not in THRESHOLDS or THRESHOLDS[name].unknown in box:
-        return None, None, True
-    values = [value for case in subject.corners if (value := at_corner(name, subject, case)) is not None]
-    if not values:
-        return None, None, True
-    return min(values), max(values), len(values) == len(subject.corners)
-
-
-def at_corner(name: str, subject: Answers, case: Case) -> Fraction | None:
-    """The crossing at one corner of the ranges: by the same closed form while its conditions hold, else solved anew."""
-    solution = solve(name, subject)
-    branch = next((b for b in solution.crossing.branches if b.holds and b.value == solution.value and b.closed_form), None)
-    if branch is not None and branch.closed_form is not None and len(solution.values) == 1:
-        value = evaluate(branch.closed_form, case)
-        indices = {solution.unknown: value}
-        if value > 0 and all(c.holds and evaluate(c.tree, case, indices) for c in branch.conditions):
-            return Fraction(value)
-    moved = Answers(subject.binding)
-    moved.__dict__["case"] = case
-    try:
-        return solve(name, moved).value
-    except (InputError, NoValue):
-        return None
 
 
 def _equation(name: str, subject: Answers) -> str:
@@ -139,5 +111,5 @@ def closed_form(solution: Solution, subject: Answers) -> dict[str, Any] | None:
         "display": Math(f"{theory.latex(solution.unknown)} = {written}"),
         "exists": solution.value is not None,
         "conditions": [c for c in conditions if len(c["formula"]) <= LONGEST_CONDITION],
-        "speaks": [Code(n) for n in names(form)],
+        "speaks": list(dict.fromkeys(Code(n) for tree in (solution.lhs, solution.rhs, form, *(c.tree for c in shown)) for n in names(tree))),
     }
