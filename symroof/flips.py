@@ -186,7 +186,7 @@ def _first(solution: Solution, crossing: Fraction, holds: bool, up: bool) -> Fra
 def _means_something(name: str, value: Fraction, case: Case) -> bool:
     """Whether an input can have a value: a share is at most one, counted things begin at one, a prefix lies inside its prompt."""
     if name == "cached_prefix":
-        return 0 <= value < case.value("prompt")
+        return bool(0 <= value < case.value("prompt"))
     if name == "prompt":
         return bool(value > case.value("cached_prefix"))
     most = Fraction(1) if name in SHARES else max(WIDEST, case.value(name)) if name in WIDTHS else None

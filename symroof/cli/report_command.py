@@ -13,7 +13,7 @@ import click
 from symroof.cli.options import case_options, strict_option, study_from
 
 if TYPE_CHECKING:
-    from symroof.report.plots import Drawing
+    from symroof.report.figure import Drawing
     from symroof.study import Study
 
 FORMATS = ("md", "tex", "html", "pdf")

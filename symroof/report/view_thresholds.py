@@ -19,7 +19,7 @@ from symroof.theory.case import NoValue
 from symroof.theory.thresholds import THRESHOLDS
 from symroof.units import format_quantity
 
-LONGEST_FORMULA = 260
+LONGEST_FORMULA = 200
 """LaTeX characters beyond which a closed form is told by name only: `symroof derive` and Python print it whole."""
 
 
@@ -62,12 +62,21 @@ def threshold(name: str, subject: Answers) -> dict[str, Any] | None:
         "value": in_ranges(solution, subject),
         "answer": solution.verdict,
         "reason": solution.reason,
-        "memory": {True: "yes", False: "no", None: ""}[solution.within_memory],
+        "memory": within_memory(solution),
         "equation": Math(_equation(name, subject)),
         "formula": closed_form(solution, subject),
         "unknown": Code(solution.unknown),
         "method": solution.method,
     }
+
+
+def within_memory(solution: Solution) -> str:
+    """Whether the case still fits at the answer, and if not, what it would need of what there is."""
+    if solution.within_memory is not False or solution.whole is None:
+        return "yes" if solution.within_memory else ""
+    there = solution.answers.case.changed({solution.unknown: solution.whole})
+    needed, usable = (format_quantity(there.value(name), "byte", 3) for name in ("memory_bytes", "usable_memory"))
+    return f"no: {needed} of {usable}"
 
 
 def in_ranges(solution: Solution, subject: Answers) -> str:
@@ -105,11 +114,20 @@ def closed_form(solution: Solution, subject: Answers) -> dict[str, Any] | None:
     if len(written) > LONGEST_FORMULA:
         return None
     branch = next((b for b in solution.crossing.branches if b.closed_form == form), None)
-    shown = [c for c in (branch.conditions if branch else ()) if solution.value is not None or c.holds is not True]
+    exists = solution.value is not None
+    shown = [c for c in (branch.conditions if branch else ()) if exists or c.holds is not True]
     conditions = [{"formula": Math(latex(c.tree, theory.latex)), "state": HOLDS[c.holds]} for c in shown]
     return {
-        "display": Math(f"{theory.latex(solution.unknown)} = {written}"),
-        "exists": solution.value is not None,
+        "display": Math(f"{theory.latex(solution.unknown)} = {written}{_value_latex(solution)}"),
+        "exists": exists,
         "conditions": [c for c in conditions if len(c["formula"]) <= LONGEST_CONDITION],
         "speaks": list(dict.fromkeys(Code(n) for tree in (solution.lhs, solution.rhs, form, *(c.tree for c in shown)) for n in names(tree))),
     }
+
+
+def _value_latex(solution: Solution) -> str:
+    """What the formula comes to before it is rounded to a whole number; a time is left to the table, flags and all."""
+    symbol = solution.symbol
+    if solution.value is None or symbol.unit == "s":
+        return ""
+    return rf" = \text{{{format_quantity(solution.value, '' if symbol.counted else symbol.unit)}}}"
