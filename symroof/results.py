@@ -123,12 +123,14 @@ class Answers:
     binding: Binding
     _memo: dict[str, Result] = field(default_factory=dict)
     solved: dict[tuple[str, str | None], Any] = field(default_factory=dict)
+    moved: Case | None = None
+    """The case where it is not the binding's own: a corner of its ranges."""
     spoken: dict[tuple[str, bool], tuple[str, ...]] = field(default_factory=dict)
     moves: dict[tuple[str, frozenset[str], bool], bool] = field(default_factory=dict)
 
     @cached_property
     def case(self) -> Case:
-        return self.binding.case()
+        return self.moved or self.binding.case()
 
     def assumed(self, **switches: str) -> Answers:
         """The same case under other counting choices."""

@@ -29,6 +29,14 @@ CLAIMS_MEMORY = ("batch", "context", "prompt", "output", "prefill_batch")
 """Unknowns that claim memory: whether the case still fits at the answer is worth saying."""
 
 
+def whole(value: Fraction, kind: str) -> int:
+    """A crossing as a whole number: down to the last that keeps a limit, up to the first that reaches."""
+    near = round(value)
+    if abs(value - near) < CLOSE:
+        return near
+    return math.floor(value) if kind == LIMIT else math.ceil(value)
+
+
 @dataclass(repr=False)
 class Solution:
     """A solved equation of one case.
@@ -122,7 +130,7 @@ class Solution:
         down, up = (near, near) if abs(value - near) < CLOSE else (math.floor(value), math.ceil(value))
         before = self.before(value)
         if not before:
-            return down if self.kind == LIMIT else up
+            return whole(value, self.kind)
         if self.kind == LIMIT:
             return next((n for n in (down, down - 1) if n < 1 or self.side(n) in (before, 0)), down)
         return next((n for n in (up, up + 1) if n >= 1 and self.side(n) in (-before, 0)), max(up, 1))

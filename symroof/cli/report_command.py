@@ -13,7 +13,7 @@ import click
 from symroof.cli.options import case_options, strict_option, study_from
 
 if TYPE_CHECKING:
-    from symroof.report.plots import Drawing
+    from symroof.report.figure import Drawing
     from symroof.study import Study
 
 FORMATS = ("md", "tex", "html", "pdf")
@@ -97,7 +97,7 @@ def _render(data: dict[str, Any], chosen: str, name: str, plots: list[Drawing], 
 
     source = "tex" if chosen == "pdf" else chosen
     ending = OUTPUTS[source].figure_ending
-    figures = {"memory": None, "roofline": None} | {p.name: {"file": f"{name}-{p.name}.{ending}", "alt": p.alt} for p in plots}
+    figures = data["figures"] | {p.name: {"file": f"{name}-{p.name}.{ending}", "alt": p.alt} for p in plots}
     text = render_own(data | {"figures": figures}, source, template) if template else render(data | {"figures": figures}, source)
     return pdf(text, {f"{name}-{p.name}.pdf": p.pdf for p in plots}) if chosen == "pdf" else text
 

@@ -5,6 +5,7 @@ Templates are written with ``<< >>`` and ``<% %>`` so that LaTeX and Markdown br
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
@@ -24,6 +25,8 @@ ROOM, CHARACTER, GAP, NARROWEST = 0.975, 0.0108, 0.018, 0.1
 """The usable share of a line, what a character and a gap between columns take of it, and the least a wrapped column gets."""
 WIDEST_NAME = 34
 """The same for a column of names, which are better not broken."""
+COMMAND = re.compile(r"\\[a-z]+\{|\}")
+"""What stands around emphasized words in LaTeX."""
 
 
 def environment(sandboxed: bool = False) -> Environment:
@@ -102,4 +105,5 @@ def _taken(longest: list[int], wide: list[int]) -> float:
 
 
 def _length(cell: Any) -> int:
-    return len(str(cell)) // (2 if isinstance(cell, Math) else 1)
+    """Characters a cell shows; commands around its words take no room."""
+    return len(re.sub(COMMAND, "", str(cell))) // (2 if isinstance(cell, Math) else 1)

@@ -1,16 +1,12 @@
-"""Figures of the review, drawn by matplotlib when they are wanted: the same data gives the same bytes.
-
-Colours are Okabe and Ito's, apart for colour-blind readers; phases also differ in marker, and every figure has a text
-alternative.
-"""
+"""Figures of the review, drawn by matplotlib when they are wanted: memory by case, and the roofline."""
 
 from __future__ import annotations
 
-import io
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from symroof.report.figure import BLUE, GREEN, GREY, ORANGE, SKY, VERMILION, Drawing, blank, saved
+from symroof.report.regime_map import regime_map
 from symroof.results import Answers
 from symroof.study import Study
 from symroof.theory.case import NoValue
@@ -19,60 +15,14 @@ from symroof.verdict import case_label
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-BLUE, ORANGE, GREEN, SKY, VERMILION, GREY = "#0072B2", "#E69F00", "#009E73", "#56B4E9", "#D55E00", "#555555"
 PHASES = {"prefill": (BLUE, "^"), "decode": (VERMILION, "o")}
-SETTINGS: dict[Any, Any] = {
-    "svg.hashsalt": "symroof",
-    "svg.fonttype": "path",
-    "font.size": 9,
-    "pdf.compression": 6,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-}
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A figure with its text alternative."""
-
-    name: str
-    alt: str
-    svg: bytes
-    pdf: bytes
 
 
 def drawings(study: Study, subject: Answers, operators: list[dict[str, Any]]) -> list[Drawing]:
     """Every figure this review has data for."""
-    found = [memory(study), roofline(subject, operators)]
+    found = [memory(study), roofline(subject, operators), regime_map(subject)]
     return [drawing for drawing in found if drawing is not None]
-
-
-def _figure(width: float, height: float) -> tuple[Figure, Axes]:
-    from matplotlib import rcParams
-    from matplotlib.figure import Figure
-
-    rcParams.update(SETTINGS)
-    figure = Figure(figsize=(width, height), layout="constrained")
-    return figure, figure.add_subplot()
-
-
-def _saved(figure: Figure, name: str, alt: str) -> Drawing:
-    """Both file forms without a date, so that the same run gives the same bytes."""
-    svg, pdf = io.BytesIO(), io.BytesIO()
-    figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
-    figure.savefig(pdf, format="pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})
-    return Drawing(name, alt, _with_text(svg.getvalue(), alt), pdf.getvalue())
-
-
-def _with_text(svg: bytes, alt: str) -> bytes:
-    """The SVG with its text alternative, for screen readers."""
-    from html import escape
-
-    head, mark, rest = svg.decode().partition("<defs>")
-    marked = head.replace("<svg ", '<svg role="img" ', 1)
-    return f"{marked}<desc>{escape(alt)}</desc>\n{mark}{rest}".encode()
 
 
 # --------------------------------------------------------------------------------------------------------- memory
@@ -83,7 +33,7 @@ def memory(study: Study) -> Drawing | None:
     cases = [case for case in study.cases if case.get("memory_bytes") and case.get("usable_memory")]
     if not cases:
         return None
-    figure, axes = _figure(7.2, 0.75 + 0.46 * len(cases))
+    figure, axes = blank(7.2, 0.75 + 0.46 * len(cases))
     parts = (("weight_bytes", "weights", BLUE), ("peak_kv_cache_bytes", "cache", ORANGE), ("memory_reserve", "reserve", GREY))
     for row, case in enumerate(cases):
         start = 0.0
@@ -100,7 +50,7 @@ def memory(study: Study) -> Drawing | None:
     axes.set_xlabel("GB")
     axes.margins(x=0.14)
     figure.legend(loc="outside upper right", ncols=4, frameon=False)
-    return _saved(figure, "memory", "; ".join(_memory_words(case) for case in cases))
+    return saved(figure, "memory", "; ".join(_memory_words(case) for case in cases))
 
 
 def _memory_words(case: Answers) -> str:
@@ -127,7 +77,7 @@ def roofline(subject: Answers, operators: list[dict[str, Any]]) -> Drawing | Non
     points = [_phase_point(phase["step"], subject) for phase in operators]
     reached = [x for _, x, _ in points] + [float(e["intensity"]) for phase in operators for e in phase["entries"] if e["intensity"]]
     low, high = min(reached) / 2.5, max(peak / bandwidth * 60, max(reached) * 2)
-    figure, axes = _figure(7.2, 4.4)
+    figure, axes = blank(7.2, 4.4)
     _roof(axes, peak, bandwidth, low, high, "peak", ":", GREY)
     _roof(axes, peak * mfu, bandwidth * mbu, low, high, "reachable", "-", "black")
     ridge = subject.result("effective_ridge")
@@ -145,7 +95,7 @@ def roofline(subject: Answers, operators: list[dict[str, Any]]) -> Drawing | Non
     flag = " (does not fit in memory)" if subject.does_not_fit else ""
     axes.set_title(f"{case_label(subject)}{flag}", fontsize=9, color=VERMILION if flag else "black")
     axes.legend(loc="lower right", frameon=False, bbox_to_anchor=(1.0, 0.12))
-    return _saved(figure, "roofline", _roofline_words(subject, points) + flag)
+    return saved(figure, "roofline", _roofline_words(subject, points) + flag)
 
 
 def _phase_point(step: str, subject: Answers) -> tuple[str, float, float]:

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from symroof import __version__
-from symroof.formula.tree import names
-from symroof.report import view_case, view_depth, view_latency, view_operators, view_thresholds, view_verdict
+from symroof.report import view_case, view_depth, view_flips, view_latency, view_operators, view_thresholds, view_verdict
 from symroof.report.markup import Code, Math
 from symroof.results import Answers
 from symroof.study import Study
@@ -19,10 +18,14 @@ from symroof.verdict import case_title, case_warnings
 
 View = dict[str, Any]
 
+FIGURES = ("memory", "roofline", "regimes")
+"""The names under which a template finds its figures; each is None where it is not drawn."""
+
 CLAIMS_UNCHECKED = "The study lists files of claims; this version does not check them yet."
 
 SECTIONS: dict[str, Callable[[Study, Answers], Any]] = {
     "verdict": view_verdict.verdict,
+    "flips": view_flips.flip_rows,
     "cases": view_case.cases,
     "ledger": view_case.ledger,
     "memory": view_case.memory,
@@ -51,29 +54,28 @@ def view(study: Study, command: str) -> View:
     """Everything the review says, as plain data."""
     subject = subject_of(study)
     spec = study.spec
+    sections = {name: section(study, subject) for name, section in SECTIONS.items()}
     return {
         "title": (spec.title if spec and spec.title else None) or case_title(subject),
         "subject": case_title(subject),
         "warnings": case_warnings(subject),
-        **{name: section(study, subject) for name, section in SECTIONS.items()},
-        "symbols": symbols(subject),
+        **sections,
+        "symbols": symbols(subject, sections["thresholds"]),
         "notes": [*(spec.notes if spec else ()), *([CLAIMS_UNCHECKED] if spec and spec.claims else ())],
         "sources": sources(study),
         "inputs": input_hashes(study),
         "version": __version__,
         "command": command,
-        "figures": {"memory": None, "roofline": None},
+        "figures": dict.fromkeys(FIGURES),
     }
 
 
-def symbols(subject: Answers) -> list[list[str]]:
-    """Symbols that only the thresholds speak in, beside those of the derivations."""
+def symbols(subject: Answers, thresholds: list[dict[str, Any]]) -> list[list[str]]:
+    """Symbols that only the shown formulas of thresholds speak in, beside those of the derivations."""
     theory = subject.case.theory
     known = set(view_latency.opened("ttft", subject)) | set(view_latency.opened("itl", subject))
-    spoken: dict[str, None] = {}
-    for solution in subject.solved.values():
-        for tree in (solution.lhs, solution.rhs, *([solution.closed_form] if solution.closed_form else [])):
-            spoken |= dict.fromkeys(names(tree))
+    shown = [entry["formula"] for group in thresholds for entry in group["entries"] if entry["formula"]]
+    spoken = dict.fromkeys(str(name) for formula in shown for name in formula["speaks"])
     wanted = [name for name in spoken if name not in known and theory.definition(name) is not None and name not in subject.case.given]
     return [[Math(theory.latex(name)), Code(name), theory.symbol(name).meaning] for name in wanted]
 

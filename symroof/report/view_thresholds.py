@@ -5,22 +5,22 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from symroof.formula.evaluate import evaluate
+from symroof.corners import spread
 from symroof.formula.latex import latex
 from symroof.formula.parse import parse
 from symroof.formula.tree import names
 from symroof.report.markup import Code, Math
 from symroof.results import Answers
-from symroof.solution import Solution
+from symroof.solution import Solution, whole
 from symroof.solution_text import HOLDS
 from symroof.solving import solve
 from symroof.specs.errors import InputError
 from symroof.study import Study
-from symroof.theory.case import Case, NoValue
-from symroof.theory.thresholds import THRESHOLDS
+from symroof.theory.case import NoValue
+from symroof.theory.thresholds import GROUPS, THRESHOLDS
 from symroof.units import format_quantity
 
-LONGEST_FORMULA = 260
+LONGEST_FORMULA = 200
 """LaTeX characters beyond which a closed form is told by name only: `symroof derive` and Python print it whole."""
 
 
@@ -29,7 +29,7 @@ LONGEST_CONDITION = 110
 
 
 def thresholds(study: Study, subject: Answers) -> list[dict[str, Any]]:
-    """The thresholds the study asks for, each solved; those that lack an input are left out."""
+    """The thresholds the study asks for by what they tell of, each solved; those that lack an input are left out."""
     asked = study.spec.thresholds if study.spec else "all"
     wanted = list(THRESHOLDS) if asked in ("all", ()) else list(asked)
     found = []
@@ -39,8 +39,9 @@ def thresholds(study: Study, subject: Answers) -> list[dict[str, Any]]:
         if all(subject.case.has(need) for need in THRESHOLDS[name].needs):
             entry = threshold(name, subject)
             if entry:
-                found.append(entry)
-    return found
+                found.append((THRESHOLDS[name].group, entry))
+    groups = {group: [entry for own, entry in found if own == group] for group in GROUPS}
+    return [{"heading": GROUPS[group], "entries": entries} for group, entries in groups.items() if entries]
 
 
 def _unknown(study: Study, name: str) -> Any:
@@ -63,7 +64,7 @@ def threshold(name: str, subject: Answers) -> dict[str, Any] | None:
         "value": in_ranges(solution, subject),
         "answer": solution.verdict,
         "reason": solution.reason,
-        "memory": {True: "yes", False: "no", None: ""}[solution.within_memory],
+        "memory": within_memory(solution),
         "equation": Math(_equation(name, subject)),
         "formula": closed_form(solution, subject),
         "unknown": Code(solution.unknown),
@@ -71,10 +72,19 @@ def threshold(name: str, subject: Answers) -> dict[str, Any] | None:
     }
 
 
+def within_memory(solution: Solution) -> str:
+    """Whether the case still fits at the answer, and if not, what it would need of what there is."""
+    if solution.within_memory is not False or solution.whole is None:
+        return "yes" if solution.within_memory else ""
+    there = solution.answers.case.changed({solution.unknown: solution.whole})
+    needed, usable = (format_quantity(there.value(name), "byte", 3) for name in ("memory_bytes", "usable_memory"))
+    return f"no: {needed} of {usable}"
+
+
 def in_ranges(solution: Solution, subject: Answers) -> str:
     """The answer at the middle of the ranges, and how far it moves over them."""
     value = solution.shown()
-    low, high, everywhere = spread(solution.threshold.name if solution.threshold else "", subject)
+    low, high, everywhere = spread(solution)
     if low is None or high is None or (low == high and everywhere):
         return value
     first, last = _rounded(low, solution), _rounded(high, solution)
@@ -89,35 +99,7 @@ def in_ranges(solution: Solution, subject: Answers) -> str:
 def _rounded(value: Fraction, solution: Solution) -> str:
     if not solution.symbol.counted:
         return format_quantity(value, solution.symbol.unit)
-    return f"{solution.rounded(value):,}"
-
-
-def spread(name: str, subject: Answers) -> tuple[Fraction | None, Fraction | None, bool]:
-    """Least and largest crossing over the corners of the ranges, and whether each corner has one."""
-    box = subject.binding.box()
-    if not box or name not in THRESHOLDS or THRESHOLDS[name].unknown in box:
-        return None, None, True
-    values = [value for case in subject.corners if (value := at_corner(name, subject, case)) is not None]
-    if not values:
-        return None, None, True
-    return min(values), max(values), len(values) == len(subject.corners)
-
-
-def at_corner(name: str, subject: Answers, case: Case) -> Fraction | None:
-    """The crossing at one corner of the ranges: by the same closed form while its conditions hold, else solved anew."""
-    solution = solve(name, subject)
-    branch = next((b for b in solution.crossing.branches if b.holds and b.value == solution.value and b.closed_form), None)
-    if branch is not None and branch.closed_form is not None and len(solution.values) == 1:
-        value = evaluate(branch.closed_form, case)
-        indices = {solution.unknown: value}
-        if value > 0 and all(c.holds and evaluate(c.tree, case, indices) for c in branch.conditions):
-            return Fraction(value)
-    moved = Answers(subject.binding)
-    moved.__dict__["case"] = case
-    try:
-        return solve(name, moved).value
-    except (InputError, NoValue):
-        return None
+    return f"{whole(value, solution.kind):,}"
 
 
 def _equation(name: str, subject: Answers) -> str:
@@ -126,19 +108,30 @@ def _equation(name: str, subject: Answers) -> str:
 
 def closed_form(solution: Solution, subject: Answers) -> dict[str, Any] | None:
     """The closed form with its conditions and the quantities it speaks in."""
-    form = solution.closed_form
-    if form is None:
+    branch = solution.branch
+    form = branch.shown if branch else None
+    if branch is None or form is None:
         return None
-    theory = subject.case.theory
-    written = latex(form, theory.latex)
-    if len(written) > LONGEST_FORMULA:
+    written = latex(form, solution.spelled)
+    where = [(name, latex(tree, solution.spelled)) for name, tree in branch.named]
+    if max(map(len, (written, *(text for _, text in where)))) > LONGEST_FORMULA:
         return None
-    branch = next((b for b in solution.crossing.branches if b.closed_form == form), None)
-    shown = [c for c in (branch.conditions if branch else ()) if solution.value is not None or c.holds is not True]
-    conditions = [{"formula": Math(latex(c.tree, theory.latex)), "state": HOLDS[c.holds]} for c in shown]
+    exists = solution.value is not None
+    told = [(solution.told(c), c.holds) for c in branch.conditions if exists or c.holds is not True]
+    conditions = [{"formula": Math(latex(tree, solution.spelled)), "state": HOLDS[holds]} for tree, holds in told]
+    spoken = (solution.lhs, solution.rhs, form, *(tree for _, tree in branch.named), *(tree for tree, _ in told))
     return {
-        "display": Math(f"{theory.latex(solution.unknown)} = {written}"),
-        "exists": solution.value is not None,
+        "display": Math(f"{solution.spelled(solution.unknown)} = {written}{_value_latex(solution)}"),
+        "exists": exists,
+        "where": [Math(f"{solution.spelled(name)} = {text}") for name, text in where],
         "conditions": [c for c in conditions if len(c["formula"]) <= LONGEST_CONDITION],
-        "speaks": [Code(n) for n in names(form)],
+        "speaks": [Code(n) for n in dict.fromkeys(n for tree in spoken for n in names(tree)) if n not in dict(branch.named)],
     }
+
+
+def _value_latex(solution: Solution) -> str:
+    """What the formula comes to before it is rounded to a whole number; a time is left to the table, flags and all."""
+    symbol = solution.symbol
+    if solution.value is None or symbol.unit == "s":
+        return ""
+    return rf" = \text{{{format_quantity(solution.value, '' if symbol.counted else symbol.unit)}}}"

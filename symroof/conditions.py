@@ -1,0 +1,45 @@
+"""What a headline rests on: memory and targets, each as a metric that keeps within its limit, and so as an equation to solve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from symroof.formula.evaluate import NoValue
+from symroof.results import TARGETS, Answers
+from symroof.solution import Solution
+from symroof.solving import solve
+from symroof.specs.errors import InputError
+from symroof.theory.case import Case
+from symroof.theory.thresholds import THRESHOLDS
+from symroof.verdict import target_checks
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One thing the headline says: a metric keeps within its limit."""
+
+    name: str
+    metric: str
+    limit: str
+
+    @property
+    def equation(self) -> str:
+        return f"{self.metric} = {self.limit}"
+
+    def holds(self, case: Case) -> bool:
+        return bool(case.value(self.metric) <= case.value(self.limit))
+
+    def solved(self, unknown: str, answers: Answers) -> Solution | None:
+        """Where it is met with equality; None where an input that is not given keeps it from being known."""
+        named = next((t.name for t in THRESHOLDS.values() if (t.equation, t.unknown) == (self.equation, unknown)), None)
+        try:
+            found = solve(named, answers) if named else solve(self.equation, answers, unknown)  # the review solves the named ones anyhow
+        except (InputError, NoValue):
+            return None
+        return None if found.missing else found
+
+
+def conditions(answers: Answers) -> list[Condition]:
+    """What the headline of a case rests on: memory where it is known, and each target that has a metric."""
+    found = [Condition("memory", "memory_bytes", "usable_memory")] if answers.fits is not None else []
+    return found + [Condition(check.name, check.metric.name, TARGETS[check.name]) for check in target_checks(answers)]

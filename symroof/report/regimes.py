@@ -1,0 +1,157 @@
+"""Where over batch and context a decode step is limited by what, what memory holds and what the target allows: solved lines.
+
+A point of the map is a batch of requests that all have one context, so prompt and output play no part in it. A response of
+the reviewed case climbs from its first step's context to its last, where memory and the target are tested.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from symroof.corners import crossings_in
+from symroof.formula.evaluate import NoValue
+from symroof.formula.tree import Num
+from symroof.results import Answers
+from symroof.solution import Solution
+from symroof.solving import parse_equation, solve
+from symroof.specs.errors import InputError
+from symroof.supply import Given, dimension
+from symroof.theory.case import Case
+
+EQUATIONS = {"ridge": "decode_compute_time = decode_memory_time", "memory": "memory_bytes = usable_memory", "target": "itl = itl_target"}
+CONTEXTS, TAIL = 60, 12
+"""How many contexts a line is solved at, and how many more batches where the ridge runs off towards its last context."""
+
+SHORTEST, LONGEST, LARGEST_BATCH = 256, 2**20, 2**17
+"""A map shows contexts from here at least, and goes no further than these."""
+
+Batch = Fraction | float
+"""A solved batch; 0 where even the smallest is past the line, infinity where none is."""
+Line = tuple[tuple[Fraction, Batch], ...]
+"""Pairs of a context and the batch at which the left side of an equation passes the right."""
+
+
+@dataclass(frozen=True)
+class Regimes:
+    """The lines of the map.
+
+    Attributes:
+        answers: the case asked at a context alone.
+        lines: by name; a line whose inputs are not given is left out.
+        beyond: the context beyond which no batch reaches the ridge; None where there is none.
+        batches, contexts: what the map shows.
+        batch: that of the reviewed case.
+        climb: the contexts of its first and its last step.
+    """
+
+    answers: Answers
+    lines: dict[str, Line]
+    beyond: Fraction | None
+    batches: tuple[int, int]
+    contexts: tuple[int, int]
+    batch: Fraction
+    climb: tuple[Fraction, Fraction]
+
+    def at(self, name: str, context: Fraction) -> Batch | None:
+        """The batch of a line at a context, solved there; None where the map has no such line."""
+        return _batch(solve(EQUATIONS[name], self.answers, "batch"), self.answers.case, context) if name in self.lines else None
+
+
+def regimes(subject: Answers) -> Regimes | None:
+    """The map of a case; None where its decode times are not known."""
+    try:
+        case = subject.case
+        last, batch = Fraction(case.value("peak_context")), Fraction(case.value("batch"))
+        first = min(last, Fraction(case.value("context")) + (1 if "context" not in case.given and subject.get("response_steps") else 0))
+        answers = at_a_context(subject, last)
+        solved = {name: solve(text, answers, "batch") for name, text in EQUATIONS.items() if _known(text, answers)}
+        if "ridge" not in solved:
+            return None
+        beyond = _beyond(answers)
+    except (InputError, NoValue):
+        return None
+    contexts = _contexts(last, beyond)
+    lines = {name: _line(solution, contexts) for name, solution in solved.items()}
+    batches = 1, _widest(solved, contexts, batch, last)
+    lines["ridge"] = tuple(sorted({*lines["ridge"], *_tail(lines["ridge"], batches[1], contexts, answers)}))
+    return Regimes(answers, lines, beyond, batches, contexts, batch, (first, last))
+
+
+def at_a_context(subject: Answers, context: Fraction) -> Answers:
+    """The case as so many requests at a context: what a prompt and an output say of it is left out."""
+    binding = subject.binding
+    given = {name: value for name, value in binding.given.items() if name not in ("prompt", "output", "cached_prefix")}
+    given["context"] = Given(Num(context, dimension("context")), "map")
+    return Answers(replace(binding, given=given))
+
+
+def _known(equation: str, answers: Answers) -> bool:
+    """Whether both sides have a value, and the batch is what moves them."""
+    relation = parse_equation(equation)
+    try:
+        values = [case.evaluate(side) for side in (relation.left, relation.right) for case in (answers.case, answers.case.changed({"batch": Fraction(10**6)}))]
+    except NoValue:
+        return False
+    return bool(values[0] != values[1] or values[2] != values[3])
+
+
+def _beyond(answers: Answers) -> Fraction | None:
+    try:
+        return solve("context_beyond_ridge", answers).value
+    except (InputError, NoValue):
+        return None
+
+
+def _power_of_two(value: float) -> int:
+    """The least power of two that is not below a value."""
+    return int(2 ** math.ceil(math.log2(max(value, 1))))
+
+
+def _contexts(last: Fraction, beyond: Fraction | None) -> tuple[int, int]:
+    """From well below the case to well above it, with the last context of the ridge in sight."""
+    last_one, ridge_ends = float(last), float(beyond or SHORTEST)
+    low = _power_of_two(min(SHORTEST, last_one / 8, ridge_ends / 8))
+    return low, max(_power_of_two(min(max(4 * last_one, 2 * ridge_ends, 64 * low), LONGEST)), _power_of_two(2 * last_one))
+
+
+def _line(solution: Solution, contexts: tuple[int, int]) -> Line:
+    low, high = contexts
+    steps = (Fraction(round(low * (high / low) ** (i / (CONTEXTS - 1)) * 16), 16) for i in range(CONTEXTS))
+    return tuple((context, _batch(solution, solution.answers.case, context)) for context in steps)
+
+
+def _batch(solution: Solution, case: Case, context: Fraction) -> Batch:
+    """The batch at a context; where there is none, 0 or infinity by which side is the larger from the start."""
+    there = case.changed({"context": context})
+    found = crossings_in(solution, there)
+    if found:
+        return found[0]
+    one = there.changed({"batch": Fraction(1)})
+    return Fraction(0) if one.evaluate(solution.lhs) > one.evaluate(solution.rhs) else math.inf
+
+
+def _widest(solved: dict[str, Solution], contexts: tuple[int, int], batch: Fraction, last: Fraction) -> int:
+    """A batch that shows the case, the ridge at short contexts, and the limits at the case's own."""
+    seen = [4 * float(batch), 64.0]
+    for name, solution in solved.items():
+        context = Fraction(contexts[0]) if name == "ridge" else last
+        found = float(_batch(solution, solution.answers.case, context))
+        seen += [(6 if name == "ridge" else 3) * found] if math.isfinite(found) else []
+    return min(_power_of_two(max(seen)), max(LARGEST_BATCH, _power_of_two(2 * float(batch))))
+
+
+def _tail(ridge: Line, widest: int, contexts: tuple[int, int], answers: Answers) -> Line:
+    """More of the ridge where it flattens: solved for the context at batches up to the edge of the map."""
+    finite = [float(batch) for _, batch in ridge if 0 < batch < widest]
+    if not finite or max(finite) >= widest:
+        return ()
+    try:
+        solution = solve(EQUATIONS["ridge"], answers, "context")
+    except (InputError, NoValue):
+        return ()
+    start = max(finite)
+    batches = [Fraction(round(start * (widest / start) ** (i / TAIL) * 16), 16) for i in range(1, TAIL + 1)]
+    found = ((context, batch) for batch in batches for context in crossings_in(solution, answers.case.changed({"batch": batch})))
+    return tuple((context, batch) for context, batch in found if contexts[0] <= context <= contexts[1])

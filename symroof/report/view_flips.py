@@ -1,0 +1,90 @@
+"""What flips the verdict, as rows: what repairs the case, what breaks it, what is too far away, what changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+from symroof.conditions import conditions
+from symroof.flips import Flip, flips, never
+from symroof.report.markup import Code
+from symroof.results import Answers
+from symroof.study import Study
+from symroof.units import significant
+
+FAR = 10
+"""The factor beyond which what breaks a case is told below the table and not in it."""
+
+
+def flip_rows(study: Study, subject: Answers) -> dict[str, Any] | None:
+    """Flips for the better and for the worse, the nearest first; None where nothing is known that could flip."""
+    if not conditions(subject):
+        return None
+    found = flips(subject)
+    repairs = [f for f in found if f.holds]
+    breaks = _first_each(f for f in found if not f.holds)
+    near = [f for f in breaks if f.distance is None or f.distance <= FAR]
+    return {
+        "better": [row(f, subject) for f in repairs],
+        "worse": [row(f, subject) for f in near],
+        "far": [row(f, subject) for f in breaks if f not in near],
+        "far_factor": str(FAR),
+        "never": [Code(name) for name in never(subject, found)],
+        "ranged": bool(subject.binding.box()),
+        "good_now": not any(f.wrong_now for f in found),
+        "mending": next((row(f, subject) for f in repairs if f.good), None),
+        "breaking": next((row(f, subject) for f in near if f.ruins and f.distance is not None), None),
+    }
+
+
+def _first_each(found: Iterable[Flip]) -> list[Flip]:
+    """The nearest of each input in each direction: what breaks a case that is broken already is no news."""
+    nearest: dict[tuple[str, bool], Flip] = {}
+    for flip in found:
+        nearest.setdefault((flip.name, flip.up), flip)
+    return list(nearest.values())
+
+
+def row(flip: Flip, subject: Answers) -> dict[str, Any]:
+    """One flip in plain data."""
+    return {
+        "name": Code(flip.name),
+        "now": flip.now.plain() if flip.now.value else "0",
+        "at": flip.at.text(),
+        "up": flip.up,
+        "counted": flip.now.symbol.counted,
+        "until": flip.until and f"{flip.until.numerator:,}" if flip.now.symbol.counted else None,
+        "everywhere": flip.everywhere,
+        "inside": flip.inside,
+        "evenly": _evenly(flip, subject),
+        "change": change(flip.factor),
+        "condition": flip.condition,
+        "holds": flip.holds,
+        "wrong": list(flip.wrong),
+        "good": flip.good,
+        "ruins": flip.ruins,
+    }
+
+
+def change(factor: Fraction | None) -> str:
+    """How far away: per cent up to twice the value, a factor beyond; nothing where the value is zero now.
+
+    >>> change(Fraction(129, 100)), change(Fraction(1, 4)), change(Fraction(7, 2)), change(None)
+    ('+29 %', '-75 %', '×3.5', '')
+    """
+    if factor is None:
+        return ""
+    if factor > 2:
+        return f"×{significant(factor, 3)}"
+    moved = (factor - 1) * 100
+    return f"{'+' if moved > 0 else ''}{significant(moved, 2)} %"
+
+
+def _evenly(flip: Flip, subject: Answers) -> str | None:
+    """The next number of devices that divides the heads, where the first that flips does not."""
+    heads = subject.get("n_heads")
+    if flip.name != "tp" or not flip.up or heads is None or Fraction(heads.value) % flip.value == 0:
+        return None
+    whole = int(Fraction(heads.value))
+    return next((f"{n:,}" for n in range(int(flip.value), whole + 1) if whole % n == 0), None)
