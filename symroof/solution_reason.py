@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from symroof.formula.evaluate import NoValue
 from symroof.formula.text import text
-from symroof.formula.tree import Name, Num, Tree
+from symroof.formula.tree import Name, Num, Tree, names
 from symroof.results import plural
 from symroof.theory.symbols import INPUTS, SHARES
 from symroof.units import COUNTED, format_quantity
@@ -80,31 +80,36 @@ def _unit(solution: Solution) -> str | None:
 
 
 def _growth(solution: Solution) -> str:
-    """How both sides move far out, or where they end: why they never meet."""
+    """How both sides move far out, or where they end: why they never meet. Over ranges there is no one number to tell."""
     unit, unknown = _unit(solution), solution.unknown
-    if unit is None:
-        return ""
     if not solution.moves:
         return f"this does not depend on {unknown} here"
-    lhs, rhs = (shown_side(side, solution) for side in (solution.lhs, solution.rhs))
+    if unit is None or solution.answers.binding.box():
+        return ""
+    told = [(shown_side(side, solution), _flag(side, solution)) for side in (solution.lhs, solution.rhs)]
     if unknown in SHARES:
         ends = _values(solution, Fraction(1))
-        return f"even at {unknown} 1 they are {format_quantity(ends[0], unit)} and {format_quantity(ends[1], unit)}" if ends else ""
+        shown = [f"{format_quantity(value, unit)}{flag}" for value, (_, flag) in zip(ends or (), told, strict=False)]
+        return f"even at {unknown} 1 they are {' and '.join(shown)}" if shown else ""
     far = [values for point in POINTS if (values := _values(solution, point))]
     if len(far) < len(POINTS):
         return ""
-    first, second = zip(*far, strict=True)
-    if solution.symbol.counted and _linear(first) and _linear(second):
-        each = solution.symbol.unit or unknown
-        steps = [f"{format_quantity((side[1] - side[0]) / FAR, unit)} to {name}" for name, side in ((lhs, first), (rhs, second)) if side[0] != side[1]]
-        fixed = [
-            f"{name} is {with_unit(side[0], unit)}" for name, side in ((lhs, first), (rhs, second)) if side[0] == side[1] and name != with_unit(side[0], unit)
-        ]
-        return ", ".join([f"each {each} adds {' and '.join(steps)}", *fixed])
-    if _settles(first) and _settles(second):
-        told = [f"{name} tends to {format_quantity(side[-1], unit)}" for name, side in ((lhs, first), (rhs, second)) if side[0] != side[-1]]
-        return ", ".join(told)
+    sides = [(name, flag, values) for (name, flag), values in zip(told, zip(*far, strict=True), strict=True)]
+    if solution.symbol.counted and all(_linear(values) for _, _, values in sides):
+        steps = [f"{format_quantity((values[1] - values[0]) / FAR, unit)}{flag} to {name}" for name, flag, values in sides if values[0] != values[1]]
+        still = [(name, flag, with_unit(values[0], unit)) for name, flag, values in sides if values[0] == values[1]]
+        fixed = [f"{name} is {value}{flag}" for name, flag, value in still if name != value]
+        return ", ".join([f"each {solution.symbol.unit or unknown} adds {' and '.join(steps)}", *fixed])
+    if all(_settles(values) for _, _, values in sides):
+        return ", ".join(f"{name} tends to {format_quantity(values[-1], unit)}{flag}" for name, flag, values in sides if values[0] != values[-1])
     return ""
+
+
+def _flag(side: Tree, solution: Solution) -> str:
+    """What stands beside a latency or rate of a case that does not fit."""
+    theory = solution.answers.case.theory
+    timed = any(theory.timed(name) for name in names(side))
+    return " (does not fit)" if timed and solution.answers.does_not_fit else ""
 
 
 def _linear(values: tuple[Fraction, ...]) -> bool:
