@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from symroof.report.figure import BLUE, GREEN, ORANGE, SKY, VERMILION, Drawing, blank, saved
 from symroof.report.regime_labels import Labels, drawn_points
 from symroof.report.regimes import Line, Regimes, regimes
-from symroof.results import Answers
+from symroof.results import Answers, plural
 from symroof.verdict import case_label
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _case(axes: Axes, found: Regimes) -> None:
 def words(found: Regimes, subject: Answers) -> str:
     """The map for somebody who does not see it."""
     context = found.climb[1]
-    said = [f"Regimes of a decode step over batch and context. The reviewed case: batch {_count(found.batch)} at a context of {_count(context)} tokens"]
+    said = [f"Regimes of a decode step over batch and context. The reviewed case: batch {_count(found.batch)} at a context of {_tokens(context)}"]
     ridge, memory, target = (found.at(name, context) for name in ("ridge", "memory", "target"))
     if ridge is not None:
         said.append(f"there {'no batch reaches the ridge' if math.isinf(ridge) else f'the ridge lies at batch {_count(ridge)}'}")
@@ -110,9 +110,13 @@ def words(found: Regimes, subject: Answers) -> str:
     if target is not None:
         said.append(f"the ITL target allows {'any batch' if math.isinf(target) else 'none' if target < 1 else f'a batch of {_count(target)}'}")
     if found.beyond is not None:
-        said.append(f"beyond a context of {_count(found.beyond)} tokens no batch reaches the ridge")
+        said.append(f"beyond a context of {_tokens(found.beyond)} no batch reaches the ridge")
     return "; ".join(said)
 
 
 def _count(number: Fraction | float) -> str:
     return f"{math.floor(number):,}"
+
+
+def _tokens(number: Fraction) -> str:
+    return f"{_count(number)} {plural('token', Fraction(math.floor(number)))}"

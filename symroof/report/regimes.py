@@ -91,7 +91,8 @@ def _known(equation: str, answers: Answers) -> bool:
     """Whether both sides have a value, and the batch is what moves them."""
     relation = parse_equation(equation)
     try:
-        values = [case.evaluate(side) for side in (relation.left, relation.right) for case in (answers.case, answers.case.changed({"batch": Fraction(10**6)}))]
+        other = answers.case.changed({"batch": 2 * answers.case.value("batch")})
+        values = [case.evaluate(side) for side in (relation.left, relation.right) for case in (answers.case, other)]
     except NoValue:
         return False
     return bool(values[0] != values[1] or values[2] != values[3])

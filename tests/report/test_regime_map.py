@@ -227,3 +227,10 @@ def test_without_plots_nothing_of_it_is_loaded(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip().endswith("[]")
+
+
+def test_extreme_cases_have_a_map_too():
+    huge = Study("llama-3-8b", "h100-sxm", prompt=512, output=64, batch=1_000_000).first
+    tiny = Study("smollm2-135m", "h200", prompt=1, output=1, batch=1).first
+    assert "batch 1,000,000 at a context of 575 tokens" in regime_map(huge).alt
+    assert "batch 1 at a context of 1 token;" in regime_map(tiny).alt
