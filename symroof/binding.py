@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -171,13 +172,32 @@ def _preset(chosen: Selection) -> tuple[PresetSpec | None, tuple[Document, ...]]
 
 
 def _load_model(name: str, base: Path | None) -> Entry[ModelSpec]:
+    return _read_model(name, base) if catalogue.is_path(name) else _shipped_model(name)
+
+
+def _load_device(name: str, base: Path | None) -> Entry[HardwareSpec]:
+    return _read_device(name, base) if catalogue.is_path(name) else _shipped_device(name)
+
+
+@lru_cache(maxsize=256)
+def _shipped_model(name: str) -> Entry[ModelSpec]:
+    """A model of the catalogue, read once: the check of a claim asks for it a hundred times. A file may change, so is read anew."""
+    return _read_model(name, None)
+
+
+@lru_cache(maxsize=256)
+def _shipped_device(name: str) -> Entry[HardwareSpec]:
+    return _read_device(name, None)
+
+
+def _read_model(name: str, base: Path | None) -> Entry[ModelSpec]:
     document = catalogue.find("models", name, base)
     if document.file.endswith(".json"):
         raise InputError(Problem(document.file, "reading a config.json is not supported yet", hint="write a model spec: `symroof init model`"))
     return Entry(name, build(document, ModelSpec), document)
 
 
-def _load_device(name: str, base: Path | None) -> Entry[HardwareSpec]:
+def _read_device(name: str, base: Path | None) -> Entry[HardwareSpec]:
     document = catalogue.find("hardware", name, base)
     return Entry(name, build(document, HardwareSpec), document)
 

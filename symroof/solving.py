@@ -19,7 +19,7 @@ from symroof.solution import REACH, Solution
 from symroof.specs.errors import InputError, Problem, nearest
 from symroof.theory.case import Missing
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.spellings import printed_name, resolved
+from symroof.theory.spellings import printed_name, read_formula, resolved
 from symroof.theory.switches import assume
 from symroof.theory.symbols import INPUTS, base_name
 from symroof.theory.theory import Theory, theory
@@ -126,7 +126,7 @@ def parse_equation(equation: str) -> Compare:
         InputError: not an equation.
     """
     try:
-        tree = resolved(parse(equation))
+        tree = resolved(read_formula(equation))
     except FormulaError as error:
         raise InputError(Problem("equation", error.message, 1, error.column, source=equation[:200])) from None
     if not isinstance(tree, Compare) or tree.operator != "=":

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from symroof.binding import Binding, Selection, Values, bindings
 from symroof.choosing import aimed, check_names, selection
@@ -26,6 +26,9 @@ from symroof.theory.symbols import INPUTS, canonical
 from symroof.theory.thresholds import THRESHOLDS
 from symroof.verdict import case_title
 from symroof.warnings import DoesNotFit
+
+if TYPE_CHECKING:
+    from symroof.claims.checked import Report
 
 
 class Number(float):
@@ -184,6 +187,17 @@ class Study:
         [{'at_most': 119}, {'at_most': 232}]
         """
         return [solve(equation, case, for_) for case in self.cases]
+
+    def check(self) -> Report:
+        """Check the claim files the study names, looked up from its own folder.
+
+        Raises:
+            InputError: everything wrong with them.
+        """
+        from symroof.claims.checking import check
+
+        base = Path(self.document.file).resolve().parent if self.document else Path()
+        return check([base / name for name in (self.spec.claims if self.spec else ())])
 
 
 def solve_symbolic(equation: str, for_: str | None = None) -> Solution:

@@ -16,6 +16,7 @@ COMMANDS = {
     "eval": "Every quantity of a case, and the bound that holds.",
     "derive": "How a quantity comes about: definition, expansion, numbers.",
     "solve": "Where two quantities meet: a threshold in closed form, or never.",
+    "check": "Check hand calculations in claim files and Markdown notes.",
     "list": "The catalogue: models, hardware, quantities, thresholds, assumptions, presets.",
     "show": "One entry with values, units and sources.",
     "validate": "Check spec files.",

@@ -17,17 +17,12 @@ from symroof.specs.kinds import FILE_KINDS
 def command(files: tuple[str, ...], kind: str | None, as_json: bool) -> None:
     """Check spec files: every problem, with its place and a hint."""
     from symroof.specs.errors import InputError, Problem
-    from symroof.specs.fields import build
-    from symroof.specs.kinds import kind_of, spec_class
-    from symroof.specs.strict_yaml import load
 
     problems: list[Problem] = []
     valid = []
     for file in files:
         try:
-            document = load(file)
-            found = kind or kind_of(document)
-            build(document, spec_class(found))
+            found = _validated(file, kind)
             valid.append({"file": file, "kind": found})
         except InputError as error:
             problems += error.problems
@@ -38,3 +33,26 @@ def command(files: tuple[str, ...], kind: str | None, as_json: bool) -> None:
             click.echo(f"{entry['file']}: a valid {entry['kind']} file")
     if problems:
         raise InputError(problems)
+
+
+def _validated(file: str, kind: str | None) -> str:
+    """The kind of a file that is valid; a Markdown note is a file of claims.
+
+    Raises:
+        InputError: everything wrong with it.
+    """
+    from symroof.specs.fields import build
+    from symroof.specs.kinds import kind_of, spec_class
+    from symroof.specs.strict_yaml import loads, read_text
+
+    text = read_text(file)
+    note = file.lower().endswith((".md", ".markdown"))
+    document = None if note else loads(text, file)
+    found = kind or (kind_of(document) if document else "claims")
+    if found == "claims":
+        from symroof.claims.checking import read
+
+        read(text, file)
+    else:
+        build(document or loads(text, file), spec_class(found))
+    return found

@@ -17,12 +17,14 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 from symroof.formula import build
-from symroof.formula.tree import At, Compare, Div, Largest, Mul, Name, Num, Pow, Total, Tree, children, names, walk
+from symroof.formula.tree import At, Compare, Div, Largest, Mul, Name, Num, Pow, Total, Tree, children, rebuild, walk
 from symroof.units import UNITS, UnitError, parse_number, parse_unit, unknown_unit
 
 LONGEST, DEEPEST, LARGEST_EXPONENT = 4096, 64, 64
@@ -73,16 +75,11 @@ def parse(source: str) -> Tree:
     Raises:
         FormulaError: anything that is not in the grammar, with its column.
     """
-    reader = _Reader(tokens(source))
-    tree = reader.relation()
-    reader.expect("end", "an operator")
-    if any(isinstance(node, (Largest, Compare)) for node in walk(tree) if node is not tree):
-        raise FormulaError("largest() and comparisons stand alone: they are no numbers to calculate with", 1)
-    return tree
+    return Reader(tokens(source)).whole()
 
 
-class _Reader:
-    """Precedence climbing, one method a level."""
+class Reader:
+    """Precedence climbing, one method a level; :mod:`symroof.formula.read_latex` has its own levels and these bounds."""
 
     def __init__(self, found: list[Token]) -> None:
         self.tokens, self.position, self.depth = found, 0, 0
@@ -98,11 +95,27 @@ class _Reader:
         return None
 
     def expect(self, text: str, wanted: str) -> None:
-        if self.token.text == text or self.token.kind == text:
+        if self.token.kind == text or (self.token.kind == "op" and self.token.text == text):
             self.position += self.token.kind != "end"
             return
         got = "the end of the formula" if self.token.kind == "end" else repr(self.token.text)
         raise FormulaError(f"expected {wanted} but found {got}", self.token.column)
+
+    def whole(self) -> Tree:
+        """Everything there is, as one formula."""
+        tree = self.relation()
+        self.expect("end", "an operator")
+        if any(isinstance(node, (Largest, Compare)) for node in walk(tree) if node is not tree):
+            raise FormulaError("largest() and comparisons stand alone: they are no numbers to calculate with", 1)
+        return tree
+
+    @contextmanager
+    def deeper(self) -> Iterator[None]:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise FormulaError(f"nested more than {DEEPEST} deep", self.token.column)
+        yield
+        self.depth -= 1
 
     def relation(self) -> Tree:
         left = self.sum()
@@ -110,24 +123,24 @@ class _Reader:
         return Compare(operator.text, left, self.sum()) if operator else left
 
     def sum(self) -> Tree:
-        self.depth += 1
-        if self.depth > DEEPEST:
-            raise FormulaError(f"nested more than {DEEPEST} deep", self.token.column)
-        tree = self.product()
-        while operator := self.take("+", "-"):
-            right = self.product()
-            tree = build.add(tree, right) if operator.text == "+" else build.sub(tree, right)
-        self.depth -= 1
+        with self.deeper():
+            tree = self.product()
+            while operator := self.take("+", "-"):
+                right = self.product()
+                tree = build.add(tree, right) if operator.text == "+" else build.sub(tree, right)
         return tree
 
     def product(self) -> Tree:
         tree = self.signed()
         while operator := self.take("*", "/"):
             right = self.signed()
-            if operator.text == "/" and isinstance(right, Num) and right.value == 0:
-                raise FormulaError("division by zero", operator.column)
-            tree = self.bounded(build.mul(tree, right) if operator.text == "*" else build.div(tree, right), operator)
+            tree = self.bounded(build.mul(tree, right), operator) if operator.text == "*" else self.quotient(tree, right, operator)
         return tree
+
+    def quotient(self, over: Tree, under: Tree, operator: Token) -> Tree:
+        if isinstance(under, Num) and under.value == 0:
+            raise FormulaError("division by zero", operator.column)
+        return self.bounded(build.div(over, under), operator)
 
     def signed(self) -> Tree:
         sign = 1
@@ -141,11 +154,12 @@ class _Reader:
         operator = self.take("**", "^")
         if not operator:
             return base
-        self.depth += 1
-        if self.depth > DEEPEST:
-            raise FormulaError(f"nested more than {DEEPEST} deep", self.token.column)
-        exponent = self.signed()  # right-associative: 2**3**2 is 2**(3**2)
-        self.depth -= 1
+        with self.deeper():
+            exponent = self.signed()  # right-associative: 2**3**2 is 2**(3**2)
+        return self.raised(base, exponent, operator)
+
+    def raised(self, base: Tree, exponent: Tree, operator: Token) -> Tree:
+        """A power that is no longer to work out than a formula should be."""
         if isinstance(exponent, Num) and not (exponent.value.denominator == 1 and abs(exponent.value) <= LARGEST_EXPONENT):
             raise FormulaError(f"exponents are whole numbers from -{LARGEST_EXPONENT} to {LARGEST_EXPONENT}", operator.column + 2)
         if isinstance(base, Num) and base.value == 0:
@@ -259,10 +273,21 @@ def _steepest(tree: Tree) -> Fraction:
 
 
 def rename(tree: Tree, table: dict[str, str]) -> Tree:
-    """The same formula with other names; names that are not in the table stay."""
-    from symroof.formula.tree import substitute
+    """The same formula with other names, those of changed inputs too; names that are not in the table stay.
 
-    return substitute(tree, {name: Name(table[name]) for name in names(tree) if name in table})
+    >>> from symroof.formula.text import text
+    >>> text(rename(parse("ITL(C = S + 1)"), {"ITL": "itl", "C": "context", "S": "prompt"}))
+    'itl(context = prompt + 1)'
+    """
+    match tree:
+        case Name(name):
+            return Name(table.get(name, name))
+        case At(name, pairs):
+            return At(table.get(name, name), tuple((table.get(key, key), rename(value, table)) for key, value in pairs))
+        case Total(body, index, first, last):
+            inner = {name: other for name, other in table.items() if name != index}
+            return build.total(rename(body, inner), index, rename(first, table), rename(last, table))
+    return rebuild(tree, lambda child: rename(child, table))
 
 
 def quantity(text: str) -> Num:

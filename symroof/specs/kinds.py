@@ -16,12 +16,14 @@ FILE_KINDS = {
     "model": ("symroof.specs.model", "ModelSpec"),
     "hardware": ("symroof.specs.hardware", "HardwareSpec"),
     "preset": ("symroof.specs.study", "PresetSpec"),
+    "claims": ("symroof.specs.claims", "ClaimsSpec"),
 }
 MARKS = {
     "hardware": ("memory",),
     "study": ("workload", "targets"),
     "model": ("layers", "d_model", "published_params", "params"),
     "preset": ("assume", "set"),
+    "claims": ("claims",),
 }
 """Keys that tell a kind, looked for in this order."""
 
@@ -50,4 +52,6 @@ def kind_of(document: Document) -> str:
         for kind, keys in MARKS.items():
             if any(key in data for key in keys):
                 return kind
-    raise InputError(document.problem((), "is no study, model, hardware or preset file that symroof knows", "`symroof init KIND` writes a starter file"))
+    raise InputError(
+        document.problem((), "is no study, model, hardware, preset or claims file that symroof knows", "`symroof init KIND` writes a starter file")
+    )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -34,13 +34,14 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 @dataclass(frozen=True)
 class Document:
-    """A file's data with the place of everything in it."""
+    """A file's data with the place of everything in it, and how each number was written (``1.20`` says more than 6/5)."""
 
     file: str
     data: Any
     places: dict[Location, tuple[int, int]]
     lines: tuple[str, ...]
     text: str
+    written: dict[Location, str] = field(default_factory=dict)
 
     def problem(self, location: Location, message: str, hint: str = "") -> Problem:
         """A problem at a place in the file; a missing key points at its parent."""
@@ -130,7 +131,7 @@ def loads(text: str, file: str = "<text>") -> Document:
     data = reader.read(node, ())
     if reader.problems:
         raise InputError(reader.problems)
-    return Document(file, data, reader.places, lines, text)
+    return Document(file, data, reader.places, lines, text, reader.written)
 
 
 def _check_events(text: str, stop: Callable[..., InputError]) -> None:
@@ -161,6 +162,7 @@ class _Reader:
     def __init__(self, file: str, lines: tuple[str, ...]) -> None:
         self.file, self.lines = file, lines
         self.places: dict[Location, tuple[int, int]] = {}
+        self.written: dict[Location, str] = {}
         self.problems: list[Problem] = []
 
     def read(self, node: yaml.Node, location: Location, key: yaml.Node | None = None) -> Any:
@@ -209,6 +211,7 @@ class _Reader:
         except UnitError as error:
             self.complain(node, location, str(error))
             return None
+        self.written[location] = text
         return int(value) if value.denominator == 1 else value
 
     def complain(self, node: yaml.Node, location: Location, message: str, hint: str = "") -> None:

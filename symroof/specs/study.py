@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from symroof.formula import dimension
-from symroof.formula.parse import FormulaError, parse
+from symroof.formula.parse import FormulaError
 from symroof.formula.tree import Num, Tree, names
 from symroof.specs.errors import nearest
 from symroof.specs.fields import NAME, Faults, Source, Span, Spec, in_unit, parse_span
 from symroof.specs.precision import width
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.spellings import resolved
+from symroof.theory.spellings import read_formula, resolved
 from symroof.theory.switches import expand_detail
 from symroof.theory.symbols import ALIASES, GROUPS, INPUTS, SHARES, STEP_INDEX, Symbol, base_name, canonical
 
@@ -69,8 +69,8 @@ def _in_domain(symbol: Symbol, value: Setting) -> Setting:
     return value
 
 
-PLAIN_QUANTITY = re.compile(r"\s*[-+]?[\d.](?:[^*^()/]|/(?!\s*[\d.]))*$")
-"""A text that begins with a number and multiplies nothing: a quantity, never a formula."""
+PLAIN_QUANTITY = re.compile(r"\s*[-+]?[\d.](?![^A-Za-z]*\w+\s+[A-Za-z])(?:[^*^()/\\{$]|/(?!\s*[\d.]))*$")
+"""A text that begins with a number and multiplies nothing, neither by a sign nor by letters side by side: a quantity, never a formula."""
 
 ZERO_ALLOWED = frozenset(s.name for s in INPUTS.values() if s.default == "0") | frozenset(QUANTITIES)
 
@@ -78,9 +78,13 @@ ZERO_ALLOWED = frozenset(s.name for s in INPUTS.values() if s.default == "0") | 
 def _formula(symbol: Symbol, text: str, reading: ValueError) -> Tree:
     """A formula given for a quantity; what it says must have the quantity's dimension."""
     try:
-        tree = resolved(parse(text))
+        tree = resolved(read_formula(text))
     except FormulaError as error:
-        raise (ValueError(f"{reading}") if " " in text.strip() else ValueError(f"cannot be read as a quantity or a formula: {error}")) from None
+        raise (
+            ValueError(f"{reading}")
+            if " " in text.strip() and not re.search(r"[\\{$]", text)
+            else ValueError(f"cannot be read as a quantity or a formula: {error}")
+        ) from None
     for name in names(tree):
         symbol_of(name)
     try:

@@ -1,44 +1,101 @@
-"""The ways people spell a name: its aliases, and the letters its LaTeX spells it with (``H_kv``, ``b_w``, ``eta_c``)."""
+"""The ways people spell a name and a formula: aliases, the letters of LaTeX (``H_kv``, ``b_w``, ``eta_c``), LaTeX itself."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from functools import lru_cache
+from itertools import pairwise
 
-from symroof.formula.parse import rename
-from symroof.formula.tree import Tree, names
+from symroof.formula.latex_signs import sign_name
+from symroof.formula.latex_tokens import FUNCTIONS, latex_tokens
+from symroof.formula.parse import FormulaError, parse, rename, tokens
+from symroof.formula.read_latex import parse_latex
+from symroof.formula.tree import At, Tree, names, walk
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import ALIASES, INPUTS
+
+KINDS = ("local", "global", "full", "window")
+"""Labels of kinds of layer that a subscript may name: ``L_{local}`` is ``n_layers.local``."""
+
+AMBIGUOUS = frozenset("kKMGTB")
+"""After a number people also mean a thousand, a million, a billion: ``4 k`` is no product of 4 and k."""
 
 
 @lru_cache(maxsize=1)
 def letters() -> dict[str, str]:
     """Letter spelling -> name; a letter never hides a name.
 
-    >>> letters()["H_kv"], letters()["kappa"], letters()["C"]
-    ('n_kv_heads', 'kv_bytes_per_token', 'context')
+    >>> letters()["H_kv"], letters()["kappa"], letters()["C"], letters()["t_c_prefill"]
+    ('n_kv_heads', 'kv_bytes_per_token', 'context', 'prefill_compute_time')
     """
-    found: dict[str, str] = {}
-    for name, symbol in {**QUANTITIES, **INPUTS}.items():
-        spelled = re.sub(r"\\mathrm|[\\{} ,]", "", symbol.latex)
-        if re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", spelled) and spelled not in INPUTS and spelled not in QUANTITIES:
-            found[spelled] = name
-    return found
+    spelled = {sign_name(symbol.latex): name for name, symbol in {**QUANTITIES, **INPUTS}.items()}
+    return {letter: name for letter, name in spelled.items() if letter not in INPUTS and letter not in QUANTITIES}
 
 
 def printed_name(name: str) -> str:
-    """The one name that is printed for a name, an alias or a letter."""
+    """The one name that is printed for a name, an alias or a letter, of one kind of layer too.
+
+    >>> printed_name("bs"), printed_name("H_kv.local"), printed_name("L_global")
+    ('batch', 'n_kv_heads.local', 'n_layers.global')
+    """
     if name in INPUTS or name in QUANTITIES:
         return name
-    return ALIASES.get(name) or letters().get(name, name)
+    if found := ALIASES.get(name) or letters().get(name):
+        return found
+    for mark in "._":
+        whole, _, kind = name.rpartition(mark)
+        if whole and (mark == "." or kind in KINDS):
+            return f"{ALIASES.get(whole) or letters().get(whole, whole)}.{kind}" if mark == "." or whole in letters() else name
+    return name
 
 
 def resolved(tree: Tree) -> Tree:
     """A formula with every alias and letter put as the name it stands for.
 
-    >>> from symroof.formula.parse import parse
     >>> from symroof.formula.text import text
     >>> text(resolved(parse("2*L*H_kv*d_h*b_kv")))
     '2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element'
     """
-    return rename(tree, {name: printed_name(name) for name in names(tree)})
+    changed = (key for node in walk(tree) if isinstance(node, At) for key, _ in node.changes)
+    return rename(tree, {name: printed_name(name) for name in (*names(tree), *changed)})
+
+
+@lru_cache(maxsize=1)
+def known_names() -> frozenset[str]:
+    """Everything a name may be written as."""
+    return frozenset({*INPUTS, *QUANTITIES, *ALIASES, *letters()})
+
+
+def read_formula(source: str, also: Collection[str] = ()) -> Tree:
+    r"""A formula in either grammar, names as written: LaTeX where it holds a command or a brace, or letters side by side.
+
+    ``also`` are names that mean something here and are no names of the theory.
+
+    >>> from symroof.formula.text import text
+    >>> text(read_formula(r"\frac{2 P}{\eta_c F}")), text(read_formula("2 L H_kv d_h")), text(read_formula("2*params/80 GB"))
+    ('2*P/(eta_c*F)', '2*L*H_kv*d_h', '2*params/(8e10 byte)')
+
+    Raises:
+        FormulaError: in neither; the error is that of the grammar it is written in.
+    """
+    known = known_names() | frozenset(also) if also else known_names()
+    if re.search(r"[\\{$]", source):
+        return parse_latex(source, known)
+    try:
+        return parse(source)
+    except FormulaError:
+        if _letters_side_by_side(source, known, letters().keys() | {"d_ff"} | set(also)):
+            return parse_latex(source, known)
+        raise
+
+
+def _letters_side_by_side(source: str, known: frozenset[str], signs: Collection[str]) -> bool:
+    """Whether every name is a letter that stands for something, and none may be the prefix of a unit."""
+    try:
+        found, by_letter = tokens(source), latex_tokens(source, known)
+    except FormulaError:
+        return False
+    thousands = any(before.kind == "number" and after.text in AMBIGUOUS for before, after in pairwise(found))
+    names = [token.text for token in by_letter if token.kind in ("letter", "text")]
+    return bool(names) and not thousands and all(name in signs or name in FUNCTIONS for name in names)

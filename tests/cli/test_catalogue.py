@@ -119,14 +119,14 @@ def test_show_an_unknown_name_names_the_nearest():
 
 # ------------------------------------------------------------------------------------- validate, schema, init
 
-FILE_KINDS = ("study", "model", "hardware", "preset")
+FILE_KINDS = ("study", "model", "hardware", "preset", "claims")
 
 
 def test_validate_every_spec_of_the_repository():
     files = sorted((ROOT / "specs").rglob("*.yaml"))
     found = good("validate", *files, "--json").json
     assert (found["schema"], found["problems"]) == ("symroof/validate/1", [])
-    folders = {"studies": "study", "models": "model", "hardware": "hardware", "presets": "preset"}
+    folders = {"studies": "study", "models": "model", "hardware": "hardware", "presets": "preset", "claims": "claims"}
     assert [(entry["file"], entry["kind"]) for entry in found["valid"]] == [(str(path), folders[path.parent.name]) for path in files]
 
 
@@ -154,6 +154,11 @@ def test_schema_is_a_json_schema_of_the_kind(kind):
     assert found["$schema"].startswith("https://json-schema.org/")
     assert found["type"] == "object"
     assert found["additionalProperties"] is False
+
+
+@pytest.mark.parametrize("kind", FILE_KINDS)
+def test_the_schemas_for_editors_are_those_the_command_prints(kind):
+    assert (ROOT / "schema" / f"{kind}.schema.json").read_text(encoding="utf-8") == good("schema", kind).out, f"stale: symroof schema {kind}"
 
 
 @pytest.mark.parametrize(("kind", "folder"), [("study", "studies"), ("model", "models"), ("hardware", "hardware"), ("preset", "presets")])

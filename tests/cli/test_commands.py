@@ -29,7 +29,7 @@ def test_every_command_explains_itself(command):
     assert "--help" in outcome.out
 
 
-@pytest.mark.parametrize("command", ["eval", "derive", "list", "show", "validate"])
+@pytest.mark.parametrize("command", ["eval", "derive", "check", "list", "show", "validate"])
 def test_every_command_that_prints_a_result_takes_json(command):
     assert "--json" in good(command, "--help").out
 

@@ -1,0 +1,48 @@
+"""How often a random error would have been explained too: what keeps an explanation honest.
+
+A claim with few digits agrees with a wide band of values, and a catalogue has many entries: together they explain a good
+share of all wrong numbers, whatever went wrong in truth.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+
+from symroof.claims.written import Written
+
+NEIGHBOURHOOD = math.log(2)
+"""A random error of the same size: the claim moved, evenly in its logarithm, by up to a factor of two either way."""
+
+
+def chance(claimed: float, explained: Iterable[tuple[float, float]]) -> float:
+    """The share of the claim's neighbourhood that lies in one of the spans of explained claims.
+
+    >>> round(chance(8.0, [(7.9, 8.1), (8.0, 8.2), (100, 101)]), 3)
+    0.027
+    """
+    centre = math.log(claimed)
+    low, high = centre - NEIGHBOURHOOD, centre + NEIGHBOURHOOD
+    covered, reached = 0.0, low
+    for start, end in sorted((math.log(start), math.log(end)) for start, end in explained if 0 < start < end):
+        start, end = max(start, reached), min(end, high)
+        if end > start:
+            covered += end - start
+            reached = end
+    return covered / (high - low)
+
+
+def spans(values: Iterable[Fraction], written: Written) -> list[tuple[float, float]]:
+    """For each value, the claims that would have agreed with it at the precision written.
+
+    >>> from symroof.claims.written import read_written
+    >>> [(round(low, 4), round(high, 4)) for low, high in spans([Fraction(200)], read_written("100", ""))]
+    [(198.0198, 201.005)]
+    """
+    number = written.number
+    low = (number if written.low is None else written.low) - written.room
+    high = number + max(written.room, 2 * written.half) if written.high is None else written.high + written.room
+    if low <= 0:
+        return [(1e-300, 1e300)]
+    return [(float(value * number / high), float(value * number / low)) for value in values]

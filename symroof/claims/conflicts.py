@@ -1,0 +1,77 @@
+"""Two claims of the same thing that cannot both hold: the one that says so is inconsistent, whichever is right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from symroof.claims.judging import Judgement
+from symroof.claims.written import Written, read_written
+from symroof.units import UnitError, describe, parse_quantity, parse_unit, strict
+
+
+def resolved(judgements: Sequence[Judgement]) -> list[Judgement]:
+    """Every judgement, those with ``conflicts_with`` held against the claim they name."""
+    by_id = {judgement.claim.id: judgement for judgement in judgements}
+    return [_against(judgement, by_id.get(judgement.claim.conflicts_with or "")) for judgement in judgements]
+
+
+def _against(judgement: Judgement, other: Judgement | None) -> Judgement:
+    if other is None:
+        return judgement
+    one, two = stated(judgement), stated(other)
+    if one is None or two is None or together(one, two) or not _of_one_kind(judgement, other):
+        return judgement
+    said = f"{judgement.claimed} here and {other.claimed} in {other.claim.id} cannot both be right"
+    if judgement.derived:
+        said += f"; derived {judgement.derived}"
+    return replace(judgement, verdict="inconsistent", reason=said)
+
+
+def stated(judgement: Judgement) -> Written | None:
+    """The claimed value as it was read, also where nothing could be derived to hold it against; None where it could not be."""
+    try:
+        return read_written(judgement.claimed, _unit(judgement)) if judgement.claimed else None
+    except ValueError:
+        return None
+
+
+def _unit(judgement: Judgement) -> str:
+    """The base unit a claimed value is read in: its own where nothing was derived."""
+    if judgement.unit or judgement.value is not None:
+        return judgement.unit
+    try:
+        dimension = parse_quantity(judgement.claimed).dimension
+        return parse_unit(describe(dimension)).text if dimension else ""
+    except UnitError:
+        return ""
+
+
+def _of_one_kind(judgement: Judgement, other: Judgement) -> bool:
+    """Whether two claims are in units that can be compared."""
+    first, second = (strict(parse_unit(_unit(one)).dimension) for one in (judgement, other))
+    return first == second
+
+
+def together(one: Written, two: Written) -> bool:
+    """Whether one value can be what both say, at the precision each is written with.
+
+    >>> together(read_written("24", ""), read_written("23.9", "")), together(read_written("24", ""), read_written("22", ""))
+    (True, False)
+    """
+    if one.value is None or two.value is None:
+        return one.word == two.word
+    if one.value == two.value:
+        return True
+    (low, high), (least, most) = _span(one), _span(two)  # that only touch: each would have to be at its very edge
+    return (low is None or most is None or low < most) and (least is None or high is None or least < high)
+
+
+def _span(written: Written) -> tuple[Fraction | None, Fraction | None]:
+    """The least and the most a written value can mean; None for no limit."""
+    value = written.value or Fraction(0)
+    if written.operator:
+        return (None, value) if written.operator.startswith("<") else (value, None)
+    low, high = (written.low, written.high) if written.low is not None and written.high is not None else (value, value)
+    return low - written.room, high + written.room

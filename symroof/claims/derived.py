@@ -1,0 +1,193 @@
+"""What symroof derives for a claim, form by form: the value to hold the claim against, its unit, its flags."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from symroof.claims.given import changed, study_of
+from symroof.formula import dimension
+from symroof.formula.evaluate import evaluate
+from symroof.formula.parse import FormulaError, parse
+from symroof.formula.tree import Compare, Tree, names
+from symroof.results import DOES_NOT_FIT, Answers
+from symroof.specs.claims import ClaimSpec
+from symroof.specs.errors import InputError, Problem
+from symroof.study import Study, known
+from symroof.theory.spellings import printed_name, resolved
+from symroof.theory.theory import UnknownName
+from symroof.units import Dimension, describe
+
+Value = Fraction | bool | str
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A derived value.
+
+    Attributes:
+        value: exact, a truth, a label; None where there is none (a threshold never reached), and ``why``.
+        unit: its base unit.
+        other: a second value that is as right: the whole number of a threshold.
+        flags: ``does_not_fit``, ``dimension``.
+        answers: the case it was derived in.
+    """
+
+    value: Value | None
+    unit: str = ""
+    other: Fraction | None = None
+    why: str = ""
+    flags: tuple[str, ...] = ()
+    answers: Answers | None = None
+
+
+def derived(claim: ClaimSpec, given: Mapping[str, Any]) -> Derived:
+    """What the claim's form asks for, in a case.
+
+    Raises:
+        InputError: a name nobody knows, a missing input, a formula that cannot be read.
+    """
+    found = FORMS[claim.form](claim, given)
+    answers = found.answers
+    if answers is not None and answers.does_not_fit and DOES_NOT_FIT not in found.flags and _timed(claim, answers):
+        found = replace(found, flags=(*found.flags, DOES_NOT_FIT))
+    return found
+
+
+def _timed(claim: ClaimSpec, answers: Answers) -> bool:
+    """Whether what is claimed is a latency, rate or cost: of a case that does not fit it means nothing."""
+    spoken = [claim.quantity, claim.compare, *(_names(claim.relation) if claim.relation else ())]
+    return any(name and name in answers.case.theory.definitions and answers.case.theory.timed(name) for name in spoken)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    try:
+        return names(resolved(parse(text)))
+    except FormulaError:
+        return ()
+
+
+def _exact(study: Study, name: str) -> Value:
+    """A quantity's exact value.
+
+    Raises:
+        InputError: nobody knows it, or an input it needs is missing.
+    """
+    wanted = known(printed_name(name))
+    try:
+        return study.exact(wanted)
+    except ArithmeticError as error:
+        raise InputError(Problem(wanted, str(error))) from None
+
+
+def _quantity(claim: ClaimSpec, given: Mapping[str, Any]) -> Derived:
+    study = study_of(given)
+    name = printed_name(claim.quantity or "")
+    value = _exact(study, name)
+    symbol = study.first.case.theory.symbol(name)
+    return Derived(value, symbol.unit, flags=study.result(name).flags, answers=study.first)
+
+
+def _expression(claim: ClaimSpec, given: Mapping[str, Any]) -> Derived:
+    return worked_out(claim.expression or "", study_of(given), {})
+
+
+def worked_out(source: str, study: Study, steps: Mapping[str, tuple[Fraction, Dimension]]) -> Derived:
+    """Arithmetic over units, names of the case, and steps before it.
+
+    Raises:
+        InputError: what cannot be read, an unknown name, byte added to FLOP.
+    """
+    try:
+        tree = resolved_but(parse(source), tuple(steps))
+    except FormulaError as error:
+        raise InputError(Problem("expression", error.message, 1, error.column, source=source[:200])) from None
+    case = study.first.case
+
+    def of(name: str) -> Dimension:
+        return steps[name][1] if name in steps else case.theory.dimension(name)
+
+    try:
+        unit = dimension.dimension(tree, of)
+        value = evaluate(tree, case, {name: number for name, (number, _) in steps.items()})
+    except dimension.DimensionError as error:
+        return Derived(None, why=str(error), flags=("dimension",), answers=study.first)
+    except UnknownName as error:
+        raise InputError(Problem("expression", f"unknown name {error.args[0]!r}", source=source[:200])) from None
+    except ArithmeticError as error:
+        raise InputError(Problem("expression", str(error))) from None
+    return Derived(value, "" if not unit else describe(unit), answers=study.first)
+
+
+def resolved_but(tree: Tree, kept: tuple[str, ...]) -> Tree:
+    """A formula with letters put as names, except those that are steps of the claim."""
+    return tree if all(name in kept for name in names(tree)) else resolved(tree)
+
+
+def _threshold(claim: ClaimSpec, given: Mapping[str, Any]) -> Derived:
+    study = study_of(given)
+    solution = study.solve(claim.threshold or "", claim.solve_for)
+    if solution.verdict == "conditional":
+        raise InputError(Problem(claim.threshold or "", f"needs {solution.missing} for a number"))
+    unit = solution.symbol.unit
+    if solution.value is None:
+        return Derived("never", unit, why=solution.reason, answers=study.first)
+    whole = Fraction(next(iter(solution.integer.values()))) if solution.integer else None
+    return Derived(solution.value, unit, other=whole, why=solution.reason, flags=solution.flags, answers=study.first)
+
+
+def _relation(claim: ClaimSpec, given: Mapping[str, Any]) -> Derived:
+    if claim.for_all:
+        given = changed(given, claim.for_all)
+    study = study_of(given)
+    source = claim.relation or ""
+    try:
+        tree = resolved(parse(source))
+    except FormulaError as error:
+        raise InputError(Problem("relation", error.message, 1, error.column, source=source[:200])) from None
+    if isinstance(tree, Compare):
+        possible = study.first.ranges.truths(tree) if claim.for_all and tree.operator != "=" else (study.first.case.evaluate(tree),)
+        return Derived(possible[0] if len(possible) == 1 else "in part", answers=study.first)
+    result = study.result(source)
+    options = result.possible or (result.value,)
+    return Derived(options[0] if len(options) == 1 else "in part", why=" or ".join(map(str, options)), answers=study.first)
+
+
+def _compare(claim: ClaimSpec, given: Mapping[str, Any]) -> Derived:
+    first, second = (study_of(changed(given, between)) for between in claim.between)
+    over, under = (_exact(study, claim.compare or "") for study in (first, second))
+    if not isinstance(over, Fraction) or not isinstance(under, Fraction) or under == 0:
+        raise InputError(Problem(claim.compare or "", "is no number that has a ratio here"))
+    flags = (DOES_NOT_FIT,) if second.first.does_not_fit and second.first.case.theory.timed(known(claim.compare or "")) else ()
+    return Derived(over / under, "", flags=flags, answers=first.first)
+
+
+def _catalogue(claim: ClaimSpec, given: Mapping[str, Any]) -> Derived:
+    from symroof.claims.catalogued import figure
+
+    value, unit = figure(claim.catalogue or "")
+    return Derived(value, unit)
+
+
+def _moves(claim: ClaimSpec, given: Mapping[str, Any]) -> Derived:
+    study = study_of(given)
+    name, by = known(printed_name(claim.moves or "")), printed_name(claim.with_ or "")
+    try:
+        slope = study.first.case.slope(name, by)
+    except ArithmeticError as error:
+        raise InputError(Problem(name, str(error))) from None
+    return Derived("up" if slope > 0 else "down" if slope < 0 else "not", answers=study.first)
+
+
+FORMS: dict[str, Callable[[ClaimSpec, Mapping[str, Any]], Derived]] = {
+    "quantity": _quantity,
+    "expression": _expression,
+    "threshold": _threshold,
+    "relation": _relation,
+    "compare": _compare,
+    "catalogue": _catalogue,
+    "moves": _moves,
+}
+"""How each form that ends in one value is derived; chains and what is unchecked are judged apart."""

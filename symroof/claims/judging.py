@@ -1,0 +1,198 @@
+"""A claim judged: derived anew, held to the precision it was written with, and what it would need to be true."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+from symroof.claims.derived import Derived, derived
+from symroof.claims.explain import EXPLAINED, explanations
+from symroof.claims.explanation import Explanation
+from symroof.claims.given import changed, told
+from symroof.claims.written import Written, read_written
+from symroof.specs.claims import ClaimSpec
+from symroof.specs.errors import InputError
+from symroof.units import format_quantity
+
+HOLDS = ("exact", "rounded", "approximate")
+FIGURE = 4
+"""Digits from which a figure of a data sheet claims to be that figure."""
+ORDER = ("exact", "rounded", "approximate", "conditional", "inconsistent", "wrong", "unchecked")
+"""From best to worst; a row of values is as good as its worst."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What came of a claim.
+
+    Attributes:
+        verdict: ``exact``, ``rounded``, ``approximate``, ``wrong``, ``inconsistent``, ``conditional``, ``unchecked``.
+        claimed, derived: as text.
+        ratio: claimed over derived, where both are numbers.
+        tolerance: how far the derived value may lie off, as a share.
+        needs: what the text does not say and has to be so for the claim to hold.
+        flags: ``does_not_fit``, ``dimension``, ``regime``.
+        reason: a sentence.
+        value: the derived value, for a correction.
+        slips: what would lead to the claimed value, best first.
+    """
+
+    claim: ClaimSpec
+    verdict: str
+    claimed: str = ""
+    derived: str = ""
+    ratio: Fraction | None = None
+    tolerance: Fraction | None = None
+    needs: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    reason: str = ""
+    value: Fraction | None = None
+    unit: str = ""
+    slips: tuple[Explanation, ...] = ()
+    parts: tuple[Judgement, ...] = field(default=())
+
+
+def judge(claim: ClaimSpec, raw: str = "") -> Judgement:
+    """Judge one claim; ``raw`` is how its value stood in the file.
+
+    A claim that cannot be derived is ``unchecked``, with the reason: nothing is guessed.
+    """
+    if claim.form == "unchecked":
+        return Judgement(claim, "unchecked", reason=claim.unchecked or "")
+    from symroof.claims.chains import chain
+    from symroof.claims.formulas import formula
+
+    try:
+        if claim.form == "steps":
+            return chain(claim)
+        if claim.formula and claim.form in ("quantity", "threshold") and claim.value is None:
+            return formula(claim)
+        if claim.values:
+            return _rows(claim)
+        return _settled(claim, claim.given, claim.value, raw)
+    except (InputError, ArithmeticError) as error:
+        return Judgement(claim, "unchecked", str(claim.value or ""), reason=_why(error))
+
+
+def _why(error: Exception) -> str:
+    """Why something cannot be derived, in a phrase."""
+    if not isinstance(error, InputError):
+        return str(error)
+    problem = error.problems[0]
+    return ": ".join(part for part in (problem.path, problem.message) if part)
+
+
+def _settled(claim: ClaimSpec, given: Mapping[str, Any], value: Any, raw: str = "") -> Judgement:
+    """The claim as its text gives it, and where that fails or does not suffice, with what it says it needs.
+
+    A claim that fails as it stands and holds under what it does not say is conditional; that is named and quantified.
+    """
+    try:
+        found = _judged(claim, given, value, raw)
+    except (InputError, ArithmeticError) as error:
+        if not claim.needs:
+            raise
+        found = Judgement(claim, "unchecked", str(value), reason=_why(error))
+    if not claim.needs or found.verdict in HOLDS:
+        return _explained(claim, found, raw, given, value)
+    under = _judged(claim, changed(given, claim.needs), value, raw)
+    flags = tuple(dict.fromkeys((*found.flags, *under.flags)))
+    if under.verdict not in HOLDS:
+        return _explained(claim, replace(under if found.verdict == "unchecked" else found, flags=flags), raw, given, value)
+    stands = f"as it stands {found.derived}" if found.derived else f"as it stands it cannot be derived: {found.reason}"
+    return replace(found, verdict="conditional", needs=(told(claim.needs),), flags=flags, reason=f"holds with {told(claim.needs)} ({under.derived}); {stands}")
+
+
+def _judged(claim: ClaimSpec, given: Mapping[str, Any], value: Any, raw: str = "") -> Judgement:
+    """The claim under one reading of what is given."""
+    found = derived(claim, given)
+    if found.value is None:
+        return Judgement(claim, "wrong", str(value), found.why, flags=found.flags, reason=found.why)
+    try:
+        written = read_written(value, found.unit if isinstance(found.value, Fraction) else "", raw)
+    except ValueError as error:
+        flags = (*found.flags, "dimension") if "but the quantity is" in str(error) else found.flags
+        return Judgement(claim, "wrong", str(value), shown(found.value, found.unit), flags=flags, reason=f"the claimed value {error}")
+    return held(claim, written, found)
+
+
+def held(claim: ClaimSpec, written: Written, found: Derived) -> Judgement:
+    """A written value held against a derived one."""
+    limit = tolerance_of(claim, written.digits)
+    options = [found.value, *([found.other] if found.other is not None else [])]
+    best = min((written.verdict(option, limit) for option in options if option is not None), key=ORDER.index)
+    value = found.value
+    number = value if isinstance(value, Fraction) else None
+    if value == "in part" and written.word is not None:
+        best = "conditional"
+    return Judgement(
+        claim, best, written.text, shown(value, found.unit), ratio=written.value / number if number and written.value is not None else None,
+        tolerance=limit if limit is not None else _room(written), flags=found.flags, reason=_words(written, found, best), value=number, unit=found.unit,
+    )  # fmt: skip
+
+
+def _room(written: Written) -> Fraction | None:
+    return written.room / abs(written.value) if written.value else None
+
+
+def tolerance_of(claim: ClaimSpec, digits: int = 0) -> Fraction | None:
+    """The tolerance the text states, as a share; a figure of a data sheet written with many digits has none."""
+    if claim.tolerance is None:
+        return Fraction(0) if claim.form == "catalogue" and digits >= FIGURE else None
+    try:
+        return read_written(claim.tolerance, "").value
+    except ValueError as error:
+        from symroof.specs.errors import Problem
+
+        raise InputError(Problem("tolerance", str(error))) from None
+
+
+def _words(written: Written, found: Derived, verdict: str) -> str:
+    if found.value == "in part":
+        return f"holds in a part of the range only: {found.why}" if found.why else "holds in a part of the range only"
+    if verdict == "rounded" and isinstance(found.value, Fraction) and written.value is not None and abs(found.value - written.value) > written.room:
+        return "digits were cut off, not rounded"
+    return found.why if verdict == "wrong" else ""
+
+
+def shown(value: Fraction | str | bool | None, unit: str) -> str:
+    """A derived value as text."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return format_quantity(value, unit, 5) if isinstance(value, Fraction) else str(value)
+
+
+def _rows(claim: ClaimSpec) -> Judgement:
+    """A row of a table: each of its values judged, as good as the worst."""
+    stated = claim.values.get("value")
+    lists = {name: values for name, values in claim.values.items() if name != "value"}
+    if not isinstance(stated, (list, tuple)) or any(not isinstance(v, (list, tuple)) or len(v) != len(stated) for v in lists.values()):
+        from symroof.specs.errors import Problem
+
+        raise InputError(Problem("values", "needs value and the inputs as lists of one length"))
+    parts = []
+    for i, value in enumerate(stated):
+        given = changed(claim.given, {name: values[i] for name, values in lists.items()})
+        parts.append(_settled(claim, given, value))
+    worst = max(parts, key=lambda part: ORDER.index(part.verdict))
+    flags = tuple(dict.fromkeys(flag for part in parts for flag in part.flags))
+    joined = {name: ", ".join(getattr(part, name) for part in parts) for name in ("claimed", "derived")}
+    return replace(worst, claimed=joined["claimed"], derived=joined["derived"], flags=flags, parts=tuple(parts))
+
+
+UNSAID = frozenset({"kv_ignored", "attention_ignored", "causal_factor"})
+"""Slips that are another way to count rather than an error: a claim that one of them explains is right under what it does not say."""
+
+
+def _explained(claim: ClaimSpec, found: Judgement, raw: str, given: Mapping[str, Any], value: Any) -> Judgement:
+    """A claim that misses its value, with the slips that lead to what it says; a tolerance that the text states is no slip."""
+    missed = found.verdict == "wrong" or (found.verdict == "approximate" and claim.tolerance is None)
+    if not missed or claim.form not in EXPLAINED:
+        return found
+    slips = explanations(claim, given, value, raw)
+    first = slips[0] if slips and slips[0].named else None
+    if found.verdict == "wrong" and first is not None and first.slip in UNSAID:
+        return replace(found, verdict="conditional", needs=(first.text,), slips=slips, reason=f"holds where {first.text}")
+    return replace(found, slips=slips)

@@ -1,0 +1,206 @@
+"""Markdown as far as annotations need it: which comments are annotations, and what text each stands behind.
+
+Fenced code, indented code and code spans are not read. A passage is the text of one paragraph, list item, heading or table
+cell up to the comment; what stands in it at a place stands in the file at the same distance from the passage's start, since
+what is not prose (other comments, tags, addresses) is blanked, not cut. Everything is one walk through the text.
+
+>>> [passage] = passages("A cache of 1.34 GB. <!-- symroof: kv_cache_bytes -->")
+>>> passage.comment, passage.prose
+('symroof: kv_cache_bytes', 'A cache of 1.34 GB. ')
+>>> list(passages("`1.34 GB <!-- symroof: kv_cache_bytes -->`"))
+[]
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+LONGEST_PASSAGE = 1200
+"""Characters before a comment that are looked at: enough for any paragraph, and a bound for a file that is one."""
+
+LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(`{3,}(?=[^`\r\n]*[\r\n]*$)|~{3,})")
+ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)]|\[\^[^\]\s]{1,60}\]:)[ \t]+")
+HEADING = re.compile(r"[ >]*#{1,6}[ \t]")
+QUOTE_MARKS = re.compile(r"^[ \t]*>[ \t>]*", re.MULTILINE)
+NO_PROSE = re.compile(r"</?[A-Za-z][^<>]{0,300}>|\]\([^()\s]{0,300}\)|<https?:[^<>\s]{0,300}>")
+INLINE = re.compile(r"\\.|`+|<!--", re.DOTALL)
+BAR = re.compile(r"(?<!\\)\|")
+MARK = re.compile(r"\s*symroof\b", re.IGNORECASE)
+SWALLOWED = re.compile(r"<!--\s*symroof\s*:", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A comment, and the prose before it.
+
+    Attributes:
+        start: where the prose begins in the file.
+        prose: the prose up to the comment, as long as what stands there.
+        comment: the comment's text, trimmed.
+        at: where that text begins in the file.
+        closed: whether the comment ends.
+        row: the table row before it, where it stands in one; a bar is then written ``\\|``.
+        fresh: where in the prose the annotation before it ended: what stands from there on is its own.
+        swallowed: whether it stands inside another comment, which ends where it should.
+    """
+
+    start: int
+    prose: str
+    comment: str
+    at: int
+    closed: bool = True
+    row: str = ""
+    fresh: int = 0
+    swallowed: bool = False
+
+
+def passages(text: str) -> Iterator[Passage]:
+    """Every annotation of a Markdown text outside code, in order."""
+    walk = _Walk(text)
+    walk.run()
+    for index, (opens, ends) in enumerate(walk.comments):
+        if MARK.match(text, opens + 4, ends):
+            yield _passage(text, walk, index)
+        elif lost := SWALLOWED.search(text, opens + 4, ends):
+            yield Passage(lost.start(), "", lost[0], lost.start(), swallowed=True)
+
+
+def line_starts(text: str) -> list[int]:
+    """Where each line begins; ``\\n``, ``\\r\\n`` and ``\\r`` end one, as they do for editors."""
+    return [match.start() for match in LINE.finditer(text)] or [0]
+
+
+class _Walk:
+    """One pass over the lines: where blocks begin, and where comments lie."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.breaks = [0]
+        self.rows: set[int] = set()
+        self.comments: list[tuple[int, int]] = []
+        self.unclosed: int | None = None
+        self.ticks = _ticks(text)
+        self.blanks = [match.start() for match in re.finditer(r"(?:\r\n|\r|\n)[ \t>]*(?=[\r\n])", text)]
+
+    def run(self) -> None:
+        done, table, fence = 0, False, ""
+        after_blank, code, in_list = True, False, False
+        for match in LINE.finditer(self.text):
+            start, line = match.start(), match[0]
+            if fence:
+                if _closes(line, fence):
+                    fence = ""
+                    self.breaks.append(match.end())
+                continue
+            if match.end() <= done:
+                continue
+            if start < done:
+                line, start = self.text[done : match.end()], done
+            elif not line.strip(" \t>\r\n"):
+                after_blank, table = True, False
+                self.breaks.append(match.end())
+                continue
+            elif opening := FENCE.match(line):
+                fence = opening[1]
+                continue
+            else:
+                deep = line.startswith(("    ", "\t"))
+                code = deep and not in_list and (after_blank or code)
+                in_list = bool(ITEM.match(line)) or (in_list and (deep or not after_blank or line[0] in " \t"))
+                table = self._begin(start, match.end(), line, table)
+            after_blank = False
+            if not code:
+                done = self._inline(start, match.end())
+
+    def _begin(self, start: int, end: int, line: str, table: bool) -> bool:
+        """Note what a line begins; returns whether the lines after it are table rows."""
+        if not line.strip(" \t>|:-=*_\r\n"):  # a rule, an underline, or the line under a table's head
+            self.breaks.append(end)
+            return "|" in line and "-" in line
+        if table:
+            self.breaks.append(start)
+            self.rows.add(start)
+        elif item := ITEM.match(line):
+            self.breaks.append(start + item.end())
+        elif HEADING.match(line):
+            self.breaks += (start, end)
+        return table
+
+    def _inline(self, start: int, end: int) -> int:
+        """The comments that begin between two places; returns how far they and code spans reach."""
+        place = start
+        while place < end:
+            found = INLINE.search(self.text, place, end)
+            if found is None:
+                break
+            place = found.end()
+            if found[0][0] == "`":
+                place = self._after_code(found.start(), len(found[0])) or place
+            elif found[0] == "<!--" and self.unclosed is None:
+                close = self.text.find("-->", found.start() + 2)
+                if close < 0:
+                    self.unclosed = found.start()
+                    self.comments.append((found.start(), len(self.text)))
+                    return end
+                place = close + 3
+                self.comments.append((found.start(), place))
+        return max(place, end)
+
+    def _after_code(self, start: int, length: int) -> int | None:
+        """Where a code span ends that so many backticks open: at as many, in the same paragraph."""
+        runs = self.ticks.get(length, [])
+        after = bisect.bisect_right(runs, start)
+        if after == len(runs):
+            return None
+        blank = bisect.bisect_left(self.blanks, start)
+        if blank < len(self.blanks) and self.blanks[blank] < runs[after]:
+            return None
+        return runs[after] + length
+
+
+def _ticks(text: str) -> dict[int, list[int]]:
+    """Where runs of backticks begin, by their length."""
+    found: dict[int, list[int]] = {}
+    for match in re.finditer("`+", text):
+        found.setdefault(len(match[0]), []).append(match.start())
+    return found
+
+
+def _closes(line: str, fence: str) -> bool:
+    bare = line.strip(" \t>\r\n")
+    return len(bare) >= len(fence) and not bare.strip(fence[0])
+
+
+def _passage(text: str, walk: _Walk, index: int) -> Passage:
+    opens, ends = walk.comments[index]
+    begun = walk.breaks[bisect.bisect_right(walk.breaks, opens) - 1]
+    start = max(begun, opens - LONGEST_PASSAGE)
+    closed = opens != walk.unclosed
+    inner = text[opens + 4 : max(ends - 3, opens + 4) if closed else min(ends, opens + LONGEST_PASSAGE)]
+    at = opens + 4 + len(inner) - len(inner.lstrip())
+    prose = _prose(text[start:opens], start, walk.comments, index)
+    row = prose if begun in walk.rows else ""
+    if row:
+        cell = max((match.end() for match in BAR.finditer(prose)), default=0)
+        if prose[cell:].strip():  # an annotation in a cell of its own speaks of the whole row
+            start, prose = start + cell, prose[cell:]
+    before = walk.comments[index - 1][1] if index else 0
+    return Passage(start, prose, inner.strip(), at, closed, row, max(before - start, 0))
+
+
+def _prose(raw: str, start: int, comments: list[tuple[int, int]], before: int) -> str:
+    """A stretch of the file with everything blanked that is not prose."""
+    characters = list(raw)
+    for index in range(before - 1, -1, -1):
+        low, high = max(comments[index][0] - start, 0), comments[index][1] - start
+        if high <= 0:
+            break
+        characters[low:high] = " " * (high - low)
+    text = "".join(characters)
+    for pattern in (QUOTE_MARKS, NO_PROSE):
+        text = pattern.sub(lambda match: " " * len(match[0]), text)
+    return text

@@ -1,0 +1,164 @@
+"""What a claim would read after a slip: the claim derived again with the slip in it, never by a formula of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from symroof.claims.given import changed, study_of
+from symroof.claims.other_parts import figures
+from symroof.claims.scene import FAILURES, Given, Scene
+from symroof.claims.ways import Change, Other, Result, Rounded, Slip
+from symroof.formula.evaluate import evaluate
+from symroof.formula.parse import parse
+from symroof.formula.tree import Tree, mentions
+from symroof.results import Answers
+from symroof.supply import ROLE_INPUT
+from symroof.theory.case import Case
+from symroof.theory.quantities import QUANTITIES
+from symroof.theory.spellings import resolved
+from symroof.theory.symbols import INPUTS
+
+NAMES = INPUTS.keys() | QUANTITIES.keys()
+InCase = Change | Rounded | Other
+"""Ways of slipping that change a case; a result is changed afterwards."""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A value that slips lead to.
+
+    Attributes:
+        slips: their names.
+        says: how to say them.
+        sets: what they change in the only case there is; None for a result, and where there are two cases.
+        way: how the result is read otherwise; None where the case is changed.
+        paired: whether it may be one of two.
+    """
+
+    slips: tuple[str, ...]
+    says: tuple[str, ...]
+    value: Fraction
+    sets: Given | None = None
+    way: Result | None = None
+    paired: bool = True
+
+
+def predictions(scene: Scene, slip: Slip) -> Iterator[Prediction]:
+    """Every value a slip leads to."""
+    for way in slip.ways:
+        found = _of_result(scene, slip, way) if isinstance(way, Result) else _of_cases(scene, slip, way)
+        yield from found
+
+
+def _of_result(scene: Scene, slip: Slip, way: Result) -> Iterator[Prediction]:
+    if way.units and not set(way.units) & set(scene.unit.replace("*", "/").split("/")):
+        return
+    if way.over and not (scene.spoken or frozenset()) & set(way.over):
+        return
+    value = _read(scene, way)
+    if value is not None:
+        yield Prediction((slip.name,), (way.says.format(**scene.words),), value, way=way, paired=slip.paired)
+
+
+def _read(scene: Scene, way: Result) -> Fraction | None:
+    """The result read or counted otherwise; None where this one cannot be."""
+    if "prefix" in way.formula and not scene.prefix:
+        return None
+    try:
+        value = evaluate(_formula(way.formula), scene.answers.case, scene.put)
+    except FAILURES:
+        return None
+    return value if isinstance(value, Fraction) and value > 0 else None
+
+
+@lru_cache(maxsize=512)
+def _formula(text: str) -> Tree:
+    return resolved(parse(text))
+
+
+def _of_cases(scene: Scene, slip: Slip, way: InCase) -> Iterator[Prediction]:
+    """A way of slipping in the case, or where two are compared in both or in either; a way may have several figures."""
+    for side in scene.sides:
+        settled = {i: dict(_settled(scene, way, scene.cases[i])) for i in side}
+        for says in settled[side[0]]:
+            if not all(says in found for found in settled.values()):
+                continue
+            sets = tuple(settled[i][says] if i in settled else {} for i in range(len(scene.cases)))
+            value = scene.again(sets)
+            if value is not None:
+                where = "" if len(side) == len(sets) else f" in the {('first', 'second')[side[0]]} case only"
+                yield Prediction((slip.name,), (says + where,), value, sets[0] if len(sets) == 1 else None, paired=slip.paired)
+
+
+def _settled(scene: Scene, way: InCase, given: Given) -> list[tuple[str, Given]]:
+    """What a way of slipping sets in one case, in words and in values; nothing where it does not apply."""
+    answers = study_of(given).first
+    try:
+        return list(_set(scene, way, answers))
+    except FAILURES:
+        return []
+
+
+def _set(scene: Scene, way: InCase, answers: Answers) -> Iterator[tuple[str, Given]]:
+    if isinstance(way, Change):
+        if any(_moves(scene, answers, name, value) for name, value in way.given.items()):
+            yield way.says, {name: _worked_out(answers.case, name, value) for name, value in way.given.items() if scene.matters(name) or name not in NAMES}
+    elif not scene.matters(way.symbol):
+        return
+    elif isinstance(way, Rounded):
+        few = rounded(answers.case.value(way.rate or way.symbol), way.digits)
+        yield way.says, {way.symbol: 1 / few if way.rate else few}
+    else:
+        for name, value in figures(answers.binding, way.symbol, way.figures):
+            yield way.says.format(figure=name), {way.symbol: value}
+
+
+def _moves(scene: Scene, answers: Answers, name: str, value: Any) -> bool:
+    """Whether setting a name can change the claim's value; a precision or a switch that is so already changes nothing."""
+    if name == "assume":
+        return any(answers.binding.assumptions[switch] != wanted for switch, wanted in value.items())
+    if name in ROLE_INPUT:
+        return answers.binding.precisions.get(name) != value and (scene.matters(ROLE_INPUT[name]) or scene.matters("peak_flops"))
+    return scene.matters(name)
+
+
+def _worked_out(case: Case, name: str, value: Any) -> Any:
+    """What a name is set to: a switch, a precision, a definition, or a number worked out in the true case.
+
+    Raises:
+        InputError, ArithmeticError, LookupError: the case has no such thing.
+    """
+    if name == "assume" or name in ROLE_INPUT:
+        return value
+    tree = _formula(value)
+    number: Fraction = case.evaluate(tree)  # also tells a case that lacks one of the names
+    if name in INPUTS and (number <= 0 or (INPUTS[name].counted and number.denominator != 1)):
+        raise ArithmeticError(f"{name} cannot be {number}")
+    return number if name in INPUTS or mentions(tree, name) else value
+
+
+def rounded(value: Fraction, digits: int) -> Fraction:
+    """A number to so many significant digits.
+
+    >>> rounded(Fraction("23.93"), 2), rounded(Fraction(327680), 2)
+    (Fraction(24, 1), Fraction(330000, 1))
+    """
+    return Fraction(f"{float(value):.{digits - 1}e}")
+
+
+def combined(scene: Scene, first: Prediction, second: Prediction) -> Prediction | None:
+    """Two slips at once; None where they change the same thing."""
+    value = _both(scene, first, second)
+    return Prediction(first.slips + second.slips, first.says + second.says, value) if value is not None else None
+
+
+def _both(scene: Scene, first: Prediction, second: Prediction) -> Fraction | None:
+    if second.way:
+        return _read(replace(scene, value=first.value), second.way)
+    if first.sets is None or second.sets is None or first.sets.keys() & second.sets.keys() - {"assume"}:
+        return None
+    return scene.again((changed(first.sets, second.sets),))

@@ -1,0 +1,80 @@
+"""The ways in which a slip happens, as data.
+
+Of four sorts: a :class:`Change` of inputs, quantities or switches and an :class:`Other` figure of the hardware catalogue,
+after which the claim is derived anew; a figure :class:`Rounded` on the way; and a :class:`Result` read or counted otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Change:
+    """Names set to formulas over the true case, precisions and switches to values.
+
+    A formula for an input, or for a quantity in terms of itself, is worked out in the true case first; any other stands
+    as the definition of its quantity.
+    """
+
+    says: str
+    given: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Rounded:
+    """A figure written down with few digits and used on: a quantity, or as ``rate`` the reciprocal of one."""
+
+    symbol: str
+    digits: int
+    rate: str = ""
+
+    @property
+    def says(self) -> str:
+        return f"{self.rate or self.symbol} rounded to {self.digits} digit{'s' if self.digits > 1 else ''} on the way"
+
+
+@dataclass(frozen=True)
+class Other:
+    """Another figure of the catalogue in an input's place.
+
+    Attributes:
+        says: how to say it; ``{figure}`` is the other figure's name.
+        symbol: the input.
+        figures: ``sparse`` (this peak with sparsity), ``precisions`` (this part's other peaks), ``parts`` (its kin).
+    """
+
+    says: str
+    symbol: str
+    figures: str
+
+
+@dataclass(frozen=True)
+class Result:
+    """The derived value, read or counted otherwise.
+
+    Attributes:
+        says: how to say it; ``{decimal}`` and ``{binary}`` are the claim's unit of bytes, such as GB and GiB.
+        formula: over the case and ``value``, the derived value; ``prefix`` is the power of the claim's prefix, 3 for GB.
+        units: base units of which the derived value has one; empty for any.
+        over: names of which the claimed quantity depends on one; empty for any.
+    """
+
+    says: str
+    formula: str
+    units: tuple[str, ...] = ()
+    over: tuple[str, ...] = ()
+
+
+Way = Change | Rounded | Other | Result
+
+
+@dataclass(frozen=True)
+class Slip:
+    """One slip by name and the ways it happens; ``paired`` is whether it may be one of two."""
+
+    name: str
+    ways: tuple[Way, ...]
+    paired: bool = True

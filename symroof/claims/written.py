@@ -1,0 +1,168 @@
+"""A number as somebody wrote it: its value, the precision it claims, and how a derived value compares with it.
+
+A number written with so many digits claims half a unit of the last one; ``~24`` and ``about 24`` claim half a unit more.
+
+>>> read_written("1.34 GB", "byte").verdict(Fraction(1342177280))
+'rounded'
+>>> read_written("1.35 GB", "byte").verdict(Fraction(1342177280)), read_written("< 50 ms", "s").verdict(Fraction(1, 25))
+('approximate', 'exact')
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+from symroof.formula.evaluate import RELATIONS
+from symroof.units import UnitError, describe, parse_number, parse_unit, strict
+
+CLOSE_ENOUGH = Fraction(5, 100)
+"""How far off a number may be to count as approximate, where the text states no tolerance."""
+ABOUT = re.compile(r"^(?:~|≈|about|around|roughly|approximately|ca\.?|some|nearly|almost)\s*", re.IGNORECASE)
+BOUND = re.compile(r"^(<=|>=|<|>|≤|≥|less than|under|below|at most|up to|more than|over|above|at least)\s*", re.IGNORECASE)
+OPERATORS = {"≤": "<=", "≥": ">=", "less than": "<", "under": "<", "below": "<", "at most": "<=", "up to": "<="} | {
+    "more than": ">", "over": ">", "above": ">", "at least": ">=",
+}  # fmt: skip
+NUMBER = r"[+-]?(?:\d[\d_,]*\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?"
+ONE = re.compile(rf"\s*({NUMBER})\s*(?:([x×])(?![a-z])|(\S.*?))?\s*", re.DOTALL)
+LONGEST = 120
+
+
+@dataclass(frozen=True)
+class Written:
+    """A number, a bound, a range or a word, as it was written.
+
+    Attributes:
+        text: as written.
+        value: in base units; the middle of a range; None for a word.
+        low, high: the ends of a range.
+        half: half a unit of the last digit written, in base units.
+        digits: significant digits written; trailing zeros count.
+        operator: of a bound.
+        about: whether it was hedged.
+        word: a label or a truth.
+    """
+
+    text: str
+    value: Fraction | None = None
+    low: Fraction | None = None
+    high: Fraction | None = None
+    half: Fraction = Fraction(0)
+    digits: int = 0
+    operator: str = ""
+    about: bool = False
+    word: str | bool | None = None
+
+    @property
+    def number(self) -> Fraction:
+        """The value of what is a number and no word."""
+        assert self.value is not None
+        return self.value
+
+    @property
+    def room(self) -> Fraction:
+        """How far a derived value may lie from the number and still be what was written."""
+        return self.half * (2 if self.about else 1)
+
+    def agrees(self, derived: Fraction) -> bool:
+        """Whether a derived value agrees to the digits written."""
+        if self.operator:
+            return bool(RELATIONS[self.operator](derived, self.value))
+        if self.low is not None and self.high is not None:
+            return self.low - self.room <= derived <= self.high + self.room
+        return self.value is not None and (abs(derived - self.value) <= self.room or self.truncated(derived))
+
+    def truncated(self, derived: Fraction) -> bool:
+        """Whether the number is the derived one with digits cut off rather than rounded."""
+        return self.value is not None and 0 <= (derived - self.value) * (1 if self.value >= 0 else -1) < 2 * self.half
+
+    def verdict(self, derived: Fraction | str | bool, tolerance: Fraction | None = None) -> str:
+        """``exact``, ``rounded``, ``approximate`` or ``wrong``."""
+        if self.word is not None or isinstance(derived, (str, bool)):
+            return "exact" if self.word == derived else "wrong"
+        if self.operator or self.low is not None:
+            return "exact" if self.agrees(derived) else "approximate" if self._near(derived, tolerance) else "wrong"
+        if derived == self.value:
+            return "exact"
+        return "rounded" if self.agrees(derived) else "approximate" if self._near(derived, tolerance) else "wrong"
+
+    def _near(self, derived: Fraction, tolerance: Fraction | None) -> bool:
+        allowed = CLOSE_ENOUGH if tolerance is None else tolerance
+        if self.operator:
+            return tolerance is not None and self.value is not None and abs(derived - self.value) <= abs(self.value) * tolerance
+        ends = [end for end in (self.low, self.high, self.value if self.low is None else None) if end is not None]
+        return any(abs(derived - end) <= abs(derived) * allowed for end in ends)
+
+
+def read_written(written: object, unit: str, raw: str = "") -> Written:
+    """Read a claimed value in a quantity's unit; ``raw`` is how a bare number stood in its file.
+
+    Raises:
+        ValueError: no number, a wrong dimension.
+    """
+    if isinstance(written, bool):
+        return Written(str(written).lower(), word=written)
+    text = str(raw or written).strip()
+    if len(text) > LONGEST:
+        raise ValueError(f"a value has at most {LONGEST} characters")
+    rest, about, operator = text, False, ""
+    if match := ABOUT.match(rest):
+        rest, about = rest[match.end() :], True
+    if match := BOUND.match(rest):
+        operator = OPERATORS.get(match[1].lower(), match[1])
+        rest = rest[match.end() :]
+    if not re.match(r"[+-]?[\d.]", rest):
+        if operator or about:
+            raise ValueError(f"{text!r} holds no number")
+        return Written(text, word={"true": True, "false": False, "yes": True, "no": False}.get(text.lower(), text))
+    if not operator and (ends := _ends(rest)):
+        return _range(text, *ends, unit, about)
+    value, half, digits = _one(rest, unit)
+    return Written(text, value, half=half, digits=digits, operator=operator, about=about)
+
+
+def _ends(text: str) -> tuple[str, str] | None:
+    """Both ends of ``25..30 ms`` or ``25-30 ms``, the unit at each."""
+    match = re.fullmatch(rf"({NUMBER})\s*([^\d\s.–-]\S*)?\s*(?:\.\.|–|-|\bto\b)\s*({NUMBER})\s*(.*)", text, re.DOTALL)
+    if not match:
+        return None
+    return f"{match[1]} {match[2] or match[4]}".strip(), f"{match[3]} {match[4]}".strip()
+
+
+def _range(text: str, first: str, last: str, unit: str, about: bool) -> Written:
+    (low, half, digits), (high, other, more) = _one(first, unit), _one(last, unit)
+    if low > high:
+        raise ValueError(f"the range {text!r} runs backwards")
+    return Written(text, (low + high) / 2, low, high, max(half, other), max(digits, more), about=about)
+
+
+def _one(text: str, unit: str) -> tuple[Fraction, Fraction, int]:
+    """Value and half a unit of the last digit in base units, and the digits written."""
+    match = ONE.fullmatch(text)
+    if not match:
+        raise ValueError(f"{text[:40]!r} is no number with a unit")
+    written, times, unit_text = match[1], match[2], match[3] or ""
+    wanted = parse_unit(unit)
+    try:
+        number, own = parse_number(written), parse_unit("" if times else unit_text)
+    except UnitError as error:
+        raise ValueError(str(error)) from None
+    if strict(own.dimension) != strict(wanted.dimension) and (own.dimension or times or own.size != 1):
+        raise ValueError(f"is {describe(own.dimension)}, but the quantity is {describe(wanted.dimension)}")
+    size = own.size if unit_text and not times else wanted.size
+    half, digits = precision(written)
+    return number * size, half * size, digits
+
+
+def precision(written: str) -> tuple[Fraction, int]:
+    """Half a unit of the last digit written, and the number of significant digits.
+
+    >>> precision("1.340"), precision("140"), precision("3.35e12")
+    ((Fraction(1, 2000), 4), (Fraction(1, 2), 3), (Fraction(5000000000, 1), 3))
+    """
+    mantissa, _, exponent = written.lower().replace(",", "").replace("_", "").partition("e")
+    whole, _, decimals = mantissa.lstrip("+-").partition(".")
+    power = int(exponent or 0) - len(decimals)
+    digits = len((whole + decimals).lstrip("0")) or 1
+    return Fraction(10) ** power / 2, digits

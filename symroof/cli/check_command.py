@@ -1,0 +1,89 @@
+"""``symroof check``: hand calculations in claim files and Markdown notes, derived anew."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING
+
+import click
+
+from symroof.cli.options import json_option
+
+if TYPE_CHECKING:
+    from symroof.claims.checked import Report
+
+FORMATS = ("text", "github", "sarif")
+WITHOUT_TERMINAL = 140
+"""Columns where nobody says how wide the output is: a file, a log."""
+
+
+@click.command("check")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", help="A table, GitHub annotations, or a SARIF log (default: text).")
+@click.option("--fix", is_flag=True, help="Write a copy of each note with the wrong numbers corrected: NAME.fixed.md.")
+@click.option("-o", "--out", metavar="FILE|DIR", help="With --fix: where the copy goes.")
+@click.option("--in-place", is_flag=True, help="With --fix: correct the note itself.")
+@click.option("--strict", is_flag=True, help="Exit 1 also for what is conditional, does not fit, or could not be checked.")
+@json_option
+def command(files: tuple[str, ...], form: str, fix: bool, out: str | None, in_place: bool, strict: bool, as_json: bool) -> int:
+    """Check the calculations in claim files (YAML) and in Markdown notes.
+
+    In a note a claim stands behind its sentence:
+
+    \b
+    ... takes 1.34 GB. <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 kv=fp16 -->
+
+    Exit 1 where a claim is wrong or inconsistent.
+    """
+    from symroof.claims.checking import check
+    from symroof.specs.errors import InputError
+
+    _check_options(form, fix, out, in_place, as_json)
+    try:
+        report = check(dict.fromkeys(files))
+    except InputError as error:
+        if form != "github":
+            raise
+        from symroof.report.claims_ci import github_problems
+
+        click.echo("\n".join(github_problems(error.problems)), err=True)
+        return 2
+    if fix:
+        _write_copies(report, out, in_place)
+    click.echo(json.dumps(report.as_json(), ensure_ascii=False) if as_json else _printed(report, form, strict))
+    return int(bool(report.findings(strict)))
+
+
+def _check_options(form: str, fix: bool, out: str | None, in_place: bool, as_json: bool) -> None:
+    if as_json and form != "text":
+        raise click.UsageError("--json and --format are two forms of one answer; give one of them")
+    if (out is not None or in_place) and not fix:
+        raise click.UsageError("-o and --in-place go with --fix")
+    if out is not None and in_place:
+        raise click.UsageError("-o and --in-place are two places for one copy; give one of them")
+
+
+def _printed(report: Report, form: str, strict: bool) -> str:
+    if form == "text":
+        from symroof.report.claims_text import text
+
+        return text(report, shutil.get_terminal_size((WITHOUT_TERMINAL, 24)).columns, strict)
+    from symroof.report.claims_ci import github, sarif
+    from symroof.report.claims_text import summary
+
+    return json.dumps(sarif(report, strict), ensure_ascii=False, indent=2) if form == "sarif" else "\n".join([*github(report, strict), summary(report)])
+
+
+def _write_copies(report: Report, out: str | None, in_place: bool) -> None:
+    """Every copy is made before the first is written, and each is written whole or not at all."""
+    from symroof.claims.copies import copies
+    from symroof.report.write import write_atomic
+
+    made = copies(report, out, in_place)
+    for copy in made:
+        write_atomic(copy.goal, copy.content)
+        left = f", {copy.left} left" if copy.left else ""
+        click.echo(f"wrote {copy.goal}: {copy.corrected} number{'' if copy.corrected == 1 else 's'} corrected{left}", err=True)
+    if not made:
+        click.echo("nothing to correct", err=True)

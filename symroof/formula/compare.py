@@ -1,0 +1,207 @@
+"""A formula somebody wrote beside the one derived: equal, a factor off, or which terms and arms differ.
+
+Formulas are compared over the names they hold; nothing is known of what the names mean. Equality is decided exactly
+wherever both are quotients of polynomials, in maxima of such too; elsewhere at random points, and the answer says so.
+
+>>> from symroof.formula.parse import parse
+>>> print(compare(parse("2*n_layers*n_heads*head_dim"), parse("2*n_layers*n_kv_heads*head_dim")))
+is n_heads/n_kv_heads times what is derived
+>>> print(compare(parse("2*p*s + 4*n*d*s^2"), parse("2*p*s + 2*n*d*s^2")))
+d*n*s**2: you have 4, derived 2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+from symroof.formula import build, points
+from symroof.formula.build import is_negative
+from symroof.formula.comparison import ArmDifference, Comparison, TermDifference
+from symroof.formula.dimension import DimensionError, dimension
+from symroof.formula.factors import factor_of_one_name
+from symroof.formula.normal import NoForm, NormalForms, Quotient
+from symroof.formula.polynomial import Monomial, Polynomial, TooLarge, product_of, ratio, scaled, tree_of
+from symroof.formula.text import WORK
+from symroof.formula.tree import ONE, Call, Largest, Num, Tree, names, rebuild
+from symroof.units import Dimension, describe, strict
+
+MOST_SHOWN_TERMS = 64
+DEEPEST = 4
+"""Maxima within maxima whose arms are still told apart."""
+
+
+def compare(claimed: Tree, derived: Tree, of: Callable[[str], Dimension] | None = None, seed: int = 0) -> Comparison:
+    """Compare two formulas over the same names, in bounded time; ``of`` tells the dimension of a name.
+
+    FLOPs are numbers here: ``2*params*prompt`` is how people write work. ``seed`` draws the random points.
+
+    >>> from symroof.formula.parse import parse
+    >>> compare(parse("max(b/w, f/p) + t"), parse("t + max(f/p, b/w)")).verdict
+    'equal'
+    """
+    found = _compared(claimed, derived, NormalForms(), seed, 0)
+    wrong = _dimension_disagrees(claimed, derived, of) if of and found.verdict != "equal" else ""
+    return replace(found, verdict="dimension", dimension=wrong) if wrong else found
+
+
+def _dimension_disagrees(claimed: Tree, derived: Tree, of: Callable[[str], Dimension]) -> str:
+    def bare(name: str) -> Dimension:
+        return _without_work(strict(of(name)))
+
+    try:
+        ours = dimension(_unitless_work(claimed), bare)
+    except DimensionError as error:
+        return str(error)
+    theirs = dimension(_unitless_work(derived), bare)
+    return f"is {describe(ours)}, but what is derived is {describe(theirs)}" if ours != theirs else ""
+
+
+def _without_work(unit: Dimension) -> Dimension:
+    return tuple(pair for pair in unit if pair[0] != WORK[0][0])
+
+
+def _unitless_work(tree: Tree) -> Tree:
+    if isinstance(tree, Num):
+        return Num(tree.value, _without_work(tree.dimension))
+    return rebuild(tree, _unitless_work)
+
+
+def _compared(claimed: Tree, derived: Tree, forms: NormalForms, seed: int, depth: int) -> Comparison:
+    if claimed == derived or isinstance(claimed, Largest) or isinstance(derived, Largest):
+        return Comparison("equal" if claimed == derived else "different")
+    try:
+        ours, theirs = forms.of(claimed), forms.of(derived)
+        found = _by_form(ours, theirs, forms, claimed, derived, seed, depth)
+    except (TooLarge, NoForm):
+        found = Comparison("different", exact=False)
+    if depth or (found.exact and found.verdict in ("equal", "inverted", "factor")):  # arms are told apart by algebra alone: they may be many
+        return found
+    return _at_points(found, claimed, derived, seed)
+
+
+def _by_form(ours: Quotient, theirs: Quotient, forms: NormalForms, claimed: Tree, derived: Tree, seed: int, depth: int) -> Comparison:
+    """Everything that algebra can say."""
+    times = forms.work.times
+    left, right = times(ours.over, theirs.under), times(theirs.over, ours.under)
+    if left == right:
+        return Comparison("equal")
+    rational = not any(name in forms.atoms for p in (left, right) for monomial in p for name, _ in monomial)
+    inverted = _inverted(ours, theirs, forms)
+    by = ratio(left, right)
+    if by and not by[1]:
+        return Comparison("factor", factor=build.number(by[0]), ratio=by[0], inverted=inverted)
+    whole = product_of(by[1], forms.atoms, by[0]) if by else None
+    if inverted:
+        return Comparison("inverted", factor=whole, inverted=True)
+    if by and not any(name in forms.atoms for name, _ in by[1]):
+        return Comparison("factor", factor=whole)
+    terms = _terms(ours, theirs, forms)
+    arms = _arms(terms, forms, seed, depth)
+    if arms:
+        return Comparison("arms", exact=False, arms=arms)
+    moving = whole if by and not _exchanges(by[1], forms) else factor_of_one_name(claimed, derived, forms)
+    if moving is not None:
+        return Comparison("factor", exact=rational, factor=moving, terms=() if by else terms)
+    return Comparison("terms" if terms else "different", exact=rational, terms=terms)
+
+
+def _exchanges(by: Monomial, forms: NormalForms) -> bool:
+    """Whether a factor puts one maximum in the place of another: no factor a person would speak of."""
+    exponents = [exponent for name, exponent in by if name in forms.atoms]
+    return bool(exponents) and min(exponents) < 0 < max(exponents)
+
+
+def _inverted(ours: Quotient, theirs: Quotient, forms: NormalForms) -> bool:
+    found = ratio(forms.work.times(ours.over, theirs.over), forms.work.times(ours.under, theirs.under))
+    return found == (Fraction(1), ())
+
+
+def _terms(ours: Quotient, theirs: Quotient, forms: NormalForms) -> tuple[TermDifference, ...]:
+    """Coefficient by coefficient above the bar, or below it where only that differs."""
+    if ours.under == theirs.under:
+        found = _differences(ours.over, theirs.over, False, forms, tree_of(ours.under, forms.atoms))
+    elif ours.over == theirs.over or (by := ratio(ours.over, theirs.over)) is None:
+        found = _differences(ours.under, theirs.under, True, forms) if ours.over == theirs.over else ()
+    else:  # the same above but for one factor, which then belongs below
+        inverse = tuple((name, -exponent) for name, exponent in by[1])
+        found = _differences(scaled(ours.under, 1 / by[0], inverse), theirs.under, True, forms)
+    return found if len(found) <= MOST_SHOWN_TERMS else ()
+
+
+def _differences(p: Polynomial, q: Polynomial, under: bool, forms: NormalForms, bar: Tree = ONE) -> tuple[TermDifference, ...]:
+    zero = Fraction(0)
+    differing = (m for m in {**p, **q} if p.get(m, zero) != q.get(m, zero))
+    return tuple(TermDifference(product_of(m, forms.atoms), p.get(m, zero), q.get(m, zero), under, bar) for m in differing)
+
+
+def _arms(terms: tuple[TermDifference, ...], forms: NormalForms, seed: int, depth: int) -> tuple[ArmDifference, ...]:
+    """Where one maximum, or one term, stands for another maximum: which arms differ."""
+    extra = [build.mul(build.number(t.claimed), t.product) for t in terms if not t.derived]
+    missing = [build.mul(build.number(t.derived), t.product) for t in terms if not t.claimed]
+    both = [t for t in terms if t.claimed and t.derived]
+    if depth >= DEEPEST or both or not extra or not missing or any(t.under for t in terms):
+        return ()
+    ours, theirs = _split(extra), _split(missing)
+    if ours is None and theirs is None:
+        return ()
+    if ours and theirs and ours[0] != theirs[0]:
+        return ()
+    left = ours[1] if ours else [build.add(*extra)]
+    right = theirs[1] if theirs else [build.add(*missing)]
+    found = _matched(left, right, forms, seed, depth)
+    one_sided = ours is None or theirs is None
+    return () if one_sided and any(arm.claimed and arm.derived for arm in found) else found
+
+
+def _split(terms: list[Tree]) -> tuple[str, list[Tree]] | None:
+    """A single product with one maximum in it, as the maximum's name and its arms, each times the rest."""
+    if len(terms) != 1:
+        return None
+    above, below = build.above_and_below(terms[0])
+    calls = [part for part in above if isinstance(part, Call) and part.function in ("max", "min")]
+    if len(calls) != 1:
+        return None
+    rest = [part for part in above if part is not calls[0]]
+    bar = build.mul(*below) if below else build.number(1)
+    turned = sum(is_negative(part) for part in rest) % 2 == 1  # minus a maximum is the minimum of what is turned round
+    function = {"max": "min", "min": "max"}[calls[0].function] if turned else calls[0].function
+    return function, [build.div(build.mul(arg, *rest), bar) for arg in calls[0].args]
+
+
+def _matched(left: list[Tree], right: list[Tree], forms: NormalForms, seed: int, depth: int) -> tuple[ArmDifference, ...]:
+    """Equal arms paired off; the others with the nearest, in the order they are written."""
+    keys = [{forms.of(arm).key(): arm for arm in arms} for arms in (left, right)]
+    ours = [arm for key, arm in keys[0].items() if key not in keys[1]]
+    theirs = [arm for key, arm in keys[1].items() if key not in keys[0]]
+    found: list[ArmDifference] = []
+    for arm in ours:
+        pairs = [(_compared(arm, other, forms, seed, depth + 1), other) for other in theirs]
+        if not pairs:
+            found.append(ArmDifference(arm, None))
+            continue
+        best, other = min(pairs, key=lambda pair: (_distance(pair[0]), -len(set(names(arm)) & set(names(pair[1])))))
+        theirs.remove(other)
+        if best.verdict != "equal":
+            found.append(ArmDifference(arm, other, best))
+    return (*found, *(ArmDifference(None, arm) for arm in theirs))
+
+
+def _distance(found: Comparison) -> int:
+    order: dict[str, int] = {"equal": 0, "factor": 1, "terms": 2, "arms": 2, "inverted": 3}
+    return order.get(found.verdict, 4)
+
+
+def _at_points(found: Comparison, claimed: Tree, derived: Tree, seed: int) -> Comparison:
+    """What random points add: that they are equal or a number apart after all, or how far apart they lie."""
+    seen = points.compared(claimed, derived, seed)
+    if seen is None:
+        return found if found.exact else replace(found, verdict="undecided")
+    shown = {"exact": False, "points": seen.points, "untried": seen.untried}
+    if not found.exact and seen.equal:
+        return Comparison("equal", arms=found.arms, **shown)  # type: ignore[arg-type]
+    if not found.exact and seen.constant is not None:
+        return Comparison("factor", factor=build.number(seen.constant), ratio=seen.constant, **shown)  # type: ignore[arg-type]
+    low, high = (min(seen.ratios), max(seen.ratios)) if seen.ratios else (None, None)
+    return replace(found, exact=True, low=low, high=high, points=seen.points)

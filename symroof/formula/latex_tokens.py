@@ -1,0 +1,205 @@
+r"""LaTeX cut into tokens: commands that only move things are dropped, those that mean an operator become it.
+
+A letter is a token of its own, because letters side by side multiply; a name of several letters stands in ``\mathrm{}``
+or ``\text{}``, or is one of the ``known`` ones.
+
+>>> [token.text for token in latex_tokens(r"2\,H_{kv} \le \tfrac{3.35 \times 10^{12}}{\eta_c}")][:8]
+['2', 'H', '_', '{', 'k', 'v', '}', '<=']
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Set
+
+from symroof.formula.parse import LONGEST, FormulaError, Token
+from symroof.units import UNITS
+
+GREEK = frozenset(
+    [
+        "alpha",
+        "beta",
+        "gamma",
+        "delta",
+        "epsilon",
+        "varepsilon",
+        "zeta",
+        "eta",
+        "theta",
+        "vartheta",
+        "iota",
+        "kappa",
+        "varkappa",
+        "lambda",
+        "mu",
+        "nu",
+        "xi",
+        "pi",
+        "varpi",
+        "rho",
+        "varrho",
+        "sigma",
+        "varsigma",
+        "tau",
+        "upsilon",
+        "phi",
+        "varphi",
+        "chi",
+        "psi",
+        "omega",
+        "Gamma",
+        "Delta",
+        "Theta",
+        "Lambda",
+        "Xi",
+        "Pi",
+        "Sigma",
+        "Upsilon",
+        "Phi",
+        "Psi",
+        "Omega",
+        "ell",
+    ]
+)
+OPERATORS = {
+    "cdot": "*", "times": "*", "ast": "*", "div": "/", "le": "<=", "leq": "<=", "leqslant": "<=", "ge": ">=", "geq": ">=", "geqslant": ">=", "lt": "<", "gt": ">",
+    "lceil": "lceil", "rceil": "rceil", "lfloor": "lfloor", "rfloor": "rfloor", "vert": "|", "mid": "|", "lbrace": r"\{", "rbrace": r"\}",
+    "{": r"\{", "}": r"\}", "%": "%", "colon": ":",
+}  # fmt: skip
+STRUCTURE = frozenset({"frac", "tfrac", "dfrac", "cfrac", "sqrt", "log", "max", "min", "sum"})
+SPACE = frozenset({"quad", "qquad", ",", ";", ":", "!", ">", " ", "displaystyle", "textstyle", "limits", "nolimits", "big", "Big", "bigg", "Bigg", "bigl",
+                   "bigr", "Bigl", "Bigr", "biggl", "biggr", "Biggl", "Biggr", "left", "right", "middle", "strut"})  # fmt: skip
+WORDS = ("text", "mathrm", "mathit", "mathsf", "mathtt", "mathbf", "textrm", "textit", "texttt", "textsf", "operatorname", "mbox", "rm")
+KNOWN = sorted({*OPERATORS, *STRUCTURE, *SPACE, *WORDS, *GREEK})
+FUNCTIONS = frozenset({"max", "min", "ceil", "floor", "sqrt", "log2"})
+"""Functions people also write upright, ``\\text{ceil}(..)``, or without a backslash."""
+
+RELATIONS = frozenset({"<=", ">=", "<", ">", "="})
+
+TOKEN = re.compile(
+    r"(?P<space>\s+|~)"
+    r"|(?P<number>(?:\d{1,3}(?:(?:\{,\}|\\,)\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+|\.(?![.\d]))?|\.\d+)(?:[eE][+-]?\d+)?)"
+    rf"|\\(?:{'|'.join(WORDS)})\*?\s*\{{(?P<text>[^{{}}\\]*(?:\\[,;_% ][^{{}}\\]*)*)\}}"
+    r"|\\left\s*(?P<dot>\.)|\\(?P<command>[A-Za-z]+|.)"
+    r"|(?P<letter>[A-Za-z])|(?P<op>\*\*|<=|>=|[-+*/^_(){}\[\]<>=,%&|:.;])",
+    re.DOTALL,
+)
+WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:\\?_[A-Za-z0-9]+)*(?:\.[A-Za-z]\w*)?")
+OUTSIDE = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"))
+
+
+def latex_tokens(source: str, known: Set[str] = frozenset()) -> list[Token]:
+    """The formula as tokens of kinds number, letter, text, command, op and end; columns are those of the source.
+
+    Raises:
+        FormulaError: a character or command that is not in the subset, with the nearest command that is.
+    """
+    if len(source) > LONGEST:
+        raise FormulaError(f"a formula has at most {LONGEST} characters; this one has {len(source)}", LONGEST)
+    bare = _inside(source)
+    found: list[Token] = []
+    position = 0
+    while position < len(bare):
+        match = TOKEN.match(bare, position)
+        if not match:
+            raise FormulaError(f"unexpected character {bare[position]!r}", position + 1)
+        kind, column = match.lastgroup or "", position + 1
+        position = match.end()
+        if kind == "letter":
+            written = _word(bare, column, known, found)
+            position = match.start() + len(written)
+            found.append(Token("letter" if len(written) == 1 else "text", written.replace("\\", ""), column))
+        elif kind not in ("space", "dot"):
+            found += _token(kind, match[kind], column, known)
+    return _one_line([*found, Token("end", "", len(source) + 1)])
+
+
+def _inside(source: str) -> str:
+    """The formula with the signs of mathematics around it blanked, so that columns stay."""
+    bare = source.rstrip().removesuffix(".").removesuffix(",")
+    start = len(bare) - len(bare.lstrip())
+    for opening, closing in OUTSIDE:
+        if bare[start:].startswith(opening) and bare.endswith(closing) and len(bare) - start >= len(opening) + len(closing):
+            inside = bare[start + len(opening) : len(bare) - len(closing)].rstrip().removesuffix(".").removesuffix(",")
+            return " " * (start + len(opening)) + inside
+    return bare
+
+
+def _token(kind: str, written: str, column: int, known: Set[str]) -> list[Token]:
+    if kind == "number":
+        if re.match(r"0\d", written):  # the rest of 1,024
+            raise FormulaError(r"a number that begins with 0; thousands are grouped as 1{,}024", column)
+        return [Token("number", re.sub(r"\{,\}|\\,", "", written), column)]
+    if kind == "text":
+        return [Token("text", re.sub(r"\\[,; ]|~", "", written).replace("\\", "").strip(), column)]
+    if kind == "op":
+        return [Token("op", written, column)]
+    if written in SPACE:
+        return []
+    if written in OPERATORS:
+        return [Token("op", OPERATORS[written], column)]
+    if written in GREEK:
+        return [Token("letter", written, column)]
+    if written in STRUCTURE:
+        return [Token("command", written, column)]
+    if written == "\\":
+        return [Token("op", "\\\\", column)]
+    raise FormulaError(unknown_command(written, known), column)
+
+
+def unknown_command(name: str, known: Set[str] = frozenset()) -> str:
+    r"""The error for a command that is not in the subset.
+
+    >>> print(unknown_command("fracc"))
+    unknown command \fracc; did you mean \frac?
+    """
+    if name in ("begin", "end"):
+        return rf"\{name}: paste the formula without the environment around it"
+    if name in WORDS:
+        return rf"\{name} takes a name or a unit in braces"
+    if name in known:
+        return rf"unknown command \{name}; write \mathrm{{{name}}}"
+    shown = name[:40] if name.isprintable() else ascii(name)[1:-1]
+    near = difflib.get_close_matches(name[:40], KNOWN, n=1, cutoff=0.7)
+    return rf"unknown command \{shown}" + (rf"; did you mean \{near[0]}?" if near else "")
+
+
+def _word(source: str, column: int, known: Set[str], before: list[Token]) -> str:
+    """What is read as one from here: a known name, a function or a unit; else the single letter."""
+    written = WORD.match(source, column - 1)
+    run = written[0] if written else source[column - 1]
+    word = run.replace("\\", "")
+    if word in known or word in FUNCTIONS:
+        return run
+    if len(word) > 1 and word in UNITS and _binds(before):
+        if known and all(letter in known for letter in word):
+            raise FormulaError(rf"{word} is a unit and a product of symbols; write \mathrm{{{word}}} or {' '.join(word)}", column)
+        return run
+    return source[column - 1]
+
+
+def _binds(before: list[Token]) -> bool:
+    """Whether a bare unit may stand here: after a number, after a power of ten, or under the slash of a unit."""
+    last = before[-1] if before else Token("end", "", 1)
+    if last.text == "/" and len(before) > 1:
+        return before[-2].kind == "text" and before[-2].text in UNITS
+    if last.text == "}":
+        return [token.text for token in before[-5:-3]] == ["10", "^"] or [token.text for token in before[-6:-4]] == ["10", "^"]
+    return last.kind == "number"
+
+
+def _one_line(found: list[Token]) -> list[Token]:
+    """Without alignment marks beside a relation and a line break at the end; elsewhere they would hide a second formula."""
+    while len(found) > 1 and found[-2].text == "\\\\":
+        del found[-2]
+    kept = []
+    for i, token in enumerate(found):
+        if token.kind == "op" and token.text == "&":
+            if i == 0 or found[i - 1].text in RELATIONS or found[i + 1].text in RELATIONS:
+                continue
+            raise FormulaError("'&' separates columns: paste one formula at a time", token.column)
+        if token.kind == "op" and token.text == "\\\\":
+            raise FormulaError("a line break: paste one formula at a time", token.column)
+        kept.append(token)
+    return kept

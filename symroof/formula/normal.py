@@ -1,0 +1,169 @@
+"""A formula as a quotient of polynomials, so that two ways of writing one thing come out the same.
+
+What is no polynomial (a maximum, a rounding, a root, a sum, a quantity at changed inputs) stands in it as one more name,
+its *atom*, with its own arguments in this form: arms of a maximum in any order, what they share taken out.
+
+>>> from symroof.formula.parse import parse
+>>> form = NormalForms()
+>>> form.of(parse("a*max(b, 2*c)/d")) == form.of(parse("max(4*c*a/d, 2*b*a/d)/2"))
+True
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import count
+
+from symroof.formula import build
+from symroof.formula.polynomial import ONE_TERM, Monomial, Polynomial, Work, constant, content, plus, power_of, primitive, ratio, scaled, tree_of
+from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, names, substitute
+
+LARGEST_EXPONENT = 64
+
+
+class NoForm(ArithmeticError):
+    """A division by zero, whatever the names stand for, or no number at all."""
+
+
+@dataclass(frozen=True)
+class Quotient:
+    """``over`` by ``under``; what is below is 1 or a sum without anything shared."""
+
+    over: Polynomial
+    under: Polynomial
+
+    def key(self) -> str:
+        """The same text for the same form."""
+        return f"{sorted(self.over.items())}/{sorted(self.under.items())}"
+
+
+class NormalForms:
+    """Forms of any number of formulas over the same atoms, with one limit of work for all.
+
+    Attributes:
+        atoms: the formula that each atom stands for.
+    """
+
+    def __init__(self) -> None:
+        self.work = Work()
+        self.atoms: dict[str, Tree] = {}
+        self._signs: dict[str, str] = {}
+        self._found: dict[Tree, Quotient] = {}
+
+    def of(self, tree: Tree) -> Quotient:
+        """The form of a formula.
+
+        Raises:
+            TooLarge: it would take too long.
+            NoForm: it divides by zero, or is a relation.
+        """
+        if tree not in self._found:
+            self.work.spend(1)
+            self._found[tree] = self._of(tree)
+        return self._found[tree]
+
+    def _of(self, tree: Tree) -> Quotient:
+        match tree:
+            case Num(value):
+                return Quotient(constant(value), ONE_TERM)
+            case Name(name):
+                return Quotient(power_of(name), ONE_TERM)
+            case Neg(arg):
+                inner = self.of(arg)
+                return Quotient(scaled(inner.over, Fraction(-1)), inner.under)
+            case Add(terms):
+                return self._sum([self.of(term) for term in terms])
+            case Mul(factors):
+                return self._product([self.of(factor) for factor in factors])
+            case Div(over, under):
+                return self._product([self.of(over), self._inverse(self.of(under))])
+            case Pow(base, Num(exponent)) if exponent.denominator == 1 and abs(exponent) <= LARGEST_EXPONENT:
+                inner = self.of(base) if exponent >= 0 else self._inverse(self.of(base))
+                n = abs(int(exponent))
+                return self._reduced(self.work.raised(inner.over, n), self.work.raised(inner.under, n))
+            case Call("max" | "min" as function, args):
+                return self._extreme(function, [self.of(arg) for arg in args])
+            case Compare() | Largest():
+                raise NoForm("is no number")
+        return self._atom(tree)
+
+    def _atom(self, tree: Tree) -> Quotient:
+        """Anything else, as a name of its own: its text is that of its parts' forms."""
+        match tree:
+            case Pow(base, exponent):
+                return self._named("power", [self.of(base), self.of(exponent)], tree)
+            case Call(function, args):
+                return self._named(function, [self.of(arg) for arg in args], tree)
+            case At(name, pairs):
+                return self._named(f"{name} at {','.join(sorted(key for key, _ in pairs))}", [self.of(value) for _, value in sorted(pairs)], tree)
+            case Total(body, index, first, last):
+                free = next(name for n in count(1) if (name := f"index {n}") not in names(body))
+                placed = substitute(body, {index: Name(free)})
+                return self._named(f"sum over {free}", [self.of(placed), self.of(first), self.of(last)], tree)
+        raise NoForm(f"not a formula: {tree!r}")
+
+    def _named(self, kind: str, parts: list[Quotient], tree: Tree) -> Quotient:
+        key = f"{kind}({'; '.join(part.key() for part in parts)})"
+        if key not in self._signs:
+            self._signs[key] = f"atom {len(self._signs)}"  # no name has a space; a key within a key within a key would double in length each time
+            self.atoms[self._signs[key]] = tree
+        return Quotient(power_of(self._signs[key]), ONE_TERM)
+
+    def _sum(self, parts: list[Quotient]) -> Quotient:
+        by_under: list[tuple[Polynomial, Polynomial]] = []
+        for part in parts:
+            for i, (under, over) in enumerate(by_under):
+                if under == part.under:
+                    self.work.spend(len(part.over))
+                    by_under[i] = (under, plus(over, part.over))
+                    break
+            else:
+                by_under.append((part.under, part.over))
+        under, over = by_under[0]
+        for other, more in by_under[1:]:
+            over = plus(self.work.times(over, other), self.work.times(more, under))
+            under = self.work.times(under, other)
+        return self._reduced(over, under)
+
+    def _product(self, parts: list[Quotient]) -> Quotient:
+        over, under = ONE_TERM, ONE_TERM
+        for part in parts:
+            over, under = self.work.times(over, part.over), self.work.times(under, part.under)
+        return self._reduced(over, under)
+
+    def _inverse(self, part: Quotient) -> Quotient:
+        if not part.over:
+            raise NoForm("division by zero")
+        return self._reduced(part.under, part.over)
+
+    def _reduced(self, over: Polynomial, under: Polynomial) -> Quotient:
+        if under == ONE_TERM:
+            return Quotient(over, under)
+        if not under:
+            raise NoForm("division by zero")
+        self.work.spend(len(over) + len(under))
+        if same := ratio(over, under):
+            return Quotient(scaled(ONE_TERM, *same), ONE_TERM)
+        below, number, shared = primitive(under)
+        inverse: Monomial = tuple((name, -exponent) for name, exponent in shared)
+        return Quotient(scaled(over, 1 / number, inverse), below)
+
+    def _extreme(self, function: str, parts: list[Quotient]) -> Quotient:
+        """A maximum or minimum: what the arms share stands before it, equal arms are one, their order is none."""
+        together: Polynomial = {}
+        for i, part in enumerate(parts):
+            together |= {(*monomial, ("\0", i + 1)): coefficient for monomial, coefficient in part.over.items()}
+        number, found = content(together)
+        shared: Monomial = tuple((name, exponent) for name, exponent in found if name not in self.atoms and name != "\0")
+        inverse: Monomial = tuple((name, -exponent) for name, exponent in shared)
+        arms = {arm.key(): arm for arm in (Quotient(scaled(part.over, 1 / number, inverse), part.under) for part in parts)}
+        if len(arms) == 1:
+            return parts[0]
+        if all(arm.under == ONE_TERM and not any(arm.over) for arm in arms.values()):  # numbers, now that what they share is out
+            values = [arm.over.get((), Fraction(0)) for arm in arms.values()]
+            return Quotient(scaled(constant(max(values) if function == "max" else min(values)), number, shared), ONE_TERM)
+        ordered = [arms[key] for key in sorted(arms)]
+        tree = build.call(function, *(build.div(tree_of(arm.over, self.atoms), tree_of(arm.under, self.atoms)) for arm in arms.values()))
+        inner = self._named(function, ordered, tree)
+        return Quotient(scaled(inner.over, number, shared), ONE_TERM)

@@ -1,0 +1,135 @@
+"""Two formulas at random points: their values' ratio, exactly, over many magnitudes of every name.
+
+It decides nothing that a normal form can decide; it finds the arms of maxima that a formula has, and how far two
+formulas lie apart where they differ.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from symroof.formula.evaluate import NoValue, evaluate
+from symroof.formula.piecewise import NotPolynomial, Piecewise
+from symroof.formula.tree import Call, Num, Pow, Total, Tree, children, names, walk
+
+SECONDS = 0.15
+FEWEST, MOST = 4, 48
+DECADES = (1, 2, 3, 5, 8, 12, 18)
+"""How far from 1 values lie, in powers of ten, in turn: constants of hardware are 1e12."""
+
+MOST_INDEX, SMALL = 200, 9
+MOST_WATCHED = 16
+LARGEST_PLAIN = 10**6
+NEGLIGIBLE = Fraction(1, 10**25)
+"""Roots, logarithms and powers are taken to 40 digits; where there are any, values that agree this far are equal."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What random points showed.
+
+    Attributes:
+        ratios: claimed over derived, one a point where both have a value and neither is zero.
+        points: how many there were.
+        one_zero: whether just one of the two was zero somewhere, so that no number leads from one to the other.
+        equal: whether both had the same value at every point.
+        rounded: whether there are roots, logarithms or powers in them, whose values are not exact.
+        untried: arms of maxima and minima that were never the one taken.
+    """
+
+    ratios: tuple[Fraction, ...]
+    points: int
+    one_zero: bool
+    equal: bool
+    untried: tuple[Tree, ...]
+    rounded: bool
+
+    @property
+    def constant(self) -> Fraction | None:
+        """The ratio, where it is everywhere the same."""
+        if self.one_zero or len(self.ratios) < FEWEST:
+            return None
+        first = self.ratios[0]
+        if not self.rounded:
+            return first if all(ratio == first for ratio in self.ratios) else None
+        plain = first.limit_denominator(LARGEST_PLAIN)
+        return (plain if _alike(plain, first) else first) if all(_alike(ratio, first) for ratio in self.ratios) else None
+
+
+class Point:
+    """Values for names, and for quantities at changed inputs: the same for the same changes."""
+
+    def __init__(self, seed: str, decades: int, whole: bool) -> None:
+        self.seed, self.decades, self.whole = seed, decades, whole
+        self.values: dict[str, Fraction] = {}
+
+    def value(self, name: str) -> Fraction:
+        if name not in self.values:
+            self.values[name] = self.drawn(name)
+        return self.values[name]
+
+    def drawn(self, name: str) -> Fraction:
+        draw = random.Random(f"{self.seed} {name}")
+        if self.whole:
+            return Fraction(draw.randint(1, SMALL))
+        return draw.randint(100, 999) * Fraction(10) ** draw.randint(-self.decades - 2, self.decades - 2)
+
+    def at(self, name: str, changes: Mapping[str, Any]) -> Fraction:
+        if any(isinstance(value, Piecewise) for value in changes.values()):
+            raise NotPolynomial("a quantity at changed inputs")
+        moved = {key: value for key, value in changes.items() if value != self.value(key)}
+        return self.drawn(f"{name} {sorted((key, hash(value)) for key, value in moved.items())}") if moved else self.value(name)
+
+
+def compared(claimed: Tree, derived: Tree, seed: int = 0) -> Found | None:
+    """The two formulas at random points; None where too few points give both a value in the time there is."""
+    sums = [node for tree in (claimed, derived) for node in walk(tree) if isinstance(node, Total)]
+    if any(isinstance(inner, Total) for node in sums for child in children(node) for inner in walk(child)):
+        return None  # a sum of sums may take as long as it likes
+    watched = dict.fromkeys(node for tree in (claimed, derived) for node in walk(tree) if isinstance(node, Call) and node.function in ("max", "min"))
+    bound = {node.index for node in sums}
+    calls = [call for call in list(watched)[:MOST_WATCHED] if not bound & set(names(call))]
+    untried = {(call, i) for call in calls for i in range(len(call.args))}
+    rounded = any(_is_rounded(node) for tree in (claimed, derived) for node in walk(tree))
+    ratios: list[Fraction] = []
+    equal, one_zero, count, end = True, False, 0, time.monotonic() + SECONDS
+    for point in _points(seed, bool(sums)):
+        if count and time.monotonic() > end:
+            break
+        try:
+            if any(not evaluate(node.last, point) - evaluate(node.first, point) < MOST_INDEX for node in sums):
+                continue
+            ours, theirs = Fraction(evaluate(claimed, point)), Fraction(evaluate(derived, point))
+            untried -= {(call, _taken(call, point)) for call, _ in untried}
+        except (NoValue, NotPolynomial):
+            continue
+        count += 1
+        one_zero |= (ours == 0) != (theirs == 0)
+        equal &= ours == theirs or (rounded and theirs != 0 and _alike(ours / theirs, Fraction(1)))
+        if ours and theirs:
+            ratios.append(ours / theirs)
+    return Found(tuple(ratios), count, one_zero, equal, tuple(call.args[i] for call, i in sorted(untried, key=str)), rounded) if count >= FEWEST else None
+
+
+def _points(seed: int, whole: bool) -> Iterator[Point]:
+    for i in range(MOST):
+        yield Point(f"{seed} {i}", DECADES[i % len(DECADES)], whole)
+
+
+def _is_rounded(node: Tree) -> bool:
+    """Whether a value may be irrational."""
+    return (isinstance(node, Call) and node.function in ("sqrt", "log2")) or (isinstance(node, Pow) and not isinstance(node.exponent, Num))
+
+
+def _taken(call: Call, point: Point) -> int:
+    values = [evaluate(arg, point) for arg in call.args]
+    return values.index(max(values) if call.function == "max" else min(values))
+
+
+def _alike(a: Fraction, b: Fraction) -> bool:
+    return a == b or (b != 0 and abs(a / b - 1) < NEGLIGIBLE)

@@ -1,0 +1,242 @@
+r"""Formulas as people paste them from notes and papers: a bounded subset of LaTeX, read by our own reader.
+
+``\frac``, ``\cdot``, ``\times``, ``\max``, ``\lceil``, ``\sqrt``, ``\log_2``, ``\sum``, powers, letters side by side as a
+product, units in ``\text{}`` after a number, one relation. A letter and its subscript are one name, ``H_{kv}`` is
+``H_kv``; :func:`symroof.theory.spellings.resolved` tells what it stands for. What two readers would read differently,
+such as ``a/b c``, is refused.
+
+>>> from symroof.formula.text import text
+>>> text(parse_latex(r"\kappa = 2 L H_{kv} d_h b_{\mathrm{kv}}"))
+'kappa = 2*L*H_kv*d_h*b_kv'
+>>> text(parse_latex(r"\max\left(\frac{\Phi}{\eta_c F}, \frac{W}{3.35 \times 10^{12}\,\mathrm{byte/s}}\right)"))
+'max(Phi/(eta_c*F), W/(3.35e12 byte/s))'
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+
+from symroof.formula import build
+from symroof.formula.latex_signs import SignReader, is_unit
+from symroof.formula.latex_tokens import FUNCTIONS, latex_tokens
+from symroof.formula.parse import FormulaError, Token
+from symroof.formula.tree import At, Largest, Name, Num, Total, Tree
+from symroof.units import parse_unit
+
+CLOSING = {"(": ")", "[": "]", r"\{": r"\}", "{": "}", "lceil": "rceil", "lfloor": "rfloor"}
+ROUNDED = {"lceil": "ceil", "lfloor": "floor"}
+FRACTIONS = frozenset({"frac", "tfrac", "dfrac", "cfrac"})
+MOST_ARMS = 16
+
+
+@lru_cache(maxsize=4096)
+def parse_latex(source: str, known: frozenset[str] = frozenset()) -> Tree:
+    r"""Read a formula in LaTeX; ``known`` names are read whole where they stand without ``\mathrm{}``, others letter by letter.
+
+    >>> from symroof.formula.text import text
+    >>> text(parse_latex(r"2 L d_h \cdot tp")), text(parse_latex(r"2 L d_h \cdot tp", frozenset({"tp"})))
+    ('2*L*d_h*t*p', '2*L*d_h*tp')
+    >>> parse_latex(r"\fracc{a}{b}")
+    Traceback (most recent call last):
+        ...
+    symroof.formula.parse.FormulaError: column 1: unknown command \fracc; did you mean \frac?
+
+    Raises:
+        FormulaError: anything that is not in the subset, with its column.
+    """
+    return _LatexReader(latex_tokens(source, known), known).whole()
+
+
+class _LatexReader(SignReader):
+    """The levels of LaTeX over the bounds of the plain grammar."""
+
+    # ------------------------------------------------------------------------------------------------------ products
+
+    def product(self) -> Tree:
+        tree, _ = self.signed_chain()
+        while operator := self.take("*", "/"):
+            right, factors = self.signed_chain()
+            if operator.text == "*":
+                tree = self.bounded(build.mul(tree, right), operator)
+            elif factors > 1:
+                raise FormulaError(r"what stands under this slash? write \frac{..}{..}, or brackets", operator.column)
+            else:
+                tree = self.quotient(tree, right, operator)
+        return tree
+
+    def signed_chain(self) -> tuple[Tree, int]:
+        """A run of factors side by side, and how many they are."""
+        negative = False
+        while operator := self.take("-", "+"):
+            negative ^= operator.text == "-"
+        first = self.token
+        factors = [self.power()]
+        while self.begins_factor():
+            if self.token.kind == "number" and self.tokens[self.position - 1].kind == "number":
+                raise FormulaError(r"two numbers side by side; write \cdot between them, or 1{,}024", self.token.column)
+            factors.append(self.power())
+        tree = self.bounded(build.mul(*factors), first) if len(factors) > 1 else factors[0]
+        return (build.neg(tree) if negative else tree), len(factors)
+
+    def begins_factor(self) -> bool:
+        return self.token.kind in ("number", "letter", "text", "command") or self.at(*CLOSING)
+
+    def power(self) -> Tree:
+        base = self.atom()
+        operator = self.take("^", "**")
+        if not operator:
+            return base
+        with self.deeper():
+            exponent = self.argument() if operator.text == "^" else self.power()
+        if self.at("^", "**", "_"):
+            raise FormulaError("two scripts on one sign; put what is raised in brackets", self.token.column)
+        return self.raised(base, exponent, operator)
+
+    def argument(self) -> Tree:
+        """What a command or a script takes: a group in braces, or the one sign that follows."""
+        token = self.token
+        if self.at("{"):
+            return self.group()
+        if token.kind == "number" and len(token.text) > 1:  # \frac12: LaTeX takes one digit at a time
+            if not token.text.isdigit() or self.tokens[self.position - 1].text == "^":
+                raise FormulaError(f"LaTeX takes only the first digit of {token.text[:12]}; put it in braces", token.column)
+            self.tokens[self.position] = Token("number", token.text[1:], token.column + 1)
+            return Num(Fraction(token.text[0]))
+        if token.kind == "letter":
+            return Name(self.advance().text)
+        return Num(Fraction(self.advance().text)) if token.kind == "number" else self.atom()
+
+    # --------------------------------------------------------------------------------------------------------- atoms
+
+    def atom(self) -> Tree:
+        token = self.token
+        if token.kind == "number":
+            return self.number(self.advance())
+        if token.kind == "text" and (token.text in FUNCTIONS or token.text == "argmax"):
+            self.position += 1
+            return self.named_call(token)
+        if token.kind == "text" and is_unit(token.text) and token.text not in self.known and token.text != "B":
+            unit = parse_unit(self.unit())
+            return Num(unit.size, unit.dimension)
+        if token.kind in ("letter", "text"):
+            name = self.sign()
+            return self.changed(name) or Name(name)
+        if self.at(*CLOSING):
+            return self.group()
+        if token.kind == "command":
+            self.position += 1
+            with self.deeper():
+                return self.command(token)
+        got = "the end of the formula" if token.kind == "end" else repr(token.text)
+        raise FormulaError(f"expected a number, a name or '(' but found {got}", token.column)
+
+    def group(self) -> Tree:
+        opening = self.advance()
+        tree = self.sum()
+        closing = CLOSING[opening.text]
+        self.expect(closing, f"the {_shown(closing)} that closes {_shown(opening.text)} of column {opening.column}")
+        return build.call(ROUNDED[opening.text], tree) if opening.text in ROUNDED else tree
+
+    def command(self, token: Token) -> Tree:
+        match token.text:
+            case text if text in FRACTIONS:
+                over = self.argument()
+                return self.quotient(over, self.argument(), token)
+            case "sqrt":
+                if self.at("["):
+                    raise FormulaError("only square roots; write a power", self.token.column)
+                return build.call("sqrt", self.argument())
+            case "log":
+                return build.call("log2", self.logarithm(token))
+            case "sum":
+                return self.total()
+        return self.arms(token)
+
+    def logarithm(self, token: Token) -> Tree:
+        if not self.take("_") or self.label(0) != "2":
+            raise FormulaError(r"only \log_2", token.column)
+        return self.power()
+
+    def arms(self, token: Token) -> Tree:
+        """The arguments of a maximum or minimum, in any brackets."""
+        if not self.at("(", "[", r"\{", "{"):
+            raise FormulaError(rf"\{token.text} takes its arguments in brackets", self.token.column)
+        braces = self.take("{")
+        opening = self.take("(", "[", r"\{") or braces
+        found = [self.sum()]
+        while self.take(","):
+            found.append(self.sum())
+        if len(found) > MOST_ARMS:
+            raise FormulaError(f"{token.text}() takes 1 to {MOST_ARMS} arguments, not {len(found)}", token.column)
+        for bracket in (opening, braces if opening is not braces else None):
+            if bracket:
+                self.expect(CLOSING[bracket.text], f"',' or {_shown(CLOSING[bracket.text])}")
+        return build.call(token.text, *found)
+
+    def named_call(self, token: Token) -> Tree:
+        r"""A function written upright: ``\text{ceil}(x)``, ``\operatorname{arg\,max}(\text{compute: } x, ..)``."""
+        with self.deeper():
+            if token.text == "argmax":
+                return self.largest()
+            if token.text in ("max", "min"):
+                return self.arms(token)
+            if not self.at("(", "[", "{"):
+                raise FormulaError(f"{token.text} takes its argument in brackets", self.token.column)
+            return build.call(token.text, self.group())
+
+    def largest(self) -> Tree:
+        self.expect("(", "'('")
+        found: list[tuple[str, Tree]] = []
+        while not found or self.take(","):
+            label = self.token
+            if label.kind != "text" or not label.text.endswith(":"):
+                raise FormulaError(r"expected a label such as \text{compute: }", label.column)
+            self.position += 1
+            found.append((label.text.removesuffix(":").strip(), self.sum()))
+        self.expect(")", "',' or ')'")
+        return Largest(tuple(found))
+
+    def total(self) -> Tree:
+        r"""``\sum_{j=1}^{n}`` of the product that follows."""
+        self.expect("_", "the index of the sum, such as _{j=1}")
+        self.expect("{", "'{'")
+        index = self.sign()
+        self.expect("=", "'='")
+        first = self.sum()
+        self.expect("}", "'}'")
+        self.expect("^", "the last value of the index, such as ^{n}")
+        last = self.argument()
+        return Total(self.product(), index, first, last)
+
+    def changed(self, name: str) -> Tree | None:
+        r"""A quantity at changed inputs: ``\left. X \right\vert_{C = S + 1}`` or ``X(C = S + 1)``."""
+        start = self.position
+        if self.take("|"):
+            self.expect("_", "'_'")
+            self.expect("{", "'{'")
+            return At(name, self.changes("}"))
+        if self.take("(") and self.token.kind in ("letter", "text"):
+            try:
+                self.sign()
+                found = self.at("=")
+            except FormulaError:
+                found = False
+            self.position = start + 1
+            if found:
+                return At(name, self.changes(")"))
+        self.position = start
+        return None
+
+    def changes(self, closing: str) -> tuple[tuple[str, Tree], ...]:
+        found: list[tuple[str, Tree]] = []
+        while not found or self.take(","):
+            key = self.sign()
+            self.expect("=", "'='")
+            found.append((key, self.sum()))
+        self.expect(closing, f"',' or {closing!r}")
+        return tuple(found)
+
+
+def _shown(bracket: str) -> str:
+    return rf"\{bracket}" if bracket.isalpha() else f"'{bracket}'"

@@ -1,0 +1,125 @@
+"""Checked claims for machines that show them in a review: GitHub's annotations and SARIF 2.1.0."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from symroof import __version__
+from symroof.specs.errors import Problem, visible
+
+if TYPE_CHECKING:
+    from symroof.claims.checked import Checked, Report
+
+LEVELS = {"wrong": "error", "inconsistent": "error", "conditional": "warning", "unchecked": "note"}
+"""SARIF's level of each verdict that is told; what holds is no result."""
+GITHUB = {"error": "error", "warning": "warning", "note": "notice"}
+RULES = {
+    "wrong": "The derived value does not agree with the claimed one.",
+    "inconsistent": "The claim's own parts, or two claims, disagree.",
+    "conditional": "The claim is true only under assumptions that the text does not state.",
+    "unchecked": "The claim was not checked.",
+    "does_not_fit": "The claim is of a configuration that does not fit in memory.",
+    "dimension": "The units of the claim do not agree.",
+    "regime": "The formula was used outside the regime where it holds.",
+}
+SCHEMA = "https://raw.githubusercontent.com/oasis-tcs/sarif-spec/main/sarif-2.1/schema/sarif-schema-2.1.0.json"
+LONGEST = 1000
+
+
+def level(claim: Checked, strict: bool) -> str:
+    """How loud a claim is told; nothing where it holds."""
+    found = LEVELS.get(claim.verdict, "warning" if claim.flags else "")
+    return "error" if found and claim.finding(strict) else found
+
+
+def message(claim: Checked) -> str:
+    """What is wrong, in one paragraph."""
+    parts = [f"{claim.says.rstrip('.')}." if claim.says else "", claim.verdict]
+    if claim.claimed and claim.derived:
+        parts[1] += f": claimed {claim.claimed}, derived {claim.derived}"
+    parts += [claim.reason, *(f"{slip.slip}: {slip.text}" for slip in claim.slips if slip.named)]
+    parts += [RULES[flag].rstrip(".") for flag in claim.flags if flag in RULES]
+    parts += [f"write {claim.correction}"] if claim.correction else []
+    said = visible(parts[0] + " " + "; ".join(part.rstrip(".") for part in parts[1:] if part)).strip()
+    return said if len(said) <= LONGEST else said[: LONGEST - 1] + "…"
+
+
+# --------------------------------------------------------------------------------------------------------------- GitHub
+
+
+def github(report: Report, strict: bool = False) -> list[str]:
+    """A workflow command for each claim that does not hold: GitHub shows it beside the line."""
+    return [
+        _command(GITHUB[found], claim.file, claim.line, claim.column, f"symroof: {claim.verdict}", message(claim))
+        for claim in report.claims
+        if (found := level(claim, strict))
+    ]
+
+
+def github_problems(problems: Iterable[Problem]) -> list[str]:
+    """The same for files that cannot be read."""
+    return [_command("error", p.file, p.line or 1, p.column or 1, "symroof: bad input", ": ".join(filter(None, (p.path, p.message, p.hint)))) for p in problems]
+
+
+def _command(kind: str, file: str, line: int, column: int, title: str, said: str) -> str:
+    return f"::{kind} file={_property(file)},line={line},col={column},title={_property(title)}::{_data(said)}"
+
+
+def _data(said: str) -> str:
+    """Escaped as GitHub's runner reads a message.
+
+    >>> _data("62 %\\n::error::x")
+    '62 %25%0A::error::x'
+    """
+    return said.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(said: str) -> str:
+    return _data(said).replace(":", "%3A").replace(",", "%2C")
+
+
+# ---------------------------------------------------------------------------------------------------------------- SARIF
+
+
+def sarif(report: Report, strict: bool = False) -> dict[str, Any]:
+    """A SARIF log: one result for each claim that does not hold, one rule for each verdict and for each slip that was named."""
+    told = [(claim, found) for claim in report.claims if (found := level(claim, strict))]
+    rules = sorted({rule(claim) for claim, _ in told})
+    driver = {
+        "name": "symroof", "version": __version__, "rules": [_rule(name) for name in rules],
+    }  # fmt: skip
+    results = [_result(claim, found, rules.index(rule(claim))) for claim, found in told]
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}]}
+
+
+def rule(claim: Checked) -> str:
+    """The rule a claim breaks: its verdict, with the slip where one is named; a flag where it holds."""
+    if claim.verdict not in LEVELS:
+        return claim.flags[0]
+    slip = next((slip.slip for slip in claim.slips if slip.named), "")
+    return f"{claim.verdict}/{slip}" if slip else claim.verdict
+
+
+def _rule(name: str) -> dict[str, Any]:
+    head, _, slip = name.partition("/")
+    said = RULES.get(head, "The claim does not hold.")
+    return {"id": name, "shortDescription": {"text": said}, "fullDescription": {"text": f"{said} The slip: {slip}." if slip else said},
+            "defaultConfiguration": {"level": LEVELS.get(head, "warning")}}  # fmt: skip
+
+
+def _result(claim: Checked, found: str, index: int) -> dict[str, Any]:
+    region: dict[str, int] = {"startLine": claim.line, "startColumn": claim.column}
+    if claim.figure and not claim.figure.last:
+        region |= {"endLine": claim.line, "endColumn": claim.column + len(claim.figure.digits)}
+    path = PurePath(claim.file)
+    uri = path.as_uri() if path.is_absolute() else quote(path.as_posix(), errors="replace")
+    mark = hashlib.sha256("\0".join((uri, claim.id, claim.says)).encode("utf-8", "surrogatepass")).hexdigest()
+    return {
+        "ruleId": rule(claim), "ruleIndex": index, "level": found, "message": {"text": message(claim)},
+        "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}, "region": region}}],
+        "partialFingerprints": {"symroofClaim/v1": mark},
+    }  # fmt: skip

@@ -1,0 +1,186 @@
+"""Checked claims for people: a table to look along, then for each claim that does not hold what was wrong and how to see it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from symroof.report.table import table, width
+from symroof.specs.errors import visible
+
+if TYPE_CHECKING:
+    from symroof.claims.checked import Checked, Report
+
+HEADER = ("line", "sentence", "claimed", "derived", "verdict", "slip", "correction")
+NARROWEST, WIDEST = 60, 160
+SENTENCE, CELL = 28, 22
+"""Columns: the least a sentence beside its numbers is given, the most any other cell is."""
+MOST_LINES = 4
+"""Lines of a wrapped cell before it is cut."""
+TOLD = ("wrong", "inconsistent", "conditional", "unchecked")
+"""Verdicts that are explained below the table."""
+OPTIONS = ("prompt", "output", "batch", "context", "tp", "mfu", "mbu", "weights", "kv", "activations", "model", "hardware", "preset")
+MARKED = {"does_not_fit": "this configuration does not fit in memory", "dimension": "the units do not agree", "regime": "used outside the regime it holds in"}
+
+
+def text(report: Report, columns: int = 120, strict: bool = False) -> str:
+    """The whole answer for a terminal of so many columns."""
+    room = max(NARROWEST, min(columns, WIDEST))
+    sections = []
+    for file in dict.fromkeys(report.files):
+        claims = [claim for claim in report.claims if claim.file == file]
+        if claims:
+            sections.append(f"{visible(file)}\n{claims_table(claims, room)}")
+            sections += ["\n".join(explained(claim, room)) for claim in claims if claim.verdict in TOLD or (claim.flags and strict)]
+        else:
+            sections.append(f"{visible(file)}: no claims; put one behind a sentence: <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->")
+    return "\n\n".join([*sections, summary(report)])
+
+
+def summary(report: Report) -> str:
+    """``8 claims: 4 rounded, 1 conditional, 3 wrong``."""
+    count = len(report.claims)
+    told = ", ".join(f"{number} {verdict}" for verdict, number in report.summary.items())
+    return f"{count} claim{'' if count == 1 else 's'}" + (f": {told}" if told else "")
+
+
+# ------------------------------------------------------------------------------------------------------------ the table
+
+
+def claims_table(claims: Sequence[Checked], room: int) -> str:
+    """One row a claim, in the order of the file; columns that are empty throughout left out."""
+    rows = [[str(c.line), c.says, c.claimed, c.derived, _verdict(c), _slip(c), c.correction] for c in claims]
+    kept = [i for i in range(len(HEADER)) if i < 5 or any(row[i] for row in rows)]
+    cells = [[_lines(visible(row[i]), CELL) for i in kept if i != 1] for row in rows]
+    others = table([[" " * max(map(width, cell)) for cell in row] for row in cells], [HEADER[i] for i in kept if i != 1])
+    left = room - 2 - width(others.partition("\n")[2].partition("\n")[0]) - 2
+    sentences = [visible(row[1]) for row in rows]
+    drawn = _beside(cells, sentences, left, kept) if left >= SENTENCE else _above(cells, sentences, room, kept)
+    marks = sorted({flag for claim in claims for flag in claim.flags})
+    return "\n".join([drawn, *(f"  ! {flag}: {MARKED.get(flag, flag)}" for flag in marks)])
+
+
+def _beside(cells: Sequence[Sequence[list[str]]], sentences: Sequence[str], left: int, kept: Sequence[int]) -> str:
+    """A wide table: the sentence in a column of its own."""
+    longest = max(width("sentence"), *map(width, sentences))
+    rows = [[first, _lines(said, min(left, longest)), *rest] for (first, *rest), said in zip(cells, sentences, strict=True)]
+    return table([line for row in rows for line in _spread(row)], [HEADER[i] for i in kept], indent="  ")
+
+
+def _above(cells: Sequence[Sequence[list[str]]], sentences: Sequence[str], room: int, kept: Sequence[int]) -> str:
+    """A narrow table: each sentence above its numbers, the line beside the sentence."""
+    spread = [_spread([[""], *row[1:]]) for row in cells]
+    wide = max(len("line"), *(len(row[0][0]) for row in cells))
+    rows = [["".rjust(wide), *line[1:]] for lines in spread for line in lines]
+    head, rule, *rest = table(rows, ["line".rjust(wide), *(HEADER[i] for i in kept if i > 1)], indent="  ").splitlines()
+    out, drawn = [head, rule], iter(rest)
+    for row, said, lines in zip(cells, sentences, spread, strict=True):
+        first, *more = _lines(said, room - wide - 4) or [""]
+        out += [f"  {row[0][0].rjust(wide)}  {first}".rstrip(), *(f"  {'':{wide}}  {line}" for line in more)]
+        out += [next(drawn) for _ in lines]
+    return "\n".join(out)
+
+
+def _spread(row: Sequence[list[str]]) -> list[list[str]]:
+    """A row of wrapped cells as rows of single lines."""
+    return [[cell[line] if line < len(cell) else "" for cell in row] for line in range(max(map(len, row)))]
+
+
+def _verdict(claim: Checked) -> str:
+    return f"{claim.verdict} !" if claim.flags else claim.verdict
+
+
+def _slip(claim: Checked) -> str:
+    if claim.slips:
+        return ", ".join(slip.slip + ("" if slip.named else "?") for slip in claim.slips[:2])
+    return "needs " + ", ".join(claim.assumptions_needed) if claim.assumptions_needed else ""
+
+
+def _lines(words: str, limit: int) -> list[str]:
+    """A cell broken between words into lines of at most so many columns, cut after a few."""
+    lines = [""]
+    for word in re.findall(r"\S+", words):
+        for piece in _pieces(word, limit):
+            if lines[-1] and width(lines[-1]) + 1 + width(piece) > limit:
+                lines.append("")
+            lines[-1] += f" {piece}" if lines[-1] else piece
+    if len(lines) > MOST_LINES:
+        lines = [*lines[: MOST_LINES - 1], lines[MOST_LINES - 1][: limit - 1].rstrip() + "…"]
+    return lines
+
+
+def _pieces(word: str, limit: int) -> list[str]:
+    pieces = [""]
+    for character in word:
+        if pieces[-1] and width(pieces[-1] + character) > limit:
+            pieces.append("")
+        pieces[-1] += character
+    return pieces
+
+
+# ------------------------------------------------------------------------------------------------------ what was wrong
+
+
+def explained(claim: Checked, room: int = 120) -> list[str]:
+    """A claim that does not hold: where, by how much, why, what to write, and the command that shows the derivation."""
+    lines = [f"{visible(claim.file)}:{claim.line}:{claim.column}: {claim.verdict}: {visible(claim.says or claim.id)}"]
+    if claim.claimed and claim.derived:
+        lines.append(f"claimed {claim.claimed}, derived {claim.derived}{off(claim.ratio) if claim.verdict == 'wrong' else ''}")
+    lines += [claim.reason] if claim.reason else []
+    lines += [
+        f"{'slip' if slip.named else 'perhaps'}: {slip.slip}: {slip.text} (so would {slip.chance:.0%} of random errors of this size)" for slip in claim.slips
+    ]
+    lines += [f"note: {MARKED.get(flag, flag)}" for flag in claim.flags]
+    lines += [f"write: {claim.correction}"] if claim.correction else []
+    lines += [f"see: {command}"] if (command := reproduced(claim)) else []
+    return [_cut(lines[0], room * 3), *("    " + visible(line) for line in lines[1:])]
+
+
+def _cut(line: str, most: int) -> str:
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def off(ratio: float | None) -> str:
+    """How far off, in words: per cent near by, a factor further away.
+
+    >>> off(1.2), off(8.0), off(0.25)
+    (': 20 % too high', ': 8 times too high', ': 4 times too low')
+    """
+    if ratio is None or ratio <= 0 or ratio == 1:
+        return ""
+    if 0.5 < ratio < 1.5:
+        return f": {abs(ratio - 1) * 100:.2g} % too {'high' if ratio > 1 else 'low'}"
+    factor = ratio if ratio > 1 else 1 / ratio
+    return f": {f'{factor:.3g}' if factor < 1000 else f'{factor:,.0f}' if factor < 1e9 else f'{factor:.1e}'} times too {'high' if ratio > 1 else 'low'}"
+
+
+def reproduced(claim: Checked) -> str:
+    """The command that derives the right value; empty where no single one does."""
+    spec = claim.claim
+    if claim.judgement.value is None or claim.judgement.parts or not (spec.quantity or spec.threshold):
+        return ""
+    verb = ["derive", spec.quantity] if spec.quantity else ["solve", spec.threshold, *(["--for", spec.solve_for] if spec.solve_for else [])]
+    return shlex.join(["symroof", *map(str, verb), *options(spec.given)])
+
+
+def options(given: Mapping[str, Any]) -> list[str]:
+    """A claim's case as options of the command line."""
+    found: list[str] = []
+    for name, value in given.items():
+        if name == "assume":
+            found += [part for switch, choice in value.items() for part in ("--assume", f"{switch}={_plain(choice)}")]
+        elif name == "targets":
+            found += [part for metric, limit in value.items() for part in ("--target", f"{metric}={_plain(limit)}")]
+        elif name in OPTIONS:
+            found += [f"--{name}", _plain(value)]
+        else:
+            found += ["--set", f"{name}={_plain(value)}"]
+    return found
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(float(value)) if not isinstance(value, (str, int)) else str(value)

@@ -1,0 +1,138 @@
+"""Claim files: sentences with the numbers, formulas and verdicts they state, to be derived anew.
+
+A claim has exactly one form; the field that names it tells which (see :data:`FORMS`).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, ConfigDict, WithJsonSchema, model_validator
+
+from symroof.specs.fields import Faults, Source, Spec
+
+FORMS = {
+    "quantity": "a value, a row of values, or a formula of a quantity",
+    "expression": "arithmetic with units",
+    "threshold": "a named threshold, or an equation for a symbol",
+    "relation": "a label, a truth, or a comparison; with for_all throughout a range",
+    "compare": "a ratio of two cases",
+    "catalogue": "a figure of a device or a model",
+    "moves": "which way a quantity moves with an input",
+    "steps": "a chain of named steps",
+    "unchecked": "what no formula decides, with the reason",
+}
+"""The field that tells a claim's form, and what it claims."""
+
+MOST_CLAIMS = 2000
+IDENTIFIER = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+
+
+def _source(value: object) -> object:
+    return {"title": value} if isinstance(value, str) else value
+
+
+Anything = Annotated[Any, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]})]
+Names = Annotated[dict[str, Any], WithJsonSchema({"type": "object"})]
+
+
+class StepSpec(Spec):
+    """One step of a chain: arithmetic over the steps before it, or a quantity."""
+
+    name: str
+    expression: str | None = None
+    quantity: str | None = None
+    given: Names = {}
+    value: Anything
+
+
+PYTHON_WORDS = {"for": "solve_for", "with": "with_"}
+"""Keys of the file that are words of Python: the fields behind them are called otherwise."""
+
+
+def _as_in_files(schema: dict[str, Any]) -> None:
+    """A schema with the keys as files have them."""
+    words = {field: key for key, field in PYTHON_WORDS.items()}
+    schema["properties"] = {words.get(name, name): value for name, value in schema["properties"].items()}
+
+
+class ClaimSpec(Spec):
+    """One claim in one form."""
+
+    model_config = ConfigDict(json_schema_extra=_as_in_files)
+
+    id: str
+    says: str = ""
+    line: int | None = None
+    quantity: str | None = None
+    expression: str | None = None
+    threshold: str | None = None
+    relation: str | None = None
+    compare: str | None = None
+    catalogue: str | None = None
+    moves: str | None = None
+    steps: tuple[StepSpec, ...] = ()
+    unchecked: str | None = None
+    given: Names = {}
+    needs: Names = {}
+    between: tuple[Names, ...] = ()
+    for_all: Names = {}
+    formula: str | None = None
+    where: Names = {}
+    solve_for: str | None = None
+    with_: str | None = None
+    value: Anything | None = None
+    values: Names = {}
+    tolerance: Anything | None = None
+    conflicts_with: str | None = None
+    note: str | None = None
+
+    @property
+    def form(self) -> str:
+        """The field that tells what is claimed."""
+        return next(name for name in FORMS if getattr(self, name))
+
+    @model_validator(mode="before")
+    @classmethod
+    def _python_words(cls, data: Any) -> Any:
+        if isinstance(data, dict):
+            return {PYTHON_WORDS.get(key, key): value for key, value in data.items()}
+        return data
+
+    @model_validator(mode="after")
+    def _one_form(self) -> ClaimSpec:
+        found = [name for name in FORMS if getattr(self, name)]
+        if len(found) != 1:
+            said = f"has {' and '.join(found)}: a claim has one form" if found else f"needs one of {', '.join(FORMS)}"
+            raise Faults([((), said)])
+        stated = self.value is not None or bool(self.values) or bool(self.formula) or found[0] in ("steps", "unchecked")
+        if not stated:
+            raise Faults([((), "states nothing: give value, values or formula")])
+        if found[0] == "compare" and len(self.between) != 2:
+            raise Faults([(("between",), "needs the two cases that are compared")])
+        if found[0] == "moves" and not self.with_:
+            raise Faults([((), "needs with: the input that moves it")])
+        return self
+
+
+class ClaimsSpec(Spec):
+    """A file of claims about one source."""
+
+    source: Annotated[Source | None, BeforeValidator(_source)] = None
+    title: str | None = None
+    claims: tuple[ClaimSpec, ...]
+    notes: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _distinct(self) -> ClaimsSpec:
+        if len(self.claims) > MOST_CLAIMS:
+            raise Faults([(("claims",), f"has {len(self.claims):,} claims; at most {MOST_CLAIMS:,} are read from one file")])
+        seen: dict[str, int] = {}
+        faults: list[tuple[tuple[str | int, ...], str]] = []
+        for i, claim in enumerate(self.claims):
+            if claim.id in seen:
+                faults.append((("claims", i, "id"), f"{claim.id} is the id of claim {seen[claim.id] + 1} too"))
+            seen.setdefault(claim.id, i)
+        if faults:
+            raise Faults(faults)
+        return self

@@ -1,0 +1,1 @@
+"""Claims: read, judged, told."""

@@ -1,0 +1,296 @@
+"""Files of claims checked: verdicts, places, conflicts, corrections, JSON.
+
+By hand: the cache of Llama-3-70B is 327,680 byte a token; 989.4e12 / 3.35e12 = 295.34.
+"""
+
+import contextlib
+import json
+import random
+
+import pytest
+
+import symroof as sr
+from symroof.claims.checking import check, check_text
+from symroof.claims.correcting import rewritten
+from symroof.specs.errors import InputError
+
+KV = "quantity: kv_cache_bytes, given: {model: llama-3-70b, prompt: 4096}"
+FIELDS = {"id", "file", "line", "says", "verdict", "claimed", "derived", "ratio", "tolerance", "assumptions_needed", "slips", "flags", "reason", "correction"}
+
+
+def yaml_claims(*entries):
+    return check_text("claims:\n" + "".join(f"- {{{entry}}}\n" for entry in entries), "claims.yaml")
+
+
+def problems(*entries):
+    with pytest.raises(InputError) as caught:
+        yaml_claims(*entries)
+    return [(p.line, p.column, p.path, f"{p.message}; {p.hint}") for p in caught.value.problems]
+
+
+# ---------------------------------------------------------------------------------------------------------- claim files
+
+
+def test_a_claim_file_is_checked_in_its_order():
+    report = yaml_claims(f"id: a, {KV}, value: 1.34 GB", f"id: b, {KV}, value: 2.68 GB", "id: c, unchecked: taste")
+    assert [(c.id, c.verdict, c.line) for c in report.claims] == [("a", "rounded", 2), ("b", "wrong", 3), ("c", "unchecked", 4)]
+    assert report.summary == {"rounded": 1, "wrong": 1, "unchecked": 1}
+
+
+@pytest.mark.parametrize(
+    ("value", "verdict"),
+    [("1.20", "rounded"), ("1.2", "rounded"), ("1.200", "approximate"), ("1.201", "rounded"), ("1.2e0", "rounded"), ("1", "rounded"), ("'1.20'", "rounded")],
+)
+def test_a_bare_number_is_held_to_the_digits_it_was_written_with(value, verdict):
+    claim = yaml_claims(f"id: a, expression: 1.2014*1, value: {value}").claims[0]
+    assert (claim.verdict, claim.claimed) == (verdict, value.strip("'"))
+
+
+def test_the_numbers_of_a_row_and_of_a_chain_keep_their_digits():
+    row = "id: a, quantity: kv_bytes_per_token, given: {model: llama-3-70b}, values: {kv: [fp16, fp8], value: [327.68 kB, 163.84 kB]}"
+    intensity = "id: b, quantity: decode_intensity, given: {params: 70e9, assume: {detail: weights}, prompt: 9}, values: {batch: [1, 8], value: [1.00, 8.0]}"
+    chain = "id: c, steps: [{name: w, expression: 1.25*2, value: 2.50}, {name: t, expression: w/2, value: 1.3}]"
+    report = yaml_claims(row, intensity, chain)
+    assert [c.verdict for c in report.claims] == ["exact", "exact", "rounded"]
+    assert report.claims[1].claimed == "1.00, 8.0"
+    assert report.claims[2].claimed == "w 2.50, t 1.3"
+    shown = report.as_json()["claims"]
+    assert shown[0]["claimed"] == [327680, 163840]
+    assert shown[1]["derived"] == [1, 8]
+
+
+def test_an_unknown_name_is_an_error_with_its_place():
+    found = problems(
+        "id: a, quantity: kv_cache_byts, value: 1",
+        "id: b, quantity: itl, given: {promt: 3}, value: 1",
+        "id: c, quantity: itl, given: {model: llama-3-71b}, value: 1",
+        "id: d, quantity: itl, given: {assume: {atention: full}}, value: 1",
+        "id: e, compare: itl, between: [{hardware: h100}, {hardware: h100-sxm, x: 1}], value: 1",
+        "id: f, relation: itll < 50 ms, value: true",
+        "id: g, moves: itl, with: bach, value: up",
+        "id: h, threshold: itl = ttfft, for: batch, value: 1",
+        "id: i, steps: [{name: w, expression: v + 1, value: 1}]",
+    )
+    assert [(line, path) for line, _, path, _ in found] == [
+        (2, "claims[0].quantity"),
+        (3, "claims[1].given.promt"),
+        (4, "claims[2].given.model"),
+        (5, "claims[3].given.assume"),
+        (6, "claims[4].between[1].x"),
+        (7, "claims[5].relation"),
+        (8, "claims[6].with"),
+        (9, "claims[7].threshold"),
+        (10, "claims[8].steps[0].expression"),
+    ]
+    assert "did you mean 'kv_cache_bytes'" in found[0][3]
+    assert "did you mean 'prompt'" in found[1][3]
+    assert "did you mean 'batch'" in found[6][3]
+
+
+def test_a_claim_that_lacks_an_input_is_unchecked_with_the_reason():
+    claim = yaml_claims("id: a, quantity: itl, given: {model: llama-3-8b, prompt: 64}, value: 5.0 ms").claims[0]
+    assert (claim.verdict, claim.claimed) == ("unchecked", "5.0 ms")
+    assert "peak_flops" in claim.reason
+    assert not claim.finding()
+    assert claim.finding(strict=True)
+    assert not yaml_claims("id: a, unchecked: taste").claims[0].finding(strict=True)
+
+
+def test_a_part_the_model_lacks_is_unchecked():
+    assert yaml_claims("id: a, quantity: n_heads.global, given: {model: llama-3-8b}, value: 5").claims[0].verdict == "unchecked"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "a: 1",
+        "- 1",
+        "claims: 3",
+        "claims: [3]",
+        "claims: [{id: a}]",
+        "claims: [{id: a, unchecked: x}, {id: a, unchecked: y}]",
+        "claims: {",
+        "\0",
+        "claims: [" * 30,
+    ],
+)
+def test_what_is_no_claim_file_is_refused_with_a_place(text):
+    with pytest.raises(InputError) as caught:
+        check_text(text, "claims.yaml")
+    assert all(problem.line for problem in caught.value.problems)
+
+
+def test_odd_values_are_judged_or_refused():
+    odd = ["3", "-1", "''", "[]", "{}", "true", "1e60", ".5", "'9**9'", "'\\0'", "[1, 2]", "{a: 1}", "null", "a b", "'1..'", "x", "'é'", "'" + "9" * 200 + "'"]
+    rng = random.Random(3)
+    keys = [
+        "quantity",
+        "value",
+        "given",
+        "needs",
+        "tolerance",
+        "values",
+        "between",
+        "for_all",
+        "threshold",
+        "relation",
+        "conflicts_with",
+        "for",
+        "with",
+        "moves",
+    ]
+    inner = ["model", "hardware", "prompt", "assume", "targets", "preset", "kv", "batch", "itl"]
+    for _ in range(400):
+        entry = {"quantity": "kv_cache_bytes", "value": "1"} | {rng.choice(keys): rng.choice(odd) for _ in range(2)}
+        if rng.random() < 0.6:
+            entry["given"] = f"{{{rng.choice(inner)}: {rng.choice(odd)}}}"
+        with contextlib.suppress(InputError):
+            json.dumps(yaml_claims("id: a, " + ", ".join(f"{k}: {v}" for k, v in entry.items())).as_json())
+
+
+# ------------------------------------------------------------------------------------------------------------ conflicts
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "verdict"),
+    [
+        ("1.34 GB", "1.43 GB", "inconsistent"),
+        ("1.34 GB", "1.3 GB", "rounded"),  # 1.3 means 1.25 to 1.35
+        ("1.34 GB", "1340 MB", "rounded"),
+        ("1.34 GB", "< 1.2 GB", "inconsistent"),
+        ("1.34 GB", "< 1.5 GB", "rounded"),
+        ("1.34 GB", "1.10..1.20 GB", "inconsistent"),
+        ("1.34 GB", "~1.35 GB", "rounded"),
+        ("1.34 GB", "5 ms", "rounded"),
+    ],
+)
+def test_two_claims_of_one_thing(one, two, verdict):
+    first, _ = yaml_claims(f"id: a, {KV}, value: {one}, conflicts_with: b", f"id: b, {KV}, value: '{two}'").claims
+    assert first.verdict == verdict
+    if verdict == "inconsistent":
+        assert f"{two} in b" in first.reason
+        assert first.finding()
+
+
+def test_two_labels_conflict_and_so_do_claims_nobody_can_derive():
+    labels = [
+        f"id: {i}, relation: decode_bound, given: {{model: llama-3-8b}}, value: {v}, conflicts_with: {o}"
+        for i, v, o in [("a", "memory", "b"), ("b", "compute", "a")]
+    ]
+    assert [c.verdict for c in yaml_claims(*labels).claims] == ["inconsistent", "inconsistent"]
+    bare = ["id: a, quantity: itl, value: 20 ms, conflicts_with: b", "id: b, quantity: itl, value: 30 ms"]
+    assert [c.verdict for c in yaml_claims(*bare).claims] == ["inconsistent", "unchecked"]
+
+
+def test_a_conflict_with_nobody_is_an_error():
+    ((line, column, path, said),) = problems(f"id: kv-4k, {KV}, value: 1 GB, conflicts_with: kv-4kk")
+    assert (line, path) == (2, "claims[0].conflicts_with")
+    assert column > 50
+    assert "did you mean 'kv-4k'" in said
+    assert "itself" in problems("id: a, unchecked: x, conflicts_with: a")[0][3]
+
+
+def test_conflicts_in_a_note():
+    annotation = "<!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 "
+    text = f"1.34 GB {annotation}id=one -->\n\nLater 1.5 GB {annotation}id=two conflicts_with=one -->\n"
+    assert [c.verdict for c in check_text(text, "n.md").claims] == ["rounded", "inconsistent"]
+
+
+def test_units_nobody_writes_are_no_bug():
+    square = "quantity: itl, value: 5 s/byte/byte"
+    assert [c.verdict for c in yaml_claims(f"id: a, {square}, conflicts_with: b", f"id: b, {square}").claims] == ["unchecked", "unchecked"]
+    products = [f"id: {i}, expression: 2 byte * 3 byte, value: {v}, conflicts_with: {o}" for i, v, o in [("a", 6, "b"), ("b", 7, "a")]]
+    assert len(yaml_claims(*products).claims) == 2
+    assert check_text("6 <!-- symroof: expression='2 byte * 3 byte' -->", "n.md").claims[0].verdict != "exact"
+
+
+# ---------------------------------------------------------------------------------------------------------- corrections
+
+
+@pytest.mark.parametrize(
+    ("digits", "value", "text"),
+    [
+        ("2.68", "1.34217", "1.34"),
+        ("2.680", "1.34217", "1.342"),
+        ("3", "1.34217", "1"),
+        ("24", "311.7", "312"),
+        ("24", "9.96", "10"),
+        ("2.4", "9.96", "10"),
+        ("2.4", "9.94", "9.9"),
+        ("1,000", "1310720", "1,310,720"),
+        ("1000", "1310720", "1310720"),
+        ("0.5", "0.00123", "0.001"),
+        ("0.50", "0.00123", "0.0012"),
+        ("5", "0", "0"),
+        (".25", "0.5", "0.50"),
+        ("007", "3.2", "3"),
+    ],
+)
+def test_a_number_written_anew_keeps_its_significant_digits(digits, value, text):
+    from fractions import Fraction
+
+    assert rewritten(digits, Fraction(value)) == text
+
+
+@pytest.mark.parametrize(
+    ("written", "correction"),
+    [
+        ("2.68 GB", "1.34 GB"),
+        ("about 2.68 GB", "about 1.34 GB"),
+        ("2.50 GiB", "1.25 GiB"),
+        ("2,684 MB", "1,342 MB"),
+        ("2.68e9 byte", "1.34e9 byte"),
+        ("'< 1.3 GB'", ""),
+        ("2..3 GB", ""),
+        ("5 ms", "1.3422 GB"),
+    ],
+)
+def test_the_correction_is_written_as_the_claim_was(written, correction):
+    quoted = written if "'" in written else f"'{written}'"
+    assert yaml_claims(f"id: a, {KV}, value: {quoted}").claims[0].correction == correction
+
+
+# ----------------------------------------------------------------------------------------------------- Python and JSON
+
+
+def test_the_contract_s_call(tmp_path):
+    note = tmp_path / "notes.md"
+    note.write_text("It takes 1.34 GB. <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->", encoding="utf-8")
+    assert sr.check(str(note)).claims[0].verdict == "rounded"
+    assert sr.check([note, note]).summary == {"rounded": 2}
+    assert repr(sr.check(note)) == "Report(1 rounded)"
+
+
+def test_every_bad_file_is_told_before_anything_is_judged(tmp_path):
+    bad = tmp_path / "bad.md"
+    bad.write_text("1 GB <!-- symroof: kv_cache_byts -->", encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        check([bad, tmp_path / "none.yaml", tmp_path])
+    assert [problem.file for problem in caught.value.problems] == [str(bad), str(tmp_path / "none.yaml"), str(tmp_path)]
+
+
+def test_json_has_the_form_of_the_contract_and_numbers_in_base_units():
+    report = yaml_claims(
+        f"id: a, says: words, line: 12, {KV}, value: 2.68 GB",
+        "id: b, relation: decode_bound, given: {model: llama-3-8b, hardware: h100-sxm, prompt: 64}, value: memory",
+        f"id: c, {KV}, value: 1..2 GB",
+        "id: d, relation: fits, given: {model: llama-3-8b, hardware: h100-sxm, prompt: 64}, value: true",
+        "id: e, unchecked: taste",
+    )
+    shown = report.as_json()
+    assert (shown["schema"], shown["summary"]) == ("symroof/check/1", {"exact": 3, "wrong": 1, "unchecked": 1})
+    assert all(set(entry) >= FIELDS for entry in shown["claims"])
+    first = shown["claims"][0]
+    assert (first["claimed"], first["derived"], first["line"], first["file"]) == (2_680_000_000, 1_342_177_280, 2, "claims.yaml")
+    assert first["ratio"] == pytest.approx(2.68e9 / 1342177280)
+    assert first["tolerance"] == pytest.approx(0.005 / 2.68)
+    assert [(entry["claimed"], entry["derived"]) for entry in shown["claims"][1:4]] == [("memory", "memory"), ("1..2 GB", 1_342_177_280), (True, True)]
+    assert json.loads(json.dumps(shown)) == shown
+
+
+def test_a_study_checks_the_claim_files_it_names(tmp_path):
+    (tmp_path / "c.yaml").write_text(f"claims:\n- {{id: a, {KV}, value: 1.34 GB}}\n", encoding="utf-8")
+    (tmp_path / "study.yaml").write_text("title: t\nmodel: llama-3-8b\nhardware: h100-sxm\nworkload: {prompt: 64}\nclaims: [c.yaml]\n", encoding="utf-8")
+    assert sr.Study.load(tmp_path / "study.yaml").check().summary == {"rounded": 1}
+    assert sr.Study(model="llama-3-8b").check().claims == ()

@@ -1,0 +1,374 @@
+"""Notes: which number an annotation speaks of, what it says, and what is refused, each at its place.
+
+The cache of Llama-3-70B is worked out by hand: 2 (K and V) * 80 layers * 8 heads * 128 wide * 2 byte = 327,680 byte a token.
+"""
+
+import random
+import time
+
+import pytest
+
+from symroof.claims.checking import check_text
+from symroof.claims.figures import figures
+from symroof.claims.notes import MOST_ANNOTATIONS, read_note
+from symroof.specs.errors import InputError
+
+TOKEN = 2 * 80 * 8 * 128 * 2
+KV = "<!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 kv=fp16 -->"
+
+
+def only(text):
+    """The one claim of a note."""
+    (claim,) = check_text(text, "note.md").claims
+    return claim
+
+
+def refused(text):
+    """The problems of a note, as (line, column, message with hint)."""
+    with pytest.raises(InputError) as caught:
+        check_text(text, "note.md")
+    return [(p.line, p.column, f"{p.message}; {p.hint}") for p in caught.value.problems]
+
+
+# -------------------------------------------------------------------------------------------- the number that is meant
+
+
+def test_the_contract_s_example():
+    claim = only(f"A prompt of 4,096 tokens takes 1.34 GB. {KV}\n")
+    assert (claim.verdict, claim.claimed, claim.line, claim.column, claim.id) == ("rounded", "1.34 GB", 1, 32, "L1")
+    assert claim.judgement.value == TOKEN * 4096
+    assert claim.says == "A prompt of 4,096 tokens takes 1.34 GB."
+
+
+PLACES = {
+    "after a colon on the next line": ("The cache:\n1.34 GB\n" + KV, (2, 1)),
+    "bold": ("It takes **1.34 GB** " + KV, (1, 12)),
+    "only the number bold": ("It takes **1.34** GB " + KV, (1, 12)),
+    "in a code span": ("It takes `1.34 GB` " + KV, (1, 11)),
+    "a hard space": ("It takes 1.34\u00a0GB " + KV, (1, 10)),
+    "a hard space by name": ("It takes 1.34&nbsp;GB " + KV, (1, 10)),
+    "spelled out": ("It takes 1.34 gigabytes " + KV, (1, 10)),
+    "the second of two numbers of the kind": ("Not 2 GB but 1.34 GB " + KV, (1, 14)),
+    "a number of another kind in between": ("It takes 1.34 GB in 5 ms " + KV, (1, 10)),
+    "the comment before the full stop": (f"It takes 1.34 GB {KV}.", (1, 10)),
+    "a list item": (f"- 7 GB is more\n- It takes 1.34 GB {KV}\n", (2, 12)),
+    "a heading": (f"7 GB\n## Cache: 1.34 GB {KV}\n", (2, 11)),
+    "a table cell": (f"| a | b |\n|---|---|\n| 1.34 GB {KV} | 7 GB |\n", (3, 3)),
+    "a cell of its own": (f"| a | b | c |\n|---|---|---|\n| 1.34 GB | 5 ms | {KV} |\n", (3, 3)),
+    "a quotation": (f"> It takes\n> 1.34 GB {KV}\n", (2, 3)),
+    "a tag with a number in it": (f'1.34 GB <img width="7 GB"> {KV}', (1, 1)),
+    "an address with a number in it": (f"[1.34 GB](http://example.org/7GB) {KV}", (1, 2)),
+    "a comment in between": (f"1.34 GB <!-- or 7 GB? --> {KV}", (1, 1)),
+    "Windows line ends": (f"One.\r\n\r\nIt takes\r\n1.34 GB {KV}\r\n", (4, 1)),
+    "tabs": (f"\tIt\ttakes\t1.34\tGB\t{KV}".lstrip("\t"), (1, 10)),
+    "wide characters before it": (f"缓存 é 1.34 GB {KV}", (1, 6)),
+    "a NUL before it": (f"\0 1.34 GB {KV}", (1, 3)),
+    "a name with a number behind it": (f"1.34 GB on an H100-80GB {KV}", (1, 1)),
+    "an escaped comment before it": (f"1.34 GB \\<!-- no comment {KV}", (1, 1)),
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_the_number_beside_an_annotation(name):
+    text, place = PLACES[name]
+    claim = only(text)
+    assert ((claim.line, claim.column), claim.verdict) == (place, "rounded")
+    assert text[claim.figure.start : claim.figure.end] == "1.34"
+
+
+def test_value_says_which_number_is_meant():
+    claim = only("It takes 1.34 GB, or 1.25 GiB. " + KV.replace("kv=fp16", "value='1.34 GB'"))
+    assert (claim.claimed, claim.column) == ("1.34 GB", 10)
+    assert only("It takes 1.34 GB, or 1.25 GiB. " + KV).claimed == "1.25 GiB"
+
+
+def test_a_value_the_sentence_does_not_hold_is_stale():
+    ((line, column, said),) = refused("It takes 1.35 GB. " + KV.replace("kv=fp16", "value='1.34 GB'"))
+    assert (line, column) == (1, 33)
+    assert "'1.34 GB' does not stand before this annotation" in said
+    assert "1.35 GB" in said
+
+
+def test_a_value_stands_for_a_number_in_words():
+    assert only("Twice as much. <!-- symroof: expression='2 byte / 1 byte' value=2x -->").verdict == "exact"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "verdict"),
+    [
+        ("takes about 1.34 GB", "rounded"),
+        ("takes ~1.3 GB", "rounded"),
+        ("takes under 1.4 GB", "exact"),
+        ("takes less than 1.3 GB", "wrong"),
+        ("takes at least 1.3 GB", "exact"),
+        ("cannot take less than 1.3 GB", "exact"),
+        ("takes no more than 1.3 GB", "wrong"),
+        ("takes 1.2–1.4 GB", "exact"),
+        ("takes between 1.2 and 1.4 GB", "exact"),
+        ("takes 1.25 to 1.30 GB", "approximate"),
+        ("grows from 0.1 to 1.34 GB", "rounded"),
+        ("takes 1.34217728 × 10^9 bytes", "exact"),
+        ("takes 1,342,177,280 bytes", "exact"),
+        ("takes 1.342177280e9 bytes", "exact"),
+        ("takes 1.25 GiB", "exact"),
+        ("takes 1.340 GB", "approximate"),
+    ],
+)
+def test_hedges_bounds_and_ranges_are_part_of_the_claim(sentence, verdict):
+    assert only(f"It {sentence}. {KV}").verdict == verdict
+
+
+def test_a_default_holds_for_what_follows_and_is_laid_over():
+    text = (
+        "<!-- symroof: given model=llama-3-70b prompt=4096 -->\n\n1.34 GB <!-- symroof: kv_cache_bytes -->\n\n"
+        "0.67 GB <!-- symroof: kv_cache_bytes prompt=2048 -->\n\n<!-- symroof: given prompt=8192 -->\n\n2.68 GB <!-- symroof: kv_cache_bytes -->\n"
+    )
+    assert [c.verdict for c in check_text(text, "n.md").claims] == ["rounded"] * 3
+    cleared = text + "\n<!-- symroof: given -->\n\n2.68 GB <!-- symroof: kv_cache_bytes -->\n"
+    assert check_text(cleared, "n.md").claims[-1].verdict == "unchecked"
+
+
+def test_several_annotations_in_a_paragraph():
+    text = f"A token adds 328 kB <!-- symroof: kv_bytes_per_token model=llama-3-70b -->, so 4,096 take 1.34 GB. {KV}"
+    first, second = check_text(text, "n.md").claims
+    assert (first.claimed, first.verdict, first.id) == ("328 kB", "rounded", "L1")
+    assert (second.claimed, second.verdict, second.id) == ("1.34 GB", "rounded", "L1-2")
+    assert second.says == "so 4,096 take 1.34 GB."
+
+
+def test_an_annotation_over_several_lines():
+    claim = only("1.34 GB\n<!--\n  symroof: kv_cache_bytes\n  model=llama-3-70b\n  prompt=4096\n-->")
+    assert claim.verdict == "rounded"
+
+
+FORMS = {
+    "989.4e12 over 3.35e12 is 295 FLOP/byte <!-- symroof: expression='989.4e12 FLOP/s / 3.35e12 byte/s' -->": "rounded",
+    "at batch 296 <!-- symroof: threshold=batch_to_ridge params=70e9 hardware=h100-sxm prompt=4096 assume.detail=weights -->": "exact",
+    "decode is memory-bound <!-- symroof: relation=decode_bound model=llama-3-8b hardware=h100-sxm prompt=64 batch=1 -->": "exact",
+    "decode is compute bound <!-- symroof: relation=decode_bound model=llama-3-8b hardware=h100-sxm prompt=64 batch=1 -->": "wrong",
+    "it does not fit <!-- symroof: relation=fits model=llama-3-70b hardware=h100-sxm prompt=64 -->": "exact",
+    "it fits <!-- symroof: relation=fits model=llama-3-8b hardware=h100-sxm prompt=64 -->": "exact",
+    "soon <!-- symroof: relation='ttft < 200 ms' model=llama-3-8b hardware=h100-sxm prompt=64 -->": "exact",
+    "an H200 is 1.43x faster <!-- symroof: compare=itl model=llama-3-8b prompt=64 between='hardware=h100-sxm | hardware=h200' -->": "rounded",
+    "more helps <!-- symroof: moves=decode_throughput with=mem_bandwidth model=llama-3-8b hardware=h100-sxm prompt=64 value=up -->": "exact",
+    "an H100 reads 3.35 TB/s <!-- symroof: catalogue=h100-sxm.mem_bandwidth -->": "exact",
+    "tastes good <!-- symroof: unchecked='a matter of taste' -->": "unchecked",
+}
+
+
+@pytest.mark.parametrize("text", FORMS, ids=lambda text: text[:24])
+def test_every_form(text):
+    claim = only(text)
+    assert claim.verdict == FORMS[text], claim.reason
+
+
+def test_a_bar_in_a_table_is_written_with_a_backslash():
+    row = "| 1.43x <!-- symroof: compare=itl model=llama-3-8b prompt=64 between='hardware=h100-sxm \\| hardware=h200' --> |"
+    assert only(f"| a |\n|---|\n{row}\n").verdict == "rounded"
+
+
+def test_needs_makes_it_conditional():
+    # 2 * 70e9 * 4096 FLOP over half of 989.4e12 FLOP/s: 1,159 ms; at the peak half of that
+    given = "params=70e9 hardware=h100-sxm prompt=4096 assume.detail=weights"
+    claim = only(f"The first token comes after 1,159 ms. <!-- symroof: ttft {given} needs.mfu=0.5 -->")
+    assert claim.verdict == "conditional"
+    assert claim.assumptions_needed == ("mfu 0.5",)
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("70 billion parameters", ["70e9 parameters"]),
+        ("a 70B model", ["70e9"]),
+        ("24 tokens per second", ["24 token/s"]),
+        ("24 tokens a second", ["24 token/s"]),
+        ("24 tok/s/user", ["24 token/s"]),
+        ("$0.80 per million tokens", ["0.80 USD"]),
+        ("$4.29/hour", ["4.29 USD/hour"]),
+        ("costs $ 2", ["2 USD"]),
+        ("62 percent", ["62 %"]),
+        ("FP16 on H100 and Llama-3-70B", []),
+        ("the 3rd of 8x7B", []),
+        ("1.4 × 10¹¹ bytes", ["1.4e11 byte"]),
+        ("295 FLOPS/byte", ["295 FLOP/byte"]),
+        ("50-ms", ["50 ms"]),
+        ("1,0 and 10,00", ["1", "0", "10", "00"]),
+    ],
+)
+def test_numbers_as_prose_writes_them(text, written):
+    assert [figure.written for figure in figures(text)] == written
+
+
+# --------------------------------------------------------------------------------------------------- what is not read
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"```\n1.34 GB {KV}\n```\n",
+        f"~~~ md\n1.34 GB {KV}\n```\n~~~\n",
+        f"```\n1.34 GB {KV}\n",
+        f"> ```\n> 1.34 GB {KV}\n> ```\n",
+        f"- ```\n  1.34 GB {KV}\n  ```\n",
+        f"`1.34 GB {KV}`",
+        f"``1.34 ` GB {KV}``",
+        f"text `a\nb {KV}` text",
+        f"Text.\n\n    1.34 GB {KV}\n",
+        f"1.34 GB \\{KV}",
+        "<!-- symroof is a tool -->",
+        "<!-- anything else -->",
+        "",
+        "\ufeff",
+    ],
+)
+def test_code_and_other_comments_hold_no_claims(text):
+    assert check_text(text, "note.md").claims == ()
+
+
+def test_a_list_s_indented_paragraph_is_no_code():
+    assert only(f"1. First\n\n    1.34 GB {KV}\n").verdict == "rounded"
+
+
+def test_a_backtick_alone_opens_nothing_and_a_fence_ends():
+    assert only(f"a ` b\n\n1.34 GB {KV}").verdict == "rounded"
+    assert only(f"```\ncode\n```\n1.34 GB {KV}").verdict == "rounded"
+
+
+# ------------------------------------------------------------------------------------------------------ what is refused
+
+FAULTS = {
+    "1 GB <!-- symroof: kv_cache_byts model=llama-3-70b prompt=1 -->": (1, 20, "did you mean 'kv_cache_bytes'"),
+    "1 GB <!-- symroof: kv_cache_bytes modle=llama-3-70b prompt=1 -->": (1, 35, "did you mean 'model'"),
+    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-71b prompt=1 -->": (1, 35, "no such model"),
+    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b promt=1 -->": (1, 53, "did you mean 'prompt'"),
+    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=-1 -->": (1, 53, "positive"),
+    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=1 prompt=2 -->": (1, 62, "said twice"),
+    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt= -->": (1, 53, "no value"),
+    "1 GB <!-- symroof: kv_cache_bytes model='llama-3-70b prompt=1 -->": (1, 41, "a quote that does not end"),
+    "1 GB <!-- symroof: kv_cache_bytes of llama -->": (1, 35, "'of' is not NAME=VALUE"),
+    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=1 assume.atention=full -->": (1, 62, "did you mean 'attention'"),
+    "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=1 mem_bandwidth='3 TB' -->": (1, 62, "byte/s is needed"),
+    "1 GB <!-- symroof: kv_cache_bytes model=/dev/zero prompt=1 -->": (1, 35, "no such file"),
+    "1 GB <!-- symroof: threshold=batch_to_rigde -->": (1, 20, "did you mean 'batch_to_ridge'"),
+    "1 GB <!-- symroof: expression='1 byte + bananas' -->": (1, 20, "bananas"),
+    "1 GB <!-- symroof: expression='9**9**9' -->": (1, 20, "exponent"),
+    "1 GB <!-- symroof: expression='__import__(1)' -->": (1, 20, ""),
+    "1 GB <!-- symroof: kv_cache_bytes itl=2 values=3 model=llama-3-70b -->": (1, 41, "claim file"),
+    "1 GB <!-- symroof: model=llama-3-70b -->": (1, 11, "needs one of quantity"),
+    "up <!-- symroof: moves=itl with=batch model=llama-3-70b -->": (1, 9, "states nothing"),
+    "1 GB <!-- symroof: weight_bytes model=llama-3-70b conflicts_with=L9 -->": (1, 51, "no claim"),
+    "no number <!-- symroof: weight_bytes model=llama-3-70b -->": (1, 16, "no number in byte"),
+    "5 ms\n\n<!-- symroof: weight_bytes model=llama-3-70b -->": (3, 6, "no number in byte"),
+    "1 GB <!-- symroof: -->": (1, 11, "says nothing"),
+    "1 GB <!-- symroof kv_cache_bytes model=llama-3-70b -->": (1, 11, "colon"),
+    "1 GB <!-- symroof: kv_cache_bytes": (1, 11, "does not end"),
+    "1 GB <!-- symroof: kv_cache_bytes <!-- x -->": (1, 11, "another comment"),
+    "1 GB <!-- todo\n<!-- symroof: kv_cache_bytes -->": (2, 1, "inside another comment"),
+    "1 GB\n<!-- symroof: kv_cache_bytes\nmodel=llama-3-70b\n  promt=4 -->": (4, 3, "did you mean 'prompt'"),
+}
+
+
+@pytest.mark.parametrize("text", FAULTS)
+def test_a_fault_is_told_with_its_place(text):
+    line, column, words = FAULTS[text]
+    found = refused(text)
+    assert found[0][:2] == (line, column), found
+    assert words in found[0][2]
+
+
+def test_every_fault_of_a_file_in_one_run():
+    text = "1 GB <!-- symroof: weight_bytes modle=x -->\n\n2 GB <!-- symroof: weight_bytes modell=x kv_cache=1 -->\n"
+    assert [place[:2] for place in refused(text)] == [(1, 33), (3, 33), (3, 42)]
+
+
+def test_the_number_of_annotations_is_bounded():
+    text = f"1.34 GB {KV}\n\n" * (MOST_ANNOTATIONS + 1)
+    ((_, _, said),) = [problem for problem in refused(text) if "more than" in problem[2]]
+    assert f"{MOST_ANNOTATIONS} annotations" in said
+
+
+# ------------------------------------------------------------------------------------------------------------ hostility
+
+MEGABYTE = {
+    "openings": "<!--" * 250_000,
+    "closings": "-->" * 330_000,
+    "empty comments": "<!---->" * 142_000,
+    "comments named so": "<!-- symroof -->" * 62_000,
+    "annotations": f"1.34 GB {KV}\n" * 12_000,
+    "comments in comments": "<!-- <!-- symroof: x " * 45_000,
+    "backticks": "`" * 1_000_000,
+    "lone backticks": "` " * 500_000,
+    "backticks of every length": "".join("`" * i + " " for i in range(1, 1400)),
+    "fences": "```\n" * 250_000,
+    "blank lines": "\n" * 1_000_000,
+    "returns": "\r" * 1_000_000,
+    "bars": "|" * 1_000_000,
+    "digits": "9" * 999_000 + KV,
+    "grouped digits": "9," * 499_000 + KV,
+    "tags": "<a" * 499_000 + KV,
+    "links": "](" * 499_000 + KV,
+    "items": "- " * 499_000 + KV,
+    "quotations": "> " * 499_000 + KV,
+    "powers": "1 x 10^" * 140_000 + KV,
+    "NULs": "\0" * 999_000 + KV,
+    "quotes in an annotation": "<!-- symroof: x='" + "'\"" * 490_000 + " -->",
+    "names in an annotation": "<!-- symroof: " + "a.b=c " * 160_000 + " -->",
+}
+
+
+@pytest.mark.parametrize("name", MEGABYTE)
+def test_a_megabyte_of_anything_is_read_in_bounded_time(name):
+    started = time.perf_counter()
+    try:
+        read_note(MEGABYTE[name][:1_000_000], "note.md")
+    except InputError as error:
+        assert len(str(error)) < 20_000
+    assert time.perf_counter() - started < 4
+
+
+def test_any_annotation_is_read_or_refused():
+    rng = random.Random(7)
+    pieces = [
+        "<!--",
+        "-->",
+        "symroof:",
+        " ",
+        "\n",
+        "`",
+        "```",
+        "|",
+        "1 GB",
+        "kv_cache_bytes",
+        "model=llama-3-70b",
+        "prompt=4",
+        "'",
+        '"',
+        "=",
+        "needs.",
+        "assume.",
+    ]
+    pieces += [
+        "\\",
+        "\r\n",
+        "\0",
+        "é",
+        "\t",
+        "given ",
+        "value='",
+        "> ",
+        "- ",
+        "between=",
+        "threshold=",
+        "relation=",
+        "itl",
+        "tolerance=",
+        "for_all.",
+        "with=",
+        "%",
+    ]
+    for _ in range(1500):
+        text = "1 GB <!-- symroof: " + " ".join(rng.choices(pieces, k=rng.randrange(1, 12))) + " -->" + "".join(rng.choices(pieces, k=4))
+        try:
+            check_text(text, "note.md").as_json()
+        except InputError as error:
+            assert all(1 <= p.line <= text.count("\n") + text.count("\r") + 1 and p.column >= 1 for p in error.problems)

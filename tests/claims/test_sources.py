@@ -1,0 +1,42 @@
+"""The 307 claims of the five sources: judged by derivation, held against what a reader made of them by hand."""
+
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+import yaml
+
+from symroof.claims.checking import check
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+FILES = sorted((ROOT / "specs" / "claims").glob("seed-*.yaml"))
+BY_HAND = yaml.safe_load((ROOT / "tests" / "data" / "source_verdicts.yaml").read_text(encoding="utf-8"))
+
+
+@cache
+def judged():
+    return {claim.id: claim for claim in check([str(path) for path in FILES]).claims}
+
+
+def test_every_claim_of_the_sources_is_there():
+    assert list(judged()) == list(BY_HAND["verdicts"])
+    assert len(judged()) == 307
+
+
+@pytest.mark.parametrize("name", BY_HAND["verdicts"])
+def test_the_verdict_is_that_of_the_reader_or_the_difference_is_explained(name):
+    agrees = judged()[name].verdict == BY_HAND["verdicts"][name]
+    assert agrees != (name in BY_HAND["differs"]), f"{judged()[name].verdict}: {judged()[name].reason}"
+
+
+def test_no_verdict_is_written_in_the_files():
+    """The engine judges by deriving: a claim file holds what is said and given, never what should come of it."""
+    for path in FILES:
+        for claim in yaml.safe_load(path.read_text(encoding="utf-8"))["claims"]:
+            assert "verdict" not in claim and "expected" not in claim
+
+
+def test_what_came_of_the_sources():
+    assert sum(judged()[name].verdict == verdict for name, verdict in BY_HAND["verdicts"].items()) >= 285
+    assert Counter(claim.verdict for claim in judged().values())["unchecked"] <= 8

@@ -1,0 +1,75 @@
+"""Every sign the theory prints is read back as the name it is of, every printed definition as its value."""
+
+import random
+from fractions import Fraction
+
+import pytest
+
+from symroof.formula.evaluate import NoValue
+from symroof.formula.latex import latex
+from symroof.formula.tree import Name, Num
+from symroof.specs import catalogue
+from symroof.specs.fields import build
+from symroof.specs.model import ModelSpec
+from symroof.theory.case import Case
+from symroof.theory.quantities import QUANTITIES
+from symroof.theory.spellings import letters, read_formula, resolved
+from symroof.theory.switches import SWITCHES
+from symroof.theory.switches import assume as assumptions
+from symroof.theory.symbols import INPUTS, base_name
+from symroof.theory.theory import theory
+
+CONTRACT = {
+    "params": "P", "active_params": "P_a", "n_layers": "L", "d_model": "d", "n_heads": "H", "n_kv_heads": "H_{kv}", "head_dim": "d_h", "d_ff": "d_{ff}", "vocab_size": "V",
+    "window": "w", "weight_bytes_per_param": "b_w", "kv_bytes_per_element": "b_{kv}", "act_bytes_per_element": "b_a", "prompt": "S", "output": "N", "batch": "B",
+    "prefill_batch": "B_p", "context": "C", "cached_prefix": "S_c", "peak_flops": "F", "mem_bandwidth": r"\beta", "mem_capacity": "M", "link_bandwidth": r"\beta_l",
+    "link_latency": r"\alpha_l", "ffn_matrices": "n_f", "mfu": r"\eta_c", "mbu": r"\eta_m", "step_overhead": "t_0", "layer_overhead": "t_l", "queue_time": "t_q",
+}  # fmt: skip
+"""The LaTeX column of the contract's table of inputs, as far as the inputs exist."""
+
+
+def random_case(built, seed):
+    draw = random.Random(seed)
+    free = {name for name in {*built.spoken, *INPUTS} if built.definition(name) is None and base_name(name) in INPUTS}
+    values = {name: Num(Fraction(draw.randint(1, 60))) for name in sorted(free)}
+    return Case(built, values | {"prompt": Num(Fraction(draw.randint(70, 90))), "tp": Num(Fraction(draw.randint(2, 5)))})
+
+
+def theories():
+    yield "default", theory()
+    for name, switch in SWITCHES.items():
+        for value in list(switch.values)[1:]:
+            yield f"{name}={value}", theory(assumptions=assumptions(**{name: value}))
+    for model in ("gemma-2-9b", "gemma-3-1b", "gpt2", "phi-3-mini-4k", "llama-3-70b"):
+        yield model, theory(build(catalogue.find("models", model), ModelSpec).architecture())
+
+
+@pytest.mark.parametrize("built", [pytest.param(built, id=label) for label, built in theories()])
+def test_a_printed_definition_reads_back_as_its_value(built):
+    for seed in range(2):
+        case = random_case(built, seed)
+        for name, definition in built.definitions.items():
+            written = latex(definition, built.latex)
+            assert value(case, resolved(read_formula(written))) == value(case, definition), f"{name} = {written}"
+
+
+def value(case, tree):
+    """The value, or why there is none: a model whose layers all have windows has no pairs without one."""
+    try:
+        return case.evaluate(tree)
+    except NoValue as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("name", [*INPUTS, *QUANTITIES])
+def test_every_sign_reads_back_as_its_name(name):
+    assert resolved(read_formula(theory().latex(name))) == Name(name)
+
+
+@pytest.mark.parametrize(("name", "spelled"), CONTRACT.items())
+def test_the_contract_spells(name, spelled):
+    assert resolved(read_formula(spelled)) == Name(name)
+
+
+def test_no_two_names_share_a_letter():
+    assert len(letters()) == len({**INPUTS, **QUANTITIES}) - 2, "all but fits and d_ff, which are spelled as they are named"
