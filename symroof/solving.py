@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 
-from symroof.crossings.crossing import Crossing
+from symroof.crossings.crossing import CLOSED, Crossing
 from symroof.crossings.rational import NotRational
 from symroof.crossings.solver import crossing
 from symroof.crossings.symbolic import symbolic
 from symroof.formula import build, dimension
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.parse import FormulaError, parse
-from symroof.formula.tree import At, Compare, Largest, Name, Tree, mentions, names, walk
+from symroof.formula.tree import At, Compare, Largest, Name, Num, Tree, mentions, names, walk
 from symroof.opening import opened
 from symroof.results import Answers
 from symroof.solution import REACH, Solution
@@ -59,6 +60,8 @@ def _solve(equation: str, answers: Answers, for_: str | None) -> Solution:
             raise InputError(Problem(equation[:SHOWN], f"its answer is out of the range of numbers, 1e{-RANGE} to 1e{RANGE}"))
     except Missing as error:
         found = _without_numbers(relation, unknown, answers, equation, error.name)
+        if numbers := _cancelled(found, answers):
+            return Solution(relation.left, relation.right, unknown, kind, answers, numbers, named)
         return Solution(relation.left, relation.right, unknown, kind, answers, found, named, error.name)
     except NoValue as error:
         raise InputError(Problem(equation[:SHOWN], f"has no value for any {unknown}: {error}")) from None
@@ -70,6 +73,28 @@ def _with_numbers(relation: Compare, unknown: str, answers: Answers) -> tuple[Cr
     moves = mentions(lhs, unknown) or mentions(rhs, unknown)
     low, high = (_end(text, answers) for text in _ends(unknown))
     return crossing(build.sub(lhs, rhs), unknown, lambda tree, at: evaluate(tree, answers.case, at), low or Fraction(0), high), moves
+
+
+def _cancelled(found: Crossing, answers: Answers) -> Crossing | None:
+    """The crossing as a number, where what is missing drops out of its formula: ``params`` of a ridge batch of weights alone."""
+    case = answers.case
+    for branch in found.branches:
+        if branch.closed_form is None:
+            continue
+        try:
+            value = Fraction(case.evaluate(build.fraction(case.theory.expand(branch.closed_form, given=_given_formulas(answers)))))
+            holds = value > 0 and all(case.evaluate(case.theory.expand(c.tree, given=_given_formulas(answers))) for c in branch.conditions)
+        except NoValue:
+            continue
+        if holds:
+            settled = replace(branch, value=value, holds=True, conditions=tuple(replace(c, holds=True) for c in branch.conditions))
+            return Crossing("crosses", CLOSED, (settled,), (value,), found.domain)
+    return None
+
+
+def _given_formulas(answers: Answers) -> dict[str, Tree]:
+    """What stands for a given name when definitions are put in: its formula, or itself where it is a number."""
+    return {name: Name(name) if isinstance(tree, Num) else tree for name, tree in answers.case.given.items()}
 
 
 def _ends(unknown: str) -> tuple[str | None, str | None]:

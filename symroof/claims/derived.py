@@ -139,6 +139,7 @@ def _threshold(claim: ClaimSpec, given: Mapping[str, Any]) -> Derived:
 
 
 def _relation(claim: ClaimSpec, given: Mapping[str, Any]) -> Derived:
+    base = given
     if claim.for_all:
         given = changed(given, claim.for_all)
     study = study_of(given)
@@ -149,10 +150,19 @@ def _relation(claim: ClaimSpec, given: Mapping[str, Any]) -> Derived:
         raise InputError(Problem("relation", error.message, 1, error.column, source=source[:200])) from None
     if isinstance(tree, Compare):
         possible = study.first.ranges.truths(tree) if claim.for_all and tree.operator != "=" else (study.first.case.evaluate(tree),)
-        return Derived(possible[0] if len(possible) == 1 else "in part", answers=study.first)
+        return _throughout(claim, base, tree, possible, study)
     result = study.result(source)
-    options = result.possible or (result.value,)
-    return Derived(options[0] if len(options) == 1 else "in part", why=" or ".join(map(str, options)), answers=study.first)
+    return _throughout(claim, base, study.first.case.stands_for(result.name), result.possible or (result.value,), study)
+
+
+def _throughout(claim: ClaimSpec, given: Mapping[str, Any], tree: Tree, possible: tuple[Value, ...], study: Study) -> Derived:
+    """One outcome, or that it holds in a part of the range only, and where it does not."""
+    if len(possible) == 1:
+        return Derived(possible[0], answers=study.first)
+    from symroof.claims.throughout import breaks
+
+    where = breaks(claim, given, tree)
+    return Derived("in part", why=where or " or ".join(map(str, possible)), answers=study.first)
 
 
 def _compare(claim: ClaimSpec, given: Mapping[str, Any]) -> Derived:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -92,6 +93,9 @@ def _settled(claim: ClaimSpec, given: Mapping[str, Any], value: Any, raw: str = 
     try:
         found = _judged(claim, given, value, raw)
     except (InputError, ArithmeticError) as error:
+        unsaid = _unstated(error)
+        if unsaid and not claim.needs:
+            return _at_any(claim, given, value, raw, unsaid)
         if not claim.needs:
             raise
         found = Judgement(claim, "unchecked", str(value), reason=_why(error))
@@ -180,6 +184,30 @@ def _rows(claim: ClaimSpec) -> Judgement:
     flags = tuple(dict.fromkeys(flag for part in parts for flag in part.flags))
     joined = {name: ", ".join(getattr(part, name) for part in parts) for name in ("claimed", "derived")}
     return replace(worst, claimed=joined["claimed"], derived=joined["derived"], flags=flags, parts=tuple(parts))
+
+
+UNSTATED = {"prompt": (1, 4096, 131072)}
+"""Inputs that texts leave out because they hardly matter, and the values over which that is tried, the least first."""
+MISSING = re.compile(r"needs (\w+)$")
+
+
+def _unstated(error: Exception) -> str | None:
+    """The input that is missing, where it is one that texts leave out."""
+    found = MISSING.search(_why(error))
+    return found[1] if found and found[1] in UNSTATED else None
+
+
+def _at_any(claim: ClaimSpec, given: Mapping[str, Any], value: Any, raw: str, name: str) -> Judgement:
+    """A claim whose text leaves an input out: judged where it matters least, and conditional where it would matter more."""
+    tried = [_judged(claim, changed(given, {name: point}), value, raw) for point in UNSTATED[name]]
+    least = tried[0]
+    if least.verdict in HOLDS and all(one.verdict in HOLDS for one in tried):
+        return replace(least, reason=f"{name} is not stated, and holds for any from {UNSTATED[name][0]:,} to {UNSTATED[name][-1]:,}")
+    if least.verdict in HOLDS:
+        return replace(
+            least, verdict="conditional", needs=(f"a {name} so short that it does not matter",), reason=f"{name} is not stated: {least.derived} without it"
+        )
+    return _explained(claim, replace(least, needs=()), raw, changed(given, {name: UNSTATED[name][0]}), value)
 
 
 UNSAID = frozenset({"kv_ignored", "attention_ignored", "causal_factor"})

@@ -13,6 +13,7 @@ import symroof as sr
 from symroof.claims.checking import check, check_text
 from symroof.claims.correcting import rewritten
 from symroof.specs.errors import InputError
+from symroof.study import Study
 
 KV = "quantity: kv_cache_bytes, given: {model: llama-3-70b, prompt: 4096}"
 FIELDS = {"id", "file", "line", "says", "verdict", "claimed", "derived", "ratio", "tolerance", "assumptions_needed", "slips", "flags", "reason", "correction"}
@@ -294,3 +295,23 @@ def test_a_study_checks_the_claim_files_it_names(tmp_path):
     (tmp_path / "study.yaml").write_text("title: t\nmodel: llama-3-8b\nhardware: h100-sxm\nworkload: {prompt: 64}\nclaims: [c.yaml]\n", encoding="utf-8")
     assert sr.Study.load(tmp_path / "study.yaml").check().summary == {"rounded": 1}
     assert sr.Study(model="llama-3-8b").check().claims == ()
+
+
+def test_the_example_of_a_claim_file_reads_and_is_judged(tmp_path):
+    """What texts leave out: a prompt that hardly matters, parameters that drop out of a ratio, and where a claim throughout a range fails."""
+    (tmp_path / "claims.yaml").write_text(
+        "claims:\n"
+        "- {id: small-batch, relation: decode_bound, given: {batch: 256, model: llama-3-70b, hardware: h100-sxm}, value: memory}\n"
+        "- {id: b-star, threshold: batch_to_ridge, given: {hardware: h100-sxm, weights: fp16, assume: {detail: weights}}, value: 295}\n"
+        "- {id: faster, compare: itl, given: {model: llama-3-8b, batch: 1}, between: [{hardware: h100-sxm}, {hardware: h200}], value: 1.43x}\n"
+        "- {id: always, relation: prefill_bound, given: {model: llama-3-70b, hardware: h100-sxm}, for_all: {prompt: 1..131072}, value: compute}\n"
+        "- {id: one-gpu, quantity: itl, given: {model: llama-3-8b, hardware: h100-sxm, batch: 1}, value: 4.5 ms}\n",
+        encoding="utf-8",
+    )
+    found = {claim.id: claim for claim in check(tmp_path / "claims.yaml").claims}
+    assert [claim.verdict for claim in found.values()] == ["exact", "rounded", "rounded", "conditional", "conditional"]
+    assert found["b-star"].derived.startswith("295.34")  # 2 * 989.4/(2 * 3.35): the parameters drop out
+    last = int(found["always"].judgement.reason.rpartition("to ")[2])
+    bound = {prompt: Study(model="llama-3-70b", hardware="h100-sxm", prompt=prompt).exact("prefill_bound") for prompt in (last, last + 1)}
+    assert bound == {last: "memory", last + 1: "compute"}
+    assert "prompt so short" in found["one-gpu"].assumptions_needed[0]
