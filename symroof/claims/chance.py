@@ -12,18 +12,29 @@ from fractions import Fraction
 
 from symroof.claims.written import Written
 
-NEIGHBOURHOOD = math.log(2)
-"""A random error of the same size: the claim moved, evenly in its logarithm, by up to a factor of two either way."""
+WIDEST, NARROWEST = math.log(2), math.log(1.05)
+SIZES = 3
+"""A random error of the same size: the claim moved, evenly in its logarithm, by up to a factor of two either way; after a
+small error by up to thrice that error, for slips that change little stand close together."""
 
 
-def chance(claimed: float, explained: Iterable[tuple[float, float]]) -> float:
+def neighbourhood(claimed: float, true: float) -> float:
+    """How far a random error of the claim's size may lie from it, in logarithms.
+
+    >>> round(neighbourhood(8, 1), 3), round(neighbourhood(1.05, 1), 3)
+    (0.693, 0.146)
+    """
+    return min(WIDEST, max(NARROWEST, SIZES * abs(math.log(claimed / true))))
+
+
+def chance(claimed: float, true: float, explained: Iterable[tuple[float, float]]) -> float:
     """The share of the claim's neighbourhood that lies in one of the spans of explained claims.
 
-    >>> round(chance(8.0, [(7.9, 8.1), (8.0, 8.2), (100, 101)]), 3)
+    >>> round(chance(8.0, 1.0, [(7.9, 8.1), (8.0, 8.2), (100, 101)]), 3)
     0.027
     """
-    centre = math.log(claimed)
-    low, high = centre - NEIGHBOURHOOD, centre + NEIGHBOURHOOD
+    centre, reach = math.log(claimed), neighbourhood(claimed, true)
+    low, high = centre - reach, centre + reach
     covered, reached = 0.0, low
     for start, end in sorted((math.log(start), math.log(end)) for start, end in explained if 0 < start < end):
         start, end = max(start, reached), min(end, high)

@@ -74,7 +74,7 @@ def _of_formulas(singles: Sequence[Prediction], scene: Scene, written: Written) 
     matched = _ordered((p for p in singles if written.agrees(p.value)), written)
     if not matched:
         return []
-    share = chance(float(written.number), spans([p.value for p in singles], written))
+    share = chance(float(written.number), float(scene.value), spans([p.value for p in singles], written))
     found = [explanation for p in matched for explanation in _told(p, share <= SELDOM, share, scene)]
     return found if share <= SELDOM else found[:MOST_SUGGESTIONS]
 
@@ -89,7 +89,9 @@ def _of_digits(singles: Sequence[Prediction], scene: Scene, written: Written) ->
         return []
     half = float(written.half)
     taken = [value for value, how in options.items() if how.startswith(digits.SWAPPED) or written.digits >= PAIRED_DIGITS]
-    share = chance(float(written.number), [*spans([p.value for p in singles], written), *((float(v) - half, float(v) + half) for v in taken)])
+    share = chance(
+        float(written.number), float(scene.value), [*spans([p.value for p in singles], written), *((float(v) - half, float(v) + half) for v in taken)]
+    )
     named = share <= SELDOM and written.number in taken
     return [Explanation("arithmetic", named, written.number, share, f"{says}: {times(written.number / scene.value)}")]
 
@@ -102,7 +104,7 @@ def _of_pairs(singles: Sequence[Prediction], scene: Scene, written: Written) -> 
     matched = _ordered((p for p in pairs if written.agrees(p.value)), written)
     if not matched:
         return []
-    share = chance(float(written.number), spans([p.value for p in (*singles, *pairs)], written))
+    share = chance(float(written.number), float(scene.value), spans([p.value for p in (*singles, *pairs)], written))
     return _told(matched[0], share <= SELDOM_IN_PAIRS, share, scene)
 
 

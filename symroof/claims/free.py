@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from symroof.claims.chance import NEIGHBOURHOOD
+from symroof.claims.chance import chance
 from symroof.claims.scene import FAILURES, Scene
 from symroof.units import format_quantity, significant
 
@@ -37,7 +37,7 @@ def fitted(scene: Scene, claimed: Fraction) -> Iterator[Fitted]:
             yield Fitted("hidden_efficiency", f"holds at {name} {significant(found[0], 3)}: that share {meaning} is reached", found[1])
     if scene.unit == "s" and claimed > scene.value:
         left = format_quantity(claimed - scene.value, "s", 3)
-        yield Fitted("hidden_overhead", f"{left} more than derived: a fixed cost of that length", _share(claimed, scene.value, None))
+        yield Fitted("hidden_overhead", f"{left} more than derived: a fixed cost of that length", _share(scene, claimed, scene.value, None))
 
 
 def _efficiency(scene: Scene, name: str, claimed: Fraction) -> tuple[Fraction, float] | None:
@@ -52,7 +52,7 @@ def _efficiency(scene: Scene, name: str, claimed: Fraction) -> tuple[Fraction, f
         ends = at(LEAST), at(MOST)
         if not min(ends) <= claimed <= max(ends) or ends[0] == ends[1]:
             return None
-        return _halved(at, claimed, ends[1] > ends[0]), _share(claimed, min(ends), max(ends))
+        return _halved(at, claimed, ends[1] > ends[0]), _share(scene, claimed, min(ends), max(ends))
     except FAILURES:
         return None
 
@@ -70,8 +70,6 @@ def _halved(at: Callable[[Fraction], Fraction], claimed: Fraction, rising: bool)
     return Fraction(f"{float(high):.6g}")
 
 
-def _share(claimed: Fraction, low: Fraction, high: Fraction | None) -> float:
+def _share(scene: Scene, claimed: Fraction, low: Fraction, high: Fraction | None) -> float:
     """The share of the claim's neighbourhood between two values."""
-    bottom = max(-NEIGHBOURHOOD, math.log(low / claimed))
-    top = NEIGHBOURHOOD if high is None else min(NEIGHBOURHOOD, math.log(high / claimed))
-    return max(0.0, top - bottom) / (2 * NEIGHBOURHOOD)
+    return chance(float(claimed), float(scene.value), [(float(low), math.inf if high is None else float(high))])

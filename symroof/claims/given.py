@@ -28,8 +28,8 @@ def study_of(given: Mapping[str, Any]) -> Study:
     for name in NESTED:
         if not isinstance(given.get(name, {}), Mapping):
             raise InputError(Problem(name, "expected keys and values"))
-    files = [name for key in PLAIN if is_path(name := str(given.get(key, "")))]
-    return _built(given) if files else _kept(Key(given))
+    from_file = any(is_path(str(given.get(name, ""))) for name in PLAIN)
+    return _built(given) if from_file else _kept(Key(given))
 
 
 class Key:

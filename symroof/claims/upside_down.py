@@ -32,5 +32,5 @@ def upside_down(value: Any, found: Derived, raw: str = "") -> tuple[Explanation,
         found.value: f"the result is read as its inverse: {gives}",
         1000 * found.value: f"the result in thousandths is read as its inverse: {gives}",
     }
-    share = chance(float(written.number), spans(options, written))
+    share = chance(float(written.number), float(1 / found.value), spans(options, written))
     return tuple(Explanation("inverted_ratio", share <= SELDOM, v, share, says) for v, says in options.items() if written.agrees(v))[:1]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -181,6 +180,20 @@ def test_random_errors_are_seldom_named():
     assert misnamed[True] < 50
 
 
+def test_small_random_errors_are_seldom_named():
+    """Near the true value slips that change little stand close together: of 200 errors of 0.5 to 5 % fewer than 24 get one."""
+    rng = random.Random(7)
+    count, misnamed = 0, 0
+    while count < 200:
+        numbers, given, quantity = drawn(rng)
+        true = numbers.value(quantity)
+        text, wrote = by_hand.written(true * Fraction(1 + rng.choice((-1, 1)) * rng.uniform(0.005, 0.05)), by_hand.UNIT[quantity], rng.choice((3, 4)))
+        if abs(wrote / true - 1) > Fraction(1, 200):
+            misnamed += any(explanation.named for explanation in explained(text, quantity, given, true))
+            count += 1
+    assert misnamed < 24
+
+
 def test_seeded_slips_are_named_first():
     """Of 1,000 slips made by hand at least 950 are named first; another name that predicts the identical value is as right.
 
@@ -200,11 +213,3 @@ def test_seeded_slips_are_named_first():
         outcome[right] += 1
         missed[slip] += not right
     assert outcome[True] >= 950, missed.most_common()
-
-
-def test_an_explanation_is_quick():
-    """A dozen claims that no slip explains, so that everything is tried, take well under half a second each."""
-    start = time.perf_counter()
-    for batch in range(1, 13):
-        found(f"{71.13 + batch} ms", quantity="itl", given={**LLAMA, "batch": batch})
-    assert time.perf_counter() - start < 12 * 0.5
