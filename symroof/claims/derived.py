@@ -17,6 +17,7 @@ from symroof.specs.claims import ClaimSpec
 from symroof.specs.errors import InputError, Problem
 from symroof.study import Study, known
 from symroof.theory.spellings import printed_name, resolved
+from symroof.theory.switches import DETAIL
 from symroof.theory.theory import UnknownName
 from symroof.units import Dimension, describe
 
@@ -53,7 +54,24 @@ def derived(claim: ClaimSpec, given: Mapping[str, Any]) -> Derived:
     answers = found.answers
     if answers is not None and answers.does_not_fit and DOES_NOT_FIT not in found.flags and _timed(claim, answers):
         found = replace(found, flags=(*found.flags, DOES_NOT_FIT))
+    if answers is not None and _outside_its_regime(claim, given, answers):
+        found = replace(found, flags=(*found.flags, REGIME))
     return found
+
+
+REGIME = "regime"
+
+
+def _outside_its_regime(claim: ClaimSpec, given: Mapping[str, Any], answers: Answers) -> bool:
+    """Whether a claim counts less than everything where that changes what binds: weights alone at a prompt of 7, or with a
+    cache that no batch outgrows."""
+    step = "prefill" if (claim.quantity or "").startswith(("prefill", "ttft")) else "decode"
+    quantity = claim.quantity or ""
+    if quantity not in answers.case.theory.definitions or not answers.case.theory.timed(quantity) or "detail" not in given.get("assume", {}):
+        return False
+    whole = answers.assumed(**DETAIL["exact"])
+    bounds = [found.value for one in (answers, whole) if (found := one.get(f"{step}_bound")) is not None]
+    return len(bounds) == 2 and bounds[0] != bounds[1]
 
 
 def _timed(claim: ClaimSpec, answers: Answers) -> bool:

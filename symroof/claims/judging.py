@@ -12,6 +12,7 @@ from symroof.claims.derived import Derived, derived
 from symroof.claims.explain import EXPLAINED, explanations
 from symroof.claims.explanation import Explanation
 from symroof.claims.given import changed, told
+from symroof.claims.round_shares import round_share
 from symroof.claims.written import Written, read_written
 from symroof.specs.claims import ClaimSpec
 from symroof.specs.errors import InputError
@@ -210,6 +211,8 @@ def _at_any(claim: ClaimSpec, given: Mapping[str, Any], value: Any, raw: str, na
     return _explained(claim, replace(least, needs=()), raw, changed(given, {name: UNSTATED[name][0]}), value)
 
 
+LIKE_A_SHARE = frozenset({"mac_vs_flop"})
+"""Slips whose factor a round efficiency has too: of the two, that half the peak is reached is what texts leave unsaid."""
 UNSAID = frozenset({"kv_ignored", "attention_ignored", "causal_factor"})
 """Slips that are another way to count rather than an error: a claim that one of them explains is right under what it does not say."""
 
@@ -223,4 +226,8 @@ def _explained(claim: ClaimSpec, found: Judgement, raw: str, given: Mapping[str,
     first = slips[0] if slips and slips[0].named else None
     if found.verdict == "wrong" and first is not None and first.slip in UNSAID:
         return replace(found, verdict="conditional", needs=(first.text,), slips=slips, reason=f"holds where {first.text}")
+    if found.verdict == "wrong" and (first is None or first.slip in LIKE_A_SHARE) and claim.form == "quantity":
+        share = round_share(given, found.tolerance, lambda changes: _judged(claim, changed(given, changes), value, raw).verdict in ("exact", "rounded"))
+        if share:
+            return replace(found, verdict="conditional", needs=(told(share),), slips=slips, reason=f"holds with {told(share)}; as it stands {found.derived}")
     return replace(found, slips=slips)

@@ -315,3 +315,21 @@ def test_the_example_of_a_claim_file_reads_and_is_judged(tmp_path):
     bound = {prompt: Study(model="llama-3-70b", hardware="h100-sxm", prompt=prompt).exact("prefill_bound") for prompt in (last, last + 1)}
     assert bound == {last: "memory", last + 1: "compute"}
     assert "prompt so short" in found["one-gpu"].assumptions_needed[0]
+
+
+def test_an_efficiency_that_goes_without_saying_is_named():
+    """2 * 8.03e9 * 2048/(0.5 * 989e12) = 66.51 ms: half the peak. 0.6 of it gives 55.42 ms; a rough number fits too many shares."""
+    given = "{model: llama-3-8b, params: 8.03e9, hardware: h100-sxm, peak_flops: 989 TFLOP/s, prompt: 2048, assume: {detail: weights}}"
+    written = {"half": "66.51 ms", "three fifths": "55.43 ms", "rough": "70 ms", "no share": "68.93 ms"}
+    text = "claims:\n" + "".join(f"- {{id: {name.replace(' ', '-')}, quantity: ttft, given: {given}, value: {value}}}\n" for name, value in written.items())
+    found = check_text(text, "claims.yaml").claims
+    assert [(claim.verdict, list(claim.assumptions_needed)) for claim in found] == [
+        ("conditional", ["mfu 0.5"]), ("conditional", ["mfu 0.6"]), ("wrong", []), ("wrong", []),
+    ]  # fmt: skip
+
+
+def test_a_count_that_changes_what_binds_is_out_of_its_regime():
+    """Weights alone, 512 requests on four H100 are compute-bound: 2 * 512/2 > 295. With a cache of 4,096 tokens each they are not."""
+    given = "{model: llama-3-70b, hardware: h100-sxm, tp: 8, prompt: 4096, batch: %s, assume: {detail: weights}}"
+    text = "claims:\n" + "".join(f"- {{id: b{batch}, quantity: itl, given: {given % batch}, value: 1 s}}\n" for batch in (512, 32))
+    assert [("regime" in claim.flags) for claim in check_text(text, "claims.yaml").claims] == [True, False]
