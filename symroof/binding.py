@@ -39,7 +39,7 @@ Values = Mapping[str, tuple[Setting, ...]]
 class Selection:
     """What somebody chose: names, lists of values, switches. Later ones are laid over earlier ones."""
 
-    models: tuple[str, ...] = ()
+    models: tuple[str | ModelSpec, ...] = ()
     hardware: tuple[str, ...] = ()
     precision: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     values: Values = field(default_factory=dict)
@@ -171,7 +171,9 @@ def _preset(chosen: Selection) -> tuple[PresetSpec | None, tuple[Document, ...]]
     return build(document, PresetSpec), (document,)
 
 
-def _load_model(name: str, base: Path | None) -> Entry[ModelSpec]:
+def _load_model(name: str | ModelSpec, base: Path | None) -> Entry[ModelSpec]:
+    if isinstance(name, ModelSpec):
+        return Entry(name.name, name)
     return _read_model(name, base) if catalogue.is_path(name) else _shipped_model(name)
 
 

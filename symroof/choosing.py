@@ -14,6 +14,7 @@ from symroof.results import TARGETS
 from symroof.specs.catalogue import find
 from symroof.specs.errors import InputError, Problem, nearest
 from symroof.specs.fields import Faults
+from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import Document
 from symroof.specs.study import Setting, StudySpec, precision_names, read_assumptions, settings
 from symroof.supply import ROLE_INPUT
@@ -23,7 +24,7 @@ ROLES = tuple(ROLE_INPUT)
 
 
 def selection(
-    model: str | Iterable[str] | None = None,
+    model: str | Iterable[str] | ModelSpec | None = None,
     hardware: str | Iterable[str] | None = None,
     preset: str | None = None,
     assume: dict[str, str] | None = None,
@@ -61,7 +62,8 @@ def selection(
     if problems:
         raise InputError(problems)
     sources = dict.fromkeys([*precision, *values, *switches], origin)
-    return Selection(_names(model), _names(hardware), precision, values, switches, preset, sources, base)
+    models = (model,) if isinstance(model, ModelSpec) else _names(model)
+    return Selection(models, _names(hardware), precision, values, switches, preset, sources, base)
 
 
 def _names(value: str | Iterable[str] | None) -> tuple[str, ...]:

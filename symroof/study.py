@@ -19,6 +19,7 @@ from symroof.solving import solve
 from symroof.specs.catalogue import find
 from symroof.specs.errors import InputError, Problem, nearest
 from symroof.specs.fields import build
+from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import Document, load
 from symroof.specs.study import StudySpec
 from symroof.theory.quantities import QUANTITIES
@@ -77,7 +78,7 @@ class Study:
 
     def __init__(
         self,
-        model: str | Iterable[str] | None = None,
+        model: str | Iterable[str] | ModelSpec | None = None,
         hardware: str | Iterable[str] | None = None,
         *,
         preset: str | None = None,

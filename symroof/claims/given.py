@@ -10,6 +10,9 @@ from typing import Any
 from symroof.formula.text import number_text
 from symroof.specs.catalogue import is_path
 from symroof.specs.errors import InputError, Problem
+from symroof.specs.fields import build
+from symroof.specs.model import ModelSpec
+from symroof.specs.strict_yaml import Document
 from symroof.study import Study
 
 PLAIN = ("model", "hardware", "preset")
@@ -52,7 +55,21 @@ def _kept(key: Key) -> Study:
     return _built(key.given)
 
 
+LAYERED = ("layers", "d_model", "vocab_size", "tied_embeddings", "norm", "positions", "head_bias")
+"""Fields of a model that a claim may give in full instead of a name."""
+
+
+def _with_model(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A ``given`` whose own layers are a model."""
+    if "layers" not in given:
+        return given
+    fields = {name: given[name] for name in LAYERED if name in given}
+    spec = build(Document("given", {"name": "given", "title": "the given layers", **fields}, {}, (), ""), ModelSpec)
+    return {**{name: value for name, value in given.items() if name not in LAYERED}, "model": spec}
+
+
 def _built(given: Mapping[str, Any]) -> Study:
+    given = _with_model(given)
     chosen = {name: value for name, value in given.items() if name not in (*PLAIN, *NESTED)}
     plain = {name: given[name] for name in PLAIN if name in given}
     assume = {str(name): _switch(value) for name, value in given.get("assume", {}).items()}

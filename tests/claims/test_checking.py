@@ -333,3 +333,13 @@ def test_a_count_that_changes_what_binds_is_out_of_its_regime():
     given = "{model: llama-3-70b, hardware: h100-sxm, tp: 8, prompt: 4096, batch: %s, assume: {detail: weights}}"
     text = "claims:\n" + "".join(f"- {{id: b{batch}, quantity: itl, given: {given % batch}, value: 1 s}}\n" for batch in (512, 32))
     assert [("regime" in claim.flags) for claim in check_text(text, "claims.yaml").claims] == [True, False]
+
+
+def test_a_model_may_be_given_by_its_layers(tmp_path):
+    """Two layers of width 8 with one head: 2*(8*(1 + 2)*4 + 4*8 + 3*8*16) in the layers, 10 tokens in and out, three norms of 8."""
+    layers = "[{count: 2, attention: {kind: gqa, n_heads: 1, n_kv_heads: 1, head_dim: 4}, ffn: {kind: gated, d_ff: 16}}]"
+    counted = 2 * (8 * 3 * 4 + 4 * 8 + 3 * 8 * 16 + 2 * 8) + 2 * 10 * 8 + 8
+    text = f"claims:\n- {{id: own, quantity: params, given: {{d_model: 8, vocab_size: 10, layers: {layers}}}, value: {counted}}}\n"
+    assert [claim.verdict for claim in check_text(text, "claims.yaml").claims] == ["exact"]
+    with pytest.raises(InputError, match=r"layers\[0\].ffn: is missing"):
+        check_text("claims:\n- {id: own, quantity: params, given: {d_model: 8, vocab_size: 10, layers: [{count: 2}]}, value: 1}\n", "claims.yaml")
