@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from symroof.claims.checked import Checked, Report
-from symroof.claims.checking import NOTES
+from symroof.claims.checking import NOTES, check_text
 from symroof.claims.correcting import in_its_unit, replaceable, replaced
+from symroof.claims.figures import Figure
+from symroof.claims.judging import HOLDS
 from symroof.specs.errors import InputError, Problem
 from symroof.specs.strict_yaml import read_text
 
@@ -66,15 +68,25 @@ def _goal(file: str, out: str | None, notes: int) -> Path:
 
 def corrected(file: str, claims: list[Checked], goal: Path) -> Copy:
     """A note with every wrong number replaced that can be; line ends and byte-order mark stay as they are."""
-    wrong = [claim for claim in claims if claim.verdict == "wrong"]
-    changes = []
-    for claim in wrong:
-        value = claim.judgement.value
-        if claim.figure and value is not None and replaceable(claim.figure) and (digits := in_its_unit(claim.figure, value)):
-            changes.append((claim.figure, digits))
-    text, count = replaced(read_text(file), changes)
+    wrong = [i for i, claim in enumerate(claims) if claim.verdict == "wrong"]
+    changes: dict[int, tuple[Figure, str]] = {}
+    for i in wrong:
+        figure, value = claims[i].figure, claims[i].judgement.value
+        if figure and value is not None and replaceable(figure) and (digits := in_its_unit(figure, value)):
+            changes[i] = (figure, digits)
+    original = read_text(file)
+    text, count = replaced(original, _that_hold(original, changes, file, len(claims)))
     mark = codecs.BOM_UTF8 if _marked(file) else b""
     return Copy(goal, mark + text.encode("utf-8"), count, len(wrong) - count)
+
+
+def _that_hold(original: str, changes: dict[int, tuple[Figure, str]], file: str, count: int) -> list[tuple[Figure, str]]:
+    """The changes after which their claims hold: a number that was read otherwise than it was meant stays as it is."""
+    try:
+        again = check_text(replaced(original, changes.values())[0], file).claims
+    except InputError:
+        return []
+    return [change for i, change in changes.items() if len(again) == count and again[i].verdict in HOLDS]
 
 
 def _marked(file: str) -> bool:

@@ -13,6 +13,7 @@ from symroof.formula.evaluate import evaluate
 from symroof.formula.parse import FormulaError, parse
 from symroof.formula.tree import Compare, Tree, names
 from symroof.results import DOES_NOT_FIT, Answers
+from symroof.solution import LIMIT
 from symroof.specs.claims import ClaimSpec
 from symroof.specs.errors import InputError, Problem
 from symroof.study import Study, known
@@ -153,6 +154,8 @@ def _threshold(claim: ClaimSpec, given: Mapping[str, Any]) -> Derived:
     if solution.value is None:
         return Derived("never", unit, why=solution.reason, answers=study.first)
     whole = Fraction(next(iter(solution.integer.values()))) if solution.integer else None
+    if whole is not None and solution.kind == LIMIT:  # beyond the last whole number that keeps a limit it is broken
+        return Derived(whole, unit, why=solution.reason, flags=solution.flags, answers=study.first)
     return Derived(solution.value, unit, other=whole, why=solution.reason, flags=solution.flags, answers=study.first)
 
 

@@ -16,11 +16,13 @@ from dataclasses import dataclass, replace
 from symroof.units import PLAIN, UNITS, Dimension, describe, parse_unit, strict
 
 WORD = r"(?P<word>[^\W\d_]\w{0,60}(?:[-.][^\W_]\w{0,60}){0,20})"
-NUMBER = r"(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?P<power>[eE][+-]?\d{1,3}(?!\w))?"
+NUMBER = r"(?P<number>\d{1,3}(?:(?:,|\{,\}|\\,)\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?P<power>[eE][+-]?\d{1,3}(?!\w))?"
+APART = re.compile(r"\{,\}|\\,")
+"""How LaTeX sets thousands apart."""
 TOKEN = re.compile(rf"{WORD}|{NUMBER}")
 TIMES_TEN = re.compile(r"[ $]?(?:×|x|\*|\\times|\\cdot|·)\s?10(?:\^\{?([+-]?\d{1,2})\}?|([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))")
 RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
-GAP = re.compile(r"(?:\s|[*_`$\\]|&nbsp;|&thinsp;|-(?=[a-z])){0,6}")
+GAP = re.compile(r"(?:\s|\\,|\\(?:text|mathrm)\{|~|[*_`$\\]|&nbsp;|&thinsp;|-(?=[a-z])){0,6}")
 NAMES = re.compile(r"%|[x×](?!\w)|[^\W\d_]{1,20}(?:(?:\s?/\s?|\s+per\s+|\s+an?\s+)[^\W\d_]{1,20}){0,2}")
 SEPARATOR = re.compile(r"\s?/\s?|\s+per\s+|\s+an?\s+")
 MAGNITUDE = re.compile(r"[\s-]?(thousand|million|billion|trillion)\b|(bn|[MBT])\b", re.IGNORECASE)
@@ -135,12 +137,12 @@ def _figure(text: str, match: re.Match[str]) -> Figure | None:
         return None  # 3rd, 8x7
     stop = after if unit else place
     money = re.search(r"\$\s?$", text[max(start - 2, 0) : start])
-    if money and not text.startswith("$", end):
+    if money and not text.startswith("$", end) and (not unit or text[place : place + 1] == "/"):  # else the $ opens a formula
         unit = f"USD/{unit}" if unit and text[place : place + 1] == "/" else "USD"
     else:
         money = None
     sign, begins = _sign(text, start - len(money[0]) if money else start)
-    return Figure(start, end, stop, match["number"], power, unit, sign, _plain(text[begins:stop]))
+    return Figure(start, end, stop, APART.sub(",", match["number"]), power, unit, sign, APART.sub(",", _plain(text[begins:stop])))
 
 
 def _whole(text: str) -> int:

@@ -208,7 +208,9 @@ def _at_any(claim: ClaimSpec, given: Mapping[str, Any], value: Any, raw: str, na
         return replace(
             least, verdict="conditional", needs=(f"a {name} so short that it does not matter",), reason=f"{name} is not stated: {least.derived} without it"
         )
-    return _explained(claim, replace(least, needs=()), raw, changed(given, {name: UNSTATED[name][0]}), value)
+    if len({one.derived for one in tried}) == 1:  # it does not matter at all: the claim is wrong whatever it is
+        return _explained(claim, least, raw, changed(given, {name: UNSTATED[name][0]}), value)
+    return Judgement(claim, "unchecked", least.claimed, reason=f"needs {name}, which is not stated, and what is claimed moves with it")
 
 
 LIKE_A_SHARE = frozenset({"mac_vs_flop"})

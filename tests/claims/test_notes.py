@@ -372,3 +372,12 @@ def test_any_annotation_is_read_or_refused():
             check_text(text, "note.md").as_json()
         except InputError as error:
             assert all(1 <= p.line <= text.count("\n") + text.count("\r") + 1 and p.column >= 1 for p in error.problems)
+
+
+def test_numbers_as_latex_sets_them():
+    """Thousands apart by {,} or a thin space are one number; a dollar opens a formula, not a price; a unit may stand in \\text."""
+    from symroof.claims.figures import figures
+
+    assert [(f.digits, f.unit) for f in figures(r"$2 \cdot 3 = 327{,}680$ bytes")][-1] == ("327,680", "byte")
+    assert [(f.digits, f.unit) for f in figures(r"$327\,680$ byte and $21\,\text{ms}$")] == [("327,680", "byte"), ("21", "ms")]
+    assert [(f.digits, f.unit) for f in figures("$3 an hour")][-1][0] == "3"
