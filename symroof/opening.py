@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from symroof.formula.evaluate import NoValue
 from symroof.formula.text import text
-from symroof.formula.tree import ZERO, At, Name, Num, Tree, inline, names, substitute, walk
+from symroof.formula.tree import ZERO, At, Name, Tree, inline, names, substitute, walk
 from symroof.results import Answers
-from symroof.theory.case import default_of
+from symroof.theory.case import neutral_default
 
 KEPT = frozenset({"mfu", "mbu"})
 """Efficiencies stay in a symbolic answer though they have a default: regime thresholds hold at any."""
@@ -78,8 +78,7 @@ def _neutral(node: Name, answers: Answers) -> Tree:
             return ZERO if answers.case.value(node.name) == 0 else node
         except NoValue:
             return node
-    default = default_of(node.name)
-    return Num(default.value) if default is not None and default.value in (0, 1) else node
+    return neutral_default(node.name) or node
 
 
 def written_out(tree: Tree, answers: Answers) -> Tree:

@@ -126,8 +126,7 @@ class Solution:
         The sides are evaluated at the candidate and its neighbours: a jump just behind a whole number, or a crossing
         known to 40 digits that lies on one, is not left to rounding.
         """
-        near = round(value)
-        down, up = (near, near) if abs(value - near) < CLOSE else (math.floor(value), math.ceil(value))
+        down, up = whole(value, LIMIT), whole(value, REACH)
         before = self.before(value)
         if not before:
             return whole(value, self.kind)

@@ -20,7 +20,7 @@ from symroof.specs.claims import ClaimSpec
 from symroof.specs.errors import InputError, Problem, nearest
 from symroof.study import known
 from symroof.supply import ROLE_INPUT
-from symroof.theory.case import default_of
+from symroof.theory.case import neutral_default
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import printed_name, read_formula, resolved
 from symroof.theory.switches import DETAIL
@@ -109,15 +109,10 @@ def opened(tree: Tree, answers: Answers, kept: frozenset[str], given: Mapping[st
     explicit = {ROLE_INPUT.get(name, printed_name(name)) for name in given}
     put: dict[str, Tree] = {}
     for name in names(whole):
-        stands = case.given.get(name) if name in explicit else _neutral(name) if name not in case.given else None
+        stands = case.given.get(name) if name in explicit else neutral_default(name) if name not in case.given else None
         if stands is not None and name not in kept:
             put[name] = stands
     return substitute(whole, put)
-
-
-def _neutral(name: str) -> Num | None:
-    default = default_of(name)
-    return Num(default.value) if default is not None and default.value in (0, 1) else None
 
 
 def _in_numbers(claim: ClaimSpec) -> Fraction | None:

@@ -25,7 +25,6 @@ FORMS = {
 """The field that tells a claim's form, and what it claims."""
 
 MOST_CLAIMS = 2000
-IDENTIFIER = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
 
 
 def _source(value: object) -> object:

@@ -35,6 +35,16 @@ def default_of(name: str) -> Num | None:
     return Num(parse_quantity(symbol.default).value, symbol.dimension)
 
 
+def neutral_default(name: str) -> Num | None:
+    """The default of an input where it is 0 or 1: nobody chose it and it does not matter, so a formula need not show it.
+
+    >>> neutral_default("batch"), neutral_default("block_size"), neutral_default("prompt")
+    (Num(value=Fraction(1, 1), dimension=()), None, None)
+    """
+    default = default_of(name)
+    return Num(default.value) if default is not None and default.value in (0, 1) else None
+
+
 @dataclass
 class Case:
     """Values for a theory: ``given`` maps names to numbers or formulas; values are worked out when asked, once.
@@ -170,4 +180,4 @@ class Case:
         return self.theory.definition(name) is None and base_name(name) in INPUTS
 
 
-__all__ = ["Case", "Missing", "NoValue", "UnknownName", "default_of"]
+__all__ = ["Case", "Missing", "NoValue", "UnknownName", "default_of", "neutral_default"]
