@@ -15,6 +15,7 @@ from symroof.specs.errors import InputError, Problem, nearest
 from symroof.specs.fields import build
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.kinds import kind_of, spec_class
+from symroof.specs.layers import Block, FeedForward, GroupedAttention, LayerKind
 from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import Document
 from symroof.supply import model_values
@@ -22,7 +23,7 @@ from symroof.theory.blocks import PARAMETER_GROUPS
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES, assume
 from symroof.theory.symbols import INPUTS, canonical
-from symroof.theory.table import cells, total
+from symroof.theory.table import cells, parameters
 from symroof.theory.theory import theory
 from symroof.theory.thresholds import THRESHOLDS
 from symroof.units import format_quantity
@@ -148,12 +149,38 @@ def _bare_binding(spec: ModelSpec) -> Binding:
 
 
 def _layers(spec: ModelSpec) -> list[list[str]]:
-    rows = []
-    for label, kind in zip(spec.labels(), spec.layers, strict=True):
-        a = kind.attention
-        attention = f"{a.kind}: {a.n_heads} heads, {a.n_kv_heads} KV heads, width {a.head_dim}" + (f", window {a.window:,}" if a.window else "")
-        rows.append([str(kind.count), label, attention, f"{kind.ffn.kind} {kind.ffn.d_ff:,}" if kind.ffn.d_ff else kind.ffn.kind])
-    return rows
+    return [[str(kind.count), label, _mixers(kind), _feed_forward(kind)] for label, kind in zip(spec.labels(), spec.layers, strict=True)]
+
+
+def _mixers(kind: LayerKind) -> str:
+    said = [_attention(kind.attention)] if kind.attention.kind != "none" or kind.mixer is None else []
+    return " beside ".join([*said, *([_widths(kind.mixer)] if kind.mixer else [])])
+
+
+def _attention(a: Block) -> str:
+    if not isinstance(a, GroupedAttention):
+        return _widths(a)
+    reach = f", window {a.window:,}" if a.window else f", chunks of {a.chunk_size:,}" if a.chunk_size else ""
+    values = f", values {a.value_dim} wide" if a.value_dim else ""
+    return f"{a.kind}: {a.n_heads} heads, {a.n_kv_heads} KV heads, width {a.head_dim}{values}{reach}" + _traits(a.traits() - {"value_dim"})
+
+
+def _feed_forward(kind: LayerKind) -> str:
+    ffn = kind.ffn
+    if isinstance(ffn, FeedForward):
+        return f"{ffn.kind} {ffn.d_ff:,}" if ffn.d_ff else ffn.kind
+    shared = f", {ffn.n_shared_experts} shared of {ffn.d_shared or ffn.d_expert:,}" if ffn.n_shared_experts else ""
+    return f"moe: {ffn.experts_per_token} of {ffn.n_experts} experts of {ffn.d_expert:,}{shared}"
+
+
+def _widths(block: Block) -> str:
+    """Any other block, its widths by name."""
+    said = ", ".join(f"{name} {value:,}" for name, value in block.widths().items())
+    return (f"{block.kind}: {said}" if said else block.kind) + _traits(block.traits() - {"q_lora"})  # type: ignore[attr-defined]
+
+
+def _traits(traits: frozenset[str]) -> str:
+    return f" ({', '.join(name.replace('_', ' ') for name in sorted(traits))})" if traits else ""
 
 
 def _parameters(answers: Answers) -> list[list[str]]:
@@ -165,6 +192,6 @@ def _parameters(answers: Answers) -> list[list[str]]:
     whole = answers.case.value("params")
     rows = []
     for part, found in parts.items():
-        count = answers.case.evaluate(total(found))
+        count = answers.case.evaluate(parameters(found))
         rows.append([part, f"{int(count):,}", f"{float(count / whole):.2%}"])
     return [*rows, ["total", f"{int(whole):,}", ""]]

@@ -11,9 +11,9 @@ from symroof.report.markup import Code
 from symroof.report.view_case import UNKNOWN
 from symroof.results import Answers, Result
 from symroof.study import Study
+from symroof.theory.operators import Operator
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.steps import STEPS
-from symroof.theory.theory import Operator
 from symroof.units import format_quantity
 
 

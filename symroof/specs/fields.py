@@ -146,7 +146,7 @@ def build(document: Document, kind: type[S]) -> S:
     except ValidationError as error:
         problems: dict[tuple[object, ...], Problem] = {}
         for item in error.errors(include_url=False, include_context=True):
-            location = tuple(part for part in item["loc"] if not (isinstance(part, str) and _is_branch(part)))
+            location = _keys(item["loc"], document.data)
             fault = item.get("ctx", {}).get("error")
             for below, message in fault.items if isinstance(fault, Faults) else [((), "")]:
                 explained = _split_hint(message) if message else _explain(item, kind, location)
@@ -161,6 +161,18 @@ def _split_hint(message: str) -> tuple[str, str]:
     """A message that carries its own hint after a semicolon: ``unknown key; did you mean 'prompt'?``."""
     said, mark, hint = message.partition("; did you mean ")
     return said, f"did you mean {hint}" if mark else ""
+
+
+def _keys(location: tuple[str | int, ...], data: Any) -> tuple[str | int, ...]:
+    """pydantic's location without the names of the branches it tried: what is no key of the data, but for a last one."""
+    found: list[str | int] = []
+    for i, part in enumerate(location):
+        inside = isinstance(data, dict) and part in data or isinstance(data, list) and isinstance(part, int) and part < len(data)
+        if inside:
+            data = data[part]
+        if isinstance(part, int) or inside or (i == len(location) - 1 and not _is_branch(part)):
+            found.append(part)
+    return tuple(found)
 
 
 def _is_branch(part: str) -> bool:
@@ -179,6 +191,9 @@ def _explain(item: Any, kind: type[BaseModel], location: tuple[str | int, ...]) 
         case "literal_error":
             known = re.findall(r"'([^']+)'", item["ctx"]["expected"])
             return f"must be one of {', '.join(known)}", nearest(str(item["input"]), known) if isinstance(item["input"], str) else ""
+        case "union_tag_invalid":
+            known = re.findall(r"'([^']+)'", item["ctx"]["expected_tags"])
+            return f"kind must be one of {', '.join(known)}", nearest(str(item["ctx"]["tag"]), known)
         case "value_error":
             return _split_hint(str(item["ctx"]["error"]))
         case "string_type":
@@ -195,23 +210,16 @@ def _explain(item: Any, kind: type[BaseModel], location: tuple[str | int, ...]) 
 
 
 def _fields(kind: type[BaseModel], location: tuple[str | int, ...]) -> list[str]:
-    """The keys allowed at a place, for the hint."""
-    current: Any = kind
+    """The keys allowed at a place, for the hint; where several kinds of block may stand, those of all."""
+    current: list[type[BaseModel]] = [kind]
     for part in location:
-        if isinstance(part, int):
-            continue
-        field = getattr(current, "model_fields", {}).get(part)
-        found = _model_in(field.annotation) if field else None
-        if found is None:
-            return []
-        current = found
-    return list(getattr(current, "model_fields", {}))
+        if not isinstance(part, int):
+            fields = [model.model_fields[part] for model in current if part in model.model_fields]
+            current = [found for field in fields for found in _models_in(field.annotation)]
+    return list(dict.fromkeys(name for model in current for name in model.model_fields))
 
 
-def _model_in(annotation: Any) -> type[BaseModel] | None:
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    for inner in getattr(annotation, "__args__", ()):
-        if found := _model_in(inner):
-            return found
-    return None
+        return [annotation]
+    return [found for inner in getattr(annotation, "__args__", ()) for found in _models_in(inner)]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 from pydantic import Field, model_validator
 
 from symroof.specs.fields import NAME, Source, Spec, amount, whole
-from symroof.theory.architecture import GENERIC, Architecture, Layer
+from symroof.specs.layers import LayerKind
+from symroof.theory.architecture import GENERIC, Architecture
 from symroof.units import Quantity
 
 if TYPE_CHECKING:
@@ -16,51 +17,6 @@ if TYPE_CHECKING:
     Parameters: TypeAlias = Quantity
 else:
     Whole, Parameters = whole(), amount("parameter")
-WIDTHS = ("n_heads", "n_kv_heads", "head_dim", "d_ff", "ffn_matrices", "window")
-FFN_MATRICES = {"gated": 3, "plain": 2}
-
-
-class GroupedAttention(Spec):
-    """Grouped-query attention; multi-head has as many KV heads as heads, multi-query has one."""
-
-    kind: Literal["gqa"] = "gqa"
-    n_heads: Whole
-    n_kv_heads: Whole
-    head_dim: Whole
-    window: Whole | None = None
-    qkv_bias: bool = False
-    out_bias: bool = False
-    qk_norm: Literal["none", "head", "full"] = "none"
-
-    @model_validator(mode="after")
-    def _groups(self) -> GroupedAttention:
-        if self.n_heads % self.n_kv_heads:
-            raise ValueError(f"n_heads {self.n_heads} is not a multiple of n_kv_heads {self.n_kv_heads}")
-        return self
-
-
-class FeedForward(Spec):
-    """Gated (three matrices), plain (two), or none."""
-
-    kind: Literal["gated", "plain", "none"] = "gated"
-    d_ff: Whole | None = None
-    bias: bool = False
-
-    @model_validator(mode="after")
-    def _width(self) -> FeedForward:
-        if self.kind != "none" and self.d_ff is None:
-            raise ValueError("d_ff is missing")
-        return self
-
-
-class LayerKind(Spec):
-    """``count`` layers of one kind."""
-
-    count: Whole
-    label: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,15}$")] | None = None
-    attention: GroupedAttention
-    ffn: FeedForward
-    norms: Annotated[int, Field(ge=0, le=8)] | None = None
 
 
 class Norm(Spec):
@@ -112,7 +68,7 @@ class ModelSpec(Spec):
         """A label for each kind of layer: its own, or one that tells it apart."""
         found: list[str] = []
         for kind in self.layers:
-            label = kind.label or ("local" if kind.attention.window else "full")
+            label = kind.label or _telling(kind)
             while label in found:
                 label += "x"
             found.append(label)
@@ -123,22 +79,9 @@ class ModelSpec(Spec):
         if not self.layers:
             return GENERIC
         own = self._own()
+        several = len(self.layers) > 1
         return Architecture(
-            layers=tuple(
-                Layer(
-                    label=label if len(self.layers) > 1 else "all",
-                    mixer=kind.attention.kind,
-                    feed_forward=kind.ffn.kind,
-                    windowed=kind.attention.window is not None,
-                    qkv_bias=kind.attention.qkv_bias,
-                    out_bias=kind.attention.out_bias,
-                    ffn_bias=kind.ffn.bias,
-                    qk_norm=kind.attention.qk_norm,
-                    norms=self.norm.per_layer if kind.norms is None else kind.norms,
-                    own=own,
-                )
-                for label, kind in zip(self.labels(), self.layers, strict=True)
-            ),
+            layers=tuple(kind.structure(label if several else "all", self.norm.per_layer, own) for label, kind in zip(self.labels(), self.layers, strict=True)),
             tied_embeddings=self.tied_embeddings,
             norm=self.norm.kind,
             final_norm=self.norm.final,
@@ -150,26 +93,24 @@ class ModelSpec(Spec):
         """Widths that differ between kinds; with several kinds each also counts its own layers."""
         if len(self.layers) < 2:
             return frozenset()
-        differing = {name for name in WIDTHS if len({w[name] for w in map(_widths, self.layers) if name in w}) > 1}
-        return frozenset(differing | {"n_layers"})
+        found = [kind.widths() for kind in self.layers]
+        every = {name for widths in found for name in widths}
+        return frozenset({name for name in every if len({w[name] for w in found if name in w}) > 1} | {"n_layers"})
 
     def values(self) -> dict[str, Fraction]:
         """Every dimension by its symbol's name, per kind of layer where they differ."""
         found: dict[str, Fraction] = {}
         for layer, kind in zip(self.architecture().layers, self.layers, strict=False):
             found[layer.symbol("n_layers")] = Fraction(kind.count)
-            found |= {layer.symbol(name): Fraction(value) for name, value in _widths(kind).items()}
+            found |= {layer.symbol(name): Fraction(value) for name, value in kind.widths().items()}
         outer = {"d_model": self.d_model, "vocab_size": self.vocab_size, "learned_positions": self.positions}
         found |= {name: Fraction(value) for name, value in outer.items() if value}
         given = {"params": self.params, "active_params": self.active_params}
         return found | {name: value.value for name, value in given.items() if value}
 
 
-def _widths(kind: LayerKind) -> dict[str, int]:
-    attention, ffn = kind.attention, kind.ffn
-    found = {"n_heads": attention.n_heads, "n_kv_heads": attention.n_kv_heads, "head_dim": attention.head_dim}
-    if attention.window:
-        found["window"] = attention.window
-    if ffn.kind != "none":
-        found |= {"d_ff": ffn.d_ff or 0, "ffn_matrices": FFN_MATRICES[ffn.kind]}
-    return found
+def _telling(kind: LayerKind) -> str:
+    """What tells a kind of layer from others: its window or its mixer, and experts where it has them."""
+    if kind.ffn.kind == "moe":
+        return "moe"
+    return {"window": "local", "chunk": "chunked"}.get(kind.attention.reach or "") or (kind.mixer.kind if kind.mixer else "full")

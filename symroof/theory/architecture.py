@@ -8,6 +8,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+TRAITS = {
+    "qkv_bias": "the projections into the mixer have bias vectors",
+    "out_bias": "the projection out of the mixer has one",
+    "ffn_bias": "the feed-forward matrices have bias vectors, of every expert too",
+    "sinks": "one learned score a query head that takes probability and no value",
+    "out_gate": "the query projection makes a gate of the attention's result too",
+    "head_gate": "a gate of one number a head, made by a matrix of its own",
+    "shares_kv": "keys and values are those of an earlier layer: none are made and none are kept",
+    "value_is_key": "values are the keys before their rotation: no matrix of their own, though they are kept",
+    "value_dim": "values have a width of their own",
+    "q_lora": "queries come through a narrow middle (latent attention)",
+    "mixer_norm": "the mixer normalises inside itself",
+    "conv_bias": "the short convolution has a bias",
+    "shared_expert": "some experts see every token",
+    "shared_gate": "the shared expert's result is gated by one number a token",
+    "router_bias": "the router has a bias vector",
+    "plain_experts": "an expert is two matrices and not three",
+}
+"""What a layer may have beside its blocks; each changes rows of the operator table and nothing else."""
+
 
 @dataclass(frozen=True)
 class Layer:
@@ -15,22 +35,20 @@ class Layer:
 
     Attributes:
         label: names the kind where there is more than one.
-        mixer: the block that mixes tokens (``gqa``).
-        feed_forward: the block after it (``gated``, ``plain``, ``none``).
-        windowed: whether queries see only the last ``window`` keys.
-        qkv_bias, out_bias, ffn_bias: bias vectors of the projections.
+        mixers: the blocks that mix tokens (``gqa``, ``mla``, ``mamba``, ``mamba2``, ``linear``); two may stand side by side.
+        feed_forward: the block after them (``gated``, ``plain``, ``moe``, ``none``).
+        reach: ``window`` where queries see only the last ``window`` keys, ``chunk`` where only those of their own chunk.
+        traits: names out of :data:`TRAITS`.
         qk_norm: ``none``, ``head`` (one vector of head_dim each) or ``full`` (one vector over all heads each).
         norms: normalisation modules in the layer.
         own: the widths this kind does not share with the others; they get dotted names.
     """
 
     label: str = "all"
-    mixer: str = "gqa"
+    mixers: tuple[str, ...] = ("gqa",)
     feed_forward: str = "gated"
-    windowed: bool = False
-    qkv_bias: bool = False
-    out_bias: bool = False
-    ffn_bias: bool = False
+    reach: str | None = None
+    traits: frozenset[str] = frozenset()
     qk_norm: str = "none"
     norms: int = 2
     own: frozenset[str] = frozenset()
@@ -39,10 +57,23 @@ class Layer:
         """The name a width goes by in this kind of layer."""
         return f"{name}.{self.label}" if name in self.own else name
 
+    def has(self, trait: str) -> bool:
+        """Whether the layer has a trait.
+
+        Raises:
+            KeyError: no such trait.
+        """
+        TRAITS[trait]
+        return trait in self.traits
+
 
 @dataclass(frozen=True)
 class Architecture:
-    """Layer kinds in order, and what stands before and after them."""
+    """Layer kinds in order, and what stands before and after them.
+
+    ``kept`` are the operators whose matrices stay at ``kept_bytes_per_param`` where the others are quantized; None where
+    all parameters have one width.
+    """
 
     layers: tuple[Layer, ...] = field(default_factory=lambda: (Layer(),))
     tied_embeddings: bool = False
@@ -50,6 +81,7 @@ class Architecture:
     final_norm: bool = True
     learned_positions: bool = False
     head_bias: bool = False
+    kept: frozenset[str] | None = None
 
 
 GENERIC = Architecture()

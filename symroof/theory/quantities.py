@@ -7,10 +7,11 @@ each step in turn. Quantities without a definition here are put together from th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from symroof.theory.steps import DRIVERS, STEPS
+from symroof.theory.steps import DRIVERS, EXPERTS_READ, STEPS
 from symroof.theory.symbols import Symbol
 
 ByValue = dict[str, str]
@@ -66,21 +67,37 @@ MODEL = (
     _q("model", "params", "P", "parameter", "all parameters, tied weights once"),
     _q("model", "active_params", "P_a", "parameter", "parameters one token multiplies: no gathered input table, no idle experts"),
     _q("model", "linear_flops_per_token", r"\varphi", "FLOP/token", "FLOPs of one token outside attention scores and head"),
-    _q("model", "attention_flops_per_pair", "a", "FLOP", "FLOPs of one query-key pair over all layers"),
+    _q("model", "attention_flops_per_pair", "a", "FLOP", "FLOPs of one query-key pair over all layers, in a decode step where the phases differ"),
+    _q("model", "expansion_flops_per_token", r"\varphi_e", "FLOP/token", "FLOPs of expanding the latent cache of one token that is read (latent attention)"),
     _q("model", "head_flops_per_row", r"\varphi_h", "FLOP/token", "FLOPs of one row of logits"),
     _q("model", "weight_bytes", "W", "byte", "resident weights: every parameter", "params*weight_bytes_per_param"),
     _q("model", "weight_bytes_read", "W_r", "byte", "weights a step streams: no gathered input table"),
+    _q("model", "fixed_weight_bytes", "W_f", "byte", "weights every step streams, whatever its tokens: all but the experts"),
+    _q("model", "expert_weight_bytes", "W_e", "byte", "weights of one expert, over all layers that have experts"),
+    _q("model", "quantized_params", "P_q", "parameter", "parameters in quantized matrices; norms, biases and what a checkpoint keeps are not among them"),
     _q("model", "layer_weight_bytes", "W_L", "byte", "streamed weights of one layer on average", "(weight_bytes_read - d_model*vocab_size*weight_bytes_per_param)/n_layers"),
     _q("model", "kv_bytes_per_token", r"\kappa", "byte/token", "cache of one token over all layers", reference="Pope et al. 2022, Efficiently Scaling Transformer Inference"),
+    _q("model", "kv_bytes_read_again_per_token", r"\kappa_r", "byte/token", "cache traffic of one token beyond what is kept of it: shared caches, expanded latents"),
+    _q("model", "state_bytes_per_request", r"\psi", "byte/request", "recurrent state of one request over all layers"),
+    _q("model", "expansion_bytes_per_token", r"\alpha_e", "byte/token", "activations of expanding the latent cache of one token"),
     _q("model", "activation_bytes_per_token", r"\alpha", "byte/token", "activations one token reads and writes in the layers"),
     _q("model", "head_activation_bytes_per_row", r"\alpha_h", "byte/token", "activations one row of logits reads and writes"),
     _q("model", "score_bytes_per_pair", r"\sigma", "byte", "scores and probabilities of one pair, written and read"),
     _q("model", "quantized_bytes_per_param", "b_q", "byte/parameter", "bytes of a weight with its share of the scale", "weight_bits + scale_bits/scale_group"),
 )  # fmt: skip
 
+
+def _over_tokens(text: str) -> str:
+    """The experts that the tokens of a decode step read."""
+    return re.sub(r"\bt\b", "decode_tokens", text)
+
+
 MEMORY = (
     _q("memory", "context", "C", "token", "keys a decode step's token attends to, its own included", "prompt", counted=True),
     _q("memory", "kv_cache_bytes", r"\mathrm{KV}", "byte", "cache of the whole batch at the context"),
+    _q("memory", "state_bytes", r"\Psi", "byte", "recurrent state of the whole batch: its size does not grow with the context"),
+    _q("memory", "experts_read", "E_r", "", "experts of a layer whose weights a decode step of the batch reads", switch="experts",
+       variants={value: _over_tokens(text) for value, text in EXPERTS_READ.items()}),
     _q("memory", "peak_context", "C_{max}", "token", "longest context of a response", "max(context, prompt + output - 1)", absent=(("output", "1"), ("prompt", "1")), counted=True),
     _q("memory", "peak_kv_cache_bytes", r"\mathrm{KV}_{max}", "byte", "cache of the whole batch at the longest context", "kv_cache_bytes(context = peak_context)"),
     _q("memory", "kv_reserved_bytes", r"\mathrm{KV}_{res}", "byte", "cache an engine sets aside at the longest context", switch="kv_reserve", variants={
@@ -88,15 +105,15 @@ MEMORY = (
         "paged": "kv_cache_bytes(context = ceil(peak_context/block_size)*block_size)",
         "unified": "batch*peak_context*kv_bytes_per_token",
     }),
-    _q("memory", "memory_bytes", "M_u", "byte", "weights, cache at the longest context, reserve", "weight_bytes + peak_kv_cache_bytes + memory_reserve"),
+    _q("memory", "memory_bytes", "M_u", "byte", "weights, cache at the longest context, recurrent state, reserve", "weight_bytes + peak_kv_cache_bytes + state_bytes + memory_reserve"),
     _q("memory", "usable_memory", "M_a", "byte", "memory of the group that may be used", "tp*memory_share*mem_capacity"),
     _q("memory", "memory_utilization", "u_M", "", "used share of the group's memory", "memory_bytes/(tp*mem_capacity)"),
     _q("memory", "fits", r"\mathrm{fits}", "", "whether everything resident fits", "memory_bytes <= usable_memory"),
     _q("memory", "free_memory", "M_f", "byte", "usable memory left over; negative where it does not fit", "usable_memory - memory_bytes"),
     _q("memory", "concurrency", "B_{max}", "request", "requests whose longest caches fit beside the weights",
-       "max(floor((usable_memory - weight_bytes - memory_reserve)/kv_cache_bytes(batch = 1, context = peak_context)), 0)", counted=True),
+       "max(floor((usable_memory - weight_bytes - memory_reserve)/(kv_cache_bytes(batch = 1, context = peak_context) + state_bytes/batch)), 0)", counted=True),
     _q("memory", "weight_bytes_per_device", "W_1", "byte", "resident weights on one device", "weight_bytes/tp"),
-    _q("memory", "kv_cache_bytes_per_device", r"\mathrm{KV}_1", "byte", "cache on one device; heads are copied where there are more devices than heads", "kv_cache_bytes/min(tp, n_kv_heads)"),
+    _q("memory", "kv_cache_bytes_per_device", r"\mathrm{KV}_1", "byte", "cache on one device; heads are copied where there are more devices than heads, and a latent cache always is"),
     _q("memory", "load_time", "t_{load}", "s", "time to read the weights from storage", "weight_bytes/disk_bandwidth"),
 )  # fmt: skip
 
@@ -154,12 +171,12 @@ RATE = (
 )  # fmt: skip
 
 ATTENTION = (
-    _q("attention", "prefill_attention_flops", r"\Phi^{att}_{\mathrm{prefill}}", "FLOP", "attention FLOPs of the prefill", "attention_flops_per_pair*prefill_pairs"),
+    _q("attention", "prefill_attention_flops", r"\Phi^{att}_{\mathrm{prefill}}", "FLOP", "attention FLOPs of the prefill"),
     _q("attention", "attention_to_linear", "r_{att}", "", "attention FLOPs of the prefill over all its other FLOPs", "prefill_attention_flops/prefill_linear_flops"),
     _q("attention", "prefill_linear_flops", r"\Phi^{lin}_{\mathrm{prefill}}", "FLOP", "FLOPs of the prefill outside attention scores"),
     _q("attention", "attention_intensity", "I_{att}", "FLOP/byte", "intensity of the attention core in a decode step",
        "attention_flops_per_pair/kv_bytes_per_token", reference="Ainslie et al. 2023, GQA"),
-    _q("attention", "score_traffic", r"Q_{\mathrm{score}}", "byte", "bytes that an unfused attention adds to the prefill", "score_bytes_per_pair*prefill_pairs"),
+    _q("attention", "score_traffic", r"Q_{\mathrm{score}}", "byte", "bytes that an unfused attention adds to the prefill"),
     _q("attention", "logit_bytes", r"Q_{\mathrm{logit}}", "byte", "bytes of the prefill's logits", "prefill_logit_rows*vocab_size*act_bytes_per_element"),
     _q("attention", "sampling_flops", r"\Phi_{\mathrm{sample}}", "FLOP", "FLOPs of sampling one token: softmax and a draw, 5 a vocabulary entry", "5 FLOP*vocab_size"),
     _q("attention", "head_share", "s_h", "", "share of the head in a decode step's FLOPs", "head_flops_per_row*decode_logit_rows/decode_flops"),

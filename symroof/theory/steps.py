@@ -15,11 +15,35 @@ from symroof.theory.switches import Assumptions
 
 @dataclass(frozen=True)
 class Segment:
-    """``requests`` requests that each add ``new`` tokens to ``past`` tokens already cached."""
+    """``requests`` requests that each add ``new`` tokens to ``past`` tokens already cached.
+
+    ``phase`` says what the new tokens are: a ``prompt`` that is read, many at a time, or a ``token`` that is written.
+    """
 
     requests: str
     new: str
     past: str
+    phase: str = "token"
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What limits the keys a query sees, and by which symbol: a sliding ``window``, or the ``chunk`` it stands in."""
+
+    kind: str
+    symbol: str
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The experts that tokens draw from: symbols of how many there are and how many a token takes."""
+
+    experts: str
+    taken: str
+
+
+Scope = Reach | Pool | None
+"""What a driver needs to know of its layer kind."""
 
 
 @dataclass(frozen=True)
@@ -32,62 +56,80 @@ class Step:
 
 
 STEPS = (
-    Step("prefill", (Segment("prefill_batch", "prompt - cached_prefix", "cached_prefix"),), "the pass that reads the prompt"),
+    Step("prefill", (Segment("prefill_batch", "prompt - cached_prefix", "cached_prefix", "prompt"),), "the pass that reads the prompt"),
     Step("decode", (Segment("batch", "1", "context - 1"),), "one step that writes a token for every request"),
 )
 
-# What a segment drives, over requests r, new tokens n, past tokens p and window w. A query sees at most its last w keys,
-# its own included; a windowed cache still holds w - 1 past tokens when a segment begins.
-SPAN = {False: "r*(p + n)", True: "r*(min(p, w - 1) + n)"}
-PAIRS = {
-    "causal": {False: "r*(n*p + n*(n + 1)/2)"},
-    "full": {False: "r*n*(p + n)", True: "r*n*(min(p, w - 1) + n)"},
+# What a segment drives, over requests r, new tokens n, past tokens p and a window or chunk w. A query sees at most its
+# last w keys, its own included; a windowed cache still holds w - 1 past tokens when a segment begins. Of a chunk it sees
+# what stands in it before the query.
+SPAN = {None: "r*(p + n)", "window": "r*(min(p, w - 1) + n)", "chunk": "r*(p - floor(p/w)*w + n)"}
+FULL_PAIRS = {None: "r*n*(p + n)", "window": "r*n*(min(p, w - 1) + n)", "chunk": "r*n*(min(p, w - 1) + n)"}
+CAUSAL_PAIRS = "r*(n*p + n*(n + 1)/2)"
+ONE_QUERY = {"window": "min(x, w)", "chunk": "x - floor((x - 1)/w)*w"}
+"""Keys that the query at position x sees."""
+TRIANGLE = {
+    "window": "(min(x, w)*(min(x, w) + 1)/2 + (x - min(x, w))*w)",
+    "chunk": "(floor(x/w)*w*(w + 1)/2 + (x - floor(x/w)*w)*(x - floor(x/w)*w + 1)/2)",
 }
+"""Keys that the first x queries of a sequence see together."""
+HELD = {None: "context", "window": "min(context, w)", "chunk": "min(context, w)"}
+"""Tokens a layer keeps of a sequence."""
 LOGIT_ROWS = {"last": "r", "all": "r*n"}
+EXPERTS_READ = {
+    "expected": "n_experts*(1 - (1 - experts_per_token/n_experts)^t)",
+    "all": "n_experts",
+    "distinct_max": "min(n_experts, experts_per_token*t)",
+}
+"""Experts of a layer that t tokens read: each token draws its own without repeating, tokens draw as if by chance."""
 DRIVERS = {
     "tokens": ("T", "token", "tokens computed"),
     "pairs": ("A", "", "query-key pairs"),
     "span": ("K", "token", "cached tokens read or written"),
     "logit_rows": ("Z", "token", "rows of logits"),
+    "experts_read": ("E", "", "experts of a layer whose weights are read"),
+    "state_moves": ("Y", "request", "states read and written"),
 }
 """Driver -> LaTeX letter, unit, meaning."""
 
 
-def _triangle(tokens: Tree, window: Tree) -> Tree:
-    """Keys seen by the first ``tokens`` queries of a sequence under a window: sum of min(i, w) for i to ``tokens``."""
-    return substitute(parse("(m*(m + 1)/2 + (x - m)*w)"), {"m": build.call("min", tokens, window), "x": tokens, "w": window})
+def _over(text: str, parts: dict[str, Tree]) -> Tree:
+    return substitute(parse(text), parts)
 
 
-def _causal_windowed(requests: Tree, new: Tree, past: Tree, window: Tree) -> Tree:
-    """Pairs under a window: the keys of all queries to the end less those of the past; a lone query sees min(p + 1, w)."""
-    end = build.add(past, new)
-    if new == ONE:
-        return build.mul(requests, build.call("min", end, window))
-    return build.mul(requests, build.sub(_triangle(end, window), _triangle(past, window)))
+def _causal(parts: dict[str, Tree], reach: str | None) -> Tree:
+    """Pairs under the mask: the keys of all queries to the end less those of the past; a lone query sees its own."""
+    if reach is None:
+        return _over(CAUSAL_PAIRS, parts)
+    end = build.add(parts["p"], parts["n"])
+    if parts["n"] == ONE:
+        return build.mul(parts["r"], _over(ONE_QUERY[reach], {**parts, "x": end}))
+    return build.mul(parts["r"], build.sub(*(_over(TRIANGLE[reach], {**parts, "x": x}) for x in (end, parts["p"]))))
 
 
-def driver(step: Step, per: str, window: str | None, assumptions: Assumptions) -> Tree:
-    """What a step supplies of a driver, summed over its segments; ``window`` names the window's symbol or is None.
+def driver(step: Step, per: str, scope: Scope, assumptions: Assumptions, phase: str | None = None) -> Tree:
+    """What a step supplies of a driver, summed over its segments, or over those of one ``phase``.
 
     >>> from symroof.formula.text import text
     >>> from symroof.theory.switches import assume
-    >>> text(driver(STEPS[1], "pairs", None, assume())), text(driver(STEPS[1], "span", "window", assume()))
+    >>> text(driver(STEPS[1], "pairs", None, assume())), text(driver(STEPS[1], "span", Reach("window", "window"), assume()))
     ('batch*context', 'batch*min(context, window)')
+    >>> text(driver(STEPS[1], "experts_read", Pool("n_experts", "experts_per_token"), assume(experts="distinct_max")))
+    'min(n_experts, experts_per_token*decode_tokens)'
     """
-    return build.add(*(_segment(segment, per, window, assumptions) for segment in step.segments))
+    if isinstance(scope, Pool):
+        parts = {"n_experts": Name(scope.experts), "experts_per_token": Name(scope.taken), "t": Name(f"{step.name}_tokens")}
+        return _over(EXPERTS_READ[assumptions["experts"]], parts)  # type: ignore[arg-type]
+    found = [segment for segment in step.segments if phase in (None, segment.phase)]
+    return build.add(*(_segment(segment, per, scope, assumptions) for segment in found))
 
 
-def _segment(segment: Segment, per: str, window: str | None, assumptions: Assumptions) -> Tree:
+def _segment(segment: Segment, per: str, reach: Reach | None, assumptions: Assumptions) -> Tree:
     parts = {"r": parse(segment.requests), "n": parse(segment.new), "p": parse(segment.past)}
-    if window:
-        parts["w"] = Name(window)
-    if per == "tokens":
-        return build.mul(parts["r"], parts["n"])
-    if per == "logit_rows":
-        return substitute(parse(LOGIT_ROWS[assumptions["logits"]]), parts)
-    if per == "span":
-        return substitute(parse(SPAN[bool(window)]), parts)
-    mask = assumptions["attention"]
-    if window and mask == "causal":
-        return _causal_windowed(parts["r"], parts["n"], parts["p"], parts["w"])
-    return substitute(parse(PAIRS[mask][bool(window)]), parts)
+    kind = reach.kind if reach else None
+    if reach:
+        parts["w"] = Name(reach.symbol)
+    if per == "pairs":
+        return _causal(parts, kind) if assumptions["attention"] == "causal" else _over(FULL_PAIRS[kind], parts)
+    plain = {"tokens": "r*n", "span": SPAN[kind], "logit_rows": LOGIT_ROWS[assumptions["logits"]], "state_moves": "2*r"}
+    return _over(plain[per], parts)

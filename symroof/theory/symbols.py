@@ -53,12 +53,35 @@ ARCHITECTURE = (
     _symbol("ffn_matrices", "n_f", "", "feed-forward matrices: 3 gated, 2 plain", counted=True),
     _symbol("vocab_size", "V", "token", "rows of the embedding table", counted=True),
     _symbol("window", "w", "token", "sliding-window length: keys a token sees at most, its own included", counted=True),
+    _symbol("chunk_size", "c_a", "token", "chunk length of chunked attention: a token sees what stands before it in its own chunk", counted=True),
+    _symbol("value_dim", "d_v", "", "width of one value head, where it is not head_dim", counted=True),
+    _symbol("n_experts", "E", "", "routed experts of a layer", counted=True),
+    _symbol("experts_per_token", "k", "", "routed experts one token is sent to", counted=True),
+    _symbol("n_shared_experts", "E_s", "", "experts of a layer that see every token", counted=True),
+    _symbol("d_expert", "d_e", "", "feed-forward width of one routed expert", counted=True),
+    _symbol("d_shared", "d_{es}", "", "feed-forward width of one shared expert", counted=True),
+    _symbol("q_lora_rank", "r_q", "", "width of the narrow middle of the queries (latent attention)", counted=True),
+    _symbol("kv_lora_rank", "r_{kv}", "", "width of the latent that stands for all keys and values of a token", counted=True),
+    _symbol("qk_nope_dim", "d_n", "", "width of the part of a query and key head that is not rotated (latent attention)", counted=True),
+    _symbol("qk_rope_dim", "d_r", "", "width of the rotated key all heads share (latent attention)", counted=True),
+    _symbol("d_inner", "d_i", "", "channels of a state-space layer", counted=True),
+    _symbol("d_state", "d_s", "", "state of one channel", counted=True),
+    _symbol("d_conv", "d_c", "", "taps of the short convolution", counted=True),
+    _symbol("dt_rank", "r_{dt}", "", "width through which the step sizes come (Mamba)", counted=True),
+    _symbol("ssm_heads", "H_s", "", "heads of a state-space layer (Mamba-2)", counted=True),
+    _symbol("ssm_groups", "G_s", "", "groups that share inputs and outputs of the state (Mamba-2)", counted=True),
+    _symbol("linear_key_heads", "H_{lk}", "", "key and query heads of linear attention", counted=True),
+    _symbol("linear_value_heads", "H_{lv}", "", "value heads of linear attention", counted=True),
+    _symbol("linear_key_dim", "d_{lk}", "", "width of one key head of linear attention", counted=True),
+    _symbol("linear_value_dim", "d_{lv}", "", "width of one value head of linear attention", counted=True),
     _symbol("learned_positions", "n_{pos}", "token", "learned position vectors", counted=True),
 )
 
 PRECISION = (
     _symbol("weight_bytes_per_param", "b_w", "byte/parameter", "bytes of one weight", "2"),
+    _symbol("kept_bytes_per_param", "b_k", "byte/parameter", "bytes of a parameter that a quantized checkpoint keeps wide", "2"),
     _symbol("kv_bytes_per_element", "b_{kv}", "byte", "bytes of one cached key or value element", "2"),
+    _symbol("state_bytes_per_element", "b_s", "byte", "bytes of one element of a recurrent state", "2"),
     _symbol("act_bytes_per_element", "b_a", "byte", "bytes of one activation element", "2"),
 )
 
@@ -108,7 +131,7 @@ TARGETS = (
 
 SHAPES = (
     _symbol("gemm_m", "m", "", "rows of a matrix product (tokens)", counted=True),
-    _symbol("gemm_k", "k", "", "inner width of a matrix product", counted=True),
+    _symbol("gemm_k", "k_g", "", "inner width of a matrix product", counted=True),
     _symbol("gemm_n", "n_g", "", "outer width of a matrix product", counted=True),
     _symbol("intensity", "I", "FLOP/byte", "arithmetic intensity of any kernel"),
     _symbol("weight_bits", "q", "byte", "width of one quantized weight", written_in="bit"),

@@ -1,0 +1,248 @@
+"""Layer kinds as model specs write them: attention or another mixer, and what follows it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+
+from pydantic import Field, model_validator
+
+from symroof.specs.fields import Spec, whole
+from symroof.theory.architecture import Layer
+
+if TYPE_CHECKING:
+    Whole: TypeAlias = int
+else:
+    Whole = whole()
+
+GATED_MATRICES, PLAIN_MATRICES = 3, 2
+
+
+class Block(Spec):
+    """A part of a layer: the widths it gives to symbols, the traits it gives to the layer."""
+
+    def widths(self) -> dict[str, int]:
+        """Every width by its symbol's name."""
+        return {name: value for name, value in self if isinstance(value, int) and not isinstance(value, bool)}
+
+    def traits(self) -> frozenset[str]:
+        """The traits that are switched on."""
+        return frozenset(name for name, value in self if value is True)
+
+
+class GroupedAttention(Block):
+    """Grouped-query attention; multi-head has as many KV heads as heads, multi-query has one."""
+
+    kind: Literal["gqa", "chunked"] = "gqa"
+    n_heads: Whole
+    n_kv_heads: Whole
+    head_dim: Whole
+    value_dim: Whole | None = None
+    window: Whole | None = None
+    chunk_size: Whole | None = None
+    qkv_bias: bool = False
+    out_bias: bool = False
+    qk_norm: Literal["none", "head", "full"] = "none"
+    sinks: bool = False
+    out_gate: bool = False
+    head_gate: bool = False
+    shares_kv: bool = False
+    value_is_key: bool = False
+
+    @model_validator(mode="after")
+    def _groups(self) -> GroupedAttention:
+        if self.n_heads % self.n_kv_heads:
+            raise ValueError(f"n_heads {self.n_heads} is not a multiple of n_kv_heads {self.n_kv_heads}")
+        if (self.kind == "chunked") != (self.chunk_size is not None):
+            raise ValueError("chunk_size belongs to `kind: chunked`, and that needs one")
+        if self.window and self.chunk_size:
+            raise ValueError("a layer has a window or a chunk, not both")
+        return self
+
+    def traits(self) -> frozenset[str]:
+        return super().traits() | ({"value_dim"} if self.value_dim is not None else frozenset())
+
+    @property
+    def reach(self) -> str | None:
+        return "window" if self.window else "chunk" if self.chunk_size else None
+
+
+class LatentAttention(Block):
+    """Multi-head latent attention; without ``q_lora_rank`` queries are made from the residual at once."""
+
+    kind: Literal["mla"]
+    n_heads: Whole
+    kv_lora_rank: Whole
+    qk_nope_dim: Whole
+    qk_rope_dim: Whole
+    value_dim: Whole
+    q_lora_rank: Whole | None = None
+    window: Whole | None = None
+    qkv_bias: bool = False
+    out_bias: bool = False
+
+    def traits(self) -> frozenset[str]:
+        return super().traits() | ({"q_lora"} if self.q_lora_rank is not None else frozenset())
+
+    @property
+    def reach(self) -> str | None:
+        return "window" if self.window else None
+
+
+class NoAttention(Block):
+    kind: Literal["none"]
+
+    reach: Literal[None] = None
+
+
+class Mamba(Block):
+    """Mamba; ``mixer_norm`` where step sizes, inputs and outputs of the state are normalised (Jamba)."""
+
+    kind: Literal["mamba"]
+    d_inner: Whole
+    d_state: Whole
+    d_conv: Whole
+    dt_rank: Whole
+    qkv_bias: bool = False
+    out_bias: bool = False
+    conv_bias: bool = True
+    mixer_norm: bool = False
+
+
+class Mamba2(Block):
+    """Mamba-2."""
+
+    kind: Literal["mamba2"]
+    d_inner: Whole
+    d_state: Whole
+    d_conv: Whole
+    ssm_heads: Whole
+    ssm_groups: Whole
+    qkv_bias: bool = False
+    out_bias: bool = False
+    conv_bias: bool = True
+    mixer_norm: bool = True
+
+
+class LinearAttention(Block):
+    """Linear attention: ``linear`` with a fixed decay a head, ``gated_delta`` with the gated delta rule and a short convolution."""
+
+    kind: Literal["linear", "gated_delta"]
+    linear_key_heads: Whole
+    linear_value_heads: Whole
+    linear_key_dim: Whole
+    linear_value_dim: Whole
+    d_conv: Whole | None = None
+
+    @model_validator(mode="after")
+    def _taps(self) -> LinearAttention:
+        if (self.kind == "gated_delta") != (self.d_conv is not None):
+            raise ValueError("d_conv belongs to `kind: gated_delta`, and that needs one")
+        return self
+
+
+class ShortConvolution(Block):
+    """A gated short convolution of the residual width, with no attention beside it."""
+
+    kind: Literal["conv"]
+    d_conv: Whole
+    qkv_bias: bool = False
+    out_bias: bool = False
+    conv_bias: bool = False
+
+
+class FeedForward(Block):
+    """Gated (three matrices), plain (two), or none."""
+
+    kind: Literal["gated", "plain", "none"] = "gated"
+    d_ff: Whole | None = None
+    bias: bool = False
+
+    @model_validator(mode="after")
+    def _width(self) -> FeedForward:
+        if self.kind != "none" and self.d_ff is None:
+            raise ValueError("d_ff is missing")
+        return self
+
+    def widths(self) -> dict[str, int]:
+        matrices = {"gated": GATED_MATRICES, "plain": PLAIN_MATRICES}.get(self.kind)
+        return {"d_ff": self.d_ff or 0, "ffn_matrices": matrices} if matrices else {}
+
+    def traits(self) -> frozenset[str]:
+        return frozenset({"ffn_bias"} if self.bias else ())
+
+
+class Experts(Block):
+    """A mixture of experts: ``experts_per_token`` of ``n_experts``, and shared ones that every token sees."""
+
+    kind: Literal["moe"]
+    n_experts: Whole
+    experts_per_token: Whole
+    d_expert: Whole
+    n_shared_experts: Whole | None = None
+    d_shared: Whole | None = None
+    expert: Literal["gated", "plain"] = "gated"
+    bias: bool = False
+    router_bias: bool = False
+    shared_gate: bool = False
+
+    @model_validator(mode="after")
+    def _pool(self) -> Experts:
+        if self.experts_per_token > self.n_experts:
+            raise ValueError(f"experts_per_token {self.experts_per_token} is more than n_experts {self.n_experts}")
+        if self.n_shared_experts is None and (self.d_shared or self.shared_gate):
+            raise ValueError("d_shared and shared_gate need n_shared_experts")
+        return self
+
+    def widths(self) -> dict[str, int]:
+        found = super().widths()
+        return found | {"d_shared": self.d_shared or self.d_expert} if self.n_shared_experts else found
+
+    def traits(self) -> frozenset[str]:
+        on = {"ffn_bias": self.bias, "plain_experts": self.expert == "plain", "shared_expert": self.n_shared_experts is not None}
+        on |= {"router_bias": self.router_bias, "shared_gate": self.shared_gate}
+        return frozenset(name for name, held in on.items() if held)
+
+
+Attention = Annotated[GroupedAttention | LatentAttention | NoAttention, Field(discriminator="kind")]
+Mixer = Annotated[Mamba | Mamba2 | LinearAttention | ShortConvolution, Field(discriminator="kind")]
+MIXER_KINDS = ("mamba", "mamba2", "linear", "gated_delta", "conv")
+
+
+class LayerKind(Spec):
+    """``count`` layers of one kind: attention, or another mixer, or both side by side, and a feed-forward block."""
+
+    count: Whole
+    label: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,15}$")] | None = None
+    attention: Attention = NoAttention(kind="none")
+    mixer: Mixer | None = None
+    ffn: Annotated[FeedForward | Experts, Field(discriminator="kind")] = FeedForward(kind="none")
+    norms: Annotated[int, Field(ge=0, le=8)] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _kinds(cls, data: Any) -> Any:
+        """``attention`` without a kind is grouped; one whose kind is a mixer is that mixer; a feed-forward is gated."""
+        if not isinstance(data, dict):
+            return data
+        found = dict(data)
+        for name, kind in (("attention", "gqa"), ("ffn", "gated")):
+            if isinstance(found.get(name), dict) and "kind" not in found[name]:
+                found[name] = {"kind": kind, **found[name]}
+        if isinstance(found.get("attention"), dict) and found["attention"].get("kind") in MIXER_KINDS and "mixer" not in found:
+            found["mixer"] = found.pop("attention")
+        return found
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        return tuple(block for block in (self.attention, self.mixer, self.ffn) if block is not None)
+
+    def widths(self) -> dict[str, int]:
+        """Every width of the kind by its symbol's name."""
+        return {name: value for block in self.blocks for name, value in block.widths().items()}
+
+    def structure(self, label: str, norms: int, own: frozenset[str]) -> Layer:
+        """The kind as the theory sees it."""
+        mixers = tuple("gqa" if block.kind == "chunked" else block.kind for block in (self.attention, self.mixer) if block is not None and block.kind != "none")
+        qk_norm = self.attention.qk_norm if isinstance(self.attention, GroupedAttention) else "none"
+        traits = frozenset(trait for block in self.blocks for trait in block.traits())
+        return Layer(label, mixers, self.ffn.kind, self.attention.reach, traits, qk_norm, norms if self.norms is None else self.norms, own)

@@ -1,0 +1,48 @@
+"""The blocks after the mixer: dense feed-forward layers, and experts of which a token sees a few."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from symroof.theory.architecture import Layer
+from symroof.theory.rows import Row, gemm, matrix, product, stored
+
+
+def dense(layer: Layer) -> Iterator[Row]:
+    """Gated (three matrices) or plain (two): all but the last widen, the last narrows."""
+    wide = "(ffn_matrices - 1)*d_ff"
+    operator = "gate_up" if layer.feed_forward == "gated" else "up"
+    yield from gemm(operator, "d_model", wide, bias=wide if layer.has("ffn_bias") else "")
+    yield from gemm("down", "d_ff", "d_model", bias="d_model" if layer.has("ffn_bias") else "")
+
+
+def experts(layer: Layer) -> Iterator[Row]:
+    """A router and ``n_experts`` small feed-forward layers, of which a token sees ``experts_per_token``; beside them,
+    where there are any, shared ones that every token sees (DeepSeekMoE, arXiv 2401.06066)."""
+    yield from gemm("router", "d_model", "n_experts", bias="n_experts" if layer.has("router_bias") else "")
+    matrices = 2 if layer.has("plain_experts") else 3
+    one = f"{matrices}*d_model*d_expert"
+    yield Row("experts", "params", one, "experts_held")
+    if layer.has("ffn_bias"):
+        yield stored("experts", f"{matrices - 1}*d_expert + d_model", "experts_held")
+    yield Row("experts", "weights", f"{one}*weight_bytes_per_param", "experts_read")
+    yield from product("experts", f"{matrices}*experts_per_token*d_model*d_expert", f"experts_per_token*({_moved(matrices, 'd_expert')})")
+    if layer.has("shared_expert"):
+        shared = f"{matrices}*d_model*n_shared_experts*d_shared"
+        yield from matrix("shared_experts", shared)
+        yield from product("shared_experts", shared, _moved(matrices, "n_shared_experts*d_shared"))
+    if layer.has("shared_gate"):
+        yield from gemm("shared_gate", "d_model", "1")
+
+
+def _moved(matrices: int, width: str) -> str:
+    """Elements that go into and come out of the widening product and the narrowing one."""
+    return f"2*d_model + {matrices}*{width}"
+
+
+def nothing(layer: Layer) -> Iterator[Row]:
+    """No operator at all."""
+    yield from ()
+
+
+FEED_FORWARDS = {"gated": dense, "plain": dense, "moe": experts, "none": nothing}

@@ -1,0 +1,166 @@
+"""The blocks that mix tokens: attention in its forms, and recurrences that keep a state instead of a cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from symroof.theory.architecture import Layer
+from symroof.theory.rows import Row, gemm, matrix, product, stored
+
+CORE = "attention"
+SCAN = "scan"
+
+HEADS = "min(tp, n_kv_heads)"
+"""Into how many parts devices can split a cache of heads; a latent one they each hold whole."""
+
+
+def gqa(layer: Layer) -> Iterator[Row]:
+    """Grouped-query attention; multi-head and multi-query are its ends.
+
+    Core: scores and weighted values are a multiply-add per pair, head and head element each; the cache holds a key and
+    a value per KV head (Ainslie et al. 2023); query in and result out are activations.
+    """
+    both = "head_dim + value_dim" if layer.has("value_dim") else "2*head_dim"
+    kept = f"n_kv_heads*({both})" if layer.has("value_dim") else "2*n_kv_heads*head_dim"
+    result = f"n_heads*{'value_dim' if layer.has('value_dim') else 'head_dim'}"
+    queries = "2*n_heads*head_dim" if layer.has("out_gate") else "n_heads*head_dim"
+    made = [queries, *([] if layer.has("shares_kv") else ["n_kv_heads*head_dim" if layer.has("value_is_key") else kept])]
+    yield from _projections(layer, made)
+    if layer.has("head_gate"):
+        yield from gemm("head_gate", "d_model", "n_heads")
+    if layer.qk_norm == "head":
+        yield stored("qk_norm", "head_dim" if layer.has("shares_kv") else "2*head_dim")
+    if layer.qk_norm == "full":
+        yield stored("qk_norm", "(n_heads + n_kv_heads)*head_dim")
+    if layer.has("sinks"):
+        yield stored(CORE, "n_heads")
+    cache = Row(CORE, "kv", f"{kept}*kv_bytes_per_element", "span", reaching=True, split=HEADS)
+    yield from _core(f"2 FLOP*n_heads*({both})" if layer.has("value_dim") else "4 FLOP*n_heads*head_dim", f"n_heads*({both})" if layer.has("value_dim") else "2*n_heads*head_dim")  # fmt: skip
+    yield replace(cache, stream="kv_again") if layer.has("shares_kv") else cache
+    yield from gemm("attention_out", result, "d_model", bias="d_model" if layer.has("out_bias") else "")
+
+
+def _projections(layer: Layer, made: list[str]) -> Iterator[Row]:
+    """Queries, keys and values in one product; equal heads are written together."""
+    outer = "(n_heads + 2*n_kv_heads)*head_dim" if made == ["n_heads*head_dim", "2*n_kv_heads*head_dim"] else " + ".join(made)
+    yield from gemm("qkv", "d_model", outer, bias=outer if layer.has("qkv_bias") else "")
+
+
+def _core(flops: str, moved: str, phase: str | None = None, when: tuple[tuple[str, str], ...] = ()) -> Iterator[Row]:
+    """Scores and weighted values: FLOPs of a pair, and query in and result out of a token."""
+    core = Row(CORE, "flops", flops, "pairs", reaching=True, phase=phase, when=when)
+    yield core
+    yield replace(core, stream="activations", amount=f"{moved}*act_bytes_per_element", per="tokens")
+    yield replace(core, stream="activations", amount="4*n_heads*act_bytes_per_element", when=(*when, ("fusion", "unfused")))
+
+
+LATENT = "(kv_lora_rank + qk_rope_dim)"
+KEY_AND_VALUE = "(qk_nope_dim + value_dim)"
+WIDE = "(qk_nope_dim + qk_rope_dim + value_dim)"
+"""Elements of a query (or key) and of a value of one head, expanded."""
+ABSORBED, EXPANDED, REEXPANDED = ((("mla", value),) for value in ("absorbed", "expanded", "reexpanded"))
+
+
+def mla(layer: Layer) -> Iterator[Row]:
+    """Multi-head latent attention (DeepSeek-V2, arXiv 2405.04434): a latent of ``kv_lora_rank`` and one rotated key of
+    ``qk_rope_dim`` are kept for all heads.
+
+    ``absorbed``: a prompt's keys and values are expanded once, as engines do; a step that writes tokens moves the
+    expansion into query and result, and its core works on the latent. ``expanded``: keys and values are read in full.
+    ``reexpanded``: every step expands all it reads.
+    """
+    queries = "n_heads*(qk_nope_dim + qk_rope_dim)"
+    narrow = f"q_lora_rank + {LATENT}" if layer.has("q_lora") else f"{queries} + {LATENT}"
+    biased = f"q_lora_rank + {LATENT}" if layer.has("q_lora") else LATENT
+    yield from gemm("qkv_down" if layer.has("q_lora") else "qkv", "d_model", narrow, bias=biased if layer.has("qkv_bias") else "")
+    if layer.has("q_lora"):
+        yield from gemm("q_up", "q_lora_rank", queries)
+    yield stored("latent_norm", "q_lora_rank + kv_lora_rank" if layer.has("q_lora") else "kv_lora_rank")
+    yield from matrix("kv_up", f"kv_lora_rank*n_heads*{KEY_AND_VALUE}")
+    yield from _expansions()
+    yield from _latent_core()
+    yield from gemm("attention_out", "n_heads*value_dim", "d_model", bias="d_model" if layer.has("out_bias") else "")
+
+
+def _expansions() -> Iterator[Row]:
+    """What expanding costs: of the tokens read, or of the new ones only."""
+    elements = f"kv_lora_rank*n_heads*{KEY_AND_VALUE}"
+    out = f"n_heads*{KEY_AND_VALUE}"
+    yield from product("kv_up", elements, f"2*{out}", "span", phase="prompt", when=ABSORBED)
+    yield from product("kv_up", elements, f"2*n_heads*kv_lora_rank + {out}", "tokens", phase="token", when=ABSORBED)
+    yield from product("kv_up", elements, f"2*{out}", "span", when=REEXPANDED)
+    yield from product("kv_up", elements, f"kv_lora_rank + {out}", "tokens", when=EXPANDED)
+
+
+def _latent_core() -> Iterator[Row]:
+    wide = f"n_heads*{WIDE}"
+    latent = "n_heads*(2*kv_lora_rank + qk_rope_dim)"
+    yield from _core(f"2 FLOP*{wide}", wide, "prompt", ABSORBED)
+    yield from _core(f"2 FLOP*{latent}", latent, "token", ABSORBED)
+    for when in (EXPANDED, REEXPANDED):
+        yield from _core(f"2 FLOP*{wide}", wide, when=when)
+    yield Row(CORE, "kv", f"{LATENT}*kv_bytes_per_element", "span", reaching=True)
+    yield Row(CORE, "kv_again", f"({wide} - {LATENT})*kv_bytes_per_element", "span", reaching=True, when=EXPANDED)
+
+
+def _recurrence(inputs: str, outputs: str, conv: str, state: str, flops: str, held: str, layer: Layer) -> Iterator[Row]:
+    """A projection in, a short convolution, a scan over a state of fixed size, a projection out.
+
+    The scan in its recurrent form: an outer product added to the state and a product with it, a multiply-add each per
+    element; gates and decays are elementwise. The state is read and written by every pass.
+    """
+    yield from gemm("ssm_in", "d_model", inputs, bias=f"({inputs})" if layer.has("qkv_bias") else "")
+    kept = state
+    if conv:
+        yield from matrix("conv", f"({conv})*d_conv", f"({conv})" if layer.has("conv_bias") else "")
+        yield Row("conv", "flops", f"2 FLOP*({conv})*d_conv", "tokens")
+        kept = f"({conv})*d_conv" + (f" + {state}" if state else "")
+    if held:
+        yield stored(SCAN, held)
+    if flops:
+        yield Row(SCAN, "flops", flops, "tokens")
+    yield Row(SCAN, "state", f"({kept})*state_bytes_per_element", "state_moves")
+    yield from gemm("ssm_out", outputs, "d_model", bias="d_model" if layer.has("out_bias") else "")
+
+
+def mamba(layer: Layer) -> Iterator[Row]:
+    """Selective state space (Gu and Dao 2023, arXiv 2312.00752): a state of ``d_state`` for each of ``d_inner`` channels."""
+    held = "d_inner*d_state + d_inner" + (" + dt_rank + 2*d_state" if layer.has("mixer_norm") else "")
+    yield from _recurrence("2*d_inner", "d_inner", "d_inner", "d_inner*d_state", "4 FLOP*d_inner*d_state", held, layer)
+    yield from gemm("ssm_x", "d_inner", "dt_rank + 2*d_state")
+    yield from gemm("ssm_dt", "dt_rank", "d_inner", bias="d_inner")
+
+
+def mamba2(layer: Layer) -> Iterator[Row]:
+    """State-space duality (Dao and Gu 2024, arXiv 2405.21060): one decay a head, keys and queries shared by groups."""
+    conv = "d_inner + 2*ssm_groups*d_state"
+    held = "3*ssm_heads" + (" + d_inner" if layer.has("mixer_norm") else "")
+    yield from _recurrence(f"d_inner + {conv} + ssm_heads", "d_inner", conv, "d_inner*d_state", "4 FLOP*d_inner*d_state", held, layer)
+
+
+LINEAR_STATE = "linear_value_heads*linear_key_dim*linear_value_dim"
+
+
+def gated_delta(layer: Layer) -> Iterator[Row]:
+    """Gated delta rule (Yang et al. 2024, arXiv 2412.06464): what the state already holds for a key is taken off first,
+    a third product with the state."""
+    conv = "2*linear_key_heads*linear_key_dim + linear_value_heads*linear_value_dim"
+    values = "linear_value_heads*linear_value_dim"
+    inputs = f"{conv} + {values} + 2*linear_value_heads"
+    yield from _recurrence(inputs, values, conv, LINEAR_STATE, f"6 FLOP*{LINEAR_STATE}", "2*linear_value_heads + linear_value_dim", layer)
+
+
+def linear(layer: Layer) -> Iterator[Row]:
+    """Linear attention with a fixed decay a head (Lightning Attention, arXiv 2401.04658), its result normalised and gated."""
+    values = "linear_value_heads*linear_value_dim"
+    inputs = f"2*linear_key_heads*linear_key_dim + 2*{values}"
+    yield from _recurrence(inputs, values, "", LINEAR_STATE, f"4 FLOP*{LINEAR_STATE}", values, layer)
+
+
+def short_conv(layer: Layer) -> Iterator[Row]:
+    """A gated short convolution alone (LFM2): its state is the last tokens of its window."""
+    yield from _recurrence("3*d_model", "d_model", "d_model", "", "", "", layer)
+
+
+MIXERS = {"gqa": gqa, "mla": mla, "mamba": mamba, "mamba2": mamba2, "linear": linear, "gated_delta": gated_delta, "conv": short_conv}

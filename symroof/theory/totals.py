@@ -1,0 +1,221 @@
+"""From the operator table to definitions: coefficients, parameters, and each step's drivers, FLOPs and bytes.
+
+A coefficient is what all layers together cost per unit of a driver (``kv_bytes_per_token``); a step's total is the sum of
+coefficients times drivers. Closed forms are spoken in coefficients and not in a hundred operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from symroof.formula import build
+from symroof.formula.parse import parse
+from symroof.formula.tree import ZERO, Name, Tree, substitute
+from symroof.theory.architecture import Architecture
+from symroof.theory.operators import Operator, operators
+from symroof.theory.steps import DRIVERS, HELD, STEPS, Pool, Reach, Scope, Step, driver
+from symroof.theory.switches import Assumptions
+from symroof.theory.table import KEPT_WIDTH, WIDTH, Cell, cells, counted_traffic, idle_parameters, parameters, total
+
+COEFFICIENTS = {
+    ("flops", "tokens"): "linear_flops_per_token",
+    ("flops", "pairs"): "attention_flops_per_pair",
+    ("flops", "span"): "expansion_flops_per_token",
+    ("flops", "logit_rows"): "head_flops_per_row",
+    ("weights", "once"): "weight_bytes_read",
+    ("weights", "experts_read"): "expert_weight_bytes",
+    ("kv", "span"): "kv_bytes_per_token",
+    ("kv_again", "span"): "kv_bytes_read_again_per_token",
+    ("state", "state_moves"): "state_bytes_per_request",
+    ("activations", "tokens"): "activation_bytes_per_token",
+    ("activations", "span"): "expansion_bytes_per_token",
+    ("activations", "pairs"): "score_bytes_per_pair",
+    ("activations", "logit_rows"): "head_activation_bytes_per_row",
+}
+"""The readable coefficient in which each (stream, driver) is spoken."""
+
+ALWAYS_READ = "fixed_weight_bytes"
+"""What ``weight_bytes_read`` is beside the experts, where there are any."""
+
+NOTHING = ("attention_flops_per_pair", "score_bytes_per_pair", "kv_bytes_per_token", "kv_cache_bytes", "kv_cache_bytes_per_device", "state_bytes")
+"""Defined as zero where no row makes them."""
+
+Key = tuple[str, str, Scope]
+
+
+@dataclass(frozen=True)
+class Totals:
+    """The definitions that one architecture's table makes under one set of assumptions."""
+
+    architecture: Architecture
+    assumptions: Assumptions
+    placed: tuple[Cell, ...] = field(default=())
+
+    @cached_property
+    def counted(self) -> tuple[Cell, ...]:
+        """The cells whose FLOPs or bytes count."""
+        return tuple(cell for cell in self.placed if counted_traffic(cell, self.assumptions))
+
+    def groups(self, phase: str) -> dict[Key, list[Cell]]:
+        """The cells of segments of one phase, by stream, driver, and window or pool; those of no phase count in all."""
+        found: dict[Key, list[Cell]] = {}
+        for cell in self.placed:
+            if cell.stream != "params" and cell.phase in (None, phase):
+                found.setdefault((cell.stream, cell.per, cell.scope), []).append(cell)
+        return found
+
+    @cached_property
+    def spoken(self) -> dict[str, dict[Key, str]]:
+        """The coefficient's name for each group of each phase. A prompt's has a name of its own where it differs."""
+        tokens, prompt = self.groups("token"), self.groups("prompt")
+        names = {key: self._name(key, tokens) for key in tokens}
+        of_prompt = {key: names[key] if tokens.get(key) == found else _dotted(self._name(key, prompt), "prompt") for key, found in prompt.items()}
+        return {"token": names, "prompt": of_prompt}
+
+    def _name(self, key: Key, groups: dict[Key, list[Cell]]) -> str:
+        stream, per, _ = key
+        several = sum(other[:2] == key[:2] for other in groups) > 1
+        name = ALWAYS_READ if key[:2] == ("weights", "once") and self.has_experts else COEFFICIENTS[stream, per]
+        return f"{name}.{groups[key][0].layer or 'all'}" if several else name
+
+    @cached_property
+    def has_experts(self) -> bool:
+        return any(cell.per == "experts_read" for cell in self.placed)
+
+    def definitions(self) -> Iterator[tuple[str, Tree]]:
+        """Everything the table defines, by name."""
+        yield from ((name, ZERO) for name in NOTHING)
+        yield from self._layer_totals()
+        yield from self._parameters()
+        yield from self._coefficients()
+        for step in STEPS:
+            yield from self._step(step)
+        yield from self._resident()
+        yield from self._attention()
+
+    def _layer_totals(self) -> Iterator[tuple[str, Tree]]:
+        layers = self.architecture.layers
+        if len(layers) > 1:
+            yield "n_layers", build.add(*(Name(layer.symbol("n_layers")) for layer in layers))
+
+    def _parameters(self) -> Iterator[tuple[str, Tree]]:
+        held = [cell for cell in self.placed if cell.stream == "params"]
+        yield "params", parameters(held)
+        gathered = [] if self.architecture.tied_embeddings else [cell for cell in held if cell.operator == "embedding"]
+        yield "active_params", build.add(Name("params"), *(build.neg(part) for part in (idle_parameters(held), total(gathered)) if part != ZERO))
+        if self.architecture.kept is not None:
+            narrow = parameters(cell for cell in held if not cell.kept)
+            yield "quantized_params", narrow
+            yield "weight_bytes", parse(f"quantized_params*{WIDTH} + (params - quantized_params)*{KEPT_WIDTH}")
+
+    def _coefficients(self) -> Iterator[tuple[str, Tree]]:
+        for phase in ("token", "prompt"):
+            groups = self.groups(phase)
+            for key, name in self.spoken[phase].items():
+                yield name, total(groups[key])
+        tokens = self.spoken["token"]
+        for (stream, per), name in COEFFICIENTS.items():
+            parts = [Name(own) for key, own in tokens.items() if key[:2] == (stream, per)]
+            if len(parts) > 1:
+                yield name, build.add(*parts)
+        if self.has_experts:
+            drawn = [self._term(STEPS[1], key, "token") for key in tokens if key[0] == "weights"]
+            yield "weight_bytes_read", build.add(*drawn)
+
+    # --------------------------------------------------------------------------------------------------------- steps
+
+    def _driver_name(self, step: Step, per: str, scope: Scope) -> str:
+        """``prefill_pairs``, ``decode_span.local``; the experts read by a decode step are ``experts_read``."""
+        name = per if (step.name, per) == ("decode", "experts_read") else f"{step.name}_{per}"
+        symbol = scope.experts if isinstance(scope, Pool) else scope.symbol if scope else ""
+        label = symbol.partition(".")[2] or (scope.kind if isinstance(scope, Reach) else "")
+        return _dotted(name, label) if label else name
+
+    def _term(self, step: Step, key: Key, phase: str) -> Tree:
+        """A coefficient times its driver in one step."""
+        _, per, scope = key
+        coefficient: Tree = Name(self.spoken[phase][key])
+        return coefficient if per == "once" else build.mul(coefficient, Name(self._driver_name(step, per, scope)))
+
+    def _keys(self, step: Step) -> list[tuple[Key, str]]:
+        phase = step.segments[0].phase
+        counting = {(cell.stream, cell.per, cell.scope) for cell in self.counted}
+        return [(key, phase) for key in self.groups(phase) if key in counting]
+
+    def _step(self, step: Step) -> Iterator[tuple[str, Tree]]:
+        """Drivers, FLOPs and bytes of one step."""
+        used = {key[1:] for phase in ("token", "prompt") for key in self.groups(phase) if key[1] != "once"} | {("tokens", None), ("logit_rows", None)}
+        for per in DRIVERS:
+            for scope in sorted((scope for driven, scope in used if driven == per), key=_scope_order):
+                yield self._driver_name(step, per, scope), driver(step, per, scope, self.assumptions)
+        terms: dict[bool, list[Tree]] = {True: [], False: []}
+        for key, phase in self._keys(step):
+            terms[key[0] == "flops"].append(self._term(step, key, phase))
+        yield f"{step.name}_flops", build.add(ZERO, *terms[True])
+        yield f"{step.name}_bytes", build.add(ZERO, *terms[False])
+
+    def operators(self, step: Step) -> tuple[Operator, ...]:
+        """The operators of a step, in the order of the layers."""
+        phase = step.segments[0].phase
+
+        def amount(cell: Cell) -> Tree:
+            return cell.amount if cell.per == "once" else build.mul(cell.amount, Name(self._driver_name(step, cell.per, cell.scope)))
+
+        return tuple(operators((cell for cell in self.counted if cell.phase in (None, phase)), amount))
+
+    # ------------------------------------------------------------------------------------------------ caches and sums
+
+    def _resident(self) -> Iterator[tuple[str, Tree]]:
+        """The cache and the states of the whole batch; a window or a chunk bounds what a layer keeps."""
+        groups = {key: found for key, found in self.groups("token").items() if key[0] == "kv"}
+        if groups:
+            yield "kv_cache_bytes", build.add(*(_kept(Name(self.spoken["token"][key]), key[2]) for key in groups))
+            yield "kv_cache_bytes_per_device", self._split(groups)
+        if any(cell.stream == "state" for cell in self.placed):
+            yield "state_bytes", parse("batch*state_bytes_per_request")
+
+    def _split(self, groups: dict[Key, list[Cell]]) -> Tree:
+        """The cache on one device: heads are shared out, and copied where there are more devices than heads."""
+        splits = {cell.split for found in groups.values() for cell in found}
+        if len(splits) == 1:
+            return build.div(Name("kv_cache_bytes"), splits.pop())
+        parts = (_kept(total([replace(cell, amount=build.div(cell.amount, cell.split))]), key[2]) for key, found in groups.items() for cell in found)
+        return build.add(*parts)
+
+    def _attention(self) -> Iterator[tuple[str, Tree]]:
+        """Sums over the prefill that people ask for by name."""
+        prefill = STEPS[0]
+        keys = self.groups("prompt")
+        flops = {True: [], False: []}  # type: dict[bool, list[Tree]]
+        for key in keys:
+            if key[0] == "flops":
+                flops[key[1] == "pairs"].append(self._term(prefill, key, "prompt"))
+        yield "prefill_attention_flops", build.add(ZERO, *flops[True])
+        yield "prefill_linear_flops", build.add(ZERO, *flops[False])
+        scores = [self._term(prefill, key, "prompt") for key in keys if key[:2] == ("activations", "pairs")]
+        yield "score_traffic", build.add(ZERO, *scores)
+
+
+def _kept(coefficient: Tree, scope: Scope) -> Tree:
+    reach = scope if isinstance(scope, Reach) else None
+    held = parse(HELD[reach.kind if reach else None])
+    return build.mul(coefficient, Name("batch"), _put(held, reach))
+
+
+def _put(tree: Tree, reach: Reach | None) -> Tree:
+    return substitute(tree, {"w": Name(reach.symbol)}) if reach else tree
+
+
+def _dotted(name: str, label: str) -> str:
+    return f"{name}_{label}" if "." in name else f"{name}.{label}"
+
+
+def _scope_order(scope: Scope) -> str:
+    return "" if scope is None else scope.experts if isinstance(scope, Pool) else scope.symbol
+
+
+def totals(architecture: Architecture, assumptions: Assumptions) -> Totals:
+    """The table of an architecture, ready to be summed."""
+    return Totals(architecture, assumptions, cells(architecture, assumptions))
