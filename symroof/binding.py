@@ -27,6 +27,7 @@ from symroof.specs.strict_yaml import Document
 from symroof.specs.study import PresetSpec, Setting
 from symroof.supply import ROLE_INPUT, Given, device_values, dimension, middle, model_values, precision_values
 from symroof.theory.architecture import GENERIC, Architecture
+from symroof.theory.table import KEPT_WIDTH
 from symroof.theory.case import Case
 from symroof.theory.switches import Assumptions, assume
 from symroof.theory.symbols import base_name
@@ -112,7 +113,7 @@ class Binding:
 
     @property
     def architecture(self) -> Architecture:
-        return self.model.architecture() if self.model else GENERIC
+        return self.model.architecture(quantized=KEPT_WIDTH in self.given) if self.model else GENERIC
 
     def case(self) -> Case:
         """The theory with these values; a range stands at its middle."""
@@ -226,7 +227,7 @@ def _bind(
     model, device = chosen_model.spec, chosen_device.spec
     given: dict[str, Given] = {}
     warnings: list[str] = []
-    precisions, widths = precision_values(roles, given, layered.origin)
+    precisions, widths = precision_values(roles, given, layered.origin, model)
     if model:
         given |= model_values(model)
     compute = device_values(device, preset, widths, given, warnings) if device else None

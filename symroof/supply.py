@@ -40,11 +40,19 @@ ROLE_INPUT = {"weights": "weight_bytes_per_param", "kv": "kv_bytes_per_element",
 DEFAULT_PRECISION = "fp16"
 
 
-def precision_values(roles: dict[str, str | None], given: dict[str, Given], origin: dict[str, str]) -> tuple[dict[str, str], dict[str, Width]]:
-    """Precisions to widths; ``weights`` as the precision of another role means the same as the weights."""
+def precision_values(
+    roles: dict[str, str | None], given: dict[str, Given], origin: dict[str, str], model: ModelSpec | None = None
+) -> tuple[dict[str, str], dict[str, Width]]:
+    """Precisions to widths; ``weights`` as the precision of another role means the same as the weights. Weights that
+    nobody chose a precision for are as the model's checkpoint stores them."""
+    stored = model.quantization if model and roles["weights"] is None else None
     names = {role: name or DEFAULT_PRECISION for role, name in roles.items()}
-    names = {role: names["weights"] if name == "weights" else name for role, name in names.items()}
+    same = stored.format if stored else names["weights"]
+    names = {role: same if name == "weights" else name for role, name in names.items()}
     widths = {role: width(name) for role, name in names.items()}
+    if stored and model:
+        widths["weights"], names["weights"] = stored.width(), stored.method
+        roles, origin = {**roles, "weights": stored.method}, {**origin, "weights": f"model {model.name}"}
     for role, chosen in widths.items():
         if roles[role] is None:
             continue

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from symroof.specs.fields import NAME, Source, Spec, amount, whole
 from symroof.specs.layers import LayerKind
+from symroof.specs.quantization import Quantization
 from symroof.theory.architecture import GENERIC, Architecture
 from symroof.units import Quantity
 
@@ -46,6 +47,7 @@ class ModelSpec(Spec):
     max_context: Whole | None = None
     norm: Norm = Norm()
     layers: tuple[LayerKind, ...] = ()
+    quantization: Quantization | None = None
     notes: tuple[str, ...] = ()
 
     @model_validator(mode="after")
@@ -67,15 +69,15 @@ class ModelSpec(Spec):
     def labels(self) -> list[str]:
         """A label for each kind of layer: its own, or one that tells it apart."""
         found: list[str] = []
-        for kind in self.layers:
-            label = kind.label or _telling(kind)
+        for kind, telling in zip(self.layers, _telling(self.layers), strict=True):
+            label = kind.label or telling
             while label in found:
                 label += "x"
             found.append(label)
         return found
 
-    def architecture(self) -> Architecture:
-        """The structure, for the theory."""
+    def architecture(self, quantized: bool = False) -> Architecture:
+        """The structure, for the theory; ``quantized`` where the weights are as the checkpoint stores them."""
         if not self.layers:
             return GENERIC
         own = self._own()
@@ -87,6 +89,7 @@ class ModelSpec(Spec):
             final_norm=self.norm.final,
             learned_positions=self.positions is not None,
             head_bias=self.head_bias,
+            kept=frozenset(self.quantization.kept) if quantized and self.quantization else None,
         )
 
     def _own(self) -> frozenset[str]:
@@ -109,8 +112,20 @@ class ModelSpec(Spec):
         return found | {name: value.value for name, value in given.items() if value}
 
 
-def _telling(kind: LayerKind) -> str:
-    """What tells a kind of layer from others: its window or its mixer, and experts where it has them."""
-    if kind.ffn.kind == "moe":
-        return "moe"
-    return {"window": "local", "chunk": "chunked"}.get(kind.attention.reach or "") or (kind.mixer.kind if kind.mixer else "full")
+def _telling(kinds: tuple[LayerKind, ...]) -> list[str]:
+    """What tells kinds of layer apart: how they mix tokens, what follows, or both."""
+    mixers, feeds = (
+        [_mixer_word(kind) for kind in kinds],
+        ["moe" if kind.ffn.kind == "moe" else "none" if kind.ffn.kind == "none" else "dense" for kind in kinds],
+    )
+    if len(set(feeds)) == 1:
+        return mixers
+    return feeds if len(set(mixers)) == 1 else [f"{mixer}_{feed}" for mixer, feed in zip(mixers, feeds, strict=True)]
+
+
+def _mixer_word(kind: LayerKind) -> str:
+    if kind.mixer is not None:
+        return kind.mixer.kind.replace("gated_", "")
+    if kind.attention.kind == "none":
+        return "ffn"
+    return {"window": "local", "chunk": "chunked"}.get(kind.attention.reach or "", "full")

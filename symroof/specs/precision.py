@@ -26,12 +26,13 @@ GROUPED = re.compile(r"(int4|int8|fp4|fp8)-g(\d{1,5})")
 
 @dataclass(frozen=True)
 class Width:
-    """How wide an element is: formulas to set, and the format it computes in."""
+    """How wide an element is: formulas to set, its format, and what it computes in where that does not follow from it."""
 
     text: str
     bytes: Tree
     format: str
     settings: tuple[tuple[str, Tree], ...] = ()
+    computes: str | None = None
 
 
 def width(name: str) -> Width:
@@ -68,7 +69,9 @@ def _closest(width_bytes: Fraction) -> str:
 
 
 def compute_precision(weights: Width, activations: Width) -> str:
-    """Operands meet in the wider format: W8A16 multiplies at 16 bits, W8A8 at 8."""
+    """Operands meet in the wider format, W8A16 multiplies at 16 bits, W8A8 at 8; a checkpoint may say otherwise."""
+    if weights.computes:
+        return weights.computes
     return weights.format if BITS[weights.format] > BITS[activations.format] else activations.format
 
 
