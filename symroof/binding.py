@@ -27,10 +27,10 @@ from symroof.specs.strict_yaml import Document
 from symroof.specs.study import PresetSpec, Setting
 from symroof.supply import ROLE_INPUT, Given, device_values, dimension, middle, model_values, precision_values
 from symroof.theory.architecture import GENERIC, Architecture
-from symroof.theory.table import KEPT_WIDTH
 from symroof.theory.case import Case
 from symroof.theory.switches import Assumptions, assume
 from symroof.theory.symbols import base_name
+from symroof.theory.table import KEPT_WIDTH
 from symroof.theory.theory import theory
 
 Values = Mapping[str, tuple[Setting, ...]]

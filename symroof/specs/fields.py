@@ -167,7 +167,7 @@ def _keys(location: tuple[str | int, ...], data: Any) -> tuple[str | int, ...]:
     """pydantic's location without the names of the branches it tried: what is no key of the data, but for a last one."""
     found: list[str | int] = []
     for i, part in enumerate(location):
-        inside = isinstance(data, dict) and part in data or isinstance(data, list) and isinstance(part, int) and part < len(data)
+        inside = (isinstance(data, dict) and part in data) or (isinstance(data, list) and isinstance(part, int) and part < len(data))
         if inside:
             data = data[part]
         if isinstance(part, int) or inside or (i == len(location) - 1 and not _is_branch(part)):

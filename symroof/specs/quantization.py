@@ -46,7 +46,8 @@ class Quantization(Spec):
 
     @model_validator(mode="after")
     def _known(self) -> Quantization:
-        for name, known in ((self.format, BITS), (self.compute or self.format, BITS), *((operator, PARAMETER_GROUPS) for operator in self.kept)):
+        asked = [*((name, tuple(BITS)) for name in (self.format, self.compute or self.format)), *((name, tuple(PARAMETER_GROUPS)) for name in self.kept)]
+        for name, known in asked:
             if name not in known:
                 raise ValueError(f"unknown name {name[:40]!r}; {nearest(name, known)}".rstrip("; "))
         return self
