@@ -13,7 +13,7 @@ from symroof.crossings.symbolic import symbolic
 from symroof.formula import build, dimension
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.parse import FormulaError, parse
-from symroof.formula.tree import At, Compare, Largest, Name, Num, Tree, mentions, names, walk
+from symroof.formula.tree import At, Compare, Largest, Name, Num, Tree, mentions, names, rebuild, walk
 from symroof.opening import opened
 from symroof.results import Answers
 from symroof.solution import REACH, Solution
@@ -47,6 +47,8 @@ def solve(equation: str, answers: Answers, for_: str | None = None) -> Solution:
 def _solve(equation: str, answers: Answers, for_: str | None) -> Solution:
     named = _named(equation.strip(), answers.case.theory)
     relation = parse_equation(named.equation if named else equation)
+    if named:
+        relation = _heeded(relation, answers.case.theory)
     _check(relation, answers, equation)
     unknown = _unknown(equation, for_ or (named.unknown if named else None), answers.case.theory)
     kind = named.kind if named else REACH
@@ -126,7 +128,9 @@ def _without_numbers(relation: Compare, unknown: str, answers: Answers, equation
     try:
         return symbolic(build.sub(lhs, rhs), unknown, _within(unknown, answers))
     except NotRational as error:
-        raise InputError(Problem(equation[:SHOWN], f"has no symbolic answer ({error}), and {missing} is missing for one with numbers")) from None
+        drawn = answers.case.theory.knows("expert_weight_bytes") and answers.case.theory.assumptions["experts"] == "expected"
+        hint = "`--assume experts=all`, every expert read, has one" if "exponent" in str(error) and drawn else ""
+        raise InputError(Problem(equation[:SHOWN], f"has no symbolic answer ({error}), and {missing} is missing for one with numbers", hint=hint)) from None
 
 
 # ------------------------------------------------------------------------------------------------- what was asked
@@ -157,6 +161,18 @@ def parse_equation(equation: str) -> Compare:
     if not isinstance(tree, Compare) or tree.operator != "=":
         raise InputError(Problem("equation", "is not of the form lhs = rhs", hint=nearest(equation, THRESHOLDS), source=equation[:200]))
     return tree
+
+
+def _heeded(relation: Compare, known: Theory) -> Compare:
+    """A threshold's equation without the changed values that nothing here depends on: a dense model reads no experts."""
+
+    def heed(tree: Tree) -> Tree:
+        if isinstance(tree, At):
+            changes = tuple((key, value) for key, value in tree.changes if known.depends(tree.name, key))
+            return At(tree.name, changes) if changes else Name(tree.name)
+        return rebuild(tree, heed)
+
+    return Compare(relation.operator, heed(relation.left), heed(relation.right))
 
 
 def _unknown(equation: str, asked: str | None, known: Theory) -> str:

@@ -28,7 +28,13 @@ def opaque(tree: Tree, x: str) -> Tree | None:
     inner = [node for node in found if not any(_hides(child, x) for child in walk(node) if child is not node)]
     if len(set(inner)) != 1 or any(isinstance(node, Total) and mentions(node, x) for node in walk(tree)):
         return None
-    return inner[0] if not mentions(_replaced(tree, inner[0], x), x) else None
+    return inner[0] if not mentions(replaced(tree, inner[0], x), x) else None
+
+
+def hidden_exponent(tree: Tree, x: str) -> Pow | None:
+    """The one power whose exponent holds all of the unknown."""
+    node = opaque(tree, x)
+    return node if isinstance(node, Pow) else None
 
 
 def _hides(node: Tree, x: str) -> bool:
@@ -40,11 +46,11 @@ def _hides(node: Tree, x: str) -> bool:
     return False
 
 
-def _replaced(tree: Tree, node: Tree, x: str) -> Tree:
-    return Name(_whole(x)) if tree == node else rebuild(tree, lambda child: _replaced(child, node, x))
+def replaced(tree: Tree, node: Tree, x: str) -> Tree:
+    return Name(whole_name(x)) if tree == node else rebuild(tree, lambda child: replaced(child, node, x))
 
 
-def _whole(x: str) -> str:
+def whole_name(x: str) -> str:
     """Stands for the undone node while it is solved for; no name that anybody can write, however deep."""
     return f"({x})"
 
@@ -65,8 +71,8 @@ def exact(difference: Tree, along: Walk) -> Crossing:
 
 
 def _undone(difference: Tree, node: Tree, along: Walk) -> Crossing:
-    inner = _replaced(difference, node, along.x)
-    outer = exact(inner, Walk(_whole(along.x), along.evaluate))
+    inner = replaced(difference, node, along.x)
+    outer = exact(inner, Walk(whole_name(along.x), along.evaluate))
     found = [branch for branch in outer.branches if branch.holds]
     if any(branch.closed_form is None for branch in found):
         raise NotRational("no closed form of what stands under the rounding")
@@ -82,7 +88,7 @@ def _undone(difference: Tree, node: Tree, along: Walk) -> Crossing:
 
 def _zero_at_zero(inner: Tree, along: Walk) -> bool:
     try:
-        return along.evaluate(inner, {_whole(along.x): ZERO.value}) == 0
+        return along.evaluate(inner, {whole_name(along.x): ZERO.value}) == 0
     except NoValue:
         return False
 
@@ -106,7 +112,7 @@ def _back(branch: Branch, node: Tree, along: Walk) -> list[Branch]:
 
 
 def _with_node(tree: Compare, node: Tree, x: str) -> Compare:
-    put = {_whole(x): node}
+    put = {whole_name(x): node}
     return Compare(tree.operator, substitute(tree.left, put), substitute(tree.right, put))
 
 

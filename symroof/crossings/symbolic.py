@@ -6,6 +6,7 @@ Symbols are positive; beyond that nothing is known of them, so existence depends
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
 from typing import Any
@@ -13,10 +14,11 @@ from typing import Any
 from symroof.crossings.arms import beats, decided, ends, innermost
 from symroof.crossings.closed import Form, closed_forms, plain_sign, plainly_positive
 from symroof.crossings.crossing import CLOSED, Branch, Condition, Crossing
+from symroof.crossings.inverse import hidden_exponent, replaced, whole_name
 from symroof.crossings.rational import NotRational, Polynomial, factored, rational, shared_factors_out
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue, evaluate
-from symroof.formula.tree import ZERO, Compare, Name, Tree, substitute
+from symroof.formula.tree import ZERO, Compare, Name, Pow, Tree, substitute
 
 MOST_BRANCHES = 32
 """More choices of arms than a reader can use."""
@@ -26,7 +28,7 @@ def symbolic(difference: Tree, x: str, within: tuple[Compare, ...] = ()) -> Cros
     """The crossing of two sides whose inputs have no numbers; ``within`` says what the unknown cannot exceed.
 
     Raises:
-        NotRational: the unknown is rounded, or stands in an exponent; only numbers help then.
+        NotRational: the unknown is rounded, or stands in an exponent and elsewhere too; only numbers help then.
 
     >>> from symroof.formula.parse import parse
     >>> from symroof.formula.text import text
@@ -37,12 +39,30 @@ def symbolic(difference: Tree, x: str, within: tuple[Compare, ...] = ()) -> Cros
     if difference == ZERO:
         return Crossing("identical", CLOSED)
     chosen = list(islice(arms(difference, x), MOST_BRANCHES + 1))
-    found = [_numerator(arm, x) for arm, _ in chosen[:MOST_BRANCHES]]
+    try:
+        found = [_numerator(arm, x) for arm, _ in chosen[:MOST_BRANCHES]]
+    except NotRational:
+        if (power := hidden_exponent(difference, x)) is None:
+            raise
+        return _through_power(difference, power, x, within)
     if not any(over for over, _ in found):
         return Crossing("identical", CLOSED)
     branches = [branch for (_, held), (over, under) in zip(chosen, found, strict=False) for branch in _branches(over, (*held, *_off_zero(under, x), *within))]
     unconditional = any(not branch.conditions for branch in branches)
     return Crossing("crosses" if unconditional else "conditional", CLOSED, tuple(branches), more=len(chosen) > MOST_BRANCHES)
+
+
+def _through_power(difference: Tree, power: Pow, x: str, within: tuple[Compare, ...]) -> Crossing:
+    """All of the unknown stands in one exponent: the power as a whole first, then its logarithm."""
+    whole = whole_name(x)
+    branches = []
+    for outer in symbolic(replaced(difference, power, x), whole).branches:
+        if outer.closed_form is None:
+            continue
+        exponent = build.div(build.call("log2", outer.closed_form), build.call("log2", power.base))
+        for inner in symbolic(build.sub(power.exponent, exponent), x, within).branches:
+            branches.append(replace(inner, conditions=(*(Condition(c.tree, None) for c in outer.conditions), *inner.conditions)))
+    return Crossing("conditional", CLOSED, tuple(branches))
 
 
 def arms(tree: Tree, x: str, held: tuple[Compare, ...] = ()) -> Iterator[tuple[Tree, tuple[Compare, ...]]]:

@@ -7,8 +7,7 @@ from typing import Any
 
 from symroof.corners import spread
 from symroof.formula.latex import latex
-from symroof.formula.parse import parse
-from symroof.formula.tree import names
+from symroof.formula.tree import Compare, names
 from symroof.report.markup import Code, Math
 from symroof.results import Answers
 from symroof.solution import Solution, whole
@@ -65,7 +64,7 @@ def threshold(name: str, subject: Answers) -> dict[str, Any] | None:
         "answer": solution.verdict,
         "reason": solution.reason,
         "memory": within_memory(solution),
-        "equation": Math(_equation(name, subject)),
+        "equation": Math(latex(Compare("=", solution.lhs, solution.rhs), subject.case.theory.latex)),
         "formula": closed_form(solution, subject),
         "unknown": Code(solution.unknown),
         "method": solution.method,
@@ -100,10 +99,6 @@ def _rounded(value: Fraction, solution: Solution) -> str:
     if not solution.symbol.counted:
         return format_quantity(value, solution.symbol.unit)
     return f"{whole(value, solution.kind):,}"
-
-
-def _equation(name: str, subject: Answers) -> str:
-    return latex(parse(THRESHOLDS[name].equation), subject.case.theory.latex)
 
 
 def closed_form(solution: Solution, subject: Answers) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
-from symroof.specs.fields import Spec, whole
+from symroof.specs.fields import Faults, Spec, whole
 from symroof.theory.architecture import Layer
 
 if TYPE_CHECKING:
@@ -225,6 +225,9 @@ class LayerKind(Spec):
         if not isinstance(data, dict):
             return data
         found = dict(data)
+        missing = [name for name in ("attention", "ffn") if name not in found and "mixer" not in found]
+        if missing:
+            raise Faults([((name,), "is missing") for name in missing])
         for name, kind in (("attention", "gqa"), ("ffn", "gated")):
             if isinstance(found.get(name), dict) and "kind" not in found[name]:
                 found[name] = {"kind": kind, **found[name]}

@@ -126,6 +126,7 @@ PARALLEL = (_symbol("tp", "n", "device", "tensor-parallel degree", "1", counted=
 TARGETS = (
     _symbol("ttft_target", r"T_{\mathrm{TTFT}}", "s", "limit on the time to first token"),
     _symbol("attention_share", "s_a", "", "share of a prefill's other FLOPs that attention's are held against", "0.1"),
+    _symbol("expert_share", "s_e", "", "share of a layer's experts that count as nearly all", "0.95", most="1"),
     _symbol("itl_target", r"T_{\mathrm{ITL}}", "s", "limit on the inter-token latency, at the last step"),
 )
 

@@ -28,11 +28,31 @@ LAYERS = {
     "gated": Layer(),
     "plain, biased, windowed": Layer(feed_forward="plain", reach="window", traits=frozenset({"qkv_bias", "out_bias", "ffn_bias"}), qk_norm="head"),
     "no feed-forward": Layer(feed_forward="none", qk_norm="full", norms=1),
+    "experts": Layer(feed_forward="moe", traits=frozenset({"shared_expert", "shared_gate", "router_bias", "ffn_bias", "plain_experts"})),
+    "latent": Layer(mixers=("mla",), traits=frozenset({"q_lora", "qkv_bias", "out_bias"})),
+    "latent, queries at once, windowed": Layer(mixers=("mla",), feed_forward="none", reach="window"),
+    "chunked, odd heads": Layer(reach="chunk", traits=frozenset({"value_dim", "sinks", "out_gate", "head_gate"})),
+    "shared cache": Layer(traits=frozenset({"shares_kv"}), qk_norm="head"),
+    "values are keys": Layer(traits=frozenset({"value_is_key"})),
+    "mamba": Layer(mixers=("mamba",), traits=frozenset({"mixer_norm", "conv_bias", "qkv_bias", "out_bias"}), feed_forward="none"),
+    "mamba2": Layer(mixers=("mamba2",), traits=frozenset({"mixer_norm", "conv_bias"}), feed_forward="none"),
+    "linear": Layer(mixers=("linear",)),
+    "gated delta": Layer(mixers=("gated_delta",), feed_forward="moe"),
+    "convolution": Layer(mixers=("conv",)),
+    "both": Layer(mixers=("gqa", "mamba2"), feed_forward="plain"),
 }
 MIXED = Architecture(
     (Layer(label="local", reach="window", own=frozenset({"n_layers", "window"})), Layer(label="full", own=frozenset({"n_layers"}))),
     tied_embeddings=True, norm="layer", learned_positions=True,
 )  # fmt: skip
+HYBRID = Architecture(
+    (
+        Layer(label="mamba", mixers=("mamba2",), feed_forward="moe", own=frozenset({"n_layers", "n_experts"})),
+        Layer(label="latent", mixers=("mla",), feed_forward="moe", own=frozenset({"n_layers", "n_experts"})),
+        Layer(label="chunked", reach="chunk", own=frozenset({"n_layers"})),
+    ),
+    kept=frozenset({"embedding", "lm_head", "router"}),
+)
 CHOICES = [(name, value) for name, switch in SWITCHES.items() for value in switch.values]
 
 
@@ -44,7 +64,7 @@ def check_all(built):
 
 @pytest.mark.parametrize(("switch", "value"), CHOICES)
 def test_every_definition_has_its_declared_unit(switch, value):
-    for architecture in (GENERIC, MIXED, *(Architecture((layer,)) for layer in LAYERS.values())):
+    for architecture in (GENERIC, MIXED, HYBRID, *(Architecture((layer,)) for layer in LAYERS.values())):
         check_all(theory(architecture, assume(**{switch: value})))
 
 
@@ -88,9 +108,10 @@ def values_for(built, changed):
 
 
 @pytest.mark.parametrize(("switch", "value"), CHOICES)
-def test_values_move_as_their_units_do(switch, value):
+@pytest.mark.parametrize("architecture", [MIXED, HYBRID], ids=["dense", "hybrid"])
+def test_values_move_as_their_units_do(switch, value, architecture):
     """Counting in bits, or in fifths of a second, changes every quantity by its own unit and by nothing else."""
-    built = theory(MIXED, assume(**{switch: value}))
+    built = theory(architecture, assume(**{switch: value}))
     before, after = (Case(built, values_for(built, changed)) for changed in (False, True))
     after = Case(type(built)(built.architecture, built.assumptions, {n: rescaled(t) for n, t in built.definitions.items()}), after.given)
     seen = 0
@@ -161,7 +182,7 @@ def test_no_two_operators_share_a_formula(label):
 
 @pytest.mark.parametrize("label", LAYERS)
 def test_a_row_is_written_once(label):
-    written = [(row.operator, row.stream, row.amount, row.per, row.when) for row in layer_rows(LAYERS[label], "layer")]
+    written = [(row.operator, row.stream, row.amount, row.per, row.phase, row.when) for row in layer_rows(LAYERS[label], "layer")]
     assert len(written) == len(set(written))
 
 
