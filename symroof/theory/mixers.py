@@ -108,26 +108,26 @@ def _recurrence(inputs: str, outputs: str, conv: str, state: str, flops: str, he
     """A projection in, a short convolution, a scan over a state of fixed size, a projection out.
 
     The scan in its recurrent form: an outer product added to the state and a product with it, a multiply-add each per
-    element; gates and decays are elementwise. The state is read and written by every pass.
+    element; gates and decays are elementwise. The state is read and written by every pass: the last inputs of the
+    convolution, ``d_conv`` of them as transformers keeps them, and what the scan carries.
     """
     yield from gemm("ssm_in", "d_model", inputs, bias=f"({inputs})" if layer.has("qkv_bias") else "")
-    kept = state
     if conv:
         yield from matrix("conv", f"({conv})*d_conv", f"({conv})" if layer.has("conv_bias") else "")
         yield Row("conv", "flops", f"2 FLOP*({conv})*d_conv", "tokens")
-        kept = f"({conv})*d_conv" + (f" + {state}" if state else "")
+        yield Row("conv", "state", f"({conv})*d_conv*act_bytes_per_element", "state_moves")
     if held:
         yield stored(SCAN, held)
     if flops:
         yield Row(SCAN, "flops", flops, "tokens")
-    yield Row(SCAN, "state", f"({kept})*state_bytes_per_element", "state_moves")
+        yield Row(SCAN, "state", state, "state_moves")
     yield from gemm("ssm_out", outputs, "d_model", bias="d_model" if layer.has("out_bias") else "")
 
 
 def mamba(layer: Layer) -> Iterator[Row]:
     """Selective state space (Gu and Dao 2023, arXiv 2312.00752): a state of ``d_state`` for each of ``d_inner`` channels."""
     held = "d_inner*d_state + d_inner" + (" + dt_rank + 2*d_state" if layer.has("mixer_norm") else "")
-    yield from _recurrence("2*d_inner", "d_inner", "d_inner", "d_inner*d_state", "4 FLOP*d_inner*d_state", held, layer)
+    yield from _recurrence("2*d_inner", "d_inner", "d_inner", "d_inner*d_state*state_bytes_per_element", "4 FLOP*d_inner*d_state", held, layer)
     yield from gemm("ssm_x", "d_inner", "dt_rank + 2*d_state")
     yield from gemm("ssm_dt", "dt_rank", "d_inner", bias="d_inner")
 
@@ -136,7 +136,7 @@ def mamba2(layer: Layer) -> Iterator[Row]:
     """State-space duality (Dao and Gu 2024, arXiv 2405.21060): one decay a head, keys and queries shared by groups."""
     conv = "d_inner + 2*ssm_groups*d_state"
     held = "3*ssm_heads" + (" + d_inner" if layer.has("mixer_norm") else "")
-    yield from _recurrence(f"d_inner + {conv} + ssm_heads", "d_inner", conv, "d_inner*d_state", "4 FLOP*d_inner*d_state", held, layer)
+    yield from _recurrence(f"d_inner + {conv} + ssm_heads", "d_inner", conv, "d_inner*d_state*state_bytes_per_element", "4 FLOP*d_inner*d_state", held, layer)
 
 
 LINEAR_STATE = "linear_value_heads*linear_key_dim*linear_value_dim"
@@ -148,14 +148,15 @@ def gated_delta(layer: Layer) -> Iterator[Row]:
     conv = "2*linear_key_heads*linear_key_dim + linear_value_heads*linear_value_dim"
     values = "linear_value_heads*linear_value_dim"
     inputs = f"{conv} + {values} + 2*linear_value_heads"
-    yield from _recurrence(inputs, values, conv, LINEAR_STATE, f"6 FLOP*{LINEAR_STATE}", "2*linear_value_heads + linear_value_dim", layer)
+    yield from _recurrence(inputs, values, conv, f"{LINEAR_STATE}*state_bytes_per_element", f"6 FLOP*{LINEAR_STATE}", "2*linear_value_heads + linear_value_dim", layer)
 
 
 def linear(layer: Layer) -> Iterator[Row]:
-    """Linear attention with a fixed decay a head (Lightning Attention, arXiv 2401.04658), its result normalised and gated."""
+    """Linear attention with a fixed decay a head (Lightning Attention, arXiv 2401.04658), its result normalised and
+    gated. Its state is kept at the width of activations."""
     values = "linear_value_heads*linear_value_dim"
     inputs = f"2*linear_key_heads*linear_key_dim + 2*{values}"
-    yield from _recurrence(inputs, values, "", LINEAR_STATE, f"4 FLOP*{LINEAR_STATE}", values, layer)
+    yield from _recurrence(inputs, values, "", f"{LINEAR_STATE}*act_bytes_per_element", f"4 FLOP*{LINEAR_STATE}", values, layer)
 
 
 def short_conv(layer: Layer) -> Iterator[Row]:
