@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from symroof.formula.dual import Dual
 from symroof.formula.piecewise import NotPolynomial, Piecewise
-from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree
+from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, names
 
 DIGITS = 40
 LARGEST_EXACT_EXPONENT = 64  # (31/32)**131072 would be a fraction of half a million bits
@@ -198,6 +198,13 @@ RELATIONS: dict[str, Any] = {
 }
 
 
+def _geometric(ratio: Any, first: Any, last: Any) -> Any:
+    """A sum of powers of one ratio: its closed form goes on between whole numbers, where a solver may look."""
+    if ratio == 1:
+        return last - first + 1
+    return divide(power(ratio, first) - power(ratio, last + 1), 1 - ratio)
+
+
 def _total(body: Tree, name: str, first: Any, last: Any, env: Environment, bound: Mapping[str, Any]) -> Any:
     if isinstance(last, Dual) or isinstance(first, Dual):
         raise NoValue("the slope of a sum in the number of its terms")
@@ -205,6 +212,8 @@ def _total(body: Tree, name: str, first: Any, last: Any, env: Environment, bound
         raise NotPolynomial("a sum that moves with the index of another")
     if last < first:
         return Fraction(0)
+    if isinstance(body, Pow) and body.exponent == Name(name) and name not in names(body.base):
+        return _geometric(evaluate(body.base, env, bound), first, last)
     if first != int(first) or last != int(last):
         raise NoValue(f"a sum from {first} to {last}: both must be whole numbers")
     start, end = int(first), int(last)

@@ -9,43 +9,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from symroof.theory.steps import DRIVERS, EXPERTS_READ, STEPS
-from symroof.theory.symbols import Symbol
-
-ByValue = dict[str, str]
-
-
-@dataclass(frozen=True)
-class Quantity(Symbol):
-    """A derived quantity.
-
-    Attributes:
-        definition: a formula, or None where the operator table supplies it.
-        switch: the switch whose value chooses among ``variants``.
-        variants: switch value -> formula.
-        group: the section it is listed under.
-        reference: where the formula comes from.
-        absent: inputs that may be missing, with what stands for them then.
-    """
-
-    definition: str | None = None
-    switch: str | None = None
-    variants: tuple[tuple[str, str], ...] = ()
-    group: str = ""
-    reference: str = ""
-    absent: tuple[tuple[str, str], ...] = ()
-
-
-def _q(group: str, name: str, latex: str, unit: str, meaning: str, definition: str | None = None, **more: object) -> Quantity:
-    variants = more.pop("variants", {})
-    return Quantity(name, latex, unit, meaning, definition=definition, group=group, variants=tuple(variants.items()), **more)  # type: ignore[arg-type,attr-defined]
-
+from symroof.theory.quantity import Quantity
+from symroof.theory.quantity import declared as _q
+from symroof.theory.serving import ALL_REDUCE, ALL_TO_ALL, SEND, SERVING
 
 ROOFLINE = "Williams, Waterman, Patterson 2009, Roofline"
 COMPUTE_RATE, MEMORY_RATE = "(tp*mfu*peak_flops)", "(tp*mbu*mem_bandwidth)"
 """What the group reaches: FLOPs and bytes over these are times, of a pass and of an operator alike."""
+
+ONE_STAGE = (("pp", "1"),)
+"""What stands for the stages of a pipeline where nobody speaks of one."""
 
 PALM = "Chowdhery et al. 2022, PaLM, appendix B"
 
@@ -75,13 +51,14 @@ MODEL = (
     _q("model", "fixed_weight_bytes", "W_f", "byte", "weights every step streams, whatever its tokens: all but the experts"),
     _q("model", "expert_weight_bytes", "W_e", "byte", "weights of one expert, over all layers that have experts"),
     _q("model", "quantized_params", "P_q", "parameter", "parameters in quantized matrices; norms, biases and what a checkpoint keeps are not among them"),
+    _q("model", "expert_layers", "L_e", "", "layers that have experts", counted=True),
     _q("model", "layer_weight_bytes", "W_L", "byte", "streamed weights of one layer on average", "(weight_bytes_read - d_model*vocab_size*weight_bytes_per_param)/n_layers"),
     _q("model", "kv_bytes_per_token", r"\kappa", "byte/token", "cache of one token over all layers", reference="Pope et al. 2022, Efficiently Scaling Transformer Inference"),
     _q("model", "kv_bytes_read_again_per_token", r"\kappa_r", "byte/token", "cache traffic of one token beyond what is kept of it: shared caches, expanded latents"),
     _q("model", "state_bytes_per_request", r"\psi", "byte/request", "recurrent state of one request over all layers"),
-    _q("model", "expansion_bytes_per_token", r"\alpha_e", "byte/token", "activations of expanding the latent cache of one token"),
-    _q("model", "activation_bytes_per_token", r"\alpha", "byte/token", "activations one token reads and writes in the layers"),
-    _q("model", "head_activation_bytes_per_row", r"\alpha_h", "byte/token", "activations one row of logits reads and writes"),
+    _q("model", "expansion_bytes_per_token", "A_e", "byte/token", "activations of expanding the latent cache of one token"),
+    _q("model", "activation_bytes_per_token", "A", "byte/token", "activations one token reads and writes in the layers"),
+    _q("model", "head_activation_bytes_per_row", "A_h", "byte/token", "activations one row of logits reads and writes"),
     _q("model", "score_bytes_per_pair", r"\sigma", "byte", "scores and probabilities of one pair, written and read"),
     _q("model", "quantized_bytes_per_param", "b_q", "byte/parameter", "bytes of a weight with its share of the scale", "weight_bits + scale_bits/scale_group"),
 )  # fmt: skip
@@ -106,8 +83,8 @@ MEMORY = (
         "unified": "batch*peak_context*kv_bytes_per_token",
     }),
     _q("memory", "memory_bytes", "M_u", "byte", "weights, cache at the longest context, recurrent state, reserve", "weight_bytes + peak_kv_cache_bytes + state_bytes + memory_reserve"),
-    _q("memory", "usable_memory", "M_a", "byte", "memory of the group that may be used", "tp*memory_share*mem_capacity"),
-    _q("memory", "memory_utilization", "u_M", "", "used share of the group's memory", "memory_bytes/(tp*mem_capacity)"),
+    _q("memory", "usable_memory", "M_a", "byte", "memory of the group that may be used", "tp*pp*memory_share*mem_capacity", absent=ONE_STAGE),
+    _q("memory", "memory_utilization", "u_M", "", "used share of the group's memory", "memory_bytes/(tp*pp*mem_capacity)", absent=ONE_STAGE),
     _q("memory", "fits", r"\mathrm{fits}", "", "whether everything resident fits", "memory_bytes <= usable_memory"),
     _q("memory", "free_memory", "M_f", "byte", "usable memory left over; negative where it does not fit", "usable_memory - memory_bytes"),
     _q("memory", "concurrency", "B_{max}", "request", "requests whose longest caches fit beside the weights",
@@ -130,9 +107,15 @@ STEP = (
         "per_operator": "",
         "no_overlap": "{step}_compute_time + {step}_memory_time",
     }),
-    _q("{step}", "{step}_link_time", "t^{{l}}_{{{step}}}", "s", "time of the all-reduces between devices",
-       "all_reduces*(link_latency + 2*(tp - 1)/tp*{step}_tokens*d_model*act_bytes_per_element/link_bandwidth)"),
-    _q("{step}", "{step}_overhead", "t^{{o}}_{{{step}}}", "s", "fixed costs of the pass", "step_overhead + layer_overhead*n_layers"),
+    _q("{step}", "{step}_link_time", "t^{{l}}_{{{step}}}", "s", "time devices spend on sending to each other: all-reduces, stages, experts",
+       "all_reduces*" + ALL_REDUCE.format(message="{step}_tokens*d_model*act_bytes_per_element")
+       + " + (pp - 1)*" + SEND.format(message="{step}_tokens*d_model*act_bytes_per_element")
+       + " + 2*expert_layers*" + ALL_TO_ALL.format(message="{step}_tokens*d_model*act_bytes_per_element"), absent=(*ONE_STAGE, ("ep", "1"))),
+    _q("{step}", "{step}_overhead", "t^{{o}}_{{{step}}}", "s", "fixed costs of the pass", switch="launches", absent=(("kernel_launch", "0"),), variants={
+        "exposed": "step_overhead + layer_overhead*n_layers + kernel_launch*kernels_per_layer*n_layers",
+        "hidden": "max(step_overhead + layer_overhead*n_layers, kernel_launch*kernels_per_layer*n_layers - {step}_roofline_time - {step}_link_time)",
+        "graph": "step_overhead + layer_overhead*n_layers + kernel_launch",
+    }),
     _q("{step}", "{step}_bound", "b_{{{step}}}", "", "the largest single term of the pass",
        "largest(compute = {step}_compute_time, memory = {step}_memory_time, link = {step}_link_time, overhead = {step}_overhead)"),
     _q("{step}", "{step}_flops_per_device", r"\Phi^1_{{{step}}}", "FLOP", "FLOPs of the pass on one device", "{step}_flops/tp"),
@@ -183,9 +166,9 @@ ATTENTION = (
 )  # fmt: skip
 
 MONEY = (
-    _q("money", "cost_per_mtok", "c_{1M}", "USD", "price of a million output tokens, decode only", "price*tp*10^6/decode_throughput"),
-    _q("money", "cost_per_request", "c_r", "USD", "price of one response's share of the devices, prefill included", "price*tp*(prefill_time/prefill_batch + decode_time/batch)"),
-    _q("money", "energy_per_token", "E_t", "J/token", "energy of an output token: a bound, from the devices' power limit", "power*tp/decode_throughput"),
+    _q("money", "cost_per_mtok", "c_{1M}", "USD", "price of a million output tokens, decode only", "price*tp*pp*10^6/decode_throughput", absent=ONE_STAGE),
+    _q("money", "cost_per_request", "c_r", "USD", "price of one response's share of the devices, prefill included", "price*tp*pp*(prefill_time/prefill_batch + decode_time/batch)", absent=ONE_STAGE),
+    _q("money", "energy_per_token", "E_t", "J/token", "energy of an output token: a bound, from the devices' power limit", "power*tp*pp/decode_throughput", absent=ONE_STAGE),
 )  # fmt: skip
 
 
@@ -204,4 +187,4 @@ def _steps() -> Iterator[Quantity]:
             )
 
 
-QUANTITIES: dict[str, Quantity] = {q.name: q for q in (*DEVICE, *MODEL, *MEMORY, *_steps(), *LATENCY, *RATE, *ATTENTION, *MONEY)}
+QUANTITIES: dict[str, Quantity] = {q.name: q for q in (*DEVICE, *MODEL, *MEMORY, *_steps(), *LATENCY, *RATE, *ATTENTION, *MONEY, *SERVING)}

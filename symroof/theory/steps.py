@@ -17,13 +17,15 @@ from symroof.theory.switches import Assumptions
 class Segment:
     """``requests`` requests that each add ``new`` tokens to ``past`` tokens already cached.
 
-    ``phase`` says what the new tokens are: a ``prompt`` that is read, many at a time, or a ``token`` that is written.
+    ``phase`` says what the new tokens are: a ``prompt`` that is read, many at a time, or a ``token`` that is written;
+    ``logits`` which of them need logits, where no switch decides it.
     """
 
     requests: str
     new: str
     past: str
     phase: str = "token"
+    logits: str | None = None
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,8 @@ class Step:
 STEPS = (
     Step("prefill", (Segment("prefill_batch", "prompt - cached_prefix", "cached_prefix", "prompt"),), "the pass that reads the prompt"),
     Step("decode", (Segment("batch", "1", "context - 1"),), "one step that writes a token for every request"),
+    Step("verify", (Segment("batch", "draft_tokens + 1", "context - 1", logits="all"),), "one step that checks the drafted tokens of every request"),
+    Step("mixed", (Segment("1", "chunk", "chunk_past", "prompt"), Segment("batch", "1", "context - 1")), "a decode step that takes a chunk of a prompt along"),
 )
 
 # What a segment drives, over requests r, new tokens n, past tokens p and a window or chunk w. A query sees at most its
@@ -131,5 +135,5 @@ def _segment(segment: Segment, per: str, reach: Reach | None, assumptions: Assum
         parts["w"] = Name(reach.symbol)
     if per == "pairs":
         return _causal(parts, kind) if assumptions["attention"] == "causal" else _over(FULL_PAIRS[kind], parts)
-    plain = {"tokens": "r*n", "span": SPAN[kind], "logit_rows": LOGIT_ROWS[assumptions["logits"]], "state_moves": "2*r"}
+    plain = {"tokens": "r*n", "span": SPAN[kind], "logit_rows": LOGIT_ROWS[segment.logits or assumptions["logits"]], "state_moves": "2*r"}
     return _over(plain[per], parts)

@@ -91,6 +91,19 @@ WORKLOAD = (
     _symbol("batch", "B", "request", "requests decoded together", "1", aliases=("bs", "batch_size"), counted=True),
     _symbol("prefill_batch", "B_p", "request", "requests prefilled together", "1", counted=True),
     _symbol("cached_prefix", "S_c", "token", "prompt tokens already cached", "0", counted=True, most="prompt"),
+    _symbol("chunk", "c_p", "token", "prompt tokens that one step takes along", counted=True),
+    _symbol("chunk_past", "c_0", "token", "prompt tokens already read when a chunk is taken along", "0", counted=True),
+    _symbol("draft_tokens", r"\gamma", "token", "tokens drafted for one verification", counted=True),
+    _symbol("acceptance", r"\alpha", "", "chance that a drafted token is accepted", most="1"),
+    _symbol("draft_cost", "c", "", "time to draft one token, as a share of a decode step", "0"),
+    _symbol("arrival_rate", r"\lambda", "request/s", "requests that arrive per second"),
+    _symbol("service_spread", "v_s", "", "squared coefficient of variation of the service time", "1"),
+    _symbol("hit_rate", "h", "", "share of requests whose prefix is cached", "1", most="1"),
+    _symbol("slo_share", r"s_{\mathrm{SLO}}", "", "share of requests that meet the targets", "1", most="1"),
+    _symbol("percentile", "q_w", "", "share of requests that wait no longer", "0.99", most="1"),
+    _symbol("burst_rate", r"\lambda_b", "request/s", "requests that arrive per second in a burst"),
+    _symbol("burst_duration", "t_b", "s", "length of a burst"),
+    _symbol("preemption_rate", r"\lambda_p", "1/s", "preemptions per second"),
     _symbol("block_size", "p", "token", "tokens of one paged cache block", "16", counted=True),
 )
 
@@ -100,6 +113,8 @@ HARDWARE = (
     _symbol("mem_capacity", "M", "byte", "memory capacity, one device"),
     _symbol("link_bandwidth", r"\beta_l", "byte/s", "device-to-device bandwidth, one direction, one device"),
     _symbol("link_latency", r"\alpha_l", "s", "fixed time of one collective", "0"),
+    _symbol("network_bandwidth", r"\beta_n", "byte/s", "bandwidth between machines, one direction, one device"),
+    _symbol("l2_bandwidth", r"\beta_{L2}", "byte/s", "bandwidth of the L2 cache"),
     _symbol("host_bandwidth", r"\beta_h", "byte/s", "host link bandwidth, one direction, one device"),
     _symbol("disk_bandwidth", r"\beta_d", "byte/s", "rate at which weights are read from storage"),
     _symbol("price", "p_d", "USD/s", "price of one device", written_in="USD/hour"),
@@ -116,16 +131,25 @@ EFFICIENCY = (
     _symbol("mbu", r"\eta_m", "", "achieved share of peak bandwidth", "1", most="1"),
     _symbol("step_overhead", "t_0", "s", "fixed cost of a step", "0"),
     _symbol("layer_overhead", "t_l", "s", "fixed cost of a layer in a step", "0"),
+    _symbol("kernel_launch", "t_k", "s", "time to launch one kernel"),
+    _symbol("kernels_per_layer", "n_k", "", "kernels of one layer", counted=True),
     _symbol("queue_time", "t_q", "s", "wait before the prefill", "0"),
     _symbol("memory_reserve", "M_0", "byte", "memory kept for activations and the runtime", "0"),
     _symbol("memory_share", r"\eta_M", "", "usable share of memory", "1", most="1"),
 )
 
-PARALLEL = (_symbol("tp", "n", "device", "tensor-parallel degree", "1", counted=True),)
+PARALLEL = (
+    _symbol("tp", "n", "device", "tensor-parallel degree", "1", counted=True),
+    _symbol("pp", "n_p", "device", "pipeline stages", counted=True),
+    _symbol("ep", "n_e", "device", "devices that share the experts", counted=True),
+    _symbol("dp", "n_d", "device", "copies of the whole group, each with its own requests", counted=True),
+)
 
 TARGETS = (
     _symbol("ttft_target", r"T_{\mathrm{TTFT}}", "s", "limit on the time to first token"),
     _symbol("attention_share", "s_a", "", "share of a prefill's other FLOPs that attention's are held against", "0.1"),
+    _symbol("speedup_target", "u", "", "speed-up that speculation is held against", "1"),
+    _symbol("cost_target", r"c_{\mathrm{max}}", "USD", "price of a million output tokens that is held against, another device's for instance"),
     _symbol("expert_share", "s_e", "", "share of a layer's experts that count as nearly all", "0.95", most="1"),
     _symbol("itl_target", r"T_{\mathrm{ITL}}", "s", "limit on the inter-token latency, at the last step"),
 )

@@ -26,7 +26,7 @@ TIMES = frozenset(f"{step.name}_{part}" for step in STEPS for part in ("compute_
 """The parts of a step's time: what depends on one is a latency, a rate or a cost."""
 
 
-VANISHING = ("state_bytes",)
+VANISHING = ("state_bytes", "expert_layers")
 """Quantities that formulas leave out where an architecture has none of them."""
 
 
@@ -178,7 +178,9 @@ def theory(architecture: Architecture = GENERIC, assumptions: Assumptions | None
 def _declared(quantity: Quantity, built: Theory) -> Tree | None:
     """The formula a declaration gives under the assumptions; the per-operator roofline comes from the table."""
     if quantity.switch:
-        written = dict(quantity.variants)[built.assumptions[quantity.switch]]
+        written = dict(quantity.variants).get(built.assumptions[quantity.switch])
+        if written is None:  # no closed form under this assumption
+            return None
         return parse(written) if written else _per_operator(quantity.name.partition("_")[0], built)
     return parse(quantity.definition) if quantity.definition else None
 

@@ -39,7 +39,7 @@ COEFFICIENTS = {
 ALWAYS_READ = "fixed_weight_bytes"
 """What ``weight_bytes_read`` is beside the experts, where there are any."""
 
-NOTHING = ("attention_flops_per_pair", "score_bytes_per_pair", "kv_bytes_per_token", "kv_cache_bytes", "kv_cache_bytes_per_device", "state_bytes")
+NOTHING = ("attention_flops_per_pair", "score_bytes_per_pair", "kv_bytes_per_token", "kv_cache_bytes", "kv_cache_bytes_per_device", "state_bytes", "expert_layers")
 """Defined as zero where no row makes them."""
 
 Key = tuple[str, str, Scope]
@@ -121,49 +121,67 @@ class Totals:
             if len(parts) > 1:
                 yield name, build.add(*parts)
         if self.has_experts:
+            counts = dict.fromkeys((cell.layer, cell.count) for cell in self.placed if cell.per == "experts_read" and cell.stream == "weights")
+            yield "expert_layers", build.add(*(count for _, count in counts))
             drawn = [self._term(STEPS[1], key, "token") for key in tokens if key[0] == "weights"]
             yield "weight_bytes_read", build.add(*drawn)
 
     # --------------------------------------------------------------------------------------------------------- steps
 
-    def _driver_name(self, step: Step, per: str, scope: Scope) -> str:
-        """``prefill_pairs``, ``decode_span.local``; the experts read by a decode step are ``experts_read``."""
+    def _driver_name(self, step: Step, per: str, scope: Scope, phase: str | None = None) -> str:
+        """``prefill_pairs``, ``decode_span.local``, ``mixed_tokens.prompt``; the experts read by a decode step are
+        ``experts_read``."""
         name = per if (step.name, per) == ("decode", "experts_read") else f"{step.name}_{per}"
         symbol = scope.experts if isinstance(scope, Pool) else scope.symbol if scope else ""
         label = symbol.partition(".")[2] or (scope.kind if isinstance(scope, Reach) else "")
-        return _dotted(name, label) if label else name
+        for part in (label, phase):
+            name = _dotted(name, part) if part else name
+        return name
 
-    def _term(self, step: Step, key: Key, phase: str) -> Tree:
-        """A coefficient times its driver in one step."""
+    def _term(self, step: Step, key: Key, phase: str, alone: str | None = None) -> Tree:
+        """A coefficient times its driver in one step; ``alone`` where it is the driver of one phase's segments."""
         _, per, scope = key
         coefficient: Tree = Name(self.spoken[phase][key])
-        return coefficient if per == "once" else build.mul(coefficient, Name(self._driver_name(step, per, scope)))
+        return coefficient if per == "once" else build.mul(coefficient, Name(self._driver_name(step, per, scope, alone)))
 
-    def _keys(self, step: Step) -> list[tuple[Key, str]]:
-        phase = step.segments[0].phase
+    def _phases(self, step: Step) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(segment.phase for segment in step.segments))
+
+    def _parts(self, step: Step) -> list[tuple[Key, str, str | None]]:
+        """The groups that count in a step: key, phase, and the phase again where a part of the segments drives it."""
         counting = {(cell.stream, cell.per, cell.scope) for cell in self.counted}
-        return [(key, phase) for key in self.groups(phase) if key in counting]
+        phases = self._phases(step)
+        found: list[tuple[Key, str, str | None]] = []
+        for phase in phases:
+            for key, cells_ in self.groups(phase).items():
+                same = all(self.groups(other).get(key) == cells_ for other in phases)
+                if key in counting and not (same and phase != phases[0]):
+                    found.append((key, phase, None if same else phase))
+        return found
 
     def _step(self, step: Step) -> Iterator[tuple[str, Tree]]:
         """Drivers, FLOPs and bytes of one step."""
-        used = {key[1:] for phase in ("token", "prompt") for key in self.groups(phase) if key[1] != "once"} | {("tokens", None), ("logit_rows", None)}
+        used: set[tuple[str, Scope, str | None]] = {(key[1], key[2], alone) for key, _, alone in self._parts(step) if key[1] != "once"}
+        used |= {(key[1], key[2], None) for phase in self._phases(step) for key in self.groups(phase) if key[1] != "once"}
+        used |= {("tokens", None, None), ("logit_rows", None, None)}
         for per in DRIVERS:
-            for scope in sorted((scope for driven, scope in used if driven == per), key=_scope_order):
-                yield self._driver_name(step, per, scope), driver(step, per, scope, self.assumptions)
+            for scope, alone in sorted(((scope, alone) for driven, scope, alone in used if driven == per), key=_scope_order):
+                yield self._driver_name(step, per, scope, alone), driver(step, per, scope, self.assumptions, alone)
         terms: dict[bool, list[Tree]] = {True: [], False: []}
-        for key, phase in self._keys(step):
-            terms[key[0] == "flops"].append(self._term(step, key, phase))
+        for key, phase, alone in self._parts(step):
+            terms[key[0] == "flops"].append(self._term(step, key, phase, alone))
         yield f"{step.name}_flops", build.add(ZERO, *terms[True])
         yield f"{step.name}_bytes", build.add(ZERO, *terms[False])
 
     def operators(self, step: Step) -> tuple[Operator, ...]:
         """The operators of a step, in the order of the layers."""
-        phase = step.segments[0].phase
+        phases = self._phases(step)
 
         def amount(cell: Cell) -> Tree:
-            return cell.amount if cell.per == "once" else build.mul(cell.amount, Name(self._driver_name(step, cell.per, cell.scope)))
+            alone = cell.phase if len(phases) > 1 else None
+            return cell.amount if cell.per == "once" else build.mul(cell.amount, Name(self._driver_name(step, cell.per, cell.scope, alone)))
 
-        return tuple(operators((cell for cell in self.counted if cell.phase in (None, phase)), amount))
+        return tuple(operators((cell for cell in self.counted if cell.phase is None or cell.phase in phases), amount))
 
     # ------------------------------------------------------------------------------------------------ caches and sums
 
@@ -212,8 +230,9 @@ def _dotted(name: str, label: str) -> str:
     return f"{name}_{label}" if "." in name else f"{name}.{label}"
 
 
-def _scope_order(scope: Scope) -> str:
-    return "" if scope is None else scope.experts if isinstance(scope, Pool) else scope.symbol
+def _scope_order(driven: tuple[Scope, str | None]) -> tuple[str, str]:
+    scope, alone = driven
+    return "" if scope is None else scope.experts if isinstance(scope, Pool) else scope.symbol, alone or ""
 
 
 def totals(architecture: Architecture, assumptions: Assumptions) -> Totals:

@@ -1,0 +1,33 @@
+"""What a declaration of a derived quantity holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from symroof.theory.symbols import Symbol
+
+
+@dataclass(frozen=True)
+class Quantity(Symbol):
+    """A derived quantity.
+
+    Attributes:
+        definition: a formula, or None where the operator table supplies it.
+        switch: the switch whose value chooses among ``variants``.
+        variants: switch value -> formula.
+        group: the section it is listed under.
+        reference: where the formula comes from.
+        absent: inputs that may be missing, with what stands for them then.
+    """
+
+    definition: str | None = None
+    switch: str | None = None
+    variants: tuple[tuple[str, str], ...] = ()
+    group: str = ""
+    reference: str = ""
+    absent: tuple[tuple[str, str], ...] = ()
+
+
+def declared(group: str, name: str, latex: str, unit: str, meaning: str, definition: str | None = None, **more: object) -> Quantity:
+    variants = more.pop("variants", {})
+    return Quantity(name, latex, unit, meaning, definition=definition, group=group, variants=tuple(variants.items()), **more)  # type: ignore[arg-type,attr-defined]

@@ -1,0 +1,108 @@
+"""Quantities of serving: speculation, chunks, links, queues, caches that come and go, money. Declarations like all others."""
+
+from __future__ import annotations
+
+from symroof.theory.quantity import declared as _q
+
+LEVIATHAN = "Leviathan et al. 2023, Fast Inference from Transformers via Speculative Decoding, arXiv 2211.17192"
+SARATHI = "Agrawal et al. 2023, Sarathi, arXiv 2308.16369"
+KLEINROCK = "Kleinrock 1975, Queueing Systems I"
+RING = "Thakur, Rabenseifner, Gropp 2005, Optimization of Collective Communication Operations in MPICH"
+
+ALL_REDUCE = "(link_latency + 2*(tp - 1)/tp*{message}/link_bandwidth)"
+"""A ring all-reduce of one message over the group: each device sends all but its own share twice."""
+SEND = "(link_latency + {message}/link_bandwidth)"
+ALL_TO_ALL = "(link_latency + (ep - 1)/ep*{message}*experts_per_token/link_bandwidth)*min(1, ep - 1)"
+"""Every token goes to the devices of its experts, or comes back from them; one device sends nothing."""
+
+STAGES = (("pp", "1"), ("ep", "1"), ("dp", "1"))
+
+SPECULATION = (
+    _q("speculation", "verify_time", r"t_{\mathrm{verify}}", "s", "time of one verification", "verify_roofline_time + verify_link_time + verify_overhead"),
+    _q("speculation", "tokens_per_verify", r"E_{\gamma}", "token", "tokens one verification yields on average: accepted ones and one more",
+       "sum(acceptance^step, step, 0, draft_tokens)", reference=LEVIATHAN),
+    _q("speculation", "draft_time", r"t_{\mathrm{draft}}", "s", "time to draft all tokens of a verification", "draft_tokens*draft_cost*itl"),
+    _q("speculation", "speculative_itl", r"\mathrm{ITL}_{\gamma}", "s", "mean time per token with speculation", "(verify_time + draft_time)/tokens_per_verify"),
+    _q("speculation", "speculation_speedup", r"u_{\gamma}", "", "how much sooner a token comes with speculation", "itl/speculative_itl", reference=LEVIATHAN),
+)  # fmt: skip
+
+CHUNKS = (
+    _q("chunks", "mixed_time", r"t_{\mathrm{mixed}}", "s", "time of a decode step that takes a chunk along", "mixed_roofline_time + mixed_link_time + mixed_overhead", reference=SARATHI),
+    _q("chunks", "chunk_steps", r"n_{\mathrm{chunk}}", "", "steps over which a prompt is read", "ceil((prompt - cached_prefix)/chunk)", counted=True),
+    _q("chunks", "chunked_ttft", r"\mathrm{TTFT}_c", "s", "time to first token of a prompt that is read in chunks beside the decode of the batch",
+       "queue_time + sum(mixed_time(chunk_past = cached_prefix + chunk*(step - 1)), step, 1, chunk_steps)"),
+    _q("chunks", "step_tokens", r"T_{\mathrm{step}}", "token", "tokens of a mixed step: an engine's token budget", "chunk + batch", counted=True),
+)  # fmt: skip
+
+BATCHING = (
+    _q("batching", "bandwidth_throughput_limit", "X^{m}_{max}", "token/s", "decode rate that no batch exceeds: cache traffic alone", "tp*mbu*mem_bandwidth/(kv_bytes_per_token*context)"),
+    _q("batching", "compute_throughput_limit", "X^{c}_{max}", "token/s", "decode rate that no batch exceeds: FLOPs alone", "batch/decode_compute_time"),
+    _q("batching", "in_flight", "B_{L}", "request", "requests in the system on average: Little's law", "arrival_rate*response_time", reference="Little 1961, A Proof for the Queuing Formula L = lambda W"),
+    _q("batching", "static_fill_wait", r"t_{\mathrm{fill}}", "s", "mean wait until a static batch is full", "(batch - 1)/(2*arrival_rate)"),
+    _q("batching", "continuous_join_wait", r"t_{\mathrm{join}}", "s", "mean wait for the next step of a continuous batch", "itl/2", reference="Yu et al. 2022, Orca"),
+    _q("batching", "uncached_tokens", "T_{u}", "token", "tokens a loop without cache processes for one response", "output*prompt + output*(output - 1)/2", counted=True),
+    _q("batching", "cached_tokens", "T_{k}", "token", "tokens a loop with cache processes for one response", "prompt + output - 1", counted=True),
+)  # fmt: skip
+
+CACHES = (
+    _q("caches", "expected_ttft", r"\mathrm{TTFT}_h", "s", "mean time to first token where some requests find their prefix cached", "hit_rate*ttft + (1 - hit_rate)*ttft(cached_prefix = 0)"),
+    _q("caches", "recompute_time", r"t_{\mathrm{re}}", "s", "time to compute a request's cache anew", "prefill_time(prompt = context, cached_prefix = 0, prefill_batch = 1)"),
+    _q("caches", "swap_time", r"t_{\mathrm{swap}}", "s", "time to bring a request's cache back from the host", "kv_cache_bytes(batch = 1)/host_bandwidth"),
+    _q("caches", "preemption_overhead", r"o_{p}", "", "share of time that preemptions cost, taken the cheaper way", "preemption_rate*min(recompute_time, swap_time)"),
+    _q("caches", "transfer_time", r"t_{\mathrm{transfer}}", "s", "time to hand a prompt's cache from a prefill device to a decode device", "link_latency + kv_cache_bytes(batch = 1, context = prompt)/network_bandwidth"),
+    _q("caches", "prefill_device_share", r"s_{p}", "", "share of devices that prefill where both phases keep pace", "(prefill_time/prefill_batch)/(prefill_time/prefill_batch + decode_time/batch)",
+       reference="Zhong et al. 2024, DistServe, arXiv 2401.09670"),
+    _q("caches", "activation_memory", "M_{a1}", "byte", "activations of the widest layer of a prefill pass at once: an estimate for the reserve", "prefill_tokens*(2*d_model + (ffn_matrices - 1)*d_ff)*act_bytes_per_element"),
+)  # fmt: skip
+
+LINKS = (
+    _q("links", "message_bytes", "m_l", "byte", "activations of one decode step that one collective moves", "decode_tokens*d_model*act_bytes_per_element"),
+    _q("links", "all_reduce_time", r"t_{\mathrm{ar}}", "s", "time of one ring all-reduce of the message", ALL_REDUCE.format(message="message_bytes"), reference=RING),
+    _q("links", "all_gather_time", r"t_{\mathrm{ag}}", "s", "time of one ring all-gather of the message", "link_latency + (tp - 1)/tp*message_bytes/link_bandwidth", reference=RING),
+    _q("links", "all_to_all_time", r"t_{\mathrm{aa}}", "s", "time to send every token to its experts on other devices", ALL_TO_ALL.format(message="message_bytes"), reference=RING),
+    _q("links", "link_ridge", "R_l", "FLOP/byte", "FLOPs per byte sent at which compute and links take equally long: the third roof", "peak_flops/link_bandwidth"),
+    _q("links", "link_intensity", "I_l", "FLOP/byte", "FLOPs of a decode step on one device per byte it sends", "decode_flops_per_device/(all_reduces*2*(tp - 1)/tp*message_bytes)"),
+    _q("links", "devices", "n_{dev}", "device", "devices of all copies of the group", "tp*pp*dp", counted=True, absent=STAGES),
+    _q("links", "stage_bytes", r"M_{\mathrm{stage}}", "byte", "memory one device needs where layers are split into stages and each stage over its devices", "memory_bytes/(tp*pp)", absent=STAGES),
+    _q("links", "stage_send_time", r"t_{\mathrm{send}}", "s", "time a token's activations take between the stages of a pipeline", "(pp - 1)*" + SEND.format(message="message_bytes"), absent=STAGES),
+    _q("links", "pipeline_throughput", r"X_{\mathrm{all}}", "token/s", "decode rate of all copies with every stage busy with a batch of its own", "dp*pp*batch/itl", absent=STAGES),
+)  # fmt: skip
+
+OVERHEADS = (
+    _q("overheads", "launch_time", r"t_{\mathrm{launch}}", "s", "time to launch every kernel of a step", "kernel_launch*kernels_per_layer*n_layers"),
+    _q("overheads", "kernels_to_dominate", "n_{k,max}", "", "kernels of a layer beyond which launches take longer than a decode step", "decode_roofline_time/(kernel_launch*n_layers)"),
+    _q("overheads", "l2_ridge", "R_{L2}", "FLOP/byte", "ridge against the L2 cache", "peak_flops/l2_bandwidth"),
+    _q("overheads", "fused_attention_intensity", "I_{fa}", "FLOP/byte", "intensity of one head's attention over a prompt, scores kept on the chip",
+       "4 FLOP*prompt^2*head_dim/(4*prompt*head_dim*act_bytes_per_element)", reference="Dao et al. 2022, FlashAttention, arXiv 2205.14135"),
+    _q("overheads", "unfused_attention_intensity", "I_{ua}", "FLOP/byte", "the same with scores and probabilities written and read",
+       "4 FLOP*prompt^2*head_dim/((4*prompt^2 + 4*prompt*head_dim)*act_bytes_per_element)"),
+)  # fmt: skip
+
+LN2 = "0.6931471805599453094172321214581765680755"
+
+LOAD = (
+    _q("load", "service_time", "t_s", "s", "time a request holds the prefill", "prefill_time + prefill_overhead"),
+    _q("load", "utilization", r"\rho", "", "share of time the prefill is busy; no steady state from 1 on", "arrival_rate*service_time"),
+    _q("load", "queue_wait", "W_q", "s", "mean wait before the prefill", switch="queue", reference=KLEINROCK, variants={
+        "mm1": "utilization*service_time/max(1 - utilization, 0)",
+        "md1": "utilization*service_time/(2*max(1 - utilization, 0))",
+        "mg1": "(1 + service_spread)/2*utilization*service_time/max(1 - utilization, 0)",
+    }),
+    _q("load", "queue_wait_quantile", "W_{q}^{p}", "s", "wait that a share of requests does not exceed; a closed form exists for M/M/1 only", switch="queue", reference=KLEINROCK, variants={
+        "mm1": f"service_time/max(1 - utilization, 0)*{LN2}*max(log2(utilization/(1 - percentile)), 0)",
+    }),
+    _q("load", "loaded_ttft", r"\mathrm{TTFT}_{\lambda}", "s", "mean time to first token under load", "queue_wait + ttft"),
+    _q("load", "share_in_time", r"s_{\mathrm{TTFT}}^{\lambda}", "", "share of requests whose first token meets the TTFT target; a closed form exists for M/M/1 only", switch="queue", reference=KLEINROCK, variants={
+        "mm1": f"1 - utilization*2^(-max(1 - utilization, 0)*(ttft_target - ttft)/({LN2}*service_time))",
+    }),
+    _q("load", "goodput", r"X_{\mathrm{good}}", "request/s", "responses per second that meet the targets", "slo_share*request_throughput"),
+    _q("load", "burst_backlog", "B_b", "request", "requests that wait when a burst ends", "max(burst_rate - 1/service_time, 0)*burst_duration"),
+    _q("load", "burst_drain_time", r"t_{\mathrm{drain}}", "s", "time until the backlog of a burst is gone", "burst_backlog/(1/service_time - arrival_rate)"),
+)  # fmt: skip
+
+PRICES = (
+    _q("prices", "cost_per_mtok_input", r"c_{1M}^{\mathrm{in}}", "USD", "price of a million prompt tokens", "price*tp*pp*10^6/prefill_throughput", absent=STAGES),
+    _q("prices", "energy_per_request", "E_{req}", "J/request", "energy of one response: a bound, from the devices' power limit", "power*tp*pp*(prefill_time/prefill_batch + decode_time/batch)", absent=STAGES),
+)  # fmt: skip
+
+SERVING = (*SPECULATION, *CHUNKS, *BATCHING, *CACHES, *LINKS, *OVERHEADS, *LOAD, *PRICES)
