@@ -4,22 +4,42 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from symroof.cli.options import json_option
+
+if TYPE_CHECKING:
+    from symroof.specs.model import ModelSpec
 
 Rows = list[dict[str, Any]]
 
 
 def models() -> Rows:
     from symroof.specs.catalogue import entries
+    from symroof.specs.fields import build
+    from symroof.specs.model import ModelSpec
 
-    return [
-        {"name": e.name, "title": e.title, "parameters": e.document.data.get("published_params"), "aliases": list(e.aliases)}
-        for e in entries("models").values()
-    ]
+    return [_model(build(entry.document, ModelSpec)) for entry in entries("models").values()]
+
+
+def _model(spec: ModelSpec) -> dict[str, Any]:
+    experts = spec.experts()
+    return {
+        "name": spec.name, "title": spec.shown_name, "parameters": spec.published_params, "active_params": _active(spec) if experts else None,
+        "attention": spec.mixing(), "experts": experts, "aliases": list(spec.aliases),
+    }  # fmt: skip
+
+
+def _active(spec: ModelSpec) -> int:
+    """What a token multiplies, which is news only where there are experts; exact arithmetic, no SymPy."""
+    from symroof.formula.tree import Num
+    from symroof.theory.case import Case
+    from symroof.theory.theory import theory
+
+    case = Case(theory(spec.architecture()), {name: Num(value) for name, value in spec.values().items()})
+    return int(case.value("active_params"))
 
 
 def hardware() -> Rows:
@@ -83,6 +103,10 @@ KINDS: dict[str, Callable[[], Rows]] = {
 }  # fmt: skip
 
 
+UNPRINTED = {"models": {"title"}}
+"""What only programs are told: a model's title says what its name says."""
+
+
 @click.command("list")
 @click.argument("kind", type=click.Choice(list(KINDS)))
 @json_option
@@ -94,8 +118,8 @@ def command(kind: str, as_json: bool) -> None:
         return
     from symroof.report.table import table
 
-    header = [key.replace("_", " ") for key in rows[0]]
-    click.echo(table([[_cell(value) for value in row.values()] for row in rows], header))
+    shown = [key for key in rows[0] if key not in UNPRINTED.get(kind, ())]
+    click.echo(table([[_cell(row[key]) for key in shown] for row in rows], [key.replace("_", " ") for key in shown]))
 
 
 def _cell(value: Any) -> str:

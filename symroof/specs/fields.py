@@ -109,7 +109,7 @@ def whole(text: str = "a whole number") -> Any:
     def check(value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise ValueError(f"expected {text}, 1 or more")
-        if value > 10**12:
+        if value >= 10**13:
             raise ValueError("is far too large")
         return value
 

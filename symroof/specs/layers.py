@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, model_validator
@@ -242,6 +243,13 @@ class LayerKind(Spec):
     def widths(self) -> dict[str, int]:
         """Every width of the kind by its symbol's name."""
         return {name: value for block in self.blocks for name, value in block.widths().items()}
+
+    def mixing(self) -> Iterator[str]:
+        """A word for each block that mixes tokens: its kind, and ``window`` or ``chunked`` where a query does not see all."""
+        if self.attention.kind != "none":
+            yield {"window": "window", "chunk": "chunked"}.get(self.attention.reach or "", self.attention.kind)
+        if self.mixer is not None:
+            yield self.mixer.kind
 
     def structure(self, label: str, norms: int, own: frozenset[str]) -> Layer:
         """The kind as the theory sees it."""

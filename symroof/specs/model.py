@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 from pydantic import Field, model_validator
 
 from symroof.specs.fields import NAME, Source, Spec, amount, whole
-from symroof.specs.layers import LayerKind
+from symroof.specs.layers import Experts, LayerKind
 from symroof.specs.quantization import Quantization
 from symroof.theory.architecture import GENERIC, Architecture
 from symroof.units import Quantity
@@ -65,6 +65,21 @@ class ModelSpec(Spec):
     def shown_name(self) -> str:
         """How people call it: the title, or else the name."""
         return self.title or self.name
+
+    def mixing(self) -> str:
+        """How the layers mix tokens, in few words: ``mla``, or ``36 gated_delta, 12 gqa`` where layers differ."""
+        found: dict[str, int] = {}
+        for kind in self.layers:
+            for word in kind.mixing():
+                found[word] = found.get(word, 0) + kind.count
+        return ", ".join(found if len(found) < 2 else (f"{count} {word}" for word, count in found.items()))
+
+    def experts(self) -> str | None:
+        """How many experts a token sees: ``8 of 256 + 1`` with a shared one; None without experts."""
+        pool = next((kind.ffn for kind in self.layers if isinstance(kind.ffn, Experts)), None)
+        if pool is None:
+            return None
+        return f"{pool.experts_per_token} of {pool.n_experts}" + (f" + {pool.n_shared_experts}" if pool.n_shared_experts else "")
 
     def labels(self) -> list[str]:
         """A label for each kind of layer: its own, or one that tells it apart."""

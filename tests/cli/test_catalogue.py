@@ -31,6 +31,18 @@ def test_list_models_and_hardware_are_the_files_of_the_catalogue():
         assert {entry["name"] for entry in good("list", kind, "--json").json["entries"]} == stems
 
 
+def test_list_models_says_what_tells_models_apart():
+    found = {entry["name"]: entry for entry in good("list", "models", "--json").json["entries"]}
+    told = {name: tuple(found[name][key] for key in ("attention", "experts", "active_params")) for name in ("llama-3-8b", "deepseek-v3", "qwen3-next-80b-a3b")}
+    assert told == {
+        "llama-3-8b": ("gqa", None, None),
+        "deepseek-v3": ("mla", "8 of 256 + 1", 36625618432),
+        "qwen3-next-80b-a3b": ("36 gated_delta, 12 gqa", "10 of 512 + 1", 3563764480),
+    }
+    for name, entry in found.items():
+        assert (entry["active_params"] is None) == (entry["experts"] is None), name
+
+
 def test_list_quantities_has_latex_unit_meaning_and_a_definition_that_parses():
     entries = good("list", "quantities", "--json").json["entries"]
     for entry in entries:
