@@ -118,14 +118,18 @@ class Case:
         return build.mul(Name(whole), build.div(definition, substitute(derived, {n: self.theory.definitions[n] for n in names(derived)})))
 
     def _complete(self, name: str, definition: Tree) -> Tree:
-        """A definition with stand-ins for the inputs it can do without."""
+        """A definition with stand-ins for the inputs it can do without, where nobody gave them."""
         quantity = QUANTITIES.get(name)
-        stand_ins = {key: Num(Fraction(text)) for key, text in quantity.absent if not self.has(key)} if quantity else {}
+        stand_ins = {key: Num(Fraction(text)) for key, text in quantity.absent if not self.chosen(key)} if quantity else {}
         return substitute(definition, dict(stand_ins)) if stand_ins else definition
+
+    def chosen(self, name: str) -> bool:
+        """Whether a name is given or defined: it does not stand at a default."""
+        return name in self.given or name in self.numbers or self.theory.definition(name) is not None
 
     def has(self, name: str) -> bool:
         """Whether a name is given, defined or defaulted."""
-        return name in self.given or name in self.numbers or self.theory.definition(name) is not None or default_of(name) is not None
+        return self.chosen(name) or default_of(name) is not None
 
     def at(self, name: str, changes: Mapping[str, Any]) -> Any:
         """A quantity at changed inputs."""

@@ -131,7 +131,7 @@ EFFICIENCY = (
     _symbol("mbu", r"\eta_m", "", "achieved share of peak bandwidth", "1", most="1"),
     _symbol("step_overhead", "t_0", "s", "fixed cost of a step", "0"),
     _symbol("layer_overhead", "t_l", "s", "fixed cost of a layer in a step", "0"),
-    _symbol("kernel_launch", "t_k", "s", "time to launch one kernel"),
+    _symbol("kernel_launch", "t_k", "s", "time to launch one kernel", "0"),
     _symbol("kernels_per_layer", "n_k", "", "kernels of one layer", counted=True),
     _symbol("queue_time", "t_q", "s", "wait before the prefill", "0"),
     _symbol("memory_reserve", "M_0", "byte", "memory kept for activations and the runtime", "0"),
@@ -140,9 +140,9 @@ EFFICIENCY = (
 
 PARALLEL = (
     _symbol("tp", "n", "device", "tensor-parallel degree", "1", counted=True),
-    _symbol("pp", "n_p", "device", "pipeline stages", counted=True),
-    _symbol("ep", "n_e", "device", "devices that share the experts", counted=True),
-    _symbol("dp", "n_d", "device", "copies of the whole group, each with its own requests", counted=True),
+    _symbol("pp", "n_p", "device", "pipeline stages", "1", counted=True),
+    _symbol("ep", "n_e", "device", "devices that share the experts", "1", counted=True),
+    _symbol("dp", "n_d", "device", "copies of the whole group, each with its own requests", "1", counted=True),
 )
 
 TARGETS = (
