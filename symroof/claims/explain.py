@@ -14,7 +14,7 @@ from typing import Any
 
 from symroof.claims import digits
 from symroof.claims.chance import chance, spans
-from symroof.claims.derived import Derived, derived
+from symroof.claims.derived import Derived, Known, derived
 from symroof.claims.explanation import SELDOM, Explanation, times
 from symroof.claims.free import fitted
 from symroof.claims.predicted import Prediction, combined, predictions
@@ -47,8 +47,10 @@ def explanations(claim: ClaimSpec, given: Mapping[str, Any], value: Any, raw: st
     return explain(claim, given, written, found)
 
 
-def explain(claim: ClaimSpec, given: Mapping[str, Any], written: Written, found: Derived) -> tuple[Explanation, ...]:
+def explain(claim: ClaimSpec, given: Mapping[str, Any], written: Written, found: Derived, steps: Known | None = None) -> tuple[Explanation, ...]:
     """The slips that lead to what was written, best first; nothing for a bound, a label or what has no value.
+
+    ``steps`` are the numbers that arithmetic may name besides the case's.
 
     >>> claim = ClaimSpec(id="kv", quantity="kv_cache_bytes", given={"model": "llama-3-70b", "prompt": 4096}, value="10.74 GB")
     >>> first, *_ = explain(claim, claim.given, read_written("10.74 GB", "byte"), derived(claim, claim.given))
@@ -57,7 +59,7 @@ def explain(claim: ClaimSpec, given: Mapping[str, Any], written: Written, found:
     """
     if written.value is None or written.operator or written.value <= 0 or not isinstance(found.value, Fraction) or found.value <= 0:
         return ()
-    scene = scene_of(claim, given, found.value, found.unit, written.text)
+    scene = scene_of(claim, given, found.value, found.unit, written.text, steps or {})
     singles = [p for slip in CATALOGUE for p in predictions(scene, slip) if _tells(p.value, scene, written)]
     explanations = _of_formulas(singles, scene, written) or _of_digits(singles, scene, written) or _of_pairs(singles, scene, written)
     free = [Explanation(f.slip, False, written.value, f.chance, f.says) for f in fitted(scene, written.value)]
