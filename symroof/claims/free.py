@@ -16,6 +16,8 @@ from symroof.units import format_quantity, significant
 
 LEAST, MOST = Fraction(1, 20), Fraction(1)
 """Efficiencies worth a suggestion."""
+EFFICIENCIES = (("mfu", "of the peak"), ("mbu", "of the bandwidth"))
+"""Shares of what a device can do, each with what it is a share of."""
 HALVINGS = 30
 
 
@@ -32,7 +34,7 @@ def fitted(scene: Scene, claimed: Fraction) -> Iterator[Fitted]:
     """What would make the claim true with a parameter free."""
     if scene.spoken is None or scene.claim.form != "quantity":
         return
-    for name, meaning in (("mfu", "of the peak"), ("mbu", "of the bandwidth")):
+    for name, meaning in EFFICIENCIES:
         if name in scene.spoken and (found := _efficiency(scene, name, claimed)):
             yield Fitted("hidden_efficiency", f"holds at {name} {significant(found[0], 3)}: that share {meaning} is reached", found[1])
     if scene.unit == "s" and claimed > scene.value:

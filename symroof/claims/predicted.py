@@ -55,13 +55,15 @@ def predictions(scene: Scene, slip: Slip) -> Iterator[Prediction]:
 
 
 def _of_result(scene: Scene, slip: Slip, way: Result) -> Iterator[Prediction]:
-    if way.units and not set(way.units) & set(scene.unit.replace("*", "/").split("/")):
-        return
-    if way.over and not (scene.spoken or frozenset()) & set(way.over):
-        return
-    value = _read(scene, way)
+    value = _read(scene, way) if can_happen(way, scene.unit, scene.spoken or frozenset()) else None
     if value is not None:
         yield Prediction((slip.name,), (way.says.format(**scene.words),), value, way=way, paired=slip.paired)
+
+
+def can_happen(way: Result, unit: str, names: frozenset[str]) -> bool:
+    """Whether a result of a unit, that hangs on some names, can be read otherwise in this way."""
+    has_unit = not way.units or bool(set(way.units) & set(unit.replace("*", "/").split("/")))
+    return has_unit and (not way.over or bool(names & set(way.over)))
 
 
 def _read(scene: Scene, way: Result) -> Fraction | None:
@@ -69,14 +71,15 @@ def _read(scene: Scene, way: Result) -> Fraction | None:
     if "prefix" in way.formula and not scene.prefix:
         return None
     try:
-        value = evaluate(_formula(way.formula), scene.answers.case, scene.put)
+        value = evaluate(formula_of(way.formula), scene.answers.case, scene.put)
     except FAILURES:
         return None
     return value if isinstance(value, Fraction) and value > 0 else None
 
 
 @lru_cache(maxsize=512)
-def _formula(text: str) -> Tree:
+def formula_of(text: str) -> Tree:
+    """A formula of the catalogue over symroof's names."""
     return resolved(parse(text))
 
 
@@ -134,7 +137,7 @@ def _worked_out(case: Case, name: str, value: Any) -> Any:
     """
     if name == "assume" or name in ROLE_INPUT:
         return value
-    tree = _formula(value)
+    tree = formula_of(value)
     number: Fraction = case.evaluate(tree)  # also tells a case that lacks one of the names
     if name in INPUTS and (number <= 0 or (INPUTS[name].counted and number.denominator != 1)):
         raise ArithmeticError(f"{name} cannot be {number}")
