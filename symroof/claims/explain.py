@@ -16,6 +16,7 @@ from symroof.claims import digits
 from symroof.claims.chance import chance, spans
 from symroof.claims.derived import Derived, Known, derived
 from symroof.claims.explanation import SELDOM, Explanation, times
+from symroof.claims.flipped import flipped
 from symroof.claims.free import fitted
 from symroof.claims.predicted import Prediction, combined, predictions
 from symroof.claims.scene import Scene, scene_of
@@ -24,8 +25,6 @@ from symroof.claims.upside_down import upside_down
 from symroof.claims.written import Written, read_written
 from symroof.specs.claims import ClaimSpec
 
-EXPLAINED = frozenset({"quantity", "expression", "threshold", "compare", "catalogue"})
-"""Forms of claims that state a number."""
 SELDOM_IN_PAIRS = 0.06
 """The same where two slips are needed: there are so many pairs."""
 PAIRED_DIGITS = 4
@@ -36,14 +35,17 @@ MOST_SUGGESTIONS = 3
 
 
 def explanations(claim: ClaimSpec, given: Mapping[str, Any], value: Any, raw: str = "") -> tuple[Explanation, ...]:
-    """The slips behind a claimed value as it stands in its file; a value of the inverse dimension is a ratio upside down."""
+    """The slips behind a claimed value as it stands in its file; a value of the inverse dimension is a ratio upside down, and a
+    bound, a truth or a label is only ever suggested one."""
     found = derived(claim, given)
-    if not isinstance(found.value, Fraction):
+    if found.value is None:
         return ()
     try:
-        written = read_written(value, found.unit, raw)
+        written = read_written(value, found.unit if isinstance(found.value, Fraction) else "", raw)
     except ValueError:
-        return upside_down(value, found, raw)
+        return upside_down(value, found, raw) if isinstance(found.value, Fraction) else ()
+    if written.operator or written.word is not None:
+        return flipped(claim, given, written, found)
     return explain(claim, given, written, found)
 
 

@@ -9,11 +9,11 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.claims.derived import Derived, derived
-from symroof.claims.explain import EXPLAINED, explanations
+from symroof.claims.explain import explanations
 from symroof.claims.explanation import Explanation
 from symroof.claims.given import changed, told
 from symroof.claims.round_shares import round_share
-from symroof.claims.written import Written, read_written
+from symroof.claims.written import BOUND, Written, read_written
 from symroof.specs.claims import ClaimSpec
 from symroof.specs.errors import InputError
 from symroof.units import format_quantity
@@ -227,13 +227,13 @@ def counted_otherwise(slips: Sequence[Explanation]) -> bool:
 def _explained(claim: ClaimSpec, found: Judgement, raw: str, given: Mapping[str, Any], value: Any) -> Judgement:
     """A claim that misses its value, with the slips that lead to what it says; a tolerance that the text states is no slip."""
     missed = found.verdict == "wrong" or (found.verdict == "approximate" and claim.tolerance is None)
-    if not missed or claim.form not in EXPLAINED:
+    if not missed:
         return found
     slips = explanations(claim, given, value, raw)
     first = slips[0] if slips and slips[0].named else None
     if found.verdict == "wrong" and first is not None and counted_otherwise(slips):
         return replace(found, verdict="conditional", needs=(first.text,), slips=slips, reason=f"holds where {first.text}")
-    if found.verdict == "wrong" and (first is None or first.slip in LIKE_A_SHARE) and claim.form == "quantity":
+    if found.verdict == "wrong" and (first is None or first.slip in LIKE_A_SHARE) and claim.form == "quantity" and not BOUND.match(found.claimed):
         share = round_share(given, found.tolerance, lambda changes: _judged(claim, changed(given, changes), value, raw).verdict in ("exact", "rounded"))
         if share:
             return replace(found, verdict="conditional", needs=(told(share),), slips=slips, reason=f"holds with {told(share)}; as it stands {found.derived}")

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from symroof.claims.catalogued import as_quantity
-from symroof.claims.derived import Known, derived, resolved_but, worked_out
+from symroof.claims.derived import Known, Value, derived, resolved_but, worked_out
 from symroof.claims.given import changed, study_of
 from symroof.formula.parse import parse
 from symroof.formula.tree import ONE, At, Name, Tree, names, substitute, walk
@@ -19,7 +19,7 @@ from symroof.specs.claims import ClaimSpec
 from symroof.specs.errors import InputError
 from symroof.theory.case import Case
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.spellings import printed_name
+from symroof.theory.spellings import printed_name, resolved
 from symroof.theory.symbols import INPUTS, base_name
 
 Given = Mapping[str, Any]
@@ -56,13 +56,22 @@ class Scene:
         """Which of the cases a slip may have happened in: the only one, or both, or either."""
         return ((0,),) if len(self.cases) == 1 else ((0, 1), (0,), (1,))
 
+    def where(self, side: tuple[int, ...]) -> str:
+        """In which of two cases, where it is not in both."""
+        return "" if len(side) == len(self.cases) else f" in the {('first', 'second')[side[0]]} case only"
+
     def again(self, sets: tuple[Given, ...]) -> Fraction | None:
         """The claim's value with something set in each of its cases; None where it has none."""
+        value = self.outcome(sets)
+        return value if isinstance(value, Fraction) and value > 0 else None
+
+    def outcome(self, sets: tuple[Given, ...]) -> Value | None:
+        """The same for whatever is claimed: a truth, a label, a direction, a number that may be negative."""
         try:
-            value = self._numbers(sets) if self.name else self._derived(sets)
+            value: Value | None = self._numbers(sets) if self.name else self._derived(sets)
         except FAILURES:
             return None
-        return value if isinstance(value, Fraction) and value > 0 else None
+        return value
 
     def _numbers(self, sets: tuple[Given, ...]) -> Any:
         """A quantity, or the ratio of it in two cases, from the theory with other values."""
@@ -84,7 +93,10 @@ class Scene:
         if self.claim.form == "expression":
             tree = resolved_but(parse(self.claim.expression or ""), self.steps)
             return spoken(self.answers.case, substitute(tree, dict.fromkeys(self.steps, ONE)))
-        return spoken(self.answers.case, Name(self.name)) if self.name else None if self.claim.threshold else frozenset()
+        if self.claim.relation:
+            return spoken(self.answers.case, resolved(parse(self.claim.relation)))
+        asked = self.name or printed_name(self.claim.moves or "")
+        return spoken(self.answers.case, Name(asked)) if asked else None if self.claim.threshold else frozenset()
 
     def matters(self, name: str) -> bool:
         """Whether the value may hang on a name."""
