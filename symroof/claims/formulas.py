@@ -7,7 +7,7 @@ from dataclasses import replace
 from symroof.claims.formula_slips import formula_slips
 from symroof.claims.given import changed
 from symroof.claims.judging import Judgement, counted_otherwise, tolerance_of
-from symroof.claims.sides import Level, Sides
+from symroof.claims.sides import SAYABLE, Level, Sides
 from symroof.claims.written import CLOSE_ENOUGH
 from symroof.specs.claims import ClaimSpec
 from symroof.theory.switches import DETAIL
@@ -34,7 +34,12 @@ def formula(claim: ClaimSpec) -> Judgement:
         levels.append(Level(f"detail {detail}", there, there.compared()))
         if levels[-1].own.verdict == "equal":
             return replace(stands, verdict="conditional", needs=(levels[-1].says,), reason=f"holds at {levels[-1].says}; {own}")
-    return _missed(replace(stands, ratio=ratio, reason=str(own)), levels)
+    return _missed(replace(stands, ratio=ratio, reason=_in_a_line(str(own))), levels)
+
+
+def _in_a_line(said: str) -> str:
+    """A comparison as far as it fits beside a claim: factors between maxima are long, and nobody reads them."""
+    return said if len(said) <= SAYABLE else f"{said[:SAYABLE].rpartition(' ')[0]} …"
 
 
 def _missed(found: Judgement, levels: list[Level]) -> Judgement:

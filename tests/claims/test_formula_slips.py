@@ -120,6 +120,11 @@ def test_free_parameters_are_suggested_with_their_value():
     assert [(slip.slip, slip.text) for slip in added] == [("hidden_overhead", "3 ms more than derived: a fixed cost of that length")]
 
 
+def test_what_is_said_of_a_formula_fits_beside_it():
+    """At full detail the factor between two maxima has a thousand characters."""
+    assert len(judged("prefill_time", "P*S/F").reason) <= 202
+
+
 def test_right_and_stated_formulas_have_no_slips():
     assert judged("kv_cache_bytes", "2*L*H_kv*d_h*b_kv*S").slips == ()
     assert judged("prefill_flops", "2*P*S").slips == ()  # at detail weights
