@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from symroof.claims.given import changed, study_of
 from symroof.formula import dimension
 from symroof.formula.evaluate import evaluate
-from symroof.formula.parse import FormulaError, parse
+from symroof.formula.parse import FormulaError, parse, rename
 from symroof.formula.tree import Compare, Tree, names
 from symroof.results import DOES_NOT_FIT, Answers
 from symroof.solution import LIMIT
@@ -23,6 +23,8 @@ from symroof.theory.theory import UnknownName
 from symroof.units import Dimension, describe
 
 Value = Fraction | bool | str
+Known = Mapping[str, tuple[Fraction, Dimension]]
+"""The numbers of the steps before a step, with their dimensions."""
 
 
 @dataclass(frozen=True)
@@ -113,14 +115,14 @@ def _expression(claim: ClaimSpec, given: Mapping[str, Any]) -> Derived:
     return worked_out(claim.expression or "", study_of(given), {})
 
 
-def worked_out(source: str, study: Study, steps: Mapping[str, tuple[Fraction, Dimension]]) -> Derived:
+def worked_out(source: str, study: Study, steps: Known) -> Derived:
     """Arithmetic over units, names of the case, and steps before it.
 
     Raises:
         InputError: what cannot be read, an unknown name, byte added to FLOP.
     """
     try:
-        tree = resolved_but(parse(source), tuple(steps))
+        tree = resolved_but(parse(source), steps)
     except FormulaError as error:
         raise InputError(Problem("expression", error.message, 1, error.column, source=source[:200])) from None
     case = study.first.case
@@ -140,9 +142,15 @@ def worked_out(source: str, study: Study, steps: Mapping[str, tuple[Fraction, Di
     return Derived(value, "" if not unit else describe(unit), answers=study.first)
 
 
-def resolved_but(tree: Tree, kept: tuple[str, ...]) -> Tree:
-    """A formula with letters put as names, except those that are steps of the claim."""
-    return tree if all(name in kept for name in names(tree)) else resolved(tree)
+def resolved_but(tree: Tree, kept: Collection[str]) -> Tree:
+    """A formula with letters put as names, except those that are steps of the claim.
+
+    >>> from symroof.formula.text import text
+    >>> text(resolved_but(parse("w/beta"), ["w"]))
+    'w/mem_bandwidth'
+    """
+    hidden = {name: f"step {name}" for name in kept}  # no name anybody can write
+    return rename(resolved(rename(tree, hidden)), {other: name for name, other in hidden.items()})
 
 
 def _threshold(claim: ClaimSpec, given: Mapping[str, Any]) -> Derived:

@@ -103,7 +103,7 @@ COUNTING = (
     Slip("rounded_chain", (
         *(Rounded(name, digits) for name, places in ON_THE_WAY.items() for digits in places),
         *(Rounded("itl", digits, rate="user_rate") for digits in (1, 2, 3)),
-    ), paired=False),
+    ), paired=False, figures=True),
 )  # fmt: skip
 """What is counted."""
 
@@ -111,7 +111,7 @@ DEVICE = (
     Slip("sparse_peak", (
         Other("the sparse peak, {figure}, for the dense one", "peak_flops", "sparse"),
         Change("a sparse peak for the dense one", _times("2", "peak_flops")),
-    )),
+    ), figures=True),
     Slip("peak_of_other_dtype", (Other("the {figure} peak", "peak_flops", "precisions"),)),
     Slip("peak_of_other_sku", (Other("the peak of the {figure}", "peak_flops", "parts"),)),
     Slip("bandwidth_of_other_part", (Other("the bandwidth of the {figure}", "mem_bandwidth", "parts"),)),
@@ -149,13 +149,13 @@ UNITS = (
         Result("a {decimal} written for a {binary}", "value*(1024/1000)^prefix", ("byte",)),
         Change("memory of so many GB taken as GiB", _times("(1024/1000)^3", "mem_capacity")),
         Change("memory of so many GiB taken as GB", _times("(1000/1024)^3", "mem_capacity")),
-    )),
+    ), figures=True),
     Slip("decimal_binary_k", (
         *(Change(f"a k of 1,000 in the {name}", _times("1000/1024", name)) for name in COUNTS),
         *(Change(f"a k of 1,024 in the {name}", _times("1024/1000", name)) for name in COUNTS),
         Result("tokens counted with a k of 1,024", "value*1000/1024", ("token",)),
         Result("tokens counted with a k of 1,000", "value*1024/1000", ("token",)),
-    )),
+    ), figures=True),
     Slip("bits_bytes", (Result("bits taken for bytes", "value*8", ("byte",)), Result("bytes taken for bits", "value/8", ("byte",)))),
     Slip("inverted_ratio", (
         Result("the ratio upside down", "1/value"),
@@ -168,7 +168,7 @@ UNITS = (
     Slip("decimal_point", tuple(
         Result(f"the decimal point {places} place{'s' * (places > 1)} to the {side}", f"value{by}10^{places}")
         for places in (1, 2, 3) for side, by in (("right", "*"), ("left", "/"))
-    ), paired=False),
+    ), paired=False, figures=True),
 )  # fmt: skip
 """In what it is written."""
 
