@@ -85,6 +85,10 @@ class Figure:
         gap = "" if self.unit == "x" else " "
         return f"{self.sign} {self.number}{gap}{self.unit}".strip()
 
+    def moved(self, by: int) -> Figure:
+        """The same number in a text that begins so much earlier."""
+        return replace(self, start=self.start + by, end=self.end + by, stop=self.stop + by)
+
     @property
     def dimension(self) -> Dimension:
         return PLAIN if self.unit in ("", "x") else parse_unit(self.unit).dimension

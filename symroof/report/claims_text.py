@@ -33,17 +33,22 @@ def text(report: Report, columns: int = 120, strict: bool = False) -> str:
         claims = [claim for claim in report.claims if claim.file == file]
         if claims:
             sections.append(f"{visible(file)}\n{claims_table(claims, room)}")
-            sections += ["\n".join(explained(claim, room)) for claim in claims if claim.verdict in TOLD or (claim.flags and strict)]
+            sections += ["\n".join(explained(claim, room)) for claim in claims if told(claim, strict)]
         else:
             sections.append(f"{visible(file)}: no claims; put one behind a sentence: <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->")
     return "\n\n".join([*sections, summary(report)])
 
 
+def told(claim: Checked, strict: bool) -> bool:
+    """Whether a claim is explained below the table; what cannot be read is told with the problems of its file."""
+    return not claim.faulty and (claim.verdict in TOLD or bool(claim.flags and strict))
+
+
 def summary(report: Report) -> str:
     """``8 claims: 4 rounded, 1 conditional, 3 wrong``."""
     count = len(report.claims)
-    told = ", ".join(f"{number} {verdict}" for verdict, number in report.summary.items())
-    return f"{count} claim{'' if count == 1 else 's'}" + (f": {told}" if told else "")
+    verdicts = ", ".join(f"{number} {verdict}" for verdict, number in report.summary.items())
+    return f"{count} claim{'' if count == 1 else 's'}" + (f": {verdicts}" if verdicts else "")
 
 
 # ------------------------------------------------------------------------------------------------------------ the table

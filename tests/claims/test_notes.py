@@ -84,7 +84,7 @@ def test_value_says_which_number_is_meant():
 
 def test_a_value_the_sentence_does_not_hold_is_stale():
     ((line, column, said),) = refused("It takes 1.35 GB. " + KV.replace("kv=fp16", "value='1.34 GB'"))
-    assert (line, column) == (1, 33)
+    assert (line, column) == (1, 78)
     assert "'1.34 GB' does not stand before this annotation" in said
     assert "1.35 GB" in said
 

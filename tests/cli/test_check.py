@@ -54,12 +54,55 @@ def test_exit_codes(note, text, plain, strict):
     assert call("check", path, "--json").code == plain
 
 
-def test_bad_input_says_every_fault_of_every_file_and_nothing_else(note, tmp_path):
+def test_bad_input_says_every_fault_of_every_file(note, tmp_path):
     first, second = note("1 GB <!-- symroof: kv_cache_byts -->\n", "a.md"), note("claims: [{id: x, quantity: itl, valu: 3}]\n", "b.yaml")
-    said = refused("check", first, second, tmp_path / "none.md", note(RIGHT, "c.md"))
+    said = refused("check", first, second, tmp_path / "none.md")
     assert f"{first}:1:20: claims[0].quantity: kv_cache_byts: no such quantity or input" in said
     assert f"{second}:1:33: claims[0].valu: unknown key" in said
     assert f"{tmp_path / 'none.md'}: cannot be read" in said
+
+
+def test_a_bad_annotation_costs_the_other_claims_nothing(note, tmp_path):
+    """Standard output has what could be judged, standard error every fault with its place, line, caret and hint; 2 outweighs 1."""
+    first, second = note(f"{WRONG}\n1 GB <!-- symroof: kv_cache_byts -->\n", "a.md"), note(b"\xff", "b.md")
+    outcome = call("check", first, second)
+    assert outcome.code == 2
+    assert re.search(r"1 +A prompt of 4,096 tokens takes 10.7 GB\. +10.7 GB +1.3422 GB +wrong +gqa_forgotten", outcome.out)
+    assert re.search(r"3 +1 GB +1 GB +unchecked\n", outcome.out)
+    assert "a.md:3:" not in outcome.out, "said once, with the faults"
+    assert outcome.out.endswith("2 claims: 1 wrong, 1 unchecked\n")
+    assert f"{first}:3:20: claims[1].quantity: kv_cache_byts: no such quantity or input\n    1 GB <!-- symroof" in outcome.err
+    assert f"{' ' * 23}^\n    hint: did you mean 'kv_cache_bytes'?\n" in outcome.err
+    assert "b.md: is not UTF-8" in outcome.err
+
+
+def test_json_stays_one_object_whatever_is_bad(note, tmp_path):
+    first, second = note(f"{RIGHT}\n1 GB <!-- symroof: kv_cache_byts -->\n", "a.md"), tmp_path / "none.md"
+    outcome = call("check", first, second, "--json")
+    assert (outcome.code, outcome.json["summary"]) == (2, {"rounded": 1, "unchecked": 1})
+    assert outcome.json["claims"][1]["reason"] == "kv_cache_byts: no such quantity or input; did you mean 'kv_cache_bytes'?"
+    assert [(error["file"], error["line"]) for error in outcome.json["errors"]] == [(str(first), 3), (str(second), None)]
+    assert json.loads(outcome.err)["errors"] == outcome.json["errors"]
+    assert call("check", second, "--json").json["claims"] == []
+    assert "errors" not in call("check", note(RIGHT), "--json").json
+
+
+def test_bad_input_in_the_forms_for_reviews(note):
+    path = note(f"{WRONG}\n1 GB <!-- symroof: kv_cache_byts -->\n")
+    github = call("check", path, "--format", "github")
+    assert (github.code, github.out.count("::error"), github.err.count("::error")) == (2, 1, 1)
+    log = json.loads(call("check", path, "--format", "sarif").out)
+    assert [(result["ruleId"], result["level"]) for result in log["runs"][0]["results"]] == [("wrong/gqa_forgotten", "error"), ("unchecked", "error")]
+
+
+def test_a_note_with_a_bad_annotation_is_not_corrected(note, tmp_path):
+    """Nor is any other file of that call: what is written is whole, or it is not written."""
+    first, second = note(f"{WRONG}\n1 GB <!-- symroof: kv_cache_byts -->\n", "a.md"), note(WRONG, "b.md")
+    outcome = call("check", first, second, "--fix", "--in-place")
+    assert outcome.code == 2
+    assert outcome.err.startswith("nothing was corrected: first mend what follows\n")
+    assert second.read_text(encoding="utf-8") == WRONG
+    assert everything_under(tmp_path) == ["a.md", "b.md"]
 
 
 def test_usage_errors(note):
