@@ -87,12 +87,12 @@ def _printed(report: Report, form: str, strict: bool) -> str:
 def _write_copies(report: Report, out: str | None, in_place: bool) -> None:
     """Every copy is made before the first is written, and each is written whole or not at all."""
     from symroof.claims.copies import copies
+    from symroof.report.claims_text import corrections
     from symroof.report.write import write_atomic
 
     made = copies(report, out, in_place)
     for copy in made:
-        write_atomic(copy.goal, copy.content)
-        left = f", {copy.left} left" if copy.left else ""
-        click.echo(f"wrote {copy.goal}: {copy.corrected} number{'' if copy.corrected == 1 else 's'} corrected{left}", err=True)
-    if not made:
-        click.echo("nothing to correct", err=True)
+        if copy.written:
+            write_atomic(copy.goal, copy.content)
+    told = [corrections(copy) for copy in made if copy.written or copy.left]
+    click.echo("\n".join(told) or "nothing to correct", err=True)

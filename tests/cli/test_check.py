@@ -218,7 +218,7 @@ def test_sarif_has_a_result_and_a_rule_for_what_does_not_hold(note, monkeypatch,
 def test_fix_writes_a_copy_beside_the_note(note, tmp_path):
     path = note(RIGHT + "\n" + WRONG)
     outcome = call("check", path, "--fix")
-    assert (outcome.code, outcome.err) == (1, f"wrote {tmp_path / 'note.fixed.md'}: 1 number corrected\n")
+    assert (outcome.code, outcome.err) == (1, f"wrote {tmp_path / 'note.fixed.md'}: 1 number corrected\n  line 3: 10.7 GB is now 1.34 GB\n")
     assert path.read_text(encoding="utf-8") == RIGHT + "\n" + WRONG
     assert (tmp_path / "note.fixed.md").read_text(encoding="utf-8") == RIGHT + "\n" + RIGHT
     assert good("check", tmp_path / "note.fixed.md").out.endswith("2 claims: 2 rounded\n")
@@ -263,8 +263,54 @@ def test_the_example_is_right_once_it_is_corrected(tmp_path):
 def test_two_claims_that_want_one_number_otherwise_leave_it(note, tmp_path):
     text = f"It takes 10.7 GB. {KV} {KV.replace('4096', '8192')}\n"
     outcome = call("check", note(text), "--fix")
-    assert "nothing to correct" in outcome.err
+    stays = "  line 1: 10.7 GB stays: two claims want it otherwise\n"
+    assert outcome.err == f"nothing written: 0 numbers corrected, 2 left\n{stays}{stays}"
     assert everything_under(tmp_path) == ["note.md"]
+
+
+def test_fix_tells_what_it_corrected_and_what_it_left_and_why(note, tmp_path):
+    text = (
+        f"{WRONG}\nIt takes under 1.2 GB. {KV}\n\nIt takes 1.5–1.6 GB. {KV}\n\n{RIGHT}\n"
+        f"Decode is compute-bound. <!-- symroof: relation=decode_bound model=llama-3-8b hardware=h100-sxm prompt=64 -->\n\n"
+        f"Twice that. {KV.replace(' -->', '')} value='2.68 GB' id=twice -->\n\nOr 7 GB. {KV.replace(' -->', '')} conflicts_with=twice -->\n"
+    )
+    path = note(text)
+    first, *lines = call("check", path, "--fix").err.splitlines()
+    assert first == f"wrote {tmp_path / 'note.fixed.md'}: 1 number corrected, 5 left"
+    assert lines == [
+        "  line 1: 10.7 GB is now 1.34 GB",
+        "  line 3: under 1.2 GB stays: it is a bound or a range: what is right only its author knows",
+        "  line 5: 1.5–1.6 GB stays: it is a bound or a range: what is right only its author knows",
+        "  line 9: compute stays: it is no number of the text",
+        "  line 11: 2.68 GB stays: it is no number of the text",
+        "  line 13: 7 GB stays: it contradicts itself or another claim: what is right only its author knows",
+    ]
+
+
+def test_latex_is_read_and_told_as_a_person_would_write_it(note, tmp_path):
+    """The digits are corrected where they stand, with LaTeX's own marks around and in them."""
+    text = "A token adds $10.7\\,\\text{{kB}}$ {}, that is ${}$ bytes. {}\n"
+    first, second = (f"<!-- symroof: kv_bytes_per_token model=llama-3-70b {id} -->" for id in ("", "id=b"))
+    path = note(text.format(first, "2{,}621{,}440", second))
+    outcome = call("check", path, "--fix", "-o", tmp_path / "out.md")
+    assert re.search(r"1 +A token adds 10.7 kB +10.7 kB +327.68 kB/token +wrong", outcome.out)
+    assert "claimed 2,621,440 bytes, derived" in outcome.out
+    assert "line 1: 2,621,440 bytes is now 327,680 bytes" in outcome.err
+    fixed = text.format(first, "327{,}680", second).replace("10.7", "328")
+    assert (tmp_path / "out.md").read_text(encoding="utf-8") == fixed
+
+
+def test_what_a_person_is_told_of_slips(note):
+    """Named ones, else the two best guesses; a pair of slips once; what random errors would do only where it tells something."""
+    pair = "It takes 11.53 GB. " + KV
+    out = call("check", note(pair)).out
+    assert out.count("slip: ") == 1
+    assert re.search(r"slip: (gqa_forgotten and gb_gib|gb_gib and gqa_forgotten): .*\n", out)
+    guesses = "A step takes 60.3 ms. <!-- symroof: itl model=llama-3-70b hardware=h100-sxm tp=2 prompt=4096 -->"
+    out = call("check", note(guesses)).out
+    assert out.count("perhaps: ") == 2
+    assert re.search(r"perhaps: hidden_efficiency: .* \(100 % of random errors would fit too\)", out)
+    assert len(call("check", note(guesses), "--json").json["claims"][0]["slips"]) >= 2
 
 
 def test_nothing_to_correct_writes_nothing(note, tmp_path):
