@@ -10,6 +10,7 @@ from symroof.claims.notes import MOST_ANNOTATIONS, read_note
 from symroof.cli import progress
 from symroof.specs.claims import MOST_CLAIMS
 from symroof.specs.errors import InputError
+from symroof.study import Study
 
 CASE = "model: llama-3-8b, hardware: h100-sxm"
 
@@ -58,6 +59,33 @@ def test_reading_as_many_claims_as_a_file_may_hold_is_bounded():
 def test_the_number_of_claims_is_bounded():
     with pytest.raises(InputError, match=f"at most {MOST_CLAIMS:,} are read from one file"):
         check_text(claim_file(MOST_CLAIMS + 1), "c.yaml")
+
+
+ALWAYS = {
+    "in a part": ("relation: prefill_bound", "prompt: 1..131072", "compute", "conditional", "not for prompt 1 to 238"),
+    "throughout": ("relation: prefill_bound", "prompt: 1000..131072", "compute", "exact", ""),
+    "nowhere": ("relation: prefill_bound", "prompt: 1000..131072", "memory", "wrong", ""),
+    "another label": ("relation: prefill_bound", "prompt: 1..131072", "link", "wrong", "compute or memory"),
+    "a truth": ("relation: fits, given: {prompt: 100}", "batch: 1..51200", "true", "conditional", "not for batch 9,533 to 51,200"),
+    "a comparison": ("relation: 'itl < 50 ms', given: {prompt: 100}", "batch: 1..512", "true", "exact", ""),
+}
+
+
+@pytest.mark.parametrize("name", ALWAYS)
+def test_a_claim_throughout_a_range_is_solved_not_searched(name):
+    """And right: at the ends of the stretches the bound is what the claim says it is."""
+    form, span, value, verdict, said = ALWAYS[name]
+    given = "model: llama-3-8b, hardware: h200"
+    entry = form.replace("given: {", f"given: {{{given}, ") if "given" in form else f"{form}, given: {{{given}}}"
+    started = time.perf_counter()
+    (claim,) = check_text(f"claims:\n- {{id: a, {entry}, for_all: {{{span}}}, value: {value}}}\n", "c.yaml").claims
+    assert (claim.verdict, said in f"{claim.reason} {claim.derived}") == (verdict, True), (claim.reason, claim.derived)
+    assert time.perf_counter() - started < (5 if name == "another label" else 0.7)
+
+
+def test_the_stretch_where_a_claim_fails_ends_where_the_bound_changes():
+    bounds = [Study(model="llama-3-8b", hardware="h200", prompt=prompt).exact("prefill_bound") for prompt in (238, 239)]
+    assert bounds == ["memory", "compute"]
 
 
 # ----------------------------------------------------------------------------------------------------------- progress
