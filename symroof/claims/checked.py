@@ -27,7 +27,7 @@ class Checked:
         claimed: the claimed value as it stands there.
         correction: the same with the right number in it; empty where nothing is to be corrected or no number can be.
         figure: the number's place in the note, for a corrected copy.
-        faulty: whether it cannot be read; why is its reason.
+        faulty: whether it was not judged for a problem of its file: it cannot be read, or time was up. Its reason says so.
     """
 
     judgement: Judgement

@@ -121,7 +121,7 @@ def _checked(source: Source, index: int, judgement: Judgement) -> Checked:
     value = judgement.claim.value
     claimed = figure.text if figure else judgement.claimed or ("" if value is None else str(value))
     correction = _correction(judgement, claimed) if judgement.verdict == "wrong" else ""
-    return Checked(judgement, source.document.file, line, column, claimed, correction, figure, index in source.aside)
+    return Checked(judgement, source.document.file, line, column, claimed, correction, figure, index in source.aside or judgement.reason == TOO_LATE)
 
 
 def _correction(judgement: Judgement, claimed: str) -> str:

@@ -22,7 +22,7 @@ def sentence(prose: str, place: int, fresh: int = 0) -> str:
     ends = next((match.start() for match in SENTENCE_END.finditer(prose) if match.start() > place), len(prose))
     if begins < fresh <= place and re.search(r"\w", prose[fresh:ends]):
         begins = fresh
-    words = " ".join(MARKUP.sub(" ", prose[begins:ends]).split()).strip("|#> ").lstrip(",;:. ").rstrip(",; ")
+    words = " ".join(MARKUP.sub(" ", prose[begins:ends]).replace("{,}", ",").split()).strip("|#> ").lstrip(",;:. ").rstrip(",; ")
     return _cut(re.sub(r"\s+(?=[.,;:!?)%](?:\s|$))|(?<=[(])\s+", "", words))
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import time
 
 import pytest
 
@@ -74,6 +75,25 @@ def test_a_bad_annotation_costs_the_other_claims_nothing(note, tmp_path):
     assert f"{first}:3:20: claims[1].quantity: kv_cache_byts: no such quantity or input\n    1 GB <!-- symroof" in outcome.err
     assert f"{' ' * 23}^\n    hint: did you mean 'kv_cache_bytes'?\n" in outcome.err
     assert "b.md: is not UTF-8" in outcome.err
+
+
+HOSTILE = {
+    "huge": b"<!-- symroof: " + b"x" * 900_000 + b" -->",
+    "unclosed": b"1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b " + b"y " * 400_000,
+    "ten thousand": f"1.34 GB {KV}\n\n".encode() * 10_000,
+    "ten thousand bad": b"1 GB <!-- symroof: kv_cache_byts modle=3 x= a a -->\n\n" * 10_000,
+    "not UTF-8": b"\xff\xfe\x00 1 GB",
+    "too large": b"a" * 2_000_000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_notes_are_refused_in_bounded_time(name, note):
+    started = time.perf_counter()
+    outcome = call("check", note(HOSTILE[name]))
+    assert outcome.code == 2
+    assert "Traceback" not in outcome.err
+    assert time.perf_counter() - started < 10
 
 
 def test_json_stays_one_object_whatever_is_bad(note, tmp_path):
