@@ -44,6 +44,8 @@ def explanations(claim: ClaimSpec, given: Mapping[str, Any], value: Any, raw: st
         written = read_written(value, found.unit if isinstance(found.value, Fraction) else "", raw)
     except ValueError:
         return upside_down(value, found, raw) if isinstance(found.value, Fraction) else ()
+    if claim.for_all and (written.operator or written.word is not None):
+        return ()  # a range has room for too many changes to tell one from another
     if written.operator or written.word is not None:
         return flipped(claim, given, written, found)
     return explain(claim, given, written, found)

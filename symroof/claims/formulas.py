@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from symroof.claims.formula_slips import formula_slips
 from symroof.claims.given import changed
-from symroof.claims.judging import Judgement, counted_otherwise, tolerance_of
+from symroof.claims.judging import Judgement, tolerance_of
 from symroof.claims.sides import SAYABLE, Level, Sides
+from symroof.claims.unsaid import counted_otherwise
 from symroof.claims.written import CLOSE_ENOUGH
 from symroof.specs.claims import ClaimSpec
 from symroof.theory.switches import DETAIL
