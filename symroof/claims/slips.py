@@ -33,6 +33,25 @@ STRUCTURE = (
         Change("query heads used for KV heads in the cache", _times("n_heads/n_kv_heads", *CACHE)),
         Change("query heads used for KV heads", {"n_kv_heads": "n_heads"}),
     )),
+    Slip("latent_kv_expanded", (
+        Change("keys and values of every head kept in place of their latent",
+               _times("n_heads*(qk_nope_dim + qk_rope_dim + value_dim)/(kv_lora_rank + qk_rope_dim)", *CACHE)),
+        Change("a latent cache taken for two vectors of value_dim a head", _times("2*n_heads*value_dim/(kv_lora_rank + qk_rope_dim)", *CACHE)),
+        Change("a latent for keys and another for values", _times("2*kv_lora_rank/(kv_lora_rank + qk_rope_dim)", *CACHE)),
+    )),
+    Slip("rope_key_forgotten", (
+        Change("the rotated key beside the latent left out", _times("kv_lora_rank/(kv_lora_rank + qk_rope_dim)", *CACHE)),
+    )),
+    Slip("experts_topk_vs_all", (
+        Change("a step reads the experts of one token, whatever its batch", {"experts_read": "experts_per_token", "prefill_experts_read": "experts_per_token"}),
+        Change("every expert is read, however few tokens there are", _switch("experts", "all")),
+        Change("no two tokens share an expert", _switch("experts", "distinct_max")),
+    )),
+    Slip("total_vs_active_params", (
+        Change("every parameter taken for one that a token multiplies", {"active_params": "params"}),
+        Result("only the parameters that a token multiplies counted", "value*active_params/params", ("parameter", "byte"), ("n_experts",)),
+        Change("every expert multiplied by every token", {"experts_per_token": "n_experts"}),
+    )),
     Slip("head_dim_assumed", (
         Change("head width taken as d_model/n_heads in attention", _times("d_model/(n_heads*head_dim)", *CACHE, "attention_flops_per_pair")),
         Change("head width taken as d_model/n_heads", {"head_dim": "d_model/n_heads"}),
