@@ -1,11 +1,11 @@
 """The text of an annotation as the fields of a claim, each with its place.
 
 ``kv_cache_bytes model=llama-3-70b prompt=4096 kv=fp16``: a quantity (or ``threshold=…``, ``relation=…`` …), then ``NAME=VALUE``.
-The names of a claim file's fields are the claim's own, every other is given: an input, a quantity, a precision. Dots reach
-into ``assume.detail=weights``, ``targets.itl='50 ms'``, ``needs.mfu=0.5``, ``where.b=kv_bytes_per_element``.
+The names of a claim file's fields are the claim's own, every other is given: an input, a quantity, a precision, a counting
+choice. Dots reach into ``targets.itl='50 ms'``, ``needs.mfu=0.5``, ``where.b=kv_bytes_per_element``, ``assume.detail=weights``.
 
->>> fields("kv_cache_bytes prompt=4096 assume.detail=weights").data
-{'quantity': 'kv_cache_bytes', 'given': {'prompt': 4096, 'assume': {'detail': 'weights'}}}
+>>> fields("kv_cache_bytes prompt=4096 detail=weights").data
+{'quantity': 'kv_cache_bytes', 'given': {'prompt': 4096, 'detail': 'weights'}}
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from symroof.claims.cases import CHOICES, GIVEN
 from symroof.specs.claims import PYTHON_WORDS, ClaimSpec
 from symroof.specs.errors import nearest
 from symroof.specs.strict_yaml import DECIMAL, INTEGER, Location
-from symroof.theory.quantities import QUANTITIES
-from symroof.theory.symbols import ALIASES, INPUTS, base_name
+from symroof.theory.symbols import base_name
 from symroof.units import UnitError, parse_number
 
 WORD = re.compile(r"(?:([^\W\d][\w.-]*)(\s*=\s*))?(\"[^\"]*\"|'[^']*'|“[^”]*”|‘[^’]*’|[^\s\"'“‘=][^\s=]*|)(?=\s|$)")
@@ -30,7 +30,6 @@ NESTED = {"needs": "needs", "where": "where", "for_all": "for_all"}
 CASE = {"assume": "assume", "targets": "targets", "target": "targets"}
 IN_FILES = {field: key for key, field in PYTHON_WORDS.items()}
 OWN = {IN_FILES.get(name, name) for name in ClaimSpec.model_fields} - {"given", "line", *ELSEWHERE, *NESTED}
-GIVEN = frozenset({"model", "hardware", "preset", "weights", "kv", "activations", *INPUTS, *QUANTITIES, *ALIASES})
 
 
 @dataclass(frozen=True)
@@ -51,6 +50,12 @@ class Fields:
     data: dict[str, Any] = field(default_factory=dict)
     places: dict[Location, int] = field(default_factory=dict)
     faults: list[tuple[int, str, str]] = field(default_factory=list)
+
+    def near(self, location: Location) -> int:
+        """The place of something, or else of what it is in."""
+        while location not in self.places and location:
+            location = location[:-1]
+        return self.places.get(location, 0)
 
     def put(self, location: tuple[str, ...], value: Any, at: int) -> None:
         """Set a value; one that is set already is a fault."""
@@ -98,10 +103,12 @@ def _put(found: Fields, word: Word) -> None:
         found.put(("between",), _cases(found, word), word.at)
     elif word.name in OWN:
         found.put((word.name,), word.value, word.at)
+    elif word.name in CHOICES:
+        found.put(("given", word.name), word.value, word.at)
     elif word.name in GIVEN or base_name(word.name) in GIVEN:
         found.put(("given", word.name), typed(word), word.at)
     else:
-        found.faults.append((word.at, f"unknown name {word.name[:60]!r}", nearest(word.name, {*OWN, *NESTED, *CASE, *GIVEN})))
+        found.faults.append((word.at, f"unknown name {word.name[:60]!r}", nearest(word.name, {*OWN, *NESTED, *CASE, *CHOICES, *GIVEN})))
 
 
 def _deep(name: str) -> tuple[str, ...]:

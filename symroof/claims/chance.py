@@ -13,6 +13,8 @@ from fractions import Fraction
 from symroof.claims.written import Written
 
 WIDEST, NARROWEST = math.log(2), math.log(1.05)
+NOTHING = 1e-300
+"""The end of a span that has none below."""
 SIZES = 3
 """A random error of the same size: the claim moved, evenly in its logarithm, by up to a factor of two either way; after a
 small error by up to thrice that error, for slips that change little stand close together."""
@@ -32,11 +34,13 @@ def chance(claimed: float, true: float, explained: Iterable[tuple[float, float]]
 
     >>> round(chance(8.0, 1.0, [(7.9, 8.1), (8.0, 8.2), (100, 101)]), 3)
     0.027
+    >>> chance(8.0, 1.0, [(0, math.inf)])
+    1.0
     """
     centre, reach = math.log(claimed), neighbourhood(claimed, true)
     low, high = centre - reach, centre + reach
     covered, reached = 0.0, low
-    for start, end in sorted((math.log(start), math.log(end)) for start, end in explained if 0 < start < end):
+    for start, end in sorted((math.log(max(start, NOTHING)), math.log(end)) for start, end in explained if 0 <= start < end):
         start, end = max(start, reached), min(end, high)
         if end > start:
             covered += end - start
@@ -55,5 +59,5 @@ def spans(values: Iterable[Fraction], written: Written) -> list[tuple[float, flo
     low = (number if written.low is None else written.low) - written.room
     high = number + max(written.room, 2 * written.half) if written.high is None else written.high + written.room
     if low <= 0:
-        return [(1e-300, 1e300)]
+        return [(NOTHING, 1 / NOTHING)]
     return [(float(value * number / high), float(value * number / low)) for value in values]

@@ -11,6 +11,7 @@ from symroof.claims.figures import Figure
 from symroof.claims.judging import ORDER, Judgement
 from symroof.results import bare
 from symroof.specs.claims import ClaimSpec
+from symroof.specs.errors import Problem
 
 FAILS = ("wrong", "inconsistent")
 """Verdicts that are findings whatever is asked."""
@@ -26,6 +27,7 @@ class Checked:
         claimed: the claimed value as it stands there.
         correction: the same with the right number in it; empty where nothing is to be corrected or no number can be.
         figure: the number's place in the note, for a corrected copy.
+        faulty: whether it was not judged for a problem of its file: it cannot be read, or time was up. Its reason says so.
     """
 
     judgement: Judgement
@@ -35,6 +37,7 @@ class Checked:
     claimed: str
     correction: str = ""
     figure: Figure | None = None
+    faulty: bool = False
 
     @property
     def claim(self) -> ClaimSpec:
@@ -101,10 +104,11 @@ class Checked:
 
 @dataclass(frozen=True)
 class Report:
-    """Every claim of the files that were checked, in their order."""
+    """Every claim of the files that were checked, in their order, and what is wrong with the files themselves."""
 
     claims: tuple[Checked, ...]
     files: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
 
     @property
     def summary(self) -> dict[str, int]:
@@ -116,7 +120,8 @@ class Report:
         return tuple(claim for claim in self.claims if claim.finding(strict))
 
     def as_json(self) -> dict[str, Any]:
-        return {"schema": "symroof/check/1", "claims": [claim.as_json() for claim in self.claims], "summary": self.summary}
+        errors = {"errors": [problem.as_json() for problem in self.problems]} if self.problems else {}
+        return {"schema": "symroof/check/1", "claims": [claim.as_json() for claim in self.claims], "summary": self.summary, **errors}
 
     def __repr__(self) -> str:
         return f"Report({', '.join(f'{count} {verdict}' for verdict, count in self.summary.items()) or 'no claims'})"

@@ -10,28 +10,34 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass
-from pathlib import Path
+import time
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from symroof.claims.checked import Checked, Report
 from symroof.claims.conflicts import resolved, stated
 from symroof.claims.correcting import corrected_text
 from symroof.claims.judging import Judgement, judge
-from symroof.claims.naming import misnamed
-from symroof.claims.notes import Note, read_note
-from symroof.specs.claims import ClaimSpec, ClaimsSpec
+from symroof.claims.reading import Source, read, read_on
+from symroof.specs.claims import ClaimSpec
 from symroof.specs.errors import InputError, Problem
-from symroof.specs.fields import build
-from symroof.specs.strict_yaml import Document, loads, read_text
+from symroof.specs.strict_yaml import Document, read_text
 from symroof.theory.theory import UnknownName
 
-NOTES = (".md", ".markdown")
+BUDGET = 60.0
+"""Seconds for the claims of one file: about a hundred times what the longest of the sources takes."""
+TOO_LATE = f"not reached in {BUDGET:.0f} s, which is all the claims of one file get"
+
+Progress = Callable[[int, int], None]
+"""Told how many claims are judged, and how many there are."""
 
 
-def check(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> Report:
+def check(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, read_past_errors: bool = False, progress: Progress | None = None) -> Report:
     """Check the hand calculations of claim files and Markdown notes.
+
+    Args:
+        read_past_errors: judge what can be read; the report then holds the problems, and each faulty claim as ``unchecked``.
+        progress: called with the claims judged so far, and all of them.
 
     Raises:
         InputError: everything wrong with the files, each at its place; then nothing is judged.
@@ -41,12 +47,17 @@ def check(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> R
     problems: list[Problem] = []
     for path in several:
         try:
-            sources.append(read(read_text(path), os.fspath(path)))
+            source = read_on(read_text(path), os.fspath(path))
+            sources.append(source)
+            problems += source.problems
         except InputError as error:
             problems += error.problems
-    if problems:
+    if problems and not read_past_errors:
         raise InputError(problems)
-    return _judged(sources)
+    report = _judged(sources, problems, progress)
+    if report.problems and not read_past_errors:
+        raise InputError(report.problems)
+    return report
 
 
 def check_text(text: str, file: str) -> Report:
@@ -54,38 +65,31 @@ def check_text(text: str, file: str) -> Report:
     return _judged([read(text, file)])
 
 
-@dataclass(frozen=True)
-class Source:
-    """A file of claims that was read and whose names are all known."""
-
-    document: Document
-    spec: ClaimsSpec
-    note: Note | None = None
-
-
-def read(text: str, file: str) -> Source:
-    """A file of claims: a Markdown note by its ending, a claim file else.
-
-    Raises:
-        InputError: everything wrong with it.
-    """
-    note = read_note(text, file) if Path(file).suffix.lower() in NOTES else None
-    document = note.document if note else loads(text, file)
-    if isinstance(document.data, dict) and "claims" not in document.data:
-        raise InputError(Problem(file, "holds no claims", 1, 1, hint="`symroof init claims` writes a starter; a note's name ends in .md"))
-    spec = build(document, ClaimsSpec)
-    if problems := misnamed(document, spec):
-        raise InputError(problems)
-    return Source(document, spec, note)
-
-
-def _judged(sources: list[Source]) -> Report:
+def _judged(sources: list[Source], problems: Iterable[Problem] = (), progress: Progress | None = None) -> Report:
+    """The claims of several files, one after the other; what the time does not suffice for is a problem of its file."""
     claims: list[Checked] = []
+    found = list(problems)
+    total = sum(len(source.spec.claims) for source in sources)
     for source in sources:
-        spelled = [_as_written(source.document, i, claim) for i, claim in enumerate(source.spec.claims)]
-        judged = resolved([_judge(claim) for claim in spelled])
+        judged = resolved(_in_time(source, progress, len(claims), total))
         claims += [_checked(source, i, judgement) for i, judgement in enumerate(judged)]
-    return Report(tuple(claims), tuple(source.document.file for source in sources))
+        if late := [claim for claim in claims if claim.file == source.document.file and claim.reason == TOO_LATE]:
+            said = f"{len(late):,} claims from here on were {TOO_LATE}"
+            found.append(Problem(source.document.file, said, late[0].line, late[0].column, hint="check them in smaller files"))
+    return Report(tuple(claims), tuple(source.document.file for source in sources), tuple(found))
+
+
+def _in_time(source: Source, progress: Progress | None, before: int, total: int) -> list[Judgement]:
+    """The claims of a file judged in their order, until the time is up; so many of all claims were judged before them."""
+    judged: list[Judgement] = []
+    end = time.monotonic() + BUDGET
+    for i, claim in enumerate(source.spec.claims):
+        written = _as_written(source.document, i, claim)
+        late = claim.form != "unchecked" and time.monotonic() > end
+        judged.append(Judgement(written, "unchecked", reason=TOO_LATE) if late else _judge(written))
+        if progress:
+            progress(before + len(judged), total)
+    return judged
 
 
 def _judge(claim: ClaimSpec) -> Judgement:
@@ -117,7 +121,7 @@ def _checked(source: Source, index: int, judgement: Judgement) -> Checked:
     value = judgement.claim.value
     claimed = figure.text if figure else judgement.claimed or ("" if value is None else str(value))
     correction = _correction(judgement, claimed) if judgement.verdict == "wrong" else ""
-    return Checked(judgement, source.document.file, line, column, claimed, correction, figure)
+    return Checked(judgement, source.document.file, line, column, claimed, correction, figure, index in source.aside or judgement.reason == TOO_LATE)
 
 
 def _correction(judgement: Judgement, claimed: str) -> str:

@@ -17,8 +17,8 @@ from symroof.units import UnitError, parse_unit
 
 def rewritten(digits: str, value: Fraction) -> str:
     """A value with as many significant digits as a written number, and never fewer than its whole part has."""
-    if value == 0:
-        return "0"
+    if value == 0 or (value.denominator == 1 and "." not in digits):  # exact without decimals nobody wrote
+        return f"{value.numerator:,}" if "," in digits else str(value.numerator)
     wanted = precision(digits)[1]
     with localcontext() as context:
         context.prec = 120
@@ -34,7 +34,7 @@ def in_its_unit(figure: Figure, value: Fraction) -> str | None:
         size = Fraction(1) if figure.unit in ("", "x") else parse_unit(figure.unit).size
     except UnitError:
         return None
-    return rewritten(figure.digits, value / size / Fraction(10) ** figure.power)
+    return rewritten(figure.digits, value / size / Fraction(10) ** figure.power).replace(",", figure.apart)
 
 
 def corrected_text(text: str, value: Fraction | None) -> str:
@@ -55,14 +55,16 @@ def replaceable(figure: Figure) -> bool:
     return figure.last is None and figure.sign in ("", "about")
 
 
-def replaced(text: str, changes: Iterable[tuple[Figure, str]]) -> tuple[str, int]:
-    """A text with the digits of some figures replaced, and how many were; a figure that two claims want otherwise stays."""
-    wanted: dict[tuple[int, int], set[str]] = {}
-    for figure, digits in changes:
-        wanted.setdefault((figure.start, figure.end), set()).add(digits)
-    parts, place, count = [], 0, 0
-    for (start, end), options in sorted(wanted.items()):
-        if len(options) == 1 and start >= place:
-            parts += [text[place:start], *options]
-            place, count = end, count + 1
-    return "".join([*parts, text[place:]]), count
+def replaced(text: str, changes: Iterable[tuple[Figure, str]]) -> str:
+    """A text with the digits of some figures replaced.
+
+    Raises:
+        ValueError: a figure is to be replaced by two different numbers.
+    """
+    parts, place = [], 0
+    for start, end, digits in sorted({(figure.start, figure.end, digits) for figure, digits in changes}):
+        if start < place:
+            raise ValueError("two numbers for one place")
+        parts += [text[place:start], digits]
+        place = end
+    return "".join([*parts, text[place:]])

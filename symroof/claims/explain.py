@@ -14,8 +14,9 @@ from typing import Any
 
 from symroof.claims import digits
 from symroof.claims.chance import chance, spans
-from symroof.claims.derived import Derived, derived
+from symroof.claims.derived import Derived, Known, derived
 from symroof.claims.explanation import SELDOM, Explanation, times
+from symroof.claims.flipped import flipped
 from symroof.claims.free import fitted
 from symroof.claims.predicted import Prediction, combined, predictions
 from symroof.claims.scene import Scene, scene_of
@@ -24,8 +25,6 @@ from symroof.claims.upside_down import upside_down
 from symroof.claims.written import Written, read_written
 from symroof.specs.claims import ClaimSpec
 
-EXPLAINED = frozenset({"quantity", "expression", "threshold", "compare", "catalogue"})
-"""Forms of claims that state a number."""
 SELDOM_IN_PAIRS = 0.06
 """The same where two slips are needed: there are so many pairs."""
 PAIRED_DIGITS = 4
@@ -36,19 +35,26 @@ MOST_SUGGESTIONS = 3
 
 
 def explanations(claim: ClaimSpec, given: Mapping[str, Any], value: Any, raw: str = "") -> tuple[Explanation, ...]:
-    """The slips behind a claimed value as it stands in its file; a value of the inverse dimension is a ratio upside down."""
+    """The slips behind a claimed value as it stands in its file; a value of the inverse dimension is a ratio upside down, and a
+    bound, a truth or a label is only ever suggested one."""
     found = derived(claim, given)
-    if not isinstance(found.value, Fraction):
+    if found.value is None:
         return ()
     try:
-        written = read_written(value, found.unit, raw)
+        written = read_written(value, found.unit if isinstance(found.value, Fraction) else "", raw)
     except ValueError:
-        return upside_down(value, found, raw)
+        return upside_down(value, found, raw) if isinstance(found.value, Fraction) else ()
+    if claim.for_all and (written.operator or written.word is not None):
+        return ()  # a range has room for too many changes to tell one from another
+    if written.operator or written.word is not None:
+        return flipped(claim, given, written, found)
     return explain(claim, given, written, found)
 
 
-def explain(claim: ClaimSpec, given: Mapping[str, Any], written: Written, found: Derived) -> tuple[Explanation, ...]:
+def explain(claim: ClaimSpec, given: Mapping[str, Any], written: Written, found: Derived, steps: Known | None = None) -> tuple[Explanation, ...]:
     """The slips that lead to what was written, best first; nothing for a bound, a label or what has no value.
+
+    ``steps`` are the numbers that arithmetic may name besides the case's.
 
     >>> claim = ClaimSpec(id="kv", quantity="kv_cache_bytes", given={"model": "llama-3-70b", "prompt": 4096}, value="10.74 GB")
     >>> first, *_ = explain(claim, claim.given, read_written("10.74 GB", "byte"), derived(claim, claim.given))
@@ -57,7 +63,7 @@ def explain(claim: ClaimSpec, given: Mapping[str, Any], written: Written, found:
     """
     if written.value is None or written.operator or written.value <= 0 or not isinstance(found.value, Fraction) or found.value <= 0:
         return ()
-    scene = scene_of(claim, given, found.value, found.unit, written.text)
+    scene = scene_of(claim, given, found.value, found.unit, written.text, steps or {})
     singles = [p for slip in CATALOGUE for p in predictions(scene, slip) if _tells(p.value, scene, written)]
     explanations = _of_formulas(singles, scene, written) or _of_digits(singles, scene, written) or _of_pairs(singles, scene, written)
     free = [Explanation(f.slip, False, written.value, f.chance, f.says) for f in fitted(scene, written.value)]

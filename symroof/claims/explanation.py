@@ -20,14 +20,14 @@ class Explanation:
     Attributes:
         slip: its name; where it takes two, each has an explanation with the same text.
         named: whether it is put forward as the reason; otherwise it is a suggestion.
-        explains: the value it predicts, in base units.
+        explains: the value it predicts, in base units; of a formula the formula.
         chance: the share of random errors of that size that the catalogue would have explained as well.
         text: a sentence.
     """
 
     slip: str
     named: bool
-    explains: Fraction
+    explains: Fraction | str
     chance: float
     text: str
 

@@ -13,29 +13,30 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from symroof.claims.latex import bare, plain
 from symroof.units import PLAIN, UNITS, Dimension, describe, parse_unit, strict
 
 WORD = r"(?P<word>[^\W\d_]\w{0,60}(?:[-.][^\W_]\w{0,60}){0,20})"
-NUMBER = r"(?P<number>\d{1,3}(?:(?:,|\{,\}|\\,)\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?P<power>[eE][+-]?\d{1,3}(?!\w))?"
-APART = re.compile(r"\{,\}|\\,")
-"""How LaTeX sets thousands apart."""
+NUMBER = r"(?P<number>\d{1,3}(?P<apart>,|\{,\}|\\,|['’\u2009\u202f])\d{3}(?:(?P=apart)\d{3})*(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?P<power>[eE][+-]?\d{1,3}(?!\w))?"
+"""Thousands are set apart by a comma, as LaTeX does it, by an apostrophe or a thin space; not by a plain one, which parts two numbers."""
 TOKEN = re.compile(rf"{WORD}|{NUMBER}")
-TIMES_TEN = re.compile(r"[ $]?(?:×|x|\*|\\times|\\cdot|·)\s?10(?:\^\{?([+-]?\d{1,2})\}?|([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))")
+TIMES_TEN = re.compile(r"[ $]{0,8}(?:×|x|\*|·)\s{0,8}10(?:\^\{?([+-]?\d{1,2})\}?|([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))")
 RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
-GAP = re.compile(r"(?:\s|\\,|\\(?:text|mathrm)\{|~|[*_`$\\]|&nbsp;|&thinsp;|-(?=[a-z])){0,6}")
-NAMES = re.compile(r"%|[x×](?!\w)|[^\W\d_]{1,20}(?:(?:\s?/\s?|\s+per\s+|\s+an?\s+)[^\W\d_]{1,20}){0,2}")
-SEPARATOR = re.compile(r"\s?/\s?|\s+per\s+|\s+an?\s+")
+GAP = re.compile(r"(?:\s|[*_`$\\]|&nbsp;|&thinsp;|-(?=[a-z])){0,30}")
+"""Wide enough for what LaTeX sets between a number and its unit."""
+SEPARATOR = re.compile(r"\s{0,20}/\s{0,20}|\s+per\s+|\s+an?\s+")
+NAMES = re.compile(rf"%|[x×](?!\w|\s{{0,8}}[\d(])|[^\W\d_]{{1,20}}(?:(?:{SEPARATOR.pattern})[^\W\d_]{{1,20}}){{0,2}}")
 MAGNITUDE = re.compile(r"[\s-]?(thousand|million|billion|trillion)\b|(bn|[MBT])\b", re.IGNORECASE)
 POWERS = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12, "bn": 9, "m": 6, "b": 9, "t": 12}
 
 BOUNDS = {
-    "<": "<", "&lt;": "<", "less than": "<", "under": "<", "below": "<", "≤": "<=", "<=": "<=", "at most": "<=", "up to": "<=", "no more than": "<=",
-    "not more than": "<=", ">": ">", "&gt;": ">", "more than": ">", "over": ">", "above": ">", "≥": ">=", ">=": ">=", "at least": ">=",
+    "<": "<", "&lt;": "<", "less than": "<", "under": "<", "below": "<", "≤": "<=", "<=": "<=", "≲": "<=", "at most": "<=", "up to": "<=", "no more than": "<=",
+    "not more than": "<=", ">": ">", "&gt;": ">", "more than": ">", "over": ">", "above": ">", "≥": ">=", ">=": ">=", "≳": ">=", "at least": ">=",
     "no less than": ">=", "not less than": ">=",
 }  # fmt: skip
 HEDGES = ("~", "≈", "about", "around", "roughly", "approximately", "ca.", "ca", "some", "nearly", "almost")
 BEFORE = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, sorted([*BOUNDS, *HEDGES], key=len, reverse=True)))})[\s*_`$]*$", re.IGNORECASE)
-JOINED = re.compile(r"\s?(?:\.\.|[–—-])\s?|\s(to|and)\s")
+JOINED = re.compile(r"\s{0,8}(?:\.\.|[–—]|-{1,2})\s{0,8}|\s{1,8}(to|and)\s{1,8}")
 
 NEGATED = re.compile(r"\b(?:cannot|can't|can’t|not|never)\b[^.;:,]{0,20}$", re.IGNORECASE)
 OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
@@ -61,6 +62,7 @@ class Figure:
         sign: a bound or a hedge before it, as symroof writes it.
         text: all of it, as it stands there.
         last: the other end, of a range.
+        apart: what sets its thousands apart; a comma among its digits.
     """
 
     start: int
@@ -72,6 +74,7 @@ class Figure:
     sign: str
     text: str
     last: Figure | None = None
+    apart: str = ","
 
     @property
     def number(self) -> str:
@@ -84,6 +87,10 @@ class Figure:
             return f"{self.sign} {self.number}..{self.last.number} {self.last.unit}".strip()
         gap = "" if self.unit == "x" else " "
         return f"{self.sign} {self.number}{gap}{self.unit}".strip()
+
+    def moved(self, by: int) -> Figure:
+        """The same number in a text that begins so much earlier."""
+        return replace(self, start=self.start + by, end=self.end + by, stop=self.stop + by)
 
     @property
     def dimension(self) -> Dimension:
@@ -105,11 +112,13 @@ class Figure:
 def figures(text: str) -> list[Figure]:
     """The numbers of a text with their units, in order; a number inside a name (``H100``, ``fp16``) is none."""
     found: list[Figure] = []
+    text = bare(text)
     for figure in _singles(text):
         before = found[-1] if found else None
         joined = JOINED.fullmatch(text, before.stop, figure.start) if before and not before.last else None
         if before and joined and _range(text, before, figure, joined[1]):
-            found[-1] = replace(before, text=_plain(text[before.start : figure.stop]), sign="about" if before.sign == "about" else "", last=figure)
+            shown = before.digits + text[before.end : figure.start] + figure.digits + text[figure.end : figure.stop]
+            found[-1] = replace(before, text=plain(shown), sign="about" if before.sign == "about" else "", last=figure)
         else:
             found.append(figure)
     return found
@@ -137,12 +146,14 @@ def _figure(text: str, match: re.Match[str]) -> Figure | None:
         return None  # 3rd, 8x7
     stop = after if unit else place
     money = re.search(r"\$\s?$", text[max(start - 2, 0) : start])
-    if money and not text.startswith("$", end) and (not unit or text[place : place + 1] == "/"):  # else the $ opens a formula
+    if money and (not unit or text[place : place + 1] == "/"):
         unit = f"USD/{unit}" if unit and text[place : place + 1] == "/" else "USD"
     else:
         money = None
     sign, begins = _sign(text, start - len(money[0]) if money else start)
-    return Figure(start, end, stop, APART.sub(",", match["number"]), power, unit, sign, APART.sub(",", _plain(text[begins:stop])))
+    apart = match["apart"] or ","
+    digits = match["number"].replace(apart, ",")
+    return Figure(start, end, stop, digits, power, unit, sign, plain(text[begins:start] + digits + text[end:stop]), apart=apart)
 
 
 def _whole(text: str) -> int:
@@ -194,8 +205,3 @@ def _range(text: str, first: Figure, last: Figure, word: str | None) -> bool:
     if word == "and":
         return bool(re.search(r"\bbetween\s+\W*$", before))
     return (first.unit in ("", last.unit)) and not (word == "to" and re.search(r"\bfrom\s+\W*$", before))
-
-
-def _plain(text: str) -> str:
-    """Without the marks of emphasis, on one line."""
-    return " ".join(re.sub(r"[*_`\\]|\$(?!\s?[\d.])|&nbsp;|&thinsp;", " ", text).split())

@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+from symroof.claims.cases import PLAIN
 from symroof.formula.text import number_text
 from symroof.specs.catalogue import is_path
 from symroof.specs.errors import InputError, Problem
@@ -15,7 +16,6 @@ from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import Document
 from symroof.study import Study
 
-PLAIN = ("model", "hardware", "preset")
 NESTED = ("assume", "targets")
 
 

@@ -9,10 +9,9 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.claims.derived import Derived, derived
-from symroof.claims.explain import EXPLAINED, explanations
 from symroof.claims.explanation import Explanation
 from symroof.claims.given import changed, told
-from symroof.claims.round_shares import round_share
+from symroof.claims.unsaid import explained
 from symroof.claims.written import Written, read_written
 from symroof.specs.claims import ClaimSpec
 from symroof.specs.errors import InputError
@@ -213,23 +212,6 @@ def _at_any(claim: ClaimSpec, given: Mapping[str, Any], value: Any, raw: str, na
     return Judgement(claim, "unchecked", least.claimed, reason=f"needs {name}, which is not stated, and what is claimed moves with it")
 
 
-LIKE_A_SHARE = frozenset({"mac_vs_flop"})
-"""Slips whose factor a round efficiency has too: of the two, that half the peak is reached is what texts leave unsaid."""
-UNSAID = frozenset({"kv_ignored", "attention_ignored", "causal_factor"})
-"""Slips that are another way to count rather than an error: a claim that one of them explains is right under what it does not say."""
-
-
 def _explained(claim: ClaimSpec, found: Judgement, raw: str, given: Mapping[str, Any], value: Any) -> Judgement:
-    """A claim that misses its value, with the slips that lead to what it says; a tolerance that the text states is no slip."""
-    missed = found.verdict == "wrong" or (found.verdict == "approximate" and claim.tolerance is None)
-    if not missed or claim.form not in EXPLAINED:
-        return found
-    slips = explanations(claim, given, value, raw)
-    first = slips[0] if slips and slips[0].named else None
-    if found.verdict == "wrong" and first is not None and first.slip in UNSAID:
-        return replace(found, verdict="conditional", needs=(first.text,), slips=slips, reason=f"holds where {first.text}")
-    if found.verdict == "wrong" and (first is None or first.slip in LIKE_A_SHARE) and claim.form == "quantity":
-        share = round_share(given, found.tolerance, lambda changes: _judged(claim, changed(given, changes), value, raw).verdict in ("exact", "rounded"))
-        if share:
-            return replace(found, verdict="conditional", needs=(told(share),), slips=slips, reason=f"holds with {told(share)}; as it stands {found.derived}")
-    return replace(found, slips=slips)
+    """A claim that misses its value, with what leads to what it says."""
+    return explained(claim, found, raw, given, value, lambda changes: _judged(claim, changed(given, changes), value, raw))

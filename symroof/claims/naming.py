@@ -6,12 +6,13 @@ mistake in the file.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
-from symroof.claims.annotations import GIVEN, IN_FILES
-from symroof.claims.given import NESTED, PLAIN, changed, study_of
+from symroof.claims.annotations import IN_FILES
+from symroof.claims.cases import GIVEN, PLAIN
+from symroof.claims.given import NESTED, changed, study_of
 from symroof.formula.parse import FormulaError, parse
 from symroof.formula.tree import names
 from symroof.specs.catalogue import find, is_path
@@ -119,7 +120,7 @@ def _entry(place: Location, kind: str, name: object) -> Iterator[Fault]:
     if not isinstance(name, str):
         yield place, "expected one name", f"`symroof list {kind}` shows them"
         return
-    if is_path(name) and not Path(name).is_file():
+    if is_path(name) and not os.path.isfile(name):
         yield place, f"{name[:80]}: no such file", ""
         return
     try:

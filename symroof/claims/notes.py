@@ -11,20 +11,23 @@ from __future__ import annotations
 
 import bisect
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from symroof.claims.annotations import Fields, fields
-from symroof.claims.figures import Figure, figures
+from symroof.claims.cases import spelled
+from symroof.claims.figures import Figure
 from symroof.claims.given import changed
+from symroof.claims.meant import meant
 from symroof.claims.passages import Passage, line_starts, passages
 from symroof.claims.sentences import row_text, sentence
-from symroof.claims.wanted import ANY, default_value, unit_wanted
-from symroof.specs.errors import InputError, Problem
+from symroof.specs.errors import Problem, why
 from symroof.specs.strict_yaml import Document, Location
 
 MOST_ANNOTATIONS, LONGEST_ANNOTATION = 500, 2000
 LEAD = re.compile(r"symroof\s*(:?)\s*", re.IGNORECASE)
+DEFAULT = re.compile(r"given(?!\S)", re.IGNORECASE)
 EXAMPLE = "<!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->"
 
 
@@ -35,28 +38,26 @@ class Note:
     Attributes:
         figures: the number each claim speaks of, its places counted in the whole file; None where it speaks of none.
         places: line and column of that number, or of the annotation, for each claim.
+        problems: everything wrong with its annotations, each at its place.
+        aside: the claims that cannot be judged for it.
     """
 
     document: Document
     figures: tuple[Figure | None, ...]
     places: tuple[tuple[int, int], ...]
+    problems: tuple[Problem, ...] = ()
+    aside: frozenset[int] = frozenset()
 
 
 def read_note(text: str, file: str) -> Note:
-    """The claims of a Markdown text.
-
-    Raises:
-        InputError: everything wrong with its annotations, each at its place.
-    """
+    """The claims of a Markdown text; an annotation that cannot be read is a claim set aside, and a problem."""
     reader = _Reader(text, file)
     for count, passage in enumerate(passages(text)):
         if count == MOST_ANNOTATIONS:
             reader.complain(passage.at, f"more than {MOST_ANNOTATIONS} annotations in one file", "split the file")
             break
         reader.read(passage)
-    if reader.problems:
-        raise InputError(reader.problems)
-    return Note(reader.document, tuple(reader.figures), tuple(reader.beside))
+    return Note(reader.document, tuple(reader.figures), tuple(reader.beside), tuple(reader.problems), frozenset(reader.aside))
 
 
 class _Reader:
@@ -67,7 +68,12 @@ class _Reader:
         lines = tuple(text[a:b].rstrip("\r\n") for a, b in zip(self.starts, [*self.starts[1:], len(text)], strict=True))
         self.claims: list[dict[str, Any]] = []
         self.document = Document(file, {"claims": self.claims}, {(): (1, 1)}, lines, text)
+        self.base = Path(file).resolve().parent
         self.given: dict[str, Any] = {}
+        self.given_places: dict[Location, tuple[int, int]] = {}
+        self.broken = 0
+        """The line of a default that could not be read: whatever comes after may rest on it."""
+        self.aside: set[int] = set()
         self.figures: list[Figure | None] = []
         self.beside: list[tuple[int, int]] = []
         self.problems: list[Problem] = []
@@ -81,85 +87,84 @@ class _Reader:
         self.problems.append(Problem(self.document.file, message, line, column, hint=hint, source=self.document.lines[line - 1]))
 
     def read(self, passage: Passage) -> None:
-        """One annotation: a default, or a claim."""
+        """One annotation: a default, or a claim; a claim that cannot be read, or may rest on a default that cannot, is set aside."""
         lead = LEAD.match(passage.comment)
-        body = passage.comment[lead.end() :] if lead else ""
+        body = passage.comment[lead.end() :] if lead else self.document.text[passage.at + len(passage.comment) :][:LONGEST_ANNOTATION].lstrip()
+        default, before = DEFAULT.match(body) is not None, len(self.problems)
         if fault := _malformed(passage, lead, body):
             self.complain(passage.at, *fault)
-            return
-        if not lead or not lead[1]:
-            return  # a comment that begins with the name and says something else
-        at = passage.at + lead.end()
-        said = fields(body.replace("\\|", " |") if passage.row else body)
-        for place, message, hint in said.faults:
+        elif lead and lead[1]:  # else a comment that begins with the name and says something else
+            at = passage.at + lead.end()
+            said = self._said(body.replace("\\|", " |") if passage.row else body, at)
+            if default:
+                self._default(said, at)
+            elif self.broken:
+                self._set_aside(passage, f"the given in line {self.broken} cannot be read, and this may rest on it")
+            elif len(self.problems) == before:
+                self._claim(said, at, passage)
+        if len(self.problems) > before:
+            if default:
+                self.broken = self.place(passage.at)[0]
+            elif not self.broken:
+                self._set_aside(passage, why(self.problems[before:]))
+
+    def _said(self, body: str, at: int) -> Fields:
+        """What an annotation says, its cases spelled out, its faults told."""
+        said = fields(body)
+        found = spelled(said.data, self.base)
+        said.data = found.data
+        for now, before in found.moved.items():
+            said.places.setdefault(now, said.near(before))
+        for place, message, hint in [*said.faults, *((said.near(place), message, "") for place, message in found.faults)]:
             self.complain(at + place, message, hint)
-        if said.faults:
-            return
-        if said.data.get("quantity") == "given":
-            self._default(said, at)
-        else:
-            self._claim(said, at, passage)
+        return said
 
     def _default(self, said: Fields, at: int) -> None:
         for name in set(said.data) - {"quantity", "given"}:
             self.complain(at + said.places[(name,)], f"{name} belongs to one claim, not to all that follow")
         given = said.data.get("given", {})
-        self.given = changed(self.given, given) if given else {}
+        if given:
+            self.given = changed(self.given, given)
+            self.given_places |= {location: self.place(at + place) for location, place in said.places.items()}
+        elif not said.faults:
+            self.given, self.given_places, self.broken = {}, {}, 0
+
+    def _set_aside(self, passage: Passage, reason: str) -> None:
+        """A claim that is not judged, in the place of one that cannot be."""
+        beside = self.place(passage.at)
+        self.aside.add(len(self.claims))
+        self.document.places["claims", len(self.claims)] = beside
+        says = row_text(passage.row) if passage.row else sentence(passage.prose, len(passage.prose), passage.fresh)
+        self.claims.append({"id": self._fresh(f"L{beside[0]}"), "says": says, "unchecked": reason, "line": beside[0]})
+        self.figures.append(None)
+        self.beside.append(beside)
 
     def _claim(self, said: Fields, at: int, passage: Passage) -> None:
         """A claim's data as its file would hold them, and the number it speaks of."""
         index = len(self.claims)
         data = {**said.data, "given": changed(self.given, said.data.get("given", {}))}
-        figure = self._figure(data, at, passage)
-        if figure is None and "value" not in data and (default := default_value(data, passage.prose)):
-            data["value"] = default
+        found = meant(data, passage.prose)
+        if found.fault:
+            self.complain(at + said.places[("value",)] if "value" in data else passage.at, *found.fault)
+            return
+        data |= {} if found.value is None else {"value": found.value}
+        figure = found.figure and found.figure.moved(passage.start)
         beside = self.place(figure.start if figure else passage.at)
         data.setdefault("id", self._fresh(f"L{beside[0]}"))
-        at_number = figure.start - passage.start if figure else len(passage.prose)
+        at_number = found.figure.start if found.figure else len(passage.prose)
         data.setdefault("says", row_text(passage.row) if passage.row else sentence(passage.prose, at_number, passage.fresh))
         self.claims.append(data | {"line": beside[0]})
         self.figures.append(figure)
         self.beside.append(beside)
         for location, place in said.places.items():
             self.document.places[_inside(index, location)] = self.place(at + place)
+        for location, known in self.given_places.items():
+            self.document.places.setdefault(_inside(index, location), known)
         self.document.places.setdefault(("claims", index), self.place(passage.at))
 
     def _fresh(self, wanted: str) -> str:
         taken = {claim["id"] for claim in self.claims}
         return next(name for name in (wanted, *(f"{wanted}-{i}" for i in range(2, MOST_ANNOTATIONS + 2))) if name not in taken)
-
-    def _figure(self, data: dict[str, Any], at: int, passage: Passage) -> Figure | None:
-        """The number of the sentence that is claimed, put into the data; None where the claim speaks of none."""
-        unit = unit_wanted(data)
-        here = figures(passage.prose)
-        if "value" in data:
-            found = self._pointed(data, here, unit, at)
-        elif unit is None or data.get("formula"):
-            found = None
-        else:
-            found = self._last(data, here, unit, passage)
-        return found and replace(found, start=found.start + passage.start, end=found.end + passage.start, stop=found.stop + passage.start)
-
-    def _pointed(self, data: dict[str, Any], here: list[Figure], unit: str | None, at: int) -> Figure | None:
-        """The number a ``value`` points at, with the bound or hedge it has in the sentence; a number the sentence lacks is a fault."""
-        value, said = data["value"], figures(data["value"])
-        found = _meant(here, said)
-        if found is not None:
-            if not (said[-1].sign or said[-1].last):
-                data["value"] = found.written
-        elif said and unit not in (None, ANY) and (fitting := [figure.text for figure in here if figure.fit(unit or "") < 2]):
-            self.complain(at, f"value {value[:40]!r} does not stand before this annotation", f"there are: {', '.join(fitting[-5:])}")
-        return found
-
-    def _last(self, data: dict[str, Any], here: list[Figure], unit: str, passage: Passage) -> Figure | None:
-        """The last number that fits; of a claim that cannot be derived the last one, if any: why it cannot is told later."""
-        found = (here[-1] if here else None) if unit == ANY else _fitting(here, unit)
-        if found is None and unit != ANY:
-            wanted = f"no number in {unit}" if unit else "no plain number"
-            said = f"{wanted} stands before this annotation, in its paragraph or cell"
-            self.complain(passage.at, said, "say which one is meant: value='1.34 GB'")
-        data["value"] = found.written if found else "?"
-        return found
 
 
 def _inside(index: int, location: Location) -> Location:
@@ -181,23 +186,3 @@ def _malformed(passage: Passage, lead: re.Match[str] | None, body: str) -> tuple
     if not body:
         return "the annotation says nothing", f"write {EXAMPLE}"
     return None
-
-
-def _meant(here: list[Figure], said: list[Figure]) -> Figure | None:
-    """The number of the sentence that a ``value`` points at: the last one written the same way."""
-    if not said:
-        return None
-    last = said[-1].last or said[-1]
-
-    def same(figure: Figure) -> bool:
-        ends = (figure.last, figure) if figure.last else (figure,)
-        return any(end.number.replace(",", "") == last.number.replace(",", "") and last.unit in ("", end.unit) for end in ends if end)
-
-    return next((figure for figure in reversed(here) if same(figure)), None)
-
-
-def _fitting(here: list[Figure], unit: str) -> Figure | None:
-    """The last number whose unit fits best."""
-    ranked = [(-(figure.last or figure).fit(unit), i) for i, figure in enumerate(here)]
-    best = max(ranked, default=(-9, 0))
-    return here[best[1]] if best[0] > -9 else None

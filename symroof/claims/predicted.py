@@ -34,7 +34,7 @@ class Prediction:
     Attributes:
         slips: their names.
         says: how to say them.
-        sets: what they change in the only case there is; None for a result, and where there are two cases.
+        sets: what they change in each case there is; None for a result.
         way: how the result is read otherwise; None where the case is changed.
         paired: whether it may be one of two.
     """
@@ -42,7 +42,7 @@ class Prediction:
     slips: tuple[str, ...]
     says: tuple[str, ...]
     value: Fraction
-    sets: Given | None = None
+    sets: tuple[Given, ...] | None = None
     way: Result | None = None
     paired: bool = True
 
@@ -55,13 +55,15 @@ def predictions(scene: Scene, slip: Slip) -> Iterator[Prediction]:
 
 
 def _of_result(scene: Scene, slip: Slip, way: Result) -> Iterator[Prediction]:
-    if way.units and not set(way.units) & set(scene.unit.replace("*", "/").split("/")):
-        return
-    if way.over and not (scene.spoken or frozenset()) & set(way.over):
-        return
-    value = _read(scene, way)
+    value = _read(scene, way) if can_happen(way, scene.unit, scene.spoken or frozenset()) else None
     if value is not None:
         yield Prediction((slip.name,), (way.says.format(**scene.words),), value, way=way, paired=slip.paired)
+
+
+def can_happen(way: Result, unit: str, names: frozenset[str]) -> bool:
+    """Whether a result of a unit, that hangs on some names, can be read otherwise in this way."""
+    has_unit = not way.units or bool(set(way.units) & set(unit.replace("*", "/").split("/")))
+    return has_unit and (not way.over or bool(names & set(way.over)))
 
 
 def _read(scene: Scene, way: Result) -> Fraction | None:
@@ -69,29 +71,34 @@ def _read(scene: Scene, way: Result) -> Fraction | None:
     if "prefix" in way.formula and not scene.prefix:
         return None
     try:
-        value = evaluate(_formula(way.formula), scene.answers.case, scene.put)
+        value = evaluate(formula_of(way.formula), scene.answers.case, scene.put)
     except FAILURES:
         return None
     return value if isinstance(value, Fraction) and value > 0 else None
 
 
 @lru_cache(maxsize=512)
-def _formula(text: str) -> Tree:
+def formula_of(text: str) -> Tree:
+    """A formula of the catalogue over symroof's names."""
     return resolved(parse(text))
 
 
 def _of_cases(scene: Scene, slip: Slip, way: InCase) -> Iterator[Prediction]:
-    """A way of slipping in the case, or where two are compared in both or in either; a way may have several figures."""
+    """The values after a way of slipping in the case."""
+    for says, sets in changes(scene, way):
+        value = scene.again(sets)
+        if value is not None:
+            yield Prediction((slip.name,), (says,), value, sets, paired=slip.paired)
+
+
+def changes(scene: Scene, way: InCase) -> Iterator[tuple[str, tuple[Given, ...]]]:
+    """A way of slipping in the case, or where two are compared in both or in either, in words and in values; a way may have
+    several figures."""
     for side in scene.sides:
         settled = {i: dict(_settled(scene, way, scene.cases[i])) for i in side}
         for says in settled[side[0]]:
-            if not all(says in found for found in settled.values()):
-                continue
-            sets = tuple(settled[i][says] if i in settled else {} for i in range(len(scene.cases)))
-            value = scene.again(sets)
-            if value is not None:
-                where = "" if len(side) == len(sets) else f" in the {('first', 'second')[side[0]]} case only"
-                yield Prediction((slip.name,), (says + where,), value, sets[0] if len(sets) == 1 else None, paired=slip.paired)
+            if all(says in found for found in settled.values()):
+                yield says + scene.where(side), tuple(settled[i][says] if i in settled else {} for i in range(len(scene.cases)))
 
 
 def _settled(scene: Scene, way: InCase, given: Given) -> list[tuple[str, Given]]:
@@ -134,7 +141,7 @@ def _worked_out(case: Case, name: str, value: Any) -> Any:
     """
     if name == "assume" or name in ROLE_INPUT:
         return value
-    tree = _formula(value)
+    tree = formula_of(value)
     number: Fraction = case.evaluate(tree)  # also tells a case that lacks one of the names
     if name in INPUTS and (number <= 0 or (INPUTS[name].counted and number.denominator != 1)):
         raise ArithmeticError(f"{name} cannot be {number}")
@@ -159,6 +166,9 @@ def combined(scene: Scene, first: Prediction, second: Prediction) -> Prediction 
 def _both(scene: Scene, first: Prediction, second: Prediction) -> Fraction | None:
     if second.way:
         return _read(replace(scene, value=first.value), second.way)
-    if first.sets is None or second.sets is None or first.sets.keys() & second.sets.keys() - {"assume"}:
+    if first.sets is None or second.sets is None:
         return None
-    return scene.again((changed(first.sets, second.sets),))
+    both = tuple(zip(first.sets, second.sets, strict=True))
+    if any(one.keys() & other.keys() - {"assume"} for one, other in both):
+        return None
+    return scene.again(tuple(changed(one, other) for one, other in both))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 from symroof.claims.catalogued import as_quantity
-from symroof.claims.derived import derived
+from symroof.claims.derived import Known, Value, derived, resolved_but, worked_out
 from symroof.claims.given import changed, study_of
 from symroof.formula.parse import parse
-from symroof.formula.tree import At, Name, Tree, names, walk
+from symroof.formula.tree import ONE, At, Name, Tree, names, substitute, walk
 from symroof.results import Answers
 from symroof.specs.claims import ClaimSpec
 from symroof.specs.errors import InputError
@@ -36,6 +36,7 @@ class Scene:
 
     Attributes:
         prefix: of the unit of bytes it is written in (``G``); empty where there is none.
+        steps: numbers that its arithmetic may name: the steps of a chain before it.
     """
 
     claim: ClaimSpec
@@ -43,6 +44,7 @@ class Scene:
     value: Fraction
     unit: str
     prefix: str = ""
+    steps: Known = field(default_factory=dict)
 
     @property
     def answers(self) -> Answers:
@@ -54,13 +56,22 @@ class Scene:
         """Which of the cases a slip may have happened in: the only one, or both, or either."""
         return ((0,),) if len(self.cases) == 1 else ((0, 1), (0,), (1,))
 
+    def where(self, side: tuple[int, ...]) -> str:
+        """In which of two cases, where it is not in both."""
+        return "" if len(side) == len(self.cases) else f" in the {('first', 'second')[side[0]]} case only"
+
     def again(self, sets: tuple[Given, ...]) -> Fraction | None:
         """The claim's value with something set in each of its cases; None where it has none."""
+        value = self.outcome(sets)
+        return value if isinstance(value, Fraction) and value > 0 else None
+
+    def outcome(self, sets: tuple[Given, ...]) -> Value | None:
+        """The same for whatever is claimed: a truth, a label, a direction, a number that may be negative."""
         try:
-            value = self._numbers(sets) if self.name else self._derived(sets)
+            value: Value | None = self._numbers(sets) if self.name else self._derived(sets)
         except FAILURES:
             return None
-        return value if isinstance(value, Fraction) and value > 0 else None
+        return value
 
     def _numbers(self, sets: tuple[Given, ...]) -> Any:
         """A quantity, or the ratio of it in two cases, from the theory with other values."""
@@ -68,7 +79,8 @@ class Scene:
         return values[0] / values[1] if len(values) > 1 else values[0]
 
     def _derived(self, sets: tuple[Given, ...]) -> Any:
-        return derived(self.claim, changed(self.cases[0], _texts(sets[0]))).value
+        given = changed(self.cases[0], _texts(sets[0]))
+        return (worked_out(self.claim.expression, study_of(given), self.steps) if self.claim.expression else derived(self.claim, given)).value
 
     @cached_property
     def name(self) -> str:
@@ -79,8 +91,12 @@ class Scene:
     def spoken(self) -> frozenset[str] | None:
         """Every name the value hangs on; None where it hangs on whatever the case has (a threshold)."""
         if self.claim.form == "expression":
-            return spoken(self.answers.case, resolved(parse(self.claim.expression or "")))
-        return spoken(self.answers.case, Name(self.name)) if self.name else None if self.claim.threshold else frozenset()
+            tree = resolved_but(parse(self.claim.expression or ""), self.steps)
+            return spoken(self.answers.case, substitute(tree, dict.fromkeys(self.steps, ONE)))
+        if self.claim.relation:
+            return spoken(self.answers.case, resolved(parse(self.claim.relation)))
+        asked = self.name or printed_name(self.claim.moves or "")
+        return spoken(self.answers.case, Name(asked)) if asked else None if self.claim.threshold else frozenset()
 
     def matters(self, name: str) -> bool:
         """Whether the value may hang on a name."""
@@ -98,7 +114,7 @@ class Scene:
         return {"decimal": f"{self.prefix}B", "binary": f"{self.prefix}iB"}
 
 
-def scene_of(claim: ClaimSpec, given: Given, value: Fraction, unit: str, written: str) -> Scene:
+def scene_of(claim: ClaimSpec, given: Given, value: Fraction, unit: str, written: str, steps: Known | None = None) -> Scene:
     """The scene of a claim; a figure of the catalogue is that quantity of its device or model."""
     prefix = match[1].upper() if (match := BYTES.search(written)) else ""
     if claim.form == "compare":
@@ -108,7 +124,7 @@ def scene_of(claim: ClaimSpec, given: Given, value: Fraction, unit: str, written
         as_claim = claim.model_copy(update={"catalogue": None, "quantity": name, "given": case})
         scene = Scene(as_claim, (case,), value, unit, prefix)
         return scene if scene.again(({},)) == value else Scene(claim, (given,), value, unit, prefix)
-    return Scene(claim, (given,), value, unit, prefix)
+    return Scene(claim, (given,), value, unit, prefix, steps or {})
 
 
 def _case(given: Given, sets: Given) -> Case:

@@ -33,6 +33,25 @@ STRUCTURE = (
         Change("query heads used for KV heads in the cache", _times("n_heads/n_kv_heads", *CACHE)),
         Change("query heads used for KV heads", {"n_kv_heads": "n_heads"}),
     )),
+    Slip("latent_kv_expanded", (
+        Change("keys and values of every head kept in place of their latent",
+               _times("n_heads*(qk_nope_dim + qk_rope_dim + value_dim)/(kv_lora_rank + qk_rope_dim)", *CACHE)),
+        Change("a latent cache taken for two vectors of value_dim a head", _times("2*n_heads*value_dim/(kv_lora_rank + qk_rope_dim)", *CACHE)),
+        Change("a latent for keys and another for values", _times("2*kv_lora_rank/(kv_lora_rank + qk_rope_dim)", *CACHE)),
+    )),
+    Slip("rope_key_forgotten", (
+        Change("the rotated key beside the latent left out", _times("kv_lora_rank/(kv_lora_rank + qk_rope_dim)", *CACHE)),
+    )),
+    Slip("experts_topk_vs_all", (
+        Change("a step reads the experts of one token, whatever its batch", {"experts_read": "experts_per_token", "prefill_experts_read": "experts_per_token"}),
+        Change("every expert is read, however few tokens there are", _switch("experts", "all")),
+        Change("no two tokens share an expert", _switch("experts", "distinct_max")),
+    )),
+    Slip("total_vs_active_params", (
+        Change("every parameter taken for one that a token multiplies", {"active_params": "params"}),
+        Result("only the parameters that a token multiplies counted", "value*active_params/params", ("parameter", "byte"), ("n_experts",)),
+        Change("every expert multiplied by every token", {"experts_per_token": "n_experts"}),
+    )),
     Slip("head_dim_assumed", (
         Change("head width taken as d_model/n_heads in attention", _times("d_model/(n_heads*head_dim)", *CACHE, "attention_flops_per_pair")),
         Change("head width taken as d_model/n_heads", {"head_dim": "d_model/n_heads"}),
@@ -103,7 +122,7 @@ COUNTING = (
     Slip("rounded_chain", (
         *(Rounded(name, digits) for name, places in ON_THE_WAY.items() for digits in places),
         *(Rounded("itl", digits, rate="user_rate") for digits in (1, 2, 3)),
-    ), paired=False),
+    ), paired=False, figures=True),
 )  # fmt: skip
 """What is counted."""
 
@@ -111,7 +130,7 @@ DEVICE = (
     Slip("sparse_peak", (
         Other("the sparse peak, {figure}, for the dense one", "peak_flops", "sparse"),
         Change("a sparse peak for the dense one", _times("2", "peak_flops")),
-    )),
+    ), figures=True),
     Slip("peak_of_other_dtype", (Other("the {figure} peak", "peak_flops", "precisions"),)),
     Slip("peak_of_other_sku", (Other("the peak of the {figure}", "peak_flops", "parts"),)),
     Slip("bandwidth_of_other_part", (Other("the bandwidth of the {figure}", "mem_bandwidth", "parts"),)),
@@ -149,13 +168,13 @@ UNITS = (
         Result("a {decimal} written for a {binary}", "value*(1024/1000)^prefix", ("byte",)),
         Change("memory of so many GB taken as GiB", _times("(1024/1000)^3", "mem_capacity")),
         Change("memory of so many GiB taken as GB", _times("(1000/1024)^3", "mem_capacity")),
-    )),
+    ), figures=True),
     Slip("decimal_binary_k", (
         *(Change(f"a k of 1,000 in the {name}", _times("1000/1024", name)) for name in COUNTS),
         *(Change(f"a k of 1,024 in the {name}", _times("1024/1000", name)) for name in COUNTS),
         Result("tokens counted with a k of 1,024", "value*1000/1024", ("token",)),
         Result("tokens counted with a k of 1,000", "value*1024/1000", ("token",)),
-    )),
+    ), figures=True),
     Slip("bits_bytes", (Result("bits taken for bytes", "value*8", ("byte",)), Result("bytes taken for bits", "value/8", ("byte",)))),
     Slip("inverted_ratio", (
         Result("the ratio upside down", "1/value"),
@@ -168,7 +187,7 @@ UNITS = (
     Slip("decimal_point", tuple(
         Result(f"the decimal point {places} place{'s' * (places > 1)} to the {side}", f"value{by}10^{places}")
         for places in (1, 2, 3) for side, by in (("right", "*"), ("left", "/"))
-    ), paired=False),
+    ), paired=False, figures=True),
 )  # fmt: skip
 """In what it is written."""
 

@@ -13,7 +13,7 @@ from symroof.specs.claims import FORMS, ClaimSpec
 from symroof.specs.errors import InputError
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import printed_name
-from symroof.theory.symbols import INPUTS
+from symroof.theory.symbols import INPUTS, base_name
 from symroof.theory.theory import UnknownName
 from symroof.theory.thresholds import THRESHOLDS
 from symroof.units import UnitError, parse_unit
@@ -42,8 +42,11 @@ def unit_wanted(data: Mapping[str, Any]) -> str | None:
             return symbol.unit
     if form == "compare":
         return ""
-    if form == "threshold" and (named := THRESHOLDS.get(data["threshold"])):
-        return (INPUTS.get(named.unknown) or QUANTITIES[named.unknown]).unit
+    if form == "threshold":  # the unit of its unknown: not to be solved for, which may take its time
+        named = THRESHOLDS.get(base_name(str(data["threshold"])))
+        name = printed_name(str(data.get("for") or (named.unknown if named else "")))
+        if symbol := INPUTS.get(name) or QUANTITIES.get(name):
+            return symbol.unit
     return _derived(data)
 
 

@@ -73,8 +73,14 @@ Way = Change | Rounded | Other | Result
 
 @dataclass(frozen=True)
 class Slip:
-    """One slip by name and the ways it happens; ``paired`` is whether it may be one of two."""
+    """One slip by name and the ways it happens.
+
+    Attributes:
+        paired: whether it may be one of two.
+        figures: whether it happens to figures as they are read and written only, and never to a formula over names.
+    """
 
     name: str
     ways: tuple[Way, ...]
     paired: bool = True
+    figures: bool = False

@@ -34,25 +34,34 @@ def command(files: tuple[str, ...], form: str, fix: bool, out: str | None, in_pl
     \b
     ... takes 1.34 GB. <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 kv=fp16 -->
 
-    Exit 1 where a claim is wrong or inconsistent.
+    Exit 1 where a claim is wrong or inconsistent; 2 where one cannot be read. The others are judged all the same, but
+    --fix then writes nothing.
     """
     from symroof.claims.checking import check
-    from symroof.specs.errors import InputError
+    from symroof.cli.progress import Progress
 
     _check_options(form, fix, out, in_place, as_json)
-    try:
-        report = check(dict.fromkeys(files))
-    except InputError as error:
-        if form != "github":
-            raise
-        from symroof.report.claims_ci import github_problems
-
-        click.echo("\n".join(github_problems(error.problems)), err=True)
-        return 2
-    if fix:
+    with Progress("checking claim") as progress:
+        report = check(dict.fromkeys(files), read_past_errors=True, progress=progress)
+    if fix and not report.problems:
         _write_copies(report, out, in_place)
-    click.echo(json.dumps(report.as_json(), ensure_ascii=False) if as_json else _printed(report, form, strict))
-    return int(bool(report.findings(strict)))
+    if as_json or form == "sarif" or not report.problems or not all(claim.faulty for claim in report.claims):
+        click.echo(json.dumps(report.as_json(), ensure_ascii=False) if as_json else _printed(report, form, strict))
+    if fix and report.problems:
+        click.echo("nothing was corrected: first mend what follows", err=True)
+    return _refused(report, form) if report.problems else int(bool(report.findings(strict)))
+
+
+def _refused(report: Report, form: str) -> int:
+    """What is wrong with the files, after what could be judged in them."""
+    from symroof.specs.errors import InputError
+
+    if form != "github":
+        raise InputError(report.problems)
+    from symroof.report.claims_ci import github_problems
+
+    click.echo("\n".join(github_problems(report.problems)), err=True)
+    return 2
 
 
 def _check_options(form: str, fix: bool, out: str | None, in_place: bool, as_json: bool) -> None:
@@ -78,12 +87,12 @@ def _printed(report: Report, form: str, strict: bool) -> str:
 def _write_copies(report: Report, out: str | None, in_place: bool) -> None:
     """Every copy is made before the first is written, and each is written whole or not at all."""
     from symroof.claims.copies import copies
+    from symroof.report.claims_text import corrections
     from symroof.report.write import write_atomic
 
     made = copies(report, out, in_place)
     for copy in made:
-        write_atomic(copy.goal, copy.content)
-        left = f", {copy.left} left" if copy.left else ""
-        click.echo(f"wrote {copy.goal}: {copy.corrected} number{'' if copy.corrected == 1 else 's'} corrected{left}", err=True)
-    if not made:
-        click.echo("nothing to correct", err=True)
+        if copy.written:
+            write_atomic(copy.goal, copy.content)
+    told = [corrections(copy) for copy in made if copy.written or copy.left]
+    click.echo("\n".join(told) or "nothing to correct", err=True)

@@ -50,7 +50,7 @@ def _validated(file: str, kind: str | None) -> str:
     document = None if note else loads(text, file)
     found = kind or (kind_of(document) if document else "claims")
     if found == "claims":
-        from symroof.claims.checking import read
+        from symroof.claims.reading import read
 
         read(text, file)
     else:

@@ -6,6 +6,7 @@ formulas lie apart where they differ.
 
 from __future__ import annotations
 
+import itertools
 import random
 import time
 from collections.abc import Iterator, Mapping
@@ -114,6 +115,18 @@ def compared(claimed: Tree, derived: Tree, seed: int = 0) -> Found | None:
         if ours and theirs:
             ratios.append(ours / theirs)
     return Found(tuple(ratios), count, one_zero, equal, tuple(call.args[i] for call, i in sorted(untried, key=str)), rounded) if count >= FEWEST else None
+
+
+def apart(claimed: Tree, derived: Tree, seed: int = 0) -> bool:
+    """Whether the first point where both have a value tells them apart; no answer is no."""
+    whole = any(isinstance(node, Total) for tree in (claimed, derived) for node in walk(tree))
+    for point in itertools.islice(_points(seed, whole), FEWEST):
+        try:
+            ours, theirs = Fraction(evaluate(claimed, point)), Fraction(evaluate(derived, point))
+        except (NoValue, NotPolynomial):
+            continue
+        return ours != theirs and not (ours and theirs and _alike(ours, theirs))
+    return False
 
 
 def _points(seed: int, whole: bool) -> Iterator[Point]:

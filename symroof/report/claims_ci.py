@@ -32,6 +32,8 @@ LONGEST = 1000
 
 def level(claim: Checked, strict: bool) -> str:
     """How loud a claim is told; nothing where it holds."""
+    if claim.faulty:
+        return "error"
     found = LEVELS.get(claim.verdict, "warning" if claim.flags else "")
     return "error" if found and claim.finding(strict) else found
 
@@ -52,11 +54,11 @@ def message(claim: Checked) -> str:
 
 
 def github(report: Report, strict: bool = False) -> list[str]:
-    """A workflow command for each claim that does not hold: GitHub shows it beside the line."""
+    """A workflow command for each claim that does not hold: GitHub shows it beside the line. What cannot be read is a problem."""
     return [
         _command(GITHUB[found], claim.file, claim.line, claim.column, f"symroof: {claim.verdict}", message(claim))
         for claim in report.claims
-        if (found := level(claim, strict))
+        if not claim.faulty and (found := level(claim, strict))
     ]
 
 

@@ -12,6 +12,8 @@ from symroof.specs.errors import visible
 
 if TYPE_CHECKING:
     from symroof.claims.checked import Checked, Report
+    from symroof.claims.copies import Copy
+    from symroof.claims.explanation import Explanation
 
 HEADER = ("line", "sentence", "claimed", "derived", "verdict", "slip", "correction")
 NARROWEST, WIDEST = 60, 160
@@ -19,6 +21,9 @@ SENTENCE, CELL = 28, 22
 """Columns: the least a sentence beside its numbers is given, the most any other cell is."""
 MOST_LINES = 4
 """Lines of a wrapped cell before it is cut."""
+MOST_SLIPS = 2
+TELLING = 0.01
+"""The chance from which on it is told."""
 TOLD = ("wrong", "inconsistent", "conditional", "unchecked")
 """Verdicts that are explained below the table."""
 OPTIONS = ("prompt", "output", "batch", "context", "tp", "mfu", "mbu", "weights", "kv", "activations", "model", "hardware", "preset")
@@ -33,17 +38,22 @@ def text(report: Report, columns: int = 120, strict: bool = False) -> str:
         claims = [claim for claim in report.claims if claim.file == file]
         if claims:
             sections.append(f"{visible(file)}\n{claims_table(claims, room)}")
-            sections += ["\n".join(explained(claim, room)) for claim in claims if claim.verdict in TOLD or (claim.flags and strict)]
+            sections += ["\n".join(explained(claim, room)) for claim in claims if told(claim, strict)]
         else:
             sections.append(f"{visible(file)}: no claims; put one behind a sentence: <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->")
     return "\n\n".join([*sections, summary(report)])
 
 
+def told(claim: Checked, strict: bool) -> bool:
+    """Whether a claim is explained below the table; what cannot be read is told with the problems of its file."""
+    return not claim.faulty and (claim.verdict in TOLD or bool(claim.flags and strict))
+
+
 def summary(report: Report) -> str:
     """``8 claims: 4 rounded, 1 conditional, 3 wrong``."""
     count = len(report.claims)
-    told = ", ".join(f"{number} {verdict}" for verdict, number in report.summary.items())
-    return f"{count} claim{'' if count == 1 else 's'}" + (f": {told}" if told else "")
+    verdicts = ", ".join(f"{number} {verdict}" for verdict, number in report.summary.items())
+    return f"{count} claim{'' if count == 1 else 's'}" + (f": {verdicts}" if verdicts else "")
 
 
 # ------------------------------------------------------------------------------------------------------------ the table
@@ -51,7 +61,7 @@ def summary(report: Report) -> str:
 
 def claims_table(claims: Sequence[Checked], room: int) -> str:
     """One row a claim, in the order of the file; columns that are empty throughout left out."""
-    rows = [[str(c.line), c.says, c.claimed, c.derived, _verdict(c), _slip(c), c.correction] for c in claims]
+    rows = [[str(c.line), c.says or c.id, c.claimed, c.derived, _verdict(c), _slip(c), c.correction] for c in claims]
     kept = [i for i in range(len(HEADER)) if i < 5 or any(row[i] for row in rows)]
     cells = [[_lines(visible(row[i]), CELL) for i in kept if i != 1] for row in rows]
     others = table([[" " * max(map(width, cell)) for cell in row] for row in cells], [HEADER[i] for i in kept if i != 1])
@@ -93,9 +103,9 @@ def _verdict(claim: Checked) -> str:
 
 
 def _slip(claim: Checked) -> str:
-    if claim.slips:
-        return ", ".join(slip.slip + ("" if slip.named else "?") for slip in claim.slips[:2])
-    return "needs " + ", ".join(claim.assumptions_needed) if claim.assumptions_needed else ""
+    if claim.assumptions_needed:
+        return "needs " + ", ".join(claim.assumptions_needed)
+    return ", ".join(names(found) + ("" if found[0].named else "?") for found in put_forward(claim))
 
 
 def _lines(words: str, limit: int) -> list[str]:
@@ -129,17 +139,48 @@ def explained(claim: Checked, room: int = 120) -> list[str]:
     if claim.claimed and claim.derived:
         lines.append(f"claimed {claim.claimed}, derived {claim.derived}{off(claim.ratio) if claim.verdict == 'wrong' else ''}")
     lines += [claim.reason] if claim.reason else []
-    lines += [
-        f"{'slip' if slip.named else 'perhaps'}: {slip.slip}: {slip.text} (so would {slip.chance:.0%} of random errors of this size)" for slip in claim.slips
-    ]
+    lines += [f"{'slip' if found[0].named else 'perhaps'}: {names(found)}: {found[0].text}{odds(found[0].chance)}" for found in put_forward(claim)]
     lines += [f"note: {MARKED.get(flag, flag)}" for flag in claim.flags]
     lines += [f"write: {claim.correction}"] if claim.correction else []
     lines += [f"see: {command}"] if (command := reproduced(claim)) else []
     return [_cut(lines[0], room * 3), *("    " + visible(line) for line in lines[1:])]
 
 
+def put_forward(claim: Checked) -> list[list[Explanation]]:
+    """The slips a person is told: those that are named, or else the best guesses; two that it takes both are one. JSON has all."""
+    if claim.verdict == "conditional":
+        return []  # not wrong: its reason says what it needs
+    told: dict[str, list[Explanation]] = {}
+    for slip in [slip for slip in claim.slips if slip.named] or claim.slips:
+        told.setdefault(slip.text, []).append(slip)
+    return list(told.values())[:MOST_SLIPS]
+
+
+def names(found: Sequence[Explanation]) -> str:
+    return " and ".join(slip.slip for slip in found)
+
+
+def odds(chance: float) -> str:
+    """How easily a slip is found where there was none: nothing where that is hardly ever.
+
+    >>> odds(0.16), odds(0.004)
+    (' (16 % of random errors would fit too)', '')
+    """
+    return f" ({chance * 100:.0f} % of random errors would fit too)" if chance >= TELLING else ""
+
+
 def _cut(line: str, most: int) -> str:
     return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def corrections(copy: Copy) -> str:
+    """What became of each wrong number of a note: put right, or left and why."""
+    count = len(copy.corrected)
+    said = f"{count} number{'' if count == 1 else 's'} corrected" + (f", {len(copy.left)} left" if copy.left else "")
+    told = [(claim, f"{claim.claimed} is now {claim.correction}") for claim in copy.corrected]
+    told += [(claim, f"{claim.claimed or claim.says or claim.id} stays: {why}") for claim, why in copy.left]
+    rows = [f"  line {claim.line}: {said}" for claim, said in sorted(told, key=lambda row: (row[0].line, row[0].column))]
+    return "\n".join(map(visible, [f"{f'wrote {copy.goal}' if copy.written else 'nothing written'}: {said}", *rows]))
 
 
 def off(ratio: float | None) -> str:

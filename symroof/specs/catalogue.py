@@ -60,6 +60,12 @@ def is_path(name: str) -> bool:
     return os.sep in name or "/" in name or name.endswith((".yaml", ".yml", ".json"))
 
 
+def located(name: str, base: Path | None) -> str | Path:
+    """Where a path leads that a file names: beside that file, or else from the working directory."""
+    beside = base / name if base else None
+    return beside if beside and os.path.isfile(beside) else name
+
+
 def find(kind: str, name: str, base: Path | None = None) -> Document:
     """The document behind a name or a path; a relative path is looked up from ``base`` first.
 
@@ -67,8 +73,7 @@ def find(kind: str, name: str, base: Path | None = None) -> Document:
         InputError: no such entry, with the nearest name.
     """
     if is_path(name):
-        beside = base / name if base else None
-        return load(beside if beside and beside.is_file() else name)
+        return load(located(name, base))
     wanted = name.lower()
     if not NAME.fullmatch(wanted):
         raise InputError(Problem(name[:80], f"no such {SINGULAR[kind]} in the catalogue", hint="names have letters, digits, '.', '_' and '-'"))

@@ -13,7 +13,7 @@ REPLACED = "\ufffd"
 class Problem:
     """One thing wrong in one place.
 
-    ``str()`` gives ``FILE:LINE:COLUMN: PATH: what is wrong``, the line, a caret and the hint.
+    ``str()`` gives ``FILE:LINE:COLUMN: PATH: what is wrong``, the line, a caret and the hint. ``location`` is the path as keys.
     """
 
     file: str
@@ -23,6 +23,7 @@ class Problem:
     path: str = ""
     hint: str = ""
     source: str = ""
+    location: tuple[str | int, ...] = ()
 
     def __str__(self) -> str:
         place = self.file + (f":{self.line}:{self.column}" if self.line else "")
@@ -49,6 +50,11 @@ class InputError(ValueError):
     def __init__(self, problems: Problem | Iterable[Problem]) -> None:
         self.problems: tuple[Problem, ...] = (problems,) if isinstance(problems, Problem) else tuple(problems)
         super().__init__("\n".join(map(str, self.problems)))
+
+
+def why(problems: Iterable[Problem]) -> str:
+    """Several problems in one line, without their places."""
+    return "; ".join(dict.fromkeys("; ".join(filter(None, (problem.message, problem.hint))) for problem in problems))
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -50,7 +50,7 @@ class Document:
             known = known[:-1]
         line, column = self.places.get(known, (1, 1))
         source = self.lines[line - 1] if line <= len(self.lines) else ""
-        return Problem(self.file, message, line, column, path_text(location), hint, source)
+        return Problem(self.file, message, line, column, path_text(location), hint, source, location)
 
 
 def path_text(location: Location) -> str:
@@ -92,8 +92,8 @@ def load(path: str | os.PathLike[str]) -> Document:
     return loads(read_text(path), str(path))
 
 
-def loads(text: str, file: str = "<text>") -> Document:
-    """Read YAML text strictly.
+def loads(text: str, file: str = "<text>", noted: list[Problem] | None = None) -> Document:
+    """Read YAML text strictly; values that cannot be read are refused, or left out and ``noted`` where somebody reads on.
 
     Raises:
         InputError: every problem found, with line and column.
@@ -129,8 +129,10 @@ def loads(text: str, file: str = "<text>") -> Document:
         raise InputError(Problem(file, "is empty", 1, 1))
     reader = _Reader(file, lines)
     data = reader.read(node, ())
-    if reader.problems:
+    if reader.problems and noted is None:
         raise InputError(reader.problems)
+    if noted is not None:
+        noted += reader.problems
     return Document(file, data, reader.places, lines, text, reader.written)
 
 
@@ -217,7 +219,7 @@ class _Reader:
     def complain(self, node: yaml.Node, location: Location, message: str, hint: str = "") -> None:
         line, column = _mark(node)
         source = self.lines[line - 1] if line <= len(self.lines) else ""
-        self.problems.append(Problem(self.file, message, line, column, path_text(location), hint, source))
+        self.problems.append(Problem(self.file, message, line, column, path_text(location), hint, source, location))
 
 
 def _mark(node: yaml.Node) -> tuple[int, int]:

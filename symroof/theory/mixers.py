@@ -148,7 +148,9 @@ def gated_delta(layer: Layer) -> Iterator[Row]:
     conv = "2*linear_key_heads*linear_key_dim + linear_value_heads*linear_value_dim"
     values = "linear_value_heads*linear_value_dim"
     inputs = f"{conv} + {values} + 2*linear_value_heads"
-    yield from _recurrence(inputs, values, conv, f"{LINEAR_STATE}*state_bytes_per_element", f"6 FLOP*{LINEAR_STATE}", "2*linear_value_heads + linear_value_dim", layer)
+    yield from _recurrence(
+        inputs, values, conv, f"{LINEAR_STATE}*state_bytes_per_element", f"6 FLOP*{LINEAR_STATE}", "2*linear_value_heads + linear_value_dim", layer
+    )
 
 
 def linear(layer: Layer) -> Iterator[Row]:

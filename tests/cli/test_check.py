@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import time
 
 import pytest
 
@@ -54,12 +55,74 @@ def test_exit_codes(note, text, plain, strict):
     assert call("check", path, "--json").code == plain
 
 
-def test_bad_input_says_every_fault_of_every_file_and_nothing_else(note, tmp_path):
+def test_bad_input_says_every_fault_of_every_file(note, tmp_path):
     first, second = note("1 GB <!-- symroof: kv_cache_byts -->\n", "a.md"), note("claims: [{id: x, quantity: itl, valu: 3}]\n", "b.yaml")
-    said = refused("check", first, second, tmp_path / "none.md", note(RIGHT, "c.md"))
+    said = refused("check", first, second, tmp_path / "none.md")
     assert f"{first}:1:20: claims[0].quantity: kv_cache_byts: no such quantity or input" in said
     assert f"{second}:1:33: claims[0].valu: unknown key" in said
     assert f"{tmp_path / 'none.md'}: cannot be read" in said
+
+
+def test_a_bad_annotation_costs_the_other_claims_nothing(note, tmp_path):
+    """Standard output has what could be judged, standard error every fault with its place, line, caret and hint; 2 outweighs 1."""
+    first, second = note(f"{WRONG}\n1 GB <!-- symroof: kv_cache_byts -->\n", "a.md"), note(b"\xff", "b.md")
+    outcome = call("check", first, second)
+    assert outcome.code == 2
+    assert re.search(r"1 +A prompt of 4,096 tokens takes 10.7 GB\. +10.7 GB +1.3422 GB +wrong +gqa_forgotten", outcome.out)
+    assert re.search(r"3 +1 GB +1 GB +unchecked\n", outcome.out)
+    assert "a.md:3:" not in outcome.out, "said once, with the faults"
+    assert outcome.out.endswith("2 claims: 1 wrong, 1 unchecked\n")
+    assert f"{first}:3:20: claims[1].quantity: kv_cache_byts: no such quantity or input\n    1 GB <!-- symroof" in outcome.err
+    assert f"{' ' * 23}^\n    hint: did you mean 'kv_cache_bytes'?\n" in outcome.err
+    assert "b.md: is not UTF-8" in outcome.err
+
+
+HOSTILE = {
+    "huge": b"<!-- symroof: " + b"x" * 900_000 + b" -->",
+    "unclosed": b"1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b " + b"y " * 400_000,
+    "ten thousand": f"1.34 GB {KV}\n\n".encode() * 10_000,
+    "ten thousand bad": b"1 GB <!-- symroof: kv_cache_byts modle=3 x= a a -->\n\n" * 10_000,
+    "not UTF-8": b"\xff\xfe\x00 1 GB",
+    "too large": b"a" * 2_000_000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_notes_are_refused_in_bounded_time(name, note):
+    started = time.perf_counter()
+    outcome = call("check", note(HOSTILE[name]))
+    assert outcome.code == 2
+    assert "Traceback" not in outcome.err
+    assert time.perf_counter() - started < 10
+
+
+def test_json_stays_one_object_whatever_is_bad(note, tmp_path):
+    first, second = note(f"{RIGHT}\n1 GB <!-- symroof: kv_cache_byts -->\n", "a.md"), tmp_path / "none.md"
+    outcome = call("check", first, second, "--json")
+    assert (outcome.code, outcome.json["summary"]) == (2, {"rounded": 1, "unchecked": 1})
+    assert outcome.json["claims"][1]["reason"] == "kv_cache_byts: no such quantity or input; did you mean 'kv_cache_bytes'?"
+    assert [(error["file"], error["line"]) for error in outcome.json["errors"]] == [(str(first), 3), (str(second), None)]
+    assert json.loads(outcome.err)["errors"] == outcome.json["errors"]
+    assert call("check", second, "--json").json["claims"] == []
+    assert "errors" not in call("check", note(RIGHT), "--json").json
+
+
+def test_bad_input_in_the_forms_for_reviews(note):
+    path = note(f"{WRONG}\n1 GB <!-- symroof: kv_cache_byts -->\n")
+    github = call("check", path, "--format", "github")
+    assert (github.code, github.out.count("::error"), github.err.count("::error")) == (2, 1, 1)
+    log = json.loads(call("check", path, "--format", "sarif").out)
+    assert [(result["ruleId"], result["level"]) for result in log["runs"][0]["results"]] == [("wrong/gqa_forgotten", "error"), ("unchecked", "error")]
+
+
+def test_a_note_with_a_bad_annotation_is_not_corrected(note, tmp_path):
+    """Nor is any other file of that call: what is written is whole, or it is not written."""
+    first, second = note(f"{WRONG}\n1 GB <!-- symroof: kv_cache_byts -->\n", "a.md"), note(WRONG, "b.md")
+    outcome = call("check", first, second, "--fix", "--in-place")
+    assert outcome.code == 2
+    assert outcome.err.startswith("nothing was corrected: first mend what follows\n")
+    assert second.read_text(encoding="utf-8") == WRONG
+    assert everything_under(tmp_path) == ["a.md", "b.md"]
 
 
 def test_usage_errors(note):
@@ -175,7 +238,7 @@ def test_sarif_has_a_result_and_a_rule_for_what_does_not_hold(note, monkeypatch,
 def test_fix_writes_a_copy_beside_the_note(note, tmp_path):
     path = note(RIGHT + "\n" + WRONG)
     outcome = call("check", path, "--fix")
-    assert (outcome.code, outcome.err) == (1, f"wrote {tmp_path / 'note.fixed.md'}: 1 number corrected\n")
+    assert (outcome.code, outcome.err) == (1, f"wrote {tmp_path / 'note.fixed.md'}: 1 number corrected\n  line 3: 10.7 GB is now 1.34 GB\n")
     assert path.read_text(encoding="utf-8") == RIGHT + "\n" + WRONG
     assert (tmp_path / "note.fixed.md").read_text(encoding="utf-8") == RIGHT + "\n" + RIGHT
     assert good("check", tmp_path / "note.fixed.md").out.endswith("2 claims: 2 rounded\n")
@@ -220,8 +283,54 @@ def test_the_example_is_right_once_it_is_corrected(tmp_path):
 def test_two_claims_that_want_one_number_otherwise_leave_it(note, tmp_path):
     text = f"It takes 10.7 GB. {KV} {KV.replace('4096', '8192')}\n"
     outcome = call("check", note(text), "--fix")
-    assert "nothing to correct" in outcome.err
+    stays = "  line 1: 10.7 GB stays: two claims want it otherwise\n"
+    assert outcome.err == f"nothing written: 0 numbers corrected, 2 left\n{stays}{stays}"
     assert everything_under(tmp_path) == ["note.md"]
+
+
+def test_fix_tells_what_it_corrected_and_what_it_left_and_why(note, tmp_path):
+    text = (
+        f"{WRONG}\nIt takes under 1.2 GB. {KV}\n\nIt takes 1.5–1.6 GB. {KV}\n\n{RIGHT}\n"
+        f"Decode is compute-bound. <!-- symroof: relation=decode_bound model=llama-3-8b hardware=h100-sxm prompt=64 -->\n\n"
+        f"Twice that. {KV.replace(' -->', '')} value='2.68 GB' id=twice -->\n\nOr 7 GB. {KV.replace(' -->', '')} conflicts_with=twice -->\n"
+    )
+    path = note(text)
+    first, *lines = call("check", path, "--fix").err.splitlines()
+    assert first == f"wrote {tmp_path / 'note.fixed.md'}: 1 number corrected, 5 left"
+    assert lines == [
+        "  line 1: 10.7 GB is now 1.34 GB",
+        "  line 3: under 1.2 GB stays: it is a bound or a range: what is right only its author knows",
+        "  line 5: 1.5–1.6 GB stays: it is a bound or a range: what is right only its author knows",
+        "  line 9: compute stays: it is no number of the text",
+        "  line 11: 2.68 GB stays: it is no number of the text",
+        "  line 13: 7 GB stays: it contradicts itself or another claim: what is right only its author knows",
+    ]
+
+
+def test_latex_is_read_and_told_as_a_person_would_write_it(note, tmp_path):
+    """The digits are corrected where they stand, with LaTeX's own marks around and in them."""
+    text = "A token adds $10.7\\,\\text{{kB}}$ {}, that is ${}$ bytes. {}\n"
+    first, second = (f"<!-- symroof: kv_bytes_per_token model=llama-3-70b {id} -->" for id in ("", "id=b"))
+    path = note(text.format(first, "2{,}621{,}440", second))
+    outcome = call("check", path, "--fix", "-o", tmp_path / "out.md")
+    assert re.search(r"1 +A token adds 10.7 kB +10.7 kB +327.68 kB/token +wrong", outcome.out)
+    assert "claimed 2,621,440 bytes, derived" in outcome.out
+    assert "line 1: 2,621,440 bytes is now 327,680 bytes" in outcome.err
+    fixed = text.format(first, "327{,}680", second).replace("10.7", "328")
+    assert (tmp_path / "out.md").read_text(encoding="utf-8") == fixed
+
+
+def test_what_a_person_is_told_of_slips(note):
+    """Named ones, else the two best guesses; a pair of slips once; what random errors would do only where it tells something."""
+    pair = "It takes 11.53 GB. " + KV
+    out = call("check", note(pair)).out
+    assert out.count("slip: ") == 1
+    assert re.search(r"slip: (gqa_forgotten and gb_gib|gb_gib and gqa_forgotten): .*\n", out)
+    guesses = "A step takes 60.3 ms. <!-- symroof: itl model=llama-3-70b hardware=h100-sxm tp=2 prompt=4096 -->"
+    out = call("check", note(guesses)).out
+    assert out.count("perhaps: ") == 2
+    assert re.search(r"perhaps: hidden_efficiency: .* \(100 % of random errors would fit too\)", out)
+    assert len(call("check", note(guesses), "--json").json["claims"][0]["slips"]) >= 2
 
 
 def test_nothing_to_correct_writes_nothing(note, tmp_path):

@@ -1,0 +1,79 @@
+r"""LaTeX in prose, as the plain text it stands for, every character that stays in its place.
+
+What is markup is blanked, not cut, so that a number found in the plain text lies at the same place of the file. Only what
+people set numbers and units with is known; anything else stays as it is.
+
+>>> " ".join(bare(r"$\approx 1.4 \times 10^{11}\,\mathrm{bytes}$, or $3 an hour").split())
+'≈ 1.4 × 10^{11} bytes , or $3 an hour'
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+SIGNS = {
+    "approx": "≈", "simeq": "≈", "sim": "~", "le": "≤", "leq": "≤", "leqslant": "≤", "lesssim": "≲", "ge": "≥", "geq": "≥", "geqslant": "≥", "gtrsim": "≳",
+    "lt": "<", "gt": ">", "times": "×", "cdot": "·", "%": "%", "$": "$", "quad": " ", "(": " ", ")": " ", "[": " ", "]": " ",
+}  # fmt: skip
+COMMAND = re.compile(rf"\\({'|'.join(re.escape(name) for name in sorted(SIGNS, key=len, reverse=True))})(?![A-Za-z])|\\([()\[\]%$])")
+SPACE = re.compile(r"\\[,;:! ](?!\d{3})|(?<=[\d}])~(?=[\\A-Za-z])")
+"""Not between thousands, which belong to one number."""
+INSIDE = r"\s*\{([^{}]{0,80})\}"
+PAIR = re.compile(rf"\\(?:SI|qty){INSIDE}{INSIDE}")
+RATIO = re.compile(rf"\\[dt]?frac{INSIDE}(?<=[A-Za-z\s]\}}){INSIDE}")
+"""Of units: with a number above, it is arithmetic."""
+WRAPPED = re.compile(rf"\\(?:text|textrm|textbf|textit|texttt|mathrm|mathbf|mathsf|mathit|mathtt|operatorname|boxed|num|si|unit){INSIDE}")
+DEEPEST = 3
+FORMULA = re.compile(r"(?<!\\)(\${1,2})(?=\S)((?:\\.|[^$\\]){1,400})(?<!\s)\1(?!\d)", re.DOTALL)
+"""Between dollars as Pandoc reads them: nothing blank inside them, no digit behind the second; else they are money."""
+
+TIDY = (
+    (re.compile(r"[*_`\\]|\$(?!\s?[\d.])|&nbsp;|&thinsp;"), " "),
+    (re.compile(r"[{}]"), ""),
+    (re.compile(r"\s+([×·])\s*|\s*([×·])\s+"), r" \1\2 "),
+    (re.compile(r"\s*--\s*"), "–"),
+    (re.compile(r"(?<=[^\W\d])\s*/\s*(?=[^\W\d])"), "/"),
+)
+"""What a person would not write, and what instead."""
+
+
+def bare(text: str) -> str:
+    """A text of the same length without the markup of LaTeX around numbers and units."""
+    if not any(mark in text for mark in "\\~$"):
+        return text
+    text = FORMULA.sub(lambda match: f"{' ' * len(match[1])}{match[2]}{' ' * len(match[1])}", text)
+    text = SPACE.sub(lambda match: " " * len(match[0]), text)
+    for _ in range(DEEPEST):
+        before = text
+        for pattern, between in ((WRAPPED, ""), (RATIO, "/"), (PAIR, "")):
+            text = pattern.sub(_kept(between), text)
+        if text == before:
+            break
+    return COMMAND.sub(lambda match: SIGNS[match[1] or match[2]].rjust(len(match[0])), text)
+
+
+def _kept(between: str) -> Callable[[re.Match[str]], str]:
+    """What stands in the braces of a match, where it stands, and something between two of them."""
+
+    def kept(match: re.Match[str]) -> str:
+        characters = [" "] * len(match[0])
+        for group in range(1, (match.lastindex or 0) + 1):
+            low, high = (place - match.start() for place in match.span(group))
+            characters[low:high] = match[group]
+        if between:
+            characters[match.end(1) - match.start()] = between
+        return "".join(characters)
+
+    return kept
+
+
+def plain(text: str) -> str:
+    r"""A bare number with its unit as a person would write it: without marks, on one line.
+
+    >>> plain(bare(r"**1.4**$\times10^{11}\,\text{B}$"))
+    '1.4 × 10^11 B'
+    """
+    for pattern, instead in TIDY:
+        text = pattern.sub(instead, text)
+    return " ".join(text.split())

@@ -1,0 +1,126 @@
+"""Time: however many and however costly the claims of a file are, checking them ends."""
+
+import time
+
+import pytest
+
+from symroof.claims import checking
+from symroof.claims.checking import check, check_text
+from symroof.claims.notes import MOST_ANNOTATIONS, read_note
+from symroof.cli import progress
+from symroof.specs.claims import MOST_CLAIMS
+from symroof.specs.errors import InputError
+from symroof.study import Study
+
+CASE = "model: llama-3-8b, hardware: h100-sxm"
+
+
+def claim_file(count):
+    return "claims:\n" + "".join(f"- {{id: c{i}, quantity: kv_cache_bytes, given: {{{CASE}, prompt: {i + 1}}}, value: 1 GB}}\n" for i in range(count))
+
+
+def test_what_the_time_does_not_suffice_for_is_said_and_not_judged(tmp_path, monkeypatch):
+    """The claims that were reached keep their verdicts; running out of time is a fault of the file, so nothing passes unseen."""
+    path = tmp_path / "c.yaml"
+    path.write_text(claim_file(5), encoding="utf-8")
+    times = iter([0.0, 0.0, 0.0, *[checking.BUDGET + 1] * 9])
+    monkeypatch.setattr(time, "monotonic", lambda: next(times))
+    report = check(path, read_past_errors=True)
+    assert [claim.verdict for claim in report.claims] == ["wrong", "wrong", "unchecked", "unchecked", "unchecked"]
+    assert report.claims[2].reason == "not reached in 60 s, which is all the claims of one file get"
+    ((said, line),) = [(problem.message, problem.line) for problem in report.problems]
+    assert (said, line) == ("3 claims from here on were not reached in 60 s, which is all the claims of one file get", 4)
+
+
+def test_python_is_told_by_an_error(tmp_path, monkeypatch):
+    path = tmp_path / "c.yaml"
+    path.write_text(claim_file(2), encoding="utf-8")
+    monkeypatch.setattr(checking, "BUDGET", -1.0)
+    with pytest.raises(InputError, match="not reached"):
+        check(path)
+
+
+def test_each_file_has_its_own_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(checking, "BUDGET", 5.0)
+    for name in "ab":
+        (tmp_path / f"{name}.yaml").write_text(claim_file(3), encoding="utf-8")
+    assert check([tmp_path / "a.yaml", tmp_path / "b.yaml"]).summary == {"wrong": 6}
+
+
+def test_reading_as_many_claims_as_a_file_may_hold_is_bounded():
+    """What a note's annotations speak of is known without working it out: an equation is not solved for its unit."""
+    started = time.perf_counter()
+    equation = "<!-- symroof: threshold='ttft = output*itl' for=prompt model=llama-3-8b hardware=h100-sxm output={} -->"
+    note = read_note("".join(f"At a prompt of 4 tokens. {equation.format(i + 2)}\n\n" for i in range(MOST_ANNOTATIONS)), "n.md")
+    assert not note.problems
+    assert time.perf_counter() - started < 20
+
+
+def test_the_number_of_claims_is_bounded():
+    with pytest.raises(InputError, match=f"at most {MOST_CLAIMS:,} are read from one file"):
+        check_text(claim_file(MOST_CLAIMS + 1), "c.yaml")
+
+
+ALWAYS = {
+    "in a part": ("relation: prefill_bound", "prompt: 1..131072", "compute", "conditional", "not for prompt 1 to 238"),
+    "throughout": ("relation: prefill_bound", "prompt: 1000..131072", "compute", "exact", ""),
+    "nowhere": ("relation: prefill_bound", "prompt: 1000..131072", "memory", "wrong", ""),
+    "another label": ("relation: prefill_bound", "prompt: 1..131072", "link", "wrong", "compute or memory"),
+    "a truth": ("relation: fits, given: {prompt: 100}", "batch: 1..51200", "true", "conditional", "not for batch 9,533 to 51,200"),
+    "a comparison": ("relation: 'itl < 50 ms', given: {prompt: 100}", "batch: 1..512", "true", "exact", ""),
+}
+
+
+@pytest.mark.parametrize("name", ALWAYS)
+def test_a_claim_throughout_a_range_is_solved_not_searched(name):
+    """And right: at the ends of the stretches the bound is what the claim says it is."""
+    form, span, value, verdict, said = ALWAYS[name]
+    given = "model: llama-3-8b, hardware: h200"
+    entry = form.replace("given: {", f"given: {{{given}, ") if "given" in form else f"{form}, given: {{{given}}}"
+    started = time.perf_counter()
+    (claim,) = check_text(f"claims:\n- {{id: a, {entry}, for_all: {{{span}}}, value: {value}}}\n", "c.yaml").claims
+    assert (claim.verdict, said in f"{claim.reason} {claim.derived}") == (verdict, True), (claim.reason, claim.derived)
+    assert time.perf_counter() - started < 10
+
+
+def test_the_stretch_where_a_claim_fails_ends_where_the_bound_changes():
+    bounds = [Study(model="llama-3-8b", hardware="h200", prompt=prompt).exact("prefill_bound") for prompt in (238, 239)]
+    assert bounds == ["memory", "compute"]
+
+
+# ----------------------------------------------------------------------------------------------------------- progress
+
+
+class Terminal:
+    """Standard error as far as progress needs it."""
+
+    def __init__(self, terminal):
+        self.said, self.terminal = "", terminal
+
+    def isatty(self):
+        return self.terminal
+
+    def write(self, text):
+        self.said += text
+
+    def flush(self):
+        pass
+
+
+@pytest.mark.parametrize(("terminal", "said"), [(True, "\r\x1b[Kchecking claim 1 of 3\r\x1b[Kchecking claim 3 of 3\r\x1b[K"), (False, "")])
+def test_progress_is_shown_on_a_terminal_after_a_while_and_gone_at_the_end(terminal, said, monkeypatch):
+    stream, times = Terminal(terminal), iter([0.0, 2.0, 2.0, 2.05, 2.2, 2.2] if terminal else [0.0, 2.0, 2.05, 2.2])
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setattr(time, "monotonic", lambda: next(times))
+    with progress.Progress("checking claim") as tell:
+        for done in (1, 2, 3):
+            tell(done, 3)
+    assert stream.said == said
+
+
+def test_every_claim_of_every_file_is_counted(tmp_path):
+    for name in "ab":
+        (tmp_path / f"{name}.yaml").write_text(claim_file(2), encoding="utf-8")
+    told = []
+    check([tmp_path / "a.yaml", tmp_path / "b.yaml"], progress=lambda done, total: told.append((done, total)))
+    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
