@@ -61,7 +61,7 @@ def _solve(equation: str, answers: Answers, for_: str | None) -> Solution:
         if any(not SMALLEST < abs(value) < LARGEST for value in found.values):
             raise InputError(Problem(equation[:SHOWN], f"its answer is out of the range of numbers, 1e{-RANGE} to 1e{RANGE}"))
     except Missing as error:
-        found = _without_numbers(relation, unknown, answers, equation, error.name)
+        found = _without_numbers(relation, unknown, answers, equation, error.name, frozenset(named.needs) if named else frozenset())
         if numbers := _cancelled(found, answers):
             return Solution(relation.left, relation.right, unknown, kind, answers, numbers, named)
         return Solution(relation.left, relation.right, unknown, kind, answers, found, named, error.name)
@@ -120,9 +120,9 @@ def _within(unknown: str, answers: Answers) -> tuple[Compare, ...]:
     return (*found, Compare("<=", Name(unknown), parse(most))) if most else tuple(found)
 
 
-def _without_numbers(relation: Compare, unknown: str, answers: Answers, equation: str, missing: str) -> Crossing:
+def _without_numbers(relation: Compare, unknown: str, answers: Answers, equation: str, missing: str, kept: frozenset[str]) -> Crossing:
     """The symbolic answer, where an input it would need for a number is not given."""
-    lhs, rhs = (opened(side, unknown, answers, symbolic=True) for side in (relation.left, relation.right))
+    lhs, rhs = (opened(side, unknown, answers, kept, symbolic=True) for side in (relation.left, relation.right))
     if lhs != rhs and not (mentions(lhs, unknown) or mentions(rhs, unknown)):
         raise InputError(Problem(equation[:SHOWN], f"{unknown} does not occur in it under these assumptions, and {missing} is missing for a verdict"))
     try:
