@@ -30,7 +30,7 @@ from symroof.theory.architecture import GENERIC, Architecture
 from symroof.theory.case import Case
 from symroof.theory.switches import Assumptions, assume
 from symroof.theory.symbols import base_name
-from symroof.theory.table import KEPT_WIDTH
+from symroof.theory.table import KEPT_WIDTH, WIDTH
 from symroof.theory.theory import theory
 
 Values = Mapping[str, tuple[Setting, ...]]
@@ -113,7 +113,10 @@ class Binding:
 
     @property
     def architecture(self) -> Architecture:
-        return self.model.architecture(quantized=KEPT_WIDTH in self.given) if self.model else GENERIC
+        if self.model is None:
+            return GENERIC
+        own = frozenset(name.removeprefix(f"{WIDTH}.") for name in self.given if name.startswith(f"{WIDTH}."))
+        return self.model.architecture(KEPT_WIDTH in self.given, own)
 
     def case(self) -> Case:
         """The theory with these values; a range stands at its middle."""
@@ -237,6 +240,8 @@ def _bind(
     values = {name: single.get(name, values[0]) for name, values in layered.values.items()}
     for name, value in values.items():
         given[name] = Given(value, layered.origin.get(name, "given"), value.text if isinstance(value, Span) else "")
+    if WIDTH in values:  # a width chosen by hand is that of every quantized operator
+        given = {name: chosen for name, chosen in given.items() if not name.startswith(f"{WIDTH}.")}
     _check_split(values, given)
     _check_context(model, given, warnings)
     files = (*documents, *(f for f in (chosen_model.document, chosen_device.document) if f))

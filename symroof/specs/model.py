@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from symroof.specs.fields import NAME, Source, Spec, amount, whole
 from symroof.specs.layers import LayerKind
+from symroof.specs.matrices import Matrix, matrices
 from symroof.specs.quantization import Quantization
 from symroof.theory.architecture import GENERIC, Architecture
 from symroof.units import Quantity
@@ -76,8 +77,17 @@ class ModelSpec(Spec):
             found.append(label)
         return found
 
-    def architecture(self, quantized: bool = False) -> Architecture:
-        """The structure, for the theory; ``quantized`` where the weights are as the checkpoint stores them."""
+    def operator_widths(self) -> dict[str, Fraction]:
+        """Bytes of a parameter of every operator that the checkpoint stores at a width of its own."""
+        if self.quantization is None:
+            return {}
+        held = [matrix._replace(times=matrix.times * kind.count) for kind in self.layers for matrix in matrices(kind, self.d_model or 1)]
+        head = [] if self.tied_embeddings or not self.vocab_size else [Matrix("lm_head", self.vocab_size, self.d_model or 1)]
+        return self.quantization.operator_widths([*held, *head])
+
+    def architecture(self, quantized: bool = False, widths: frozenset[str] = frozenset()) -> Architecture:
+        """The structure, for the theory; ``quantized`` where the weights are as the checkpoint stores them, some operators
+        with ``widths`` of their own."""
         if not self.layers:
             return GENERIC
         own = self._own()
@@ -90,6 +100,7 @@ class ModelSpec(Spec):
             learned_positions=self.positions is not None,
             head_bias=self.head_bias,
             kept=frozenset(self.quantization.kept) if quantized and self.quantization else None,
+            widths=widths if quantized else frozenset(),
         )
 
     def _own(self) -> frozenset[str]:

@@ -72,7 +72,7 @@ class Architecture:
     """Layer kinds in order, and what stands before and after them.
 
     ``kept`` are the operators whose matrices stay at ``kept_bytes_per_param`` where the others are quantized; None where
-    all parameters have one width.
+    all parameters have one width. ``widths`` are those with a width of their own (``weight_bytes_per_param.down``).
     """
 
     layers: tuple[Layer, ...] = field(default_factory=lambda: (Layer(),))
@@ -82,6 +82,7 @@ class Architecture:
     learned_positions: bool = False
     head_bias: bool = False
     kept: frozenset[str] | None = None
+    widths: frozenset[str] = frozenset()
 
 
 GENERIC = Architecture()
