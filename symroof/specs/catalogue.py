@@ -57,7 +57,7 @@ def entries(kind: str) -> dict[str, Entry]:
 
 def is_path(name: str) -> bool:
     """Whether a name is meant as a file: it has a slash or an ending of a spec file."""
-    return os.sep in name or "/" in name or name.endswith((".yaml", ".yml", ".json"))
+    return os.sep in name or "/" in name or name.endswith((".yaml", ".yml", ".json", ".gguf"))
 
 
 def find(kind: str, name: str, base: Path | None = None) -> Document:
