@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from symroof.binding import Binding
+from symroof.binding import Binding, Selection, bindings
 from symroof.binding import Entry as Chosen
 from symroof.formula.text import text
 from symroof.results import Answers
@@ -141,6 +141,7 @@ def model_entry(spec: ModelSpec) -> Entry:
         else []
     )
     notes = [*spec.notes, "Bytes are at 16 bits for weights and cache; `symroof eval` takes other precisions."]
+    tables, notes = [*tables, *_stored(spec)], [*notes, *(spec.quantization.notes if spec.quantization else ())]
     return Entry("model", spec.shown_name, facts, tables, notes)
 
 
@@ -181,6 +182,25 @@ def _widths(block: Block) -> str:
 
 def _traits(traits: frozenset[str]) -> str:
     return f" ({', '.join(name.replace('_', ' ') for name in sorted(traits))})" if traits else ""
+
+
+def _stored(spec: ModelSpec) -> list[Table]:
+    """Resident bytes of a quantized checkpoint by part and width: narrow matrices with their scales, and what stays wide."""
+    if spec.quantization is None or not spec.layers:
+        return []
+    binding = next(bindings(Selection(models=(spec,))))
+    case = binding.case()
+    parts: dict[tuple[str, str], list[Any]] = {}
+    for cell in cells(binding.architecture, binding.assumptions):
+        if cell.stream == "params":
+            parts.setdefault((PARAMETER_GROUPS[cell.operator], cell.width), []).append(cell)
+    rows, held, whole = [], Fraction(0), Fraction(case.value("weight_bytes"))
+    for (part, width), found in parts.items():
+        count, each = Fraction(case.evaluate(parameters(found))), Fraction(case.value(width))
+        held += count
+        rows.append([part, f"{int(count):,}", f"{float(8 * each):.5g}", f"{float(count * each):,.0f}", f"{float(count * each / whole):.2%}"])
+    rows.append(["total", f"{int(held):,}", f"{float(8 * whole / held):.5g}", f"{float(whole):,.0f}", ""])
+    return [(f"resident as stored: {spec.quantization.method}", ["part", "parameters", "bits of each", "bytes", "share"], rows)]
 
 
 def _parameters(answers: Answers) -> list[list[str]]:

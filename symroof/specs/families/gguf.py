@@ -15,6 +15,7 @@ from symroof.specs.families.gguf_header import Header, Tensor, read_header
 from symroof.specs.families.gguf_layers import Layer, layer_kind, slides_by_pattern
 from symroof.specs.families.gguf_widths import Shares, quantization, shares
 from symroof.specs.model import ModelSpec
+from symroof.specs.strict_yaml import Document
 from symroof.theory.case import Case
 from symroof.theory.theory import theory
 
@@ -35,6 +36,10 @@ def read_gguf(path: str | os.PathLike[str]) -> ModelSpec:
     Raises:
         InputError: not GGUF, cut short, out of bounds, an architecture that is not known, metadata or tensors missing.
     """
+    return _read(path)[0]
+
+
+def _read(path: str | os.PathLike[str]) -> tuple[ModelSpec, Header]:
     header = _with_parts(read_header(path), Path(path))
     architecture = _architecture(header)
     layers, layer_tensors = _layers(header, architecture)
@@ -50,7 +55,14 @@ def read_gguf(path: str | os.PathLike[str]) -> ModelSpec:
     except ValidationError as error:
         said = error.errors(include_url=False)[0]
         raise header.problem(".".join(map(str, said["loc"])), f"makes no model: {said['msg']}") from None
-    return model.model_copy(update={"notes": tuple(_notes(header, found, layers, model))})
+    return model.model_copy(update={"notes": tuple(_notes(header, found, layers, model))}), header
+
+
+def read(path: str | os.PathLike[str], assume_family: str | None = None) -> tuple[ModelSpec, Document]:
+    """The model of a GGUF file and the file itself, whose text, for telling versions apart, is its list of tensors."""
+    model, header = _read(path)
+    lines = tuple(f"{tensor.name} {'x'.join(map(str, tensor.shape))} {tensor.type.name}" for tensor in header.tensors.values())
+    return model, Document(header.file, {}, {}, lines, "\n".join(lines))
 
 
 def _with_parts(header: Header, path: Path) -> Header:
