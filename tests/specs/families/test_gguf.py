@@ -14,8 +14,8 @@ from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
 from symroof.study import Study
 
-from . import resident
 from .gguf_files import BF16, F16, F32, MXFP4, Q4_0, Q4_K, Q6_K, Q8_0, block, gguf, heads, model, text, value
+from .sizes import resident
 
 BITS = {
     "F32": 32, "F16": 16, "BF16": 16, "Q4_0": 4.5, "Q4_1": 5, "Q5_0": 5.5, "Q5_1": 6, "Q8_0": 8.5, "Q2_K": 2.625, "Q3_K": 3.4375, "Q4_K": 4.5, "Q5_K": 5.5,

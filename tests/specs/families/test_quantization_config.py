@@ -10,7 +10,7 @@ from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
 from symroof.study import Study
 
-from . import resident, spec
+from .sizes import resident, spec
 
 LLAMA_68M = (
     "{name: llama-68m, d_model: 768, vocab_size: 32000, layers: [{count: 2, attention: {n_heads: 12, n_kv_heads: 12, head_dim: 64}, ffn: {d_ff: 3072}}]}"
