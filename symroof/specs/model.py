@@ -28,6 +28,14 @@ class Norm(Spec):
     final: bool = True
 
 
+class Filled(Spec):
+    """A field that a model's file leaves out and that was filled in: with what, and why."""
+
+    field: str
+    value: str
+    why: str
+
+
 class ModelSpec(Spec):
     """One model. With ``layers`` everything is derived; with ``params`` alone only what needs no dimensions is."""
 
@@ -49,6 +57,8 @@ class ModelSpec(Spec):
     layers: tuple[LayerKind, ...] = ()
     quantization: Quantization | None = None
     notes: tuple[str, ...] = ()
+    filled: tuple[Filled, ...] = ()
+    caveats: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _complete(self) -> ModelSpec:
@@ -60,6 +70,12 @@ class ModelSpec(Spec):
         if len(set(labels)) != len(labels):
             raise ValueError("two kinds of layer have the same label")
         return self
+
+    def cautions(self) -> list[str]:
+        """What a reader must know before a number: what was assumed, and what the file left to defaults."""
+        named = ", ".join(f"{entry.field} {entry.value}" for entry in self.filled)
+        left_out = [f"{self.shown_name}'s file leaves out what was filled in: {named}"] if named else []
+        return [*(f"{self.shown_name}: {caveat}" for caveat in self.caveats), *left_out]
 
     @property
     def shown_name(self) -> str:
