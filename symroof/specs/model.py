@@ -26,6 +26,14 @@ class Norm(Spec):
     kind: Literal["rms", "layer", "none"] = "rms"
     per_layer: Annotated[int, Field(ge=0, le=8)] = 2
     final: bool = True
+    embedding: bool = False
+
+
+class LayerInputs(Spec):
+    """A vector that each token brings for each layer, out of a table of its own (Gemma 3n)."""
+
+    vocab_size: Whole
+    width: Whole
 
 
 class Filled(Spec):
@@ -52,6 +60,9 @@ class ModelSpec(Spec):
     tied_embeddings: bool = False
     positions: Whole | None = None
     head_bias: bool = False
+    d_embedding: Whole | None = None
+    more_embeddings: Whole | None = None
+    layer_inputs: LayerInputs | None = None
     max_context: Whole | None = None
     norm: Norm = Norm()
     layers: tuple[LayerKind, ...] = ()
@@ -96,15 +107,21 @@ class ModelSpec(Spec):
         """The structure, for the theory; ``quantized`` where the weights are as the checkpoint stores them."""
         if not self.layers:
             return GENERIC
-        own = self._own()
+        own, more = self._own(), frozenset({"layer_input"} if self.layer_inputs else ())
         several = len(self.layers) > 1
         return Architecture(
-            layers=tuple(kind.structure(label if several else "all", self.norm.per_layer, own) for label, kind in zip(self.labels(), self.layers, strict=True)),
+            layers=tuple(
+                kind.structure(label if several else "all", self.norm.per_layer, own, more) for label, kind in zip(self.labels(), self.layers, strict=True)
+            ),
             tied_embeddings=self.tied_embeddings,
             norm=self.norm.kind,
             final_norm=self.norm.final,
             learned_positions=self.positions is not None,
             head_bias=self.head_bias,
+            embedding_norm=self.norm.embedding,
+            narrow_embedding=self.d_embedding is not None,
+            more_embeddings=self.more_embeddings is not None,
+            layer_inputs=self.layer_inputs is not None,
             kept=frozenset(self.quantization.kept) if quantized and self.quantization else None,
         )
 
@@ -123,6 +140,9 @@ class ModelSpec(Spec):
             found[layer.symbol("n_layers")] = Fraction(kind.count)
             found |= {layer.symbol(name): Fraction(value) for name, value in kind.widths().items()}
         outer = {"d_model": self.d_model, "vocab_size": self.vocab_size, "learned_positions": self.positions}
+        outer |= {"d_embedding": self.d_embedding, "more_embeddings": self.more_embeddings}
+        if self.layer_inputs:
+            outer |= {"d_layer_input": self.layer_inputs.width, "layer_input_vocab": self.layer_inputs.vocab_size}
         found |= {name: Fraction(value) for name, value in outer.items() if value}
         given = {"params": self.params, "active_params": self.active_params}
         return found | {name: value.value for name, value in given.items() if value}

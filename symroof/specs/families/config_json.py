@@ -119,6 +119,15 @@ class Config:
             self.fail(name, f"expected {' or '.join(known)}, found {kind_of_value(value)}", nearest(str(value)[:40], known))
         return value
 
+    def text(self, name: str, longest: int = MOST_LAYERS) -> str | None:
+        """A short text."""
+        return self._taken(name, lambda key, value: self._text(key, value, longest))  # type: ignore[no-any-return]
+
+    def _text(self, name: str, value: Any, longest: int) -> str:
+        if not isinstance(value, str) or not 0 < len(value) <= longest:
+            self.fail(name, f"expected a text, found {kind_of_value(value)}")
+        return value
+
     def number(self, name: str) -> float | None:
         """A positive number, fractional or not."""
         return self._taken(name, self._number)  # type: ignore[no-any-return]
@@ -159,6 +168,11 @@ class Config:
     @property
     def n_layers(self) -> int:
         return self.whole("num_hidden_layers", most=MOST_LAYERS)
+
+    def bounded(self, name: str, layers: int) -> None:
+        """Stop where a field lays out more layers than any model has."""
+        if not 0 < layers <= MOST_LAYERS:
+            self.fail(name, f"lays out {layers:,} layers; from 1 to {MOST_LAYERS:,} can be read")
 
     def inside(self, name: str, defaults: Mapping[str, Any] | None = None) -> Config:
         """The fields of an object inside this one; an absent one has its class's defaults."""

@@ -11,7 +11,6 @@ import json
 import os
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from symroof.specs.errors import InputError, Problem

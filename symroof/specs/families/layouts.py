@@ -26,7 +26,7 @@ def all_of(word: str) -> Layout:
     return lambda c: [word] * c.n_layers
 
 
-ALL_FULL = all_of(FULL)
+ALL_FULL, ALL_LINEAR, NO_FEEDS = all_of(FULL), all_of(LINEAR), all_of(NOTHING)
 
 
 def typed(rule: Rule, name: str = "layer_types") -> Layout:
@@ -57,9 +57,21 @@ def windowed_after(c: Config, i: int) -> str:
     return SLIDING if windowed_if_used(c, i) == SLIDING and i >= c.whole("max_window_layers", least=0) else FULL
 
 
-def full_every(name: str) -> Rule:
-    """The last of every so many layers is full, the others have the window."""
-    return lambda c, i: SLIDING if (i + 1) % c.whole(name) else FULL
+def windowed_after_unasked(c: Config, i: int) -> str:
+    """Layers from ``max_window_layers`` on have the window, where there is one."""
+    return SLIDING if c.maybe("sliding_window") and i >= c.whole("max_window_layers", least=0) else FULL
+
+
+def full_every(name: str | int, first: bool = False) -> Rule:
+    """The last (or ``first``) of every so many layers is full, the others have the window."""
+    return lambda c, i: SLIDING if (i + (not first)) % (name if isinstance(name, int) else c.whole(name)) else FULL
+
+
+def windowed_without_rope(c: Config, i: int) -> str:
+    """Layers without rotation have the window, where it is switched on (SmolLM 3)."""
+    rotated = c.wholes("no_rope_layers", c.n_layers)
+    without = not rotated[i] if rotated else (i + 1) % c.whole("no_rope_layer_interval") == 0
+    return SLIDING if without and windowed_if_used(c, i) == SLIDING else FULL
 
 
 def full_every_where_windowed(name: str) -> Rule:

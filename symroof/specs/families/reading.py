@@ -67,7 +67,7 @@ def _family(document: JsonDocument, place: Location, data: Mapping[str, Any], as
     """The family of a language model, and what to warn about."""
     own, outer = _type(document, place, data), _type(document, (), document.data)
     wrapper = WRAPPERS.get(outer or "")
-    if place and own is None and wrapper:
+    if wrapper and (own is None or not place):  # its text fields may stand flat in the file (Qwen2-VL)
         own = wrapper.family
     if assumed is not None:
         family = family_of(assumed)

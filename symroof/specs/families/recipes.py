@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from symroof.specs.families.config_json import Config
+from symroof.specs.families.config_json import MISSING, Config
 
 Reader = Callable[[Config, int], Any]
 Recipe = Mapping[str, Any]
@@ -28,6 +28,11 @@ def whole(name: str) -> Reader:
 def maybe(name: str, least: int = 1) -> Reader:
     """A whole number, or nothing; a 0 that is allowed is nothing too."""
     return lambda c, layer: c.maybe(name, least) or None
+
+
+def layered(name: str) -> Reader:
+    """A whole number, or a list of one for each layer."""
+    return lambda c, layer: found[layer] if isinstance(c.raw(name), list) and (found := c.wholes(name, c.n_layers, least=1)) else c.whole(name)
 
 
 def flag(name: str) -> Reader:
@@ -98,6 +103,7 @@ def floor_share(c: Config, layer: int = 0) -> int:
 GROUPED: Recipe = {"kind": "gqa", "n_heads": heads, "n_kv_heads": kv_heads, "head_dim": head_dim}
 FLOORED: Recipe = {**GROUPED, "head_dim": floor_share}
 MULTI_HEAD: Recipe = {**GROUPED, "n_kv_heads": heads, "head_dim": even_share}
+QKV_BIAS: Recipe = {"qkv_bias": flag("attention_bias")}
 BIASES: Recipe = {"qkv_bias": flag("attention_bias"), "out_bias": flag("attention_bias")}
 ALL_BIASES: Recipe = {"qkv_bias": True, "out_bias": True}
 WINDOW: Recipe = {"window": whole("sliding_window")}
@@ -106,6 +112,43 @@ CHUNK: Recipe = {"kind": "chunked", "chunk_size": whole("attention_chunk_size")}
 LATENT: Recipe = {
     "kind": "mla", "n_heads": heads, "kv_lora_rank": whole("kv_lora_rank"), "q_lora_rank": maybe("q_lora_rank"), "qk_nope_dim": whole("qk_nope_head_dim"),
     "qk_rope_dim": whole("qk_rope_head_dim"), "value_dim": whole("v_head_dim"), "qkv_bias": flag("attention_bias"), "out_bias": flag("attention_bias"),
+}  # fmt: skip
+
+# -------------------------------------------------------------------------------------------------------- recurrences
+
+
+def dt_rank(c: Config, layer: int = 0) -> int:
+    """The width through which step sizes come: a number, or ``auto`` for a sixteenth of the residual's."""
+    if c.raw("time_step_rank") == "auto":
+        found = -(-c.whole("hidden_size") // 16)
+        c.fill(c.spellings("time_step_rank")[0], found, "auto: hidden_size / 16, rounded up")
+        return found
+    return c.whole("time_step_rank")
+
+
+def inner(c: Config, layer: int = 0) -> int:
+    """Channels of a state space: the file's own number, or so many times the residual width."""
+    return c.maybe("intermediate_size") or c.whole("expand") * c.whole("hidden_size")
+
+
+def shared_out(c: Config, layer: int = 0) -> int:
+    """Channels of a Mamba-2 layer, which its heads share out evenly."""
+    width, n_heads = c.whole("expand") * c.whole("hidden_size"), c.whole("num_heads")
+    given = None if c.raw("mamba_head") in ("auto", MISSING) else c.maybe("mamba_head")
+    if width % n_heads or (given is not None and given * n_heads != width):
+        each_ = f" heads of {given}" if given is not None else " heads"
+        c.fail("num_heads", f"{n_heads}{each_} do not make up the {width} channels of the state")
+    return width
+
+
+STATE_BIASES: Recipe = {"qkv_bias": flag("use_bias"), "out_bias": flag("use_bias"), "conv_bias": flag("use_conv_bias")}
+MAMBA: Recipe = {"kind": "mamba", "d_inner": inner, "d_state": whole("state_size"), "d_conv": whole("conv_kernel"), "dt_rank": dt_rank, **STATE_BIASES}
+MAMBA2: Recipe = {
+    "kind": "mamba2", "d_inner": shared_out, "d_state": whole("state_size"), "d_conv": whole("conv_kernel"), "ssm_heads": whole("num_heads"),
+    "ssm_groups": whole("n_groups"), **STATE_BIASES,
+}  # fmt: skip
+LINEAR_ATTENTION: Recipe = {
+    "kind": "linear", "linear_key_heads": heads, "linear_value_heads": heads, "linear_key_dim": floor_share, "linear_value_dim": floor_share,
 }  # fmt: skip
 
 # ------------------------------------------------------------------------------------------------------- feed-forward
@@ -138,12 +181,39 @@ def shared(count: str, width: str) -> Recipe:
     return {"n_shared_experts": maybe(count, 0), "d_shared": lambda c, layer: c.whole(width) if c.maybe(count, 0) else None}
 
 
+def times_shared(count: str, width: str) -> Recipe:
+    """Shared experts that are one block, so many times as wide."""
+    return {
+        "n_shared_experts": lambda c, layer: 1 if c.maybe(count, 0) else None,
+        "d_shared": lambda c, layer: (c.maybe(count, 0) or 0) * c.whole(width) or None,
+    }
+
+
 def one_shared(width: str) -> Recipe:
     """One shared expert of a width of its own; 0 or null is none."""
     return {"n_shared_experts": lambda c, layer: 1 if c.maybe(width, 0) else None, "d_shared": maybe(width, 0)}
 
 
+def four_times(name: str) -> Reader:
+    """The feed-forward width, four times the residual's where the file does not say."""
+
+    def read(c: Config, layer: int) -> int:
+        found = c.maybe(name)
+        if found is None:
+            found = 4 * c.whole("hidden_size")
+            c.fill(name, found, "4 * hidden_size")
+        return found
+
+    return read
+
+
 # -------------------------------------------------------------------------------------------------------------- norms
+
+
+def normed_if(name: str, how: str) -> Reader:
+    """Queries and keys are normalised where a field says so."""
+    return lambda c, layer: how if c.flag(name) else "none"
+
 
 RMS: Recipe = {"kind": "rms", "per_layer": 2}
 LAYER_NORM: Recipe = {"kind": "layer", "per_layer": 2}

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from symroof.specs.families.dense import DENSE_FAMILIES
 from symroof.specs.families.experts import EXPERT_FAMILIES
 from symroof.specs.families.family import Family
+from symroof.specs.families.older import OLDER_FAMILIES
+from symroof.specs.families.recurrent import RECURRENT_FAMILIES
 
-FAMILIES: Mapping[str, Family] = {**DENSE_FAMILIES, **EXPERT_FAMILIES}
+FAMILIES: Mapping[str, Family] = {**DENSE_FAMILIES, **OLDER_FAMILIES, **EXPERT_FAMILIES, **RECURRENT_FAMILIES}
 
-SAME_AS = {"kimi_k2": "deepseek_v3"}
+SAME_AS = {"kimi_k2": "deepseek_v3", "minimax_text_01": "minimax", "minimax_m1": "minimax"}
 """Types without a class in transformers whose repositories carry the code of another family."""
 
 
@@ -31,6 +33,7 @@ class Wrapper:
 
 
 WRAPPERS: Mapping[str, Wrapper] = {
+    "qwen3_omni_moe": Wrapper("qwen3_omni_moe_text"), "qwen2_5_omni": Wrapper("qwen2_5_omni_text"),
     "aya_vision": Wrapper("cohere2", True), "cohere2_vision": Wrapper("cohere2", True), "deepseek_vl": Wrapper("llama", True),
     "deepseek_vl_hybrid": Wrapper("llama", True), "fast_vlm": Wrapper("qwen2", False, True), "gemma3": Wrapper("gemma3_text", True),
     "gemma3n": Wrapper("gemma3n_text", True), "gemma4": Wrapper("gemma4_text", True), "glm46v": Wrapper("glm4v_text", False),
