@@ -15,7 +15,7 @@ from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import Document
 from symroof.study import Study
 
-PLAIN = ("model", "hardware", "preset")
+PLAIN = ("model", "hardware", "preset", "assume_family")
 NESTED = ("assume", "targets")
 
 

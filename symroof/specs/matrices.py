@@ -87,10 +87,13 @@ def _recurrent(inputs: int, outputs: int, conv: int, taps: int, d_model: int) ->
 
 
 def _experts(e: Experts, d_model: int) -> Iterator[Matrix]:
-    wide = 1 if e.expert == "plain" else 2
+    wide, width = 1 if e.expert == "plain" else 2, e.d_latent or d_model
     yield Matrix("router", e.n_experts, d_model)
-    yield Matrix("experts", e.d_expert, d_model, wide * e.n_experts)
-    yield Matrix("experts", d_model, e.d_expert, e.n_experts)
+    yield Matrix("experts", e.d_expert, width, wide * e.n_experts)
+    yield Matrix("experts", width, e.d_expert, e.n_experts)
+    if e.d_latent:
+        yield Matrix("latent_down", e.d_latent, d_model)
+        yield Matrix("latent_up", d_model, e.d_latent)
     if e.n_shared_experts:
         shared = e.n_shared_experts * (e.d_shared or e.d_expert)
         yield Matrix("shared_experts", shared, d_model, wide)

@@ -39,6 +39,9 @@ COEFFICIENTS = {
 ALWAYS_READ = "fixed_weight_bytes"
 """What ``weight_bytes_read`` is beside the experts, where there are any."""
 
+GATHERED = ("layer_inputs", "positions")
+"""Tables a token takes one row of and multiplies with nothing; the embedding is another, unless the head multiplies with it."""
+
 NOTHING = ("attention_flops_per_pair", "score_bytes_per_pair", "kv_bytes_per_token", "kv_cache_bytes", "kv_cache_bytes_per_device", "state_bytes")
 """Defined as zero where no row makes them."""
 
@@ -103,7 +106,8 @@ class Totals:
     def _parameters(self) -> Iterator[tuple[str, Tree]]:
         held = [cell for cell in self.placed if cell.stream == "params"]
         yield "params", parameters(held)
-        gathered = [] if self.architecture.tied_embeddings else [cell for cell in held if cell.operator == "embedding"]
+        tables = GATHERED if self.architecture.tied_embeddings else ("embedding", *GATHERED)
+        gathered = [cell for cell in held if cell.operator in tables]
         yield "active_params", build.add(Name("params"), *(build.neg(part) for part in (idle_parameters(held), total(gathered)) if part != ZERO))
         if self.architecture.kept is not None:
             narrow = [cell for cell in held if cell.width != KEPT_WIDTH]

@@ -26,6 +26,7 @@ LAYERS = {
     "experts": f"{{attention: {ATTENTION}, ffn: {{kind: moe, n_experts: 6, experts_per_token: 2, d_expert: 40}}}}",
     "shared experts": f"{{attention: {ATTENTION}, ffn: {{kind: moe, n_experts: 6, experts_per_token: 2, d_expert: 40, n_shared_experts: 2, d_shared: 24, shared_gate: true}}}}",
     "plain experts": f"{{attention: {ATTENTION}, ffn: {{kind: moe, n_experts: 6, experts_per_token: 2, d_expert: 40, expert: plain, bias: true}}}}",
+    "experts in a latent": f"{{attention: {ATTENTION}, ffn: {{kind: moe, n_experts: 6, experts_per_token: 2, d_expert: 40, d_latent: 48}}}}",
     "mamba": "{attention: {kind: mamba, d_inner: 128, d_state: 8, d_conv: 4, dt_rank: 5}}",
     "mamba2": "{attention: {kind: mamba2, d_inner: 128, d_state: 8, d_conv: 4, ssm_heads: 4, ssm_groups: 2}}",
     "linear": "{attention: {kind: linear, linear_key_heads: 4, linear_value_heads: 4, linear_key_dim: 16, linear_value_dim: 16}, ffn: {d_ff: 96}}",

@@ -23,7 +23,7 @@ Report = Callable[[Location, str, str], Problem]
 FIELDS = ("quantization_config", "compression_config")
 NESTED = ("text_config", "llm_config", "language_config")
 LISTS = ("modules_to_not_convert", "ignored_layers", "ignore", "modules_not_converted", "exclude_modules", "llm_int8_skip_modules", "skip_modules")
-NEVER = ("embedding", "conv", "router", "shared_gate")
+NEVER = ("embedding", "layer_inputs", "conv", "router", "shared_gate")
 """What no method narrows: tables, short convolutions, and the few columns that choose experts."""
 
 MOST_PATTERNS = 100_000
