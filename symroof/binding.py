@@ -256,12 +256,12 @@ def _varied(single: dict[str, Setting]) -> tuple[tuple[str, str], ...]:
 
 
 def _check_split(values: Mapping[str, Setting], given: Mapping[str, Given]) -> None:
-    """A width that differs between kinds of layer cannot be set for all of them at once without saying how."""
+    """A width that differs between kinds of layer, or between operators, cannot be set for all of them at once without saying how."""
     problems = []
     for name in values:
         parts = sorted(other for other in given if base_name(other) == name and other != name)
         if parts:
-            problems.append(Problem("given", f"{name} differs between kinds of layer in this model", path=name, hint=f"set {' and '.join(parts)}"))
+            problems.append(Problem("given", f"{name} differs between parts of this model", path=name, hint=f"set {' and '.join(parts)}"))
     if problems:
         raise InputError(problems)
 
