@@ -104,6 +104,8 @@ def torchao(fields: Fields) -> dict[str, Any]:
         inside = kind.get("default")
         described = inside if isinstance(inside, Mapping) else {}
         kind, arguments = _snake(str(described.get("_type", ""))), described.get("_data")
+    if not isinstance(kind, str):
+        raise SchemeError("is missing" if kind is None else "expected a text", ("quant_type",))
     if kind in BY_NAME:
         return dict(BY_NAME[kind])
     if kind in GROUPED:

@@ -1,5 +1,6 @@
 """GGUF files: exact parameters and bytes of the models people run, and every way a header can be wrong."""
 
+import random
 import struct
 import time
 from fractions import Fraction
@@ -409,3 +410,25 @@ def test_a_large_vocabulary_is_skipped_quickly(tmp_path):
     started = time.process_time()
     read_gguf(path)
     assert time.process_time() - started < 5
+
+
+def test_bytes_changed_at_random_never_crash(tmp_path):
+    """A header with some bytes changed or missing is a model or bad input, nothing else."""
+    chance = random.Random(5)
+    whole, path = gguf(*SMALL), tmp_path / "changed.gguf"
+    read = 0
+    for _ in range(800):
+        raw = bytearray(whole)
+        for _ in range(chance.randint(1, 3)):
+            at = chance.randrange(len(raw))
+            if chance.random() < 0.3:
+                del raw[at]
+            else:
+                raw[at] = chance.choice((0, 1, 127, 128, 255, chance.randrange(256)))
+        path.write_bytes(raw)
+        try:
+            read_gguf(path)
+            read += 1
+        except InputError:
+            pass
+    assert 0 < read < 800

@@ -1,11 +1,13 @@
 """Quantized checkpoints: resident bytes against what published files say of themselves, and against tensors added up by hand."""
 
+import random
+
 import pytest
 
 from symroof.specs import catalogue
 from symroof.specs.errors import InputError
 from symroof.specs.families.modules import operators_named
-from symroof.specs.families.quantization_config import read_quantization
+from symroof.specs.families.quantization_config import METHODS, read_quantization
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
 from symroof.study import Study
@@ -279,3 +281,41 @@ def test_an_unknown_method_comes_with_those_that_are_known():
 @pytest.mark.parametrize("config", [{}, {"torch_dtype": "float32"}, {"quantization_config": None}, {"text_config": {}}, {"text_config": None}])
 def test_what_is_not_quantized_is_none(config):
     assert read_quantization(config) is None
+
+
+ODD = [
+    None,
+    0,
+    -1,
+    4,
+    10**40,
+    1.5,
+    "x",
+    "int4",
+    [],
+    [1],
+    ["a"],
+    {},
+    {"a": 1},
+    True,
+    [128, 128],
+    ["re:("],
+    ["*", "**.**", "layers."],
+    {"group_0": {"weights": {"num_bits": 4}}},
+]
+FIELDS = ["bits", "group_size", "weight_block_size", "config_groups", "ignore", "modules_to_not_convert", "load_in_4bit", "bnb_4bit_quant_type", "quant_algo",
+          "quantization", "quant_type", "quant_type_kwargs", "weights", "quant_config", "in_group_size", "nbits_per_codebook", "lm_head", "format"]  # fmt: skip
+
+
+def test_fields_of_any_kind_never_crash():
+    """Whatever stands in the fields, the answer is a quantization or bad input."""
+    chance = random.Random(7)
+    read = 0
+    for _ in range(3000):
+        fields = {name: chance.choice(ODD) for name in chance.sample(FIELDS, 5)} | {"quant_method": chance.choice(sorted(METHODS))}
+        try:
+            read_quantization({"quantization_config": fields, "num_hidden_layers": chance.choice([2, None, "a"])})
+            read += 1
+        except InputError:
+            pass
+    assert 0 < read < 3000
