@@ -37,6 +37,21 @@ def test_the_config_of_deepseek_v3_gives_eight_bits_and_scales():
     assert scales / study.exact("quantized_params") == pytest.approx(4 / 128**2, rel=1e-3)
 
 
+def test_deepseek_v3_and_what_its_files_hold_beside_it():
+    """deepseek-ai/DeepSeek-V3: the tensors of its 163 files take 688,574,839,360 byte. They hold, beside the model, a layer that
+    guesses ahead (README_WEIGHTS.md: one more layer of experts, a projection of two streams, five norms, table and head again)
+    and the routers' corrections in 32 bits."""
+
+    def narrow(rows, inputs):
+        return rows * inputs + 4 * -(-rows // 128) * -(-inputs // 128)
+
+    attention = sum(narrow(*shape) for shape in ((1536, 7168), (576, 7168), (128 * 192, 1536), (128 * 256, 512), (7168, 128 * 128)))
+    experts = 257 * (2 * narrow(2048, 7168) + narrow(7168, 2048))
+    wide = 2 * (256 * 7168 + 7168 * 14336 + 2 * 129280 * 7168 + 5 * 7168 + 1536 + 512)
+    beside = attention + experts + wide + 59 * 256 * 4
+    assert Study(model=from_file("deepseek-v3")).exact("weight_bytes") + beside == 688_574_839_360
+
+
 def test_an_awq_config_on_the_command_line(tmp_path):
     """Qwen/Qwen2.5-7B-Instruct-AWQ: two files of 4.48 and 1.09 GB."""
     path = config(tmp_path, "qwen2.5-7b", quantization_config=AWQ)
