@@ -32,7 +32,7 @@ family_option = click.option("--assume-family", metavar="FAMILY", help="Read a c
 def case_options(command: F) -> F:
     """Add the options that describe a case. Options given several times make several cases."""
     decorators = [
-        click.option("--model", multiple=True, metavar="NAME|PATH", help="Catalogue name, model spec, or config.json (or its folder)."),
+        click.option("--model", multiple=True, metavar="NAME|PATH", help="Catalogue name, model spec, config.json (or its folder), or GGUF file."),
         family_option,
         click.option("--hardware", "--system", "hardware", multiple=True, metavar="NAME|PATH", help="Catalogue name or hardware spec."),
         *(click.option(*flags, name, multiple=True, metavar="VALUE", help=text) for name, (flags, text) in SYMBOL_OPTIONS.items()),

@@ -17,7 +17,7 @@ from symroof.cli.options import family_option, json_option
 def command(name: str, assume_family: str | None, as_json: bool) -> None:
     """One entry with values, units and sources: a model, a device, a preset, a quantity, an input, a threshold, a switch.
 
-    NAME is a name of the catalogue or a path to a spec file, to a config.json or to the folder that holds one.
+    NAME is a name of the catalogue or a path to a spec file, to a config.json, to the folder that holds one, or to a GGUF file.
     """
     from symroof.report.entries import entry
 

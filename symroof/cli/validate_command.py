@@ -17,7 +17,7 @@ from symroof.specs.kinds import FILE_KINDS
 @family_option
 @json_option
 def command(files: tuple[str, ...], kind: str | None, assume_family: str | None, as_json: bool) -> None:
-    """Check spec files and config.json files: every problem, with its place and a hint."""
+    """Check spec files, config.json and GGUF files: every problem, with its place and a hint."""
     from symroof.specs.errors import InputError, Problem
 
     problems: list[Problem] = []
