@@ -42,12 +42,14 @@ class GroupedAttention(Block):
     chunk_size: Whole | None = None
     qkv_bias: bool = False
     out_bias: bool = False
-    qk_norm: Literal["none", "head", "full"] = "none"
+    qk_norm: Literal["none", "head", "head_bias", "full"] = "none"
     sinks: bool = False
     out_gate: bool = False
     head_gate: bool = False
     shares_kv: bool = False
     value_is_key: bool = False
+    result_norm: bool = False
+    images_only: bool = False
 
     @model_validator(mode="after")
     def _groups(self) -> GroupedAttention:
@@ -157,6 +159,7 @@ class FeedForward(Block):
     kind: Literal["gated", "plain", "none"] = "gated"
     d_ff: Whole | None = None
     bias: bool = False
+    inner_norm: bool = False
 
     @model_validator(mode="after")
     def _width(self) -> FeedForward:
@@ -169,7 +172,7 @@ class FeedForward(Block):
         return {"d_ff": self.d_ff or 0, "ffn_matrices": matrices} if matrices else {}
 
     def traits(self) -> frozenset[str]:
-        return frozenset({"ffn_bias"} if self.bias else ())
+        return frozenset(name for name, held in (("ffn_bias", self.bias), ("inner_norm", self.inner_norm)) if held)
 
 
 class Experts(Block):
@@ -185,6 +188,8 @@ class Experts(Block):
     bias: bool = False
     router_bias: bool = False
     shared_gate: bool = False
+    shared_bias: bool = False
+    d_latent: Whole | None = None
 
     @model_validator(mode="after")
     def _pool(self) -> Experts:
@@ -200,7 +205,8 @@ class Experts(Block):
 
     def traits(self) -> frozenset[str]:
         on = {"ffn_bias": self.bias, "plain_experts": self.expert == "plain", "shared_expert": self.n_shared_experts is not None}
-        on |= {"router_bias": self.router_bias, "shared_gate": self.shared_gate}
+        on |= {"router_bias": self.router_bias, "shared_gate": self.shared_gate, "shared_bias": self.shared_bias}
+        on |= {"expert_latent": self.d_latent is not None}
         return frozenset(name for name, held in on.items() if held)
 
 
@@ -251,9 +257,9 @@ class LayerKind(Spec):
         if self.mixer is not None:
             yield self.mixer.kind
 
-    def structure(self, label: str, norms: int, own: frozenset[str]) -> Layer:
-        """The kind as the theory sees it."""
+    def structure(self, label: str, norms: int, own: frozenset[str], more: frozenset[str] = frozenset()) -> Layer:
+        """The kind as the theory sees it; ``more`` are traits that the model gives to all its layers."""
         mixers = tuple("gqa" if block.kind == "chunked" else block.kind for block in (self.attention, self.mixer) if block is not None and block.kind != "none")
         qk_norm = self.attention.qk_norm if isinstance(self.attention, GroupedAttention) else "none"
-        traits = frozenset(trait for block in self.blocks for trait in block.traits())
+        traits = frozenset(trait for block in self.blocks for trait in block.traits()) | more
         return Layer(label, mixers, self.ffn.kind, self.attention.reach, traits, qk_norm, norms if self.norms is None else self.norms, own)

@@ -15,30 +15,57 @@ PLAIN_NORM_VECTORS = {"rms": 1, "layer": 2, "none": 0}
 
 
 def layer_rows(layer: Layer, norm: str) -> Iterator[Row]:
-    """The rows of one layer."""
+    """The rows of one layer; one that only images wake is resident and does nothing."""
+    for row in _layer_rows(layer, norm):
+        if row.stream == "params" or not layer.has("images_only"):
+            yield row
+
+
+def _layer_rows(layer: Layer, norm: str) -> Iterator[Row]:
     for mixer in layer.mixers:
         yield from MIXERS[mixer](layer)
     yield from FEED_FORWARDS[layer.feed_forward](layer)
+    if layer.has("layer_input"):
+        yield from gemm("layer_input", "d_model", "d_layer_input")
+        yield from gemm("layer_input", "d_layer_input", "d_model")
     if vectors := layer.norms * PLAIN_NORM_VECTORS[norm]:
         yield stored("norm", f"{vectors}*d_model")
 
 
 def outer_rows(architecture: Architecture) -> Iterator[Row]:
     """What stands outside the layers: tables, final norm, head. A tied head multiplies but is stored once."""
-    yield replace(stored("embedding", "vocab_size*d_model"), kept=False)
+    width = "d_embedding" if architecture.narrow_embedding else "d_model"
+    rows = "(vocab_size + more_embeddings)" if architecture.more_embeddings else "vocab_size"
+    yield replace(stored("embedding", f"{rows}*{width}"), kept=False)
+    yield from _around_embedding(architecture)
     if architecture.learned_positions:
         yield stored("positions", "learned_positions*d_model")
     if architecture.final_norm and (vectors := PLAIN_NORM_VECTORS[architecture.norm]):
         yield stored("norm", f"{vectors}*d_model")
     if architecture.head_bias:
         yield stored("lm_head", "vocab_size")
-    for row in gemm("lm_head", "d_model", "vocab_size", per="logit_rows"):
+    for row in gemm("lm_head", width, "vocab_size", per="logit_rows"):
         if not (row.stream == "params" and architecture.tied_embeddings):
             yield row
 
 
+def _around_embedding(architecture: Architecture) -> Iterator[Row]:
+    """What stands between the table and the residual: a norm, projections to its width and back, vectors for each layer."""
+    if architecture.embedding_norm:
+        yield stored("norm", f"{PLAIN_NORM_VECTORS[architecture.norm]}*d_model")
+    if architecture.narrow_embedding:
+        yield from gemm("embedding_in", "d_embedding", "d_model")
+        yield from gemm("embedding_out", "d_model", "d_embedding")
+    if architecture.layer_inputs:
+        yield replace(stored("layer_inputs", "layer_input_vocab*n_layers*d_layer_input"), kept=False)
+        yield from gemm("layer_input_in", "d_model", "n_layers*d_layer_input")
+        yield stored("norm", "d_layer_input")
+
+
 PARAMETER_GROUPS = {
-    "embedding": "embedding", "positions": "embedding", "lm_head": "head",
+    "embedding": "embedding", "positions": "embedding", "embedding_in": "embedding", "embedding_out": "embedding", "layer_inputs": "embedding",
+    "layer_input_in": "layer inputs", "layer_input": "layer inputs", "latent_down": "experts", "latent_up": "experts",
+    "lm_head": "head",
     "qkv": "attention", "qkv_down": "attention", "q_up": "attention", "kv_up": "attention", "attention": "attention",
     "attention_out": "attention", "head_gate": "attention",
     "ssm_in": "state space", "ssm_x": "state space", "ssm_dt": "state space", "conv": "state space", "scan": "state space", "ssm_out": "state space",

@@ -31,8 +31,14 @@ def gqa(layer: Layer) -> Iterator[Row]:
         yield from gemm("head_gate", "d_model", "n_heads")
     if layer.qk_norm == "head":
         yield stored("qk_norm", "head_dim" if layer.has("shares_kv") else "2*head_dim")
+    if layer.qk_norm == "head_bias":
+        yield stored("qk_norm", "4*head_dim")
     if layer.qk_norm == "full":
         yield stored("qk_norm", "(n_heads + n_kv_heads)*head_dim")
+    if layer.has("result_norm"):
+        yield stored("norm", result)
+    if layer.has("images_only"):
+        yield stored(CORE, "2")
     if layer.has("sinks"):
         yield stored(CORE, "n_heads")
     cache = Row(CORE, "kv", f"{kept}*kv_bytes_per_element", "span", reaching=True, split=HEADS)
