@@ -31,6 +31,7 @@ TRAITS = {
     "inner_norm": "what the feed-forward layer widened is normalised before it is narrowed",
     "images_only": "the layer attends to images and is skipped where there are none: resident, and at rest",
     "layer_input": "the token's own vector for this layer is gated in",
+    "altup": "several copies of the residual are kept beside each other and predicted, and a narrow product runs beside the attention (Gemma 3n)",
 }
 """What a layer may have beside its blocks; each changes rows of the operator table and nothing else."""
 
@@ -79,7 +80,8 @@ class Architecture:
     """Layer kinds in order, and what stands before and after them.
 
     ``narrow_embedding``: tables of their own width, projected to the residual's and back. ``more_embeddings``: rows of the
-    input table that the head does not have. ``layer_inputs``: a second table with a vector for each layer.
+    input table that the head does not have. ``layer_inputs``: a second table with a vector for each layer. ``altup``: the
+    residual is copied before the layers and merged after them.
     ``kept`` are the operators whose matrices stay at ``kept_bytes_per_param`` where the others are quantized; None where
     all parameters have one width.
     """
@@ -94,6 +96,7 @@ class Architecture:
     narrow_embedding: bool = False
     more_embeddings: bool = False
     layer_inputs: bool = False
+    altup: bool = False
     kept: frozenset[str] | None = None
 
 
