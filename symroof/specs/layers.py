@@ -96,7 +96,18 @@ class NoAttention(Block):
     reach: Literal[None] = None
 
 
-class Mamba(Block):
+class Recurrence(Block):
+    """A mixer with a projection into it and one out of it; what stands beside it may have biases of its own."""
+
+    in_bias: bool = False
+    out_bias: bool = False
+
+    def traits(self) -> frozenset[str]:
+        own = {"in_bias": "state_in_bias", "out_bias": "state_out_bias"}
+        return frozenset(own.get(trait, trait) for trait in super().traits())
+
+
+class Mamba(Recurrence):
     """Mamba; ``mixer_norm`` where step sizes, inputs and outputs of the state are normalised (Jamba)."""
 
     kind: Literal["mamba"]
@@ -104,13 +115,11 @@ class Mamba(Block):
     d_state: Whole
     d_conv: Whole
     dt_rank: Whole
-    qkv_bias: bool = False
-    out_bias: bool = False
     conv_bias: bool = True
     mixer_norm: bool = False
 
 
-class Mamba2(Block):
+class Mamba2(Recurrence):
     """Mamba-2."""
 
     kind: Literal["mamba2"]
@@ -119,8 +128,6 @@ class Mamba2(Block):
     d_conv: Whole
     ssm_heads: Whole
     ssm_groups: Whole
-    qkv_bias: bool = False
-    out_bias: bool = False
     conv_bias: bool = True
     mixer_norm: bool = True
 
@@ -142,13 +149,11 @@ class LinearAttention(Block):
         return self
 
 
-class ShortConvolution(Block):
+class ShortConvolution(Recurrence):
     """A gated short convolution of the residual width, with no attention beside it."""
 
     kind: Literal["conv"]
     d_conv: Whole
-    qkv_bias: bool = False
-    out_bias: bool = False
     conv_bias: bool = False
 
 
@@ -159,6 +164,7 @@ class FeedForward(Block):
     d_ff: Whole | None = None
     bias: bool = False
     inner_norm: bool = False
+    learned_activation: bool = False
 
     @model_validator(mode="after")
     def _width(self) -> FeedForward:
@@ -171,7 +177,8 @@ class FeedForward(Block):
         return {"d_ff": self.d_ff or 0, "ffn_matrices": matrices} if matrices else {}
 
     def traits(self) -> frozenset[str]:
-        return frozenset(name for name, held in (("ffn_bias", self.bias), ("inner_norm", self.inner_norm)) if held)
+        on = {"ffn_bias": self.bias, "inner_norm": self.inner_norm, "learned_activation": self.learned_activation}
+        return frozenset(name for name, held in on.items() if held)
 
 
 class Experts(Block):

@@ -116,7 +116,7 @@ def _recurrence(inputs: str, outputs: str, conv: str, state: str, flops: str, he
     The scan in its recurrent form: an outer product added to the state and a product with it, a multiply-add each per
     element; gates and decays are elementwise. The state is read and written by every pass.
     """
-    yield from gemm("ssm_in", "d_model", inputs, bias=f"({inputs})" if layer.has("qkv_bias") else "")
+    yield from gemm("ssm_in", "d_model", inputs, bias=f"({inputs})" if layer.has("state_in_bias") else "")
     kept = state
     if conv:
         yield from matrix("conv", f"({conv})*d_conv", f"({conv})" if layer.has("conv_bias") else "")
@@ -127,7 +127,7 @@ def _recurrence(inputs: str, outputs: str, conv: str, state: str, flops: str, he
     if flops:
         yield Row(SCAN, "flops", flops, "tokens")
     yield Row(SCAN, "state", f"({kept})*state_bytes_per_element", "state_moves")
-    yield from gemm("ssm_out", outputs, "d_model", bias="d_model" if layer.has("out_bias") else "")
+    yield from gemm("ssm_out", outputs, "d_model", bias="d_model" if layer.has("state_out_bias") else "")
 
 
 def mamba(layer: Layer) -> Iterator[Row]:

@@ -88,9 +88,14 @@ def _around(document: JsonDocument, place: Location, c: Config) -> dict[str, Any
     wrapper = WRAPPERS.get(_type(document, (), document.data) or "")
     if not place or wrapper is None or wrapper.tied is None:
         return {}
-    inner = c.filled.pop("tie_word_embeddings", None) is None and wrapper.forwards and c.flag("tie_word_embeddings")
-    around = Config(document, (), document.data, {"tie_word_embeddings": wrapper.tied}, {}, "its class", c.filled)
-    return {"tied_embeddings": around.flag("tie_word_embeddings") or inner}
+    around = Config(document, (), document.data, {"tie_word_embeddings": wrapper.tied}, {}, "its class", {})
+    tied = around.flag("tie_word_embeddings")
+    if not tied and wrapper.forwards and c.flag("tie_word_embeddings"):
+        return {"tied_embeddings": True}
+    decides = around.filled.get("tie_word_embeddings")
+    c.filled.pop("tie_word_embeddings", None)
+    c.filled.update({"tie_word_embeddings": decides} if decides else {})
+    return {"tied_embeddings": tied}
 
 
 def title_of(document: JsonDocument) -> str:

@@ -141,7 +141,7 @@ def shared_out(c: Config, layer: int = 0) -> int:
     return width
 
 
-STATE_BIASES: Recipe = {"qkv_bias": flag("use_bias"), "out_bias": flag("use_bias"), "conv_bias": flag("use_conv_bias")}
+STATE_BIASES: Recipe = {"in_bias": flag("use_bias"), "out_bias": flag("use_bias"), "conv_bias": flag("use_conv_bias")}
 MAMBA: Recipe = {"kind": "mamba", "d_inner": inner, "d_state": whole("state_size"), "d_conv": whole("conv_kernel"), "dt_rank": dt_rank, **STATE_BIASES}
 MAMBA2: Recipe = {
     "kind": "mamba2", "d_inner": shared_out, "d_state": whole("state_size"), "d_conv": whole("conv_kernel"), "ssm_heads": whole("num_heads"),
