@@ -167,7 +167,12 @@ def _telling(kinds: tuple[LayerKind, ...]) -> list[str]:
     )
     if len(set(feeds)) == 1:
         return mixers
-    return feeds if len(set(mixers)) == 1 else [f"{mixer}_{feed}" for mixer, feed in zip(mixers, feeds, strict=True)]
+    return feeds if len(set(mixers)) == 1 else [_both(mixer, feed) for mixer, feed in zip(mixers, feeds, strict=True)]
+
+
+def _both(mixer: str, feed: str) -> str:
+    """A layer that only mixes, or only feeds forward, goes by the one thing it does."""
+    return feed if mixer == "ffn" else mixer if feed == "none" else f"{mixer}_{feed}"
 
 
 def _mixer_word(kind: LayerKind) -> str:

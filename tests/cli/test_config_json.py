@@ -57,7 +57,7 @@ def test_show_prints_layers_parameters_flops_bytes_and_defaults():
     out = good("show", CONFIGS / "gpt-oss-20b.config.json").out
     for heading in ("layers", "parameters", "FLOPs of a token, by operator", "bytes by stream"):
         assert f"\n{heading}\n" in out
-    for said in ("20,914,757,184", "local", "window 128", "moe: 4 of 32 experts of 2,880", "config.json, read as GptOssConfig of transformers"):
+    for said in ("20,914,757,184", "local", "window 128", "moe: 4 of 32 experts of 2,880", "config.json, as GptOssConfig of transformers"):
         assert said in out
     assert "head_dim" in good("show", CONFIGS / "qwen2.5-7b.config.json").out.split("left out of the file and filled in")[1]
 

@@ -35,7 +35,7 @@ def read_config(document: JsonDocument, assume_family: str | None = None) -> Mod
     fields = model_fields(family, c)
     fields |= _around(document, place, c)
     fields |= {"name": name_of(document), "title": title_of(document), "filled": tuple(c.filled.values()), "caveats": tuple(caveats)}
-    fields["source"] = {"title": f"{Path(document.file).name}, read as {family.source} reads it"}
+    fields["source"] = {"title": f"{Path(document.file).name}, as {family.source} reads it"}
     fields["quantization"] = read_quantization(document.data)
     try:
         return ModelSpec.model_validate(fields)
