@@ -31,11 +31,11 @@ from symroof.specs.families.recipes import (
     LATENT,
     LAYER_NORM,
     QKV_BIAS,
+    at_least_taken,
     even_share,
     experts,
     flag,
     heads,
-    layered,
     normed_if,
     one_shared,
     shared,
@@ -149,8 +149,8 @@ EXPERT_FAMILIES: Mapping[str, Family] = {
     "dbrx": Family(
         f"DbrxConfig of {V5}", {"vocab_size": 32000, "hidden_size": 2048, "num_hidden_layers": 24, "num_attention_heads": 16, "tie_word_embeddings": False},
         {**FLOORED, "n_kv_heads": lambda c, i: n_kv_inside(c)}, experts={
-            "kind": "moe", "n_experts": lambda c, i: dbrx_ffn(c).whole("moe_num_experts"), "experts_per_token": lambda c, i: dbrx_ffn(c).whole("moe_top_k"),
-            "d_expert": lambda c, i: dbrx_ffn(c).whole("ffn_hidden_size"),
+            "kind": "moe", "n_experts": lambda c, i: at_least_taken(dbrx_ffn(c), "moe_top_k", "moe_num_experts"),
+            "experts_per_token": lambda c, i: dbrx_ffn(c).whole("moe_top_k"), "d_expert": lambda c, i: dbrx_ffn(c).whole("ffn_hidden_size"),
         },
         names={"hidden_size": ("d_model", "hidden_size"), "num_attention_heads": ("n_heads", "num_attention_heads"),
                "num_hidden_layers": ("n_layers", "num_hidden_layers"), "max_position_embeddings": ("max_seq_len",)},
@@ -257,10 +257,7 @@ EXPERT_FAMILIES: Mapping[str, Family] = {
     ),
     "hunyuan_v1_moe": Family(
         f"HunYuanMoEV1Config of {V5}", sizes(290943, 4096, 11008, 32, 32, None, attention_bias=False, num_experts=1, num_experts_per_tok=1),
-        {**FLOORED_BIASES, "qk_norm": "head"}, experts={
-            "kind": "moe", "n_experts": layered("num_experts"), "experts_per_token": layered("num_experts_per_tok"), "d_expert": whole("intermediate_size"),
-            "n_shared_experts": 1, "d_shared": whole("intermediate_size"),
-        },
+        {**FLOORED_BIASES, "qk_norm": "head"}, experts=experts("num_experts", "intermediate_size", n_shared_experts=1, d_shared=whole("intermediate_size")),
         names={"num_experts": ("num_experts", "num_local_experts"), "num_experts_per_tok": ("moe_topk", "num_experts_per_tok")},
     ),
 }  # fmt: skip

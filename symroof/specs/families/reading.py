@@ -31,6 +31,7 @@ def read_config(document: JsonDocument, assume_family: str | None = None) -> Mod
     """
     place, data = _language_model(document)
     family, caveats = _family(document, place, data, assume_family)
+    caveats += _left_aside(document, data)
     c = Config(document, place, data, family.defaults, family.names, family.source)
     fields = model_fields(family, c)
     fields |= _around(document, place, c)
@@ -81,6 +82,19 @@ def _family(document: JsonDocument, place: Location, data: Mapping[str, Any], as
         near = nearest(own, known_types()) or f"known are {', '.join(known_types())}"
         raise InputError(document.problem((*place, "model_type"), f"no family {own[:60]!r} is known", f"{near}; {ASSUME_HINT}"))
     return family, []
+
+
+OTHER_PARTS = ("vision_config", "audio_config", "vit_config", "speech_config", "talker_config", "code2wav_config", "token2wav_config", "vq_config")
+
+
+def _left_aside(document: JsonDocument, data: Mapping[str, Any]) -> list[str]:
+    """What the file describes and no number counts: parts for images and sounds, layers that guess further tokens."""
+    parts = [name for name in OTHER_PARTS if isinstance(document.data.get(name), dict)]
+    found = [f"the language model alone is counted, without {' and '.join(parts)}"] if parts else []
+    further = data.get("num_nextn_predict_layers", data.get("num_mtp_layers"))
+    if isinstance(further, int) and not isinstance(further, bool) and further > 0:
+        found.append(f"counted without {further} further layer{'s' * (further > 1)} that predict tokens ahead")
+    return found
 
 
 def _around(document: JsonDocument, place: Location, c: Config) -> dict[str, Any]:
