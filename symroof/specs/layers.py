@@ -97,7 +97,18 @@ class NoAttention(Block):
     reach: Literal[None] = None
 
 
-class Mamba(Block):
+class Recurrence(Block):
+    """A mixer with a projection into it and one out of it; what stands beside it may have biases of its own."""
+
+    in_bias: bool = False
+    out_bias: bool = False
+
+    def traits(self) -> frozenset[str]:
+        own = {"in_bias": "state_in_bias", "out_bias": "state_out_bias"}
+        return frozenset(own.get(trait, trait) for trait in super().traits())
+
+
+class Mamba(Recurrence):
     """Mamba; ``mixer_norm`` where step sizes, inputs and outputs of the state are normalised (Jamba)."""
 
     kind: Literal["mamba"]
@@ -105,13 +116,11 @@ class Mamba(Block):
     d_state: Whole
     d_conv: Whole
     dt_rank: Whole
-    qkv_bias: bool = False
-    out_bias: bool = False
     conv_bias: bool = True
     mixer_norm: bool = False
 
 
-class Mamba2(Block):
+class Mamba2(Recurrence):
     """Mamba-2."""
 
     kind: Literal["mamba2"]
@@ -120,8 +129,6 @@ class Mamba2(Block):
     d_conv: Whole
     ssm_heads: Whole
     ssm_groups: Whole
-    qkv_bias: bool = False
-    out_bias: bool = False
     conv_bias: bool = True
     mixer_norm: bool = True
 
@@ -143,13 +150,11 @@ class LinearAttention(Block):
         return self
 
 
-class ShortConvolution(Block):
+class ShortConvolution(Recurrence):
     """A gated short convolution of the residual width, with no attention beside it."""
 
     kind: Literal["conv"]
     d_conv: Whole
-    qkv_bias: bool = False
-    out_bias: bool = False
     conv_bias: bool = False
 
 
@@ -160,6 +165,7 @@ class FeedForward(Block):
     d_ff: Whole | None = None
     bias: bool = False
     inner_norm: bool = False
+    learned_activation: bool = False
 
     @model_validator(mode="after")
     def _width(self) -> FeedForward:
@@ -172,7 +178,8 @@ class FeedForward(Block):
         return {"d_ff": self.d_ff or 0, "ffn_matrices": matrices} if matrices else {}
 
     def traits(self) -> frozenset[str]:
-        return frozenset(name for name, held in (("ffn_bias", self.bias), ("inner_norm", self.inner_norm)) if held)
+        on = {"ffn_bias": self.bias, "inner_norm": self.inner_norm, "learned_activation": self.learned_activation}
+        return frozenset(name for name, held in on.items() if held)
 
 
 class Experts(Block):
@@ -232,14 +239,14 @@ class LayerKind(Spec):
         if not isinstance(data, dict):
             return data
         found = dict(data)
-        missing = [name for name in ("attention", "ffn") if name not in found and "mixer" not in found]
-        if missing:
-            raise Faults([((name,), "is missing") for name in missing])
         for name, kind in (("attention", "gqa"), ("ffn", "gated")):
             if isinstance(found.get(name), dict) and "kind" not in found[name]:
                 found[name] = {"kind": kind, **found[name]}
         if isinstance(found.get("attention"), dict) and found["attention"].get("kind") in MIXER_KINDS and "mixer" not in found:
             found["mixer"] = found.pop("attention")
+        missing = [name for name in ("attention", "ffn") if name not in found and "mixer" not in found]
+        if missing:
+            raise Faults([((name,), "is missing") for name in missing])
         return found
 
     @property

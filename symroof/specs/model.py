@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
 from symroof.specs.fields import NAME, Source, Spec, amount, whole
-from symroof.specs.layers import Experts, LayerKind
+from symroof.specs.layers import Experts, GroupedAttention, LayerKind
 from symroof.specs.matrices import Matrix, matrices
 from symroof.specs.quantization import Quantization
 from symroof.theory.architecture import GENERIC, Architecture
@@ -35,6 +36,13 @@ class LayerInputs(Spec):
 
     vocab_size: Whole
     width: Whole
+
+
+class AltUp(Spec):
+    """Copies of the residual beside each other, and a narrow product beside the attention (Gemma 3n)."""
+
+    inputs: Whole
+    laurel_rank: Whole
 
 
 class Filled(Spec):
@@ -64,6 +72,7 @@ class ModelSpec(Spec):
     d_embedding: Whole | None = None
     more_embeddings: Whole | None = None
     layer_inputs: LayerInputs | None = None
+    altup: AltUp | None = None
     max_context: Whole | None = None
     norm: Norm = Norm()
     layers: tuple[LayerKind, ...] = ()
@@ -114,9 +123,8 @@ class ModelSpec(Spec):
         found: list[str] = []
         for kind, telling in zip(self.layers, _telling(self.layers), strict=True):
             label = kind.label or telling
-            while label in found:
-                label += "x"
-            found.append(label)
+            numbered = (f"{label}{n}" for n in itertools.count(2))
+            found.append(label if label not in found else next(name for name in numbered if name not in found))
         return found
 
     def operator_widths(self) -> dict[str, Fraction]:
@@ -132,7 +140,7 @@ class ModelSpec(Spec):
         with ``widths`` of their own."""
         if not self.layers:
             return GENERIC
-        own, more = self._own(), frozenset({"layer_input"} if self.layer_inputs else ())
+        own, more = self._own(), frozenset(trait for trait, held in (("layer_input", self.layer_inputs), ("altup", self.altup)) if held)
         several = len(self.layers) > 1
         return Architecture(
             layers=tuple(
@@ -147,6 +155,7 @@ class ModelSpec(Spec):
             narrow_embedding=self.d_embedding is not None,
             more_embeddings=self.more_embeddings is not None,
             layer_inputs=self.layer_inputs is not None,
+            altup=self.altup is not None,
             kept=frozenset(self.quantization.kept) if quantized and self.quantization else None,
             widths=widths if quantized else frozenset(),
         )
@@ -169,6 +178,8 @@ class ModelSpec(Spec):
         outer |= {"d_embedding": self.d_embedding, "more_embeddings": self.more_embeddings}
         if self.layer_inputs:
             outer |= {"d_layer_input": self.layer_inputs.width, "layer_input_vocab": self.layer_inputs.vocab_size}
+        if self.altup:
+            outer |= {"altup_inputs": self.altup.inputs, "laurel_rank": self.altup.laurel_rank}
         found |= {name: Fraction(value) for name, value in outer.items() if value}
         given = {"params": self.params, "active_params": self.active_params}
         return found | {name: value.value for name, value in given.items() if value}
@@ -182,12 +193,21 @@ def _telling(kinds: tuple[LayerKind, ...]) -> list[str]:
     )
     if len(set(feeds)) == 1:
         return mixers
-    return feeds if len(set(mixers)) == 1 else [f"{mixer}_{feed}" for mixer, feed in zip(mixers, feeds, strict=True)]
+    return feeds if len(set(mixers)) == 1 else [_both(mixer, feed) for mixer, feed in zip(mixers, feeds, strict=True)]
+
+
+def _both(mixer: str, feed: str) -> str:
+    """A layer that only mixes, or only feeds forward, goes by the one thing it does."""
+    return feed if mixer == "ffn" else mixer if feed == "none" else f"{mixer}_{feed}"
 
 
 def _mixer_word(kind: LayerKind) -> str:
+    attention = kind.attention
     if kind.mixer is not None:
         return kind.mixer.kind.replace("gated_", "")
-    if kind.attention.kind == "none":
+    if attention.kind == "none":
         return "ffn"
-    return {"window": "local", "chunk": "chunked"}.get(kind.attention.reach or "", "full")
+    if isinstance(attention, GroupedAttention) and attention.images_only:
+        return "image"
+    shared = "_shared" if isinstance(attention, GroupedAttention) and attention.shares_kv else ""
+    return {"window": "local", "chunk": "chunked"}.get(attention.reach or "", "full") + shared

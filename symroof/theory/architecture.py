@@ -9,8 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 TRAITS = {
-    "qkv_bias": "the projections into the mixer have bias vectors",
-    "out_bias": "the projection out of the mixer has one",
+    "qkv_bias": "the projections into the attention have bias vectors",
+    "out_bias": "the projection out of the attention has one",
+    "state_in_bias": "the projection into a recurrence or a short convolution has a bias vector",
+    "state_out_bias": "the projection out of it has one",
     "ffn_bias": "the feed-forward matrices have bias vectors, of every expert too",
     "sinks": "one learned score a query head that takes probability and no value",
     "out_gate": "the query projection makes a gate of the attention's result too",
@@ -29,8 +31,10 @@ TRAITS = {
     "expert_latent": "routed experts work on a narrower latent, with a matrix into it and one out of it",
     "result_norm": "the attention's result is normalised before its projection",
     "inner_norm": "what the feed-forward layer widened is normalised before it is narrowed",
+    "learned_activation": "the feed-forward layer's activation has two learned numbers",
     "images_only": "the layer attends to images and is skipped where there are none: resident, and at rest",
     "layer_input": "the token's own vector for this layer is gated in",
+    "altup": "several copies of the residual are kept beside each other and predicted, and a narrow product runs beside the attention (Gemma 3n)",
 }
 """What a layer may have beside its blocks; each changes rows of the operator table and nothing else."""
 
@@ -79,7 +83,8 @@ class Architecture:
     """Layer kinds in order, and what stands before and after them.
 
     ``narrow_embedding``: tables of their own width, projected to the residual's and back. ``more_embeddings``: rows of the
-    input table that the head does not have. ``layer_inputs``: a second table with a vector for each layer.
+    input table that the head does not have. ``layer_inputs``: a second table with a vector for each layer. ``altup``: the
+    residual is copied before the layers and merged after them.
     ``kept`` are the operators whose matrices stay at ``kept_bytes_per_param`` where the others are quantized; None where
     all parameters have one width. ``widths`` are those with a width of their own (``weight_bytes_per_param.down``).
     """
@@ -94,6 +99,7 @@ class Architecture:
     narrow_embedding: bool = False
     more_embeddings: bool = False
     layer_inputs: bool = False
+    altup: bool = False
     kept: frozenset[str] | None = None
     widths: frozenset[str] = frozenset()
 

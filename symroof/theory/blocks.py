@@ -8,7 +8,7 @@ from dataclasses import replace
 from symroof.theory.architecture import Architecture, Layer
 from symroof.theory.feed_forwards import FEED_FORWARDS
 from symroof.theory.mixers import MIXERS
-from symroof.theory.rows import Row, gemm, stored
+from symroof.theory.rows import Row, gemm, product, stored
 
 PLAIN_NORM_VECTORS = {"rms": 1, "layer": 2, "none": 0}
 """Vectors of one normalisation module: a weight, or a weight and a bias."""
@@ -28,6 +28,8 @@ def _layer_rows(layer: Layer, norm: str) -> Iterator[Row]:
     if layer.has("layer_input"):
         yield from gemm("layer_input", "d_model", "d_layer_input")
         yield from gemm("layer_input", "d_layer_input", "d_model")
+    if layer.has("altup"):
+        yield from _altup()
     if vectors := layer.norms * PLAIN_NORM_VECTORS[norm]:
         yield stored("norm", f"{vectors}*d_model")
 
@@ -60,11 +62,28 @@ def _around_embedding(architecture: Architecture) -> Iterator[Row]:
         yield replace(stored("layer_inputs", "layer_input_vocab*n_layers*d_layer_input"), kept=False)
         yield from gemm("layer_input_in", "d_model", "n_layers*d_layer_input")
         yield stored("norm", "d_layer_input")
+    if architecture.altup:
+        yield from gemm("altup_in", "d_model", "(altup_inputs - 1)*d_model")
+        yield from gemm("altup_out", "(altup_inputs - 1)*d_model", "d_model")
+
+
+def _altup() -> Iterator[Row]:
+    """Copies of the residual (alternating updates, Baykal et al. 2023, arXiv 2301.13310, as Gemma 3n has them): a router that
+    runs before and after the layer, coefficients that predict and correct the copies, and the narrow product beside."""
+    yield from gemm("altup", "d_model", "altup_inputs")
+    yield from product("altup", "d_model*altup_inputs", "d_model + altup_inputs")
+    yield from gemm("altup", "altup_inputs", "altup_inputs^2")
+    yield from product("altup", "d_model*altup_inputs^2", "2*altup_inputs*d_model")
+    yield from gemm("altup", "altup_inputs", "altup_inputs")
+    yield stored("norm", "3*d_model")
+    yield from gemm("laurel", "d_model", "laurel_rank")
+    yield from gemm("laurel", "laurel_rank", "d_model")
 
 
 PARAMETER_GROUPS = {
     "embedding": "embedding", "positions": "embedding", "embedding_in": "embedding", "embedding_out": "embedding", "layer_inputs": "embedding",
-    "layer_input_in": "layer inputs", "layer_input": "layer inputs", "latent_down": "experts", "latent_up": "experts",
+    "layer_input_in": "layer inputs", "layer_input": "layer inputs", "altup_in": "altup", "altup_out": "altup", "altup": "altup", "laurel": "altup",
+    "latent_down": "experts", "latent_up": "experts",
     "lm_head": "head",
     "qkv": "attention", "qkv_down": "attention", "q_up": "attention", "kv_up": "attention", "attention": "attention",
     "attention_out": "attention", "head_gate": "attention",

@@ -13,6 +13,8 @@ def dense(layer: Layer) -> Iterator[Row]:
     wide = "(ffn_matrices - 1)*d_ff"
     operator = "gate_up" if layer.feed_forward == "gated" else "up"
     yield from gemm(operator, "d_model", wide, bias=wide if layer.has("ffn_bias") else "")
+    if layer.has("learned_activation"):
+        yield stored(operator, "2")
     if layer.has("inner_norm"):
         yield stored("norm", "d_ff")
     yield from gemm("down", "d_ff", "d_model", bias="d_model" if layer.has("ffn_bias") else "")

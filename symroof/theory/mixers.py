@@ -117,7 +117,7 @@ def _recurrence(inputs: str, outputs: str, conv: str, state: str, flops: str, he
     element; gates and decays are elementwise. The state is read and written by every pass: the last inputs of the
     convolution, ``d_conv`` of them as transformers keeps them, and what the scan carries.
     """
-    yield from gemm("ssm_in", "d_model", inputs, bias=f"({inputs})" if layer.has("qkv_bias") else "")
+    yield from gemm("ssm_in", "d_model", inputs, bias=f"({inputs})" if layer.has("state_in_bias") else "")
     if conv:
         yield from matrix("conv", f"({conv})*d_conv", f"({conv})" if layer.has("conv_bias") else "")
         yield Row("conv", "flops", f"2 FLOP*({conv})*d_conv", "tokens")
@@ -127,7 +127,7 @@ def _recurrence(inputs: str, outputs: str, conv: str, state: str, flops: str, he
     if flops:
         yield Row(SCAN, "flops", flops, "tokens")
         yield Row(SCAN, "state", state, "state_moves")
-    yield from gemm("ssm_out", outputs, "d_model", bias="d_model" if layer.has("out_bias") else "")
+    yield from gemm("ssm_out", outputs, "d_model", bias="d_model" if layer.has("state_out_bias") else "")
 
 
 def mamba(layer: Layer) -> Iterator[Row]:

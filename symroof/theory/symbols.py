@@ -79,6 +79,8 @@ ARCHITECTURE = (
     _symbol("more_embeddings", "V_{img}", "token", "rows of the input table that the head does not have", counted=True),
     _symbol("d_layer_input", "d_p", "", "width of the vector that a token brings for each layer", counted=True),
     _symbol("layer_input_vocab", "V_p", "token", "rows of the table of those vectors", counted=True),
+    _symbol("altup_inputs", "a_u", "", "copies of the residual that are kept beside each other", counted=True),
+    _symbol("laurel_rank", "r_l", "", "width of the narrow product beside the attention", counted=True),
     _symbol("learned_positions", "n_{pos}", "token", "learned position vectors", counted=True),
 )
 

@@ -45,7 +45,6 @@ DENSE_FAMILIES: Mapping[str, Family] = {
     ),
     "vaultgemma": Family(f"VaultGemmaConfig of {V5}", GEMMA_SIZES, FLOORED_BIASES, mixing=typed(full_every(2))),
     "phi3": Family(f"Phi3Config of {V5}", sizes(32064, 3072, 8192, 32, 32, None, sliding_window=None), FLOORED, mixing=each(windowed)),
-    "phi4_multimodal": Family(f"Phi4MultimodalConfig of {V5}", sizes(200064, 3072, 8192, 32, 32, 8, sliding_window=None), FLOORED, mixing=each(windowed)),
     "olmo": Family(f"OlmoConfig of {V5}", sizes(50304, 4096, 11008, 32, 32, None, attention_bias=False), FLOORED_BIASES, norm={"kind": "none"}),
     "olmo2": Family(f"Olmo2Config of {V5}", sizes(50304, 4096, 11008, 32, 32, None, attention_bias=False), {**FLOORED_BIASES, "qk_norm": "full"}),
     "olmo3": Family(
@@ -98,6 +97,9 @@ DENSE_FAMILIES: Mapping[str, Family] = {
     "cohere2": Family(
         f"Cohere2Config of {V5}", sizes(256000, 8192, 22528, 40, 64, None, attention_bias=False, sliding_window=4096, sliding_window_pattern=4, **TIED),
         FLOORED_BIASES, mixing=typed(full_every("sliding_window_pattern")), norm={"per_layer": 1},
+    ),
+    "apertus": Family(
+        f"ApertusConfig of {V5}", sizes(131072, 4096, 14336, 32, 32, None, attention_bias=False), {**FLOORED_BIASES, "qk_norm": "head"}, ffn={**PLAIN, "learned_activation": True},
     ),
     "bitnet": Family(
         f"BitNetConfig of {V5}", sizes(128256, 2560, 6912, 30, 20, 5, attention_bias=False), {**FLOORED_BIASES, "result_norm": True}, ffn={**GATED, "inner_norm": True},

@@ -31,10 +31,11 @@ from symroof.specs.families.recipes import (
     LATENT,
     LAYER_NORM,
     QKV_BIAS,
+    at_least_taken,
+    even_share,
     experts,
     flag,
     heads,
-    layered,
     normed_if,
     one_shared,
     shared,
@@ -47,7 +48,7 @@ ROUTED = {"n_routed_experts": ("n_routed_experts", "num_experts", "num_local_exp
 LOCAL = {"num_local_experts": ("num_local_experts", "num_experts")}
 FLOORED_BIASES = {**FLOORED, **BIASES}
 QWEN_EXPERTS = experts("num_experts", "moe_intermediate_size")
-QWEN_SHARED = {**QWEN_EXPERTS, **one_shared("shared_expert_intermediate_size"), "shared_gate": True}
+QWEN_SHARED = {**QWEN_EXPERTS, "n_shared_experts": 1, "d_shared": whole("shared_expert_intermediate_size"), "shared_gate": True}
 ROUTED_SHARED = experts("n_routed_experts", "moe_intermediate_size", **shared("n_shared_experts", "moe_intermediate_size"))
 
 
@@ -148,8 +149,8 @@ EXPERT_FAMILIES: Mapping[str, Family] = {
     "dbrx": Family(
         f"DbrxConfig of {V5}", {"vocab_size": 32000, "hidden_size": 2048, "num_hidden_layers": 24, "num_attention_heads": 16, "tie_word_embeddings": False},
         {**FLOORED, "n_kv_heads": lambda c, i: n_kv_inside(c)}, experts={
-            "kind": "moe", "n_experts": lambda c, i: dbrx_ffn(c).whole("moe_num_experts"), "experts_per_token": lambda c, i: dbrx_ffn(c).whole("moe_top_k"),
-            "d_expert": lambda c, i: dbrx_ffn(c).whole("ffn_hidden_size"),
+            "kind": "moe", "n_experts": lambda c, i: at_least_taken(dbrx_ffn(c), "moe_top_k", "moe_num_experts"),
+            "experts_per_token": lambda c, i: dbrx_ffn(c).whole("moe_top_k"), "d_expert": lambda c, i: dbrx_ffn(c).whole("ffn_hidden_size"),
         },
         names={"hidden_size": ("d_model", "hidden_size"), "num_attention_heads": ("n_heads", "num_attention_heads"),
                "num_hidden_layers": ("n_layers", "num_hidden_layers"), "max_position_embeddings": ("max_seq_len",)},
@@ -183,6 +184,30 @@ EXPERT_FAMILIES: Mapping[str, Family] = {
         sizes(154880, 2048, 10240, 47, 20, 20, kv_lora_rank=512, q_lora_rank=768, qk_nope_head_dim=192, qk_rope_head_dim=64, v_head_dim=256, attention_bias=False,
               moe_intermediate_size=1536, num_experts_per_tok=4, n_shared_experts=1, n_routed_experts=64, first_k_dense_replace=1),
         LATENT, experts=ROUTED_SHARED, feeding=feed_typed(sparse_from("first_k_dense_replace")), names=ROUTED,
+    ),
+    "minicpm3": Family(
+        f"MiniCPM3Config of {V5}",
+        sizes(73448, 2560, 6400, 62, 40, 40, kv_lora_rank=256, q_lora_rank=768, qk_nope_head_dim=64, qk_rope_head_dim=32, attention_bias=False, mlp_bias=False) | TIED,
+        {**LATENT, "value_dim": lambda c, i: c.maybe("v_head_dim") or even_share(c)}, ffn={**GATED, "bias": flag("mlp_bias")},
+    ),
+    "youtu": Family(
+        f"YoutuConfig of {V5}", sizes(128256, 2048, 6144, 32, 16, 16, **LATENT_SIZES) | TIED, LATENT,
+    ),
+    "afmoe": Family(
+        f"AfmoeConfig of {V5}",
+        sizes(200192, 2048, 6144, 32, 16, None, head_dim=128, attention_bias=False, sliding_window=1024, global_attn_every_n_layers=4, moe_intermediate_size=1408,
+              num_dense_layers=1, num_experts=64, num_experts_per_tok=6, num_shared_experts=2),
+        {**FLOORED_BIASES, "qk_norm": "head", "out_gate": True},
+        experts=experts("num_experts", "moe_intermediate_size", router_bias=True, **shared("num_shared_experts", "moe_intermediate_size")),
+        mixing=typed(full_every("global_attn_every_n_layers")), feeding=each(sparse_from("num_dense_layers")), norm={"per_layer": 4},
+    ),
+    "hy_v3": Family(
+        f"HYV3Config of {V5}",
+        sizes(120832, 4096, 13312, 80, 64, 8, head_dim=128, attention_bias=False, mlp_bias=False, moe_intermediate_size=1536, num_experts=192, num_experts_per_tok=8,
+              num_shared_experts=1, first_k_dense_replace=1),
+        {**FLOORED_BIASES, "qk_norm": "head"}, ffn={**GATED, "bias": flag("mlp_bias")},
+        experts=experts("num_experts", "moe_intermediate_size", **times_shared("num_shared_experts", "moe_intermediate_size")),
+        feeding=feed_typed(sparse_from("first_k_dense_replace")), names={"num_experts": ("num_experts", "num_local_experts")},
     ),
     "solar_open": Family(
         f"SolarOpenConfig of {V5}",
@@ -232,10 +257,7 @@ EXPERT_FAMILIES: Mapping[str, Family] = {
     ),
     "hunyuan_v1_moe": Family(
         f"HunYuanMoEV1Config of {V5}", sizes(290943, 4096, 11008, 32, 32, None, attention_bias=False, num_experts=1, num_experts_per_tok=1),
-        {**FLOORED_BIASES, "qk_norm": "head"}, experts={
-            "kind": "moe", "n_experts": layered("num_experts"), "experts_per_token": layered("num_experts_per_tok"), "d_expert": whole("intermediate_size"),
-            "n_shared_experts": 1, "d_shared": whole("intermediate_size"),
-        },
+        {**FLOORED_BIASES, "qk_norm": "head"}, experts=experts("num_experts", "intermediate_size", n_shared_experts=1, d_shared=whole("intermediate_size")),
         names={"num_experts": ("num_experts", "num_local_experts"), "num_experts_per_tok": ("moe_topk", "num_experts_per_tok")},
     ),
 }  # fmt: skip

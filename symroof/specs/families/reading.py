@@ -31,11 +31,12 @@ def read_config(document: JsonDocument, assume_family: str | None = None) -> Mod
     """
     place, data = _language_model(document)
     family, caveats = _family(document, place, data, assume_family)
+    caveats += _left_aside(document, data)
     c = Config(document, place, data, family.defaults, family.names, family.source)
     fields = model_fields(family, c)
     fields |= _around(document, place, c)
     fields |= {"name": name_of(document), "title": title_of(document), "filled": tuple(c.filled.values()), "caveats": tuple(caveats)}
-    fields["source"] = {"title": f"{Path(document.file).name}, read as {family.source} reads it"}
+    fields["source"] = {"title": f"{Path(document.file).name}, as {family.source} reads it"}
     fields["quantization"] = read_quantization(document.data, document.problem)
     try:
         return ModelSpec.model_validate(fields)
@@ -83,14 +84,32 @@ def _family(document: JsonDocument, place: Location, data: Mapping[str, Any], as
     return family, []
 
 
+OTHER_PARTS = ("vision_config", "audio_config", "vit_config", "speech_config", "talker_config", "code2wav_config", "token2wav_config", "vq_config")
+
+
+def _left_aside(document: JsonDocument, data: Mapping[str, Any]) -> list[str]:
+    """What the file describes and no number counts: parts for images and sounds, layers that guess further tokens."""
+    parts = [name for name in OTHER_PARTS if isinstance(document.data.get(name), dict)]
+    found = [f"the language model alone is counted, without {' and '.join(parts)}"] if parts else []
+    further = data.get("num_nextn_predict_layers", data.get("num_mtp_layers"))
+    if isinstance(further, int) and not isinstance(further, bool) and further > 0:
+        found.append(f"counted without {further} further layer{'s' * (further > 1)} that predict tokens ahead")
+    return found
+
+
 def _around(document: JsonDocument, place: Location, c: Config) -> dict[str, Any]:
     """What the file around a nested language model decides: whether the embeddings are tied."""
     wrapper = WRAPPERS.get(_type(document, (), document.data) or "")
     if not place or wrapper is None or wrapper.tied is None:
         return {}
-    inner = c.filled.pop("tie_word_embeddings", None) is None and wrapper.forwards and c.flag("tie_word_embeddings")
-    around = Config(document, (), document.data, {"tie_word_embeddings": wrapper.tied}, {}, "its class", c.filled)
-    return {"tied_embeddings": around.flag("tie_word_embeddings") or inner}
+    around = Config(document, (), document.data, {"tie_word_embeddings": wrapper.tied}, {}, "its class", {})
+    tied = around.flag("tie_word_embeddings")
+    if not tied and wrapper.forwards and c.flag("tie_word_embeddings"):
+        return {"tied_embeddings": True}
+    decides = around.filled.get("tie_word_embeddings")
+    c.filled.pop("tie_word_embeddings", None)
+    c.filled.update({"tie_word_embeddings": decides} if decides else {})
+    return {"tied_embeddings": tied}
 
 
 def title_of(document: JsonDocument) -> str:

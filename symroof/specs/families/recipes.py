@@ -141,7 +141,7 @@ def shared_out(c: Config, layer: int = 0) -> int:
     return width
 
 
-STATE_BIASES: Recipe = {"qkv_bias": flag("use_bias"), "out_bias": flag("use_bias"), "conv_bias": flag("use_conv_bias")}
+STATE_BIASES: Recipe = {"in_bias": flag("use_bias"), "out_bias": flag("use_bias"), "conv_bias": flag("use_conv_bias")}
 MAMBA: Recipe = {"kind": "mamba", "d_inner": inner, "d_state": whole("state_size"), "d_conv": whole("conv_kernel"), "dt_rank": dt_rank, **STATE_BIASES}
 MAMBA2: Recipe = {
     "kind": "mamba2", "d_inner": shared_out, "d_state": whole("state_size"), "d_conv": whole("conv_kernel"), "ssm_heads": whole("num_heads"),
@@ -162,18 +162,20 @@ MLP_BIAS: Recipe = {"bias": flag("mlp_bias")}
 def n_experts(name: str) -> Reader:
     """The experts of a layer: at least as many as one token is sent to."""
 
-    def read(c: Config, layer: int) -> int:
-        taken, found = c.whole("num_experts_per_tok"), c.whole(name)
-        if taken > found:
-            c.fail("num_experts_per_tok", f"{taken} is more than {name} {found}")
-        return found
+    return lambda c, layer: at_least_taken(c, "num_experts_per_tok", name, layer)
 
-    return read
+
+def at_least_taken(c: Config, taken: str, name: str, layer: int = 0) -> int:
+    """Experts there are, checked against those one token is sent to."""
+    of, found = layered(taken)(c, layer), layered(name)(c, layer)
+    if of > found:
+        c.fail(taken, f"{of} is more than {name} {found}")
+    return int(found)
 
 
 def experts(count: str, width: str, **more: Any) -> Recipe:
     """A mixture of experts by the fields that hold how many there are and how wide one is."""
-    return {"kind": "moe", "n_experts": n_experts(count), "experts_per_token": whole("num_experts_per_tok"), "d_expert": whole(width), **more}
+    return {"kind": "moe", "n_experts": n_experts(count), "experts_per_token": layered("num_experts_per_tok"), "d_expert": whole(width), **more}
 
 
 def shared(count: str, width: str) -> Recipe:

@@ -36,6 +36,7 @@ from symroof.specs.families.recipes import (
     Recipe,
     experts,
     flag,
+    heads,
     made,
     maybe,
     one_shared,
@@ -59,8 +60,13 @@ HYBRID_SIZES = {
     "num_heads": 128, "mamba_head": "auto", "n_groups": 1, "state_size": 256, "conv_kernel": 4, "expand": 2, "use_conv_bias": True, "use_bias": False,
     "attention_bias": False,
 }  # fmt: skip
+OLMO_DELTA: Recipe = {
+    **GATED_DELTA, "linear_key_heads": lambda c, i: c.maybe("linear_num_key_heads") or heads(c),
+    "linear_value_heads": lambda c, i: c.maybe("linear_num_value_heads") or heads(c), "linear_key_dim": lambda c, i: olmo_key_dim(c),
+    "linear_value_dim": lambda c, i: c.maybe("linear_value_head_dim") or 2 * olmo_key_dim(c),
+}  # fmt: skip
 SHORT_CONV: Recipe = {
-    "kind": "conv", "d_conv": whole("conv_L_cache"), "qkv_bias": flag("conv_bias"), "out_bias": flag("conv_bias"), "conv_bias": flag("conv_bias"),
+    "kind": "conv", "d_conv": whole("conv_L_cache"), "in_bias": flag("conv_bias"), "out_bias": flag("conv_bias"), "conv_bias": flag("conv_bias"),
 }  # fmt: skip
 HYBRID_NAMES = {
     "state_size": ("mamba_d_state",), "conv_kernel": ("mamba_d_conv",), "expand": ("mamba_expand",), "use_bias": ("mamba_proj_bias",),
@@ -95,6 +101,15 @@ def lfm2_width(c: Config, i: int) -> int:
         return width
     width, multiple = int(2 * width / 3), c.whole("block_multiple_of")
     return width if factor is None else multiple * -(-int(factor * width) // multiple)
+
+
+def olmo_key_dim(c: Config) -> int:
+    """OLMo hybrid: three quarters of an even share of the residual width, where the file does not say."""
+    found = c.maybe("linear_key_head_dim")
+    if found is None:
+        found = int(0.75 * c.whole("hidden_size") / (c.maybe("linear_num_key_heads") or heads(c)))
+        c.fill("linear_key_head_dim", found, "0.75 * hidden_size / linear_num_key_heads")
+    return found
 
 
 def lfm2_attention(c: Config, i: int) -> str:
@@ -182,6 +197,11 @@ RECURRENT_FAMILIES: Mapping[str, Family] = {
         f"Qwen3_5MoeTextConfig of {V5}",
         sizes(248320, 2048, None, 40, 16, 2, moe_intermediate_size=512, shared_expert_intermediate_size=512, num_experts_per_tok=8, num_experts=256, **DELTA_SIZES),
         GATED_FULL, mixers={LINEAR: GATED_DELTA}, experts=QWEN_SHARED, mixing=typed(linear_but_every("full_attention_interval")),
+    ),
+    "olmo_hybrid": Family(
+        f"OlmoHybridConfig of {V5}",
+        sizes(100352, 3840, 11008, 32, 30, None, attention_bias=False, linear_conv_kernel_dim=4, full_attention_interval=4),
+        {**FLOORED_BIASES, "qk_norm": "full"}, mixers={LINEAR: OLMO_DELTA}, mixing=typed(linear_but_every("full_attention_interval")),
     ),
     "minimax": Family(
         f"MiniMaxConfig of {V5}", sizes(32000, 4096, 14336, 32, 32, 8, sliding_window=None, num_experts_per_tok=2, num_local_experts=8),

@@ -9,9 +9,10 @@ from symroof.specs.families.dense import DENSE_FAMILIES
 from symroof.specs.families.experts import EXPERT_FAMILIES
 from symroof.specs.families.family import Family
 from symroof.specs.families.older import OLDER_FAMILIES
+from symroof.specs.families.own_parts import OWN_PARTS
 from symroof.specs.families.recurrent import RECURRENT_FAMILIES
 
-FAMILIES: Mapping[str, Family] = {**DENSE_FAMILIES, **OLDER_FAMILIES, **EXPERT_FAMILIES, **RECURRENT_FAMILIES}
+FAMILIES: Mapping[str, Family] = {**DENSE_FAMILIES, **OLDER_FAMILIES, **EXPERT_FAMILIES, **RECURRENT_FAMILIES, **OWN_PARTS}
 
 SAME_AS = {"kimi_k2": "deepseek_v3", "minimax_text_01": "minimax", "minimax_m1": "minimax"}
 """Types without a class in transformers whose repositories carry the code of another family."""
@@ -42,7 +43,7 @@ WRAPPERS: Mapping[str, Wrapper] = {
     "internvl": Wrapper("qwen2", True), "janus": Wrapper("llama", True), "kimi_k25": Wrapper("deepseek_v3", True), "lfm2_vl": Wrapper("lfm2", True),
     "llama4": Wrapper("llama4_text", False), "llava": Wrapper("llama", False, True), "llava_next": Wrapper("llama", False),
     "llava_next_video": Wrapper("llama", False, True), "llava_onevision": Wrapper("qwen2", False, True), "mistral3": Wrapper("mistral", True),
-    "mllama": Wrapper("mllama_text_model"), "ovis2": Wrapper("qwen2", True), "paligemma": Wrapper("gemma", True), "qwen2_5_vl": Wrapper("qwen2_vl_text", False, True),
+    "mllama": Wrapper("mllama_text_model", False), "ovis2": Wrapper("qwen2", True), "paligemma": Wrapper("gemma", True), "qwen2_5_vl": Wrapper("qwen2_vl_text", False, True),
     "qwen2_audio": Wrapper("qwen2"), "qwen2_vl": Wrapper("qwen2_vl_text", False, True), "qwen3_5": Wrapper("qwen3_5_text", False),
     "qwen3_5_moe": Wrapper("qwen3_5_moe_text", False), "qwen3_vl": Wrapper("qwen3_vl_text", False), "qwen3_vl_moe": Wrapper("qwen3_vl_moe_text", False),
     "smolvlm": Wrapper("llama", False), "vipllava": Wrapper("llama", False), "voxtral": Wrapper("llama"),
