@@ -87,6 +87,6 @@ OWN_PARTS: Mapping[str, Family] = {
     "mllama_text_model": Family(
         f"MllamaTextConfig of {V5}", sizes(128256, 4096, 14336, 40, 32, 8, cross_attention_layers=[3, 8, 13, 18, 23, 28, 33, 38]), OWN_SHARE,
         mixers={CROSS: {**OWN_SHARE, "qk_norm": "head", "images_only": True}}, ffn=GATED, mixing=each(indices("cross_attention_layers", CROSS, FULL)),
-        outer={"more_embeddings": 8},
+        outer={"more_embeddings": 8, "tied_embeddings": False},
     ),
 }  # fmt: skip
