@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from symroof.specs.families.defaults import TIED, V5, sizes
 from symroof.specs.families.family import Family
 from symroof.specs.families.layouts import each, full_every, full_every_where_windowed, typed, windowed, windowed_after, windowed_without_rope
-from symroof.specs.families.recipes import BIASES, FLOORED, GATED, GROUPED, MLP_BIAS, PLAIN, QKV_BIAS, flag, normed_if
+from symroof.specs.families.recipes import BIASES, FLOORED, GATED, GROUPED, MLP_BIAS, PLAIN, QKV_BIAS, even_share, flag, normed_if, own_share
 
 NO_BIAS = {"attention_bias": False, "mlp_bias": False}
 LLAMA_SIZES = sizes(32000, 4096, 11008, 32, 32, None, **NO_BIAS)
@@ -24,8 +24,8 @@ DENSE_FAMILIES: Mapping[str, Family] = {
     "ministral": Family(f"MinistralConfig of {V5}", sizes(32000, 4096, 14336, 32, 32, 8, sliding_window=4096), FLOORED, mixing=typed(windowed)),
     "ministral3": Family(f"Ministral3Config of {V5}", sizes(131072, 4096, 14336, 34, 32, 8, head_dim=128, sliding_window=None), FLOORED, mixing=each(windowed)),
     "qwen2": Family(f"Qwen2Config of {V5}", sizes(151936, 4096, 22016, 32, 32, 32, **QWEN_WINDOW), QWEN2_ATTENTION, mixing=typed(windowed_after)),
-    "qwen2_vl_text": Family(f"Qwen2VLTextConfig of {V5}", QWEN_VL_SIZES, QWEN2_ATTENTION, mixing=typed(windowed_after)),
-    "qwen2_5_vl_text": Family(f"Qwen2_5_VLTextConfig of {V5}", QWEN_VL_SIZES, QWEN2_ATTENTION, mixing=typed(windowed_after)),
+    "qwen2_vl_text": Family(f"Qwen2VLTextConfig of {V5}", QWEN_VL_SIZES, {**QWEN2_ATTENTION, "head_dim": even_share}, mixing=typed(windowed_after)),
+    "qwen2_5_vl_text": Family(f"Qwen2_5_VLTextConfig of {V5}", QWEN_VL_SIZES, {**QWEN2_ATTENTION, "head_dim": even_share}, mixing=typed(windowed_after)),
     "qwen2_5_omni_text": Family(
         f"Qwen2_5OmniTextConfig of {V5}", sizes(152064, 3584, 18944, 28, 28, 4, use_sliding_window=False, sliding_window=32768, max_window_layers=28),
         QWEN2_ATTENTION, mixing=typed(windowed_after),
@@ -55,7 +55,7 @@ DENSE_FAMILIES: Mapping[str, Family] = {
     "glm4": Family(
         f"Glm4Config of {V5}", sizes(151552, 4096, 13696, 40, 32, 2, head_dim=128, attention_bias=True), {**FLOORED, **QKV_BIAS}, norm={"per_layer": 4},
     ),
-    "glm4v_text": Family(f"Glm4vTextConfig of {V5}", sizes(151552, 4096, 13696, 40, 32, 2), {**FLOORED, "qkv_bias": True}, norm={"per_layer": 4}),
+    "glm4v_text": Family(f"Glm4vTextConfig of {V5}", sizes(151552, 4096, 13696, 40, 32, 2), {**FLOORED, "head_dim": own_share, "qkv_bias": True}, norm={"per_layer": 4}),
     "granite": Family(f"GraniteConfig of {V5}", LLAMA_SIZES, FLOORED_BIASES, ffn=LLAMA_FFN),
     "internlm3": Family(
         f"InternLM3Config of {V5}", sizes(128512, 4096, 10240, 48, 32, 2, head_dim=128, **NO_BIAS), LLAMA_ATTENTION, ffn=LLAMA_FFN,

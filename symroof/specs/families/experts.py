@@ -206,7 +206,7 @@ EXPERT_FAMILIES: Mapping[str, Family] = {
         sizes(120832, 4096, 13312, 80, 64, 8, head_dim=128, attention_bias=False, mlp_bias=False, moe_intermediate_size=1536, num_experts=192, num_experts_per_tok=8,
               num_shared_experts=1, first_k_dense_replace=1),
         {**FLOORED_BIASES, "qk_norm": "head"}, ffn={**GATED, "bias": flag("mlp_bias")},
-        experts=experts("num_experts", "moe_intermediate_size", **times_shared("num_shared_experts", "moe_intermediate_size")),
+        experts=experts("num_experts", "moe_intermediate_size", shared_bias=flag("mlp_bias"), **times_shared("num_shared_experts", "moe_intermediate_size")),
         feeding=feed_typed(sparse_from("first_k_dense_replace")), names={"num_experts": ("num_experts", "num_local_experts")},
     ),
     "solar_open": Family(

@@ -9,10 +9,11 @@ from symroof.specs.families.config_json import Config
 from symroof.specs.families.defaults import TIED, V5, sizes
 from symroof.specs.families.family import Family
 from symroof.specs.families.layouts import DENSE, FULL, MIXERS, SLIDING, SPARSE, Layout, Rule, each, full_every, indices
-from symroof.specs.families.recipes import BIASES, FLOORED, GATED, WINDOW, Recipe, experts, flag, grouped, heads, kv_heads, layered, whole
+from symroof.specs.families.recipes import BIASES, FLOORED, GATED, WINDOW, Recipe, experts, flag, grouped, heads, kv_heads, layered, own_share, whole
 
 SHARED, CROSS = "shared_", "cross_attention"
 NORMED: Recipe = {**FLOORED, **BIASES, "qk_norm": "head"}
+OWN_SHARE: Recipe = {**FLOORED, "head_dim": own_share}
 SHARES: Recipe = {"shares_kv": True}
 
 
@@ -84,8 +85,8 @@ OWN_PARTS: Mapping[str, Family] = {
         norm={"per_layer": gemma4_norms}, outer={"layer_inputs": layer_inputs}, names={"num_experts_per_tok": ("top_k_experts",)},
     ),
     "mllama_text_model": Family(
-        f"MllamaTextConfig of {V5}", sizes(128256, 4096, 14336, 40, 32, 8, cross_attention_layers=[3, 8, 13, 18, 23, 28, 33, 38]), FLOORED,
-        mixers={CROSS: {**FLOORED, "qk_norm": "head", "images_only": True}}, ffn=GATED, mixing=each(indices("cross_attention_layers", CROSS, FULL)),
-        outer={"more_embeddings": 8},
+        f"MllamaTextConfig of {V5}", sizes(128256, 4096, 14336, 40, 32, 8, cross_attention_layers=[3, 8, 13, 18, 23, 28, 33, 38]), OWN_SHARE,
+        mixers={CROSS: {**OWN_SHARE, "qk_norm": "head", "images_only": True}}, ffn=GATED, mixing=each(indices("cross_attention_layers", CROSS, FULL)),
+        outer={"more_embeddings": 8, "tied_embeddings": False},
     ),
 }  # fmt: skip

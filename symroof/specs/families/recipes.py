@@ -90,14 +90,16 @@ def even_share(c: Config, layer: int = 0) -> int:
 
 def floor_share(c: Config, layer: int = 0) -> int:
     """The width of a head in classes that round it down where it does not come out even."""
-    found = c.maybe("head_dim")
-    if found is None:
-        width, n_heads = c.whole("hidden_size"), heads(c)
-        if width < n_heads:
-            c.fail("num_attention_heads", f"{n_heads} heads leave nothing of hidden_size {width} for one")
-        found = width // n_heads
-        c.fill("head_dim", found, "hidden_size // num_attention_heads" + (", rounded down" if width % n_heads else ""))
-    return found
+    return c.maybe("head_dim") or own_share(c)
+
+
+def own_share(c: Config, layer: int = 0) -> int:
+    """The same in classes that do not look at ``head_dim``."""
+    width, n_heads = c.whole("hidden_size"), heads(c)
+    if width < n_heads:
+        c.fail("num_attention_heads", f"{n_heads} heads leave nothing of hidden_size {width} for one")
+    c.fill("head_dim", width // n_heads, "hidden_size // num_attention_heads" + (", rounded down" if width % n_heads else ""))
+    return width // n_heads
 
 
 GROUPED: Recipe = {"kind": "gqa", "n_heads": heads, "n_kv_heads": kv_heads, "head_dim": head_dim}

@@ -178,6 +178,7 @@ RECURRENT_FAMILIES: Mapping[str, Family] = {
         experts=experts("n_routed_experts", "moe_intermediate_size", expert="plain", d_latent=maybe("moe_latent_size"), shared_bias=flag("mlp_bias"),
                         **one_shared("moe_shared_expert_intermediate_size")),
         mixing=lambda c: [word for word, _ in nemotron_layers(c)], feeding=lambda c: [word for _, word in nemotron_layers(c)], norm={"per_layer": 1},
+        outer={"tied_embeddings": False},  # the class ties nothing, whatever the file says
         names={"state_size": ("ssm_state_size",), "num_heads": ("mamba_num_heads",), "mamba_head": ("mamba_head_dim",), "n_groups": ("mamba_n_groups", "n_groups"),
                "conv_kernel": ("mamba_d_conv", "conv_kernel"), "use_conv_bias": ("mamba_conv_bias", "use_conv_bias"),
                "n_routed_experts": ("n_routed_experts", "num_local_experts")},

@@ -34,7 +34,8 @@ class Wrapper:
 
 
 WRAPPERS: Mapping[str, Wrapper] = {
-    "qwen3_omni_moe": Wrapper("qwen3_omni_moe_text"), "qwen2_5_omni": Wrapper("qwen2_5_omni_text"),
+    "qwen3_omni_moe": Wrapper("qwen3_omni_moe_text", False), "qwen3_omni_moe_thinker": Wrapper("qwen3_omni_moe_text", False),
+    "qwen2_5_omni": Wrapper("qwen2_5_omni_text", False), "qwen2_5_omni_thinker": Wrapper("qwen2_5_omni_text", False),
     "aya_vision": Wrapper("cohere2", True), "cohere2_vision": Wrapper("cohere2", True), "deepseek_vl": Wrapper("llama", True),
     "deepseek_vl_hybrid": Wrapper("llama", True), "fast_vlm": Wrapper("qwen2", False, True), "gemma3": Wrapper("gemma3_text", True),
     "gemma3n": Wrapper("gemma3n_text", True), "gemma4": Wrapper("gemma4_text", True), "glm46v": Wrapper("glm4v_text", False),
@@ -43,7 +44,7 @@ WRAPPERS: Mapping[str, Wrapper] = {
     "internvl": Wrapper("qwen2", True), "janus": Wrapper("llama", True), "kimi_k25": Wrapper("deepseek_v3", True), "lfm2_vl": Wrapper("lfm2", True),
     "llama4": Wrapper("llama4_text", False), "llava": Wrapper("llama", False, True), "llava_next": Wrapper("llama", False),
     "llava_next_video": Wrapper("llama", False, True), "llava_onevision": Wrapper("qwen2", False, True), "mistral3": Wrapper("mistral", True),
-    "mllama": Wrapper("mllama_text_model", False), "ovis2": Wrapper("qwen2", True), "paligemma": Wrapper("gemma", True), "qwen2_5_vl": Wrapper("qwen2_vl_text", False, True),
+    "mllama": Wrapper("mllama_text_model"), "ovis2": Wrapper("qwen2", True), "paligemma": Wrapper("gemma", True), "qwen2_5_vl": Wrapper("qwen2_vl_text", False, True),
     "qwen2_audio": Wrapper("qwen2"), "qwen2_vl": Wrapper("qwen2_vl_text", False, True), "qwen3_5": Wrapper("qwen3_5_text", False),
     "qwen3_5_moe": Wrapper("qwen3_5_moe_text", False), "qwen3_vl": Wrapper("qwen3_vl_text", False), "qwen3_vl_moe": Wrapper("qwen3_vl_moe_text", False),
     "smolvlm": Wrapper("llama", False), "vipllava": Wrapper("llama", False), "voxtral": Wrapper("llama"),

@@ -76,14 +76,22 @@ def test_every_field_that_counts(model, value):
             assert found.vocab_size == plain.vocab_size, field
 
 
+ANYTHING = (None, -1, 0, 2.5, 10**12, "x", [], {}, True)
+
+
+def mutations(config):
+    """A config with anything in each of its fields, and in those of the language model inside it."""
+    inner = config.get("text_config", {})
+    for value in ANYTHING:
+        yield from (config | {field: value} for field in config)
+        yield from (config | {"text_config": inner | {field: value}} for field in inner)
+
+
 @pytest.mark.parametrize("model", MEASURED)
-@pytest.mark.parametrize("value", [None, -1, 0, 2.5, 10**12, "x", [], {}, True], ids=repr)
-def test_no_field_of_any_family_breaks_the_reader(model, value):
-    """Whatever stands in a field, there is a model or an error, never anything else."""
+def test_no_field_of_any_family_breaks_the_reader(model):
+    """Whatever stands in a field, there is a model or an error that says where, never anything else."""
     begun = time.perf_counter()
-    config = MEASURED[model]["config"]
-    nested = [name for name in ("text_config",) if name in config]
-    tried = [config | {field: value} for field in config] + [config | {name: config[name] | {field: value}} for name in nested for field in config[name]]
+    tried = list(mutations(MEASURED[model]["config"]))
     for changed in tried:
         try:
             read(changed)

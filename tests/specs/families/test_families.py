@@ -18,9 +18,11 @@ NOT_COMPARED = frozenset({CORE, SCAN, "conv", "ssm_dt"})
 """Operators that are no module of one matrix product in the measured implementation."""
 
 
-def points(key):
-    """Every measured point of a table: model, what it was measured at, the number."""
-    return [pytest.param(model, at.split("_"), value, id=f"{model}-{at}") for model, entry in MEASURED.items() for at, value in entry.get(key, {}).items()]
+def tables(key):
+    """Every model with a measured table: what it was measured at, the numbers."""
+    return [
+        pytest.param(model, {tuple(at.split("_")): value for at, value in entry[key].items()}, id=model) for model, entry in MEASURED.items() if key in entry
+    ]
 
 
 def spec(model):
@@ -42,17 +44,19 @@ def test_parameters_cache_and_state(model):
         assert found.value("state_bytes_per_request") == truth["state_bytes"]
 
 
-@pytest.mark.parametrize(("model", "at", "flops"), points("prefill_flops"))
-def test_prefill_flops(model, at, flops):
-    batch, prompt, logits = at
-    found = case(spec(model), {**FULL, "logits": logits}, prompt=int(prompt[1:]), prefill_batch=int(batch[1:]))
-    assert found.value("prefill_flops") == flops
+@pytest.mark.parametrize(("model", "measured"), tables("prefill_flops"))
+def test_prefill_flops(model, measured):
+    made = spec(model)
+    found = {
+        at: case(made, {**FULL, "logits": at[2]}, prompt=int(at[1][1:]), prefill_batch=int(at[0][1:])).value("prefill_flops") for at in measured
+    }  # fmt: skip
+    assert found == measured
 
 
-@pytest.mark.parametrize(("model", "at", "flops"), points("decode_flops"))
-def test_decode_flops(model, at, flops):
-    batch, cached = at
-    assert case(spec(model), FULL, context=int(cached[1:]) + 1, batch=int(batch[1:])).value("decode_flops") == flops
+@pytest.mark.parametrize(("model", "measured"), tables("decode_flops"))
+def test_decode_flops(model, measured):
+    made = spec(model)
+    assert {at: case(made, FULL, context=int(at[1][1:]) + 1, batch=int(at[0][1:])).value("decode_flops") for at in measured} == measured
 
 
 def linear_flops(model, tokens, rows):
@@ -65,16 +69,18 @@ def linear_flops(model, tokens, rows):
     return sum(drivers[cell.per] * found.evaluate(total([cell])) for cell in counted)
 
 
-@pytest.mark.parametrize(("model", "at", "flops"), points("prefill_linear_flops"))
-def test_matrix_products_of_a_prompt_beside_a_recurrence(model, at, flops):
-    batch, prompt, logits = int(at[0][1:]), int(at[1][1:]), at[2]
-    assert linear_flops(model, batch * prompt, batch * (prompt if logits == "all" else 1)) == flops
+@pytest.mark.parametrize(("model", "measured"), tables("prefill_linear_flops"))
+def test_matrix_products_of_a_prompt_beside_a_recurrence(model, measured):
+    for at, flops in measured.items():
+        batch, prompt, logits = int(at[0][1:]), int(at[1][1:]), at[2]
+        assert linear_flops(model, batch * prompt, batch * (prompt if logits == "all" else 1)) == flops
 
 
-@pytest.mark.parametrize(("model", "at", "flops"), points("decode_linear_flops"))
-def test_matrix_products_of_a_step_beside_a_recurrence(model, at, flops):
-    batch = int(at[0][1:])
-    assert linear_flops(model, batch, batch) == flops
+@pytest.mark.parametrize(("model", "measured"), tables("decode_linear_flops"))
+def test_matrix_products_of_a_step_beside_a_recurrence(model, measured):
+    for at, flops in measured.items():
+        batch = int(at[0][1:])
+        assert linear_flops(model, batch, batch) == flops
 
 
 def test_every_family_is_measured():
