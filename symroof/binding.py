@@ -23,6 +23,7 @@ from symroof.specs.errors import InputError, Problem
 from symroof.specs.fields import Span, build
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.model import ModelSpec
+from symroof.specs.model_files import model_path, read_model
 from symroof.specs.strict_yaml import Document
 from symroof.specs.study import PresetSpec, Setting
 from symroof.supply import ROLE_INPUT, Given, device_values, dimension, middle, model_values, precision_values
@@ -30,7 +31,7 @@ from symroof.theory.architecture import GENERIC, Architecture
 from symroof.theory.case import Case
 from symroof.theory.switches import Assumptions, assume
 from symroof.theory.symbols import base_name
-from symroof.theory.table import KEPT_WIDTH
+from symroof.theory.table import KEPT_WIDTH, WIDTH
 from symroof.theory.theory import theory
 
 Values = Mapping[str, tuple[Setting, ...]]
@@ -48,6 +49,7 @@ class Selection:
     preset: str | None = None
     origin: dict[str, str] = field(default_factory=dict)
     base: Path | None = None
+    assume_family: str | None = None
 
     def over(self, weaker: Selection) -> Selection:
         """This selection laid over a weaker one."""
@@ -60,6 +62,7 @@ class Selection:
             self.preset or weaker.preset,
             {**weaker.origin, **self.origin},
             self.base or weaker.base,
+            self.assume_family or weaker.assume_family,
         )
 
 
@@ -113,7 +116,10 @@ class Binding:
 
     @property
     def architecture(self) -> Architecture:
-        return self.model.architecture(quantized=KEPT_WIDTH in self.given) if self.model else GENERIC
+        if self.model is None:
+            return GENERIC
+        own = frozenset(name.removeprefix(f"{WIDTH}.") for name in self.given if name.startswith(f"{WIDTH}."))
+        return self.model.architecture(KEPT_WIDTH in self.given, own)
 
     def case(self) -> Case:
         """The theory with these values; a range stands at its middle."""
@@ -131,7 +137,7 @@ def bindings(chosen: Selection) -> Iterator[Binding]:
         InputError: a name that is not in the catalogue, a file that cannot be read.
     """
     preset, documents = _preset(chosen)
-    models = [_load_model(name, chosen.base) for name in chosen.models] or [Entry()]
+    models = [_load_model(name, chosen.base, chosen.assume_family) for name in chosen.models] or [Entry()]
     devices = [_load_device(name, chosen.base) for name in chosen.hardware] or [Entry()]
     layered = _under(chosen, preset)
     _within_limit([len(models), len(devices), *map(len, layered.precision.values()), *map(len, layered.values.values())])
@@ -172,10 +178,10 @@ def _preset(chosen: Selection) -> tuple[PresetSpec | None, tuple[Document, ...]]
     return build(document, PresetSpec), (document,)
 
 
-def _load_model(name: str | ModelSpec, base: Path | None) -> Entry[ModelSpec]:
+def _load_model(name: str | ModelSpec, base: Path | None, assume_family: str | None) -> Entry[ModelSpec]:
     if isinstance(name, ModelSpec):
         return Entry(name.name, name)
-    return _read_model(name, base) if catalogue.is_path(name) else _shipped_model(name)
+    return _shipped_model(name) if model_path(name, base) is None else Entry(name, *read_model(name, base, assume_family))
 
 
 def _load_device(name: str, base: Path | None) -> Entry[HardwareSpec]:
@@ -185,19 +191,12 @@ def _load_device(name: str, base: Path | None) -> Entry[HardwareSpec]:
 @lru_cache(maxsize=256)
 def _shipped_model(name: str) -> Entry[ModelSpec]:
     """A model of the catalogue, read once: the check of a claim asks for it a hundred times. A file may change, so is read anew."""
-    return _read_model(name, None)
+    return Entry(name, *read_model(name))
 
 
 @lru_cache(maxsize=256)
 def _shipped_device(name: str) -> Entry[HardwareSpec]:
     return _read_device(name, None)
-
-
-def _read_model(name: str, base: Path | None) -> Entry[ModelSpec]:
-    document = catalogue.find("models", name, base)
-    if document.file.endswith(".json"):
-        raise InputError(Problem(document.file, "reading a config.json is not supported yet", hint="write a model spec: `symroof init model`"))
-    return Entry(name, build(document, ModelSpec), document)
 
 
 def _read_device(name: str, base: Path | None) -> Entry[HardwareSpec]:
@@ -230,6 +229,7 @@ def _bind(
     precisions, widths = precision_values(roles, given, layered.origin, model)
     if model:
         given |= model_values(model)
+        warnings += model.cautions()
     compute = device_values(device, preset, widths, given, warnings) if device else None
     if preset:
         special = {**preset.hardware.get(device.name if device else "", {}), **preset.models.get(model.name if model else "", {})}
@@ -237,12 +237,15 @@ def _bind(
     values = {name: single.get(name, values[0]) for name, values in layered.values.items()}
     for name, value in values.items():
         given[name] = Given(value, layered.origin.get(name, "given"), value.text if isinstance(value, Span) else "")
+    if WIDTH in values:  # a width chosen by hand is that of every quantized operator
+        given = {name: chosen for name, chosen in given.items() if not name.startswith(f"{WIDTH}.")}
     _check_split(values, given)
     _check_context(model, given, warnings)
     files = (*documents, *(f for f in (chosen_model.document, chosen_device.document) if f))
     own = Selection(
         (chosen_model.name,) if model else (), (chosen_device.name,) if device else (), {role: (name,) for role, name in roles.items() if name},
         {name: (value,) for name, value in values.items()}, layered.assume, layered.preset, layered.origin, layered.base,
+        layered.assume_family,
     )  # fmt: skip
     chosen = assume(**layered.assume)
     return Binding(chosen_model, chosen_device, chosen, given, precisions, compute, tuple(warnings), files, _varied(single), own, preset)
@@ -253,12 +256,12 @@ def _varied(single: dict[str, Setting]) -> tuple[tuple[str, str], ...]:
 
 
 def _check_split(values: Mapping[str, Setting], given: Mapping[str, Given]) -> None:
-    """A width that differs between kinds of layer cannot be set for all of them at once without saying how."""
+    """A width that differs between kinds of layer, or between operators, cannot be set for all of them at once without saying how."""
     problems = []
     for name in values:
         parts = sorted(other for other in given if base_name(other) == name and other != name)
         if parts:
-            problems.append(Problem("given", f"{name} differs between kinds of layer in this model", path=name, hint=f"set {' and '.join(parts)}"))
+            problems.append(Problem("given", f"{name} differs between parts of this model", path=name, hint=f"set {' and '.join(parts)}"))
     if problems:
         raise InputError(problems)
 

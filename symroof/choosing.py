@@ -15,6 +15,7 @@ from symroof.specs.catalogue import find
 from symroof.specs.errors import InputError, Problem, nearest
 from symroof.specs.fields import Faults
 from symroof.specs.model import ModelSpec
+from symroof.specs.model_files import read_model
 from symroof.specs.strict_yaml import Document
 from symroof.specs.study import Setting, StudySpec, precision_names, read_assumptions, settings
 from symroof.supply import ROLE_INPUT
@@ -30,6 +31,7 @@ def selection(
     assume: dict[str, str] | None = None,
     origin: str = "given",
     base: Path | None = None,
+    assume_family: str | None = None,
     **chosen: Any,
 ) -> Selection:
     """A selection from plain values: precisions by role, every other keyword a symbol or quantity.
@@ -63,7 +65,7 @@ def selection(
         raise InputError(problems)
     sources = dict.fromkeys([*precision, *values, *switches], origin)
     models = (model,) if isinstance(model, ModelSpec) else _names(model)
-    return Selection(models, _names(hardware), precision, values, switches, preset, sources, base)
+    return Selection(models, _names(hardware), precision, values, switches, preset, sources, base, assume_family)
 
 
 def _names(value: str | Iterable[str] | None) -> tuple[str, ...]:
@@ -104,11 +106,11 @@ def check_names(document: Document, spec: StudySpec, base: Path) -> None:
     for kind, key, chosen in named:
         for i, name in enumerate(chosen):
             try:
-                find(kind, name, base)
+                read_model(name, base, spec.assume_family) if kind == "models" else find(kind, name, base)
             except InputError as error:
                 first = error.problems[0]
                 place = (key, i) if (key, i) in document.places else (key,)
-                same = first.file == name  # the name is the fault; a fault inside the file it names has a place of its own
+                same = first.line is None  # the name is the fault; a fault inside the file it names has a place of its own
                 problems += [document.problem(place, f"{name}: {first.message}", first.hint)] if same else list(error.problems)
     if problems:
         raise InputError(problems)

@@ -184,7 +184,7 @@ def _unknown(equation: str, asked: str | None, known: Theory) -> str:
         raise InputError(Problem(asked[:SHOWN], "no such input or quantity to solve for", hint=_nearest(asked, known)))
     kinds = sorted(name for name in known.spoken if name != unknown and base_name(name) == unknown)
     if kinds and unknown in INPUTS:
-        raise InputError(Problem(unknown, "differs between kinds of layer in this model", hint=f"solve for {' or '.join(kinds)}"))
+        raise InputError(Problem(unknown, "differs between parts of this model", hint=f"solve for {' or '.join(kinds)}"))
     if isinstance(known.definition(unknown), (Compare, Largest)):
         raise InputError(Problem(unknown, "is a truth or a label, not a number to solve for"))
     return unknown

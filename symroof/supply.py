@@ -51,7 +51,7 @@ def precision_values(
     names = {role: same if name == "weights" else name for role, name in names.items()}
     widths = {role: width(name) for role, name in names.items()}
     if stored and model:
-        widths["weights"], names["weights"] = stored.width(), stored.method
+        widths["weights"], names["weights"] = stored.width(model.operator_widths()), stored.method
         roles, origin = {**roles, "weights": stored.method}, {**origin, "weights": f"model {model.name}"}
     for role, chosen in widths.items():
         if roles[role] is None:

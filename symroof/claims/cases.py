@@ -17,7 +17,7 @@ from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import ALIASES, INPUTS
 
-PLAIN = ("model", "hardware", "preset")
+PLAIN = ("model", "hardware", "preset", "assume_family")
 GIVEN = frozenset({*PLAIN, "weights", "kv", "activations", *INPUTS, *QUANTITIES, *ALIASES})
 """Names that are no counting choice: a case's devices and models, precisions, symbols."""
 CHOICES = frozenset({*SWITCHES, "detail"})

@@ -18,6 +18,7 @@ from symroof.formula.tree import names
 from symroof.specs.catalogue import find, is_path
 from symroof.specs.claims import ClaimSpec, ClaimsSpec
 from symroof.specs.errors import InputError, Problem, nearest
+from symroof.specs.model_files import read_model
 from symroof.specs.strict_yaml import Document, Location
 from symroof.study import known
 from symroof.theory.quantities import QUANTITIES
@@ -103,7 +104,7 @@ def _case(place: Location, case: Mapping[str, Any], under: Mapping[str, Any] | N
     """What is wrong with a case as it is given."""
     for name, kind in KINDS.items():
         if name in case:
-            yield from _entry((*place, name), kind, case[name])
+            yield from _entry((*place, name), kind, case[name], case.get("assume_family"))
     for name in NESTED:
         if name in case and not isinstance(case[name], Mapping):
             yield (*place, name), "expected keys and values", f"write {name}: {{...}}, or {name}.NAME=VALUE in a note"
@@ -116,14 +117,14 @@ def _case(place: Location, case: Mapping[str, Any], under: Mapping[str, Any] | N
             yield ((*place, inner) if inner else place), problem.message if inner else f"{problem.path or problem.file}: {problem.message}", problem.hint
 
 
-def _entry(place: Location, kind: str, name: object) -> Iterator[Fault]:
+def _entry(place: Location, kind: str, name: object, family: str | None) -> Iterator[Fault]:
     if not isinstance(name, str):
         yield place, "expected one name", f"`symroof list {kind}` shows them"
         return
-    if is_path(name) and not os.path.isfile(name):
+    if is_path(name) and not os.path.exists(name):
         yield place, f"{name[:80]}: no such file", ""
         return
     try:
-        find(kind, name)
+        read_model(name, None, family) if kind == "models" else find(kind, name)
     except InputError as error:
         yield place, f"{name[:80]}: {error.problems[0].message}", error.problems[0].hint

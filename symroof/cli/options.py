@@ -26,10 +26,14 @@ SYMBOL_OPTIONS = {
 }
 
 
+family_option = click.option("--assume-family", metavar="FAMILY", help="Read a config.json as this family, whatever model_type it says.")
+
+
 def case_options(command: F) -> F:
     """Add the options that describe a case. Options given several times make several cases."""
     decorators = [
-        click.option("--model", multiple=True, metavar="NAME|PATH", help="Catalogue name or model spec."),
+        click.option("--model", multiple=True, metavar="NAME|PATH", help="Catalogue name, model spec, config.json (or its folder), or GGUF file."),
+        family_option,
         click.option("--hardware", "--system", "hardware", multiple=True, metavar="NAME|PATH", help="Catalogue name or hardware spec."),
         *(click.option(*flags, name, multiple=True, metavar="VALUE", help=text) for name, (flags, text) in SYMBOL_OPTIONS.items()),
         click.option("--assume", multiple=True, metavar="SWITCH=VALUE", help="A counting choice; see `symroof list assumptions`."),
@@ -66,6 +70,7 @@ def study_from(path: str | None, options: dict[str, Any], needs_case: bool = Tru
     named = {name: (list(values) if len(values) > 1 else values[0]) for name in SYMBOL_OPTIONS if (values := options.get(name))}
     chosen = {**named, **pairs(options.get("settings", ()), "--set")}
     assume = {name: str(value) for name, value in pairs(options.get("assume", ()), "--assume").items()}
+    chosen["assume_family"] = options.get("assume_family")
     line = selection(options.get("model") or None, options.get("hardware") or None, options.get("preset"), assume, "command line", **chosen)
     targets = pairs(options.get("target", ()), "--target")
     if path:

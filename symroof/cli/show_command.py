@@ -7,20 +7,21 @@ from typing import Any
 
 import click
 
-from symroof.cli.options import json_option
+from symroof.cli.options import family_option, json_option
 
 
 @click.command("show")
 @click.argument("name")
+@family_option
 @json_option
-def command(name: str, as_json: bool) -> None:
+def command(name: str, assume_family: str | None, as_json: bool) -> None:
     """One entry with values, units and sources: a model, a device, a preset, a quantity, an input, a threshold, a switch.
 
-    NAME is a name of the catalogue or a path to a spec file.
+    NAME is a name of the catalogue or a path to a spec file, to a config.json, to the folder that holds one, or to a GGUF file.
     """
     from symroof.report.entries import entry
 
-    found = entry(name)
+    found = entry(name, assume_family)
     if as_json:
         click.echo(json.dumps({"schema": "symroof/show/1", **found.as_json()}, default=str, ensure_ascii=False))
     else:

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import click
 
-from symroof.cli.options import json_option
+from symroof.cli.options import family_option, json_option
 from symroof.specs.kinds import FILE_KINDS
 
 
 @click.command("validate")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--kind", type=click.Choice(list(FILE_KINDS)), help="Take the files as this kind instead of telling by their keys.")
+@family_option
 @json_option
-def command(files: tuple[str, ...], kind: str | None, as_json: bool) -> None:
-    """Check spec files: every problem, with its place and a hint."""
+def command(files: tuple[str, ...], kind: str | None, assume_family: str | None, as_json: bool) -> None:
+    """Check spec files, config.json and GGUF files: every problem, with its place and a hint."""
     from symroof.specs.errors import InputError, Problem
 
     problems: list[Problem] = []
     valid = []
     for file in files:
         try:
-            found = _validated(file, kind)
+            found = _validated(file, kind, assume_family)
             valid.append({"file": file, "kind": found})
         except InputError as error:
             problems += error.problems
@@ -35,7 +37,7 @@ def command(files: tuple[str, ...], kind: str | None, as_json: bool) -> None:
         raise InputError(problems)
 
 
-def _validated(file: str, kind: str | None) -> str:
+def _validated(file: str, kind: str | None, assume_family: str | None) -> str:
     """The kind of a file that is valid; a Markdown note is a file of claims.
 
     Raises:
@@ -43,8 +45,12 @@ def _validated(file: str, kind: str | None) -> str:
     """
     from symroof.specs.fields import build
     from symroof.specs.kinds import kind_of, spec_class
+    from symroof.specs.model_files import holds_config, read_model
     from symroof.specs.strict_yaml import loads, read_text
 
+    if kind in (None, "model") and holds_config(Path(file)):
+        read_model(str(Path(file).absolute()), None, assume_family)
+        return "model"
     text = read_text(file)
     note = file.lower().endswith((".md", ".markdown"))
     document = None if note else loads(text, file)

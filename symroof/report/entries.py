@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from symroof.binding import Binding
+from symroof.binding import Binding, Selection, bindings
 from symroof.binding import Entry as Chosen
 from symroof.formula.text import text
 from symroof.results import Answers
@@ -17,13 +17,14 @@ from symroof.specs.hardware import HardwareSpec
 from symroof.specs.kinds import kind_of, spec_class
 from symroof.specs.layers import Block, FeedForward, GroupedAttention, LayerKind
 from symroof.specs.model import ModelSpec
+from symroof.specs.model_files import holds_config, model_path, read_model
 from symroof.specs.strict_yaml import Document
 from symroof.supply import model_values
 from symroof.theory.blocks import PARAMETER_GROUPS
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES, assume
 from symroof.theory.symbols import INPUTS, canonical
-from symroof.theory.table import cells, parameters
+from symroof.theory.table import cells, parameters, total
 from symroof.theory.theory import theory
 from symroof.theory.thresholds import THRESHOLDS
 from symroof.units import format_quantity
@@ -46,7 +47,7 @@ class Entry:
         return {"kind": self.kind, "title": self.title, "facts": self.facts, "tables": tables, "notes": self.notes}
 
 
-def entry(name: str) -> Entry:
+def entry(name: str, assume_family: str | None = None) -> Entry:
     """The entry behind a name or a path.
 
     Raises:
@@ -55,6 +56,9 @@ def entry(name: str) -> Entry:
     declared = _declared(canonical(name))
     if declared:
         return declared
+    path = model_path(name)
+    if path is not None and holds_config(path):
+        return model_entry(read_model(name, None, assume_family)[0])
     return _from_document(_document(name))
 
 
@@ -135,12 +139,20 @@ def model_entry(spec: ModelSpec) -> Entry:
             )
     if spec.published_params:
         facts.append(["published", format_quantity(Fraction(spec.published_params), "parameter"), f"{spec.published_params:,}"])
-    tables = (
+    tables: list[Table] = (
         [("layers", ["count", "kind", "attention", "feed-forward"], _layers(spec)), ("parameters", ["part", "count", "share"], _parameters(answers))]
         if spec.layers
         else []
     )
-    notes = [*spec.notes, "Bytes are at 16 bits for weights and cache; `symroof eval` takes other precisions."]
+    if spec.layers:
+        tables += [
+            ("FLOPs of a token, by operator", ["operator", "FLOP", "per"], _flops(answers)),
+            ("bytes by stream", ["stream", "bytes", "per"], _streams(answers)),
+        ]
+    if spec.filled:
+        tables.append(("left out of the file and filled in", ["field", "value", "why"], [[f.field, f.value, f.why] for f in spec.filled]))
+    notes = [*spec.caveats, *spec.notes, "Bytes are at 16 bits for weights and cache; `symroof eval` takes other precisions."]
+    tables, notes = [*tables, *_stored(spec)], [*notes, *(spec.quantization.notes if spec.quantization else ())]
     return Entry("model", spec.shown_name, facts, tables, notes)
 
 
@@ -181,6 +193,59 @@ def _widths(block: Block) -> str:
 
 def _traits(traits: frozenset[str]) -> str:
     return f" ({', '.join(name.replace('_', ' ') for name in sorted(traits))})" if traits else ""
+
+
+def _stored(spec: ModelSpec) -> list[Table]:
+    """Resident bytes of a quantized checkpoint by part and width: narrow matrices with their scales, and what stays wide."""
+    if spec.quantization is None or not spec.layers:
+        return []
+    binding = next(bindings(Selection(models=(spec,))))
+    case = binding.case()
+    parts: dict[tuple[str, str], list[Any]] = {}
+    for cell in cells(binding.architecture, binding.assumptions):
+        if cell.stream == "params":
+            parts.setdefault((PARAMETER_GROUPS[cell.operator], cell.width), []).append(cell)
+    rows, held, whole = [], Fraction(0), Fraction(case.value("weight_bytes"))
+    for (part, width), found in parts.items():
+        count, each = Fraction(case.evaluate(parameters(found))), Fraction(case.value(width))
+        held += count
+        rows.append([part, f"{int(count):,}", f"{float(8 * each):.5g}", f"{float(count * each):,.0f}", f"{float(count * each / whole):.2%}"])
+    rows.append(["total", f"{int(held):,}", f"{float(8 * whole / held):.5g}", f"{float(whole):,.0f}", ""])
+    return [(f"resident as stored: {spec.quantization.method}", ["part", "parameters", "bits of each", "bytes", "share"], rows)]
+
+
+PER = {
+    "tokens": "token",
+    "pairs": "query and key",
+    "span": "token read or written",
+    "logit_rows": "row of logits",
+    "once": "step",
+    "experts_read": "expert read",
+}
+PER |= {"state_moves": "state read or written"}
+STREAMS = {"weights": "weights", "kv": "key-value cache", "kv_again": "key-value cache read again", "state": "recurrent state", "activations": "activations"}
+
+
+def _flops(answers: Answers) -> list[list[str]]:
+    """FLOPs of every operator over all layers, per what drives them; a decode step's, with latents as the switch says."""
+    return [[operator, _exact(amount), PER[per]] for (operator, per), amount in _sums(answers, "operator", ("flops",)).items()]
+
+
+def _streams(answers: Answers) -> list[list[str]]:
+    """Bytes of every stream over all layers, per what drives them."""
+    return [[STREAMS[stream], _exact(amount), PER[per]] for (stream, per), amount in _sums(answers, "stream", tuple(STREAMS)).items()]
+
+
+def _sums(answers: Answers, key: str, streams: tuple[str, ...]) -> dict[tuple[str, str], Fraction]:
+    found: dict[tuple[str, str], list[Any]] = {}
+    for cell in cells(answers.binding.architecture, answers.binding.assumptions):
+        if cell.stream in streams and cell.phase in (None, "token"):
+            found.setdefault((getattr(cell, key), cell.per), []).append(cell)
+    return {place: answers.case.evaluate(total(group)) for place, group in found.items()}
+
+
+def _exact(amount: Fraction) -> str:
+    return f"{int(amount):,}" if amount.denominator == 1 else f"{float(amount):,.3f}"
 
 
 def _parameters(answers: Answers) -> list[list[str]]:

@@ -57,7 +57,14 @@ def entries(kind: str) -> dict[str, Entry]:
 
 def is_path(name: str) -> bool:
     """Whether a name is meant as a file: it has a slash or an ending of a spec file."""
-    return os.sep in name or "/" in name or name.endswith((".yaml", ".yml", ".json"))
+    return os.sep in name or "/" in name or name.lower().endswith((".yaml", ".yml", ".json", ".gguf"))
+
+
+def holds(kind: str, name: str) -> bool:
+    """Whether the catalogue has an entry by a name or an alias."""
+    wanted = name.lower()
+    shipped = entries(kind)
+    return wanted in shipped or any(wanted in entry.aliases for entry in shipped.values())
 
 
 def located(name: str, base: Path | None) -> str | Path:

@@ -42,12 +42,14 @@ class GroupedAttention(Block):
     chunk_size: Whole | None = None
     qkv_bias: bool = False
     out_bias: bool = False
-    qk_norm: Literal["none", "head", "full"] = "none"
+    qk_norm: Literal["none", "head", "head_bias", "full"] = "none"
     sinks: bool = False
     out_gate: bool = False
     head_gate: bool = False
     shares_kv: bool = False
     value_is_key: bool = False
+    result_norm: bool = False
+    images_only: bool = False
 
     @model_validator(mode="after")
     def _groups(self) -> GroupedAttention:
@@ -95,7 +97,18 @@ class NoAttention(Block):
     reach: Literal[None] = None
 
 
-class Mamba(Block):
+class Recurrence(Block):
+    """A mixer with a projection into it and one out of it; what stands beside it may have biases of its own."""
+
+    in_bias: bool = False
+    out_bias: bool = False
+
+    def traits(self) -> frozenset[str]:
+        own = {"in_bias": "state_in_bias", "out_bias": "state_out_bias"}
+        return frozenset(own.get(trait, trait) for trait in super().traits())
+
+
+class Mamba(Recurrence):
     """Mamba; ``mixer_norm`` where step sizes, inputs and outputs of the state are normalised (Jamba)."""
 
     kind: Literal["mamba"]
@@ -103,13 +116,11 @@ class Mamba(Block):
     d_state: Whole
     d_conv: Whole
     dt_rank: Whole
-    qkv_bias: bool = False
-    out_bias: bool = False
     conv_bias: bool = True
     mixer_norm: bool = False
 
 
-class Mamba2(Block):
+class Mamba2(Recurrence):
     """Mamba-2."""
 
     kind: Literal["mamba2"]
@@ -118,8 +129,6 @@ class Mamba2(Block):
     d_conv: Whole
     ssm_heads: Whole
     ssm_groups: Whole
-    qkv_bias: bool = False
-    out_bias: bool = False
     conv_bias: bool = True
     mixer_norm: bool = True
 
@@ -141,13 +150,11 @@ class LinearAttention(Block):
         return self
 
 
-class ShortConvolution(Block):
+class ShortConvolution(Recurrence):
     """A gated short convolution of the residual width, with no attention beside it."""
 
     kind: Literal["conv"]
     d_conv: Whole
-    qkv_bias: bool = False
-    out_bias: bool = False
     conv_bias: bool = False
 
 
@@ -157,6 +164,8 @@ class FeedForward(Block):
     kind: Literal["gated", "plain", "none"] = "gated"
     d_ff: Whole | None = None
     bias: bool = False
+    inner_norm: bool = False
+    learned_activation: bool = False
 
     @model_validator(mode="after")
     def _width(self) -> FeedForward:
@@ -169,7 +178,8 @@ class FeedForward(Block):
         return {"d_ff": self.d_ff or 0, "ffn_matrices": matrices} if matrices else {}
 
     def traits(self) -> frozenset[str]:
-        return frozenset({"ffn_bias"} if self.bias else ())
+        on = {"ffn_bias": self.bias, "inner_norm": self.inner_norm, "learned_activation": self.learned_activation}
+        return frozenset(name for name, held in on.items() if held)
 
 
 class Experts(Block):
@@ -185,6 +195,8 @@ class Experts(Block):
     bias: bool = False
     router_bias: bool = False
     shared_gate: bool = False
+    shared_bias: bool = False
+    d_latent: Whole | None = None
 
     @model_validator(mode="after")
     def _pool(self) -> Experts:
@@ -200,7 +212,8 @@ class Experts(Block):
 
     def traits(self) -> frozenset[str]:
         on = {"ffn_bias": self.bias, "plain_experts": self.expert == "plain", "shared_expert": self.n_shared_experts is not None}
-        on |= {"router_bias": self.router_bias, "shared_gate": self.shared_gate}
+        on |= {"router_bias": self.router_bias, "shared_gate": self.shared_gate, "shared_bias": self.shared_bias}
+        on |= {"expert_latent": self.d_latent is not None}
         return frozenset(name for name, held in on.items() if held)
 
 
@@ -226,14 +239,14 @@ class LayerKind(Spec):
         if not isinstance(data, dict):
             return data
         found = dict(data)
-        missing = [name for name in ("attention", "ffn") if name not in found and "mixer" not in found]
-        if missing:
-            raise Faults([((name,), "is missing") for name in missing])
         for name, kind in (("attention", "gqa"), ("ffn", "gated")):
             if isinstance(found.get(name), dict) and "kind" not in found[name]:
                 found[name] = {"kind": kind, **found[name]}
         if isinstance(found.get("attention"), dict) and found["attention"].get("kind") in MIXER_KINDS and "mixer" not in found:
             found["mixer"] = found.pop("attention")
+        missing = [name for name in ("attention", "ffn") if name not in found and "mixer" not in found]
+        if missing:
+            raise Faults([((name,), "is missing") for name in missing])
         return found
 
     @property
@@ -251,9 +264,9 @@ class LayerKind(Spec):
         if self.mixer is not None:
             yield self.mixer.kind
 
-    def structure(self, label: str, norms: int, own: frozenset[str]) -> Layer:
-        """The kind as the theory sees it."""
+    def structure(self, label: str, norms: int, own: frozenset[str], more: frozenset[str] = frozenset()) -> Layer:
+        """The kind as the theory sees it; ``more`` are traits that the model gives to all its layers."""
         mixers = tuple("gqa" if block.kind == "chunked" else block.kind for block in (self.attention, self.mixer) if block is not None and block.kind != "none")
         qk_norm = self.attention.qk_norm if isinstance(self.attention, GroupedAttention) else "none"
-        traits = frozenset(trait for block in self.blocks for trait in block.traits())
+        traits = frozenset(trait for block in self.blocks for trait in block.traits()) | more
         return Layer(label, mixers, self.ffn.kind, self.attention.reach, traits, qk_norm, norms if self.norms is None else self.norms, own)

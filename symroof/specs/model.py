@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
 from symroof.specs.fields import NAME, Source, Spec, amount, whole
-from symroof.specs.layers import Experts, LayerKind
+from symroof.specs.layers import Experts, GroupedAttention, LayerKind
+from symroof.specs.matrices import Matrix, matrices
 from symroof.specs.quantization import Quantization
 from symroof.theory.architecture import GENERIC, Architecture
 from symroof.units import Quantity
@@ -26,6 +28,29 @@ class Norm(Spec):
     kind: Literal["rms", "layer", "none"] = "rms"
     per_layer: Annotated[int, Field(ge=0, le=8)] = 2
     final: bool = True
+    embedding: bool = False
+
+
+class LayerInputs(Spec):
+    """A vector that each token brings for each layer, out of a table of its own (Gemma 3n)."""
+
+    vocab_size: Whole
+    width: Whole
+
+
+class AltUp(Spec):
+    """Copies of the residual beside each other, and a narrow product beside the attention (Gemma 3n)."""
+
+    inputs: Whole
+    laurel_rank: Whole
+
+
+class Filled(Spec):
+    """A field that a model's file leaves out and that was filled in: with what, and why."""
+
+    field: str
+    value: str
+    why: str
 
 
 class ModelSpec(Spec):
@@ -44,11 +69,17 @@ class ModelSpec(Spec):
     tied_embeddings: bool = False
     positions: Whole | None = None
     head_bias: bool = False
+    d_embedding: Whole | None = None
+    more_embeddings: Whole | None = None
+    layer_inputs: LayerInputs | None = None
+    altup: AltUp | None = None
     max_context: Whole | None = None
     norm: Norm = Norm()
     layers: tuple[LayerKind, ...] = ()
     quantization: Quantization | None = None
     notes: tuple[str, ...] = ()
+    filled: tuple[Filled, ...] = ()
+    caveats: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _complete(self) -> ModelSpec:
@@ -60,6 +91,12 @@ class ModelSpec(Spec):
         if len(set(labels)) != len(labels):
             raise ValueError("two kinds of layer have the same label")
         return self
+
+    def cautions(self) -> list[str]:
+        """What a reader must know before a number: what was assumed, and what the file left to defaults."""
+        named = ", ".join(f"{entry.field} {entry.value}" for entry in self.filled)
+        left_out = [f"{self.shown_name}'s file leaves out what was filled in: {named}"] if named else []
+        return [*(f"{self.shown_name}: {caveat}" for caveat in self.caveats), *left_out]
 
     @property
     def shown_name(self) -> str:
@@ -86,25 +123,41 @@ class ModelSpec(Spec):
         found: list[str] = []
         for kind, telling in zip(self.layers, _telling(self.layers), strict=True):
             label = kind.label or telling
-            while label in found:
-                label += "x"
-            found.append(label)
+            numbered = (f"{label}{n}" for n in itertools.count(2))
+            found.append(label if label not in found else next(name for name in numbered if name not in found))
         return found
 
-    def architecture(self, quantized: bool = False) -> Architecture:
-        """The structure, for the theory; ``quantized`` where the weights are as the checkpoint stores them."""
+    def operator_widths(self) -> dict[str, Fraction]:
+        """Bytes of a parameter of every operator that the checkpoint stores at a width of its own."""
+        if self.quantization is None:
+            return {}
+        held = [matrix._replace(times=matrix.times * kind.count) for kind in self.layers for matrix in matrices(kind, self.d_model or 1)]
+        head = [] if self.tied_embeddings or not self.vocab_size else [Matrix("lm_head", self.vocab_size, self.d_embedding or self.d_model or 1)]
+        return self.quantization.operator_widths([*held, *head])
+
+    def architecture(self, quantized: bool = False, widths: frozenset[str] = frozenset()) -> Architecture:
+        """The structure, for the theory; ``quantized`` where the weights are as the checkpoint stores them, some operators
+        with ``widths`` of their own."""
         if not self.layers:
             return GENERIC
-        own = self._own()
+        own, more = self._own(), frozenset(trait for trait, held in (("layer_input", self.layer_inputs), ("altup", self.altup)) if held)
         several = len(self.layers) > 1
         return Architecture(
-            layers=tuple(kind.structure(label if several else "all", self.norm.per_layer, own) for label, kind in zip(self.labels(), self.layers, strict=True)),
+            layers=tuple(
+                kind.structure(label if several else "all", self.norm.per_layer, own, more) for label, kind in zip(self.labels(), self.layers, strict=True)
+            ),
             tied_embeddings=self.tied_embeddings,
             norm=self.norm.kind,
             final_norm=self.norm.final,
             learned_positions=self.positions is not None,
             head_bias=self.head_bias,
+            embedding_norm=self.norm.embedding,
+            narrow_embedding=self.d_embedding is not None,
+            more_embeddings=self.more_embeddings is not None,
+            layer_inputs=self.layer_inputs is not None,
+            altup=self.altup is not None,
             kept=frozenset(self.quantization.kept) if quantized and self.quantization else None,
+            widths=widths if quantized else frozenset(),
         )
 
     def _own(self) -> frozenset[str]:
@@ -122,6 +175,11 @@ class ModelSpec(Spec):
             found[layer.symbol("n_layers")] = Fraction(kind.count)
             found |= {layer.symbol(name): Fraction(value) for name, value in kind.widths().items()}
         outer = {"d_model": self.d_model, "vocab_size": self.vocab_size, "learned_positions": self.positions}
+        outer |= {"d_embedding": self.d_embedding, "more_embeddings": self.more_embeddings}
+        if self.layer_inputs:
+            outer |= {"d_layer_input": self.layer_inputs.width, "layer_input_vocab": self.layer_inputs.vocab_size}
+        if self.altup:
+            outer |= {"altup_inputs": self.altup.inputs, "laurel_rank": self.altup.laurel_rank}
         found |= {name: Fraction(value) for name, value in outer.items() if value}
         given = {"params": self.params, "active_params": self.active_params}
         return found | {name: value.value for name, value in given.items() if value}
@@ -135,12 +193,21 @@ def _telling(kinds: tuple[LayerKind, ...]) -> list[str]:
     )
     if len(set(feeds)) == 1:
         return mixers
-    return feeds if len(set(mixers)) == 1 else [f"{mixer}_{feed}" for mixer, feed in zip(mixers, feeds, strict=True)]
+    return feeds if len(set(mixers)) == 1 else [_both(mixer, feed) for mixer, feed in zip(mixers, feeds, strict=True)]
+
+
+def _both(mixer: str, feed: str) -> str:
+    """A layer that only mixes, or only feeds forward, goes by the one thing it does."""
+    return feed if mixer == "ffn" else mixer if feed == "none" else f"{mixer}_{feed}"
 
 
 def _mixer_word(kind: LayerKind) -> str:
+    attention = kind.attention
     if kind.mixer is not None:
         return kind.mixer.kind.replace("gated_", "")
-    if kind.attention.kind == "none":
+    if attention.kind == "none":
         return "ffn"
-    return {"window": "local", "chunk": "chunked"}.get(kind.attention.reach or "", "full")
+    if isinstance(attention, GroupedAttention) and attention.images_only:
+        return "image"
+    shared = "_shared" if isinstance(attention, GroupedAttention) and attention.shares_kv else ""
+    return {"window": "local", "chunk": "chunked"}.get(attention.reach or "", "full") + shared

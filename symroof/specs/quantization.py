@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -11,8 +12,10 @@ from symroof.formula.parse import parse
 from symroof.formula.tree import Num
 from symroof.specs.errors import nearest
 from symroof.specs.fields import Spec, amount, whole
+from symroof.specs.matrices import Matrix
 from symroof.specs.precision import BITS, Width
 from symroof.theory.blocks import PARAMETER_GROUPS
+from symroof.theory.table import WIDTH
 from symroof.units import Quantity, parse_unit
 
 if TYPE_CHECKING:
@@ -30,32 +33,76 @@ class Quantization(Spec):
         bits: width of one weight.
         scale_bits: width of everything a group shares.
         scale_group: weights in a group; a block of 128 by 128 has 16,384.
+        scale_rows: output rows a group spans: 1 of a group along a row, 128 of such a block. Groups at an edge are then
+            counted whole. Without it groups follow each other through the whole matrix.
+        row_bits, column_bits, matrix_bits: what is kept beside for each output row, each input column, each matrix.
         format: the number format of a weight, one of the precisions.
         compute: the precision operands meet in, where activations are quantized too.
         kept: operators whose matrices stay at ``kept_bits``; norms and biases always do.
+        widths: operators whose width in the file is known and differs, whatever they keep beside included.
+        notes: what was approximated when it was read.
     """
 
     method: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,31}$")]
     bits: Bits
     scale_bits: Bits | None = None
     scale_group: Whole = 1
+    scale_rows: Whole | None = None
+    row_bits: Bits | None = None
+    column_bits: Bits | None = None
+    matrix_bits: Bits | None = None
     format: str
     compute: str | None = None
     kept: tuple[str, ...] = ("embedding", "lm_head")
     kept_bits: Bits = Quantity(Fraction(2), parse_unit("byte").dimension, "16 bit")
+    widths: dict[str, Bits] = Field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _known(self) -> Quantization:
-        asked = [*((name, tuple(BITS)) for name in (self.format, self.compute or self.format)), *((name, tuple(PARAMETER_GROUPS)) for name in self.kept)]
+        asked = [
+            *((name, tuple(BITS)) for name in (self.format, self.compute or self.format)),
+            *((name, tuple(PARAMETER_GROUPS)) for name in (*self.kept, *self.widths)),
+        ]
         for name, known in asked:
             if name not in known:
                 raise ValueError(f"unknown name {name[:40]!r}; {nearest(name, known)}".rstrip("; "))
+        if both := set(self.kept) & set(self.widths):
+            raise ValueError(f"{min(both)} is kept and has a width of its own; say one of them")
         return self
 
-    def width(self) -> Width:
-        """The width of a weight, with the formulas it sets."""
+    def operator_widths(self, stored: Iterable[Matrix]) -> dict[str, Fraction]:
+        """Bytes of a parameter, in exact numbers, of every operator for which it is not bits and its share of a scale."""
+        weights: dict[str, int] = {}
+        found: dict[str, Fraction] = {}
+        for matrix in stored:
+            if matrix.operator not in self.kept:
+                held = matrix.rows * matrix.columns * matrix.times
+                weights[matrix.operator] = weights.get(matrix.operator, 0) + held
+                found[matrix.operator] = found.get(matrix.operator, Fraction(0)) + matrix.times * self._bytes(matrix)
+        own = {name: total / weights[name] for name, total in found.items() if total != weights[name] * self._plain()}
+        return own | {name: width.value for name, width in self.widths.items()}
+
+    def _plain(self) -> Fraction:
+        return self.bits.value + _value(self.scale_bits) / self.scale_group
+
+    def _bytes(self, matrix: Matrix) -> Fraction:
+        """One matrix with all that is kept beside it."""
+        rows, columns = matrix.rows, matrix.columns
+        across = self.scale_rows or 0
+        groups = -(-rows // across) * -(-columns * across // self.scale_group) if across else -(-rows * columns // self.scale_group)
+        beside = rows * _value(self.row_bits) + columns * _value(self.column_bits) + _value(self.matrix_bits)
+        return rows * columns * self.bits.value + groups * _value(self.scale_bits) + beside
+
+    def width(self, own: Mapping[str, Fraction] | None = None) -> Width:
+        """The width of a weight, with the formulas it sets; ``own`` are operators with widths of their own."""
         bit = parse_unit("bit").dimension
-        settings = {"weight_bits": self.bits.value, "scale_bits": self.scale_bits.value if self.scale_bits else Fraction(0)}
+        settings = {"weight_bits": self.bits.value, "scale_bits": _value(self.scale_bits)}
         found = [(name, Num(value, bit)) for name, value in settings.items()] + [("scale_group", Num(Fraction(self.scale_group)))]
         kept = ("kept_bytes_per_param", Num(self.kept_bits.value, parse_unit("byte/parameter").dimension))
-        return Width(self.method, parse("quantized_bytes_per_param"), self.format, (*found, kept), self.compute)
+        each = [(f"{WIDTH}.{operator}", Num(value, kept[1].dimension)) for operator, value in (own or {}).items()]
+        return Width(self.method, parse("quantized_bytes_per_param"), self.format, (*found, kept, *each), self.compute)
+
+
+def _value(amount: Bits | None) -> Fraction:
+    return amount.value if amount else Fraction(0)

@@ -229,6 +229,7 @@ class StudySpec(Spec):
 
     title: str | None = None
     model: NameList
+    assume_family: str | None = None
     hardware: NameList
     parallel: Parallel = {}
     precision: Precision = Precision()

@@ -9,8 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 TRAITS = {
-    "qkv_bias": "the projections into the mixer have bias vectors",
-    "out_bias": "the projection out of the mixer has one",
+    "qkv_bias": "the projections into the attention have bias vectors",
+    "out_bias": "the projection out of the attention has one",
+    "state_in_bias": "the projection into a recurrence or a short convolution has a bias vector",
+    "state_out_bias": "the projection out of it has one",
     "ffn_bias": "the feed-forward matrices have bias vectors, of every expert too",
     "sinks": "one learned score a query head that takes probability and no value",
     "out_gate": "the query projection makes a gate of the attention's result too",
@@ -25,6 +27,14 @@ TRAITS = {
     "shared_gate": "the shared expert's result is gated by one number a token",
     "router_bias": "the router has a bias vector",
     "plain_experts": "an expert is two matrices and not three",
+    "shared_bias": "the shared experts' matrices have bias vectors, and those around a latent",
+    "expert_latent": "routed experts work on a narrower latent, with a matrix into it and one out of it",
+    "result_norm": "the attention's result is normalised before its projection",
+    "inner_norm": "what the feed-forward layer widened is normalised before it is narrowed",
+    "learned_activation": "the feed-forward layer's activation has two learned numbers",
+    "images_only": "the layer attends to images and is skipped where there are none: resident, and at rest",
+    "layer_input": "the token's own vector for this layer is gated in",
+    "altup": "several copies of the residual are kept beside each other and predicted, and a narrow product runs beside the attention (Gemma 3n)",
 }
 """What a layer may have beside its blocks; each changes rows of the operator table and nothing else."""
 
@@ -39,7 +49,8 @@ class Layer:
         feed_forward: the block after them (``gated``, ``plain``, ``moe``, ``none``).
         reach: ``window`` where queries see only the last ``window`` keys, ``chunk`` where only those of their own chunk.
         traits: names out of :data:`TRAITS`.
-        qk_norm: ``none``, ``head`` (one vector of head_dim each) or ``full`` (one vector over all heads each).
+        qk_norm: ``none``, ``head`` (one vector of head_dim each), ``head_bias`` (with a bias beside it) or ``full`` (one vector over all
+            heads each).
         norms: normalisation modules in the layer.
         own: the widths this kind does not share with the others; they get dotted names.
     """
@@ -71,8 +82,11 @@ class Layer:
 class Architecture:
     """Layer kinds in order, and what stands before and after them.
 
+    ``narrow_embedding``: tables of their own width, projected to the residual's and back. ``more_embeddings``: rows of the
+    input table that the head does not have. ``layer_inputs``: a second table with a vector for each layer. ``altup``: the
+    residual is copied before the layers and merged after them.
     ``kept`` are the operators whose matrices stay at ``kept_bytes_per_param`` where the others are quantized; None where
-    all parameters have one width.
+    all parameters have one width. ``widths`` are those with a width of their own (``weight_bytes_per_param.down``).
     """
 
     layers: tuple[Layer, ...] = field(default_factory=lambda: (Layer(),))
@@ -81,7 +95,13 @@ class Architecture:
     final_norm: bool = True
     learned_positions: bool = False
     head_bias: bool = False
+    embedding_norm: bool = False
+    narrow_embedding: bool = False
+    more_embeddings: bool = False
+    layer_inputs: bool = False
+    altup: bool = False
     kept: frozenset[str] | None = None
+    widths: frozenset[str] = frozenset()
 
 
 GENERIC = Architecture()

@@ -8,37 +8,83 @@ from dataclasses import replace
 from symroof.theory.architecture import Architecture, Layer
 from symroof.theory.feed_forwards import FEED_FORWARDS
 from symroof.theory.mixers import MIXERS
-from symroof.theory.rows import Row, gemm, stored
+from symroof.theory.rows import Row, gemm, product, stored
 
 PLAIN_NORM_VECTORS = {"rms": 1, "layer": 2, "none": 0}
 """Vectors of one normalisation module: a weight, or a weight and a bias."""
 
 
 def layer_rows(layer: Layer, norm: str) -> Iterator[Row]:
-    """The rows of one layer."""
+    """The rows of one layer; one that only images wake is resident and does nothing."""
+    for row in _layer_rows(layer, norm):
+        if row.stream == "params" or not layer.has("images_only"):
+            yield row
+
+
+def _layer_rows(layer: Layer, norm: str) -> Iterator[Row]:
     for mixer in layer.mixers:
         yield from MIXERS[mixer](layer)
     yield from FEED_FORWARDS[layer.feed_forward](layer)
+    if layer.has("layer_input"):
+        yield from gemm("layer_input", "d_model", "d_layer_input")
+        yield from gemm("layer_input", "d_layer_input", "d_model")
+    if layer.has("altup"):
+        yield from _altup()
     if vectors := layer.norms * PLAIN_NORM_VECTORS[norm]:
         yield stored("norm", f"{vectors}*d_model")
 
 
 def outer_rows(architecture: Architecture) -> Iterator[Row]:
     """What stands outside the layers: tables, final norm, head. A tied head multiplies but is stored once."""
-    yield replace(stored("embedding", "vocab_size*d_model"), kept=False)
+    width = "d_embedding" if architecture.narrow_embedding else "d_model"
+    rows = "(vocab_size + more_embeddings)" if architecture.more_embeddings else "vocab_size"
+    yield replace(stored("embedding", f"{rows}*{width}"), kept=False)
+    yield from _around_embedding(architecture)
     if architecture.learned_positions:
         yield stored("positions", "learned_positions*d_model")
     if architecture.final_norm and (vectors := PLAIN_NORM_VECTORS[architecture.norm]):
         yield stored("norm", f"{vectors}*d_model")
     if architecture.head_bias:
         yield stored("lm_head", "vocab_size")
-    for row in gemm("lm_head", "d_model", "vocab_size", per="logit_rows"):
+    for row in gemm("lm_head", width, "vocab_size", per="logit_rows"):
         if not (row.stream == "params" and architecture.tied_embeddings):
             yield row
 
 
+def _around_embedding(architecture: Architecture) -> Iterator[Row]:
+    """What stands between the table and the residual: a norm, projections to its width and back, vectors for each layer."""
+    if architecture.embedding_norm:
+        yield stored("norm", f"{PLAIN_NORM_VECTORS[architecture.norm]}*d_model")
+    if architecture.narrow_embedding:
+        yield from gemm("embedding_in", "d_embedding", "d_model")
+        yield from gemm("embedding_out", "d_model", "d_embedding")
+    if architecture.layer_inputs:
+        yield replace(stored("layer_inputs", "layer_input_vocab*n_layers*d_layer_input"), kept=False)
+        yield from gemm("layer_input_in", "d_model", "n_layers*d_layer_input")
+        yield stored("norm", "d_layer_input")
+    if architecture.altup:
+        yield from gemm("altup_in", "d_model", "(altup_inputs - 1)*d_model")
+        yield from gemm("altup_out", "(altup_inputs - 1)*d_model", "d_model")
+
+
+def _altup() -> Iterator[Row]:
+    """Copies of the residual (alternating updates, Baykal et al. 2023, arXiv 2301.13310, as Gemma 3n has them): a router that
+    runs before and after the layer, coefficients that predict and correct the copies, and the narrow product beside."""
+    yield from gemm("altup", "d_model", "altup_inputs")
+    yield from product("altup", "d_model*altup_inputs", "d_model + altup_inputs")
+    yield from gemm("altup", "altup_inputs", "altup_inputs^2")
+    yield from product("altup", "d_model*altup_inputs^2", "2*altup_inputs*d_model")
+    yield from gemm("altup", "altup_inputs", "altup_inputs")
+    yield stored("norm", "3*d_model")
+    yield from gemm("laurel", "d_model", "laurel_rank")
+    yield from gemm("laurel", "laurel_rank", "d_model")
+
+
 PARAMETER_GROUPS = {
-    "embedding": "embedding", "positions": "embedding", "lm_head": "head",
+    "embedding": "embedding", "positions": "embedding", "embedding_in": "embedding", "embedding_out": "embedding", "layer_inputs": "embedding",
+    "layer_input_in": "layer inputs", "layer_input": "layer inputs", "altup_in": "altup", "altup_out": "altup", "altup": "altup", "laurel": "altup",
+    "latent_down": "experts", "latent_up": "experts",
+    "lm_head": "head",
     "qkv": "attention", "qkv_down": "attention", "q_up": "attention", "kv_up": "attention", "attention": "attention",
     "attention_out": "attention", "head_gate": "attention",
     "ssm_in": "state space", "ssm_x": "state space", "ssm_dt": "state space", "conv": "state space", "scan": "state space", "ssm_out": "state space",

@@ -13,6 +13,10 @@ def dense(layer: Layer) -> Iterator[Row]:
     wide = "(ffn_matrices - 1)*d_ff"
     operator = "gate_up" if layer.feed_forward == "gated" else "up"
     yield from gemm(operator, "d_model", wide, bias=wide if layer.has("ffn_bias") else "")
+    if layer.has("learned_activation"):
+        yield stored(operator, "2")
+    if layer.has("inner_norm"):
+        yield stored("norm", "d_ff")
     yield from gemm("down", "d_ff", "d_model", bias="d_model" if layer.has("ffn_bias") else "")
 
 
@@ -21,23 +25,27 @@ def experts(layer: Layer) -> Iterator[Row]:
     where there are any, shared ones that every token sees (DeepSeekMoE, arXiv 2401.06066)."""
     yield from gemm("router", "d_model", "n_experts", bias="n_experts" if layer.has("router_bias") else "")
     matrices = 2 if layer.has("plain_experts") else 3
-    one = f"{matrices}*d_model*d_expert"
+    width = "d_latent" if layer.has("expert_latent") else "d_model"
+    one = f"{matrices}*{width}*d_expert"
     yield Row("experts", "params", one, "experts_held")
     if layer.has("ffn_bias"):
-        yield stored("experts", f"{matrices - 1}*d_expert + d_model", "experts_held")
+        yield stored("experts", f"{matrices - 1}*d_expert + {width}", "experts_held")
     yield Row("experts", "weights", f"{one}*weight_bytes_per_param", "experts_read")
-    yield from product("experts", f"{matrices}*experts_per_token*d_model*d_expert", f"experts_per_token*({_moved(matrices, 'd_expert')})")
+    yield from product("experts", f"{matrices}*experts_per_token*{width}*d_expert", f"experts_per_token*({_moved(matrices, 'd_expert', width)})")
+    if layer.has("expert_latent"):
+        yield from gemm("latent_down", "d_model", "d_latent", bias="d_latent" if layer.has("shared_bias") else "")
+        yield from gemm("latent_up", "d_latent", "d_model", bias="d_model" if layer.has("shared_bias") else "")
     if layer.has("shared_expert"):
         shared = f"{matrices}*d_model*n_shared_experts*d_shared"
-        yield from matrix("shared_experts", shared)
+        yield from matrix("shared_experts", shared, f"{matrices - 1}*n_shared_experts*d_shared + d_model" if layer.has("shared_bias") else "")
         yield from product("shared_experts", shared, _moved(matrices, "n_shared_experts*d_shared"))
     if layer.has("shared_gate"):
         yield from gemm("shared_gate", "d_model", "1")
 
 
-def _moved(matrices: int, width: str) -> str:
+def _moved(matrices: int, inner: str, width: str = "d_model") -> str:
     """Elements that go into and come out of the widening product and the narrowing one."""
-    return f"2*d_model + {matrices}*{width}"
+    return f"2*{width} + {matrices}*{inner}"
 
 
 def nothing(layer: Layer) -> Iterator[Row]:

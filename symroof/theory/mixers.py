@@ -31,8 +31,14 @@ def gqa(layer: Layer) -> Iterator[Row]:
         yield from gemm("head_gate", "d_model", "n_heads")
     if layer.qk_norm == "head":
         yield stored("qk_norm", "head_dim" if layer.has("shares_kv") else "2*head_dim")
+    if layer.qk_norm == "head_bias":
+        yield stored("qk_norm", "4*head_dim")
     if layer.qk_norm == "full":
         yield stored("qk_norm", "(n_heads + n_kv_heads)*head_dim")
+    if layer.has("result_norm"):
+        yield stored("norm", result)
+    if layer.has("images_only"):
+        yield stored(CORE, "2")
     if layer.has("sinks"):
         yield stored(CORE, "n_heads")
     cache = Row(CORE, "kv", f"{kept}*kv_bytes_per_element", "span", reaching=True, split=HEADS)
@@ -111,7 +117,7 @@ def _recurrence(inputs: str, outputs: str, conv: str, state: str, flops: str, he
     element; gates and decays are elementwise. The state is read and written by every pass: the last inputs of the
     convolution, ``d_conv`` of them as transformers keeps them, and what the scan carries.
     """
-    yield from gemm("ssm_in", "d_model", inputs, bias=f"({inputs})" if layer.has("qkv_bias") else "")
+    yield from gemm("ssm_in", "d_model", inputs, bias=f"({inputs})" if layer.has("state_in_bias") else "")
     if conv:
         yield from matrix("conv", f"({conv})*d_conv", f"({conv})" if layer.has("conv_bias") else "")
         yield Row("conv", "flops", f"2 FLOP*({conv})*d_conv", "tokens")
@@ -121,7 +127,7 @@ def _recurrence(inputs: str, outputs: str, conv: str, state: str, flops: str, he
     if flops:
         yield Row(SCAN, "flops", flops, "tokens")
         yield Row(SCAN, "state", state, "state_moves")
-    yield from gemm("ssm_out", outputs, "d_model", bias="d_model" if layer.has("out_bias") else "")
+    yield from gemm("ssm_out", outputs, "d_model", bias="d_model" if layer.has("state_out_bias") else "")
 
 
 def mamba(layer: Layer) -> Iterator[Row]:

@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from symroof.theory.steps import DRIVERS, EXPERTS_READ, STEPS
 from symroof.theory.quantity import Quantity
 from symroof.theory.quantity import declared as _q
 from symroof.theory.serving import ALL_REDUCE, ALL_TO_ALL, SEND, SERVING
+from symroof.theory.steps import DRIVERS, EXPERTS_READ, STEPS
 
 ROOFLINE = "Williams, Waterman, Patterson 2009, Roofline"
 COMPUTE_RATE, MEMORY_RATE = "(tp*mfu*peak_flops)", "(tp*mbu*mem_bandwidth)"

@@ -74,6 +74,13 @@ ARCHITECTURE = (
     _symbol("linear_value_heads", "H_{lv}", "", "value heads of linear attention", counted=True),
     _symbol("linear_key_dim", "d_{lk}", "", "width of one key head of linear attention", counted=True),
     _symbol("linear_value_dim", "d_{lv}", "", "width of one value head of linear attention", counted=True),
+    _symbol("d_latent", "d_l", "", "width of the latent that routed experts work on, where they do", counted=True),
+    _symbol("d_embedding", "d_{emb}", "", "width of the embedding tables, where it is not the residual's", counted=True),
+    _symbol("more_embeddings", "V_{img}", "token", "rows of the input table that the head does not have", counted=True),
+    _symbol("d_layer_input", "d_p", "", "width of the vector that a token brings for each layer", counted=True),
+    _symbol("layer_input_vocab", "V_p", "token", "rows of the table of those vectors", counted=True),
+    _symbol("altup_inputs", "a_u", "", "copies of the residual that are kept beside each other", counted=True),
+    _symbol("laurel_rank", "r_l", "", "width of the narrow product beside the attention", counted=True),
     _symbol("learned_positions", "n_{pos}", "token", "learned position vectors", counted=True),
 )
 

@@ -38,7 +38,7 @@ class Cell:
     count: Tree
     scope: Scope
     phase: str | None = None
-    kept: bool = False
+    width: str = WIDTH
     split: Tree = ONE
 
 
@@ -58,18 +58,23 @@ def cells(architecture: Architecture, assumptions: Assumptions) -> tuple[Cell, .
 def _cells(architecture: Architecture) -> Iterator[_Placed]:
     for layer in architecture.layers:
         for row in layer_rows(layer, architecture.norm):
-            yield _placed(row, layer, Name(layer.symbol("n_layers")), architecture.kept)
+            yield _placed(row, layer, Name(layer.symbol("n_layers")), architecture)
     for row in outer_rows(architecture):
-        yield _placed(row, Layer(label=""), ONE, architecture.kept)
+        yield _placed(row, Layer(label=""), ONE, architecture)
 
 
-def _placed(row: Row, layer: Layer, count: Tree, kept: frozenset[str] | None) -> _Placed:
-    own = {name: layer.symbol(name) for name in layer.own}
-    stays = row.kept or row.operator in (kept or ())
-    if stays and kept is not None:
-        own[WIDTH] = KEPT_WIDTH
+def _placed(row: Row, layer: Layer, count: Tree, architecture: Architecture) -> _Placed:
+    width = KEPT_WIDTH if row.kept and architecture.kept is not None else width_of(row.operator, architecture)
+    own = {name: layer.symbol(name) for name in layer.own} | {WIDTH: width}
     amount, split = (rename(parse(text), own) for text in (row.amount, row.split))
-    return _Placed(row.operator, layer.label, row.stream, amount, row.per, count, _scope(row, layer), row.phase, stays, split, row.when)
+    return _Placed(row.operator, layer.label, row.stream, amount, row.per, count, _scope(row, layer), row.phase, width, split, row.when)
+
+
+def width_of(operator: str, architecture: Architecture) -> str:
+    """The symbol for the width of an operator's matrices."""
+    if operator in (architecture.kept or ()):
+        return KEPT_WIDTH
+    return f"{WIDTH}.{operator}" if operator in architecture.widths else WIDTH
 
 
 def _scope(row: Row, layer: Layer) -> Scope:

@@ -17,7 +17,7 @@ from symroof.theory.architecture import Architecture
 from symroof.theory.operators import Operator, operators
 from symroof.theory.steps import DRIVERS, HELD, STEPS, Pool, Reach, Scope, Step, driver
 from symroof.theory.switches import Assumptions
-from symroof.theory.table import KEPT_WIDTH, WIDTH, Cell, cells, counted_traffic, idle_parameters, parameters, total
+from symroof.theory.table import KEPT_WIDTH, WIDTH, Cell, cells, counted_traffic, idle_parameters, parameters, total, width_of
 
 COEFFICIENTS = {
     ("flops", "tokens"): "linear_flops_per_token",
@@ -39,7 +39,18 @@ COEFFICIENTS = {
 ALWAYS_READ = "fixed_weight_bytes"
 """What ``weight_bytes_read`` is beside the experts, where there are any."""
 
-NOTHING = ("attention_flops_per_pair", "score_bytes_per_pair", "kv_bytes_per_token", "kv_cache_bytes", "kv_cache_bytes_per_device", "state_bytes", "expert_layers")
+GATHERED = ("layer_inputs", "positions")
+"""Tables a token takes one row of and multiplies with nothing; the embedding is another, unless the head multiplies with it."""
+
+NOTHING = (
+    "attention_flops_per_pair",
+    "score_bytes_per_pair",
+    "kv_bytes_per_token",
+    "kv_cache_bytes",
+    "kv_cache_bytes_per_device",
+    "state_bytes",
+    "expert_layers",
+)
 """Defined as zero where no row makes them."""
 
 Key = tuple[str, str, Scope]
@@ -103,12 +114,14 @@ class Totals:
     def _parameters(self) -> Iterator[tuple[str, Tree]]:
         held = [cell for cell in self.placed if cell.stream == "params"]
         yield "params", parameters(held)
-        gathered = [] if self.architecture.tied_embeddings else [cell for cell in held if cell.operator == "embedding"]
+        tables = GATHERED if self.architecture.tied_embeddings else ("embedding", *GATHERED)
+        gathered = [cell for cell in held if cell.operator in tables]
         yield "active_params", build.add(Name("params"), *(build.neg(part) for part in (idle_parameters(held), total(gathered)) if part != ZERO))
         if self.architecture.kept is not None:
-            narrow = parameters(cell for cell in held if not cell.kept)
-            yield "quantized_params", narrow
-            yield "weight_bytes", parse(f"quantized_params*{WIDTH} + (params - quantized_params)*{KEPT_WIDTH}")
+            narrow = [cell for cell in held if cell.width != KEPT_WIDTH]
+            yield "quantized_params", parameters(narrow)
+            yield "weight_bytes", _stored_bytes(narrow)
+            yield "layer_weight_bytes", parse(f"(weight_bytes_read - d_model*vocab_size*{width_of('lm_head', self.architecture)})/n_layers")
 
     def _coefficients(self) -> Iterator[tuple[str, Tree]]:
         for phase in ("token", "prompt"):
@@ -214,6 +227,15 @@ class Totals:
         yield "prefill_linear_flops", build.add(ZERO, *flops[False])
         scores = [self._term(prefill, key, "prompt") for key in keys if key[:2] == ("activations", "pairs")]
         yield "score_traffic", build.add(ZERO, *scores)
+
+
+def _stored_bytes(narrow: list[Cell]) -> Tree:
+    """What a quantized checkpoint keeps resident: operators at a width of their own, the other quantized ones, the rest."""
+    wide = parse(f"(params - quantized_params)*{KEPT_WIDTH}")
+    own = sorted({cell.width for cell in narrow} - {WIDTH})
+    if not own:
+        return build.add(parse(f"quantized_params*{WIDTH}"), wide)
+    return build.add(*(build.mul(parameters(c for c in narrow if c.width == width), Name(width)) for width in (*own, WIDTH)), wide)
 
 
 def _kept(coefficient: Tree, scope: Scope) -> Tree:

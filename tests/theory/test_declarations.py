@@ -35,7 +35,7 @@ LAYERS = {
     "chunked, odd heads": Layer(reach="chunk", traits=frozenset({"value_dim", "sinks", "out_gate", "head_gate"})),
     "shared cache": Layer(traits=frozenset({"shares_kv"}), qk_norm="head"),
     "values are keys": Layer(traits=frozenset({"value_is_key"})),
-    "mamba": Layer(mixers=("mamba",), traits=frozenset({"mixer_norm", "conv_bias", "qkv_bias", "out_bias"}), feed_forward="none"),
+    "mamba": Layer(mixers=("mamba",), traits=frozenset({"mixer_norm", "conv_bias", "state_in_bias", "state_out_bias"}), feed_forward="none"),
     "mamba2": Layer(mixers=("mamba2",), traits=frozenset({"mixer_norm", "conv_bias"}), feed_forward="none"),
     "linear": Layer(mixers=("linear",)),
     "gated delta": Layer(mixers=("gated_delta",), feed_forward="moe"),

@@ -1,0 +1,133 @@
+"""Which operators a list of module names means: ``modules_to_not_convert``, ``ignore``, ``exclude_modules`` and the like.
+
+Such lists hold whole paths, parts of paths, globs and regular expressions of strangers. None of them is run: each is turned
+into a glob over the parts of the few module names that checkpoints use, and what cannot be is told, not guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+SPELLINGS: dict[str, tuple[str, ...]] = {
+    "embedding": ("embed_tokens", "wte", "word_embeddings", "embed_in"),
+    "lm_head": ("lm_head", "embed_out"),
+    "qkv": ("self_attn.q_proj self_attn.k_proj self_attn.v_proj", "self_attn.qkv_proj", "self_attn.W_pack", "self_attention.query_key_value", "attn.c_attn",
+            "self_attn.q_proj self_attn.kv_a_proj_with_mqa"),
+    "qkv_down": ("self_attn.q_a_proj self_attn.kv_a_proj_with_mqa", "self_attn.fused_qkv_a_proj_with_mqa"),
+    "q_up": ("self_attn.q_b_proj",),
+    "kv_up": ("self_attn.kv_b_proj",),
+    "attention_out": ("self_attn.o_proj", "self_attn.dense", "self_attn.out_proj", "self_attention.dense", "attn.c_proj"),
+    "head_gate": ("self_attn.g_proj",),
+    "gate_up": ("mlp.gate_proj mlp.up_proj", "mlp.gate_up_proj", "feed_forward.gate_proj feed_forward.up_proj", "feed_forward.w1 feed_forward.w3"),
+    "up": ("mlp.up_proj", "mlp.fc1", "mlp.c_fc", "mlp.dense_h_to_4h", "fc1"),
+    "down": ("mlp.down_proj", "mlp.fc2", "mlp.c_proj", "mlp.dense_4h_to_h", "feed_forward.down_proj", "feed_forward.w2", "fc2"),
+    "router": ("mlp.gate", "mlp.router", "block_sparse_moe.gate", "feed_forward.router"),
+    "experts": ("mlp.experts.0.gate_proj mlp.experts.0.up_proj mlp.experts.0.down_proj", "mlp.experts.gate_up_proj mlp.experts.down_proj",
+                "block_sparse_moe.experts.0.w1 block_sparse_moe.experts.0.w2 block_sparse_moe.experts.0.w3",
+                "feed_forward.experts.0.gate_proj feed_forward.experts.0.up_proj feed_forward.experts.0.down_proj"),
+    "shared_experts": ("mlp.shared_experts.gate_proj mlp.shared_experts.up_proj mlp.shared_experts.down_proj",
+                       "mlp.shared_expert.gate_proj mlp.shared_expert.up_proj mlp.shared_expert.down_proj",
+                       "feed_forward.shared_expert.gate_proj feed_forward.shared_expert.up_proj feed_forward.shared_expert.down_proj"),
+    "shared_gate": ("mlp.shared_expert_gate",),
+    "ssm_in": ("linear_attn.in_proj_qkvz linear_attn.in_proj_ba", "linear_attn.in_proj_qkv", "mixer.in_proj", "mamba.in_proj"),
+    "ssm_x": ("mixer.x_proj", "mamba.x_proj"),
+    "ssm_dt": ("mixer.dt_proj", "mamba.dt_proj"),
+    "ssm_out": ("linear_attn.out_proj", "mixer.out_proj", "mamba.out_proj"),
+}  # fmt: skip
+"""The modules an operator is made of, under each set of names that model classes give them."""
+
+AROUND = frozenset({"model", "transformer", "language_model", "gpt_neox", "backbone"})
+LAYERS = frozenset({"layers", "h", "blocks", "block"})
+LONGEST_PATTERN = 200
+REGEX = {".*": "*", ".+": "*", r"\d+": "*", r"[0-9]+": "*", r"\.": "."}
+APART = ("vision", "visual", "audio", "projector", "image", "mtp")
+"""Parts of a model beside the decoder: towers for other inputs, heads that guess ahead."""
+
+
+@dataclass(frozen=True)
+class Named:
+    """Operators that a list names: wholly, in some layers only (which), and patterns that were not understood."""
+
+    wholly: frozenset[str]
+    partly: dict[str, frozenset[int]] = field(default_factory=dict)
+    unread: tuple[str, ...] = ()
+
+
+def operators_named(patterns: Iterable[str]) -> Named:
+    """The operators that a list of module names and patterns means.
+
+    >>> sorted(operators_named(["lm_head", "re:.*mlp.gate$", "model.layers.*.self_attn"]).wholly)
+    ['attention_out', 'head_gate', 'kv_up', 'lm_head', 'q_up', 'qkv', 'qkv_down', 'router']
+    """
+    matched: dict[str, set[int | None]] = {}
+    unread = []
+    for pattern in dict.fromkeys(patterns):
+        if not pattern.strip() or any(word in pattern.lower() for word in APART):
+            continue
+        glob = _glob(pattern)
+        if glob is None:
+            unread.append(pattern[:60])
+            continue
+        below, layer, parts = _below_layer(glob.split("."))
+        for module in _modules():
+            if _matches(parts, module, below):
+                matched.setdefault(module, set()).add(layer)
+    found = {operator: layers for operator, spelled in SPELLINGS.items() if (layers := _layers_of(spelled, matched))}
+    wholly = frozenset(operator for operator, layers in found.items() if None in layers)
+    partly = {operator: frozenset(n for n in layers if n is not None) for operator, layers in found.items() if operator not in wholly}
+    return Named(wholly, partly, tuple(unread))
+
+
+def _modules() -> Iterable[str]:
+    return dict.fromkeys(module for spelled in SPELLINGS.values() for names in spelled for module in names.split())
+
+
+def _layers_of(spelled: tuple[str, ...], matched: dict[str, set[int | None]]) -> set[int | None]:
+    """The layers (None: all) in which every module of one set of names is meant."""
+    found: set[int | None] = set()
+    for names in spelled:
+        each = [matched.get(module, set()) for module in names.split()]
+        everywhere = [layers for layers in each if None in layers]
+        rest = [layers for layers in each if None not in layers]
+        found |= set.intersection(*rest) if rest else {None} if everywhere else set()
+    return found
+
+
+def _glob(pattern: str) -> str | None:
+    """A pattern as a glob; None where it is a regular expression with more than wildcards in it, or far too long."""
+    text = pattern.strip()
+    if len(text) > LONGEST_PATTERN:
+        return None
+    if text.startswith("re:") or "\\" in text:
+        text = text.removeprefix("re:").removeprefix("^").removesuffix("$").replace("layers.*.", "layers.*")
+        text = re.sub(r"layers\.\*", "layers.[0-9]+.", text)
+        text = re.sub(r"\.\*|\.\+|\\d\+|\[0-9\]\+|\\\.", lambda found: REGEX[found[0]], text)
+    text = text.removesuffix(".weight").strip(".")
+    return text if text and re.fullmatch(r"[\w.*/-]+", text) else None
+
+
+def _below_layer(parts: list[str]) -> tuple[bool, int | None, list[str]]:
+    """Whether parts of a path go through a layer, through which (None: any), and what follows; experts are all alike."""
+    for i, part in enumerate(parts[:-1]):
+        following = parts[i + 1]
+        if part.rpartition("*")[2] in LAYERS and (following.isdecimal() or following == "*"):
+            return True, int(following) if following.isdecimal() and len(following) < 6 else None, [_any_number(p) for p in parts[i + 2 :]]
+    named = [_any_number(p) for p in parts if p not in AROUND]
+    return False, None, named[1:] if len(named) > 1 and named[0] == "*" else named
+
+
+def _any_number(part: str) -> str:
+    return "*" if part.isdecimal() else part
+
+
+def _matches(parts: list[str], module: str, below: bool) -> bool:
+    """Whether the parts of a glob name a module, or something it is a part of."""
+    if not parts:
+        return below  # the whole layer
+    names = module.split(".")
+    starts = (0,) if below or (len(parts) == 1 and "*" in parts[0]) else range(len(names))
+    text = ".".join(parts)
+    return any(fnmatchcase(".".join(names[i:j]), text) for i in starts for j in range(i + 1, len(names) + 1))

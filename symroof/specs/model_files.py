@@ -1,0 +1,59 @@
+"""From what somebody calls a model to its spec: a name of the catalogue, or a path to a file of any kind that describes one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from symroof.specs import catalogue
+from symroof.specs.fields import build
+from symroof.specs.model import ModelSpec
+from symroof.specs.strict_yaml import Document, load
+
+Read = Callable[[Path, "str | None"], tuple[ModelSpec, Document]]
+
+
+def read_model(name: str, base: Path | None = None, assume_family: str | None = None) -> tuple[ModelSpec, Document]:
+    """The model behind a name or a path, with the file that says so.
+
+    Raises:
+        InputError: no such model, a file that cannot be read, everything wrong with it.
+    """
+    path = model_path(name, base)
+    if path is None:
+        document = catalogue.find("models", name, base)
+        return build(document, ModelSpec), document
+    return READERS.get("" if path.is_dir() else path.suffix.lower(), _spec)(path, assume_family)
+
+
+def model_path(name: str, base: Path | None = None) -> Path | None:
+    """The path that a name means, looked up from ``base`` first; None for a name of the catalogue."""
+    beside = base / name if base else None
+    found = beside if beside and beside.exists() else Path(name)
+    return found if catalogue.is_path(name) or (not catalogue.holds("models", name) and found.is_dir()) else None
+
+
+def holds_config(path: Path) -> bool:
+    """Whether a path leads to a model's own file rather than to a spec."""
+    return path.is_dir() or READERS.get(path.suffix.lower(), _spec) is not _spec
+
+
+def _spec(path: Path, assume_family: str | None) -> tuple[ModelSpec, Document]:
+    document = load(str(path))
+    return build(document, ModelSpec), document
+
+
+def _config(path: Path, assume_family: str | None) -> tuple[ModelSpec, Document]:
+    from symroof.specs.families.reading import read
+
+    return read(path, assume_family)
+
+
+def _gguf(path: Path, assume_family: str | None) -> tuple[ModelSpec, Document]:
+    from symroof.specs.families.gguf import read
+
+    return read(path, assume_family)
+
+
+READERS: Mapping[str, Read] = {"": _config, ".json": _config, ".gguf": _gguf, ".yaml": _spec, ".yml": _spec}
+"""A reader for each kind of file by its ending; a folder, which has none, holds a ``config.json``."""

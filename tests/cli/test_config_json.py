@@ -1,0 +1,137 @@
+"""A model by its own ``config.json``: on every command that takes a model, from a file or a folder, with a way out for unknown types."""
+
+import json
+import shutil
+
+import pytest
+
+from symroof.study import Study
+
+from . import ROOT, call, cases, good, process, refused, write_study
+
+CONFIGS = ROOT / "tests" / "data" / "configs"
+LLAMA = CONFIGS / "llama-3.1-8b.config.json"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A model's folder as it is downloaded."""
+    made = tmp_path / "Llama-3.1-8B"
+    made.mkdir()
+    shutil.copy(LLAMA, made / "config.json")
+    return made
+
+
+@pytest.fixture
+def unknown(folder):
+    """The same with a type that nobody knows."""
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"model_type": "lama"}))
+    return path
+
+
+def params(*arguments):
+    return cases("--hardware", "h100-sxm", "--prompt", 128, *arguments)[0]["quantities"]["params"]["value"]
+
+
+def test_eval_reads_a_file_and_a_folder(folder):
+    assert params("--model", folder) == params("--model", folder / "config.json") == params("--model", LLAMA) == 8_030_261_248
+
+
+def test_the_name_is_the_folders(folder):
+    assert cases("--model", folder, "--prompt", 128)[0]["model"] == "llama-3.1-8b"
+
+
+def test_a_folder_in_the_working_directory_needs_no_slash(folder):
+    done = process("show", folder.name, cwd=folder.parent)
+    assert done.returncode == 0, done.stderr
+    assert "8,030,261,248" in done.stdout
+
+
+def test_what_was_filled_in_is_said_before_every_number(folder):
+    warnings = cases("--model", CONFIGS / "llama-2-7b.config.json", "--prompt", 128)[0]["warnings"]
+    assert any("head_dim 128" in warning and "attention_bias false" in warning for warning in warnings)
+
+
+def test_show_prints_layers_parameters_flops_bytes_and_defaults():
+    out = good("show", CONFIGS / "gpt-oss-20b.config.json").out
+    for heading in ("layers", "parameters", "FLOPs of a token, by operator", "bytes by stream"):
+        assert f"\n{heading}\n" in out
+    for said in ("20,914,757,184", "local", "window 128", "moe: 4 of 32 experts of 2,880", "config.json, as GptOssConfig of transformers"):
+        assert said in out
+    assert "head_dim" in good("show", CONFIGS / "qwen2.5-7b.config.json").out.split("left out of the file and filled in")[1]
+
+
+def test_show_in_json_holds_the_defaults():
+    tables = good("show", CONFIGS / "qwen2.5-7b.config.json", "--json").json["tables"]
+    filled = next(table for table in tables if table["title"] == "left out of the file and filled in")
+    assert ["head_dim", "128", "hidden_size // num_attention_heads"] in filled["rows"]
+
+
+def test_an_unknown_type_names_the_nearest_and_the_way_out(unknown):
+    said = refused("eval", "--model", unknown, "--prompt", 128)
+    assert "model_type: no family 'lama' is known" in said
+    assert "did you mean 'llama'?" in said
+    assert "--assume-family llama" in said
+
+
+def test_a_type_like_no_other_lists_the_known_ones(unknown):
+    unknown.write_text(json.dumps(json.loads(unknown.read_text()) | {"model_type": "zzzzzzzz"}))
+    said = refused("show", unknown)
+    assert "llama" in said
+    assert "qwen3_moe" in said
+
+
+def test_assume_family_is_the_way_out_and_is_said(unknown):
+    case = cases("--model", unknown, "--assume-family", "llama", "--prompt", 128)[0]
+    assert case["quantities"]["params"]["value"] == 8_030_261_248
+    assert any("read as llama, as asked; its model_type is lama" in warning for warning in case["warnings"])
+    assert "read as llama" in good("show", unknown, "--assume-family", "llama").out
+    assert good("validate", unknown, "--assume-family", "llama").out.endswith("a valid model file\n")
+    assert "no such family 'lma'" in refused("show", unknown, "--assume-family", "lma")
+
+
+def test_assume_family_in_python_and_in_a_study(unknown, tmp_path):
+    assert Study(model=str(unknown), assume_family="llama", prompt=128).exact("params") == 8_030_261_248
+    path = write_study(tmp_path, model=unknown.parent, assume_family="llama")
+    assert cases(path)[0]["quantities"]["params"]["value"] == 8_030_261_248
+    assert "no family 'lama' is known" in refused("eval", write_study(tmp_path, model=unknown))
+
+
+def test_a_claim_may_give_a_config(unknown, tmp_path):
+    claims = tmp_path / "claims.yaml"
+    given = f"{{model: {unknown}, assume_family: llama, prompt: 1000}}"
+    claims.write_text(f"source: test\nclaims:\n- {{id: a, says: the cache, quantity: kv_cache_bytes, given: {given}, value: 131 MB}}\n")
+    assert call("check", claims).code == 0
+
+
+def test_a_study_beside_the_folder(folder):
+    path = write_study(folder.parent, model="./Llama-3.1-8B")
+    assert cases(path)[0]["model"] == "llama-3.1-8b"
+    assert "holds no config.json" in refused("eval", write_study(folder.parent, model="./"))
+
+
+def test_validate_needs_no_sympy():
+    code = "import sys; from symroof.cli.main import main; code = main(sys.argv[1:]); assert 'sympy' not in sys.modules; sys.exit(code)"
+    done = process("validate", *sorted(CONFIGS.glob("*.json")), code=code)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("a valid model file") == len(list(CONFIGS.glob("*.json")))
+
+
+@pytest.mark.parametrize(
+    "command", [("show",), ("validate",), ("eval", "--prompt", 8, "--model"), ("derive", "params", "--model"), ("solve", "max_batch_memory", "--model")]
+)
+def test_a_broken_file_is_one_line_and_exit_code_two(command, folder):
+    path = folder / "config.json"
+    path.write_text(path.read_text().replace('"hidden_size": 4096', "\"hidden_size\": \"__import__('os').system('true')\""))
+    said = refused(*command, path)
+    assert said.count("hidden_size: expected a whole number, found the text") == 1
+    refused(*command, folder)
+
+
+def test_a_model_with_a_recurrence_answers(tmp_path):
+    data = json.loads((ROOT / "tests" / "data" / "families.json").read_text())["models"]["mamba2-780m"]["config"]
+    (tmp_path / "config.json").write_text(json.dumps(data))
+    case = cases("--model", tmp_path, "--hardware", "h100-sxm", "--prompt", 128, "--output", 8)[0]
+    assert case["quantities"]["params"]["value"] == 780_161_280
+    assert case["quantities"]["itl"]["value"] > 0

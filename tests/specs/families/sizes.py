@@ -1,0 +1,16 @@
+"""Models and resident bytes for the tests of files that people have."""
+
+from symroof.specs.fields import build
+from symroof.specs.model import ModelSpec
+from symroof.specs.strict_yaml import loads
+from symroof.study import Study
+
+
+def spec(text, **changes):
+    """A model written as YAML, with fields put beside."""
+    return build(loads(text), ModelSpec).model_copy(update=changes)
+
+
+def resident(model):
+    """Resident bytes of a model's weights, exact."""
+    return Study(model=model).exact("weight_bytes")

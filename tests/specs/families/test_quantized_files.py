@@ -1,0 +1,104 @@
+"""Quantized models from the files people have, through the commands they run."""
+
+import json
+import re
+from fractions import Fraction
+
+import pytest
+from cli import good, refused
+
+from symroof.study import Study
+
+from . import DATA, from_file
+from .gguf_files import F16, block, gguf, heads, model
+
+AWQ = {"quant_method": "awq", "bits": 4, "group_size": 128, "zero_point": True, "version": "gemm", "modules_to_not_convert": None}
+
+
+def config(tmp_path, name, **changes):
+    """A config.json like one of the tests' own, with fields changed."""
+    found = json.loads((DATA / "configs" / f"{name}.config.json").read_text()) | changes
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(found, indent=2))
+    return str(path)
+
+
+def test_the_config_of_gpt_oss_alone_gives_the_size_of_its_index():
+    """openai/gpt-oss-20b, model.safetensors.index.json: total_size 13761264768."""
+    assert Study(model=from_file("gpt-oss-20b")).exact("weight_bytes") == 13_761_264_768
+
+
+def test_the_config_of_deepseek_v3_gives_eight_bits_and_scales():
+    """671 billion parameters, 8-bit but for tables, head, routers and norms (arXiv 2412.19437)."""
+    study = Study(model=from_file("deepseek-v3"))
+    wide = study.exact("params") - study.exact("quantized_params")
+    assert wide == 2 * 129280 * 7168 + 58 * 256 * 7168 + 61 * (2 * 7168 + 1536 + 512) + 7168
+    scales = study.exact("weight_bytes") - study.exact("quantized_params") - 2 * wide
+    assert scales / study.exact("quantized_params") == pytest.approx(4 / 128**2, rel=1e-3)
+
+
+def test_deepseek_v3_and_what_its_files_hold_beside_it():
+    """deepseek-ai/DeepSeek-V3: the tensors of its 163 files take 688,574,839,360 byte. They hold, beside the model, a layer that
+    guesses ahead (README_WEIGHTS.md: one more layer of experts, a projection of two streams, five norms, table and head again)
+    and the routers' corrections in 32 bits."""
+
+    def narrow(rows, inputs):
+        return rows * inputs + 4 * -(-rows // 128) * -(-inputs // 128)
+
+    attention = sum(narrow(*shape) for shape in ((1536, 7168), (576, 7168), (128 * 192, 1536), (128 * 256, 512), (7168, 128 * 128)))
+    experts = 257 * (2 * narrow(2048, 7168) + narrow(7168, 2048))
+    wide = 2 * (256 * 7168 + 7168 * 14336 + 2 * 129280 * 7168 + 5 * 7168 + 1536 + 512)
+    beside = attention + experts + wide + 59 * 256 * 4
+    assert Study(model=from_file("deepseek-v3")).exact("weight_bytes") + beside == 688_574_839_360
+
+
+def test_an_awq_config_on_the_command_line(tmp_path):
+    """Qwen/Qwen2.5-7B-Instruct-AWQ: two files of 4.48 and 1.09 GB."""
+    path = config(tmp_path, "qwen2.5-7b", quantization_config=AWQ)
+    (case,) = good("eval", "--model", path, "--json").json["cases"]
+    assert case["quantities"]["weight_bytes"]["value"] == 5_570_747_392
+    assert "awq" in case["inputs"]["weight_bytes_per_param"]["source"]
+
+
+def test_a_wrong_method_is_told_with_its_place_in_the_file(tmp_path):
+    path = config(tmp_path, "qwen2.5-7b", quantization_config={"quant_method": "awqq"})
+    found = refused("eval", "--model", path)
+    assert re.search(r"config\.json:\d+:\d+: quantization_config\.quant_method: no quantization method 'awqq' is known", found)
+    assert "did you mean 'awq'?" in found
+
+
+def tiny(tmp_path, **how):
+    metadata, tensors = model("llama", [block(i, 64, 4, 2, 16, 96, kind=F16) for i in range(2)], 64, 320, heads("llama", 4, 2, context_length=128))
+    path = tmp_path / "Tiny.Q4_0.gguf"
+    path.write_bytes(gguf(metadata, tensors, **how))
+    return str(path)
+
+
+def test_a_gguf_file_on_the_command_line(tmp_path):
+    (case,) = good("eval", "--model", tiny(tmp_path), "--hardware", "h100-sxm", "--prompt", "64", "--json").json["cases"]
+    held = 2 * (2 * 64 * 64 + 2 * 64 * 32 + 3 * 64 * 96) * 2 + 320 * 64 * Fraction(18, 32) + 320 * 64 * Fraction(34, 32) + 4 * 5 * 64
+    assert case["quantities"]["weight_bytes"]["value"] == held
+    assert case["quantities"]["params"]["value"] == 2 * (12288 + 18432) + 2 * 320 * 64 + 320
+
+
+def test_show_tells_the_parts_of_a_gguf_file(tmp_path):
+    found = good("show", tiny(tmp_path)).out
+    for text in ("resident as stored", "feed-forward", "4.5", "8.5", "header of Tiny.Q4_0.gguf"):
+        assert text in found
+
+
+def test_a_gguf_file_makes_a_review_and_thresholds(tmp_path):
+    path = tiny(tmp_path)
+    assert "weight" in good("derive", "weight_bytes", "--model", path).out
+    assert good("solve", "max_batch_memory", "--model", path, "--hardware", "h100-sxm", "--prompt", "64", "--json").json["value"] > 0
+    said = refused("solve", "max_weight_width_memory", "--model", path, "--hardware", "h100-sxm", "--prompt", "64")
+    assert "weight_bytes_per_param: differs between parts of this model" in said
+    assert "weight_bytes_per_param.lm_head" in said
+
+
+def test_a_broken_gguf_file_is_bad_input(tmp_path):
+    path = tmp_path / "some.GGUF"
+    path.write_bytes(b"GGUF" + bytes(2))
+    found = refused("eval", "--model", str(path))
+    assert "some.GGUF: version: the file ends here" in found
+    assert "Traceback" not in found
