@@ -14,7 +14,8 @@ from symroof.formula.tree import ZERO, At, Name, Tree, inline, names, substitute
 from symroof.theory.architecture import GENERIC, Architecture
 from symroof.theory.mixers import CORE
 from symroof.theory.operators import PARTS, Operator
-from symroof.theory.quantities import QUANTITIES, Quantity
+from symroof.theory.quantities import QUANTITIES
+from symroof.theory.quantity import Quantity
 from symroof.theory.steps import STEPS
 from symroof.theory.switches import Assumptions, assume
 from symroof.theory.symbols import INPUTS, STEP_INDEX, Symbol, base_name
