@@ -120,7 +120,7 @@ def _entry(place: Location, kind: str, name: object, family: str | None) -> Iter
     if not isinstance(name, str):
         yield place, "expected one name", f"`symroof list {kind}` shows them"
         return
-    if is_path(name) and not Path(name).exists():
+    if is_path(name) and not (Path(name).is_file() or Path(name).is_dir()):
         yield place, f"{name[:80]}: no such file", ""
         return
     try:

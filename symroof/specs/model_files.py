@@ -23,7 +23,7 @@ def read_model(name: str, base: Path | None = None, assume_family: str | None = 
     if path is None:
         document = catalogue.find("models", name, base)
         return build(document, ModelSpec), document
-    return READERS.get("" if _is_folder(path) else path.suffix.lower(), _spec)(path, assume_family)
+    return READERS.get(_ending(path), _spec)(path, assume_family)
 
 
 def model_path(name: str, base: Path | None = None) -> Path | None:
@@ -41,13 +41,21 @@ def _is_there(path: Path) -> bool:
         return False
 
 
+FOLDER = "/"
+
+
+def _ending(path: Path) -> str:
+    """The ending of a file's name; a folder has one of its own."""
+    return FOLDER if _is_folder(path) else path.suffix.lower()
+
+
 def _is_folder(path: Path) -> bool:
     return _is_there(path) and path.is_dir()
 
 
 def holds_config(path: Path) -> bool:
     """Whether a path leads to a model's own file rather than to a spec."""
-    return _is_folder(path) or READERS.get(path.suffix.lower(), _spec) is not _spec
+    return READERS.get(_ending(path), _spec) is not _spec
 
 
 def _spec(path: Path, assume_family: str | None) -> tuple[ModelSpec, Document]:
@@ -61,5 +69,5 @@ def _config(path: Path, assume_family: str | None) -> tuple[ModelSpec, Document]
     return read(path, assume_family)
 
 
-READERS: Mapping[str, Read] = {"": _config, ".json": _config, ".yaml": _spec, ".yml": _spec}
-"""A reader for each kind of file by its ending; a folder, which has none, holds a ``config.json``."""
+READERS: Mapping[str, Read] = {FOLDER: _config, ".json": _config, ".yaml": _spec, ".yml": _spec}
+"""A reader for each kind of file by its ending; a folder holds a ``config.json``."""
