@@ -121,7 +121,7 @@ def _entry(place: Location, kind: str, name: object, family: str | None) -> Iter
     if not isinstance(name, str):
         yield place, "expected one name", f"`symroof list {kind}` shows them"
         return
-    if is_path(name) and not os.path.exists(name):
+    if is_path(name) and not (os.path.isfile(name) or os.path.isdir(name)):
         yield place, f"{name[:80]}: no such file", ""
         return
     try:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from symroof.report.figure import BLUE, GREEN, GREY, ORANGE, SKY, VERMILION, Drawing, blank, saved
 from symroof.report.regime_map import regime_map
+from symroof.report.view_case import memory_parts
 from symroof.results import Answers
 from symroof.study import Study
 from symroof.theory.case import NoValue
@@ -28,18 +29,21 @@ def drawings(study: Study, subject: Answers, operators: list[dict[str, Any]]) ->
 # --------------------------------------------------------------------------------------------------------- memory
 
 
+PART_COLOURS = {"weights": BLUE, "cache": ORANGE, "state": GREEN, "reserve": GREY}
+
+
 def memory(study: Study) -> Drawing | None:
     """Stacked bars: weights, cache and reserve of every case against what may be used."""
     cases = [case for case in study.cases if case.get("memory_bytes") and case.get("usable_memory")]
     if not cases:
         return None
     figure, axes = blank(7.2, 0.75 + 0.46 * len(cases))
-    parts = (("weight_bytes", "weights", BLUE), ("peak_kv_cache_bytes", "cache", ORANGE), ("memory_reserve", "reserve", GREY))
+    parts = memory_parts(cases)
     for row, case in enumerate(cases):
         start = 0.0
-        for name, label, colour in parts:
+        for name, label in parts.items():
             size = _number(case, name) / 1e9
-            axes.barh(row, size, left=start, color=colour, height=0.56, label=label if row == 0 else None)
+            axes.barh(row, size, left=start, color=PART_COLOURS[label], height=0.56, label=label if row == 0 else None)
             start += size
         usable = _number(case, "usable_memory") / 1e9
         axes.plot([usable, usable], [row - 0.42, row + 0.42], color="black", linewidth=1.6, label="usable" if row == 0 else None)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
+from symroof.formula.parse import parse
 from symroof.report.markup import Code, Math
 from symroof.results import Answers, Result
 from symroof.study import Study
+from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES
 from symroof.units import format_quantity
 from symroof.verdict import all_met, case_label, case_title, devices, findings, target_checks
@@ -94,24 +97,45 @@ def ledger(study: Study, subject: Answers) -> dict[str, Any]:
     }
 
 
-PARTS = ("weight_bytes", "peak_kv_cache_bytes", "memory_reserve")
+PARTS = {"weight_bytes": "weights", "peak_kv_cache_bytes": "cache", "state_bytes": "state", "memory_reserve": "reserve"}
+"""What has to fit, with the word for it."""
+
+
+def memory_parts(cases: Iterable[Answers]) -> dict[str, str]:
+    """The parts there are to show: a recurrent state only where some model keeps one."""
+    states = any(case.case.value("state_bytes") for case in cases)
+    return {name: word for name, word in PARTS.items() if states or name != "state_bytes"}
+
+
+def set_aside(subject: Answers) -> list[str]:
+    """What an engine sets aside for the cache, by how it does: more than the tokens need."""
+    quantity, meanings = QUANTITIES["kv_reserved_bytes"], SWITCHES["kv_reserve"].values
+    found = []
+    for value, definition in quantity.variants:
+        size = subject.formula(parse(definition), quantity, timed=False)
+        if value != "logical":
+            found.append(f"{size.text()} under kv_reserve = {value} ({meanings[value]})")
+    return found
 
 
 def memory(study: Study, subject: Answers) -> dict[str, Any] | None:
     """What has to fit, part by part, for every case; None where a size is missing."""
-    rows = [memory_row(case) for case in study.cases if case.get("memory_bytes")]
     own = subject.get("memory_bytes")
     if own is None:
         return None
+    sized = [case for case in study.cases if case.get("memory_bytes")]
+    parts = memory_parts(sized)
+    rows = [memory_row(case, parts) for case in sized]
     return {
-        "parts": [[Code(name), subject.result(name).plain(), subject.result(name).symbol.meaning] for name in (*PARTS, "memory_bytes")],
+        "parts": [[Code(name), subject.result(name).plain(), subject.result(name).symbol.meaning] for name in (*parts, "memory_bytes")],
         "usable": shown(subject.get("usable_memory")),
         "free": shown(subject.get("free_memory")),
         "short": subject.does_not_fit,
         "utilization": shown(subject.get("memory_utilization")),
         "concurrency": shown(subject.get("concurrency")),
         "logical": shown(subject.get("peak_kv_cache_bytes")),
-        "reserved": shown(subject.get("kv_reserved_bytes")),
+        "set_aside": set_aside(subject),
+        "header": [word.capitalize() for word in parts.values()],
         "rows": rows,
         "devices": devices(subject),
         "all_usable": all_usable(subject),
@@ -123,5 +147,5 @@ def all_usable(subject: Answers) -> bool:
     return bool(subject.case.value("memory_reserve") == 0 and subject.case.value("memory_share") == 1)
 
 
-def memory_row(case: Answers) -> list[str]:
-    return [case_label(case), *(case.result(name).plain() for name in (*PARTS, "memory_bytes")), shown(case.get("usable_memory")), shown(case.fits)]
+def memory_row(case: Answers, parts: Iterable[str]) -> list[str]:
+    return [case_label(case), *(case.result(name).plain() for name in (*parts, "memory_bytes")), shown(case.get("usable_memory")), shown(case.fits)]

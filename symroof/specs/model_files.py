@@ -23,19 +23,39 @@ def read_model(name: str, base: Path | None = None, assume_family: str | None = 
     if path is None:
         document = catalogue.find("models", name, base)
         return build(document, ModelSpec), document
-    return READERS.get("" if path.is_dir() else path.suffix.lower(), _spec)(path, assume_family)
+    return READERS.get(_ending(path), _spec)(path, assume_family)
 
 
 def model_path(name: str, base: Path | None = None) -> Path | None:
     """The path that a name means, looked up from ``base`` first; None for a name of the catalogue."""
     beside = base / name if base else None
-    found = beside if beside and beside.exists() else Path(name)
-    return found if catalogue.is_path(name) or (not catalogue.holds("models", name) and found.is_dir()) else None
+    found = beside if beside and _is_there(beside) else Path(name)
+    return found if catalogue.is_path(name) or (_is_folder(found) and not catalogue.holds("models", name)) else None
+
+
+def _is_there(path: Path) -> bool:
+    """Whether something is at a path; a name that no file can have has nothing at it."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+FOLDER = "/"
+
+
+def _ending(path: Path) -> str:
+    """The ending of a file's name; a folder has one of its own."""
+    return FOLDER if _is_folder(path) else path.suffix.lower()
+
+
+def _is_folder(path: Path) -> bool:
+    return _is_there(path) and path.is_dir()
 
 
 def holds_config(path: Path) -> bool:
     """Whether a path leads to a model's own file rather than to a spec."""
-    return path.is_dir() or READERS.get(path.suffix.lower(), _spec) is not _spec
+    return READERS.get(_ending(path), _spec) is not _spec
 
 
 def _spec(path: Path, assume_family: str | None) -> tuple[ModelSpec, Document]:
@@ -55,5 +75,5 @@ def _gguf(path: Path, assume_family: str | None) -> tuple[ModelSpec, Document]:
     return read(path, assume_family)
 
 
-READERS: Mapping[str, Read] = {"": _config, ".json": _config, ".gguf": _gguf, ".yaml": _spec, ".yml": _spec}
-"""A reader for each kind of file by its ending; a folder, which has none, holds a ``config.json``."""
+READERS: Mapping[str, Read] = {FOLDER: _config, ".json": _config, ".gguf": _gguf, ".yaml": _spec, ".yml": _spec}
+"""A reader for each kind of file by its ending; a folder holds a ``config.json``."""

@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+from symroof.specs.errors import InputError
 from symroof.study import Study
 
 from . import ROOT, call, cases, good, process, refused, write_study
@@ -135,3 +136,10 @@ def test_a_model_with_a_recurrence_answers(tmp_path):
     case = cases("--model", tmp_path, "--hardware", "h100-sxm", "--prompt", 128, "--output", 8)[0]
     assert case["quantities"]["params"]["value"] == 780_161_280
     assert case["quantities"]["itl"]["value"] > 0
+
+
+@pytest.mark.parametrize("name", ["x" * 5000, "x" * 5000 + ".json", "a\0b", "a\0b.json", "~", "..", "nowhere/config.json", ""])
+def test_names_that_are_no_file(name):
+    with pytest.raises(InputError) as error:
+        Study(model=name, prompt=8).exact("params")
+    assert len(error.value.problems) == 1

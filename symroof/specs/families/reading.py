@@ -136,7 +136,10 @@ def name_of(document: JsonDocument) -> str:
 def find_config(path: str | os.PathLike[str]) -> Path:
     """The ``config.json`` that a path means: itself, or the one in a folder."""
     found = Path(path)
-    if not found.is_dir():
+    try:
+        if not found.is_dir():
+            return found
+    except (OSError, ValueError):  # a name that no file can have: said where it is opened
         return found
     if not (found / CONFIG).exists():
         raise InputError(Problem(str(path), f"is a directory that holds no {CONFIG}"))
