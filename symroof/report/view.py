@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from symroof import __version__
-from symroof.report import view_case, view_claims, view_depth, view_flips, view_latency, view_operators, view_thresholds, view_verdict
+from symroof.report import view_case, view_claims, view_depth, view_flips, view_latency, view_operators, view_serving, view_thresholds, view_verdict
 from symroof.report.markup import Code, Math
 from symroof.results import Answers
 from symroof.study import Study
@@ -30,6 +30,7 @@ SECTIONS: dict[str, Callable[[Study, Answers], Any]] = {
     "ttft": view_latency.ttft,
     "itl": view_latency.itl,
     "operators": view_operators.operators,
+    "serving": view_serving.serving,
     "thresholds": view_thresholds.thresholds,
     "claims": view_claims.claims,
     "elasticities": view_depth.elasticities,

@@ -35,7 +35,7 @@ def thresholds(study: Study, subject: Answers) -> list[dict[str, Any]]:
     for name in wanted:
         if name not in THRESHOLDS:
             raise InputError(_unknown(study, name))
-        if all(subject.case.has(need) for need in THRESHOLDS[name].needs):
+        if all(subject.case.chosen(need) for need in THRESHOLDS[name].needs):
             entry = threshold(name, subject)
             if entry:
                 found.append((THRESHOLDS[name].group, entry))
