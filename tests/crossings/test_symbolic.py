@@ -112,8 +112,8 @@ NOTHING = {
     ("attention_equals_linear", "weights"),
 }
 """Without a cache the context moves nothing, without attention FLOPs there are none to equal."""
-LEAST = {"useful_devices_itl": 1}
-"""Fewer devices than one send each other nothing, not less than nothing."""
+LEAST = {"useful_devices_itl": 2}
+"""Between one device and two there is no whole number of all-reduces."""
 NUMBERS_ONLY = {"min_acceptance_speculation", "best_draft_tokens"}
 """The unknown stands in an exponent and elsewhere too."""
 
