@@ -16,6 +16,7 @@ from symroof.theory.mixers import CORE
 from symroof.theory.operators import PARTS, Operator
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.quantity import Quantity
+from symroof.theory.serving import SERVING
 from symroof.theory.steps import STEPS
 from symroof.theory.switches import Assumptions, assume
 from symroof.theory.symbols import INPUTS, STEP_INDEX, Symbol, base_name
@@ -26,6 +27,8 @@ from symroof.units import PLAIN, Dimension
 TIMES = frozenset(f"{step.name}_{part}" for step in STEPS for part in ("compute_time", "memory_time", "roofline_time", "link_time", "overhead"))
 """The parts of a step's time: what depends on one is a latency, a rate or a cost."""
 
+
+SERVING_GROUPS = frozenset(quantity.group for quantity in SERVING)
 
 VANISHING = ("state_bytes", "expert_layers")
 """Quantities that formulas leave out where an architecture has none of them."""
@@ -133,7 +136,9 @@ class Theory:
 
     def timed(self, name: str) -> bool:
         """Whether a quantity is a latency, rate or cost of a step: it means nothing where the case does not fit."""
-        return any(base_name(inner) in TIMES for inner in self.ancestry(name))
+        quantity = QUANTITIES.get(base_name(name))
+        of_serving = quantity is not None and quantity.group in SERVING_GROUPS and any(unit == "s" for unit, _ in quantity.dimension)
+        return of_serving or any(base_name(inner) in TIMES for inner in self.ancestry(name))
 
     def expand(self, tree: Tree, given: dict[str, Tree] | None = None) -> Tree:
         """The formula over inputs: definitions put in for names; ``given`` wins over them."""

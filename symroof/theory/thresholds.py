@@ -171,7 +171,7 @@ THRESHOLDS: dict[str, Threshold] = {
                   "the fixed time of the link alone is longer", ("network_bandwidth",)),
         Threshold("load", "max_arrival_ttft", "loaded_ttft = ttft_target", "arrival_rate", "limit",
                   "the highest arrival rate at which the mean first token meets the TTFT target",
-                  "the prefill alone takes longer", ("ttft_target",)),
+                  "the prefill alone takes longer", ("ttft_target", "arrival_rate")),
         Threshold("load", "cached_prefix_memory_bound", "prefill_compute_time = prefill_memory_time", "cached_prefix", "reach",
                   "from this cached prefix on the prefill is limited by memory",
                   "the prefill stays limited by one of them whatever is cached", ("cached_prefix",)),

@@ -193,7 +193,7 @@ def test_the_symbolic_answer_tells_the_truth(equation, unknown, switches):
         values = [*(value for _, value in found), *solution.values]
         most = float(case.evaluate(parse(INPUTS[unknown].most))) if unknown in INPUTS and INPUTS[unknown].most else float("inf")
         for low, high, kind in scan.changes() if switches != "per operator" else ():
-            assert kind != ROOT or high > most or high < LEAST.get(equation, 0) or any(low <= value <= high for value in values), (
+            assert kind != ROOT or high > most or low < LEAST.get(equation, 0) or any(low <= value <= high for value in values), (
                 f"{label}\nno branch whose conditions hold gives the one from {low} to {high}"
             )
         if solution.verdict in ("lhs_above", "lhs_below"):
