@@ -5,9 +5,14 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import re
 import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import yaml
@@ -19,15 +24,25 @@ HERE = Path(__file__).resolve().parent
 NEVER = {"lhs_below": "never", "lhs_above": "always", "identical": "everywhere"}
 
 
-def answer(command: str) -> str:
-    """What a command says, in a cell."""
+def found(command: str) -> dict[str, Any]:
+    """The answer of a command as JSON."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         code = main([*shlex.split(command), "--json"])
     if code:
         raise SystemExit(f"exit {code}: symroof {command}")
-    found = json.loads(out.getvalue())
-    return solved(found) if found["schema"].startswith("symroof/solve") else quantity(found)
+    answered: dict[str, Any] = json.loads(out.getvalue())
+    return answered
+
+
+def is_solved(answered: dict[str, Any]) -> bool:
+    return str(answered["schema"]).startswith("symroof/solve")
+
+
+def answer(command: str) -> str:
+    """What a command says, in a cell."""
+    answered = found(command)
+    return solved(answered) if is_solved(answered) else quantity(answered)
 
 
 def solved(found: dict[str, Any]) -> str:
@@ -54,10 +69,90 @@ def table(spec: dict[str, Any], common: str) -> list[str]:
     return [*lines, "", "```sh", *commands, "```", ""]
 
 
+# ------------------------------------------------------------------------------------------------------- the sixty systems
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of ``systems.yaml``: a command, the number worked out by hand, and where it is a ratio the command under it."""
+
+    number: int
+    name: str
+    what: str
+    command: str
+    expected: str
+    under: str | None
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        return (self.command,) if self.under is None else (self.command, self.under)
+
+    @cached_property
+    def answers(self) -> tuple[dict[str, Any], ...]:
+        return tuple(found(command) for command in self.commands)
+
+    @property
+    def value(self) -> Any:
+        """The number, or the word."""
+        values = [answered["value"] for answered in self.answers]
+        if values[0] is None:
+            return NEVER[self.answers[0]["verdict"]]
+        return values[0] if self.under is None else Fraction(values[0]) / Fraction(values[1])
+
+    @property
+    def whole(self) -> dict[str, int]:
+        """The whole number that a crossing allows, where it counts things."""
+        return self.answers[0].get("integer") or {}
+
+    @property
+    def printed(self) -> str:
+        if isinstance(self.value, (str, bool)):
+            return str(self.value)
+        unit = self.answers[0]["unit"] if self.under is None else ""
+        shown = as_written(Fraction(self.value), unit, max(4, len(re.sub(r"\D", "", self.expected).lstrip("0"))))
+        return "".join([shown, *(f": {side.replace('_', ' ')} {limit:,}" for side, limit in self.whole.items())])
+
+
+def as_written(value: Fraction, unit: str, digits: int) -> str:
+    """A number as people write it: prices by the hour, things in the plural."""
+    if unit == "USD/s":
+        value, unit = value * 3600, "USD/hour"
+    return format_quantity(value, f"{unit}s" if unit in ("token", "request", "device") and value != 1 else unit, digits)
+
+
+def rows(spec: dict[str, Any]) -> Iterator[Row]:
+    """Every row of the systems, abbreviations written out."""
+    for section in spec["sections"]:
+        for system in section["systems"]:
+            yield from _rows(system, spec["short"])
+
+
+def _rows(system: dict[str, Any], short: dict[str, str]) -> Iterator[Row]:
+    for what, command, expected, *under in system["rows"]:
+        full = [Template(text).substitute(short) for text in (command, *under)]
+        yield Row(int(system["number"]), system["name"], what, full[0], expected, full[1] if under else None)
+
+
+def systems(spec: dict[str, Any]) -> list[str]:
+    """A table for each section: what is asked, the command, what it prints, the number by hand."""
+    lines: list[str] = []
+    for section in spec["sections"]:
+        lines += [f"## {section['title']}", "", "| | | Command | Prints | By hand |", "| --- | --- | --- | --- | --- |"]
+        for system in section["systems"]:
+            for index, row in enumerate(_rows(system, spec["short"])):
+                named = f"**{row.number}. {row.name}**" if not index else ""
+                commands = " over ".join(f"`symroof {command}`" for command in row.commands)
+                lines.append(f"| {named} | {row.what} | {commands} | {row.printed} | {row.expected} |")
+        lines.append("")
+    return lines
+
+
 def page(path: Path) -> str:
     """A page of tables from its list of commands."""
-    spec = yaml.safe_load(path.read_text(encoding="utf-8"))
+    spec = yaml.load(path.read_text(encoding="utf-8"), yaml.BaseLoader)  # numbers as they are written, every digit
     lines = [f"# {spec['title']}", "", spec["intro"], ""]
+    if "sections" in spec:
+        return "\n".join([*lines, *systems(spec)])
     for one in spec["tables"]:
         lines += table(one, spec["common"])
     return "\n".join(lines)

@@ -130,7 +130,7 @@ def parse_unit(text: str) -> Unit:
     size, dimension = Fraction(1), PLAIN
     for position, name in enumerate(text.split("/") if text.strip() else []):
         name = name.strip()
-        if name == "1" and position == 0:
+        if name in ("", "1") and position == 0:  # 3/s is three in a second
             continue
         if name not in UNITS:
             raise UnitError(unknown_unit(name))

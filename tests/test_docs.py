@@ -1,14 +1,11 @@
 """The pages of tables under ``docs/`` are what their commands say today."""
 
-import importlib.util
 from pathlib import Path
 
+import generate
 import pytest
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-spec = importlib.util.spec_from_file_location("docs_generate", DOCS / "generate.py")
-generate = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(generate)
 
 
 @pytest.mark.parametrize("source", sorted(DOCS.glob("*.yaml")), ids=lambda path: path.stem)

@@ -83,6 +83,11 @@ COUNTING = (
         Result("one layer in place of all", "value/n_layers", ("byte", "FLOP", "s"), ("n_layers",)),
         Result("layers counted twice", "value*n_layers", ("byte", "FLOP", "s"), ("n_layers",)),
     )),
+    Slip("acceptance_not_compounded", (
+        Change("accepted tokens added up, though each needs all before it to be accepted", {"tokens_per_verify": "1 + acceptance*draft_tokens"}),
+        Change("only the tokens that are accepted counted, not the one that comes with them", {"tokens_per_verify": "tokens_per_verify - 1"}),
+    )),
+    Slip("markup_vs_margin", (Change("a share of the price put on top of the cost", {"price_per_mtok": "cost_per_mtok*(1 + margin)"}),)),
     Slip("attention_ignored", (Change("attention FLOPs left out", _switch("attention_flops", "off")),)),
     Slip("causal_factor", (
         Change("the whole square of attention counted, not the causal half", _switch("attention", "full")),

@@ -162,7 +162,7 @@ def mul(*factors: Tree) -> Tree:
             case Add(terms) if all(is_negative(term) for term in terms):
                 sign = -sign
                 stack.append(negated(factor))
-            case Div(over, Num(value, unit)) if not unit:  # x/2 is x times a number
+            case Div(over, Num(value, unit)) if not unit and value:  # x/2 is x times a number
                 constant = constant / value
                 stack.append(over)
             case _:

@@ -11,6 +11,7 @@ from typing import Any
 from symroof.formula import build
 from symroof.formula.dual import Dual
 from symroof.formula.evaluate import NotGiven, NoValue, evaluate
+from symroof.formula.parse import parse
 from symroof.formula.tree import Name, Num, Tree, names, substitute
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, base_name
@@ -24,6 +25,10 @@ class Missing(NotGiven):
     def __init__(self, name: str) -> None:
         super().__init__(f"needs {name}")
         self.name = name
+
+
+class NotClosed(NotGiven):
+    """A quantity that no formula gives under the assumptions; its value can still be given."""
 
 
 @lru_cache(maxsize=1024)
@@ -68,7 +73,8 @@ class Case:
 
         Raises:
             Missing: an input it needs was not given and has no default.
-            NoValue: it has no value here (a division by zero, a circular definition).
+            NotClosed: no formula gives it under the assumptions.
+            NoValue: it has no value here (a division by zero, a circular definition, a queue that only grows).
             UnknownName: nobody declared it.
         """
         if name in self.numbers:
@@ -79,11 +85,21 @@ class Case:
             raise NoValue(f"{name} is defined by itself")
         self._open.add(name)
         try:
+            self._check_exists(name)
             result = evaluate(self.formula(name), self)
         finally:
             self._open.discard(name)
         self._memo[name] = result
         return result
+
+    def _check_exists(self, name: str) -> None:
+        """What a declaration demands of its inputs holds here: a queue without a steady state has no mean wait."""
+        quantity = QUANTITIES.get(name)
+        if quantity is None or not quantity.exists or name in self.given:
+            return
+        for condition, reason in quantity.exists:
+            if not evaluate(parse(condition), self):
+                raise NoValue(reason)
 
     def formula(self, name: str) -> Tree:
         """What stands for a name here: the given value, its definition, or its default."""
@@ -98,6 +114,8 @@ class Case:
         default = default_of(name)
         if default is None:
             self.theory.symbol(name)
+            if why := self.theory.not_closed(name):
+                raise NotClosed(why)
             raise Missing(name)
         return default
 
@@ -109,7 +127,7 @@ class Case:
         try:
             definition = self.theory.definition(name)
             return self.formula(name) if complete or definition is None or name in self.given else definition
-        except (Missing, UnknownName):
+        except (NotGiven, UnknownName):
             return Name(name)
 
     def _part(self, whole: str, definition: Tree) -> Tree:

@@ -18,6 +18,7 @@ class Quantity(Symbol):
         group: the section it is listed under.
         reference: where the formula comes from.
         absent: inputs that may be missing, with what stands for them then.
+        exists: conditions under which it has a value, each with what is said where it does not hold.
     """
 
     definition: str | None = None
@@ -26,6 +27,7 @@ class Quantity(Symbol):
     group: str = ""
     reference: str = ""
     absent: tuple[tuple[str, str], ...] = ()
+    exists: tuple[tuple[str, str], ...] = ()
 
 
 def declared(group: str, name: str, latex: str, unit: str, meaning: str, definition: str | None = None, **more: object) -> Quantity:

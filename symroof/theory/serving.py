@@ -5,6 +5,7 @@ from __future__ import annotations
 from symroof.theory.quantity import declared as _q
 
 LEVIATHAN = "Leviathan et al. 2023, Fast Inference from Transformers via Speculative Decoding, arXiv 2211.17192"
+MEDUSA = "Cai et al. 2024, Medusa, arXiv 2401.10774"
 SARATHI = "Agrawal et al. 2023, Sarathi, arXiv 2308.16369"
 KLEINROCK = "Kleinrock 1975, Queueing Systems I"
 RING = "Thakur, Rabenseifner, Gropp 2005, Optimization of Collective Communication Operations in MPICH"
@@ -18,6 +19,8 @@ ALL_TO_ALL = "(link_latency + (ep - 1)/ep*{message}*experts_per_token/link_bandw
 STAGES = (("pp", "1"), ("ep", "1"), ("dp", "1"))
 
 SPECULATION = (
+    _q("speculation", "verified_tokens", r"T_{\gamma}", "token", "tokens of one request that a verification checks: the drafted ones and the last; given for a tree of drafts, its size", "draft_tokens + 1", counted=True,
+       reference=MEDUSA),
     _q("speculation", "verify_time", r"t_{\mathrm{verify}}", "s", "time of one verification", "verify_roofline_time + verify_link_time + verify_overhead"),
     _q("speculation", "tokens_per_verify", r"E_{\gamma}", "token", "tokens one verification yields on average: accepted ones and one more",
        "sum(acceptance^step, step, 0, draft_tokens)", reference=LEVIATHAN),
@@ -29,27 +32,37 @@ SPECULATION = (
 CHUNKS = (
     _q("chunks", "mixed_time", r"t_{\mathrm{mixed}}", "s", "time of a decode step that takes a chunk along", "mixed_roofline_time + mixed_link_time + mixed_overhead", reference=SARATHI),
     _q("chunks", "chunk_steps", r"n_{\mathrm{chunk}}", "", "steps over which a prompt is read", "ceil((prompt - cached_prefix)/chunk)", counted=True),
-    _q("chunks", "chunked_ttft", r"\mathrm{TTFT}_c", "s", "time to first token of a prompt that is read in chunks beside the decode of the batch",
+    _q("chunks", "chunked_ttft", r"\mathrm{TTFT}_c", "s", "time to first token of a prompt that is read in chunks beside the decode of the batch; the next prompt fills its last step",
        "queue_time + sum(mixed_time(chunk_past = cached_prefix + chunk*(step - 1)), step, 1, chunk_steps)"),
+    _q("chunks", "last_chunk", "c_n", "token", "prompt tokens left for the last chunk", "prompt - cached_prefix - chunk*(chunk_steps - 1)", counted=True),
+    _q("chunks", "chunked_ttft_alone", r"\mathrm{TTFT}_{c1}", "s", "the same with no prompt behind it: its last step takes along only what is left",
+       "queue_time + sum(mixed_time(chunk_past = cached_prefix + chunk*(step - 1)), step, 1, chunk_steps - 1)"
+       " + mixed_time(chunk = last_chunk, chunk_past = cached_prefix + chunk*(chunk_steps - 1))"),
     _q("chunks", "step_tokens", r"T_{\mathrm{step}}", "token", "tokens of a mixed step: an engine's token budget", "chunk + batch", counted=True),
 )  # fmt: skip
 
 BATCHING = (
-    _q("batching", "bandwidth_throughput_limit", "X^{m}_{max}", "token/s", "decode rate that no batch exceeds: cache traffic alone", "tp*mbu*mem_bandwidth/(kv_bytes_per_token*context)"),
-    _q("batching", "compute_throughput_limit", "X^{c}_{max}", "token/s", "decode rate that no batch exceeds: FLOPs alone", "batch/decode_compute_time"),
+    _q("batching", "bandwidth_throughput_limit", "X^{m}_{max}", "token/s", "decode rate that no batch exceeds: cache and states read at full bandwidth",
+       "tp*mbu*mem_bandwidth/(kv_cache_bytes(batch = 1) + 2*state_bytes/batch)"),
+    _q("batching", "compute_throughput_limit", "X^{c}_{max}", "token/s", "decode rate that no batch exceeds: FLOPs at full rate", "1/decode_compute_time(batch = 1)"),
     _q("batching", "in_flight", "B_{L}", "request", "requests in the system on average: Little's law", "arrival_rate*response_time", reference="Little 1961, A Proof for the Queuing Formula L = lambda W"),
     _q("batching", "static_fill_wait", r"t_{\mathrm{fill}}", "s", "mean wait until a static batch is full", "(batch - 1)/(2*arrival_rate)"),
     _q("batching", "continuous_join_wait", r"t_{\mathrm{join}}", "s", "mean wait for the next step of a continuous batch", "itl/2", reference="Yu et al. 2022, Orca"),
     _q("batching", "uncached_tokens", "T_{u}", "token", "tokens a loop without cache processes for one response", "output*prompt + output*(output - 1)/2", counted=True),
     _q("batching", "cached_tokens", "T_{k}", "token", "tokens a loop with cache processes for one response", "prompt + output - 1", counted=True),
+    _q("batching", "uncached_flops", r"\Phi_{u}", "FLOP", "FLOPs of a loop that reads the whole text anew for every token", "sum(prefill_flops(prompt = prompt + step - 1, cached_prefix = 0), step, 1, output)"),
+    _q("batching", "cached_flops", r"\Phi_{k}", "FLOP", "FLOPs of one response with a cache: the prefill and every decode step",
+       "prefill_flops/prefill_batch + sum(decode_flops(batch = 1, context = prompt + step), step, 1, output - 1)"),
+    _q("batching", "uncached_time", "t_{u}", "s", "time of a loop that reads the whole text anew for every token", "sum(prefill_time(prompt = prompt + step - 1, cached_prefix = 0), step, 1, output)"),
 )  # fmt: skip
 
 CACHES = (
     _q("caches", "expected_ttft", r"\mathrm{TTFT}_h", "s", "mean time to first token where some requests find their prefix cached", "hit_rate*ttft + (1 - hit_rate)*ttft(cached_prefix = 0)"),
     _q("caches", "recompute_time", r"t_{\mathrm{re}}", "s", "time to compute a request's cache anew", "prefill_time(prompt = context, cached_prefix = 0, prefill_batch = 1)"),
-    _q("caches", "swap_time", r"t_{\mathrm{swap}}", "s", "time to bring a request's cache back from the host", "kv_cache_bytes(batch = 1)/host_bandwidth"),
+    _q("caches", "swap_time", r"t_{\mathrm{swap}}", "s", "time to bring a request's cache back from the host", "(kv_cache_bytes(batch = 1) + state_bytes/batch)/host_bandwidth"),
     _q("caches", "preemption_overhead", r"o_{p}", "", "share of time that preemptions cost, taken the cheaper way", "preemption_rate*min(recompute_time, swap_time)"),
-    _q("caches", "transfer_time", r"t_{\mathrm{transfer}}", "s", "time to hand a prompt's cache from a prefill device to a decode device", "link_latency + kv_cache_bytes(batch = 1, context = prompt)/network_bandwidth"),
+    _q("caches", "transfer_time", r"t_{\mathrm{transfer}}", "s", "time to hand a prompt's cache from a prefill device to a decode device", "link_latency + (kv_cache_bytes(batch = 1, context = prompt) + state_bytes/batch)/network_bandwidth"),
+    _q("caches", "disaggregated_ttft", r"\mathrm{TTFT}_d", "s", "time to first token where the prompt's cache is handed to another device before the decode", "ttft + transfer_time"),
     _q("caches", "prefill_device_share", r"s_{p}", "", "share of devices that prefill where both phases keep pace", "(prefill_time/prefill_batch)/(prefill_time/prefill_batch + decode_time/batch)",
        reference="Zhong et al. 2024, DistServe, arXiv 2401.09670"),
     _q("caches", "activation_memory", "M_{a1}", "byte", "activations of the widest layer of a prefill pass at once: an estimate for the reserve", "prefill_tokens*(2*d_model + (ffn_matrices - 1)*d_ff)*act_bytes_per_element"),
@@ -69,7 +82,8 @@ LINKS = (
 )  # fmt: skip
 
 OVERHEADS = (
-    _q("overheads", "launch_time", r"t_{\mathrm{launch}}", "s", "time to launch every kernel of a step", "kernel_launch*kernels_per_layer*n_layers"),
+    _q("overheads", "kernels", "n_K", "", "kernels of a step", "kernels_per_layer*n_layers", counted=True),
+    _q("overheads", "launch_time", r"t_{\mathrm{launch}}", "s", "time to launch every kernel of a step", "kernel_launch*kernels"),
     _q("overheads", "kernels_to_dominate", "n_{k,max}", "", "kernels of a layer beyond which launches take longer than a decode step", "decode_roofline_time/(kernel_launch*n_layers)"),
     _q("overheads", "l2_ridge", "R_{L2}", "FLOP/byte", "ridge against the L2 cache", "peak_flops/l2_bandwidth"),
     _q("overheads", "fused_attention_intensity", "I_{fa}", "FLOP/byte", "intensity of one head's attention over a prompt, scores kept on the chip",
@@ -78,29 +92,44 @@ OVERHEADS = (
        "4 FLOP*prompt^2*head_dim/((4*prompt^2 + 4*prompt*head_dim)*act_bytes_per_element)"),
 )  # fmt: skip
 
+STEADY = (("utilization < 1", "no steady state: requests come at least as fast as they are served, so the queue only grows"),)
+
 LOAD = (
     _q("load", "service_time", "t_s", "s", "time a request holds the prefill", "prefill_time + prefill_overhead"),
     _q("load", "utilization", r"\rho", "", "share of time the prefill is busy; no steady state from 1 on", "arrival_rate*service_time"),
-    _q("load", "queue_wait", "W_q", "s", "mean wait before the prefill", switch="queue", reference=KLEINROCK, variants={
+    _q("load", "queue_wait", "W_q", "s", "mean wait before the prefill", switch="queue", reference=KLEINROCK, exists=STEADY, variants={
         "mm1": "utilization*service_time/max(1 - utilization, 0)",
         "md1": "utilization*service_time/(2*max(1 - utilization, 0))",
         "mg1": "(1 + service_spread)/2*utilization*service_time/max(1 - utilization, 0)",
     }),
-    _q("load", "queue_wait_quantile", "W_{q}^{p}", "s", "wait that a share of requests does not exceed; a closed form exists for M/M/1 only", switch="queue", reference=KLEINROCK, variants={
-        "mm1": "service_time/max(1 - utilization, 0)*ln2*max(log2(utilization/(1 - percentile)), 0)",
+    _q("load", "queue_wait_quantile", "W_{q}^{p}", "s", "wait that a share of requests does not exceed; a closed form exists for M/M/1 only", switch="queue", reference=KLEINROCK, exists=STEADY, variants={
+        "mm1": "ln2*service_time/max(1 - utilization, 0)*max(log2(utilization/(1 - percentile)), 0)",
     }),
     _q("load", "loaded_ttft", r"\mathrm{TTFT}_{\lambda}", "s", "mean time to first token under load", "queue_wait + ttft"),
-    _q("load", "share_in_time", r"s_{\mathrm{TTFT}}^{\lambda}", "", "share of requests whose first token meets the TTFT target; a closed form exists for M/M/1 only", switch="queue", reference=KLEINROCK, variants={
-        "mm1": "1 - utilization*2^(-max(1 - utilization, 0)*(ttft_target - ttft)/(ln2*service_time))",
+    _q("load", "share_in_time", r"s_{\mathrm{TTFT}}^{\lambda}", "", "share of requests whose first token meets the TTFT target, its own prefill taken as the mean; a closed form exists for M/M/1 only",
+       switch="queue", reference=KLEINROCK, exists=STEADY, variants={
+        "mm1": "min(1, max(0, floor((ttft_target - ttft)/service_time) + 1))*(1 - utilization*2^(-max(1 - utilization, 0)*(ttft_target - ttft)/(ln2*service_time)))",
     }),
     _q("load", "goodput", r"X_{\mathrm{good}}", "request/s", "responses per second that meet the targets", "slo_share*request_throughput"),
     _q("load", "burst_backlog", "B_b", "request", "requests that wait when a burst ends", "max(burst_rate - 1/service_time, 0)*burst_duration"),
-    _q("load", "burst_drain_time", r"t_{\mathrm{drain}}", "s", "time until the backlog of a burst is gone", "burst_backlog/(1/service_time - arrival_rate)"),
+    _q("load", "burst_drain_time", r"t_{\mathrm{drain}}", "s", "time until the backlog of a burst is gone", "burst_backlog/max(1/service_time - arrival_rate, 0)", exists=STEADY),
+)  # fmt: skip
+
+MIX = (
+    *(_q("mix", f"mix_{name}", latex, unit, f"{meaning}, over requests of the case and long ones", f"(1 - long_share)*{name} + long_share*{name}(prompt = long_prompt, output = long_output)")
+      for name, latex, unit, meaning in (("response_time", r"t_{\mathrm{mix}}", "s", "mean time of a response"), ("cost_per_request", r"c_{\mathrm{mix}}", "USD", "mean price of a response"))),
+    _q("mix", "response_bytes", r"Q_{\mathrm{response}}", "byte", "bytes one response moves, from prefill to last step",
+       "prefill_bytes/prefill_batch + sum(decode_bytes(context = prompt + step), step, 1, response_steps)/batch"),
+    *(_q("mix", f"long_{what}_share", latex, "", f"share of the {what} that long requests take", f"long_share*{name}(prompt = long_prompt, output = long_output)/((1 - long_share)*{name} + long_share*{name}(prompt = long_prompt, output = long_output))")
+      for what, latex, name in (("time", r"s_{\mathrm{long}}^{t}", "response_time"), ("bytes", r"s_{\mathrm{long}}^{Q}", "response_bytes"))),
 )  # fmt: skip
 
 PRICES = (
     _q("prices", "cost_per_mtok_input", r"c_{1M}^{\mathrm{in}}", "USD", "price of a million prompt tokens", "price*tp*pp*10^6/prefill_throughput", absent=STAGES),
+    _q("prices", "price_ratio", "r_p", "", "price of this device over that of another it is held against", "price/rival_price"),
+    _q("prices", "break_even_ratio", "r_{be}", "", "price ratio at which a token costs the same on both", "decode_throughput/(tp*pp*rival_throughput)", absent=STAGES),
+    _q("prices", "price_per_mtok", "p_{1M}", "USD", "price to ask for a million output tokens of which the margin is left over", "cost_per_mtok/(1 - margin)"),
     _q("prices", "energy_per_request", "E_{req}", "J/request", "energy of one response: a bound, from the devices' power limit", "power*tp*pp*(prefill_time/prefill_batch + decode_time/batch)", absent=STAGES),
 )  # fmt: skip
 
-SERVING = (*SPECULATION, *CHUNKS, *BATCHING, *CACHES, *LINKS, *OVERHEADS, *LOAD, *PRICES)
+SERVING = (*SPECULATION, *CHUNKS, *BATCHING, *CACHES, *LINKS, *OVERHEADS, *LOAD, *MIX, *PRICES)

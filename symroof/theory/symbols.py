@@ -111,6 +111,9 @@ WORKLOAD = (
     _symbol("ln2", r"\mathrm{ln2}", "", "natural logarithm of 2, a constant", "0.6931471805599453094172321214581765680755"),
     _symbol("burst_rate", r"\lambda_b", "request/s", "requests that arrive per second in a burst"),
     _symbol("burst_duration", "t_b", "s", "length of a burst"),
+    _symbol("long_share", "s_l", "", "share of requests that are long", most="1"),
+    _symbol("long_prompt", "S_l", "token", "prompt tokens of a long request", counted=True),
+    _symbol("long_output", "N_l", "token", "generated tokens of a long request", counted=True),
     _symbol("preemption_rate", r"\lambda_p", "1/s", "preemptions per second"),
     _symbol("block_size", "p", "token", "tokens of one paged cache block", "16", counted=True),
 )
@@ -157,7 +160,10 @@ TARGETS = (
     _symbol("ttft_target", r"T_{\mathrm{TTFT}}", "s", "limit on the time to first token"),
     _symbol("attention_share", "s_a", "", "share of a prefill's other FLOPs that attention's are held against", "0.1"),
     _symbol("speedup_target", "u", "", "speed-up that speculation is held against", "1"),
+    _symbol("margin", "m_p", "", "share of the price that is not cost", most="1"),
     _symbol("cost_target", r"c_{\mathrm{max}}", "USD", "price of a million output tokens that is held against, another device's for instance"),
+    _symbol("rival_price", r"p_{\mathrm{rival}}", "USD/s", "price of another device that is held against", written_in="USD/hour"),
+    _symbol("rival_throughput", r"X_{\mathrm{rival}}", "token/s", "output tokens per second of one such device, under the same targets"),
     _symbol("expert_share", "s_e", "", "share of a layer's experts that count as nearly all", "0.95", most="1"),
     _symbol("itl_target", r"T_{\mathrm{ITL}}", "s", "limit on the inter-token latency, at the last step"),
 )

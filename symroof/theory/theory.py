@@ -109,6 +109,11 @@ class Theory:
         found = [o for o in self.operators.get(step, ()) if label in (o.name, f"{o.name}.{o.layer}") or (label == LINEAR and o.name != CORE)]
         return PARTS[kind](found) if found and kind in PARTS else None
 
+    def not_closed(self, name: str) -> str:
+        """Why a quantity has no formula under these assumptions; nothing where it has one, or is an input."""
+        switch = QUANTITIES[name].switch if name in QUANTITIES and name not in self.definitions else None
+        return f"no closed form under {switch}={self.assumptions[switch]}" if switch else ""
+
     def depends(self, name: str, on: str) -> bool:
         """Whether a quantity moves with a name, through any number of definitions."""
         return on in self.ancestry(name)
