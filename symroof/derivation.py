@@ -14,6 +14,7 @@ from symroof.formula.tree import At, Name, Total, Tree, mentions, names, rebuild
 from symroof.limit_forms import FirstOrder, Limit, first_order, limit_forms
 from symroof.results import Answers, Result
 from symroof.sensitivity import Elasticity, binding_arms, elasticities
+from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import STEP_INDEX, Symbol
 from symroof.units import readable, scaled, significant
 
@@ -54,8 +55,10 @@ class Derivation:
     @cached_property
     def expansion(self) -> Tree:
         """The tree over inputs alone."""
-        given = {n: t for n, t in self.answers.case.given.items() if n in self._theory.definitions and not _is_number(t)}
-        given |= {n: Name(n) for n, t in self.answers.case.given.items() if _is_number(t)}
+        case = self.answers.case
+        given = {n: case.stands_for(n) for n, quantity in QUANTITIES.items() if quantity.absent and n in self._theory.definitions}
+        given |= {n: t for n, t in case.given.items() if n in self._theory.definitions and not _is_number(t)}
+        given |= {n: Name(n) for n, t in case.given.items() if _is_number(t)}
         start = given.get(self.name, Name(self.name))
         return self._theory.expand(start if start != Name(self.name) else self.formula, given=given)
 
