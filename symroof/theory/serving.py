@@ -92,11 +92,10 @@ OVERHEADS = (
        "4 FLOP*prompt^2*head_dim/((4*prompt^2 + 4*prompt*head_dim)*act_bytes_per_element)"),
 )  # fmt: skip
 
-LN2, LOG2_E = "0.69314718056", "1.44269504089"
-"""The natural logarithm of 2 and its inverse, to twelve digits: the grammar has base 2 alone."""
 STEADY = (("utilization < 1", "no steady state: requests come at least as fast as they are served, so the queue only grows"),)
 
 LOAD = (
+    _q("load", "ln2", r"\ell_2", "", "natural logarithm of 2: the grammar has base 2 alone", "0.6931471805599453094172321214581765680755"),
     _q("load", "service_time", "t_s", "s", "time a request holds the prefill", "prefill_time + prefill_overhead"),
     _q("load", "utilization", r"\rho", "", "share of time the prefill is busy; no steady state from 1 on", "arrival_rate*service_time"),
     _q("load", "queue_wait", "W_q", "s", "mean wait before the prefill", switch="queue", reference=KLEINROCK, exists=STEADY, variants={
@@ -105,12 +104,12 @@ LOAD = (
         "mg1": "(1 + service_spread)/2*utilization*service_time/max(1 - utilization, 0)",
     }),
     _q("load", "queue_wait_quantile", "W_{q}^{p}", "s", "wait that a share of requests does not exceed; a closed form exists for M/M/1 only", switch="queue", reference=KLEINROCK, exists=STEADY, variants={
-        "mm1": f"{LN2}*service_time/max(1 - utilization, 0)*max(log2(utilization/(1 - percentile)), 0)",
+        "mm1": "ln2*service_time/max(1 - utilization, 0)*max(log2(utilization/(1 - percentile)), 0)",
     }),
     _q("load", "loaded_ttft", r"\mathrm{TTFT}_{\lambda}", "s", "mean time to first token under load", "queue_wait + ttft"),
     _q("load", "share_in_time", r"s_{\mathrm{TTFT}}^{\lambda}", "", "share of requests whose first token meets the TTFT target, its own prefill taken as the mean; a closed form exists for M/M/1 only",
        switch="queue", reference=KLEINROCK, exists=STEADY, variants={
-        "mm1": f"min(1, max(0, floor((ttft_target - ttft)/service_time) + 1))*(1 - utilization*2^(-{LOG2_E}*max(1 - utilization, 0)*(ttft_target - ttft)/service_time))",
+        "mm1": "min(1, max(0, floor((ttft_target - ttft)/service_time) + 1))*(1 - utilization*2^(-max(1 - utilization, 0)*(ttft_target - ttft)/(ln2*service_time)))",
     }),
     _q("load", "goodput", r"X_{\mathrm{good}}", "request/s", "responses per second that meet the targets", "slo_share*request_throughput"),
     _q("load", "burst_backlog", "B_b", "request", "requests that wait when a burst ends", "max(burst_rate - 1/service_time, 0)*burst_duration"),
