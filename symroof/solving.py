@@ -74,7 +74,29 @@ def _with_numbers(relation: Compare, unknown: str, answers: Answers) -> tuple[Cr
     lhs, rhs = (opened(side, unknown, answers) for side in (relation.left, relation.right))
     moves = mentions(lhs, unknown) or mentions(rhs, unknown)
     low, high = (_end(text, answers) for text in _ends(unknown))
-    return crossing(build.sub(lhs, rhs), unknown, lambda tree, at: evaluate(tree, answers.case, at), low or Fraction(0), high), moves
+    found = crossing(build.sub(lhs, rhs), unknown, lambda tree, at: evaluate(tree, answers.case, at), low or Fraction(0), high)
+    return _existing(found, relation, unknown, answers), moves
+
+
+def _existing(found: Crossing, relation: Compare, unknown: str, answers: Answers) -> Crossing:
+    """The crossings at which every quantity of the equation exists: beyond the load that a queue can bear there are none."""
+    known, case = answers.case.theory, answers.case
+    demanding = any(inner in QUANTITIES and QUANTITIES[inner].exists for name in names(relation) for inner in known.ancestry(name))
+    if not demanding or not found.values:
+        return found
+    difference = build.sub(relation.left, relation.right)
+
+    def gap(point: Fraction) -> Fraction | None:
+        try:
+            return Fraction(case.changed({unknown: point}).evaluate(difference))
+        except NoValue:
+            return None
+
+    kept = tuple(value for value in found.values if gap(value) is not None)
+    branches = tuple(branch for branch in found.branches if branch.value is None or branch.value in kept or not branch.holds)
+    before = gap((found.domain[0] + found.values[0]) / 2)
+    verdict = found.verdict if kept or not before else "lhs_above" if before > 0 else "lhs_below"
+    return replace(found, verdict=verdict, values=kept, branches=branches)
 
 
 def _cancelled(found: Crossing, answers: Answers) -> Crossing | None:
@@ -198,6 +220,9 @@ def _check(relation: Compare, answers: Answers, equation: str) -> None:
             raise InputError(Problem(equation[:SHOWN], f"unknown name {name!r}", hint=_nearest(name, known)))
         if isinstance(known.definition(name), (Compare, Largest)):
             raise InputError(Problem(equation[:SHOWN], f"{name} is a truth or a label, not a number"))
+        for inner in sorted(known.ancestry(name) - set(answers.case.given)):
+            if why := known.not_closed(inner):
+                raise InputError(Problem(equation[:SHOWN], f"{inner} has {why}", hint=f"--set {inner}='…' gives it a value"))
     try:
         dimension.dimension(relation, known.dimension)
     except dimension.DimensionError as error:

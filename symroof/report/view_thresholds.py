@@ -28,9 +28,10 @@ LONGEST_CONDITION = 110
 
 
 def thresholds(study: Study, subject: Answers) -> list[dict[str, Any]]:
-    """The thresholds the study asks for by what they tell of, each solved; those that lack an input are left out."""
+    """The thresholds the study asks for by what they tell of, each solved; those that lack an input are left out,
+    and where it asks for all of them those of what the case does not speak of."""
     asked = study.spec.thresholds if study.spec else "all"
-    wanted = list(THRESHOLDS) if asked in ("all", ()) else list(asked)
+    wanted = [name for name, t in THRESHOLDS.items() if all(map(subject.case.chosen, t.when))] if asked in ("all", ()) else list(asked)
     found = []
     for name in wanted:
         if name not in THRESHOLDS:

@@ -20,6 +20,7 @@ class Symbol:
         aliases: other names accepted on input, never printed.
         counted: whether it counts things, so that thresholds are rounded to whole ones.
         written_in: the unit people write it in, where that is not the base unit.
+        from_zero: whether it may be nothing at all, as what defaults to 0 may.
         least, most: formulas of what it cannot lie below or above; without them every positive value has a meaning.
     """
 
@@ -31,6 +32,7 @@ class Symbol:
     aliases: tuple[str, ...] = ()
     counted: bool = False
     written_in: str | None = None
+    from_zero: bool = False
     least: str | None = None
     most: str | None = None
 
@@ -101,20 +103,20 @@ WORKLOAD = (
     _symbol("chunk", "c_p", "token", "prompt tokens that one step takes along", counted=True),
     _symbol("chunk_past", "c_0", "token", "prompt tokens already read when a chunk is taken along", "0", counted=True),
     _symbol("draft_tokens", r"\gamma", "token", "tokens drafted for one verification", counted=True),
-    _symbol("acceptance", r"\alpha", "", "chance that a drafted token is accepted", most="1"),
+    _symbol("acceptance", r"\alpha", "", "chance that a drafted token is accepted", most="1", from_zero=True),
     _symbol("draft_cost", "c", "", "time to draft one token, as a share of a decode step", "0"),
-    _symbol("arrival_rate", r"\lambda", "request/s", "requests that arrive per second"),
-    _symbol("service_spread", "v_s", "", "squared coefficient of variation of the service time", "1"),
-    _symbol("hit_rate", "h", "", "share of requests whose prefix is cached", "1", most="1"),
-    _symbol("slo_share", r"s_{\mathrm{SLO}}", "", "share of requests that meet the targets", "1", most="1"),
-    _symbol("percentile", "q_w", "", "share of requests that wait no longer", "0.99", most="1"),
+    _symbol("arrival_rate", r"\lambda", "request/s", "requests that arrive per second", from_zero=True),
+    _symbol("service_spread", "v_s", "", "squared coefficient of variation of the service time", "1", from_zero=True),
+    _symbol("hit_rate", "h", "", "share of requests whose prefix is cached", "1", most="1", from_zero=True),
+    _symbol("slo_share", r"s_{\mathrm{SLO}}", "", "share of requests that meet the targets", "1", most="1", from_zero=True),
+    _symbol("percentile", "q_w", "", "share of requests that wait no longer", "0.99", most="1", from_zero=True),
     _symbol("ln2", r"\mathrm{ln2}", "", "natural logarithm of 2, a constant", "0.6931471805599453094172321214581765680755"),
-    _symbol("burst_rate", r"\lambda_b", "request/s", "requests that arrive per second in a burst"),
-    _symbol("burst_duration", "t_b", "s", "length of a burst"),
-    _symbol("long_share", "s_l", "", "share of requests that are long", most="1"),
+    _symbol("burst_rate", r"\lambda_b", "request/s", "requests that arrive per second in a burst", from_zero=True),
+    _symbol("burst_duration", "t_b", "s", "length of a burst", from_zero=True),
+    _symbol("long_share", "s_l", "", "share of requests that are long", most="1", from_zero=True),
     _symbol("long_prompt", "S_l", "token", "prompt tokens of a long request", counted=True),
     _symbol("long_output", "N_l", "token", "generated tokens of a long request", counted=True),
-    _symbol("preemption_rate", r"\lambda_p", "1/s", "preemptions per second"),
+    _symbol("preemption_rate", r"\lambda_p", "1/s", "preemptions per second", from_zero=True),
     _symbol("block_size", "p", "token", "tokens of one paged cache block", "16", counted=True),
 )
 

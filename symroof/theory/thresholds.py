@@ -34,6 +34,7 @@ class Threshold:
         means: what the number tells, completed by the value.
         never: why there may be none.
         needs: inputs beside the case's own, such as a target.
+        when: inputs of which somebody has to speak for a review to tell of it: a case without chunks is not asked about chunks.
     """
 
     group: str
@@ -44,6 +45,7 @@ class Threshold:
     means: str
     never: str
     needs: tuple[str, ...] = ()
+    when: tuple[str, ...] = ()
 
     @property
     def step(self) -> str:
@@ -147,13 +149,13 @@ THRESHOLDS: dict[str, Threshold] = {
                   "not even the full bandwidth meets it, or any efficiency does", ("itl_target",)),
         Threshold("chunks", "max_chunk_itl", "mixed_time = itl_target", "chunk", "limit",
                   "the largest chunk of a prompt that a decode step can take along within the ITL target",
-                  "the decode step of this batch alone takes longer", ("itl_target",)),
+                  "the decode step of this batch alone takes longer", ("itl_target",), when=("chunk",)),
         Threshold("chunks", "free_chunk", "mixed_compute_time = decode_memory_time", "chunk", "limit",
                   "the largest chunk whose work hides behind what the decode step reads anyway",
-                  "the decode step of this batch is limited by compute already"),
+                  "the decode step of this batch is limited by compute already", when=("chunk",)),
         Threshold("speculation", "batch_verify_ridge", "verify_compute_time = verify_memory_time", "batch", "limit",
                   "the largest batch whose verification memory still limits: beyond it drafted tokens cost compute",
-                  "verification stays limited by memory, or never is", ("draft_tokens",)),
+                  "verification stays limited by memory, or never is", ("draft_tokens",), when=("draft_tokens",)),
         Threshold("speculation", "min_acceptance_speculation", "speculation_speedup = speedup_target", "acceptance", "limit",
                   "the least acceptance at which speculation reaches the speed-up asked for",
                   "not even accepting every token reaches it, or any acceptance does", ("draft_tokens", "draft_cost")),
@@ -165,25 +167,25 @@ THRESHOLDS: dict[str, Threshold] = {
                   "every further token brings something, or none does", ("acceptance", "draft_cost")),
         Threshold("links", "useful_devices_itl", "itl(tp = tp + 1) = itl", "tp", "reach",
                   "from this many devices on one more shortens a decode step no further",
-                  "every further device shortens it: the links cost nothing", ("link_latency",)),
+                  "every further device shortens it, by less and less, or none does: what a ring sends hardly grows with its devices", ("link_bandwidth",), when=("tp",)),
         Threshold("links", "devices_link_bound", "decode_link_time = decode_roofline_time", "tp", "reach",
                   "from this many devices on a decode step spends longer on the links than on its work",
-                  "the work stays the longer part with any number of devices, or the links always are", ("link_latency",)),
+                  "the work stays the longer part with any number of devices, or the links always are", ("link_bandwidth",), when=("tp",)),
         Threshold("links", "min_host_bandwidth_swap", "swap_time = recompute_time", "host_bandwidth", "limit",
                   "the slowest host link over which bringing a cache back is quicker than computing it anew",
-                  "computing it anew costs nothing", ("preemption_rate",)),
+                  "computing it anew costs nothing", when=("preemption_rate",)),
         Threshold("links", "min_network_bandwidth_transfer", "transfer_time = itl", "network_bandwidth", "limit",
                   "the slowest network over which handing a cache over takes no longer than a decode step",
-                  "the fixed time of the link alone is longer", ("network_bandwidth",)),
+                  "the fixed time of the link alone is longer", when=("network_bandwidth",)),
         Threshold("load", "max_arrival_ttft", "loaded_ttft = ttft_target", "arrival_rate", "limit",
                   "the highest arrival rate at which the mean first token meets the TTFT target",
-                  "the prefill alone takes longer", ("ttft_target", "arrival_rate")),
+                  "the prefill alone takes longer", ("ttft_target",), when=("arrival_rate",)),
         Threshold("load", "cached_prefix_memory_bound", "prefill_compute_time = prefill_memory_time", "cached_prefix", "reach",
                   "from this cached prefix on the prefill is limited by memory",
-                  "the prefill stays limited by one of them whatever is cached", ("cached_prefix",)),
+                  "the prefill stays limited by one of them whatever is cached", when=("cached_prefix",)),
         Threshold("load", "launches_dominate", "launch_time = decode_roofline_time", "kernels_per_layer", "reach",
                   "from this many kernels a layer on launches take longer than a decode step's work",
-                  "launches take no time", ("kernel_launch",)),
+                  "launches take no time", ("kernel_launch",), when=("kernel_launch",)),
         Threshold("money", "break_even_price", "price_ratio = break_even_ratio", "price", "limit",
                   "the highest price of this device at which its tokens cost no more than the other's",
                   "no price is low enough", ("rival_price", "rival_throughput")),

@@ -1,4 +1,4 @@
-"""KV cache and memory: size, grouped heads, cache precision, budget, concurrency, length, loading, the ledger (systems 23-29, 31, 32)."""
+"""KV cache and memory: size, grouped heads, cache precision, budget, concurrency, length, preemption, loading, the ledger (systems 12, 23-32)."""
 
 from fractions import Fraction
 
@@ -95,8 +95,31 @@ RIVAL = [
 
 LOADING = [row("140 GB at 7 GB/s", "load_time", 20, **B70, disk_bandwidth="7 GB/s")]
 
+BACK = {**B70, **H100, "prompt": 4096, "mfu": 0.5, "assume": WEIGHTS}
+PREEMPTION = [
+    row("computed anew", "recompute_time", Fraction(2 * 70 * 4096, 494_700), **BACK),
+    row("brought back over 64 GB/s", "swap_time", Fraction(4096 * 327_680, 64 * 10**9), **BACK),
+    row("a preemption every ten seconds: the cheaper way", "preemption_overhead", Fraction(4096 * 327_680, 640 * 10**9), **BACK, preemption_rate="0.1/s"),
+    row("the cheaper way over 1 GB/s", "preemption_overhead", Fraction(2 * 70 * 4096, 4_947_000), **BACK, preemption_rate="0.1/s", host_bandwidth="1 GB/s"),
+    row("link at which both take equally long: kappa eta_c F/(2P)", lambda s: s.solve("min_host_bandwidth_swap").value, Fraction(327_680 * 494_700, 140), **BACK),
+    row("of the 70B", lambda s: s.solve("min_host_bandwidth_swap").value, "1.16 GB/s", **{**BACK, "prompt": 32_768}),
+    row("of the 8B", lambda s: s.solve("min_host_bandwidth_swap").value, "4.04 GB/s", **{**BACK, **B8}),
+]  # fmt: skip
 
-@pytest.mark.parametrize("case", [*SIZE, *GROUPED, *QUANTIZED_CACHE, *BUDGET, *CONCURRENCY, *LENGTH, *RIVAL, *LOADING])
+CACHED_PREFIX = {**B8, "hardware": "h100-sxm", "peak_flops": "989 TFLOP/s", "prompt": 2100, "cached_prefix": 2000, "mfu": 0.5}
+PREFIX = [
+    row("100 new tokens after 2,000", "prefill_compute_time", "3.25 ms", **CACHED_PREFIX, assume=WEIGHTS),
+    row("with attention", "prefill_compute_time", "3.47 ms", **CACHED_PREFIX, assume={"detail": "attention"}),
+    row("the weights take longer", "prefill_memory_time", "4.79 ms", **CACHED_PREFIX, assume=WEIGHTS),
+    row("so memory binds", "prefill_bound", "memory", **CACHED_PREFIX, assume=WEIGHTS),
+    row("memory holds the whole prompt", "kv_cache_bytes", 2100 * 131_072, **CACHED_PREFIX),
+    # 147.6 new tokens at MFU 0.5: from 1,953 cached of 2,100 on
+    row("from this prefix on", lambda s: s.solve("cached_prefix_memory_bound").integer, {"at_least": 1953}, **{**CACHED_PREFIX, "cached_prefix": 0}, assume=WEIGHTS),
+    row("half of the requests find it", "expected_ttft", (Fraction(16_060, 3_350_000) + Fraction(2 * 8_030_000_000 * 2100, 494_500 * 10**9)) / 2, **CACHED_PREFIX, hit_rate=0.5, assume=WEIGHTS),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", [*PREEMPTION, *PREFIX, *SIZE, *GROUPED, *QUANTIZED_CACHE, *BUDGET, *CONCURRENCY, *LENGTH, *RIVAL, *LOADING])
 def test_row(case):
     check(case)
 
@@ -144,3 +167,11 @@ def test_activations_are_counted_once_in_and_once_out():
     quiet = Study(**B8, **H100, prompt=1, assume={"activations": "off"})
     assert study.exact("decode_bytes") - quiet.exact("decode_bytes") == 2 * (32 * layer + 4096 + 128_256)
     assert study.exact("memory_bytes") == quiet.exact("memory_bytes")
+
+
+def test_four_parts_of_memory():
+    """Weights, cache, activations and the runtime's own; the last two are what nobody knows and the reserve holds."""
+    study = Study(**B8, **H100, prompt=2048, memory_reserve="activation_memory + 2 GB")
+    widest = 2048 * (2 * 4096 + 2 * 14_336) * 2
+    assert study.exact("activation_memory") == widest
+    assert study.exact("memory_bytes") == 16_060_000_000 + 2048 * 131_072 + widest + 2 * 10**9

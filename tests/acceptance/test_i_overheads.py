@@ -1,4 +1,4 @@
-"""Overheads: tax per layer, dispatch, efficiencies (systems 51-53)."""
+"""Overheads: launches, tax per layer, dispatch, efficiencies (systems 50-53)."""
 
 from fractions import Fraction
 
@@ -15,7 +15,22 @@ def dispatch(study):
     return study.exact("ttft") - study.exact("prefill_time")
 
 
+STEP70 = {**B70, **H100, "assume": WEIGHTS}
+LAUNCHES = [
+    row("80 layers of 10 kernels at 5 us", "launch_time", Fraction(4, 1000), **B70, kernel_launch="5 us", kernels_per_layer=10),
+    row("added", "itl", Fraction(140, 3350) + Fraction(4, 1000), **STEP70, kernel_launch="5 us", kernels_per_layer=10),
+    row("ahead of the device: hidden", "itl", Fraction(140, 3350), **{**STEP70, "assume": {**WEIGHTS, "launches": "hidden"}}, kernel_launch="5 us", kernels_per_layer=10),
+    row("ahead of the device, and too many", "itl", Fraction(48, 1000), **{**STEP70, "assume": {**WEIGHTS, "launches": "hidden"}}, kernel_launch="10 us", kernels_per_layer=60),
+    row("as a graph: one launch", "itl", Fraction(140, 3350) + Fraction(1, 10**5), **{**STEP70, "assume": {**WEIGHTS, "launches": "graph"}}, kernel_launch="10 us", kernels_per_layer=60),
+    row("10 % of a step at 5 us", lambda s: s.exact("launch_time") / s.exact("decode_roofline_time"), "10 %", **STEP70, kernel_launch="5 us", kernels_per_layer=10),
+    row("19 % at 10 us", lambda s: s.exact("launch_time") / s.exact("decode_roofline_time"), "19 %", **STEP70, kernel_launch="10 us", kernels_per_layer=10),
+    row("a layer of the 70B has time for", "kernels_to_dominate", "52", **STEP70, kernel_launch="10 us"),
+    row("of the 8B", "kernels_to_dominate", "15", **B8, **H100, assume=WEIGHTS, kernel_launch="10 us"),
+    row("a step of the 8B", lambda s: s.solve("launches_dominate", for_="kernels").value, "479", **B8, **H100, assume=WEIGHTS, kernel_launch="10 us"),
+]  # fmt: skip
+
 ROWS = [
+    *LAUNCHES,
     row("32 layers at 0.1 ms", "decode_overhead", "3.2 ms", n_layers=32, layer_overhead="0.1 ms"),
     row("the tutorial's tax", "decode_overhead", "3.2 ms", **TAXED),
     row("its share of the 8.35 ms", lambda s: s.exact("decode_overhead") / s.exact("itl"), "38 %", **TAXED),

@@ -1,0 +1,151 @@
+"""Several devices: tensor parallelism, links, pipelines, experts apart, prefill apart from decode (systems 5, 44-46)."""
+
+from fractions import Fraction
+
+import pytest
+
+from symroof.study import Study
+
+from . import B8, B70, H100, KV, WEIGHTS, agree, check, row
+
+LINK = 450 * 10**9
+"""An H100's NVLink, one direction."""
+ON = {**B70, **H100, "assume": WEIGHTS}
+# 2 all-reduces in each of 80 layers; a decode message is a token of 8192 two-byte numbers; a device sends 2(n-1)/n of it
+SENT = 160 * 8192 * 2
+
+PARALLEL = [
+    row("work of a step on two", "decode_roofline_time", Fraction(140, 2 * 3350), **ON, tp=2),
+    row("no links on one", "decode_link_time", 0, **ON),
+    row("links of a step on two", "decode_link_time", Fraction(SENT, LINK), **ON, tp=2),
+    row("on eight, batch 32, 3 us a collective", "decode_link_time", 160 * Fraction(3, 10**6) + Fraction(7, 8) * 2 * 32 * SENT / LINK, **ON, tp=8, batch=32, link_latency="3 us"),
+    row("the step is both", "itl", Fraction(140, 8 * 3350) + 160 * Fraction(3, 10**6) + Fraction(7, 8) * 2 * SENT / LINK, **ON, tp=8, link_latency="3 us"),
+    row("a prefill sends its prompt", "prefill_link_time", Fraction(4096 * SENT, LINK), **ON, tp=2, prompt=4096),
+    row("prefill on two", "prefill_roofline_time", Fraction(2 * 70 * 4096, 2 * 989_400), **ON, tp=2, prompt=4096),
+    row("layers in two stages: one send between them", "decode_link_time", Fraction(8192 * 2, LINK), **ON, pp=2),
+    row("two stages, three copies: rate", "pipeline_throughput", 2 * 3 * 16 / (Fraction(140, 3350) + Fraction(16 * 8192 * 2, LINK)), **ON, pp=2, dp=3, batch=16),
+    row("devices of them all", "devices", 24, tp=4, pp=2, dp=3),
+]  # fmt: skip
+
+ROOF = [
+    row("third roof", "link_ridge", Fraction(989_400, 450), **H100),
+    row("70e9 FLOP a device over 160 messages of 16 KiB", "link_intensity", Fraction(70 * 10**9, SENT), **ON, tp=2),
+    row("compute binds a prefill", "prefill_bound", "compute", **ON, tp=2, prompt=4096),
+    row("memory binds a step", "decode_bound", "memory", **ON, tp=2),
+    row("links bind it: 8 ms of latency against 5.2 ms of weights", "decode_bound", "link", **ON, tp=8, link_latency="50 us"),
+    row("a link so slow that it binds a prefill", "prefill_bound", "link", **ON, tp=2, prompt=4096, link_bandwidth="10 GB/s"),
+]
+
+APART = [
+    row("cache handed over", "transfer_time", Fraction(4096 * 327_680, 50 * 10**9), **B70, prompt=4096, network_bandwidth="50 GB/s"),
+    row(
+        "with latency",
+        "transfer_time",
+        Fraction(4096 * 327_680, 50 * 10**9) + Fraction(1, 1000),
+        **B70,
+        prompt=4096,
+        network_bandwidth="50 GB/s",
+        link_latency="1 ms",
+    ),
+    row(
+        "first token with it",
+        "disaggregated_ttft",
+        Fraction(2 * 70 * 4096, 989_400) + Fraction(4096 * 327_680, 50 * 10**9),
+        **ON,
+        prompt=4096,
+        network_bandwidth="50 GB/s",
+    ),
+    row("slowest network within a step", lambda s: s.solve("min_network_bandwidth_transfer").value, Fraction(4096 * 327_680 * 3350, 140), **ON, prompt=4096),
+]
+
+
+@pytest.mark.parametrize("case", [*PARALLEL, *ROOF, *APART])
+def test_row(case):
+    check(case)
+
+
+# ------------------------------------------------------------------------------------------------------------------ rings
+
+
+def ring_all_reduce(size):
+    """Elements one device of a ring sends until all hold the sum, by doing it: as many parts as devices, one a step."""
+    parts = [[10 * device + part for part in range(size)] for device in range(size)]
+    wanted = [sum(10 * device + part for device in range(size)) for part in range(size)]
+    sent = 0
+    for reduce in (True, False):
+        for step in range(size - 1):
+            moving = [(device, (device - step + (not reduce)) % size) for device in range(size)]
+            values = {(device, part): parts[device][part] for device, part in moving}
+            for (device, part), value in values.items():
+                to = (device + 1) % size
+                parts[to][part] = parts[to][part] + value if reduce else value
+            sent += 1
+    assert all(part == wanted for part in parts)
+    return Fraction(sent, size)
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 8])
+def test_an_all_reduce_sends_what_a_ring_sends(size):
+    study = Study(**B70, **H100, batch=7, tp=size, link_latency="2 us")
+    message = 7 * 8192 * 2
+    assert study.exact("all_reduce_time") == Fraction(2, 10**6) + ring_all_reduce(size) * message / LINK
+    assert study.exact("all_gather_time") == Fraction(2, 10**6) + Fraction(size - 1, size) * message / LINK
+
+
+@pytest.mark.parametrize("ep", [1, 2, 4])
+def test_tokens_go_to_their_experts_and_back(ep):
+    """Of a token's k copies all but 1/n go to another device; one device sends nothing. Two ways in every expert layer."""
+    study = Study(model="mixtral-8x7b", **H100, batch=4, ep=ep, link_latency="1 us")
+    one_way = Fraction(1, 10**6) + Fraction(ep - 1, ep) * 4 * 4096 * 2 * 2 / LINK if ep > 1 else 0
+    assert study.exact("all_to_all_time") == one_way
+    assert study.exact("decode_link_time") == 2 * 32 * one_way
+
+
+@pytest.mark.parametrize("devices", [1, 2, 4, 8, 16, 32])
+def test_key_heads_are_shared_out_and_copied_beyond_their_number(devices):
+    """The fullest device, head by head: device i of n serves query heads i*64/n on, each with its key head."""
+    heads = 64 // devices
+    held = max(len({query // 8 for query in range(device * heads, (device + 1) * heads)}) for device in range(devices))
+    study = Study(**B70, **H100, tp=devices, prompt=4096)
+    assert study.exact("kv_cache_bytes_per_device") == held * 2 * 80 * 128 * 2 * 4096
+    assert study.exact("kv_cache_bytes") == 8 * 2 * 80 * 128 * 2 * 4096
+
+
+# ----------------------------------------------------------------------------------------------- how many devices still help
+
+
+def step(devices, latency, batch=1):
+    """Seconds of a step of the 70B, by hand."""
+    links = 160 * (latency + Fraction(2 * (devices - 1) * batch * 8192 * 2, devices * LINK)) if devices > 1 else 0
+    return Fraction(140, 3350 * devices), links
+
+
+@pytest.mark.parametrize("microseconds", [1, 5, 50])
+def test_links_outweigh_the_work_from_some_number_of_devices_on(microseconds):
+    first = next(n for n in range(2, 1000) if step(n, Fraction(microseconds, 10**6))[1] >= step(n, Fraction(microseconds, 10**6))[0])
+    solution = Study(**ON, link_latency=f"{microseconds} us").solve("devices_link_bound")
+    assert solution.integer == {"at_least": first}
+
+
+def test_every_device_helps_or_none_does():
+    """A ring sends hardly more with more devices: over a quick link each shortens the step, over a slow one none does."""
+    quick = [sum(step(n, 0)) for n in (2, 3, 8, 64)]
+    assert quick == sorted(quick, reverse=True)
+    assert Study(**ON).solve("useful_devices_itl").verdict == "lhs_below"
+    assert Study(**ON, link_bandwidth="50 MB/s").solve("useful_devices_itl").integer == {"at_least": 1}
+
+
+def test_least_number_of_devices():
+    for prompt, devices in ((1, 2), (65_536, 3)):  # 140 GB, and 140 + 21.5 GB, over 80 GB each
+        assert Study(**B70, **H100, prompt=prompt).solve("min_devices_memory").integer == {"at_least": devices}
+
+
+@pytest.mark.parametrize("batch", [1, 8, 32])
+def test_devices_divide_so_that_both_phases_keep_pace(batch):
+    """Of 1,000 devices: as many prompts read a second as responses written."""
+    study = Study(**B8, **H100, prompt=2048, output=200, batch=batch, assume=KV)
+    share = study.exact("prefill_device_share")
+    read = 1000 * share / Fraction(2 * 8_030_000_000 * 2048, 989_400 * 10**9)
+    written = 1000 * (1 - share) * batch / sum(Fraction(16_060_000_000 + batch * 131_072 * (2048 + j), 3350 * 10**9) for j in range(1, 200))
+    assert read == written
+    agree(Study(**ON, prompt=4096, output=256, batch=32).exact("prefill_device_share"), "63.51 %")
