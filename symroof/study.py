@@ -85,12 +85,13 @@ class Study:
         preset: str | None = None,
         assume: dict[str, str] | None = None,
         assume_family: str | None = None,
+        draft: str | None = None,
         targets: dict[str, Any] | None = None,
         **chosen: Any,
     ) -> None:
         self.spec: StudySpec | None = None
         self.document: Document | None = None
-        self._selection = aimed(targets or {}).over(selection(model, hardware, preset, assume, assume_family=assume_family, **chosen))
+        self._selection = aimed(targets or {}).over(selection(model, hardware, preset, assume, assume_family=assume_family, draft=draft, **chosen))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], line: Selection | None = None, targets: dict[str, Any] | None = None) -> Study:
@@ -108,8 +109,8 @@ class Study:
         aims = {TARGETS[name]: (value,) for name, value in spec.targets if value is not None}
         values: Values = {**spec.workload, **spec.efficiency, **spec.parallel, **spec.set, **aims}
         precision = {role: value for role, value in spec.precision if value}
-        origin = dict.fromkeys([*values, *precision, *spec.assume], "study")
-        own = Selection(spec.model, spec.hardware, precision, values, spec.assume, spec.preset, origin, base, spec.assume_family)
+        origin = dict.fromkeys([*values, *precision, *spec.assume, "draft"], "study")
+        own = Selection(spec.model, spec.hardware, precision, values, spec.assume, spec.preset, origin, base, spec.assume_family, spec.draft)
         made._selection = aimed(targets or {}).over(line.over(own) if line else own)
         return made
 

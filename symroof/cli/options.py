@@ -35,6 +35,7 @@ def case_options(command: F) -> F:
     decorators = [
         click.option("--model", multiple=True, metavar="NAME|PATH", help="Catalogue name, model spec, config.json (or its folder), or GGUF file."),
         family_option,
+        click.option("--draft", metavar="NAME|PATH", help="A model that drafts tokens for the model (with --set draft_tokens=4 --set acceptance=0.7)."),
         click.option("--hardware", "--system", "hardware", multiple=True, metavar="NAME|PATH", help="Catalogue name or hardware spec."),
         *(click.option(*flags, name, multiple=True, metavar="VALUE", help=text) for name, (flags, text) in SYMBOL_OPTIONS.items()),
         click.option("--assume", multiple=True, metavar="SWITCH=VALUE", help="A counting choice; see `symroof list assumptions`."),
@@ -70,7 +71,7 @@ def line_selection(options: dict[str, Any]) -> Selection:
     named = {name: (list(values) if len(values) > 1 else values[0]) for name in SYMBOL_OPTIONS if (values := options.get(name))}
     chosen = {**named, **pairs(options.get("settings", ()), "--set")}
     assume = {name: str(value) for name, value in pairs(options.get("assume", ()), "--assume").items()}
-    chosen["assume_family"] = options.get("assume_family")
+    chosen |= {"assume_family": options.get("assume_family"), "draft": options.get("draft")}
     line = selection(options.get("model") or None, options.get("hardware") or None, options.get("preset"), assume, "command line", **chosen)
     return aimed(pairs(options.get("target", ()), "--target")).over(line)
 

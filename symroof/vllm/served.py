@@ -172,9 +172,23 @@ def _speculation(line: Line, flags: list[Told]) -> dict[str, Any]:
     written = whole or next(iter(parts.values()))
     count = _drafted(line, written, config.get("num_speculative_tokens"))
     found: dict[str, Any] = {"draft_tokens": count} if count else {}
-    sets = f"draft_tokens = {count}" if count else "nothing: it says no num_speculative_tokens"
-    flags.append(Told("--speculative-config", written.text[:60], sets, "give --set acceptance=0.7 (and draft_cost) to see whether it pays"))
+    sets = [f"draft_tokens = {count}" if count else "no draft_tokens: it says no num_speculative_tokens"]
+    if isinstance(config.get("model"), str) and config.get("method") in (None, "draft_model"):
+        draft, how = _draft(config["model"])
+        found |= {"draft": draft} if draft else {}
+        sets.append(how)
+    says = "give --set acceptance=0.7 to see whether it pays" + ("" if "draft" in found else ", and --set draft_cost=0.1 or --draft MODEL")
+    flags.append(Told("--speculative-config", written.text[:60], ", ".join(sets), says))
     return found
+
+
+def _draft(name: str) -> tuple[str, str]:
+    """The draft model by its name on the hub; one that is not known is left out and said so."""
+    try:
+        found, _ = model_here(name)
+    except NotFound:
+        return "", f"no draft: {name[:60]!r} is neither in the catalogue nor a path here"
+    return found, f"draft = {found}"
 
 
 def _drafted(line: Line, written: Written, value: Any) -> int:
