@@ -29,7 +29,7 @@ from symroof.verdict import case_title
 from symroof.warnings import DoesNotFit
 
 if TYPE_CHECKING:
-    from symroof.calibration.calibrating import Calibration
+    from symroof.calibration.found import Calibration
     from symroof.claims.checked import Report
 
 

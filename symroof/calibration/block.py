@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from symroof.theory.symbols import GROUPS
 
 if TYPE_CHECKING:
-    from symroof.calibration.calibrating import Calibration, Parameter
+    from symroof.calibration.found import Calibration, Parameter
 
 EFFICIENCY = frozenset(symbol.name for symbol in GROUPS["efficiency"])
 NARROW = 0.005

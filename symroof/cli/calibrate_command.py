@@ -10,14 +10,14 @@ import click
 from symroof.cli.options import case_options, json_option, study_from
 
 if TYPE_CHECKING:
-    from symroof.calibration.calibrating import Calibration, Parameter
+    from symroof.calibration.found import Calibration, Parameter
 
 
 @click.command("calibrate")
 @click.argument("measured", metavar="MEASURED.csv")
 @click.argument("study", required=False)
 @click.option("--fit", metavar="LIST", help="What to fit, of mfu, mbu, step_overhead, layer_overhead, link_latency, prefill_overhead, queue_time.")
-@click.option("-o", "--out", metavar="FILE", help="Write the block for a study file here, too.")
+@click.option("-o", "--out", metavar="FILE", help="Write the block for a study file here, too; - writes it alone to standard output.")
 @case_options
 @json_option
 def command(measured: str, study: str | None, fit: str | None, out: str | None, as_json: bool, **options: Any) -> None:
@@ -36,6 +36,9 @@ def command(measured: str, study: str | None, fit: str | None, out: str | None, 
     found = made.calibrate(measured, wanted)
     if len(made.cases) > 1:
         click.echo(f"the case lists several; the rows are laid over the first of {len(made.cases)}", err=True)
+    if out == "-":
+        click.echo(found.block(), nl=False)
+        return
     if out:
         from symroof.report.write import write_atomic
 
@@ -100,7 +103,7 @@ def _shown(p: Parameter) -> list[str]:
 
 
 def _written(name: str, value: float) -> str:
-    from symroof.calibration.calibrating import as_fraction
+    from symroof.calibration.found import as_fraction
     from symroof.calibration.terms import unit
     from symroof.units import format_quantity
 
@@ -108,7 +111,7 @@ def _written(name: str, value: float) -> str:
 
 
 def _row(r: Any) -> list[str]:
-    from symroof.calibration.calibrating import as_fraction
+    from symroof.calibration.found import as_fraction
     from symroof.units import format_quantity
 
     m = r.measurement

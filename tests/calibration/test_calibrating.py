@@ -6,7 +6,7 @@ import pytest
 
 import symroof as sr
 
-from . import CASES, Truth, table
+from . import CASES, DFF, DH, HKV, D, H, L, Truth, V, table
 
 LLAMA = {"model": "llama-3.1-8b", "hardware": "h100-sxm"}
 
@@ -120,6 +120,22 @@ def test_compute_and_memory_one_after_the_other(tmp_path):
 
     found = fitted(tmp_path, table(Sum()), assume={"roofline": "no_overlap"})
     assert [found[name].value for name in ("mfu", "mbu")] == pytest.approx([0.56, 0.82], rel=1e-6)
+
+
+def test_each_operator_with_its_own_maximum(tmp_path):
+    """Under `per_operator`: the six operators of a decode step by hand, each the larger of its two times."""
+    truth = Truth()
+
+    def step(b, c):
+        shapes = [(D, (H + 2 * HKV) * DH), (H * DH, D), (D, 2 * DFF), (DFF, D)]
+        parts = [(L * 2 * b * k * n, L * 2 * (k * n + b * (k + n))) for k, n in shapes]
+        parts.append((L * 4 * H * DH * c * b, L * 2 * (2 * HKV * DH * c * b + 2 * b * H * DH)))
+        parts.append((2 * b * D * V, 2 * (D * V + b * (D + V))))
+        return sum(truth.roof(flops, moved, 1) for flops, moved in parts) + truth.overhead
+
+    text = "prompt,batch,itl\n" + "".join(f"{s},{b},{step(b, s)!r}\n" for s, b in [*CASES, (128, 512), (256, 900), (4096, 128)])
+    found = fitted(tmp_path, text, assume={"roofline": "per_operator"})
+    assert [found[name].value for name in ("mfu", "mbu", "step_overhead")] == pytest.approx([0.56, 0.82, 0.9e-3], rel=1e-6)
 
 
 def test_an_outlier_is_pointed_at(tmp_path):

@@ -33,6 +33,11 @@ def test_the_block_is_one_a_study_takes(measured, tmp_path):
     assert inputs["step_overhead"]["low"] < 0.9e-3 < inputs["step_overhead"]["high"]
 
 
+def test_the_block_alone_goes_to_standard_output(measured):
+    said = good("calibrate", measured, *CASE, "-o", "-").out
+    assert [line.partition(":")[0] for line in said.splitlines() if not line.startswith("#")] == ["efficiency"]
+
+
 def test_json_and_text_say_the_same(measured):
     found = good("calibrate", measured, *CASE, "--json").json
     assert found["schema"] == "symroof/calibrate/1"
