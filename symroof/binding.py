@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from symroof.drafting import NOT_ITS, draft_given
 from symroof.formula.evaluate import NoValue
 from symroof.formula.text import text
 from symroof.formula.tree import Num
@@ -50,6 +51,7 @@ class Selection:
     origin: dict[str, str] = field(default_factory=dict)
     base: Path | None = None
     assume_family: str | None = None
+    draft: str | None = None
 
     def over(self, weaker: Selection) -> Selection:
         """This selection laid over a weaker one."""
@@ -63,6 +65,7 @@ class Selection:
             {**weaker.origin, **self.origin},
             self.base or weaker.base,
             self.assume_family or weaker.assume_family,
+            self.draft or weaker.draft,
         )
 
 
@@ -94,6 +97,7 @@ class Binding:
     selection: Selection = field(default_factory=Selection)
     preset: PresetSpec | None = None
     several_models: bool = False
+    chosen_draft: Entry[ModelSpec] = Entry()
 
     @property
     def model(self) -> ModelSpec | None:
@@ -242,13 +246,34 @@ def _bind(
     _check_split(values, given)
     _check_context(model, given, warnings)
     files = (*documents, *(f for f in (chosen_model.document, chosen_device.document) if f))
+    draft = _load_model(layered.draft, layered.base, layered.assume_family) if layered.draft else Entry[ModelSpec]()
     own = Selection(
         (chosen_model.name,) if model else (), (chosen_device.name,) if device else (), {role: (name,) for role, name in roles.items() if name},
         {name: (value,) for name, value in values.items()}, layered.assume, layered.preset, layered.origin, layered.base,
-        layered.assume_family,
+        layered.assume_family, layered.draft,
     )  # fmt: skip
     chosen = assume(**layered.assume)
-    return Binding(chosen_model, chosen_device, chosen, given, precisions, compute, tuple(warnings), files, _varied(single), own, preset)
+    files = (*files, draft.document) if draft.document else files
+    made = Binding(chosen_model, chosen_device, chosen, given, precisions, compute, tuple(warnings), files, _varied(single), own, preset, chosen_draft=draft)
+    return _drafted(made, layered, documents, roles, single) if draft.spec else made
+
+
+def _drafted(made: Binding, layered: Selection, documents: tuple[Document, ...], roles: dict[str, str | None], single: dict[str, Setting]) -> Binding:
+    """The combination with its draft model: what drafting costs and what it takes of memory, worked out on the same device under the same load."""
+    draft, name = made.chosen_draft, made.chosen_draft.name
+    if made.model is None:
+        raise InputError(Problem(layered.origin.get("draft", "given"), "a draft model drafts for a model: give one", path="draft"))
+    kept = {key: value for key, value in layered.values.items() if key not in NOT_ITS}
+    alone = _bind(
+        replace(layered, values=kept, draft=None), made.preset, documents, draft, made.chosen_device, roles, {k: v for k, v in single.items() if k in kept}
+    )
+    extra = draft_given(alone.case(), made.case(), made.given, name)
+    said = [
+        f"drafted by {name}: its own prefill of the prompt is not in ttft",
+        *(f"draft {warning}" for warning in alone.warnings if warning not in made.warnings),
+    ]
+    said += ["draft_cost is given: the draft model's own time is not heeded"] if "draft_cost" in made.given else []
+    return replace(made, given=made.given | extra, warnings=(*made.warnings, *said))
 
 
 def _varied(single: dict[str, Setting]) -> tuple[tuple[str, str], ...]:

@@ -32,6 +32,7 @@ def selection(
     origin: str = "given",
     base: Path | None = None,
     assume_family: str | None = None,
+    draft: str | None = None,
     **chosen: Any,
 ) -> Selection:
     """A selection from plain values: precisions by role, every other keyword a symbol or quantity.
@@ -63,9 +64,9 @@ def selection(
             problems.append(Problem(origin, message, path="assume", hint=hint))
     if problems:
         raise InputError(problems)
-    sources = dict.fromkeys([*precision, *values, *switches], origin)
+    sources = dict.fromkeys([*precision, *values, *switches, *(["draft"] if draft else [])], origin)
     models = (model,) if isinstance(model, ModelSpec) else _names(model)
-    return Selection(models, _names(hardware), precision, values, switches, preset, sources, base, assume_family)
+    return Selection(models, _names(hardware), precision, values, switches, preset, sources, base, assume_family, draft)
 
 
 def _names(value: str | Iterable[str] | None) -> tuple[str, ...]:
@@ -101,7 +102,8 @@ def aimed(targets: dict[str, Any]) -> Selection:
 
 def check_names(document: Document, spec: StudySpec, base: Path) -> None:
     """Every name of the study leads to an entry or a file; a fault points at the study's own line."""
-    named = [("models", "model", spec.model), ("hardware", "hardware", spec.hardware), ("presets", "preset", (spec.preset,) if spec.preset else ())]
+    drafts = ("models", "draft", (spec.draft,) if spec.draft else ())
+    named = [("models", "model", spec.model), drafts, ("hardware", "hardware", spec.hardware), ("presets", "preset", (spec.preset,) if spec.preset else ())]
     problems = []
     for kind, key, chosen in named:
         for i, name in enumerate(chosen):

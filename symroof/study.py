@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +29,7 @@ from symroof.verdict import case_title
 from symroof.warnings import DoesNotFit
 
 if TYPE_CHECKING:
+    from symroof.calibration.found import Calibration
     from symroof.claims.checked import Report
 
 
@@ -84,12 +85,13 @@ class Study:
         preset: str | None = None,
         assume: dict[str, str] | None = None,
         assume_family: str | None = None,
+        draft: str | None = None,
         targets: dict[str, Any] | None = None,
         **chosen: Any,
     ) -> None:
         self.spec: StudySpec | None = None
         self.document: Document | None = None
-        self._selection = aimed(targets or {}).over(selection(model, hardware, preset, assume, assume_family=assume_family, **chosen))
+        self._selection = aimed(targets or {}).over(selection(model, hardware, preset, assume, assume_family=assume_family, draft=draft, **chosen))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], line: Selection | None = None, targets: dict[str, Any] | None = None) -> Study:
@@ -107,8 +109,8 @@ class Study:
         aims = {TARGETS[name]: (value,) for name, value in spec.targets if value is not None}
         values: Values = {**spec.workload, **spec.efficiency, **spec.parallel, **spec.set, **aims}
         precision = {role: value for role, value in spec.precision if value}
-        origin = dict.fromkeys([*values, *precision, *spec.assume], "study")
-        own = Selection(spec.model, spec.hardware, precision, values, spec.assume, spec.preset, origin, base, spec.assume_family)
+        origin = dict.fromkeys([*values, *precision, *spec.assume, "draft"], "study")
+        own = Selection(spec.model, spec.hardware, precision, values, spec.assume, spec.preset, origin, base, spec.assume_family, spec.draft)
         made._selection = aimed(targets or {}).over(line.over(own) if line else own)
         return made
 
@@ -190,6 +192,19 @@ class Study:
         """
         return [solve(equation, case, for_) for case in self.cases]
 
+    def calibrate(self, measured: str | os.PathLike[str], fit: Sequence[str] | None = None) -> Calibration:
+        """Fit efficiencies and overheads to the latencies of a CSV file, laid over the first case.
+
+        ``fit`` names what to fit (default: mfu, mbu, step_overhead, and link_latency where the rows can tell it). Every
+        interval is at 95 %, Student's t.
+
+        Raises:
+            InputError: everything wrong with the file; a row faster than the roof allows.
+        """
+        from symroof.calibration.calibrating import calibrate
+
+        return calibrate(measured, self.first, fit)
+
     def check(self) -> Report:
         """Check the claim files the study names, looked up from its own folder.
 
@@ -212,6 +227,22 @@ def solve_symbolic(equation: str, for_: str | None = None) -> Solution:
     return Study().solve(equation, for_)
 
 
+def calibrate(
+    measured: str | os.PathLike[str], study: str | os.PathLike[str] | Study | None = None, fit: Sequence[str] | None = None, **case: Any
+) -> Calibration:
+    """Fit efficiencies and overheads to measured latencies, over a study or a case given by keywords.
+
+    >>> found = calibrate("docs/measured.csv", model="llama-3.1-8b", hardware="h100-sxm")
+    >>> round(found["mfu"].value, 2), round(found["mbu"].value, 2)
+    (0.55, 0.81)
+
+    Raises:
+        InputError: everything wrong with the files.
+    """
+    made = study if isinstance(study, Study) else Study(**case) if study is None else Study.load(study, selection(origin="given", **case) if case else None)
+    return made.calibrate(measured, fit)
+
+
 def known(name: str) -> str:
     """The printed name of a quantity or input.
 
@@ -226,4 +257,4 @@ def known(name: str) -> str:
     raise InputError(Problem(name, "no such quantity or input", hint=nearest(name, [*QUANTITIES, *INPUTS])))
 
 
-__all__ = ["Number", "Study", "known", "solve_symbolic"]
+__all__ = ["Number", "Study", "calibrate", "known", "solve_symbolic"]

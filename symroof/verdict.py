@@ -76,7 +76,8 @@ def case_title(answers: Answers) -> str:
     """The case in a line: model on devices, and what varies."""
     binding = answers.binding
     model = binding.model.shown_name if binding.model else "no model"
-    parts = [f"{model} on {_group(answers)}"]
+    drafted = f" drafted by {binding.chosen_draft.spec.shown_name}" if binding.chosen_draft.spec else ""
+    parts = [f"{model}{drafted} on {_group(answers)}"]
     for name in ("batch", "prompt", "output"):
         if name in binding.given:
             parts.append(f"{name} {answers.case.value(name).numerator:,}")

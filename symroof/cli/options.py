@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
+    from symroof.binding import Selection
     from symroof.study import Study
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -34,6 +35,7 @@ def case_options(command: F) -> F:
     decorators = [
         click.option("--model", multiple=True, metavar="NAME|PATH", help="Catalogue name, model spec, config.json (or its folder), or GGUF file."),
         family_option,
+        click.option("--draft", metavar="NAME|PATH", help="A model that drafts tokens for the model (with --set draft_tokens=4 --set acceptance=0.7)."),
         click.option("--hardware", "--system", "hardware", multiple=True, metavar="NAME|PATH", help="Catalogue name or hardware spec."),
         *(click.option(*flags, name, multiple=True, metavar="VALUE", help=text) for name, (flags, text) in SYMBOL_OPTIONS.items()),
         click.option("--assume", multiple=True, metavar="SWITCH=VALUE", help="A counting choice; see `symroof list assumptions`."),
@@ -62,20 +64,26 @@ def pairs(values: tuple[str, ...], option: str) -> dict[str, Any]:
     return found
 
 
-def study_from(path: str | None, options: dict[str, Any], needs_case: bool = True) -> Study:
-    """The study of a file, of the options, or of both (the options win)."""
-    from symroof.choosing import selection
-    from symroof.study import Study
+def line_selection(options: dict[str, Any]) -> Selection:
+    """What the options choose, targets included."""
+    from symroof.choosing import aimed, selection
 
     named = {name: (list(values) if len(values) > 1 else values[0]) for name in SYMBOL_OPTIONS if (values := options.get(name))}
     chosen = {**named, **pairs(options.get("settings", ()), "--set")}
     assume = {name: str(value) for name, value in pairs(options.get("assume", ()), "--assume").items()}
-    chosen["assume_family"] = options.get("assume_family")
+    chosen |= {"assume_family": options.get("assume_family"), "draft": options.get("draft")}
     line = selection(options.get("model") or None, options.get("hardware") or None, options.get("preset"), assume, "command line", **chosen)
-    targets = pairs(options.get("target", ()), "--target")
+    return aimed(pairs(options.get("target", ()), "--target")).over(line)
+
+
+def study_from(path: str | None, options: dict[str, Any], needs_case: bool = True) -> Study:
+    """The study of a file, of the options, or of both (the options win)."""
+    from symroof.study import Study
+
+    line = line_selection(options)
     if path:
-        return Study.load(path, line, targets)
-    made = Study(targets=targets)
+        return Study.load(path, line)
+    made = Study()
     made.select(line)
     if made.empty and needs_case:
         raise click.UsageError("give a study file, or a case on the line: --model, --hardware, --prompt ...")

@@ -229,6 +229,7 @@ class StudySpec(Spec):
 
     title: str | None = None
     model: NameList
+    draft: str | None = None
     assume_family: str | None = None
     hardware: NameList
     parallel: Parallel = {}

@@ -1,0 +1,1 @@
+"""Calibration: efficiencies and overheads from measured latencies."""

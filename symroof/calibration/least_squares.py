@@ -1,0 +1,167 @@
+"""Least squares in relative residuals for times that are sums of maxima: exact, by going through every regime.
+
+A time is ``sum(max(compute*x, memory*y)) + rates @ z + fixed`` with ``x = 1/mfu``, ``y = 1/mbu`` and overheads ``z``. Which
+arm of a maximum binds depends on ``y/x`` alone, so the ratios ``compute/memory`` of all maxima cut the axis of ``y/x`` into
+regimes, and within a regime the problem is linear. The best point lies inside a regime, or on the cut between two; both
+are solved for every set of bounds that may hold, and the best of all is the best there is: nothing is iterated, nothing
+depends on where one starts.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+SLACK = 1e-9
+"""How far a solution may lie outside a bound or a regime by rounding, relative to its size."""
+SINGULAR = 1e-12
+"""Eigenvalues of a Gram matrix below this share of the largest count as none."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Rows to fit.
+
+    Attributes:
+        measured: the times, one a row (rows).
+        row, compute, memory: the row of each maximum and its two arms at full efficiency (maxima).
+        rates: how each overhead enters each row (rows, overheads).
+        fixed: what no parameter moves (rows).
+        least: lower bounds of x, y and every z.
+        held: which of x, y and z stay at that bound.
+    """
+
+    measured: Array
+    row: NDArray[np.intp]
+    compute: Array
+    memory: Array
+    rates: Array
+    fixed: Array
+    least: Array
+    held: NDArray[np.bool_]
+
+    def columns(self, ratio: float) -> Array:
+        """The linear problem of the regime that y/x lies in: one column a parameter, over the measured times."""
+        computes = self.compute > ratio * self.memory
+        found = np.zeros((len(self.measured), len(self.least)))
+        np.add.at(found[:, 0], self.row[computes], self.compute[computes])
+        np.add.at(found[:, 1], self.row[~computes], self.memory[~computes])
+        found[:, 2:] = self.rates
+        return found / self.measured[:, None]
+
+    @property
+    def goal(self) -> Array:
+        return 1 - self.fixed / self.measured
+
+
+def solve(problem: Problem) -> Array:
+    """The parameters x, y, z with the least sum of squared relative residuals; the global minimum."""
+    with np.errstate(divide="ignore"):
+        cuts = np.unique(problem.compute / problem.memory)
+    cuts = cuts[np.isfinite(cuts) & (cuts > 0)]
+    ends = np.concatenate(([0.0], cuts, [np.inf]))
+    gram, reach = _gram(problem, cuts)
+    candidates = [*_inside(problem, gram, reach, ends), *_on_cuts(problem, gram, reach, cuts)]
+    best = min(candidates, key=lambda found: found[0])[1]
+    return _polished(problem, best)
+
+
+def _gram(problem: Problem, cuts: Array) -> tuple[Array, Array]:
+    """Normal equations of every regime, scaled so that columns are of one size."""
+    inner = np.concatenate((cuts[:1] / 2, np.sqrt(cuts[:-1] * cuts[1:]), cuts[-1:] * 2)) if len(cuts) else np.ones(1)
+    gram = np.empty((len(inner), len(problem.least), len(problem.least)))
+    reach = np.empty((len(inner), len(problem.least)))
+    for i, ratio in enumerate(inner):
+        columns = problem.columns(float(ratio))
+        gram[i], reach[i] = columns.T @ columns, columns.T @ problem.goal
+    return gram, reach
+
+
+Found = tuple[float, Array]
+
+
+def _inside(problem: Problem, gram: Array, reach: Array, ends: Array) -> list[Found]:
+    """The best points within regimes, one for each set of parameters that stand at their bounds."""
+    low, high = ends[:-1], ends[1:]
+    return _bounded(gram, reach, np.broadcast_to(problem.least, reach.shape), problem.held, lambda x: _between(x, low, high), problem.goal)
+
+
+def _on_cuts(problem: Problem, gram: Array, reach: Array, cuts: Array) -> list[Found]:
+    """The best points where y = cut*x: one parameter less."""
+    held, least = problem.held, problem.least
+    if not len(cuts) or (held[0] and held[1]):
+        return []
+    joined = np.zeros((len(cuts), len(least), len(least) - 1))
+    joined[:, 0, 0], joined[:, 1, 0] = 1, cuts
+    joined[:, 2:, 1:] = np.eye(len(least) - 2)
+    turned = joined.transpose(0, 2, 1)
+    smaller = turned @ gram[:-1] @ joined
+    at_least = np.repeat(np.concatenate((least[:1], least[2:]))[None], len(cuts), axis=0)
+    at_least[:, 0] = least[1] / cuts if held[1] else least[0] if held[0] else np.maximum(least[0], least[1] / cuts)
+    allowed = at_least[:, 0] * (1 + SLACK) >= least[0]
+    allowed &= at_least[:, 0] * cuts * (1 + SLACK) >= least[1]
+    stays = np.concatenate(([held[0] or held[1]], held[2:]))
+    found = _bounded(smaller, (turned @ reach[:-1, :, None])[..., 0], at_least, stays, lambda x: allowed, problem.goal, joined)
+    return found
+
+
+def _between(points: Array, low: Array, high: Array) -> NDArray[np.bool_]:
+    """Whether points lie in their own regimes."""
+    x, y = points[:, 0], points[:, 1]
+    with np.errstate(invalid="ignore"):
+        return (y * (1 + SLACK) >= low * x) & (np.isinf(high) | (y <= np.where(np.isinf(high), 0, high) * x * (1 + SLACK)))
+
+
+def _bounded(
+    gram: Array, reach: Array, least: Array, held: NDArray[np.bool_], allowed: Callable[[Array], NDArray[np.bool_]], goal: Array, back: Array | None = None
+) -> list[Found]:
+    """Least squares for every choice of parameters at their lower bounds; the best allowed point of each choice."""
+    found: list[Found] = []
+    size = np.sqrt(np.maximum(gram.diagonal(axis1=1, axis2=2).max(axis=0), 1e-300))
+    for free in itertools.product(*((False,) if stays else (True, False) for stays in held)):
+        moves = np.array(free)
+        points = np.array(least)
+        if moves.any():
+            rest = reach - (gram[:, :, ~moves] @ least[:, ~moves, None])[..., 0]
+            scaled = gram[:, moves][:, :, moves] / size[moves][:, None] / size[moves]
+            points[:, moves] = (np.linalg.pinv(scaled, rcond=SINGULAR, hermitian=True) @ (rest[:, moves] / size[moves])[..., None])[..., 0] / size[moves]
+        inside = (points >= least - SLACK * np.maximum(np.abs(least), 1 / size)).all(axis=1) & allowed(points)
+        if inside.any():
+            missed = np.einsum("si,sij,sj->s", points, gram, points) - 2 * (points * reach).sum(axis=1) + goal @ goal
+            i = int(np.argmin(np.where(inside, missed, np.inf)))
+            point = np.maximum(points[i], least[i])
+            found.append((float(missed[i]), point if back is None else back[i] @ point))
+    return found
+
+
+def _polished(problem: Problem, point: Array) -> Array:
+    """The chosen point again from the rows themselves: normal equations cost half of the digits."""
+    ratio = point[1] / point[0]
+    moves = ~problem.held & (point > problem.least * (1 + SLACK))
+    columns = problem.columns(ratio)
+    size = np.maximum(np.linalg.norm(columns, axis=0), 1e-300)
+    better = point.copy()
+    rest = problem.goal - columns[:, ~moves] @ point[~moves]
+    better[moves] = np.linalg.lstsq(columns[:, moves] / size[moves], rest, rcond=None)[0] / size[moves]
+    same = (better >= problem.least).all() and np.array_equal(
+        problem.compute > better[1] / better[0] * problem.memory, problem.compute > ratio * problem.memory
+    )
+    return better if same and squares(problem, better) <= squares(problem, point) else point
+
+
+def times(problem: Problem, point: Array) -> Array:
+    """The times of the rows at some parameters."""
+    found = problem.fixed + problem.rates @ point[2:]
+    np.add.at(found, problem.row, np.maximum(problem.compute * point[0], problem.memory * point[1]))
+    return found
+
+
+def squares(problem: Problem, point: Array) -> float:
+    """The sum of squared relative residuals."""
+    return float(np.sum((times(problem, point) / problem.measured - 1) ** 2))

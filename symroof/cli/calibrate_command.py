@@ -1,0 +1,130 @@
+"""``symroof calibrate``: efficiencies and overheads from measured latencies."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from symroof.cli.options import case_options, json_option, study_from
+
+if TYPE_CHECKING:
+    from symroof.calibration.found import Calibration, Parameter
+
+
+@click.command("calibrate")
+@click.argument("measured", metavar="MEASURED.csv")
+@click.argument("study", required=False)
+@click.option("--fit", metavar="LIST", help="What to fit, of mfu, mbu, step_overhead, layer_overhead, link_latency, prefill_overhead, queue_time.")
+@click.option("-o", "--out", metavar="FILE", help="Write the block for a study file here, too; - writes it alone to standard output.")
+@case_options
+@json_option
+def command(measured: str, study: str | None, fit: str | None, out: str | None, as_json: bool, **options: Any) -> None:
+    """Fit MFU, MBU and overheads to measured latencies.
+
+    symroof calibrate docs/measured.csv --model llama-3.1-8b --hardware h100-sxm
+
+    The first line of MEASURED.csv names its columns: any input (prompt, batch, tp, context, cached_prefix ...) and ttft,
+    itl or both, with a unit where it is not the second: ttft_ms, itl_ms. itl is the time of one step at `context`, the
+    prompt where there is none; a mean over a response belongs to the context in its middle, prompt + output/2.
+
+    A row faster than the peak allows is bad input: something about it, or about the case, is not what it seems.
+    """
+    wanted = [name.strip() for name in fit.split(",") if name.strip()] if fit is not None else None
+    made = study_from(study, options)
+    found = made.calibrate(measured, wanted)
+    if len(made.cases) > 1:
+        click.echo(f"the case lists several; the rows are laid over the first of {len(made.cases)}", err=True)
+    if out == "-":
+        click.echo(found.block(), nl=False)
+        return
+    if out:
+        from symroof.report.write import write_atomic
+
+        write_atomic(out, found.block())
+        click.echo(f"wrote {out}", err=True)
+    click.echo(json.dumps(calibration_json(found), ensure_ascii=False) if as_json else calibration_text(found))
+
+
+def calibration_json(found: Calibration) -> dict[str, Any]:
+    """The fit for programs: base units, residuals as shares."""
+    from symroof.calibration.terms import unit
+    from symroof.theory.switches import SWITCHES
+
+    chosen = found.answers.binding.assumptions
+    held = found.answers.inputs(tuple(sorted({r.measurement.metric for r in found.residuals})), everything=False) if found.residuals else {}
+    names = {p.name for p in found.parameters}
+    return {
+        "schema": "symroof/calibrate/1",
+        "parameters": {
+            p.name: {"value": p.value, "unit": unit(p.name), "low": p.low, "high": p.high, "determined": p.value is not None, "note": p.note}
+            for p in found.parameters
+        },
+        "level": found.level,
+        "freedom": found.freedom,
+        "deviation": found.deviation,
+        "rows": [
+            {
+                "line": r.measurement.line,
+                "metric": r.measurement.metric,
+                "measured": float(r.measurement.seconds),
+                "fitted": r.fitted,
+                "residual": r.relative,
+                "bound": r.bound,
+            }
+            for r in found.residuals
+        ],
+        "inputs": {name: {**i.result.as_json(), "source": i.source, "defaulted": i.defaulted} for name, i in held.items() if name not in names},
+        "assumptions": {s: {"value": chosen[s], "defaulted": chosen.defaulted(s)} for s in SWITCHES},
+        "warnings": list(found.warnings),
+        "block": found.block(),
+    }
+
+
+def calibration_text(found: Calibration) -> str:
+    """Parameters, warnings, what was held, residuals, and the block."""
+    from symroof.report.table import table
+    from symroof.verdict import case_title
+
+    lines = [f"== {case_title(found.answers)}: {len(found.residuals)} measured times ==", *(f"! {warning}" for warning in found.warnings), ""]
+    lines += [table([_shown(p) for p in found.parameters], ["fitted", "value", f"{found.level:.0%} interval", ""])]
+    how = f"least squares of relative residuals; Student's t with {found.freedom} degree{'s' * (found.freedom != 1)} of freedom"
+    lines += [how + (f"; typical residual {found.deviation:.2%}" if found.deviation is not None else ""), ""]
+    lines += ["rows", table([_row(r) for r in found.residuals], ["line", "", "measured", "fitted", "residual", "limited by"], indent="  "), ""]
+    return "\n".join([*lines, *_held(found), "", "for a study file", found.block().rstrip("\n")])
+
+
+def _shown(p: Parameter) -> list[str]:
+    if p.value is None:
+        return [p.name, "not determined by these rows", "", p.note]
+    interval = "" if p.low is None or p.high is None else f"{_written(p.name, p.low)} to {_written(p.name, p.high)}"
+    return [p.name, _written(p.name, p.value), interval, p.note]
+
+
+def _written(name: str, value: float) -> str:
+    from symroof.calibration.found import as_fraction
+    from symroof.calibration.terms import unit
+    from symroof.units import format_quantity
+
+    return format_quantity(as_fraction(value), unit(name))
+
+
+def _row(r: Any) -> list[str]:
+    from symroof.calibration.found import as_fraction
+    from symroof.units import format_quantity
+
+    m = r.measurement
+    return [str(m.line), m.metric, format_quantity(m.seconds, "s"), format_quantity(as_fraction(r.fitted), "s"), f"{100 * r.relative:+.1f} %", r.bound]
+
+
+def _held(found: Calibration) -> list[str]:
+    """What the fit takes as given; a star marks what nobody chose."""
+    from symroof.cli.ledger import inputs_table
+
+    metrics = tuple(sorted({r.measurement.metric for r in found.residuals}))
+    fitted = {p.name for p in found.parameters} | {name for r in found.residuals for name in r.measurement.inputs}
+    held = {name: i for name, i in found.answers.inputs(metrics, everything=False).items() if name not in fitted}
+    chosen = found.answers.binding.assumptions
+    switches = ", ".join(f"{switch}={value}{'*' if chosen.defaulted(switch) else ''}" for switch, value in chosen.values)
+    return ["held beside the columns (* = defaulted)", inputs_table(held), f"assumptions (* = defaulted): {switches}"]

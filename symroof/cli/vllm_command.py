@@ -1,0 +1,131 @@
+"""``symroof vllm``: a vllm serve line explained, and one recommended."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from symroof.cli.options import case_options, json_option, line_selection, strict_option
+
+if TYPE_CHECKING:
+    from symroof.vllm.advice import Advice, Limit, Review
+
+
+@click.command("vllm")
+@click.argument("line", metavar="'vllm serve ...'")
+@case_options
+@strict_option
+@json_option
+def command(line: str, strict: bool, as_json: bool, **options: Any) -> int:
+    """Explain a vllm serve line, and recommend one.
+
+    symroof vllm 'vllm serve meta-llama/Llama-3.1-8B-Instruct --max-num-seqs 256' --hardware h100-sxm --prompt 2048 --output 256 --target itl='30 ms'
+
+    Each flag in symroof's terms; what memory, the ITL target and the ridge allow; and the line that follows, each number
+    with the threshold it was solved from. Nothing of the line is run. Options here win over the line.
+    """
+    from symroof.verdict import findings
+    from symroof.vllm.advice import review
+    from symroof.vllm.line import read_line
+    from symroof.vllm.served import served
+
+    found = review(served(read_line(line), line_selection(options)))
+    click.echo(json.dumps(review_json(found), ensure_ascii=False) if as_json else review_text(found))
+    return int(strict and bool(findings(found.served.study.first)))
+
+
+def review_json(found: Review) -> dict[str, Any]:
+    """The review for programs."""
+    from symroof.theory.switches import SWITCHES
+    from symroof.vllm.flags import READ
+
+    answers, made = found.served.study.first, found.served
+    chosen = answers.binding.assumptions
+    return {
+        "schema": "symroof/vllm/1",
+        "model": answers.binding.model.name if answers.binding.model else None,
+        "hardware": answers.binding.hardware.name if answers.binding.hardware else None,
+        "flags": [{"flag": t.flag, "value": t.value, "sets": t.sets, "says": t.says, "defaulted": t.defaulted} for t in made.flags],
+        "not_modelled": list(made.others),
+        "quantities": {name: result.as_json() for name, result in found.facts.items()},
+        "limits": [_limit_json(limit) for limit in found.limits],
+        "recommended": {
+            "line": found.line or None,
+            "flags": [{"flag": a.flag, "value": a.value, "because": a.because, "limits": [_limit_json(limit) for limit in a.limits]} for a in found.advice],
+        },
+        "inputs": {name: {**i.result.as_json(), "source": i.source, "defaulted": i.defaulted} for name, i in answers.inputs(tuple(found.facts), False).items()},
+        "assumptions": {s: {"value": chosen[s], "defaulted": chosen.defaulted(s)} for s in SWITCHES},
+        "warnings": found.warnings,
+        "read": READ,
+    }
+
+
+def _limit_json(limit: Limit) -> dict[str, Any]:
+    from symroof.solution_text import solution_json
+
+    return {"name": limit.name, "value": limit.value, "means": limit.means, "solution": solution_json(limit.solution)}
+
+
+def review_text(found: Review) -> str:
+    """Flags, numbers, limits, the recommended line with its derivation."""
+    from symroof.report.table import table
+    from symroof.verdict import case_title, case_warnings, target_warnings
+    from symroof.vllm.flags import READ
+
+    made, answers = found.served, found.served.study.first
+    warnings = dict.fromkeys((*case_warnings(answers), *target_warnings(answers), *found.warnings))
+    lines = [f"== {case_title(answers)} ==", *(f"! {warning}" for warning in warnings), ""]
+    rows = [[("* " if t.defaulted else "  ") + t.flag, t.value, t.sets, t.says] for t in made.flags]
+    lines += ["the line (* = vLLM's default)", table(rows, ["  flag", "value", "sets", "means"]), ""]
+    if made.others:
+        lines += [f"not modelled: {' '.join(made.others)}", ""]
+    lines += ["as it is", table([[name, result.text(), result.symbol.meaning] for name, result in found.facts.items()], indent="  "), ""]
+    lines += [
+        "what bounds it (a chunk: beside the full batch at its last step, behind the whole prompt)",
+        table([_limit_row(limit) for limit in found.limits], ["", "at", "from", "meaning"], indent="  "),
+        "",
+    ]
+    lines += _advice(found)
+    chosen = answers.binding.assumptions
+    switches = ", ".join(f"{switch}={value}{'*' if chosen.defaulted(switch) else ''}" for switch, value in chosen.values)
+    return "\n".join([*lines, f"assumptions (* = defaulted): {switches}", f"flags as in {READ}"])
+
+
+def _limit_row(limit: Limit) -> list[str]:
+    value = "no limit" if limit.value is None else f"{limit.value:,}"
+    return [_name(limit), value, limit.equation, limit.means]
+
+
+def _name(limit: Limit) -> str:
+    from symroof.theory.thresholds import THRESHOLDS
+
+    return limit.name if limit.name in THRESHOLDS else "paced_batch_itl"
+
+
+def _advice(found: Review) -> list[str]:
+    """The recommended flags with their closed forms, and the line."""
+    if not found.advice:
+        return []
+    lines = ["recommended"]
+    for advice in found.advice:
+        lines += [f"  --{advice.flag} {advice.value}: {advice.because}", *_derived(advice)]
+    return [*lines, "", found.line, ""]
+
+
+def _derived(advice: Advice) -> list[str]:
+    """Each limit behind a flag: equation, closed form where there is one, value."""
+    from symroof.formula.text import text
+
+    lines = []
+    for limit in advice.limits:
+        found, value = limit.solution, "no limit" if limit.value is None else f"{limit.value:,}"
+        form = found.closed_form if found.value is not None else None
+        shown = f" = {text(form)}" if form is not None and len(text(form)) <= 160 else ""
+        lines.append(
+            f"      {_name(limit)}: {limit.equation}: {found.unknown}{shown} = {value}"
+            if limit.value is not None
+            else f"      {_name(limit)}: {limit.equation}: {value}"
+        )
+    return lines

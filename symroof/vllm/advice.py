@@ -1,0 +1,254 @@
+"""What a line's numbers come to, and which line to start instead: every number with the threshold it was solved from."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from dataclasses import dataclass, field
+from typing import Any
+
+from symroof.choosing import selection
+from symroof.formula.evaluate import NoValue
+from symroof.results import TARGETS, Answers, Result
+from symroof.solution import Solution
+from symroof.specs.errors import InputError
+from symroof.study import Study
+from symroof.theory.thresholds import THRESHOLDS
+from symroof.vllm.line import Line
+from symroof.vllm.served import Served, whole_power
+
+PACE = "mixed_time(chunk = batch*prompt/output) = itl_target"
+"""In a steady state a step ends batch/output requests, so it has to read as many prompts: batch*prompt/output tokens."""
+MOST_DEVICES = 64
+FACTS = (
+    "memory_bytes",
+    "usable_memory",
+    "fits",
+    "concurrency",
+    "itl",
+    "itl_last",
+    "mixed_time",
+    "ttft",
+    "chunk_steps",
+    "chunked_ttft",
+    "decode_throughput",
+    "speculation_speedup",
+)
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A number that bounds a flag.
+
+    Attributes:
+        value: the whole number it allows; None where nothing bounds it there.
+    """
+
+    name: str
+    value: int | None
+    solution: Solution
+    means: str
+
+    @property
+    def equation(self) -> str:
+        return THRESHOLDS[self.name].equation if self.name in THRESHOLDS else self.name
+
+
+@dataclass
+class Advice:
+    """A recommended flag and what it was solved from."""
+
+    flag: str
+    value: str
+    because: str
+    limits: list[Limit] = field(default_factory=list)
+
+
+@dataclass
+class Review:
+    """A line explained and recommended.
+
+    Attributes:
+        facts: quantities of the line as it is.
+        limits: what bounds its batch and its chunk as it is.
+        advice: the recommended flags; empty where no number of devices does.
+        line: the recommended line; empty where there is none.
+    """
+
+    served: Served
+    facts: dict[str, Result]
+    limits: list[Limit]
+    advice: list[Advice]
+    line: str
+    warnings: list[str]
+
+
+def review(served: Served) -> Review:
+    """Explain a line and recommend another."""
+    answers = served.study.first
+    limits = [*_batch_limits(served.study), *_chunk_limits(served.study)]
+    facts = {name: found for name in FACTS if (found := answers.get(name)) is not None}
+    advice, why = _advised(served)
+    return Review(served, facts, limits, advice, _recommended(served, advice) if advice else "", [*served.warnings, *why])
+
+
+def _with(study: Study, **values: Any) -> Study:
+    """The same case with some values chosen otherwise."""
+    made = Study()
+    made.select(selection(origin="recommended", **values).over(study._selection))
+    return made
+
+
+# -------------------------------------------------------------------------------------------------------- limits
+
+
+def _solved(study: Study, name: str, unknown: str, means: str = "") -> Limit | None:
+    """A threshold as a limit; None where an input that it needs is not given."""
+    try:
+        found = study.first.solved.get((name, unknown)) or study.solve(name, unknown)
+    except (InputError, NoValue):
+        return None
+    if found.missing:
+        return None
+    value = found.whole if name in THRESHOLDS else found.value
+    whole = None if value is None else math.floor(value)
+    if whole is None and found.kind == "limit" and found.verdict == "lhs_above":
+        whole = 0  # above the limit from the first on
+    told = THRESHOLDS[name].never if name in THRESHOLDS and whole is None else found.reason
+    return Limit(name, whole, found, means or told)
+
+
+def _batch_limits(study: Study) -> list[Limit]:
+    """What bounds the batch: memory, the ITL target with and without the prompts it has to read, the ridge."""
+    wanted = [_solved(study, "max_batch_memory", "batch"), _solved(study, "batch_to_ridge", "batch")]
+    given = study.first.binding.given
+    if "itl_target" in given:
+        wanted.append(_solved(study, "max_batch_itl", "batch"))
+        if "output" in given and "prompt" in given:
+            late = _late(study)
+            wanted.append(_solved(late, PACE, "batch", "the largest batch that meets the ITL target while it reads as many prompts as it finishes"))
+    return [limit for limit in wanted if limit]
+
+
+def _chunk_limits(study: Study) -> list[Limit]:
+    """What bounds the chunk beside a full batch at its last step, the prompt nearly read."""
+    late = _late(study)
+    wanted = [_solved(late, "max_chunk_itl", "chunk") if "itl_target" in study.first.binding.given else None, _solved(late, "free_chunk", "chunk")]
+    return [limit for limit in wanted if limit]
+
+
+def _late(study: Study) -> Study:
+    """The dearest step: every request at its last token, the chunk behind the whole prompt."""
+    case = study.first.case
+    values = {"context": case.value("peak_context")} if study.first.get("peak_context") else {}
+    if "prompt" in study.first.binding.given:
+        values["chunk_past"] = case.value("prompt")
+    return _with(study, **values)
+
+
+# --------------------------------------------------------------------------------------------------- recommended
+
+
+def _advised(served: Served) -> tuple[list[Advice], list[str]]:
+    """Flags in the order in which one decides the next: devices, format of the cache, batch, budget."""
+    if served.study.first.binding.hardware is None and "mem_capacity" not in served.study.first.binding.given:
+        return [], ["no line is recommended without a device: give --hardware"]
+    group, study = _devices(served)
+    if group is None:
+        return [], [f"no line is recommended: not one request fits or meets its targets on up to {MOST_DEVICES} devices"]
+    cache, study = _cache(served, study)
+    sequences, study = _sequences(study)
+    budget = _budget(study)
+    return [group, *cache, sequences, budget], []
+
+
+def _devices(served: Served) -> tuple[Advice | None, Study]:
+    """The least group that holds one request and, where there are targets, serves it in time; never fewer than the line has."""
+    study = served.study
+    lone = _with(study, batch=1)
+    names = ["min_devices_memory", *(f"min_devices_{name}" for name in TARGETS if TARGETS[name] in study.first.binding.given)]
+    limits = [limit for name in names if (limit := _solved(lone, name, "tp"))]
+    least = max((limit.value or 1 for limit in limits), default=1)
+    start = int(study.first.case.value("tp"))
+    count = start
+    while count <= MOST_DEVICES:
+        tried = _with(lone, tp=count)
+        if _serves(tried.first):
+            made = _with(study, tp=count)
+            end = f"the line's {count} stay" if count == start else f"{count} is the next power of two that serves it"
+            because = f"one request needs {least} device{'s' * (least > 1)}; {end}"
+            return Advice("tensor-parallel-size", str(count), because, limits), made
+        count = whole_power(count + 1)
+    return None, study
+
+
+def _serves(answers: Answers) -> bool:
+    """Whether the weights and one request fit, and its targets are met."""
+    from symroof.verdict import target_checks
+
+    return not answers.does_not_fit and all(check.met for check in target_checks(answers))
+
+
+def _cache(served: Served, study: Study) -> tuple[list[Advice], Study]:
+    """A cache of 8 bits where memory is what bounds the batch; else what the line says stays."""
+    limits = _batch_limits(study)
+    memory = next((limit.value for limit in limits if limit.name == "max_batch_memory"), None)
+    others = [limit.value for limit in limits if limit.name != "max_batch_memory" and limit.value is not None]
+    now = study.first.case.value("kv_bytes_per_element")
+    written = served.line.flags.get("kv-cache-dtype")
+    if memory is None or now <= 1 or (others and min(others) <= memory):
+        kept = written.value if written else "auto"
+        because = "the cache is narrow already" if now <= 1 else "memory is not what bounds the batch, so a narrower cache brings no larger one"
+        return [Advice("kv-cache-dtype", kept, because)], study
+    narrow = _with(study, kv="fp8")
+    more = next(limit for limit in _batch_limits(narrow) if limit.name == "max_batch_memory")
+    because = f"memory bounds the batch: {memory:,} requests fit with {float(now):g} bytes an element, {more.value:,} with 1; what it does to the answers is not modelled"
+    return [Advice("kv-cache-dtype", "fp8", because, [more])], narrow
+
+
+def _sequences(study: Study) -> tuple[Advice, Study]:
+    """The smallest of the limits of the batch."""
+    limits = _batch_limits(study)
+    bounds = [limit for limit in limits if limit.value is not None]
+    least = min(bounds, key=lambda limit: limit.value or 0, default=None)
+    batch = max(least.value or 1, 1) if least else int(study.first.case.value("batch"))
+    because = f"the least of {', '.join(f'{limit.value:,} ({_short(limit)})' for limit in bounds)}" if bounds else "nothing bounds it here"
+    return Advice("max-num-seqs", str(batch), because, limits), _with(study, batch=batch)
+
+
+def _budget(study: Study) -> Advice:
+    """The batch and the largest chunk beside it: within the ITL target, or else free of charge, or else a whole prompt."""
+    limits = _chunk_limits(study)
+    batch = int(study.first.case.value("batch"))
+    by_name = {limit.name: limit.value for limit in limits}
+    prompt = int(study.first.case.value("prompt")) if "prompt" in study.first.binding.given else 0
+    if by_name.get("max_chunk_itl"):
+        chunk, why = by_name["max_chunk_itl"], "the largest chunk within the ITL target at the last step"
+    elif by_name.get("free_chunk"):
+        chunk, why = by_name["free_chunk"], "the largest chunk that costs a step nothing"
+    else:
+        chunk, why = prompt or batch, "a whole prompt: no chunk is free and no ITL target bounds it"
+    return Advice("max-num-batched-tokens", str((chunk or 0) + batch), f"chunk + batch = {chunk:,} + {batch:,}: {why}", limits)
+
+
+def _short(limit: Limit) -> str:
+    return limit.name if limit.name in THRESHOLDS else "ITL target while prompts are read"
+
+
+def _recommended(served: Served, advice: list[Advice]) -> str:
+    """The line with the recommended flags in the place of its own."""
+    line: Line = served.line
+    chosen = {item.flag: item.value for item in advice}
+    words = ["vllm", "serve", str(served.line.flags["model"].value)]
+    for name, written in line.flags.items():
+        if name == "model" or name in chosen:
+            continue
+        if isinstance(written.value, bool):
+            words.append(f"--{name}" if written.value else f"--no-{name}")
+        else:
+            words += [f"--{name}", written.text]
+    for name, value in chosen.items():
+        words += [f"--{name}", value]
+    variables = [word for word in served.others if not word.startswith("-") and "=" in word and word in line.source.split("vllm")[0]]
+    rest = [word for word in served.others if word not in variables]
+    return shlex.join([*variables, *words, *rest])

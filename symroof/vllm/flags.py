@@ -1,0 +1,84 @@
+"""The flags of ``vllm serve`` that say something of performance: how each is written, and what it is here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+READ = (
+    "vLLM: engine arguments of the documentation, v0.8.5 to v0.17.1 (docs.vllm.ai); vllm/config/cache.py, vllm/config/scheduler.py and "
+    "EngineArgs.get_batch_defaults of the source (github.com/vllm-project/vllm), consulted 2026-11-22"
+)
+"""Which description of the flags this follows; defaults change between versions, so a line should write them out."""
+
+COUNT, SHARE, CHOICE, SWITCH, TEXT, JSON = "count", "share", "choice", "switch", "text", "json"
+
+
+@dataclass(frozen=True)
+class Flag:
+    """One flag.
+
+    Attributes:
+        kind: how its value is read.
+        says: what it means there, in a line.
+        short: other spellings.
+        choices: values it takes, each with what it is here; the empty text says nothing.
+        symbol: the input of symroof that it sets, where it is one.
+    """
+
+    name: str
+    kind: str
+    says: str
+    short: tuple[str, ...] = ()
+    choices: tuple[tuple[str, str], ...] = ()
+    symbol: str = ""
+
+
+DTYPES = (("auto", ""), ("half", "fp16"), ("float16", "fp16"), ("bfloat16", "bf16"), ("float", "fp32"), ("float32", "fp32"))
+CACHES = (
+    ("auto", ""), ("float16", "fp16"), ("bfloat16", "bf16"), ("fp8", "fp8"), ("fp8_e4m3", "fp8"), ("fp8_e5m2", "fp8"), ("fp8_inc", "fp8"),
+    ("fp8_per_token_head", "fp8"), ("int8_per_token_head", "int8"), ("int4_per_token_head", "int4"), ("nvfp4", "fp4"),
+)  # fmt: skip
+QUANTIZATIONS = (
+    ("fp8", "fp8"), ("fbgemm_fp8", "fp8"), ("ptpc_fp8", "fp8"), ("awq", "int4-g128"), ("awq_marlin", "int4-g128"), ("gptq", "int4-g128"),
+    ("gptq_marlin", "int4-g128"), ("bitsandbytes", "int4"), ("compressed-tensors", ""), ("modelopt", ""), ("modelopt_fp4", ""), ("mxfp4", ""), ("gguf", ""),
+)  # fmt: skip
+"""Method -> precision of the weights; the empty text: the checkpoint says."""
+
+FLAGS: dict[str, Flag] = {
+    flag.name: flag
+    for flag in (
+        Flag("model", TEXT, "the model: a name on the hub, or a folder"),
+        Flag("tensor-parallel-size", COUNT, "devices that split every layer", ("tp",), symbol="tp"),
+        Flag("pipeline-parallel-size", COUNT, "stages the layers are split into", ("pp",), symbol="pp"),
+        Flag("data-parallel-size", COUNT, "copies of the group, each with its own requests", ("dp",), symbol="dp"),
+        Flag("enable-expert-parallel", SWITCH, "experts lie whole on tp times dp devices", ("ep",), symbol="ep"),
+        Flag("max-num-seqs", COUNT, "most requests in one step", symbol="batch"),
+        Flag("max-num-batched-tokens", COUNT, "token budget of one step: decode tokens first, a chunk of a prompt with the rest", symbol="chunk"),
+        Flag("max-model-len", COUNT, "longest request, prompt and output together"),
+        Flag("kv-cache-dtype", CHOICE, "format of the cache", choices=CACHES, symbol="kv"),
+        Flag("dtype", CHOICE, "format of weights and activations", choices=DTYPES, symbol="activations"),
+        Flag("quantization", CHOICE, "format of the weights", ("q",), QUANTIZATIONS, "weights"),
+        Flag("gpu-memory-utilization", SHARE, "share of a device's memory that vLLM takes", symbol="memory_share"),
+        Flag("block-size", COUNT, "tokens of one block of the cache", symbol="block_size"),
+        Flag("enable-prefix-caching", SWITCH, "prompts that begin alike share their cache"),
+        Flag("enable-chunked-prefill", SWITCH, "prompts are read in chunks beside the decode"),
+        Flag("speculative-config", JSON, "tokens are drafted and verified", symbol="draft_tokens"),
+    )
+}
+SHORT: dict[str, str] = {short: flag.name for flag in FLAGS.values() for short in flag.short}
+
+NOT_MODELLED = {
+    "swap-space": "memory of the host for preempted requests: `swap_time` has what a swap costs",
+    "cpu-offload-gb": "weights kept on the host are read over the host link at every step",
+    "kv-cache-memory-bytes": "a cache of a fixed size, whatever gpu-memory-utilization says",
+    "num-gpu-blocks-override": "a cache of a fixed number of blocks",
+    "enforce-eager": "no CUDA graphs: launches are exposed (`kernel_launch`, `kernels_per_layer`)",
+    "max-num-partial-prefills": "prompts that are read at once",
+    "decode-context-parallel-size": "a cache split along the context",
+}
+"""Flags that matter to performance and are not followed here, and why that matters."""
+VALUELESS = frozenset({
+    "enforce-eager", "trust-remote-code", "enable-auto-tool-choice", "disable-log-stats", "disable-log-requests", "async-scheduling", "enable-lora",
+    "skip-tokenizer-init", "disable-custom-all-reduce", "disable-sliding-window", "enable-reasoning", "disable-cascade-attn",
+})  # fmt: skip
+"""Flags that stand alone: the word behind one is not its value."""

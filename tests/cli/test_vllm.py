@@ -1,0 +1,75 @@
+"""``symroof vllm``: the review, JSON, refusals, exit codes."""
+
+import time
+
+import pytest
+
+from symroof.vllm.line import read_line
+
+from . import call, good, process, refused
+
+LINE = "vllm serve meta-llama/Llama-3.1-8B-Instruct --tensor-parallel-size 2 --max-num-seqs 128 --max-num-batched-tokens 4096 --port 8000"
+CASE = ("--hardware", "h100-sxm", "--prompt", "2048", "--output", "256", "--target", "itl=30 ms")
+
+
+def test_the_review_says_flags_limits_and_a_line():
+    text = good("vllm", LINE, *CASE).out
+    for word in (
+        "batch = 128",
+        "chunk = 3,968",
+        "not modelled: --port 8000",
+        "* --kv-cache-dtype",
+        "max_batch_memory",
+        "memory_bytes = usable_memory",
+        "consulted 2026",
+    ):
+        assert word in text
+    line = next(line for line in text.splitlines() if line.startswith("vllm serve"))
+    assert read_line(line).flags["max-num-seqs"].value > 1
+    assert line.endswith("--port 8000")
+
+
+def test_json_has_the_limits_as_solutions():
+    found = good("vllm", LINE, *CASE, "--json").json
+    assert found["schema"] == "symroof/vllm/1"
+    limits = {limit["name"]: limit for limit in found["limits"]}
+    assert limits["max_batch_memory"]["solution"]["schema"] == "symroof/solve/1"
+    assert limits["max_batch_memory"]["solution"]["integer"] == {"at_most": limits["max_batch_memory"]["value"]}
+    assert {flag["flag"] for flag in found["recommended"]["flags"]} == {"tensor-parallel-size", "kv-cache-dtype", "max-num-seqs", "max-num-batched-tokens"}
+    assert read_line(found["recommended"]["line"])
+
+
+def test_strict_turns_what_does_not_fit_into_a_finding():
+    large = LINE.replace("128", "4000")
+    assert call("vllm", large, *CASE).code == 0
+    assert call("vllm", large, *CASE, "--strict").code == 1
+
+
+REFUSED = {
+    "unknown model": ("vllm serve meta-llama/Llama-9-9T", CASE, ["vllm line:1:12: model", "config.json"]),
+    "no room": ("vllm serve llama-3.1-8b --max-num-seqs 300 --max-num-batched-tokens 200", CASE, ["vllm line:1:69", "no room for 300"]),
+    "drafted": ("vllm serve llama-3.1-8b --speculative-config '{\"num_speculative_tokens\": -1}'", CASE, ["vllm line:1:", "num_speculative_tokens"]),
+    "unknown hardware": (LINE, ("--hardware", "h100-smx"), ["did you mean 'h100-sxm'"]),
+    "a broken config": ("vllm serve ./nothing.json", CASE, ["nothing.json"]),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused(name):
+    line, case, words = REFUSED[name]
+    said = refused("vllm", line, *case)
+    for word in words:
+        assert word in said
+
+
+def test_a_case_without_device_or_model_context_still_explains():
+    text = good("vllm", LINE).out
+    assert "give --hardware" in text
+
+
+def test_it_is_quick_and_help_loads_neither_numpy_nor_sympy():
+    started = time.monotonic()
+    good("vllm", LINE, *CASE)
+    assert time.monotonic() - started < 5
+    program = "import sys; from symroof.cli.main import main; main(['vllm', '--help']); sys.exit(any(m in sys.modules for m in ('numpy', 'sympy', 'pydantic')))"
+    assert process(code=program).returncode == 0

@@ -1,0 +1,115 @@
+"""The limits and the recommended line, against memory and times counted by hand."""
+
+import pytest
+
+from symroof.choosing import aimed, selection
+from symroof.vllm.advice import review
+from symroof.vllm.line import read_line
+from symroof.vllm.served import served
+from tests.calibration import ACTIVATIONS, DH, HKV, LAYER, MATRICES, D, H, L, Truth, V
+
+WEIGHTS = 8030261248 * 2
+"""Published parameters of Llama 3.1 8B, two bytes each."""
+KV = 2 * L * HKV * DH
+"""Elements of one token's cache."""
+PEAK = Truth(1.0, 1.0, 0.0)
+LINE = "vllm serve meta-llama/Llama-3.1-8B-Instruct -tp 2 --max-num-seqs 256 --max-num-batched-tokens 8192 --gpu-memory-utilization 0.9 --max-model-len 32768"
+WORK = {"hardware": "h100-sxm", "prompt": 4096, "output": 512}
+
+
+def reviewed(line=LINE, targets=None, **chosen):
+    return review(served(read_line(line), aimed(targets or {}).over(selection(origin="test", **(WORK | chosen)))))
+
+
+def mixed(batch, chunk, context, past, kv_bytes=2, tp=2):
+    """A decode step that takes a chunk along, by hand."""
+    tokens = batch + chunk
+    flops = 2 * (tokens * L * LAYER + (batch + 1) * D * V) + 4 * L * H * DH * (batch * context + chunk * past + chunk * (chunk + 1) / 2)
+    moved = 2 * MATRICES + kv_bytes * KV * (batch * context + past + chunk) + 2 * (tokens * ACTIVATIONS + (batch + 1) * (D + V))
+    return PEAK.roof(flops, moved, tp) + PEAK.link(tokens, tp)
+
+
+def limit(found, name):
+    return next(limit.value for limit in found.limits if limit.name == name)
+
+
+def test_the_batch_that_memory_allows():
+    by_hand = (0.9 * 2 * 80e9 - WEIGHTS) // (2 * KV * (4096 + 511))
+    assert limit(reviewed(), "max_batch_memory") == by_hand == 211
+
+
+def test_the_batch_and_the_chunk_within_the_itl_target():
+    found = reviewed(targets={"itl": "30 ms"})
+    batch = limit(found, "max_batch_itl")
+    assert PEAK.itl(batch, 4607, tp=2) <= 0.030 < PEAK.itl(batch + 1, 4607, tp=2)
+    chunk = limit(found, "max_chunk_itl")
+    assert mixed(256, chunk, 4607, 4096) <= 0.030 < mixed(256, chunk + 1, 4607, 4096)
+    paced = next(x.value for x in found.limits if "batch*prompt" in x.name)
+    assert mixed(paced, paced * 8, 4607, 4096) <= 0.030 < mixed(paced + 1, (paced + 1) * 8, 4607, 4096)
+
+
+def test_the_recommended_line_keeps_every_promise():
+    found = reviewed(targets={"itl": "30 ms"})
+    line = read_line(found.line)
+    batch, budget = line.flags["max-num-seqs"].value, line.flags["max-num-batched-tokens"].value
+    assert line.flags["kv-cache-dtype"].value == "fp8"
+    assert WEIGHTS + KV * (4096 + 511) * batch <= 0.9 * 2 * 80e9
+    assert mixed(batch, budget - batch, 4607, 4096, kv_bytes=1) <= 0.030 < mixed(batch, budget - batch + 1, 4607, 4096, kv_bytes=1)
+    assert (budget - batch) * 512 >= 4096 * batch  # reads at least as many prompts as it finishes
+    again = reviewed(found.line, targets={"itl": "30 ms"})
+    assert not again.served.study.first.does_not_fit
+    assert read_line(again.line).flags["max-num-seqs"].value == batch
+
+
+def test_a_cache_stays_wide_where_memory_is_not_what_bounds():
+    found = reviewed(targets={"itl": "9 ms"})
+    assert next(a.value for a in found.advice if a.flag == "kv-cache-dtype") == "auto"
+
+
+def test_devices_are_added_until_one_request_fits():
+    found = reviewed("vllm serve meta-llama/Meta-Llama-3-70B-Instruct --gpu-memory-utilization 0.9 --max-model-len 8192")
+    assert 2 * 70553706496 / (0.9 * 80e9) > 1
+    assert next(a.value for a in found.advice if a.flag == "tensor-parallel-size") == "2"
+    assert 2 * 70553706496 + 2 * 2 * 80 * 8 * 128 * 4607 <= 2 * 0.9 * 80e9
+
+
+def test_no_line_where_nothing_serves_it():
+    found = reviewed(targets={"itl": "1 us"})
+    assert found.line == ""
+    assert any("not one request" in warning for warning in found.warnings)
+
+
+def test_flags_in_terms_of_symroof():
+    line = f"{LINE} --kv-cache-dtype fp8_e4m3 --dtype bfloat16 --block-size 32 -pp 2 -dp 4 --enable-expert-parallel"
+    case = reviewed(line).served.study.first
+    values = {"tp": 2, "pp": 2, "dp": 4, "ep": 8, "batch": 256, "chunk": 8192 - 256, "kv_bytes_per_element": 1, "weight_bytes_per_param": 2, "block_size": 32}
+    assert {name: case.case.value(name) for name in values} == values
+    assert float(case.case.value("memory_share")) == 0.9
+    assert case.binding.given["batch"].source == "vllm line"
+
+
+@pytest.mark.parametrize(("device", "batch", "budget"), [("h100-sxm", 1024, 8192), ("a100-80gb-sxm", 256, 2048), ("l4", 256, 2048)])
+def test_defaults_go_by_the_device(device, batch, budget):
+    """EngineArgs.get_batch_defaults of vLLM: 70 GiB and more, but no A100."""
+    made = reviewed("vllm serve meta-llama/Llama-3.1-8B", hardware=device).served
+    assert (made.batch, made.budget) == (batch, budget)
+    assert {t.flag for t in made.flags if t.defaulted} >= {"--max-num-seqs", "--max-num-batched-tokens", "--gpu-memory-utilization"}
+
+
+def test_what_symroof_is_told_wins_over_the_line():
+    case = reviewed(LINE, tp=4, batch=8).served.study.first
+    assert (case.case.value("tp"), case.case.value("batch")) == (4, 8)
+
+
+def test_what_is_not_said_and_not_modelled_is_told():
+    found = reviewed(f"{LINE} --swap-space 4 --port 80", prompt=None, output=None)
+    said = "\n".join(found.warnings)
+    for word in ("no workload is given", "32,768", "memory_reserve", "--swap-space is not modelled"):
+        assert word in said
+    assert "longest request" in "\n".join(reviewed(LINE, prompt=32768).warnings)
+
+
+def test_drafted_tokens():
+    spec = """--speculative-config '{"model": "x/y", "num_speculative_tokens": 4}'"""
+    assert reviewed(f"{LINE} {spec}").served.study.first.case.value("draft_tokens") == 4
+    assert reviewed(f"{LINE} --speculative-config.num_speculative_tokens 3").served.study.first.case.value("draft_tokens") == 3

@@ -1,0 +1,106 @@
+"""Reading the words of a line: flags in every spelling, every fault with its column, nothing run."""
+
+import pytest
+
+from symroof.specs.errors import InputError
+from symroof.vllm.hub import NotFound, model_here
+from symroof.vllm.line import NAME, read_line
+
+WRITTEN = {
+    "serve": "vllm serve org/m --tensor-parallel-size 2 --max-num-seqs 16 --max-model-len 32000",
+    "equals": "vllm serve org/m --tensor-parallel-size=2 --max-num-seqs=16 --max-model-len=32k",
+    "short": "vllm serve org/m -tp 2 --max-num-seqs 16 --max-model-len 32k",
+    "underscores": "vllm serve org/m --tensor_parallel_size 2 --max_num_seqs 16 --max_model_len 32000",
+    "module": "python3 -m vllm.entrypoints.openai.api_server --model org/m -tp=2 --max-num-seqs 16 --max-model-len 32000",
+    "variables": "CUDA_VISIBLE_DEVICES=0,1 vllm serve org/m -tp 2 --max-num-seqs 16 --max-model-len 32000",
+    "continued": "vllm serve org/m \\\n  -tp 2 \\\n  --max-num-seqs 16 --max-model-len '32000'",
+    "model last": "vllm serve -tp 2 --max-num-seqs 16 --max-model-len 32000 org/m",
+    "strangers": "vllm serve org/m --port 8000 --host 0.0.0.0 --enable-auto-tool-choice -tp 2 --allowed-origins a b --max-num-seqs 16 --max-model-len 32000",
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_the_same_line_in_every_spelling(name):
+    flags = read_line(WRITTEN[name]).flags
+    assert {key: flags[key].value for key in flags} == {"model": "org/m", "tensor-parallel-size": 2, "max-num-seqs": 16, "max-model-len": 32000}
+
+
+def test_k_is_a_thousand_and_capital_k_1024():
+    """As vLLM's own reader has it: 1k = 1,000, 1K = 1,024, 25.6k = 25,600."""
+    for text, value in (("1k", 1000), ("1K", 1024), ("25.6k", 25600), ("2M", 2 * 1024**2)):
+        assert read_line(f"vllm serve m --max-model-len {text}").flags["max-model-len"].value == value
+
+
+def test_switches_and_what_they_are_switched_off_by():
+    flags = read_line("vllm serve m --enable-prefix-caching --no-enable-chunked-prefill").flags
+    assert (flags["enable-prefix-caching"].value, flags["enable-chunked-prefill"].value) == (True, False)
+
+
+BAD = {
+    "empty": ("", 1, "vllm serve"),
+    "another command": ("rm -rf x", 1, "does not begin with vllm serve"),
+    "no model": ("vllm serve --port 3", 1, "names no model"),
+    "open quote": ("vllm serve 'org/m", 12, "no closing quotation"),
+    "not a number": ("vllm serve m --max-num-seqs many", 29, "'many' is no whole number"),
+    "zero": ("vllm serve m --max-num-seqs 0", 29, "whole number from 1"),
+    "negative": ("vllm serve m --max-num-seqs=-3", 14, "whole number from 1"),
+    "half": ("vllm serve m --max-num-seqs 2.5", 29, "whole number from 1"),
+    "giant": ("vllm serve m --max-num-seqs 99999999999999999999", 29, "whole number from 1"),
+    "no value": ("vllm serve m --max-num-seqs --port 3", 14, "has no value"),
+    "no value at the end": ("vllm serve m --max-num-seqs", 14, "has no value"),
+    "share": ("vllm serve m --gpu-memory-utilization 90", 39, "no share between 0 and 1"),
+    "nan": ("vllm serve m --gpu-memory-utilization nan", 39, "not a number"),
+    "a format nobody knows": ("vllm serve m --kv-cache-dtype fp9", 31, "did you mean 'fp8'"),
+    "twice": ("vllm serve m -tp 2 --tensor-parallel-size 4", 43, "is there twice"),
+    "two models": ("vllm serve m n", 14, "'n' belongs to no flag"),
+    "no JSON": ("vllm serve m --speculative-config {x", 35, "no JSON object"),
+    "deep JSON": ("vllm serve m --speculative-config " + "[" * 1500, 35, "no JSON object"),
+    "a second command": ("vllm serve m ; rm -rf x", 14, "no shell runs here"),
+    "a pipe": ("vllm serve m | tee log", 14, "no shell runs here"),
+    "a substitution": ("vllm serve $(cat model)", 12, "no shell runs here"),
+    "a variable": ("vllm serve ${MODEL}", 12, "no shell runs here"),
+    "too long": ("vllm serve " + "m" * 10_000, None, "longer than"),
+    "too many words": ("vllm serve m " + "--port 3 " * 200, 14 + 126 * 9 + 7, "more than 256 words"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_fault_is_told_with_its_column(name):
+    text, column, word = BAD[name]
+    with pytest.raises(InputError) as caught:
+        read_line(text)
+    first = caught.value.problems[0]
+    assert (first.file, first.column) == (NAME, column)
+    assert word in str(caught.value)
+
+
+def test_every_fault_comes_in_one_run():
+    with pytest.raises(InputError) as caught:
+        read_line("vllm serve m --max-num-seqs x --block-size y --kv-cache-dtype z")
+    assert [p.column for p in caught.value.problems] == [29, 44, 63]
+
+
+@pytest.mark.parametrize(
+    ("hub", "name"),
+    [
+        ("meta-llama/Llama-3.1-8B-Instruct", "llama-3.1-8b"),
+        ("meta-llama/Meta-Llama-3-70B-Instruct", "llama-3-70b"),
+        ("mistralai/Mistral-7B-Instruct-v0.3", "mistral-7b-v0.3"),
+        ("Qwen/Qwen3-30B-A3B-Instruct-2507-FP8", "qwen3-30b-a3b-2507"),
+        ("google/gemma-3-27b-it", "gemma-3-27b"),
+        ("openai/gpt-oss-120b", "gpt-oss-120b"),
+        ("qwen3-32b", "qwen3-32b"),
+    ],
+)
+def test_names_of_the_hub(hub, name):
+    assert model_here(hub)[0] == name
+
+
+def test_a_name_that_says_how_it_is_stored_is_pointed_at():
+    assert "its name says awq" in model_here("Qwen/Qwen2.5-72B-Instruct-AWQ")[1]
+
+
+@pytest.mark.parametrize("name", ["meta-llama/Llama-9-9T", "org/Llama-3.1-8B-Nemotron-Tuned", "", "../../etc/none", "a" * 500])
+def test_names_nobody_knows(name):
+    with pytest.raises(NotFound, match="config.json"):
+        model_here(name)
