@@ -16,7 +16,7 @@ from symroof.crossings.roots import sign
 from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex
 from symroof.formula.text import text
-from symroof.formula.tree import ZERO, Compare, Largest, Name, Total, Tree, mentions, names, substitute, walk
+from symroof.formula.tree import ZERO, Compare, Div, Largest, Name, Total, Tree, mentions, names, substitute, walk
 from symroof.opening import SPOKEN, explained, shortest, written_out
 from symroof.results import Answers, Result, bare
 from symroof.theory.switches import DETAIL
@@ -112,7 +112,12 @@ def limit_forms(name: str, answers: Answers) -> tuple[Limit, ...]:
     if isinstance(answers.case.stands_for(name), (Compare, Largest)):
         return ()
     told = (row for row in TOLD if not stands_behind_context(row[0], name, answers))
-    return tuple(limit for x, to, words in told for limit in _limits(name, x, to, words, answers))
+    return tuple(limit for x, to, words in told for limit in _limits(name, x, to, words, answers) if not _divides_by_zero(limit.tree))
+
+
+def _divides_by_zero(tree: Tree) -> bool:
+    """Whether a formula has no value whatever its symbols: what it is over comes to nothing here."""
+    return any(isinstance(node, Div) and node.under == ZERO for node in walk(tree))
 
 
 def stands_behind_context(x: str, name: str, answers: Answers) -> bool:
@@ -180,6 +185,7 @@ def first_order(name: str, answers: Answers) -> FirstOrder | None:
     left = [inner for inner in names(tree) if base_name(inner) not in INPUTS and inner not in SPOKEN and inner not in answers.case.given]
     if (
         left
+        or _divides_by_zero(tree)
         or any(isinstance(node, Total) for node in walk(tree))
         or tree in (ZERO, written_out(Name(name), answers))
         or isinstance(tree, (Compare, Largest))

@@ -110,7 +110,6 @@ WORKLOAD = (
     _symbol("hit_rate", "h", "", "share of requests whose prefix is cached", "1", most="1", from_zero=True),
     _symbol("slo_share", r"s_{\mathrm{SLO}}", "", "share of requests that meet the targets", "1", most="1", from_zero=True),
     _symbol("percentile", "q_w", "", "share of requests that wait no longer", "0.99", most="1", from_zero=True),
-    _symbol("ln2", "c_{ln}", "", "natural logarithm of 2, a constant", "0.6931471805599453094172321214581765680755"),
     _symbol("burst_rate", r"\lambda_b", "request/s", "requests that arrive per second in a burst", from_zero=True),
     _symbol("burst_duration", "t_b", "s", "length of a burst", from_zero=True),
     _symbol("long_share", "s_l", "", "share of requests that are long", most="1", from_zero=True),
