@@ -14,6 +14,7 @@ from symroof.formula.tree import At, Name, Total, Tree, mentions, names, rebuild
 from symroof.limit_forms import FirstOrder, Limit, first_order, limit_forms
 from symroof.results import Answers, Result
 from symroof.sensitivity import Elasticity, binding_arms, elasticities
+from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import STEP_INDEX, Symbol
 from symroof.units import readable, scaled, significant
 
@@ -57,7 +58,10 @@ class Derivation:
         given = {n: t for n, t in self.answers.case.given.items() if n in self._theory.definitions and not _is_number(t)}
         given |= {n: Name(n) for n, t in self.answers.case.given.items() if _is_number(t)}
         start = given.get(self.name, Name(self.name))
-        return self._theory.expand(start if start != Name(self.name) else self.formula, given=given)
+        stand_ins = {
+            n: self.answers.case.stands_for(n) for n in self._theory.ancestry(self.name) if n in QUANTITIES and QUANTITIES[n].absent and n not in given
+        }
+        return self._theory.expand(start if start != Name(self.name) else self.formula, given={**stand_ins, **given})
 
     @property
     def definition(self) -> Any:

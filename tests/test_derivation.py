@@ -58,6 +58,8 @@ def told(study, quantity):
 
 # ------------------------------------------------------------------------------------------------- every quantity
 
+SERVED = {"draft_tokens": 3, "acceptance": 0.7, "chunk": 256, "arrival_rate": "0.1/s", "kernels_per_layer": 10, "itl_target": "1 s", "ttft_target": "9 s"}
+"""What serving asks for beside a model, a device and a workload."""
 FAR, CLOSE = Fraction(10) ** 36, Fraction(1, 10**36)
 LONG = Fraction(10**11)
 """A response has whole tokens, and each is a step."""
@@ -132,7 +134,7 @@ def test_every_text_parses_and_every_latex_balances(derivations):
 def test_missing_inputs_leave_the_answer_symbolic(chosen):
     """Whatever is missing, nothing raises; what is told at a made-up case is what the quantity does there."""
     study = Study(**chosen)
-    full = Study(**{"model": "gemma-2-9b" if "model" in chosen else "llama-3-8b", **H100, "prompt": 6000, **chosen}).first.case
+    full = Study(**{"model": "gemma-2-9b" if "model" in chosen else "llama-3-8b", **H100, "prompt": 6000, **SERVED, **chosen}).first.case
     for quantity in (*QUANTITIES, *INPUTS):
         derivation = study.derive(quantity)
         derivation.as_json()

@@ -137,8 +137,10 @@ class Theory:
         return frozenset(found)
 
     def timed(self, name: str) -> bool:
-        """Whether a quantity is a latency, rate or cost of a step: it means nothing where the case does not fit."""
-        return any(base_name(inner) in TIMES for inner in self.ancestry(name))
+        """Whether a quantity is a latency, rate or cost of serving: it means nothing where the case does not fit."""
+        declared = QUANTITIES.get(base_name(name))
+        serves = declared is not None and declared.group != "device" and any(unit == "s" for unit, _ in declared.dimension)
+        return serves or any(base_name(inner) in TIMES for inner in self.ancestry(name))
 
     def expand(self, tree: Tree, given: dict[str, Tree] | None = None) -> Tree:
         """The formula over inputs: definitions put in for names; ``given`` wins over them."""
