@@ -55,12 +55,13 @@ class Derivation:
     @cached_property
     def expansion(self) -> Tree:
         """The tree over inputs alone."""
-        case = self.answers.case
-        given = {n: case.stands_for(n) for n, quantity in QUANTITIES.items() if quantity.absent and n in self._theory.definitions}
-        given |= {n: t for n, t in case.given.items() if n in self._theory.definitions and not _is_number(t)}
-        given |= {n: Name(n) for n, t in case.given.items() if _is_number(t)}
+        given = {n: t for n, t in self.answers.case.given.items() if n in self._theory.definitions and not _is_number(t)}
+        given |= {n: Name(n) for n, t in self.answers.case.given.items() if _is_number(t)}
         start = given.get(self.name, Name(self.name))
-        return self._theory.expand(start if start != Name(self.name) else self.formula, given=given)
+        stand_ins = {
+            n: self.answers.case.stands_for(n) for n in self._theory.ancestry(self.name) if n in QUANTITIES and QUANTITIES[n].absent and n not in given
+        }
+        return self._theory.expand(start if start != Name(self.name) else self.formula, given={**stand_ins, **given})
 
     @property
     def definition(self) -> Any:

@@ -13,7 +13,7 @@ from symroof.crossings.closed import known_sign
 from symroof.crossings.limits import End, Leading, leading_terms
 from symroof.crossings.rational import NotRational
 from symroof.crossings.roots import sign
-from symroof.formula.evaluate import NoValue
+from symroof.formula.evaluate import NotGiven, NoValue
 from symroof.formula.latex import latex
 from symroof.formula.text import text
 from symroof.formula.tree import ZERO, Compare, Div, Largest, Name, Total, Tree, mentions, names, substitute, walk
@@ -112,12 +112,7 @@ def limit_forms(name: str, answers: Answers) -> tuple[Limit, ...]:
     if isinstance(answers.case.stands_for(name), (Compare, Largest)):
         return ()
     told = (row for row in TOLD if not stands_behind_context(row[0], name, answers))
-    return tuple(limit for x, to, words in told for limit in _limits(name, x, to, words, answers) if not _divides_by_zero(limit.tree))
-
-
-def _divides_by_zero(tree: Tree) -> bool:
-    """Whether a formula has no value whatever its symbols: what it is over comes to nothing here."""
-    return any(isinstance(node, Div) and node.under == ZERO for node in walk(tree))
+    return tuple(limit for x, to, words in told for limit in _limits(name, x, to, words, answers))
 
 
 def stands_behind_context(x: str, name: str, answers: Answers) -> bool:
@@ -143,15 +138,32 @@ def _limits(name: str, x: str, to: End, words: str, answers: Answers) -> list[Li
     if len(forms) == 1:  # every arm says the same, so that no condition matters
         forms = {form: replace(term, conditions=()) for form, term in forms.items()}
     symbol = answers.case.theory.symbol(x)
+    if any(over_nothing(form) for form in forms):
+        return []
     limits = [Limit(symbol, to, words, term, form, _value(name, form, term, to, answers)) for form, term in forms.items()]
     if not all(limit.readable for limit in limits):  # one arm of two would be half the truth
         return []
-    return [limit for limit in limits if not _already_there(limit, answers.get(name))]
+    return [limit for limit in limits if not _already_there(limit, answers.get(name)) and not _beside(limit, name, answers)]
 
 
 def _already_there(limit: Limit, now: Result | None) -> bool:
     """Whether the limit is the value that the quantity has anyway: another arm binds, and going there changes nothing."""
     return now is not None and limit.result is not None and limit.result.value == now.value and not now.ranged
+
+
+def over_nothing(tree: Tree) -> bool:
+    """Whether a formula divides by what is nothing here, such as a launch that takes no time."""
+    return any(isinstance(node, Div) and node.under == ZERO for node in walk(tree))
+
+
+def _beside(limit: Limit, name: str, answers: Answers) -> bool:
+    """Whether the limit needs an input that the quantity has its value without: links of a draft that nobody speaks of take no time."""
+    try:
+        return answers.get(name) is not None and answers.case.evaluate(limit.tree) is None
+    except NotGiven:
+        return True
+    except NoValue:
+        return False
 
 
 def _sign(part: Tree, answers: Answers) -> int | None:
@@ -185,8 +197,8 @@ def first_order(name: str, answers: Answers) -> FirstOrder | None:
     left = [inner for inner in names(tree) if base_name(inner) not in INPUTS and inner not in SPOKEN and inner not in answers.case.given]
     if (
         left
-        or _divides_by_zero(tree)
         or any(isinstance(node, Total) for node in walk(tree))
+        or over_nothing(tree)
         or tree in (ZERO, written_out(Name(name), answers))
         or isinstance(tree, (Compare, Largest))
         or len(text(tree)) > LONGEST

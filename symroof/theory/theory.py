@@ -16,7 +16,6 @@ from symroof.theory.mixers import CORE
 from symroof.theory.operators import PARTS, Operator
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.quantity import Quantity
-from symroof.theory.serving import SERVING
 from symroof.theory.steps import STEPS
 from symroof.theory.switches import Assumptions, assume
 from symroof.theory.symbols import INPUTS, STEP_INDEX, Symbol, base_name
@@ -27,8 +26,6 @@ from symroof.units import PLAIN, Dimension
 TIMES = frozenset(f"{step.name}_{part}" for step in STEPS for part in ("compute_time", "memory_time", "roofline_time", "link_time", "overhead"))
 """The parts of a step's time: what depends on one is a latency, a rate or a cost."""
 
-
-SERVING_GROUPS = frozenset(quantity.group for quantity in SERVING)
 
 VANISHING = ("state_bytes", "expert_layers")
 """Quantities that formulas leave out where an architecture has none of them."""
@@ -140,10 +137,10 @@ class Theory:
         return frozenset(found)
 
     def timed(self, name: str) -> bool:
-        """Whether a quantity is a latency, rate or cost of a step: it means nothing where the case does not fit."""
-        quantity = QUANTITIES.get(base_name(name))
-        of_serving = quantity is not None and quantity.group in SERVING_GROUPS and any(unit == "s" for unit, _ in quantity.dimension)
-        return of_serving or any(base_name(inner) in TIMES for inner in self.ancestry(name))
+        """Whether a quantity is a latency, rate or cost of serving: it means nothing where the case does not fit."""
+        declared = QUANTITIES.get(base_name(name))
+        serves = declared is not None and declared.group != "device" and any(unit == "s" for unit, _ in declared.dimension)
+        return serves or any(base_name(inner) in TIMES for inner in self.ancestry(name))
 
     def expand(self, tree: Tree, given: dict[str, Tree] | None = None) -> Tree:
         """The formula over inputs: definitions put in for names; ``given`` wins over them."""

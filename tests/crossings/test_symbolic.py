@@ -132,7 +132,7 @@ def drawn(rng, theory, needs=()):
     """A case with a number for every symbol, far from any real one; what a threshold asks for is drawn though it has a default."""
     given = {name: Fraction(rng.randint(*span)) for name, span in WHOLE.items()}
     given |= {name: Fraction(10 ** rng.uniform(log10(low), log10(high))) for name, (low, high) in REAL.items()}
-    given |= {name: Fraction(rng.randint(1, 99), 10**6) for name in needs if name not in given and INPUTS[name].default == "0"}
+    given |= {name: Fraction(rng.randint(1, 99), 10**6) for name in needs if name not in given and INPUTS[name].default in ("0", None)}
     return Case(theory, {name: Num(value, INPUTS[name].dimension) for name, value in given.items()})
 
 
