@@ -33,7 +33,7 @@ REAL = {
     "mem_capacity": (1e9, 1e13), "link_bandwidth": (1e9, 1e12), "host_bandwidth": (1e9, 1e11), "disk_bandwidth": (1e8, 1e11), "price": (1e-4, 1e-2), "power": (10, 2000),
     "mfu": (0.05, 1), "mbu": (0.05, 1), "ttft_target": (1e-3, 100), "itl_target": (1e-4, 10), "intensity": (0.1, 5000), "clock": (1e9, 3e9), "l2_capacity": (1e6, 1e8),
     "network_bandwidth": (1e8, 1e12), "l2_bandwidth": (1e12, 1e14), "acceptance": (0.05, 0.95), "arrival_rate": (0.01, 100), "cost_target": (0.01, 100),
-    "sram_per_multiprocessor": (1e4, 1e6), "sram_bytes_per_clock": (16, 512), "rival_price": (1e-4, 1e-2), "rival_throughput": (1, 1e5),
+    "sram_per_multiprocessor": (1e4, 1e6), "sram_bytes_per_clock": (16, 512),
 }  # fmt: skip
 """Every input that a symbolic answer leaves open; the others keep their defaults of nothing and one."""
 
