@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 READ = (
-    "vLLM: engine arguments of the documentation, v0.8.5 to v0.17.1 (docs.vllm.ai); vllm/config/cache.py, vllm/config/scheduler.py and "
+    "vLLM: engine arguments, excerpts of the documentation (docs.vllm.ai, 2026); vllm/config/cache.py, vllm/config/scheduler.py and "
     "EngineArgs.get_batch_defaults of the source (github.com/vllm-project/vllm), consulted 2026-11-22"
 )
 """Which description of the flags this follows; defaults change between versions, so a line should write them out."""
