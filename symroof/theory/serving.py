@@ -95,7 +95,7 @@ OVERHEADS = (
 STEADY = (("utilization < 1", "no steady state: requests come at least as fast as they are served, so the queue only grows"),)
 
 LOAD = (
-    _q("load", "ln2", r"\ell_2", "", "natural logarithm of 2: the grammar has base 2 alone", "0.6931471805599453094172321214581765680755"),
+    _q("load", "ln2", "c_{ln}", "", "natural logarithm of 2: the grammar has base 2 alone", "0.6931471805599453094172321214581765680755"),
     _q("load", "service_time", "t_s", "s", "time a request holds the prefill", "prefill_time + prefill_overhead"),
     _q("load", "utilization", r"\rho", "", "share of time the prefill is busy; no steady state from 1 on", "arrival_rate*service_time"),
     _q("load", "queue_wait", "W_q", "s", "mean wait before the prefill", switch="queue", reference=KLEINROCK, exists=STEADY, variants={
