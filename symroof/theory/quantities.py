@@ -11,18 +11,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from symroof.theory.quantity import Quantity
+from symroof.theory.quantity import COMPUTE_RATE, MEMORY_RATE, Quantity
 from symroof.theory.quantity import declared as _q
-from symroof.theory.serving import ALL_REDUCE, ALL_TO_ALL, SEND, SERVING
+from symroof.theory.serving import ALL_REDUCE, ALL_TO_ALL, MESSAGE, SEND, SERVING, STAGES
 from symroof.theory.steps import DRIVERS, EXPERTS_READ, STEPS
 
 ROOFLINE = "Williams, Waterman, Patterson 2009, Roofline"
-COMPUTE_RATE, MEMORY_RATE = "(tp*mfu*peak_flops)", "(tp*mbu*mem_bandwidth)"
-"""What the group reaches: FLOPs and bytes over these are times, of a pass and of an operator alike."""
-
-ONE_STAGE = (("pp", "1"),)
-"""What stands for the stages of a pipeline where nobody speaks of one."""
-
 PALM = "Chowdhery et al. 2022, PaLM, appendix B"
 
 DEVICE = (
@@ -83,8 +77,8 @@ MEMORY = (
         "unified": "batch*peak_context*kv_bytes_per_token",
     }),
     _q("memory", "memory_bytes", "M_u", "byte", "weights, cache at the longest context, recurrent state, reserve", "weight_bytes + peak_kv_cache_bytes + state_bytes + memory_reserve"),
-    _q("memory", "usable_memory", "M_a", "byte", "memory of the group that may be used", "tp*pp*memory_share*mem_capacity", absent=ONE_STAGE),
-    _q("memory", "memory_utilization", "u_M", "", "used share of the group's memory", "memory_bytes/(tp*pp*mem_capacity)", absent=ONE_STAGE),
+    _q("memory", "usable_memory", "M_a", "byte", "memory of the group that may be used", "tp*pp*memory_share*mem_capacity", absent=STAGES),
+    _q("memory", "memory_utilization", "u_M", "", "used share of the group's memory", "memory_bytes/(tp*pp*mem_capacity)", absent=STAGES),
     _q("memory", "fits", r"\mathrm{fits}", "", "whether everything resident fits", "memory_bytes <= usable_memory"),
     _q("memory", "free_memory", "M_f", "byte", "usable memory left over; negative where it does not fit", "usable_memory - memory_bytes"),
     _q("memory", "concurrency", "B_{max}", "request", "requests whose longest caches fit beside the weights",
@@ -108,12 +102,12 @@ STEP = (
         "no_overlap": "{step}_compute_time + {step}_memory_time",
     }),
     _q("{step}", "{step}_link_time", "t^{{l}}_{{{step}}}", "s", "time devices spend on sending to each other: all-reduces, stages, experts",
-       "all_reduces*" + ALL_REDUCE.format(message="{step}_tokens*d_model*act_bytes_per_element")
-       + " + (pp - 1)*" + SEND.format(message="{step}_tokens*d_model*act_bytes_per_element")
-       + " + 2*expert_layers*" + ALL_TO_ALL.format(message="{step}_tokens*d_model*act_bytes_per_element"), absent=(*ONE_STAGE, ("ep", "1"))),
+       "all_reduces*" + ALL_REDUCE.format(message=MESSAGE)
+       + " + (pp - 1)*" + SEND.format(message=MESSAGE)
+       + " + 2*expert_layers*" + ALL_TO_ALL.format(message=MESSAGE), absent=STAGES),
     _q("{step}", "{step}_overhead", "t^{{o}}_{{{step}}}", "s", "fixed costs of the pass", switch="launches", absent=(("kernel_launch", "0"),), variants={
-        "exposed": "step_overhead + layer_overhead*n_layers + kernel_launch*kernels_per_layer*n_layers",
-        "hidden": "max(step_overhead + layer_overhead*n_layers, kernel_launch*kernels_per_layer*n_layers - {step}_roofline_time - {step}_link_time)",
+        "exposed": "step_overhead + layer_overhead*n_layers + kernel_launch*kernels",
+        "hidden": "max(step_overhead + layer_overhead*n_layers, kernel_launch*kernels - {step}_roofline_time - {step}_link_time)",
         "graph": "step_overhead + layer_overhead*n_layers + kernel_launch",
     }),
     _q("{step}", "{step}_bound", "b_{{{step}}}", "", "the largest single term of the pass",
@@ -166,9 +160,9 @@ ATTENTION = (
 )  # fmt: skip
 
 MONEY = (
-    _q("money", "cost_per_mtok", "c_{1M}", "USD", "price of a million output tokens, decode only", "price*tp*pp*10^6/decode_throughput", absent=ONE_STAGE),
-    _q("money", "cost_per_request", "c_r", "USD", "price of one response's share of the devices, prefill included", "price*tp*pp*(prefill_time/prefill_batch + decode_time/batch)", absent=ONE_STAGE),
-    _q("money", "energy_per_token", "E_t", "J/token", "energy of an output token: a bound, from the devices' power limit", "power*tp*pp/decode_throughput", absent=ONE_STAGE),
+    _q("money", "cost_per_mtok", "c_{1M}", "USD", "price of a million output tokens, decode only", "price*tp*pp*10^6/decode_throughput", absent=STAGES),
+    _q("money", "cost_per_request", "c_r", "USD", "price of one response's share of the devices, prefill included", "price*tp*pp*(prefill_time/prefill_batch + decode_time/batch)", absent=STAGES),
+    _q("money", "energy_per_token", "E_t", "J/token", "energy of an output token: a bound, from the devices' power limit", "power*tp*pp/decode_throughput", absent=STAGES),
 )  # fmt: skip
 
 

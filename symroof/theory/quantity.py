@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from symroof.theory.symbols import Symbol
 
+COMPUTE_RATE, MEMORY_RATE = "(tp*mfu*peak_flops)", "(tp*mbu*mem_bandwidth)"
+"""What the group reaches: FLOPs and bytes over these are times, of a pass and of an operator alike."""
+
 
 @dataclass(frozen=True)
 class Quantity(Symbol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from symroof.theory.quantity import MEMORY_RATE
 from symroof.theory.quantity import declared as _q
 
 LEVIATHAN = "Leviathan et al. 2023, Fast Inference from Transformers via Speculative Decoding, arXiv 2211.17192"
@@ -10,6 +11,8 @@ SARATHI = "Agrawal et al. 2023, Sarathi, arXiv 2308.16369"
 KLEINROCK = "Kleinrock 1975, Queueing Systems I"
 RING = "Thakur, Rabenseifner, Gropp 2005, Optimization of Collective Communication Operations in MPICH"
 
+MESSAGE = "{step}_tokens*d_model*act_bytes_per_element"
+"""What devices send each other of a step's tokens: one activation vector each."""
 ALL_REDUCE = "(link_latency + 2*(tp - 1)/tp*{message}/link_bandwidth)"
 """A ring all-reduce of one message over the group: each device sends all but its own share twice."""
 SEND = "(link_latency + {message}/link_bandwidth)"
@@ -17,6 +20,7 @@ ALL_TO_ALL = "(link_latency + (ep - 1)/ep*{message}*experts_per_token/link_bandw
 """Every token goes to the devices of its experts, or comes back from them; one device sends nothing."""
 
 STAGES = (("pp", "1"), ("ep", "1"), ("dp", "1"))
+"""What stands for a pipeline, for experts shared out and for copies where nobody speaks of them."""
 
 SPECULATION = (
     _q("speculation", "verified_tokens", r"T_{\gamma}", "token", "tokens of one request that a verification checks: the drafted ones and the last; given for a tree of drafts, its size", "draft_tokens + 1", counted=True,
@@ -43,7 +47,7 @@ CHUNKS = (
 
 BATCHING = (
     _q("batching", "bandwidth_throughput_limit", "X^{m}_{max}", "token/s", "decode rate that no batch exceeds: cache and states read at full bandwidth",
-       "tp*mbu*mem_bandwidth/(kv_cache_bytes(batch = 1) + 2*state_bytes/batch)"),
+       MEMORY_RATE + "/(kv_cache_bytes(batch = 1) + 2*state_bytes/batch)"),
     _q("batching", "compute_throughput_limit", "X^{c}_{max}", "token/s", "decode rate that no batch exceeds: FLOPs at full rate", "1/decode_compute_time(batch = 1)"),
     _q("batching", "in_flight", "B_{L}", "request", "requests in the system on average: Little's law", "arrival_rate*response_time", reference="Little 1961, A Proof for the Queuing Formula L = lambda W"),
     _q("batching", "static_fill_wait", r"t_{\mathrm{fill}}", "s", "mean wait until a static batch is full", "(batch - 1)/(2*arrival_rate)"),
@@ -69,7 +73,7 @@ CACHES = (
 )  # fmt: skip
 
 LINKS = (
-    _q("links", "message_bytes", "m_l", "byte", "activations of one decode step that one collective moves", "decode_tokens*d_model*act_bytes_per_element"),
+    _q("links", "message_bytes", "m_l", "byte", "activations of one decode step that one collective moves", MESSAGE.format(step="decode")),
     _q("links", "all_reduce_time", r"t_{\mathrm{ar}}", "s", "time of one ring all-reduce of the message", ALL_REDUCE.format(message="message_bytes"), reference=RING),
     _q("links", "all_gather_time", r"t_{\mathrm{ag}}", "s", "time of one ring all-gather of the message", "link_latency + (tp - 1)/tp*message_bytes/link_bandwidth", reference=RING),
     _q("links", "all_to_all_time", r"t_{\mathrm{aa}}", "s", "time to send every token to its experts on other devices", ALL_TO_ALL.format(message="message_bytes"), reference=RING),

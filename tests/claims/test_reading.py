@@ -168,10 +168,10 @@ tied_embeddings: true
 layers:
 - {{count: {}, attention: {{kind: gqa, n_heads: 8, n_kv_heads: 2, head_dim: 64}}, ffn: {{kind: gated, d_ff: 1024}}}}
 """
-    for name, layers in (("work", 4), ("post", 6)):
+    for name, layers in (("desk", 4), ("post", 6)):
         (tmp_path / name).mkdir()
         (tmp_path / name / "model.yaml").write_text(model.format(layers), encoding="utf-8")
-    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.chdir(tmp_path / "desk")
     return tmp_path / "post"
 
 
@@ -192,7 +192,7 @@ def test_a_path_leads_from_the_folder_of_the_file_that_names_it(folder):
 
 def test_a_path_in_a_default_and_in_a_comparison_leads_from_there_too(folder):
     text = "<!-- symroof: given model=model.yaml kv=fp16 -->\n\n3,072 bytes <!-- symroof: kv_bytes_per_token -->\n\n"
-    text += "1.5x <!-- symroof: compare=kv_bytes_per_token between='model=../work/model.yaml | model=model.yaml' -->"
+    text += "1.5x <!-- symroof: compare=kv_bytes_per_token between='model=../desk/model.yaml | model=model.yaml' -->"
     (folder / "n.md").write_text(text, encoding="utf-8")
     found = check(folder / "n.md").claims
     assert (found[0].verdict, float(found[1].judgement.value)) == ("exact", pytest.approx(2 / 3))
