@@ -29,8 +29,12 @@ from symroof.verdict import case_title
 from symroof.warnings import DoesNotFit
 
 if TYPE_CHECKING:
+    import xarray
+
     from symroof.calibration.found import Calibration
     from symroof.claims.checked import Report
+    from symroof.sweeping.axes import Axis
+    from symroof.sweeping.plan import Plan
 
 
 class Number(float):
@@ -191,6 +195,33 @@ class Study:
         [{'at_most': 119}, {'at_most': 232}]
         """
         return [solve(equation, case, for_) for case in self.cases]
+
+    def sweep(self, quantities: str | Sequence[str] | None = None, **over: Any) -> xarray.Dataset:
+        """A grid of quantities over any inputs, one variable a quantity along the axes it depends on.
+
+        An axis is a keyword: numbers in base units, or a text such as ``"128:32768:x2"``; models, devices, precisions and
+        counting choices by name. Lists of the study that no keyword names are axes, too. Units and meanings stand in the
+        attributes of the variables, assumptions, inputs with their sources and warnings in those of the whole. Without
+        ``quantities``, the usual ones; whether a point fits in memory comes along with every latency, rate and cost.
+
+        >>> study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096)
+        >>> found = study.sweep(batch=[1, 64, 256], quantities=["itl", "kv_cache_bytes"])
+        >>> dict(found.sizes), found.itl.units, found.fits.values.tolist()
+        ({'batch': 3}, 's', [True, True, False])
+
+        Raises:
+            InputError: everything wrong with the axes; a quantity that has no value anywhere.
+        """
+        from symroof.sweeping.axes import axes_of
+        from symroof.sweeping.dataset import dataset
+
+        return dataset(self.planned_sweep(axes_of(over.items()), [quantities] if isinstance(quantities, str) else quantities))
+
+    def planned_sweep(self, axes: Sequence[Axis], quantities: Iterable[str] | None = None) -> Plan:
+        """A sweep before anything is worked out, over axes and the lists of this study."""
+        from symroof.sweeping.planning import plan
+
+        return plan(self._selection, axes, quantities, self.spec.title if self.spec else None)
 
     def calibrate(self, measured: str | os.PathLike[str], fit: Sequence[str] | None = None) -> Calibration:
         """Fit efficiencies and overheads to the latencies of a CSV file, laid over the first case.

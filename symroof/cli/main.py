@@ -17,6 +17,7 @@ COMMANDS = {
     "derive": "How a quantity comes about: definition, expansion, numbers.",
     "solve": "Where two quantities meet: a threshold in closed form, or never.",
     "check": "Check hand calculations in claim files and Markdown notes.",
+    "sweep": "Grids of any quantities over any inputs, as JSON, CSV, Parquet, NetCDF or Zarr.",
     "calibrate": "Fit MFU, MBU and overheads to measured latencies.",
     "vllm": "Explain a vllm serve line, and recommend one.",
     "list": "The catalogue: models, hardware, quantities, thresholds, assumptions, presets.",

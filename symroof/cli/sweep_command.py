@@ -1,0 +1,74 @@
+"""``symroof sweep``: grids of any quantities over any inputs, as JSON or in a file."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from symroof.cli.options import case_options, json_option, study_from
+
+
+@click.command("sweep")
+@click.argument("study", required=False)
+@click.option("--over", multiple=True, metavar="NAME=VALUES", help="An axis: batch=1:512, prompt=128:32768:x2, mfu=0.1:0.9:+0.1, hardware=h100-sxm,h200.")
+@click.option("--quantity", "-q", "quantities", multiple=True, metavar="NAME", help="What to work out; several times, or with commas.")
+@click.option("-o", "--out", metavar="FILE", help="Write .csv, .parquet, .nc or .zarr; without it, JSON goes to standard output.")
+@click.option("--resume", is_flag=True, help="Go on where an interrupted sweep of the same question into the same FILE stopped.")
+@case_options
+@json_option
+def command(study: str | None, over: tuple[str, ...], quantities: tuple[str, ...], out: str | None, resume: bool, as_json: bool, **options: Any) -> None:
+    """Any quantities over any inputs: a grid.
+
+    symroof sweep STUDY.yaml --over batch=1:512 --over prompt=128:32768:x2 -o grid.parquet
+
+    An axis is an input or a measured quantity with its values: a:b in steps of 1, a:b:x2 times two, a:b:+128 plus 128, a list
+    1,2,4, or a mixture 1:8,16,32, with units; or one of labels: model, hardware, weights, kv, activations, detail and every
+    other counting choice. A list in the study that no --over names is an axis, too. Files are written whole or not at all.
+    """
+    from symroof.specs.errors import InputError, Problem
+    from symroof.sweeping.axes import read_over
+
+    axes = read_over(over)
+    made = study_from(study, options, needs_case=False)
+    planned = made.planned_sweep(axes, quantities or None)
+    if out is None or out == "-":
+        if resume:
+            raise InputError(Problem("--resume", "goes on with a file; there is none", hint="-o FILE.parquet"))
+        _print(planned)
+        return
+    _write(planned, out, resume, as_json)
+
+
+def _print(planned: Any) -> None:
+    from symroof.sweeping.dataset import as_json as sweep_json
+
+    found, said = sweep_json(planned)
+    click.echo(json.dumps(found, ensure_ascii=False))
+    for warning in said:
+        click.echo(f"! {warning}", err=True)
+
+
+def _write(planned: Any, out: str, resume: bool, as_json: bool) -> None:
+    from symroof.cli.progress import Progress
+    from symroof.sweeping.writing import Interrupted, write
+
+    with Progress("sweeping") as progress:
+
+        def say(doing: str, done: int, total: int) -> None:
+            progress.doing = doing
+            progress(done, total)
+
+        try:
+            written = write(planned, out, resume, say)
+        except Interrupted as stopped:
+            click.echo(str(stopped), err=True)
+            raise KeyboardInterrupt from None
+    for warning in written.warnings:
+        click.echo(f"! {warning}", err=True)
+    sizes = " x ".join(f"{len(axis):,} {axis.name}" for axis in planned.axes)
+    click.echo(f"wrote {out}: {sizes}, {len(planned.quantities)} quantities", err=True)
+    if as_json:
+        told = {"file": out, "dims": list(planned.dims), "shape": list(planned.shape), "quantities": list(planned.quantities)}
+        click.echo(json.dumps({"schema": "symroof/sweep-file/1", **told, "warnings": written.warnings}, ensure_ascii=False))

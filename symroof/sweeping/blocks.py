@@ -1,0 +1,141 @@
+"""A grid in blocks that follow each other row by row: each is worked out whole, and few of them are in memory at once."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from symroof.sweeping.plan import LABEL, NUMBER, Plan, Variable
+
+BLOCK = 2**18
+"""Points of a block: with a dozen quantities 25 MB, and the compiled function cuts it further to stay in cache."""
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A part of one case's grid: ``start`` and ``stop`` along each numeric axis."""
+
+    case: int
+    start: tuple[int, ...]
+    stop: tuple[int, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(b - a for a, b in zip(self.start, self.stop, strict=True))
+
+    @property
+    def points(self) -> int:
+        return math.prod(self.shape)
+
+
+def slabs(shape: tuple[int, ...], most: int = BLOCK) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """The grid cut into runs of rows, as ``(start, stop)``: single places of the leading axes, a stretch of the next, the rest whole.
+
+    >>> slabs((3, 4), most=8)
+    [((0, 0), (2, 4)), ((2, 0), (3, 4))]
+    """
+    if not shape:
+        return [((), ())]
+    cut = next(k for k in range(len(shape)) if math.prod(shape[k + 1 :]) <= most)
+    step = max(1, most // math.prod(shape[cut + 1 :]))
+    zeros, rest = (0,) * (len(shape) - cut - 1), shape[cut + 1 :]
+    return [
+        ((*lead, first, *zeros), (*(i + 1 for i in lead), min(first + step, shape[cut]), *rest))
+        for lead in itertools.product(*map(range, shape[:cut]))
+        for first in range(0, shape[cut], step)
+    ]
+
+
+class Grid:
+    """A plan that is worked out block by block.
+
+    A value of a block has the axes that its quantity depends on, in order: float64 with NaN where there is none, or int8
+    with -1 where there is none: 0 and 1 for truths, places in ``labels`` for labels.
+    """
+
+    def __init__(self, plan: Plan, most: int = BLOCK) -> None:
+        self.plan = plan
+        self.cuts = slabs(tuple(map(len, plan.numeric)), most)
+
+    def __len__(self) -> int:
+        return len(self.cuts) * len(self.plan.cases)
+
+    def block(self, number: int) -> Block:
+        case, cut = divmod(number, len(self.cuts))
+        return Block(case, *self.cuts[cut])
+
+    @cached_property
+    def variables(self) -> tuple[Variable, ...]:
+        return self.plan.variables
+
+    def values(self, block: Block) -> dict[str, Array]:
+        """Every quantity of one block."""
+        compiled = self.plan.compiled[block.case]
+        numeric = self.plan.numeric
+        ticks = [axis.floats[a:b] for axis, a, b in zip(numeric, block.start, block.stop, strict=True)]
+        found = dict(zip(compiled.outputs, compiled.codes(*np.ix_(*ticks)), strict=True))
+        return {v.name: self._own(v, found.get(v.name), block, compiled.labels) for v in self.variables}
+
+    def _own(self, variable: Variable, found: Array | None, block: Block, labels: Any) -> Array:
+        """Along the axes it depends on, and no more."""
+        kept = tuple(slice(None) if axis.name in variable.dims else 0 for axis in self.plan.numeric)
+        own = tuple(n for n, axis in zip(block.shape, self.plan.numeric, strict=True) if axis.name in variable.dims)
+        if found is None:
+            return np.full(own, np.nan) if variable.kind == NUMBER else np.full(own, -1, dtype=np.int8)
+        values = found[kept]
+        if variable.kind == LABEL and tuple(labels[variable.name]) != variable.labels:
+            places = np.array([*(variable.labels.index(label) for label in labels[variable.name]), -1], dtype=np.int8)
+            values = places[values]
+        return np.array(values, dtype=np.float64 if variable.kind == NUMBER else np.int8)
+
+    def at(self, block: Block) -> tuple[int, ...]:
+        """The places of the block's case along the axes of labels."""
+        sizes = [len(axis) for axis in self.plan.labelled]
+        return tuple(int(i) for i in np.unravel_index(block.case, sizes)) if sizes else ()
+
+    def region(self, variable: Variable, block: Block) -> tuple[slice, ...] | None:
+        """Where a block's values of a quantity go in the whole; nothing where another block has brought them."""
+        places: list[slice] = []
+        labelled = [(i, i + 1) for i in self.at(block)]
+        for axis, (a, b) in zip(self.plan.axes, [*labelled, *zip(block.start, block.stop, strict=True)], strict=True):
+            if axis.name in variable.dims:
+                places.append(slice(a, b))
+            elif a:
+                return None
+        return tuple(places)
+
+    def unfit(self, block: Block, values: dict[str, Array]) -> int:
+        """Points of a block that do not fit in memory."""
+        return 0 if "fits" not in values else int((values["fits"] == 0).sum()) * block.points // max(1, values["fits"].size)
+
+    def sizes(self, variable: Variable) -> tuple[int, ...]:
+        lengths = dict(zip(self.plan.dims, self.plan.shape, strict=True))
+        return tuple(lengths[name] for name in variable.dims)
+
+    def rows(self, variable: Variable, block: Block, values: Array) -> Array:
+        """A block's values of a quantity for every point, in the order of rows."""
+        own = tuple(n if axis.name in variable.dims else 1 for n, axis in zip(block.shape, self.plan.numeric, strict=True))
+        return np.broadcast_to(values.reshape(own), block.shape).ravel()
+
+    def __iter__(self) -> Iterator[Block]:
+        return (self.block(number) for number in range(len(self)))
+
+
+def collected(grid: Grid) -> dict[str, Array]:
+    """Every quantity whole, in memory, along the axes it depends on."""
+    found = {v.name: np.empty(grid.sizes(v), dtype=np.float64 if v.kind == NUMBER else np.int8) for v in grid.variables}
+    for block in grid:
+        values = grid.values(block)
+        for variable in grid.variables:
+            place = grid.region(variable, block)
+            if place is not None:
+                found[variable.name][place] = values[variable.name].reshape(found[variable.name][place].shape)
+    return found

@@ -1,0 +1,136 @@
+"""A sweep before anything is worked out: its axes, one case for each combination of labels, and what each quantity depends on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from symroof import __version__
+from symroof.formula.parse import parse
+from symroof.formula.text import text
+from symroof.formula.tree import Compare, Name, Tree, names
+from symroof.results import Answers
+from symroof.sweeping.axes import Axis
+from symroof.sweeping.standin import Compiled, compile_cases
+from symroof.theory.quantities import QUANTITIES
+
+NUMBER, TRUTH, LABEL = "number", "truth", "label"
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A quantity on the grid.
+
+    Attributes:
+        kind: a number, a truth, or a label that is one of ``labels``.
+        dims: the axes it depends on, in the order of the grid.
+        everywhere: whether every case has a value for it.
+    """
+
+    name: str
+    kind: str
+    dims: tuple[str, ...]
+    unit: str
+    long_name: str
+    labels: tuple[str, ...] = ()
+    everywhere: bool = True
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is worked out: quantities over axes, those of labels first.
+
+    Attributes:
+        names: the quantities that each case has a value for.
+        said: what a reader has to know about the whole.
+    """
+
+    axes: tuple[Axis, ...]
+    quantities: tuple[str, ...]
+    cases: tuple[Answers, ...]
+    names: tuple[tuple[str, ...], ...]
+    title: str
+    said: tuple[str, ...] = ()
+    _reached: dict[tuple[int, str], dict[str, Tree]] = field(default_factory=dict, compare=False)
+
+    @cached_property
+    def labelled(self) -> tuple[Axis, ...]:
+        return tuple(axis for axis in self.axes if axis.labelled)
+
+    @cached_property
+    def numeric(self) -> tuple[Axis, ...]:
+        return tuple(axis for axis in self.axes if not axis.labelled)
+
+    @property
+    def dims(self) -> tuple[str, ...]:
+        return tuple(axis.name for axis in self.axes)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(map(len, self.axes))
+
+    @property
+    def points(self) -> int:
+        return math.prod(self.shape)
+
+    @cached_property
+    def compiled(self) -> list[Compiled]:
+        """A function of the numeric axes for every case."""
+        return compile_cases(self.names, [axis.name for axis in self.numeric], self.cases)
+
+    @cached_property
+    def variables(self) -> tuple[Variable, ...]:
+        """The quantities in order, each with only the axes it depends on."""
+        return tuple(self._variable(name) for name in self.quantities)
+
+    def _variable(self, name: str) -> Variable:
+        having = [i for i, known in enumerate(self.names) if name in known]
+        symbol = self.cases[having[0]].case.theory.symbol(name)
+        moved = frozenset().union(*(self.compiled[i].depends[name] for i in having))
+        apart = self.apart([self.reached(i, name) if i in having else {} for i in range(len(self.cases))])
+        labels = tuple(dict.fromkeys(label for i in having for label in self.compiled[i].labels.get(name, ())))
+        kind = LABEL if labels else TRUTH if self._truth(having[0], name) else NUMBER
+        dims = tuple(axis.name for axis in self.axes if axis.name in (apart if axis.labelled else moved))
+        return Variable(name, kind, dims, symbol.unit, symbol.meaning, labels, len(having) == len(self.cases))
+
+    def _truth(self, case: int, name: str) -> bool:
+        return isinstance(self.cases[case].case.stands_for(name), Compare)
+
+    def apart(self, told: Sequence[Any]) -> frozenset[str]:
+        """The axes of labels along which something differs, given what it is in every case, in the order of the cases."""
+        sizes = [len(axis) for axis in self.labelled]
+        found = set()
+        for k, axis in enumerate(self.labelled):
+            stride = math.prod(sizes[k + 1 :])
+            if any(told[i] != told[i - stride] for i in range(len(told)) if (i // stride) % sizes[k]):
+                found.add(axis.name)
+        return frozenset(found)
+
+    def reached(self, case: int, name: str) -> dict[str, Tree]:
+        """Every formula that a quantity leads to in a case: two cases with the same ones give the same value."""
+        if (case, name) not in self._reached:
+            answers, moved = self.cases[case].case, {axis.name for axis in self.numeric}
+            found: dict[str, Tree] = {}
+            todo = [name]
+            while todo:
+                current = todo.pop()
+                if current in found:
+                    continue
+                found[current] = Name(current) if current in moved else answers.stands_for(current)
+                demanded = (inner for condition, _ in getattr(QUANTITIES.get(current), "exists", ()) for inner in names(parse(condition)))
+                todo += [*names(found[current]), *demanded]
+            self._reached[case, name] = found
+        return self._reached[case, name]
+
+    @cached_property
+    def digest(self) -> str:
+        """The whole question in one word: the same word, the same numbers."""
+        cases = [{n: text(tree) for name in known for n, tree in sorted(self.reached(i, name).items())} for i, known in enumerate(self.names)]
+        axes = [(axis.name, [str(value) for value in axis.values]) for axis in self.axes]
+        said = json.dumps([__version__, axes, self.quantities, self.names, cases, self.said], sort_keys=True)
+        return hashlib.sha256(said.encode()).hexdigest()

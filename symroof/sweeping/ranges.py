@@ -1,0 +1,147 @@
+"""The values of an axis as people write them: ``1:512``, ``128:32768:x2``, ``0.1:0.9:+0.1``, ``1,2,4``, and mixtures. Exact."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+
+from symroof.formula.tree import Num
+from symroof.specs.fields import Span, in_unit
+from symroof.specs.study import setting, symbol_of
+from symroof.theory.symbols import INPUTS, SHARES, Symbol
+from symroof.units import UnitError, parse_number
+
+MOST_ON_AXIS = 1_000_000
+"""Values of one axis: more of them than this is a slip of the pen, or belongs on two axes."""
+FORMS = "a:b, a:b:x2, a:b:+128, or a list such as 1,2,4"
+UNIT = re.compile(r"^[\s\d.,_eE+-]*")
+GROUPED = re.compile(r"0\d+(\.\d*)?$")
+"""What a comma that was to group thousands leaves behind: ``1,024`` is 1 and 024."""
+
+
+class TooMany(ValueError):
+    """An axis with more values than are worked out; ``count`` says how many."""
+
+    def __init__(self, text: str, count: int) -> None:
+        self.count = count
+        super().__init__(
+            f"{text[:40]} has {count:,} values, an axis at most {MOST_ON_AXIS:,}; take larger steps, such as :x2, and a file, such as -o FILE.parquet, for a large grid"
+        )
+
+
+def numbers(name: str, text: str) -> tuple[Fraction, ...]:
+    """The values of a numeric axis in base units, in written order; one that stands twice counts once.
+
+    >>> [str(value) for value in numbers("batch", "1:4,16,32")]
+    ['1', '2', '3', '4', '16', '32']
+    >>> [str(value) for value in numbers("mfu", "0.5:0.7:+0.1")]
+    ['1/2', '3/5', '7/10']
+    >>> [float(value) for value in numbers("mem_bandwidth", "2:8 TB/s:x2")]
+    [2000000000000.0, 4000000000000.0, 8000000000000.0]
+
+    Raises:
+        ValueError: what is wrong, and how to write it.
+        TooMany: more values than an axis takes.
+    """
+    if not text.strip():
+        raise ValueError(f"has no values; write {FORMS}")
+    found: dict[Fraction, None] = {}
+    for item in text.split(","):
+        if not item.strip():
+            raise ValueError(f"{text.strip()[:60]!r} has an empty place between its commas")
+        if GROUPED.match(item.strip()):
+            raise ValueError(f"commas stand between values; write {text.replace(',', '').strip()[:40]} without them if one number is meant")
+        found.update(dict.fromkeys(_progression(name, item) if ":" in item else (single(name, item.strip()),)))
+        if len(found) > MOST_ON_AXIS:
+            raise TooMany(text, len(found))
+    return tuple(found)
+
+
+def single(name: str, value: object) -> Fraction:
+    """One value of an axis, in base units.
+
+    Raises:
+        ValueError: no number, another dimension, a range, what the input cannot be.
+    """
+    found = setting(name, value, formulas=False)
+    if isinstance(found, Span):
+        raise ValueError(f"an axis takes single values; write {found.text.replace('..', ':')}:+STEP for steps from one end to the other")
+    assert isinstance(found, Num)
+    return found.value
+
+
+def _progression(name: str, text: str) -> Iterator[Fraction]:
+    """``a:b`` with its step."""
+    parts = [part.strip() for part in text.split(":")]
+    if not 2 <= len(parts) <= 3 or not all(parts):
+        raise ValueError(f"{text.strip()[:60]!r} is no range; write {FORMS}")
+    symbol, unit = symbol_of(name), UNIT.sub("", parts[1])
+    first, last = single(name, _with_unit(parts[0], unit)), single(name, parts[1])
+    if first > last:
+        raise ValueError(f"{text.strip()[:60]!r} runs backwards; write {':'.join((parts[1], parts[0], *parts[2:]))}")
+    step = parts[2] if len(parts) == 3 else _plain_step(symbol, parts)
+    factor = re.fullmatch(r"[x×*]\s*(.*)", step)
+    values = _times(text, first, last, factor[1]) if factor else _plus(text, first, last, _amount(symbol, step.removeprefix("+").strip(), unit))
+    return _whole(symbol, values)
+
+
+def _with_unit(text: str, unit: str) -> str:
+    """``2`` of ``2:8 TB/s`` is in TB/s."""
+    return text if UNIT.sub("", text) or not unit else f"{text} {unit}"
+
+
+def _plain_step(symbol: Symbol, ends: list[str]) -> str:
+    """The step of ``a:b``: 1, where whole steps are what is meant."""
+    bare = all(re.fullmatch(r"\+?\d+", end) for end in ends)
+    if symbol.counted or (bare and symbol.name not in SHARES):
+        return "1"
+    raise ValueError(f"{':'.join(ends)!r} needs a step: {':'.join(ends)}:x2 times two, or {':'.join(ends)}:+{_with_unit('1', UNIT.sub('', ends[1]))}")
+
+
+def _amount(symbol: Symbol, text: str, unit: str) -> Fraction:
+    try:
+        return in_unit(_with_unit(text, unit), symbol.unit, symbol.written_in).value
+    except ValueError as error:
+        raise ValueError(f"the step {text[:40]!r}: {error}") from None
+
+
+def _times(text: str, first: Fraction, last: Fraction, written: str) -> Iterator[Fraction]:
+    try:
+        factor = parse_number(written)
+    except UnitError:
+        raise ValueError(f"the factor {written[:40]!r} of {text.strip()[:60]!r} is no number; write x2") from None
+    if factor <= 1:
+        raise ValueError(f"times {written} never gets from one end of {text.strip()[:60]!r} to the other; the factor is more than 1, such as x2")
+    if first == 0:
+        raise ValueError(f"{text.strip()[:60]!r}: 0 times {written} stays 0; start above it, or write 0,1:{last}:x{written}")
+    return _multiples(first, last, factor, text)
+
+
+def _multiples(value: Fraction, last: Fraction, factor: Fraction, text: str) -> Iterator[Fraction]:
+    count = 0
+    while value <= last:
+        yield value
+        value, count = value * factor, count + 1
+        if count > MOST_ON_AXIS or value.denominator.bit_length() > MOST_BITS:
+            raise ValueError(f"{text.strip()[:60]!r} takes too small steps; a larger factor, such as x2, gets there")
+
+
+MOST_BITS = 4096
+"""Of an exact denominator: x1.0001 a thousand times over is a number nobody wants exactly."""
+
+
+def _plus(text: str, first: Fraction, last: Fraction, step: Fraction) -> Iterator[Fraction]:
+    if step <= 0:
+        raise ValueError(f"the step of {text.strip()[:60]!r} is {'0' if step == 0 else 'negative'}; it is more than 0")
+    count = (last - first) // step + 1
+    if count > MOST_ON_AXIS:
+        raise TooMany(text.strip(), count)
+    return (first + i * step for i in range(count))
+
+
+def _whole(symbol: Symbol, values: Iterator[Fraction]) -> Iterator[Fraction]:
+    for value in values:
+        if symbol.counted and symbol.name in INPUTS and value.denominator != 1:
+            raise ValueError(f"counts {symbol.unit or 'thing'}s, and its steps lead to {float(value):g}: take whole steps")
+        yield value

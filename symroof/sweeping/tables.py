@@ -1,0 +1,79 @@
+"""A sweep as rows: one point a row, a column an axis or a quantity, in base units. CSV and Parquet, block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from symroof.sweeping.axes import Axis
+from symroof.sweeping.blocks import Array, Block, Grid
+from symroof.sweeping.plan import NUMBER, TRUTH, Variable
+from symroof.sweeping.told import axis_attributes, variable_attributes
+
+Filled = Iterable[tuple[Block, dict[str, Array]]]
+
+
+def write_csv(grid: Grid, path: Path, told: Mapping[str, str], filled: Filled) -> None:
+    """A header of names, then the rows; an empty place is no value. Units are base units, and stand nowhere in the file."""
+    options = pyarrow.csv.WriteOptions(include_header=False, quoting_style="needed")
+    with path.open("wb") as stream:
+        stream.write((",".join([*grid.plan.dims, *grid.plan.quantities]) + "\n").encode())
+        for block, values in filled:
+            pyarrow.csv.write_csv(_plain(_table(grid, block, values)), stream, options)
+
+
+def write_parquet(grid: Grid, path: Path, told: Mapping[str, str], filled: Filled) -> None:
+    """A row group a block; labels are dictionaries, units and meanings stand with the columns, the rest with the file."""
+    schema = _schema(grid).with_metadata(dict(told))
+    with pyarrow.parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+        for block, values in filled:
+            writer.write_table(_table(grid, block, values).cast(schema))
+
+
+def _schema(grid: Grid) -> pa.Schema:
+    axes = [pa.field(axis.name, _axis_type(axis), nullable=False, metadata=axis_attributes(axis)) for axis in grid.plan.axes]
+    return pa.schema([*axes, *(pa.field(v.name, _type(v), metadata=variable_attributes(v)) for v in grid.variables)])
+
+
+def _axis_type(axis: Axis) -> pa.DataType:
+    return pa.dictionary(pa.int16(), pa.string()) if axis.labelled else pa.from_numpy_dtype(axis.array.dtype)
+
+
+def _type(variable: Variable) -> pa.DataType:
+    if variable.kind == NUMBER:
+        return pa.float64()
+    return pa.bool_() if variable.kind == TRUTH else pa.dictionary(pa.int8(), pa.string())
+
+
+def _table(grid: Grid, block: Block, values: dict[str, Array]) -> pa.Table:
+    """The rows of one block."""
+    columns: dict[str, Any] = {}
+    for axis, place in zip(grid.plan.labelled, grid.at(block), strict=True):
+        columns[axis.name] = pa.DictionaryArray.from_arrays(np.full(block.points, place, dtype=np.int16), pa.array(axis.array.tolist()))
+    for k, axis in enumerate(grid.plan.numeric):
+        ticks = axis.array[block.start[k] : block.stop[k]].reshape([-1 if i == k else 1 for i in range(len(grid.plan.numeric))])
+        columns[axis.name] = pa.array(np.broadcast_to(ticks, block.shape).ravel())
+    for variable in grid.variables:
+        columns[variable.name] = _column(variable, grid.rows(variable, block, values[variable.name]))
+    return pa.table(columns)
+
+
+def _column(variable: Variable, rows: Array) -> Any:
+    if variable.kind == NUMBER:
+        return pa.array(rows, from_pandas=True)
+    missing = rows < 0
+    if variable.kind == TRUTH:
+        return pa.array(rows == 1, mask=missing)
+    return pa.DictionaryArray.from_arrays(pa.array(rows, mask=missing), pa.array(variable.labels))
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """Labels as texts, which is all a CSV has."""
+    plain = [pa.field(f.name, pa.string()) if pa.types.is_dictionary(f.type) else f for f in table.schema]
+    return table.cast(pa.schema(plain))

@@ -1,0 +1,170 @@
+"""A sweep into a file: worked out in blocks, put together beside the goal, and moved over it when whole."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from symroof.specs.errors import InputError, Problem, nearest
+from symroof.sweeping.axes import Axis
+from symroof.sweeping.blocks import BLOCK, Array, Block, Grid
+from symroof.sweeping.parts import Parts
+from symroof.sweeping.plan import Plan
+from symroof.sweeping.told import attributes, warnings
+
+FORMATS = {
+    ".csv": ("tables", "write_csv"),
+    ".parquet": ("tables", "write_parquet"),
+    ".nc": ("grids", "write_netcdf"),
+    ".zarr": ("grids", "write_zarr"),
+}
+"""What writes a file of an ending: a module of this room and its function."""
+STORES = (".zgroup", "zarr.json", ".zmetadata")
+"""What makes a folder a Zarr store."""
+
+Say = Callable[[str, int, int], None]
+"""Told what is being done, how many points of it are done, and how many there are."""
+
+
+class Interrupted(Exception):
+    """Somebody stopped a sweep; the text says what is left and how to go on."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a file holds, and what has to be said of it."""
+
+    axes: tuple[Axis, ...]
+    quantities: tuple[str, ...]
+    warnings: list[str]
+
+
+def write(plan: Plan, out: str | os.PathLike[str], resume: bool = False, say: Say = lambda *_: None, most: int = BLOCK) -> Written:
+    """Work a sweep out into a file whose ending says the format; the goal is the old file or the whole new one, never a part.
+
+    A sweep of more than one block keeps the blocks it has beside the goal, and goes on there with ``resume``.
+
+    Raises:
+        InputError: a goal that cannot be written, a full disk, parts of another question.
+        Interrupted: Ctrl-C.
+    """
+    goal = Path(out)
+    kind = _format(goal)
+    _check_goal(goal, kind)
+    grid, parts = Grid(plan, most), Parts(goal)
+    try:
+        parts.open(f"{plan.digest} {most}", len(grid), resume)
+        return _written(grid, parts, kind, say)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(Problem(str(goal), f"cannot be written: {reason[:200]}", hint=_left(parts, len(grid)))) from None
+    except KeyboardInterrupt:
+        raise Interrupted(f"{goal}: nothing is torn; {_left(parts, len(grid)) or 'nothing is left behind'}") from None
+    finally:
+        if not parts.kept:
+            with contextlib.suppress(OSError):
+                parts.close()
+
+
+def _left(parts: Parts, blocks: int) -> str:
+    """What an unfinished sweep leaves behind."""
+    return f"{parts.kept:,} of {blocks:,} blocks are kept in {parts.folder}; go on with --resume" if parts.kept else ""
+
+
+def _written(grid: Grid, parts: Parts, kind: str, say: Say) -> Written:
+    """Everything worked out, put together and moved to its place."""
+    memory: dict[int, dict[str, Array]] = {}
+    unfit = _worked_out(grid, parts, memory, say)
+    module, function = FORMATS[kind]
+    told = attributes(grid.plan, unfit)
+    getattr(import_module(f"symroof.sweeping.{module}"), function)(grid, parts.whole, told, _filled(grid, parts, memory, say))
+    _move(parts.whole, parts.goal)
+    parts.close()
+    return Written(grid.plan.axes, grid.plan.quantities, warnings(grid.plan, unfit))
+
+
+def _worked_out(grid: Grid, parts: Parts, memory: dict[int, dict[str, Array]], say: Say) -> int:
+    """Every block kept in its part, the only block in memory; returns how many points do not fit."""
+    unfit = done = 0
+    for number, block in enumerate(grid):
+        found = parts.unfit(number)
+        if found is None:
+            values = grid.values(block)
+            found = grid.unfit(block, values)
+            if len(grid) == 1:
+                memory[number] = values
+            else:
+                parts.save(number, found, [values[v.name] for v in grid.variables])
+        unfit, done = unfit + found, done + block.points
+        say("sweeping: point", done, grid.plan.points)
+    return unfit
+
+
+def _filled(grid: Grid, parts: Parts, memory: Mapping[int, dict[str, Array]], say: Say) -> Iterator[tuple[Block, dict[str, Array]]]:
+    """The blocks in order, with their values."""
+    done = 0
+    for number, block in enumerate(grid):
+        names = [variable.name for variable in grid.variables]
+        yield block, memory[number] if number in memory else dict(zip(names, parts.load(number, len(names)), strict=True))
+        done += block.points
+        say("writing: point", done, grid.plan.points)
+
+
+def _format(goal: Path) -> str:
+    ending = goal.suffix.lower()
+    if ending not in FORMATS:
+        said = f"the ending {ending!r} says no format" if ending else "has no ending, so no format"
+        raise InputError(Problem(str(goal), said, hint=nearest(ending, FORMATS)))
+    return ending
+
+
+def _check_goal(goal: Path, kind: str) -> None:
+    """What would fail after a long time fails now."""
+    fault = hint = ""
+    if not goal.parent.is_dir():
+        fault, hint = f"there is no folder {goal.parent}", f"mkdir -p {goal.parent}"
+    elif not os.access(goal.parent, os.W_OK | os.X_OK):
+        fault = f"the folder {goal.parent} cannot be written"
+    elif goal.is_dir() and kind != ".zarr":
+        fault = "is a folder"
+    elif kind == ".zarr" and goal.is_dir() and any(goal.iterdir()) and not any((goal / name).exists() for name in STORES):
+        fault, hint = "is a folder that is no Zarr store, so it is not replaced", "another name"
+    elif kind == ".zarr" and goal.exists() and not goal.is_dir():
+        fault, hint = "is a file, and a Zarr store is a folder", "another name"
+    if fault:
+        raise InputError(Problem(str(goal), fault, hint=hint))
+
+
+def _move(whole: Path, goal: Path) -> None:
+    """The new over the old, in one step for a file; a folder of old makes room and comes back if the new one cannot take its place."""
+    if whole.is_dir():
+        _move_folder(whole, goal)
+        return
+    with whole.open("rb+") as stream:
+        os.fsync(stream.fileno())
+    if goal.exists():
+        os.chmod(whole, goal.stat().st_mode & 0o777)
+    os.replace(whole, goal)
+
+
+def _move_folder(whole: Path, goal: Path) -> None:
+    old = whole.parent / f"old{goal.suffix}"
+    had = goal.exists()
+    if had:
+        os.rename(goal, old)
+    try:
+        os.rename(whole, goal)
+    except BaseException:
+        if had and not goal.exists():
+            os.rename(old, goal)
+        raise
+    if had:
+        shutil.rmtree(old)
+
+
+__all__ = ["Interrupted", "Written", "write"]
