@@ -223,7 +223,8 @@ def _numeric(name: str) -> Symbol:
         symbol = symbol_of(name)
     except ValueError:
         known = [*INPUTS, *ALIASES, *LABELLED, *SWITCHES, *QUANTITIES]
-        raise ValueError(f"no input, quantity or counting choice; {nearest(name, known)}".rstrip("; ")) from None
+        hint = nearest(name, known) or "an axis is batch, prompt, tp, mfu, mem_bandwidth, model, hardware, weights, attention or the like"
+        raise ValueError(f"no input, quantity or counting choice; {hint}") from None
     definition = getattr(symbol, "definition", None)
     if definition and isinstance(parse(definition), (Compare, Largest)):
         raise ValueError("is no number; an axis is an input, or a quantity that can be measured")

@@ -78,11 +78,11 @@ class Grid:
 
     def values(self, block: Block) -> dict[str, Array]:
         """Every quantity of one block."""
-        compiled = self.plan.compiled[block.case]
+        function = self.plan.functions[block.case]
         numeric = self.plan.numeric
         ticks = [axis.floats[a:b] for axis, a, b in zip(numeric, block.start, block.stop, strict=True)]
-        found = dict(zip(compiled.outputs, compiled.codes(*np.ix_(*ticks)), strict=True))
-        return {v.name: self._own(v, found.get(v.name), block, compiled.labels) for v in self.variables}
+        found = dict(zip(function.outputs, function.codes(*np.ix_(*ticks)), strict=True))
+        return {v.name: self._own(v, found.get(v.name), block, function.labels) for v in self.variables}
 
     def _own(self, variable: Variable, found: Array | None, block: Block, labels: Any) -> Array:
         """Along the axes it depends on, and no more."""

@@ -44,8 +44,7 @@ class Parts:
                         str(self.goal), f"what is kept in {self.folder} is of another question", hint="ask the same one, or leave out --resume to start anew"
                     )
                 )
-            for path in self.folder.glob("whole*"):
-                _remove(path)
+            self.discard()
             return
         _remove(self.folder)
         self.folder.mkdir()
@@ -89,6 +88,10 @@ class Parts:
             np.load(stream, allow_pickle=False)
             for _ in range(count):
                 yield np.load(stream, allow_pickle=False)
+
+    def discard(self) -> None:
+        """The goal as far as it was put together goes; the blocks stay."""
+        _remove(self.whole)
 
     def close(self) -> None:
         """Everything is done, or nothing is worth keeping."""

@@ -16,7 +16,7 @@ from symroof.formula.text import text
 from symroof.formula.tree import Compare, Name, Tree, names
 from symroof.results import Answers
 from symroof.sweeping.axes import Axis
-from symroof.sweeping.standin import Compiled, compile_cases
+from symroof.sweeping.functions import Function, functions
 from symroof.theory.quantities import QUANTITIES
 
 NUMBER, TRUTH, LABEL = "number", "truth", "label"
@@ -46,7 +46,7 @@ class Plan:
     """What is worked out: quantities over axes, those of labels first.
 
     Attributes:
-        names: the quantities that each case has a value for.
+        names: the quantities that each case gives all inputs of.
         said: what a reader has to know about the whole.
     """
 
@@ -79,9 +79,9 @@ class Plan:
         return math.prod(self.shape)
 
     @cached_property
-    def compiled(self) -> list[Compiled]:
+    def functions(self) -> list[Function]:
         """A function of the numeric axes for every case."""
-        return compile_cases(self.names, [axis.name for axis in self.numeric], self.cases)
+        return functions(self.names, [axis.name for axis in self.numeric], self.cases)
 
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
@@ -89,17 +89,16 @@ class Plan:
         return tuple(self._variable(name) for name in self.quantities)
 
     def _variable(self, name: str) -> Variable:
-        having = [i for i, known in enumerate(self.names) if name in known]
-        symbol = self.cases[having[0]].case.theory.symbol(name)
-        moved = frozenset().union(*(self.compiled[i].depends[name] for i in having))
+        having = [i for i, function in enumerate(self.functions) if name in function.outputs]
+        symbol = self.cases[0].case.theory.symbol(name)
+        if not having:  # it is known and has no value anywhere, such as a queue that only grows
+            return Variable(name, NUMBER, (), symbol.unit, symbol.meaning, everywhere=False)
+        moved = frozenset().union(*(self.functions[i].depends[name] for i in having))
         apart = self.apart([self.reached(i, name) if i in having else {} for i in range(len(self.cases))])
-        labels = tuple(dict.fromkeys(label for i in having for label in self.compiled[i].labels.get(name, ())))
-        kind = LABEL if labels else TRUTH if self._truth(having[0], name) else NUMBER
+        labels = tuple(dict.fromkeys(label for i in having for label in self.functions[i].labels.get(name, ())))
+        kind = LABEL if labels else TRUTH if isinstance(self.cases[having[0]].case.stands_for(name), Compare) else NUMBER
         dims = tuple(axis.name for axis in self.axes if axis.name in (apart if axis.labelled else moved))
         return Variable(name, kind, dims, symbol.unit, symbol.meaning, labels, len(having) == len(self.cases))
-
-    def _truth(self, case: int, name: str) -> bool:
-        return isinstance(self.cases[case].case.stands_for(name), Compare)
 
     def apart(self, told: Sequence[Any]) -> frozenset[str]:
         """The axes of labels along which something differs, given what it is in every case, in the order of the cases."""

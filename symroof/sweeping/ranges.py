@@ -10,12 +10,11 @@ from symroof.formula.tree import Num
 from symroof.specs.fields import Span, in_unit
 from symroof.specs.study import setting, symbol_of
 from symroof.theory.symbols import INPUTS, SHARES, Symbol
-from symroof.units import UnitError, parse_number
+from symroof.units import NUMBER, UnitError, parse_number
 
 MOST_ON_AXIS = 1_000_000
 """Values of one axis: more of them than this is a slip of the pen, or belongs on two axes."""
 FORMS = "a:b, a:b:x2, a:b:+128, or a list such as 1,2,4"
-UNIT = re.compile(r"^[\s\d.,_eE+-]*")
 GROUPED = re.compile(r"0\d+(\.\d*)?$")
 """What a comma that was to group thousands leaves behind: ``1,024`` is 1 and 024."""
 
@@ -76,7 +75,7 @@ def _progression(name: str, text: str) -> Iterator[Fraction]:
     parts = [part.strip() for part in text.split(":")]
     if not 2 <= len(parts) <= 3 or not all(parts):
         raise ValueError(f"{text.strip()[:60]!r} is no range; write {FORMS}")
-    symbol, unit = symbol_of(name), UNIT.sub("", parts[1])
+    symbol, unit = symbol_of(name), _unit(parts[1])
     first, last = single(name, _with_unit(parts[0], unit)), single(name, parts[1])
     if first > last:
         raise ValueError(f"{text.strip()[:60]!r} runs backwards; write {':'.join((parts[1], parts[0], *parts[2:]))}")
@@ -86,9 +85,15 @@ def _progression(name: str, text: str) -> Iterator[Fraction]:
     return _whole(symbol, values)
 
 
+def _unit(text: str) -> str:
+    """What stands behind the number; nothing where there is no number."""
+    match = re.match(rf"{NUMBER}\s*", text)
+    return text[match.end() :] if match else ""
+
+
 def _with_unit(text: str, unit: str) -> str:
     """``2`` of ``2:8 TB/s`` is in TB/s."""
-    return text if UNIT.sub("", text) or not unit else f"{text} {unit}"
+    return f"{text} {unit}" if unit and re.fullmatch(NUMBER, text) else text
 
 
 def _plain_step(symbol: Symbol, ends: list[str]) -> str:
@@ -96,7 +101,7 @@ def _plain_step(symbol: Symbol, ends: list[str]) -> str:
     bare = all(re.fullmatch(r"\+?\d+", end) for end in ends)
     if symbol.counted or (bare and symbol.name not in SHARES):
         return "1"
-    raise ValueError(f"{':'.join(ends)!r} needs a step: {':'.join(ends)}:x2 times two, or {':'.join(ends)}:+{_with_unit('1', UNIT.sub('', ends[1]))}")
+    raise ValueError(f"{':'.join(ends)!r} needs a step: {':'.join(ends)}:x2 times two, or {':'.join(ends)}:+{_with_unit('1', _unit(ends[1]))}")
 
 
 def _amount(symbol: Symbol, text: str, unit: str) -> Fraction:

@@ -39,7 +39,8 @@ def asked(names: Iterable[str]) -> list[str]:
         elif base_name(name) in THRESHOLDS:
             problems.append(Problem("--quantity", "is a threshold, not a quantity", path=written[:60], hint=f"`symroof solve {written[:60]}`"))
         else:
-            problems.append(Problem("--quantity", "no such quantity or input", path=written[:60], hint=nearest(name, [*QUANTITIES, *INPUTS])))
+            hint = nearest(name, [*QUANTITIES, *INPUTS]) or "`symroof list quantities` shows them"
+            problems.append(Problem("--quantity", "no such quantity or input", path=written[:60], hint=hint))
     if problems:
         raise InputError(problems)
     return list(found)
@@ -52,7 +53,9 @@ def known_in(cases: Sequence[Answers], names: Sequence[str] | None, axes: frozen
         InputError: a quantity that was asked for has no value in any case, with what it needs.
     """
     wanted = [name for name in (FIRST if names is None else names) if name not in axes]
-    if any(_timed(case, name) for case in cases[:1] for name in wanted) and FITS not in [*wanted, *axes]:
+    if not wanted:
+        raise InputError(Problem("sweep", "every quantity that is asked for is an axis", hint="ask for one that is worked out, such as -q itl"))
+    if any(cases[0].case.theory.timed(name) for name in wanted) and FITS not in [*wanted, *axes]:
         wanted.append(FITS)
     lacking = [{name: why for name in wanted if (why := lacks(case, name))} for case in cases]
     nowhere = {name: why for name, why in lacking[0].items() if all(name in missing for missing in lacking)}
@@ -63,10 +66,6 @@ def known_in(cases: Sequence[Answers], names: Sequence[str] | None, axes: frozen
         raise InputError(Problem("sweep", "none of the usual quantities has a value", path=wanted[0], hint="; ".join(dict.fromkeys(nowhere.values()))))
     said = [f"whether a point fits in memory is not known: {nowhere[FITS]}"] if FITS in nowhere else []
     return found, [[name for name in found if name not in missing] for missing in lacking], said
-
-
-def _timed(case: Answers, name: str) -> bool:
-    return case.case.theory.timed(name)
 
 
 def lacks(case: Answers, name: str) -> str:

@@ -66,14 +66,13 @@ def write(plan: Plan, out: str | os.PathLike[str], resume: bool = False, say: Sa
     except KeyboardInterrupt:
         raise Interrupted(f"{goal}: nothing is torn; {_left(parts, len(grid)) or 'nothing is left behind'}") from None
     finally:
-        if not parts.kept:
-            with contextlib.suppress(OSError):
-                parts.close()
+        with contextlib.suppress(OSError):
+            (parts.discard if parts.kept else parts.close)()
 
 
 def _left(parts: Parts, blocks: int) -> str:
     """What an unfinished sweep leaves behind."""
-    return f"{parts.kept:,} of {blocks:,} blocks are kept in {parts.folder}; go on with --resume" if parts.kept else ""
+    return f"{parts.kept:,} of {blocks:,} blocks are kept in {parts.folder}; go on with --resume, or remove that folder" if parts.kept else ""
 
 
 def _written(grid: Grid, parts: Parts, kind: str, say: Say) -> Written:
@@ -154,16 +153,15 @@ def _move(whole: Path, goal: Path) -> None:
 
 def _move_folder(whole: Path, goal: Path) -> None:
     old = whole.parent / f"old{goal.suffix}"
-    had = goal.exists()
-    if had:
-        os.rename(goal, old)
     try:
+        if goal.exists():
+            os.rename(goal, old)
         os.rename(whole, goal)
     except BaseException:
-        if had and not goal.exists():
+        if old.exists() and not goal.exists():
             os.rename(old, goal)
         raise
-    if had:
+    if old.exists():
         shutil.rmtree(old)
 
 

@@ -1,0 +1,62 @@
+"""Reading a sweep's files back as the same kind of thing: names to columns of points."""
+
+import csv
+
+import numpy as np
+
+FORMATS = ("csv", "parquet", "nc", "zarr")
+
+
+def points(path):
+    """Every point of a file as a mapping from names to a number, a truth, a text or None."""
+    return {".csv": _csv, ".parquet": _parquet, ".nc": _grid, ".zarr": _grid}[path.suffix](path)
+
+
+def _csv(path):
+    with path.open(newline="", encoding="utf-8") as stream:
+        return [{name: _read(text) for name, text in row.items()} for row in csv.DictReader(stream)]
+
+
+def _read(text):
+    if text in ("true", "false"):
+        return text == "true"
+    try:
+        return float(text) if text else None
+    except ValueError:
+        return text
+
+
+def _parquet(path):
+    import pyarrow.parquet
+
+    return pyarrow.parquet.read_table(path).to_pylist()
+
+
+def _grid(path):
+    import xarray
+
+    with xarray.open_dataset(path, engine="netcdf4") if path.suffix == ".nc" else xarray.open_zarr(path, chunks=None) as found:
+        found = found.load().broadcast_like(found)
+        return list(_rows(found))
+
+
+def _rows(found):
+    dims = list(found.indexes)
+    order = [name for name in found.attrs.get("order", "").split() if name] or dims
+    sizes = [found.sizes[name] for name in order]
+    for at in np.ndindex(*sizes):
+        place = dict(zip(order, at, strict=True))
+        yield {
+            **{name: found[name].values[i].item() for name, i in place.items()},
+            **{
+                name: _plain(variable, variable.isel({k: v for k, v in place.items() if k in variable.dims}).values.item())
+                for name, variable in found.data_vars.items()
+            },
+        }
+
+
+def _plain(variable, value):
+    if "flag_meanings" in variable.attrs:
+        word = variable.attrs["flag_meanings"].split()[list(variable.attrs["flag_values"]).index(value)]
+        return {"none": None, "yes": True, "no": False}.get(word, word)
+    return None if isinstance(value, float) and np.isnan(value) else value
