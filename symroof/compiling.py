@@ -1,0 +1,185 @@
+"""Quantities of a case as one NumPy function: what a sweep calls a million times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symroof.formula.evaluate import NoValue
+from symroof.numeric.building import Builder
+from symroof.numeric.graph import Graph, frozen
+from symroof.numeric.program import NO_LABEL, Output, Program
+from symroof.results import Answers
+from symroof.specs.errors import InputError, Problem
+from symroof.study import Study, known
+from symroof.theory.symbols import Symbol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A function of arrays that broadcast against each other, as NumPy's own do. It can be pickled, and holds no case.
+
+    Numbers come in base units. Where a quantity has no value (a queue without a steady state, a division by zero) it is
+    NaN; a label is then empty. Outputs of cases that do not fit in memory are numbers all the same: ask for ``fits`` beside.
+    """
+
+    symbols: tuple[Symbol, ...]
+    inputs: tuple[str, ...]
+    program: Program = field(repr=False)
+    single: bool = False
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The quantities, in the order of the results."""
+        return tuple(output.name for output in self.program.outputs)
+
+    @property
+    def units(self) -> Mapping[str, str]:
+        """The base unit of every output."""
+        return MappingProxyType({symbol.name: symbol.unit for symbol in self.symbols})
+
+    @property
+    def labels(self) -> Mapping[str, tuple[str, ...]]:
+        """What the codes of outputs that are labels stand for."""
+        return MappingProxyType({output.name: output.labels for output in self.program.outputs if output.labels})
+
+    @cached_property
+    def depends(self) -> Mapping[str, frozenset[str]]:
+        """The inputs that each output moves with."""
+        graph = self.program.graph
+        return MappingProxyType({o.name: frozenset().union(*(graph.inputs_of(form) for form in o.forms)) for o in self.program.outputs})
+
+    def __call__(self, *arrays: Any, out: Any = None) -> Any:
+        """The outputs at these inputs: one array where one quantity was asked for by name, else a tuple.
+
+        ``out`` takes the results as NumPy's functions do: an array of the full shape for each output, floats for numbers
+        and truths (``bool``) for truths; for labels use :meth:`codes`.
+
+        Raises:
+            ValueError: another number of arrays than of inputs, shapes that do not broadcast, ``out`` of another shape.
+        """
+        if out is not None and self.labels:
+            raise ValueError("labels are texts: codes(..., out=...) writes their places")
+        given = (out,) if self.single and out is not None and not isinstance(out, tuple) else out
+        found = tuple(self._spelled(output, codes) for output, codes in zip(self.program.outputs, self.codes(*arrays, out=given), strict=True))
+        plain = tuple(x if isinstance(x, str) or x.ndim else x[()] for x in found)
+        return plain[0] if self.single else plain
+
+    def codes(self, *arrays: Any, out: Sequence[Any] | None = None) -> tuple[np.ndarray[Any, Any], ...]:
+        """The same with labels as places in :attr:`labels` (``int8``), ``-1`` where there is none."""
+        if len(arrays) != len(self.inputs):
+            raise ValueError(f"takes {len(self.inputs)} arrays ({', '.join(self.inputs)}), not {len(arrays)}")
+        inputs = [np.asarray(x, dtype=float) for x in arrays]
+        if out is not None:
+            self._check_room(out, np.broadcast_shapes(*(x.shape for x in inputs)))
+        return self.program.run(inputs, out)
+
+    def _check_room(self, out: Sequence[Any], shape: tuple[int, ...]) -> None:
+        if len(out) != len(self.outputs):
+            raise ValueError(f"out has {len(out)} arrays for {len(self.outputs)} outputs")
+        for output, array in zip(self.program.outputs, out, strict=True):
+            if array.shape != shape or array.dtype != output.dtype:
+                raise ValueError(f"out for {output.name} has to be {output.dtype} of shape {shape}, not {array.dtype} of {array.shape}")
+
+    def _spelled(self, output: Output, found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        return np.array([*output.labels, ""])[found] if output.labels else found
+
+
+def compile(quantities: str | Sequence[str], inputs: Sequence[str], study: Study | Answers | None = None, **case: Any) -> Compiled:
+    """Quantities as a NumPy function of some inputs, everything else as the first case of a study (or the keywords) has it.
+
+    What no input moves is folded to a number, exactly. Called with the axes of a grid (shapes that broadcast: ``batch[:, None],
+    prompt[None, :]``), it works along axes what moves along one, and in blocks that fit a core's cache what moves along two.
+    Roundings and comparisons that floats cannot decide are decided by exact arithmetic, so ``fits`` is never wrong.
+
+    >>> import numpy as np
+    >>> itl = compile("itl", ["batch"], model="llama-3-8b", hardware="h100-sxm", prompt=1024)
+    >>> [f"{1e3*t:.2f}" for t in itl(np.array([1, 16, 256]))]
+    ['4.52', '5.15', '15.14']
+    >>> both = compile(["fits", "decode_bound"], ["batch", "prompt"], model="llama-3-8b", hardware="h100-sxm")
+    >>> fits, bound = both(np.array([[1], [512]]), np.array([[1024, 8192]]))
+    >>> fits.tolist(), bound.tolist()
+    ([[True, True], [False, False]], [['memory', 'memory'], ['memory', 'memory']])
+
+    An input may be a quantity too: it then stands for itself, and what depends on it follows.
+
+    Raises:
+        InputError: an unknown quantity or input, an input twice, a quantity that needs what is not given.
+    """
+    answers = study if isinstance(study, Answers) else (study or Study(**case)).first
+    names = (quantities,) if isinstance(quantities, str) else tuple(quantities)
+    return _compiled(tuple(map(known, names)), _moved(inputs), answers, isinstance(quantities, str))
+
+
+def compile_cases(quantities: Sequence[str], inputs: Sequence[str], cases: Iterable[Answers]) -> list[Compiled]:
+    """The same quantities as a function for each of several cases.
+
+    Raises:
+        InputError: as :func:`compile`.
+    """
+    names, moved = tuple(map(known, quantities)), _moved(inputs)
+    return [_compiled(names, moved, answers, False) for answers in cases]
+
+
+def _moved(inputs: Sequence[str]) -> tuple[str, ...]:
+    moved = tuple(map(known, inputs))
+    if not moved:
+        raise InputError(Problem("inputs", "a function needs one at least", hint="such as batch"))
+    for i, name in enumerate(moved):
+        if name in moved[:i]:
+            raise InputError(Problem("inputs", "is given twice", path=name))
+    return moved
+
+
+def _compiled(names: tuple[str, ...], inputs: tuple[str, ...], answers: Answers, single: bool) -> Compiled:
+    builder = Builder(answers.case, inputs)
+    outputs = tuple(_output(name, builder) for name in names)
+    symbols = tuple(answers.case.theory.symbol(name) for name in names)
+    return Compiled(symbols, inputs, Program(pruned(builder.graph, outputs), outputs), single)
+
+
+def _output(name: str, builder: Builder) -> Output:
+    """One quantity, as what kind it is.
+
+    Raises:
+        InputError: it has no value whatever the inputs are.
+    """
+    try:
+        match builder.result(name):
+            case bool() as truth:
+                return Output(name, relation="=", constant=truth)
+            case str() as label:
+                return Output(name, labels=(label,), constant=0)
+            case (str() as relation, dict() as difference):
+                return Output(name, (frozen(difference),), relation=relation)
+            case (tuple() as labels, list() as arms):
+                return Output(name, tuple(frozen(arm) for arm in arms), labels=labels)
+            case dict() as polynomial:
+                return Output(name, (frozen(builder.graph.absorbed(polynomial)),))
+    except NoValue as error:
+        raise InputError(Problem(name, f"has no value here: {error}")) from None
+    raise TypeError(name)
+
+
+def pruned(graph: Graph, outputs: Iterable[Output]) -> Graph:
+    """The graph with what the outputs speak of, and nothing else."""
+    kept: set[str] = set()
+
+    def keep(forms: Iterable[Any]) -> None:
+        for name in {name for form in forms for monomial, _ in form for name, _ in monomial if name in graph.operations and name not in kept}:
+            kept.add(name)
+            keep(graph.operations[name].args)
+
+    keep(form for output in outputs for form in output.forms)
+    return Graph(graph.inputs, {name: operation for name, operation in graph.operations.items() if name in kept})
+
+
+__all__ = ["NO_LABEL", "Compiled", "compile", "compile_cases"]
