@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -64,13 +64,17 @@ class Grid:
     def __init__(self, plan: Plan, most: int = BLOCK) -> None:
         self.plan = plan
         self.cuts = slabs(tuple(map(len, plan.numeric)), most)
+        self.together = max(1, most // math.prod(map(len, plan.numeric)))
 
     def __len__(self) -> int:
-        return len(self.cuts) * len(self.plan.cases)
+        """Batches there are."""
+        return -(-len(self.plan.cases) // self.together) * len(self.cuts)
 
-    def block(self, number: int) -> Block:
-        case, cut = divmod(number, len(self.cuts))
-        return Block(case, *self.cuts[cut])
+    def batch(self, number: int) -> list[Block]:
+        """Blocks that are kept and written together: one of a large grid, or those of several cases of a small one."""
+        place, cut = divmod(number, len(self.cuts))
+        cases = range(place * self.together, min((place + 1) * self.together, len(self.plan.cases)))
+        return [Block(case, *self.cuts[cut]) for case in cases]
 
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
@@ -112,7 +116,14 @@ class Grid:
                 return None
         return tuple(places)
 
-    def unfit(self, block: Block, values: dict[str, Array]) -> int:
+    def put(self, block: Block, values: Mapping[str, Array], goals: Mapping[str, Any]) -> None:
+        """A block's values to where they go in the whole."""
+        for variable in self.variables:
+            place = self.region(variable, block)
+            if place is not None:
+                goals[variable.name][place] = values[variable.name].reshape([part.stop - part.start for part in place])
+
+    def unfit(self, block: Block, values: Mapping[str, Array]) -> int:
         """Points of a block that do not fit in memory."""
         return 0 if "fits" not in values else int((values["fits"] == 0).sum()) * block.points // max(1, values["fits"].size)
 
@@ -125,17 +136,13 @@ class Grid:
         own = tuple(n if axis.name in variable.dims else 1 for n, axis in zip(block.shape, self.plan.numeric, strict=True))
         return np.broadcast_to(values.reshape(own), block.shape).ravel()
 
-    def __iter__(self) -> Iterator[Block]:
-        return (self.block(number) for number in range(len(self)))
+    def __iter__(self) -> Iterator[list[Block]]:
+        return (self.batch(number) for number in range(len(self)))
 
 
 def collected(grid: Grid) -> dict[str, Array]:
     """Every quantity whole, in memory, along the axes it depends on."""
     found = {v.name: np.empty(grid.sizes(v), dtype=np.float64 if v.kind == NUMBER else np.int8) for v in grid.variables}
-    for block in grid:
-        values = grid.values(block)
-        for variable in grid.variables:
-            place = grid.region(variable, block)
-            if place is not None:
-                found[variable.name][place] = values[variable.name].reshape(found[variable.name][place].shape)
+    for block in itertools.chain.from_iterable(grid):
+        grid.put(block, grid.values(block), found)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -27,10 +28,11 @@ def write_netcdf(grid: Grid, path: Path, told: Mapping[str, str], filled: Filled
         with netCDF4.Dataset(path, "a") as file:
 
             def create(variable: Variable, chunks: tuple[int, ...]) -> Any:
+                kind = np.dtype(_kind(variable))
                 fill = np.nan if variable.kind == NUMBER else False
-                return file.createVariable(
-                    variable.name, _kind(variable), variable.dims, compression="zlib", complevel=1, chunksizes=chunks or None, fill_value=fill
-                )
+                room = math.prod(chunks) * kind.itemsize  # each chunk is written once and whole: a cache of one is enough
+                packed: dict[str, Any] = {"compression": "zlib", "complevel": 1, "chunksizes": chunks, "chunk_cache": room} if chunks else {}
+                return file.createVariable(variable.name, kind, variable.dims, fill_value=fill, **packed)
 
             _fill(grid, filled, create, lambda made, attributes: made.setncatts(attributes))
     except RuntimeError as error:  # how the library tells of a full disk
@@ -78,18 +80,14 @@ def _fill(grid: Grid, filled: Filled, create: Callable[[Variable, tuple[int, ...
         tell(made[variable.name], variable_attributes(variable) | (flags(variable) if variable.kind != NUMBER else {}))
         if whole:
             small[variable.name] = np.empty(sizes, dtype=_kind(variable))
-    for block, values in filled:
-        for variable in grid.variables:
-            place = grid.region(variable, block)
-            if place is not None:
-                goal = small.get(variable.name, made[variable.name])
-                goal[place] = values[variable.name].reshape([part.stop - part.start for part in place])
+    for block, values in itertools.chain.from_iterable(filled):
+        grid.put(block, values, made | small)
     for name, array in small.items():
         made[name][...] = array
 
 
 def _chunks(grid: Grid, variable: Variable) -> tuple[int, ...]:
     """As much as one block brings, so that no chunk is written twice."""
-    first = grid.block(0)
+    first = grid.batch(0)[0]
     sizes = {axis.name: 1 for axis in grid.plan.labelled} | {axis.name: n for axis, n in zip(grid.plan.numeric, first.shape, strict=True)}
     return tuple(sizes[name] for name in variable.dims)

@@ -20,7 +20,7 @@ SCHEMA = "symroof/sweep-parts/1"
 class Parts:
     """The folder of one goal; it goes when the goal is whole, or when it holds nothing worth keeping.
 
-    A part is the count of points that do not fit, then every quantity's values of one block, as NumPy writes arrays. It is
+    A part is the count of points that do not fit, then every quantity's values of one batch of blocks, as NumPy writes arrays. It is
     moved to its name when it is whole, so a part that is there is whole.
     """
 
@@ -29,14 +29,14 @@ class Parts:
         self.folder = goal.parent / f".symroof-{goal.name}.parts"
         self.manifest = self.folder / "manifest.json"
 
-    def open(self, digest: str, blocks: int, resume: bool) -> None:
+    def open(self, digest: str, parts: int, resume: bool) -> None:
         """Make the folder, or with ``resume`` go on in the one that is there; what is left of anything else goes.
 
         Raises:
             InputError: what is there belongs to another question.
             OSError: the folder cannot be written.
         """
-        wanted = {"schema": SCHEMA, "digest": digest, "blocks": blocks}
+        wanted = {"schema": SCHEMA, "digest": digest, "parts": parts}
         if resume and self.folder.is_dir():
             if self._said() != wanted:
                 raise InputError(
@@ -58,7 +58,7 @@ class Parts:
 
     @property
     def kept(self) -> int:
-        """Blocks that are there."""
+        """Parts that are there."""
         return sum(1 for _ in self.folder.glob("*.part")) if self.folder.is_dir() else 0
 
     @property
@@ -67,7 +67,7 @@ class Parts:
         return self.folder / f"whole{self.goal.suffix}"
 
     def save(self, number: int, unfit: int, values: Sequence[Array]) -> None:
-        """Keep one block."""
+        """Keep one batch."""
         path = self._path(number)
         with path.with_suffix(".new").open("wb") as stream:
             for array in (np.array(unfit), *values):
@@ -83,14 +83,14 @@ class Parts:
         return None
 
     def load(self, number: int, count: int) -> Iterator[Array]:
-        """The values of one block, quantity by quantity."""
+        """The values of one batch, block by block and quantity by quantity."""
         with self._path(number).open("rb") as stream:
             np.load(stream, allow_pickle=False)
             for _ in range(count):
                 yield np.load(stream, allow_pickle=False)
 
     def discard(self) -> None:
-        """The goal as far as it was put together goes; the blocks stay."""
+        """The goal as far as it was put together goes; the parts stay."""
         _remove(self.whole)
 
     def close(self) -> None:

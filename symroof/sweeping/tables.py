@@ -16,7 +16,8 @@ from symroof.sweeping.blocks import Array, Block, Grid
 from symroof.sweeping.plan import NUMBER, TRUTH, Variable
 from symroof.sweeping.told import axis_attributes, variable_attributes
 
-Filled = Iterable[tuple[Block, dict[str, Array]]]
+Filled = Iterable[list[tuple[Block, dict[str, Array]]]]
+"""Batches of blocks in order, each block with its values."""
 
 
 def write_csv(grid: Grid, path: Path, told: Mapping[str, str], filled: Filled) -> None:
@@ -24,16 +25,16 @@ def write_csv(grid: Grid, path: Path, told: Mapping[str, str], filled: Filled) -
     options = pyarrow.csv.WriteOptions(include_header=False, quoting_style="needed")
     with path.open("wb") as stream:
         stream.write((",".join([*grid.plan.dims, *grid.plan.quantities]) + "\n").encode())
-        for block, values in filled:
-            pyarrow.csv.write_csv(_plain(_table(grid, block, values)), stream, options)
+        for batch in filled:
+            pyarrow.csv.write_csv(_plain(_rows(grid, batch)), stream, options)
 
 
 def write_parquet(grid: Grid, path: Path, told: Mapping[str, str], filled: Filled) -> None:
-    """A row group a block; labels are dictionaries, units and meanings stand with the columns, the rest with the file."""
+    """A row group a batch; labels are dictionaries, units and meanings stand with the columns, the rest with the file."""
     schema = _schema(grid).with_metadata(dict(told))
     with pyarrow.parquet.ParquetWriter(path, schema, compression="zstd") as writer:
-        for block, values in filled:
-            writer.write_table(_table(grid, block, values).cast(schema))
+        for batch in filled:
+            writer.write_table(_rows(grid, batch).cast(schema))
 
 
 def _schema(grid: Grid) -> pa.Schema:
@@ -49,6 +50,10 @@ def _type(variable: Variable) -> pa.DataType:
     if variable.kind == NUMBER:
         return pa.float64()
     return pa.bool_() if variable.kind == TRUTH else pa.dictionary(pa.int8(), pa.string())
+
+
+def _rows(grid: Grid, batch: list[tuple[Block, dict[str, Array]]]) -> pa.Table:
+    return pa.concat_tables([_table(grid, block, values) for block, values in batch]).combine_chunks()
 
 
 def _table(grid: Grid, block: Block, values: dict[str, Array]) -> pa.Table:

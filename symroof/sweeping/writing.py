@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -27,6 +27,7 @@ FORMATS = {
 STORES = (".zgroup", "zarr.json", ".zmetadata")
 """What makes a folder a Zarr store."""
 
+Values = dict[str, Array]
 Say = Callable[[str, int, int], None]
 """Told what is being done, how many points of it are done, and how many there are."""
 
@@ -47,7 +48,7 @@ class Written:
 def write(plan: Plan, out: str | os.PathLike[str], resume: bool = False, say: Say = lambda *_: None, most: int = BLOCK) -> Written:
     """Work a sweep out into a file whose ending says the format; the goal is the old file or the whole new one, never a part.
 
-    A sweep of more than one block keeps the blocks it has beside the goal, and goes on there with ``resume``.
+    A sweep of more than one batch keeps the batches it has beside the goal, and goes on there with ``resume``.
 
     Raises:
         InputError: a goal that cannot be written, a full disk, parts of another question.
@@ -72,12 +73,12 @@ def write(plan: Plan, out: str | os.PathLike[str], resume: bool = False, say: Sa
 
 def _left(parts: Parts, blocks: int) -> str:
     """What an unfinished sweep leaves behind."""
-    return f"{parts.kept:,} of {blocks:,} blocks are kept in {parts.folder}; go on with --resume, or remove that folder" if parts.kept else ""
+    return f"{parts.kept:,} of {blocks:,} parts are kept in {parts.folder}; go on with --resume, or remove that folder" if parts.kept else ""
 
 
 def _written(grid: Grid, parts: Parts, kind: str, say: Say) -> Written:
     """Everything worked out, put together and moved to its place."""
-    memory: dict[int, dict[str, Array]] = {}
+    memory: list[Values] = []
     unfit = _worked_out(grid, parts, memory, say)
     module, function = FORMATS[kind]
     told = attributes(grid.plan, unfit)
@@ -87,30 +88,31 @@ def _written(grid: Grid, parts: Parts, kind: str, say: Say) -> Written:
     return Written(grid.plan.axes, grid.plan.quantities, warnings(grid.plan, unfit))
 
 
-def _worked_out(grid: Grid, parts: Parts, memory: dict[int, dict[str, Array]], say: Say) -> int:
-    """Every block kept in its part, the only block in memory; returns how many points do not fit."""
+def _worked_out(grid: Grid, parts: Parts, memory: list[Values], say: Say) -> int:
+    """Every batch kept in its part, the only one in memory; returns how many points do not fit."""
     unfit = done = 0
-    for number, block in enumerate(grid):
+    for number, blocks in enumerate(grid):
         found = parts.unfit(number)
         if found is None:
-            values = grid.values(block)
-            found = grid.unfit(block, values)
+            values = [grid.values(block) for block in blocks]
+            found = sum(grid.unfit(block, own) for block, own in zip(blocks, values, strict=True))
             if len(grid) == 1:
-                memory[number] = values
+                memory += values
             else:
-                parts.save(number, found, [values[v.name] for v in grid.variables])
-        unfit, done = unfit + found, done + block.points
+                parts.save(number, found, [own[v.name] for own in values for v in grid.variables])
+        unfit, done = unfit + found, done + sum(block.points for block in blocks)
         say("sweeping: point", done, grid.plan.points)
     return unfit
 
 
-def _filled(grid: Grid, parts: Parts, memory: Mapping[int, dict[str, Array]], say: Say) -> Iterator[tuple[Block, dict[str, Array]]]:
-    """The blocks in order, with their values."""
+def _filled(grid: Grid, parts: Parts, memory: list[Values], say: Say) -> Iterator[list[tuple[Block, Values]]]:
+    """The batches in order, each block with its values."""
     done = 0
-    for number, block in enumerate(grid):
-        names = [variable.name for variable in grid.variables]
-        yield block, memory[number] if number in memory else dict(zip(names, parts.load(number, len(names)), strict=True))
-        done += block.points
+    names = [variable.name for variable in grid.variables]
+    for number, blocks in enumerate(grid):
+        kept = parts.load(number, len(names) * len(blocks)) if len(grid) > 1 else iter(())
+        yield list(zip(blocks, memory or [dict(zip(names, kept, strict=False)) for _ in blocks], strict=True))
+        done += sum(block.points for block in blocks)
         say("writing: point", done, grid.plan.points)
 
 

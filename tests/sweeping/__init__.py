@@ -36,16 +36,13 @@ def _grid(path):
     import xarray
 
     with xarray.open_dataset(path, engine="netcdf4") if path.suffix == ".nc" else xarray.open_zarr(path, chunks=None) as found:
-        found = found.load().broadcast_like(found)
-        return list(_rows(found))
+        return list(_rows(found.load()))
 
 
 def _rows(found):
     dims = list(found.indexes)
-    order = [name for name in found.attrs.get("order", "").split() if name] or dims
-    sizes = [found.sizes[name] for name in order]
-    for at in np.ndindex(*sizes):
-        place = dict(zip(order, at, strict=True))
+    for at in np.ndindex(*(found.sizes[name] for name in dims)):
+        place = dict(zip(dims, at, strict=True))
         yield {
             **{name: found[name].values[i].item() for name, i in place.items()},
             **{
