@@ -17,7 +17,7 @@ from symroof.specs.errors import InputError, Problem, nearest
 from symroof.specs.model import ModelSpec
 from symroof.specs.study import precision_names, symbol_of
 from symroof.supply import ROLE_INPUT
-from symroof.sweeping.ranges import MOST_ON_AXIS, TooMany, numbers, single
+from symroof.sweeping.ranges import MOST_ON_AXIS, TooMany, Values, numbers, single
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES, expand_detail
 from symroof.theory.symbols import ALIASES, INPUTS, Symbol, canonical
@@ -45,7 +45,7 @@ class Axis:
     """
 
     name: str
-    values: tuple[Fraction, ...] | tuple[str, ...]
+    values: Values | tuple[str, ...]
     choices: tuple[Selection, ...] = ()
     meaning: str = ""
 
@@ -75,6 +75,8 @@ class Axis:
 
         if self.labelled:
             return np.array(self.values, dtype=np.str_)
+        if isinstance(self.values, range):
+            return np.arange(self.values.start, self.values.stop, self.values.step, dtype=np.int64)
         whole = all(isinstance(v, Fraction) and v.denominator == 1 and abs(v) < 2**53 for v in self.values)
         return np.array([int(v) for v in self.values], dtype=np.int64) if whole else self.floats
 
@@ -83,7 +85,7 @@ class Axis:
         """The numbers as the compiled functions take them."""
         import numpy as np
 
-        return np.array([float(v) for v in self.values], dtype=np.float64)
+        return self.array.astype(np.float64) if isinstance(self.values, range) else np.array([float(v) for v in self.values], dtype=np.float64)
 
 
 def read_over(texts: Iterable[str], origin: str = "--over") -> list[Axis]:
@@ -187,14 +189,15 @@ def _switched(name: str, items: list[Any]) -> Axis:
     return _labels_of(name, texts, LABELLED["detail"] if name == "detail" else f"counting choice: {name}", lambda text: Selection(assume={name: text}))
 
 
-def _numbers(name: str, values: Any) -> tuple[Fraction, ...]:
+def _numbers(name: str, values: Any) -> Values:
     symbol = _numeric(name)
     if isinstance(values, str):
         return numbers(name, values)
-    items = _items(values)
+    if isinstance(values, range) and values and values.step > 0 and symbol.unit != "s":
+        return numbers(name, f"{values[0]}:{values[-1]}:{values.step}")
     found: dict[Fraction, None] = {}
-    for item in items:
-        found.update(dict.fromkeys(numbers(name, item) if isinstance(item, str) else (single(name, _exact(item, symbol)),)))
+    for item in _items(values):
+        found.update(dict.fromkeys(map(Fraction, numbers(name, item)) if isinstance(item, str) else (single(name, _exact(item, symbol)),)))
     return tuple(found)
 
 

@@ -77,7 +77,7 @@ def as_json(plan: Plan) -> tuple[dict[str, Any], list[str]]:
     return {
         "schema": SCHEMA,
         "dims": list(plan.dims),
-        "coords": {axis.name: [bare(value) for value in axis.values] for axis in plan.axes},
+        "coords": {axis.name: [value if isinstance(value, (int, str)) else bare(value) for value in axis.values] for axis in plan.axes},
         "data": {v.name: _listed(v, _spread(plan, v, found[v.name])) for v in grid.variables},
         "units": {**{axis.name: axis.unit for axis in plan.numeric}, **{v.name: v.unit for v in grid.variables}},
         "title": plan.title,

@@ -130,6 +130,6 @@ class Plan:
     def digest(self) -> str:
         """The whole question in one word: the same word, the same numbers."""
         cases = [{n: text(tree) for name in known for n, tree in sorted(self.reached(i, name).items())} for i, known in enumerate(self.names)]
-        axes = [(axis.name, [str(value) for value in axis.values]) for axis in self.axes]
+        axes = [(axis.name, str(axis.values) if isinstance(axis.values, range) else [str(value) for value in axis.values]) for axis in self.axes]
         said = json.dumps([__version__, axes, self.quantities, self.names, cases, self.said], sort_keys=True)
         return hashlib.sha256(said.encode()).hexdigest()

@@ -29,7 +29,11 @@ class TooMany(ValueError):
         )
 
 
-def numbers(name: str, text: str) -> tuple[Fraction, ...]:
+Values = tuple[Fraction, ...] | range
+"""Exact values in order; whole ones that follow each other are a range, which takes no room."""
+
+
+def numbers(name: str, text: str) -> Values:
     """The values of a numeric axis in base units, in written order; one that stands twice counts once.
 
     >>> [str(value) for value in numbers("batch", "1:4,16,32")]
@@ -46,12 +50,15 @@ def numbers(name: str, text: str) -> tuple[Fraction, ...]:
     if not text.strip():
         raise ValueError(f"has no values; write {FORMS}")
     found: dict[Fraction, None] = {}
-    for item in text.split(","):
+    items = text.split(",")
+    if len(items) == 1 and ":" in text:
+        return _progression(name, text)
+    for item in items:
         if not item.strip():
             raise ValueError(f"{text.strip()[:60]!r} has an empty place between its commas")
         if GROUPED.match(item.strip()):
             raise ValueError(f"commas stand between values; write {text.replace(',', '').strip()[:40]} without them if one number is meant")
-        found.update(dict.fromkeys(_progression(name, item) if ":" in item else (single(name, item.strip()),)))
+        found.update(dict.fromkeys(map(Fraction, _progression(name, item)) if ":" in item else (single(name, item.strip()),)))
         if len(found) > MOST_ON_AXIS:
             raise TooMany(text, len(found))
     return tuple(found)
@@ -70,7 +77,7 @@ def single(name: str, value: object) -> Fraction:
     return found.value
 
 
-def _progression(name: str, text: str) -> Iterator[Fraction]:
+def _progression(name: str, text: str) -> Values:
     """``a:b`` with its step."""
     parts = [part.strip() for part in text.split(":")]
     if not 2 <= len(parts) <= 3 or not all(parts):
@@ -82,7 +89,7 @@ def _progression(name: str, text: str) -> Iterator[Fraction]:
     step = parts[2] if len(parts) == 3 else _plain_step(symbol, parts)
     factor = re.fullmatch(r"[x×*]\s*(.*)", step)
     values = _times(text, first, last, factor[1]) if factor else _plus(text, first, last, _amount(symbol, step.removeprefix("+").strip(), unit))
-    return _whole(symbol, values)
+    return values if isinstance(values, range) else tuple(_whole(symbol, values))
 
 
 def _unit(text: str) -> str:
@@ -136,12 +143,14 @@ MOST_BITS = 4096
 """Of an exact denominator: x1.0001 a thousand times over is a number nobody wants exactly."""
 
 
-def _plus(text: str, first: Fraction, last: Fraction, step: Fraction) -> Iterator[Fraction]:
+def _plus(text: str, first: Fraction, last: Fraction, step: Fraction) -> Iterator[Fraction] | range:
     if step <= 0:
         raise ValueError(f"the step of {text.strip()[:60]!r} is {'0' if step == 0 else 'negative'}; it is more than 0")
     count = (last - first) // step + 1
     if count > MOST_ON_AXIS:
         raise TooMany(text.strip(), count)
+    if first.denominator == step.denominator == 1:
+        return range(first.numerator, int(last) + 1, step.numerator)
     return (first + i * step for i in range(count))
 
 

@@ -263,15 +263,14 @@ def sweep(batch, name):
     plan = sr.Study(model="llama-3-8b", hardware="h100-sxm").planned_sweep(axes_of([("batch", range(1, batch)), ("prompt", range(1, 1001))]), names)
     write(plan, f"{sys.argv[1]}/{name}", most=2**15)
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-small = sweep(66, "small." + sys.argv[2])
-print(sweep(1201, "large." + sys.argv[2]) - small)
+small = [sweep(66, "small." + kind) for kind in sys.argv[2:]]
+print(max(sweep(801, "large." + kind) for kind in sys.argv[2:]) - max(small))
 """
 
 
-@pytest.mark.parametrize("kind", FORMATS)
-def test_memory_stays_small_however_many_points(kind, tmp_path):
-    """1.2 million points of eight quantities are 77 MB as floats alone: beyond what a twentieth of it takes, less than half of that is used."""
+def test_memory_stays_small_however_many_points(tmp_path):
+    """800,000 points of eight quantities are 51 MB as floats alone: beyond what a tenth of it takes, half of that is used at most."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-c", GROWTH, str(tmp_path), kind], capture_output=True, text=True, env=environment, timeout=120, check=False)
+    done = subprocess.run([sys.executable, "-c", GROWTH, str(tmp_path), *FORMATS], capture_output=True, text=True, env=environment, timeout=120, check=False)
     assert done.returncode == 0, done.stderr[-600:]
-    assert float(done.stdout) < 36  # MiB
+    assert float(done.stdout) < 25  # MiB

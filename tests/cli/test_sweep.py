@@ -1,0 +1,146 @@
+"""``symroof sweep``: the JSON of the contract, files, resuming after Ctrl-C, refusals."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import symroof as sr
+
+from . import CHAT, ROOT, call, good, process, refused, write_study
+
+CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "1024", "--output", "16")
+
+
+def test_the_contract(tmp_path):
+    """A point of each quantity against a case of its own; a queue without a steady state is null."""
+    found = good(
+        "sweep", *CASE, "--over", "batch=1:4:x2", "--over", "arrival_rate=1,500", "-q", "itl,fits", "--quantity", "queue_wait", "-q", "decode_bound"
+    ).json
+    assert found["schema"] == "symroof/sweep/1"
+    assert found["dims"] == ["batch", "arrival_rate"]
+    assert found["coords"] == {"batch": [1, 2, 4], "arrival_rate": [1, 500]}
+    assert list(found["data"]) == ["itl", "fits", "queue_wait", "decode_bound"]
+    assert found["data"]["fits"] == [[True, True]] * 3
+    assert found["data"]["decode_bound"] == [["memory", "memory"]] * 3
+    case = sr.Study(model="llama-3-8b", hardware="h100-sxm", prompt=1024, output=16, batch=4, arrival_rate=1)
+    assert found["data"]["itl"][2][0] == pytest.approx(float(case.exact("itl")), rel=1e-12)
+    assert found["data"]["queue_wait"][2] == [pytest.approx(float(case.exact("queue_wait")), rel=1e-12), None]
+    assert found["units"]["itl"] == "s"
+    assert found["assumptions"]["attention"] == {"value": "causal", "defaulted": True}
+
+
+def test_whole_numbers_stay_whole():
+    """131,072 bytes a token, by hand."""
+    said = good("sweep", *CASE, "--over", "batch=1,2", "-q", "kv_cache_bytes").out
+    assert '"kv_cache_bytes": [134217728, 268435456]' in said
+
+
+def test_json_or_not_is_the_same():
+    line = ("sweep", *CASE, "--over", "weights=fp16,fp8", "-q", "weight_bytes")
+    assert good(*line, "--json").json == good(*line).json == good(*line, "-o", "-").json
+
+
+def test_a_study_its_lists_and_a_stronger_line(tmp_path):
+    study = write_study(tmp_path, hardware="[h100-sxm, h200]", workload="{prompt: 1024, output: 16, batch: [1, 32]}")
+    found = good("sweep", study, "-q", "itl").json
+    assert found["coords"] == {"hardware": ["h100-sxm", "h200"], "batch": [1, 32]}
+    found = good("sweep", study, "-q", "itl", "--over", "batch=2,3", "--hardware", "h200", "--prompt", "7").json
+    assert found["coords"] == {"batch": [2, 3]}
+    assert found["inputs"]["prompt"]["value"] == 7
+
+
+def test_what_does_not_fit_and_what_is_ranged_is_said():
+    outcome = call("sweep", *CASE, "--over", "batch=1,10000", "-q", "itl", "--mfu", "0.5..0.7")
+    assert outcome.code == 0
+    assert outcome.json["data"]["fits"] == [True, False]
+    assert "! 1 of 2 points do not fit in memory" in outcome.err
+    assert "mfu is given as 0.5..0.7: it stands at its middle, 0.6" in outcome.err
+    assert outcome.json["warnings"] == [line.removeprefix("! ") for line in outcome.err.splitlines()]
+
+
+def test_a_file(tmp_path):
+    goal = tmp_path / "grid.csv"
+    outcome = call("sweep", CHAT, "--over", "prompt=128:4096:x2", "-q", "ttft,prefill_bound", "-o", goal)
+    assert (outcome.code, outcome.out) == (0, "")
+    assert f"wrote {goal}: 2 hardware x 6 prompt" in outcome.err
+    rows = list(csv.DictReader(goal.read_text(encoding="utf-8").splitlines()))
+    assert {row["prompt"] for row in rows} == {"128", "256", "512", "1024", "2048", "4096"}
+    assert set(rows[0]) >= {"prompt", "ttft", "prefill_bound", "fits"}
+    told = call("sweep", *CASE, "--over", "batch=1:4", "-q", "itl", "-o", goal, "--json").json
+    assert (told["file"], told["shape"], told["quantities"]) == (str(goal), [4], ["itl", "fits"])
+
+
+REFUSED = {
+    "nothing": (CASE, "nothing to sweep over"),
+    "no case": (("--over", "batch=1:4", "-q", "itl"), "needs n_layers"),
+    "a billion": ((*CASE, "--over", "batch=1:1000", "--over", "prompt=1:1000", "--over", "output=1:1000"), "-o FILE.parquet"),
+    "a long axis": ((*CASE, "--over", "batch=1:1000000000"), "-o FILE.parquet"),
+    "a trillion": ((*CASE, "--over", "batch=1:1000000", "--over", "prompt=1:1000000", "-o", "grid.nc"), "1,000,000,000,000 points"),
+    "reversed": ((*CASE, "--over", "batch=8:1"), "write 1:8"),
+    "empty": ((*CASE, "--over", "batch="), "has no values"),
+    "not a number": ((*CASE, "--over", "batch=1:nan"), "not a quantity"),
+    "unknown axis": ((*CASE, "--over", "bacth=1:8"), "did you mean 'batch'?"),
+    "unknown quantity": ((*CASE, "--over", "batch=1:8", "-q", "ttfft"), "did you mean 'ttft'?"),
+    "twice": ((*CASE, "--over", "batch=1:8", "--over", "bs=9"), "is an axis twice"),
+    "missing": ((*CASE, "--over", "batch=1:8", "-q", "queue_wait"), "needs arrival_rate"),
+    "ending": ((*CASE, "--over", "batch=1:8", "-o", "grid.xls"), "there are: .csv"),
+    "folder": ((*CASE, "--over", "batch=1:8", "-o", "no/such/grid.csv"), "there is no folder no/such"),
+    "resume what": ((*CASE, "--over", "batch=1:8", "--resume"), "-o FILE.parquet"),
+    "study": (("nowhere.yaml", "--over", "batch=1:8"), "nowhere.yaml"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_bad_input(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    line, word = REFUSED[name]
+    assert word in refused("sweep", *line)
+    assert os.listdir(tmp_path) == []
+
+
+def test_bad_input_as_json():
+    outcome = call("sweep", *CASE, "--over", "batch=8:1", "--json")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert json.loads(outcome.err)["errors"][0]["path"] == "batch"
+
+
+def test_ctrl_c_and_resume(tmp_path):
+    """The signal a terminal sends, while blocks are worked out: the old file stays, 130, and --resume ends as an undisturbed sweep does."""
+    goal = tmp_path / "grid.zarr"
+    line = ["sweep", *CASE, "--over", "batch=1:3000", "--over", "context=1:2000", "-q", "itl,decode_flops,decode_bound", "-o", str(goal)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    running = subprocess.Popen([sys.executable, "-m", "symroof", *line], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    parts = tmp_path / ".symroof-grid.zarr.parts"
+    until = time.monotonic() + 60
+    while not list(parts.glob("*.part")) and time.monotonic() < until and running.poll() is None:
+        time.sleep(0.01)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert (running.returncode, out) == (130, ""), err
+    assert "go on with --resume" in err
+    assert str(parts) in err
+    assert not goal.exists()
+    assert "Traceback" not in err
+    done = process(*line, "--resume")
+    assert done.returncode == 0, done.stderr
+    assert os.listdir(tmp_path) == [goal.name]
+    import xarray
+
+    with xarray.open_zarr(goal, chunks=None) as found:
+        assert dict(found.sizes) == {"batch": 3000, "context": 2000}
+        point = found.sel(batch=1234, context=567)
+        case = sr.Study(model="llama-3-8b", hardware="h100-sxm", prompt=1024, output=16, batch=1234, context=567)
+        assert point.itl.item() == pytest.approx(float(case.exact("itl")), rel=1e-12)
+        assert point.decode_flops.item() == float(case.exact("decode_flops"))
+        assert not found.itl.isnull().any()
+
+
+def test_help_loads_neither_numpy_nor_sympy():
+    program = "import sys; from symroof.cli.main import main; main(['sweep', '--help']); sys.exit(any(m in sys.modules for m in ('numpy', 'sympy', 'xarray')))"
+    assert process(code=program).returncode == 0
