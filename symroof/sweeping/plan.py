@@ -12,7 +12,6 @@ from typing import Any
 
 from symroof import __version__
 from symroof.formula.parse import parse
-from symroof.formula.text import text
 from symroof.formula.tree import Compare, Name, Tree, names
 from symroof.results import Answers
 from symroof.sweeping.axes import Axis
@@ -56,7 +55,7 @@ class Plan:
     names: tuple[tuple[str, ...], ...]
     title: str
     said: tuple[str, ...] = ()
-    _reached: dict[tuple[int, str], dict[str, Tree]] = field(default_factory=dict, compare=False)
+    _steps: dict[int, dict[str, tuple[Tree, tuple[str, ...]]]] = field(default_factory=dict, compare=False)
 
     @cached_property
     def labelled(self) -> tuple[Axis, ...]:
@@ -112,24 +111,39 @@ class Plan:
 
     def reached(self, case: int, name: str) -> dict[str, Tree]:
         """Every formula that a quantity leads to in a case: two cases with the same ones give the same value."""
-        if (case, name) not in self._reached:
-            answers, moved = self.cases[case].case, {axis.name for axis in self.numeric}
-            found: dict[str, Tree] = {}
-            todo = [name]
-            while todo:
-                current = todo.pop()
-                if current in found:
-                    continue
-                found[current] = Name(current) if current in moved else answers.stands_for(current)
-                demanded = (inner for condition, _ in getattr(QUANTITIES.get(current), "exists", ()) for inner in names(parse(condition)))
-                todo += [*names(found[current]), *demanded]
-            self._reached[case, name] = found
-        return self._reached[case, name]
+        found: dict[str, Tree] = {}
+        todo = [name]
+        while todo:
+            current = todo.pop()
+            if current not in found:
+                found[current], further = self._step(case, current)
+                todo += further
+        return found
+
+    def _step(self, case: int, name: str) -> tuple[Tree, tuple[str, ...]]:
+        """What stands for a name in a case, and the names that it and its conditions speak of."""
+        known = self._steps.setdefault(case, {})
+        if name not in known:
+            tree = Name(name) if name in self._moved else self.cases[case].case.stands_for(name)
+            demanded = (inner for condition, _ in getattr(QUANTITIES.get(name), "exists", ()) for inner in names(parse(condition)))
+            known[name] = tree, (*names(tree), *demanded)
+        return known[name]
+
+    @cached_property
+    def _moved(self) -> frozenset[str]:
+        return frozenset(axis.name for axis in self.numeric)
 
     @cached_property
     def digest(self) -> str:
         """The whole question in one word: the same word, the same numbers."""
-        cases = [{n: text(tree) for name in known for n, tree in sorted(self.reached(i, name).items())} for i, known in enumerate(self.names)]
         axes = [(axis.name, str(axis.values) if isinstance(axis.values, range) else [str(value) for value in axis.values]) for axis in self.axes]
-        said = json.dumps([__version__, axes, self.quantities, self.names, cases, self.said], sort_keys=True)
+        cases = [
+            (
+                {name: str(given.setting) for name, given in case.binding.given.items()},
+                case.binding.assumptions.values,
+                str(case.case.theory.architecture),
+            )
+            for case in self.cases
+        ]
+        said = json.dumps([__version__, str(QUANTITIES), axes, self.quantities, self.names, cases, self.said], sort_keys=True)
         return hashlib.sha256(said.encode()).hexdigest()

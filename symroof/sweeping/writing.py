@@ -59,7 +59,7 @@ def write(plan: Plan, out: str | os.PathLike[str], resume: bool = False, say: Sa
     _check_goal(goal, kind)
     grid, parts = Grid(plan, most), Parts(goal)
     try:
-        parts.open(f"{plan.digest} {most}", len(grid), resume)
+        parts.open(f"{plan.digest} {most}" if len(grid) > 1 or resume else "", len(grid), resume)
         return _written(grid, parts, kind, say)
     except OSError as error:
         reason = error.strerror or str(error)
