@@ -174,7 +174,8 @@ def nested(terms: Mapping[Monomial, Form]) -> Nest | Form:
     shared = Counter((name, exponent < 0) for monomial in terms for name, exponent in monomial)
     (name, under), _ = max(shared.items(), key=lambda item: (item[1], item[0]))
     power = ((name, -1 if under else 1),)
-    inner, rest = {}, {}
+    inner: dict[Monomial, Form] = {}
+    rest: dict[Monomial, Form] = {}
     for monomial, factor in terms.items():
         speaks = any(other == name and (exponent < 0) == under for other, exponent in monomial)
         (inner if speaks else rest)[merged(monomial, power, -1) if speaks else monomial] = factor
