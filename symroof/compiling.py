@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Compiled:
     """A function of arrays that broadcast against each other, as NumPy's own do. It can be pickled, and holds no case.
 
@@ -33,8 +33,11 @@ class Compiled:
 
     symbols: tuple[Symbol, ...]
     inputs: tuple[str, ...]
-    program: Program = field(repr=False)
+    program: Program
     single: bool = False
+
+    def __repr__(self) -> str:
+        return f"<{', '.join(self.outputs)} of {', '.join(self.inputs)}>"
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -102,6 +105,8 @@ def compile(quantities: str | Sequence[str], inputs: Sequence[str], study: Study
 
     >>> import numpy as np
     >>> itl = compile("itl", ["batch"], model="llama-3-8b", hardware="h100-sxm", prompt=1024)
+    >>> itl
+    <itl of batch>
     >>> [f"{1e3*t:.2f}" for t in itl(np.array([1, 16, 256]))]
     ['4.52', '5.15', '15.14']
     >>> both = compile(["fits", "decode_bound"], ["batch", "prompt"], model="llama-3-8b", hardware="h100-sxm")

@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from symroof.formula.polynomial import Monomial
 from symroof.numeric.graph import EXTREMES, Form, frozen
 from symroof.numeric.layout import cut
 from symroof.numeric.mending import mend, size
-from symroof.numeric.plan import Plan, bare, planned
+from symroof.numeric.plan import Nest, Plan, bare, planned
 from symroof.numeric.values import Values, arrays
 
 Array = np.ndarray[Any, Any]
@@ -147,8 +146,8 @@ class Block:
         self.pool.give(out)
 
     def full(self, name: str) -> Array:
-        """The values of a full input or operation."""
-        return self.arrays[name] if name in self.arrays else cut(self.chunk.inputs[name], self.place)
+        """The values of a name in this block."""
+        return self.arrays[name] if name in self.arrays else cut(three(self.chunk.values.name(name)), self.place)
 
     def into(self, form: Form, out: Array) -> None:
         """The values of a polynomial, written where they belong."""
@@ -156,43 +155,48 @@ class Block:
             out[...] = cut(self.chunk.light(form), self.place)
             return
         terms = self.plan.terms(form)
-        empty = not terms.pairs
         if terms.pairs:
             self._thin_product(self.chunk.thin(form), out)
-        for monomial, by in terms.full:
-            if empty:
-                self._term(monomial, by, out)
-                empty = False
-            else:
-                spare = self.pool.take(self.shape)
-                np.add(out, self._term(monomial, by, spare), out=out)
-                self.pool.give(spare)
-        if terms.light:
-            np.add(out, cut(self.chunk.light(terms.light), self.place), out=out)
+            if terms.nest is not None:
+                self._add(terms.nest, out)
+        elif terms.nest is not None:
+            self._nest(terms.nest, out)
 
     def _thin_product(self, thin: Thin, out: Array) -> None:
         outer, rows, columns = self.place
         left, right = cut_pair(thin[0], outer, rows, None), cut_pair(thin[1], outer, None, columns)
         np.matmul(left, right, out=out)
 
-    def _term(self, monomial: Monomial, by: Form, out: Array) -> Array:
-        """What powers of full names are multiplied by, times those."""
-        powers = [name for name, exponent in monomial for _ in range(exponent)]
-        under = [name for name, exponent in monomial for _ in range(-exponent)]
-        factor = cut(self.chunk.light(by), self.place)
-        value: Array = factor
-        if powers:
-            first, *powers = powers
-            plain = by == ONE
-            value = self.full(first) if plain and (powers or under) else np.multiply(self.full(first), factor, out=out)
-        for name in powers:
-            value = np.multiply(value, self.full(name), out=out)
-        for name in under:
-            value = np.divide(value, self.full(name), out=out)
-            self._unless_zero(name, out)
-        if value is not out:
-            out[...] = value
-        return out
+    def _nest(self, nest: Nest | Form, out: Array) -> None:
+        """Powers of full names by Horner's rule."""
+        if isinstance(nest, Form):
+            out[...] = cut(self.chunk.light(nest), self.place)
+            return
+        name = self.full(nest.name)
+        if nest.inner == ONE and not nest.under:
+            np.copyto(out, name)
+        else:
+            inner = cut(self.chunk.light(nest.inner), self.place) if isinstance(nest.inner, Form) else out
+            if inner is out:
+                self._nest(nest.inner, out)
+            (np.divide if nest.under else np.multiply)(inner, name, out=out)
+        if nest.under:
+            self._unless_zero(nest.name, out)
+        if nest.rest is not None:
+            self._add(nest.rest, out)
+
+    def _add(self, nest: Nest | Form, out: Array) -> None:
+        """Something more, added to what is there."""
+        if isinstance(nest, Form):
+            np.add(out, cut(self.chunk.light(nest), self.place), out=out)
+            return
+        plain = nest.inner == ONE and not nest.under and nest.rest is None
+        spare = self.full(nest.name) if plain else self.pool.take(self.shape)
+        if not plain:
+            self._nest(nest, spare)
+        np.add(out, spare, out=out)
+        if not plain:
+            self.pool.give(spare)
 
     def _unless_zero(self, name: str, out: Array) -> None:
         """No value where a divisor is zero."""

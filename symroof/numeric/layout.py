@@ -1,18 +1,17 @@
-"""How the inputs of a call lie along axes: what varies together is one axis, the two longest are the rows and columns of blocks.
+"""How the points of a call lie along three axes: outer, rows, columns, in the order they have in memory.
 
 >>> import numpy as np
 >>> batch, prompt, tp = np.arange(1, 513)[:, None, None], np.arange(1, 1025)[None, :, None], np.array([1, 2, 4, 8])
->>> Layout.of([batch, prompt, tp]).sizes        # tp outside, batch down the rows, prompt along the columns
-(4, 512, 1024)
->>> Layout.of([np.zeros((30, 20)), np.ones((30, 20))]).sizes        # scattered points have one axis
-(1, 1, 600)
+>>> Layout.of([batch, prompt, tp]).sizes        # four columns are too few: prompt and tp are columns together
+(1, 512, 4096)
+>>> Layout.of([np.zeros((30, 20, 90)), np.ones(90)]).sizes
+(1, 600, 90)
 """
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -23,19 +22,22 @@ BLOCK = 32_768
 """Points of a block: what is worked out at once has to stay in a core's cache (a quarter of a megabyte each array)."""
 WIDE = 1 << 18
 """How much is kept at once of what moves along one axis only."""
+FEWEST_COLUMNS, MOST_ROWS = 16, 4096
+"""Fewer columns cost more in starting loops than they hold; more rows are not taken together from several dimensions."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The axes of a call: outer ones as one, rows, columns.
+    """The dimensions of a result as three axes.
 
     Attributes:
         shape: of the result.
-        groups: the dimensions of the result that make up the outer axis, the rows and the columns.
+        outer, rows: how many of its dimensions, from the front, make up the outer axis, and the rows; the rest are columns.
     """
 
     shape: tuple[int, ...]
-    groups: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
+    outer: int
+    rows: int
 
     @classmethod
     def of(cls, inputs: Sequence[Any]) -> Layout:
@@ -45,46 +47,39 @@ class Layout:
             ValueError: they do not.
         """
         shape = np.broadcast_shapes(*(np.shape(x) for x in inputs))
-        together: dict[tuple[bool, ...], list[int]] = {}
-        for dimension in range(len(shape)):
-            varies = tuple(_length(x, dimension - len(shape)) != 1 for x in inputs)
-            together.setdefault(varies, []).append(dimension)
-        ordered = sorted(together.values(), key=lambda group: (math.prod(shape[d] for d in group), group))
-        *outer, rows, columns = [[], [], *ordered][-max(2, len(ordered)) :]
-        return cls(shape, (tuple(sorted(d for group in outer for d in group)), tuple(rows), tuple(columns)))
+        start = _first(shape, lambda columns, _: columns < FEWEST_COLUMNS)
+        top = _first(shape[:start], lambda rows, longer: rows == 1 or longer <= MOST_ROWS)
+        return cls(shape, top, start - top)
+
+    @cached_property
+    def parts(self) -> tuple[slice, slice, slice]:
+        """The dimensions of each axis."""
+        return slice(0, self.outer), slice(self.outer, self.outer + self.rows), slice(self.outer + self.rows, None)
 
     @cached_property
     def sizes(self) -> tuple[int, int, int]:
         """How long the three axes are."""
-        outer, rows, columns = (math.prod(self.shape[d] for d in group) for group in self.groups)
+        outer, rows, columns = (math.prod(self.shape[part]) for part in self.parts)
         return outer, rows, columns
-
-    @cached_property
-    def order(self) -> tuple[int, ...]:
-        """The dimensions of the result as the three axes have them."""
-        return tuple(itertools.chain(*self.groups))
 
     def three(self, x: Any) -> np.ndarray[Any, Any]:
         """An input with the three axes, of length 1 where it does not vary."""
         full = np.asarray(x, dtype=float).reshape((1,) * (len(self.shape) - np.ndim(x)) + np.shape(x))
-        varies = [any(full.shape[d] != 1 for d in group) for group in self.groups]
-        spread = [self.shape[d] if moves else 1 for group, moves in zip(self.groups, varies, strict=True) for d in group]
-        sizes = [size if moves else 1 for size, moves in zip(self.sizes, varies, strict=True)]
-        return np.broadcast_to(full.transpose(self.order), spread).reshape(sizes)
+        varies = [any(length != 1 for length in full.shape[part]) for part in self.parts]
+        spread = [length if moves else 1 for part, moves in zip(self.parts, varies, strict=True) for length in self.shape[part]]
+        return np.broadcast_to(full, spread).reshape([size if moves else 1 for size, moves in zip(self.sizes, varies, strict=True)])
 
     def empty(self, dtype: Any) -> np.ndarray[Any, Any]:
-        """Room for a result, its three axes in a row in memory."""
+        """Room for a result."""
         return np.empty(self.sizes, dtype)
 
     def unfolded(self, result: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """A result in the shape the inputs ask for."""
-        back = np.argsort(self.order)
-        return result.reshape([self.shape[d] for d in self.order]).transpose(back)
+        return result.reshape(self.shape)
 
     def folded(self, out: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
         """An array of the result's shape seen along the three axes; None where that would be a copy."""
-        seen = out.transpose(self.order).reshape(self.sizes)
-        return seen if np.shares_memory(seen, out) else None
+        return out.reshape(self.sizes) if out.flags.c_contiguous else None
 
     def chunks(self) -> Iterator[slice]:
         """Parts of the outer axis for which rows and columns are prepared at once."""
@@ -104,10 +99,13 @@ class Layout:
                     yield slice(o, min(o + deep, chunk.stop)), slice(r, min(r + high, rows)), slice(c, min(c + wide, columns))
 
 
-def _length(x: Any, dimension: int) -> int:
-    """How long an array is along a dimension counted from the end."""
-    shape = np.shape(x)
-    return shape[dimension] if -dimension <= len(shape) else 1
+def _first(shape: tuple[int, ...], go_on: Callable[[int, int], bool]) -> int:
+    """The first of the last dimensions that are taken together: as long as told to by how long they are, and would be."""
+    start, length = len(shape), 1
+    while start and go_on(length, length * shape[start - 1]):
+        start -= 1
+        length *= shape[start]
+    return start
 
 
 def cut(x: np.ndarray[Any, Any], place: tuple[slice, ...]) -> np.ndarray[Any, Any]:

@@ -7,6 +7,7 @@ prepared once, and NumPy multiplies them block by block.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -19,18 +20,25 @@ ROWS, COLUMNS = 1, 2
 
 
 @dataclass(frozen=True)
-class Terms:
-    """A polynomial taken apart.
+class Nest:
+    """Full powers by Horner's rule: ``inner`` times a full name (``under``: divided by it), and ``rest`` added.
 
-    Attributes:
-        pairs: thin polynomials, one along the rows and one along the columns, whose products add up.
-        full: powers of full names, each with what it is multiplied by.
-        light: what is left where that is not full by itself.
+    Both are nests in turn, or thin polynomials.
     """
 
+    inner: Nest | Form
+    name: str
+    under: bool
+    rest: Nest | Form | None
+
+
+@dataclass(frozen=True)
+class Terms:
+    """A polynomial taken apart: pairs of thin polynomials, one along the rows and one along the columns, whose products add
+    up, and what speaks of full names."""
+
     pairs: tuple[tuple[Form, Form], ...]
-    full: tuple[tuple[Monomial, Form], ...]
-    light: Form
+    nest: Nest | Form | None
 
 
 @dataclass
@@ -119,8 +127,9 @@ class Plan:
                 full.setdefault(key, {})[left] = coefficient
             else:
                 thin[monomial] = coefficient
-        by = tuple((key, frozen(factor)) for key, factor in sorted(full.items()))
-        return Terms(self._pairs(thin), by, frozen({})) if self.is_full(frozen(thin)) else Terms((), by, frozen(thin))
+        if not self.is_full(frozen(thin)):  # no product of rows and columns: a number, or something along one of them
+            full, thin = ({**full, (): thin} if thin else full), {}
+        return Terms(self._pairs(thin), nested({key: frozen(factor) for key, factor in full.items()}) if full else None)
 
     def _along_columns(self, monomial: Monomial) -> Monomial:
         return tuple((name, exponent) for name, exponent in monomial if COLUMNS in self.axes(name))
@@ -156,6 +165,21 @@ class Plan:
             case "guard" | "power":
                 return signs[0]
         return False
+
+
+def nested(terms: Mapping[Monomial, Form]) -> Nest | Form:
+    """Powers of names, each with what it is multiplied by, by Horner's rule: what most terms share is multiplied in once."""
+    if set(terms) == {()}:
+        return terms[()]
+    shared = Counter((name, exponent < 0) for monomial in terms for name, exponent in monomial)
+    (name, under), _ = max(shared.items(), key=lambda item: (item[1], item[0]))
+    power = ((name, -1 if under else 1),)
+    inner: dict[Monomial, Form] = {}
+    rest: dict[Monomial, Form] = {}
+    for monomial, factor in terms.items():
+        speaks = any(other == name and (exponent < 0) == under for other, exponent in monomial)
+        (inner if speaks else rest)[merged(monomial, power, -1) if speaks else monomial] = factor
+    return Nest(nested(inner), name, under, nested(rest) if rest else None)
 
 
 def bare(form: Form) -> str | None:

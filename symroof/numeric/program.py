@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -38,16 +38,12 @@ class Output:
         return np.dtype(np.int8 if self.labels else np.bool_ if self.relation else np.float64)
 
 
-@dataclass
+@dataclass(frozen=True)
 class Program:
-    """Outputs over a graph."""
+    """Outputs over a graph. Nothing of a call is kept, so threads may share one."""
 
     graph: Graph
     outputs: tuple[Output, ...]
-    pool: Pool = field(default_factory=Pool)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"graph": self.graph, "outputs": self.outputs, "pool": Pool()}
 
     def run(self, inputs: Sequence[Any], out: Sequence[Array] | None = None) -> tuple[Array, ...]:
         """Every output over the inputs; numbers without a value are NaN, labels ``-1``."""
@@ -68,14 +64,15 @@ class Program:
         varies = {name: frozenset(axis for axis in range(3) if x.shape[axis] != 1) for name, x in zip(self.graph.inputs, seen, strict=True)}
         positive = frozenset(name for name, x in zip(self.graph.inputs, seen, strict=True) if np.min(x) > 0)
         plan = Plan(self.graph, varies, positive, layout.sizes[1] > 1, tuple(form for output in self.outputs for form in output.forms))
+        pool = Pool()
         with np.errstate(all="ignore"):
             for part in layout.chunks():
                 own = {name: cut(x, (part, slice(None), slice(None))) for name, x in zip(self.graph.inputs, seen, strict=True)}
                 chunk = Chunk(plan, own)
                 for place in layout.blocks(part):
-                    self._block(chunk, place, part.start, homes)
+                    self._block(chunk, place, part.start, homes, pool)
 
-    def _block(self, chunk: Chunk, place: Place, start: int, homes: Sequence[Array]) -> None:
+    def _block(self, chunk: Chunk, place: Place, start: int, homes: Sequence[Array], pool: Pool) -> None:
         outer, rows, columns = place
         within = (slice(outer.start - start, outer.stop - start), rows, columns)
         views = [home[place] for home in homes]
@@ -84,7 +81,7 @@ class Program:
         for name, view in zip(names, views, strict=True):
             if name in chunk.plan.order:
                 direct.setdefault(name, view)
-        block = Block(chunk, within, tuple(part.stop - part.start for part in place), self.pool, direct)
+        block = Block(chunk, within, tuple(part.stop - part.start for part in place), pool, direct)
         block.run()
         for output, name, view in zip(self.outputs, names, views, strict=True):
             if name is None or direct.get(name) is not view:
