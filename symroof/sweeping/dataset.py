@@ -36,11 +36,9 @@ def dataset(plan: Plan) -> xarray.Dataset:
     if numbers > MOST_IN_MEMORY:
         raise InputError(Problem("sweep", f"{numbers:,} numbers are too many for memory", hint="`symroof sweep ... -o FILE.zarr` writes them in blocks"))
     found = collected(grid)
-    return xarray.Dataset(
-        {v.name: (v.dims, shown(v, found[v.name]), variable_attributes(v)) for v in grid.variables},
-        {axis.name: (axis.name, axis.array, axis_attributes(axis)) for axis in plan.axes},
-        attributes(plan, unfit(plan, found)),
-    )
+    coords = {axis.name: (axis.name, axis.array, axis_attributes(axis)) for axis in plan.axes}
+    variables = {v.name: (v.dims, shown(v, found[v.name]), variable_attributes(v)) for v in grid.variables}
+    return xarray.Dataset(coords=coords, attrs=attributes(plan, unfit(plan, found))).assign(variables)  # the axes first, in their order
 
 
 def shown(variable: Variable, values: Array) -> Array:
