@@ -11,7 +11,7 @@ from symroof.results import bare
 from symroof.specs.errors import InputError, Problem
 from symroof.sweeping.blocks import Array, Grid, collected
 from symroof.sweeping.plan import LABEL, NUMBER, TRUTH, Plan, Variable
-from symroof.sweeping.told import SCHEMA, attributes, axis_attributes, variable_attributes, warnings
+from symroof.sweeping.told import SCHEMA, assumptions, attributes, axis_attributes, inputs, variable_attributes, warnings
 
 if TYPE_CHECKING:
     import xarray
@@ -69,9 +69,6 @@ def as_json(plan: Plan) -> tuple[dict[str, Any], list[str]]:
     grid = Grid(plan)
     found = collected(grid)
     said = warnings(plan, unfit(plan, found))
-    told = attributes(plan, unfit(plan, found))
-    import json
-
     return {
         "schema": SCHEMA,
         "dims": list(plan.dims),
@@ -79,8 +76,8 @@ def as_json(plan: Plan) -> tuple[dict[str, Any], list[str]]:
         "data": {v.name: _listed(v, _spread(plan, v, found[v.name])) for v in grid.variables},
         "units": {**{axis.name: axis.unit for axis in plan.numeric}, **{v.name: v.unit for v in grid.variables}},
         "title": plan.title,
-        "assumptions": json.loads(told["assumptions"]),
-        "inputs": json.loads(told["inputs"]),
+        "assumptions": assumptions(plan),
+        "inputs": inputs(plan),
         "warnings": said,
     }, said
 

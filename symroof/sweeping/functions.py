@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from symroof.compiling import NO_LABEL, compile_cases
+from symroof.compiling import compile_cases
 from symroof.formula.evaluate import NoValue
 from symroof.results import Answers
 from symroof.specs.errors import InputError
@@ -92,6 +92,3 @@ class _Point:
 
     def codes(self, *arrays: Any) -> tuple[np.ndarray[Any, Any], ...]:
         return tuple(np.array(0 if isinstance(v, str) else v if isinstance(v, bool) else float(v)) for v in self.values.values())
-
-
-__all__ = ["NO_LABEL", "Function", "functions"]

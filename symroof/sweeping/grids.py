@@ -15,7 +15,7 @@ from symroof.sweeping.plan import NUMBER, Variable
 from symroof.sweeping.tables import Filled
 from symroof.sweeping.told import axis_attributes, flags, variable_attributes
 
-SMALL = 2**20
+SMALL = 2**18
 """Values of a quantity that are put together in memory and written at once."""
 
 

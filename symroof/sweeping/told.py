@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -74,18 +75,12 @@ def _over(plan: Plan, told: Sequence[dict[str, Any] | None]) -> dict[str, Any]:
     apart = plan.apart(told)
     if not apart and told[0] is not None:
         return told[0]
-    cases: dict[tuple[str, ...], dict[str, Any]] = {}
-    for (*_, labels), entry in zip(_combinations(plan), told, strict=True):
+    cases: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for labels, entry in zip(itertools.product(*(axis.values for axis in plan.labelled)), told, strict=True):
         when = {axis.name: label for axis, label in zip(plan.labelled, labels, strict=True) if axis.name in apart}
         if entry is not None:
             cases.setdefault(tuple(when.values()), {"when": when, **entry})
     return {"over": [axis.name for axis in plan.labelled if axis.name in apart], "cases": list(cases.values())}
-
-
-def _combinations(plan: Plan) -> list[tuple[tuple[str, ...]]]:
-    import itertools
-
-    return [(tuple(map(str, labels)),) for labels in itertools.product(*(axis.values for axis in plan.labelled))]
 
 
 def warnings(plan: Plan, unfit: int = 0) -> list[str]:

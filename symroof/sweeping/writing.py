@@ -57,10 +57,12 @@ def write(plan: Plan, out: str | os.PathLike[str], resume: bool = False, say: Sa
     goal = Path(out)
     kind = _format(goal)
     _check_goal(goal, kind)
+    module, function = FORMATS[kind]
+    writer = getattr(import_module(f"symroof.sweeping.{module}"), function)
     grid, parts = Grid(plan, most), Parts(goal)
     try:
         parts.open(f"{plan.digest} {most}" if len(grid) > 1 or resume else "", len(grid), resume)
-        return _written(grid, parts, kind, say)
+        return _written(grid, parts, writer, say)
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(Problem(str(goal), f"cannot be written: {reason[:200]}", hint=_left(parts, len(grid)))) from None
@@ -76,13 +78,11 @@ def _left(parts: Parts, blocks: int) -> str:
     return f"{parts.kept:,} of {blocks:,} parts are kept in {parts.folder}; go on with --resume, or remove that folder" if parts.kept else ""
 
 
-def _written(grid: Grid, parts: Parts, kind: str, say: Say) -> Written:
+def _written(grid: Grid, parts: Parts, writer: Callable[..., None], say: Say) -> Written:
     """Everything worked out, put together and moved to its place."""
     memory: list[Values] = []
     unfit = _worked_out(grid, parts, memory, say)
-    module, function = FORMATS[kind]
-    told = attributes(grid.plan, unfit)
-    getattr(import_module(f"symroof.sweeping.{module}"), function)(grid, parts.whole, told, _filled(grid, parts, memory, say))
+    writer(grid, parts.whole, attributes(grid.plan, unfit), _filled(grid, parts, memory, say))
     _move(parts.whole, parts.goal)
     parts.close()
     return Written(grid.plan.axes, grid.plan.quantities, warnings(grid.plan, unfit))

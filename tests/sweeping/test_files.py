@@ -148,6 +148,15 @@ def test_parts_that_are_there_are_not_worked_out_again(planned, tmp_path, monkey
     assert len(called) == 16 - 10
 
 
+def test_progress_counts_points(planned, tmp_path):
+    told = []
+    write(planned, tmp_path / "grid.csv", most=5, say=lambda *said: told.append(said))
+    for doing in ("sweeping: point", "writing: point"):
+        done = [so_far for what, so_far, total in told if what == doing]
+        assert done == sorted(set(done))
+        assert done[-1] == 48 == {total for *_, total in told}.pop()
+
+
 def test_parts_of_another_question_are_not_taken(planned, tmp_path):
     goal = tmp_path / "grid.csv"
     with pytest.raises(Interrupted):

@@ -67,6 +67,23 @@ def test_points_are_those_of_cases_of_their_own(name):
             assert same(value, said(case, variable.name)), (variable.name, chosen, assume)
 
 
+MORE = {"draft_tokens": 4, "acceptance": 0.6, "chunk": 256, "arrival_rate": 2, "long_share": 0.1, "long_prompt": 9000, "long_output": 900,
+        "network_bandwidth": "50 GB/s", "disk_bandwidth": "5 GB/s", "kernel_launch": "3 us", "kernels_per_layer": 10, "margin": 0.3}  # fmt: skip
+
+
+def test_every_quantity_there_is_follows_the_axes():
+    """What the catalogue of quantities holds, in one sweep, against cases of their own at three points."""
+    study = sr.Study(**CASE, **MORE)
+    names = list(study.first.quantities())
+    assert len(names) > 150
+    found = study.sweep(names, batch=[1, 3, 200], prompt=[100, 9001], tp=[1, 8])
+    for point in ({"batch": 1, "prompt": 9001, "tp": 8}, {"batch": 200, "prompt": 9001, "tp": 1}, {"batch": 3, "prompt": 100, "tp": 8}):
+        case = sr.Study(**{**CASE, **MORE, **point})
+        for name in names:
+            at = {axis: value for axis, value in point.items() if axis in found[name].dims}
+            assert same(found[name].sel(at).values.item(), said(case, name)), (name, point)
+
+
 def test_a_variable_has_the_axes_it_depends_on():
     found = sr.Study(**CASE).sweep(
         ["kv_bytes_per_token", "kv_cache_bytes", "ttft", "ridge_point"], hardware=["h100-sxm", "h200"], kv=["fp16", "fp8"], batch=[1, 2], prompt=[64, 128]
