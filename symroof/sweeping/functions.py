@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
 from symroof.compiling import compile_cases
 from symroof.formula.evaluate import NoValue
-from symroof.results import Answers
+from symroof.results import Answers, Value
 from symroof.specs.errors import InputError
 
 
@@ -30,53 +28,51 @@ class Function(Protocol):
         ...
 
 
-def functions(names: Sequence[Sequence[str]], inputs: Sequence[str], cases: Sequence[Answers]) -> list[Function]:
-    """One function a case, of the quantities it knows; one that has no value wherever the inputs stand is left out.
-
-    Raises:
-        InputError: a quantity needs what is not given.
-    """
+def functions(names: Sequence[Sequence[str]], inputs: Sequence[str], cases: Sequence[Answers]) -> list[tuple[Function, dict[str, str]]]:
+    """One function a case, of the quantities it gives all inputs of; what has no value wherever the inputs stand is left out, with why."""
     if not inputs:
-        return [_Point(tuple(known), case) for known, case in zip(names, cases, strict=True)]
-    found: dict[int, Function] = {}
+        return [_point(known, case) for known, case in zip(names, cases, strict=True)]
+    found: dict[int, tuple[Function, dict[str, str]]] = {}
     for group in dict.fromkeys(map(tuple, names)):
         members = [i for i, known in enumerate(names) if tuple(known) == group]
         found |= zip(members, _compiled(group, inputs, [cases[i] for i in members]), strict=True)
     return [found[i] for i in range(len(cases))]
 
 
-def _compiled(names: tuple[str, ...], inputs: Sequence[str], cases: Sequence[Answers]) -> list[Function]:
+def _compiled(names: tuple[str, ...], inputs: Sequence[str], cases: Sequence[Answers]) -> list[tuple[Function, dict[str, str]]]:
     try:
-        return list(compile_cases(names, inputs, cases))
+        return [(function, {}) for function in compile_cases(names, inputs, cases)]
     except InputError:
-        return [compile_cases([name for name in names if _works(name, inputs, case)], inputs, [case])[0] for case in cases]
+        return [_what_works(names, inputs, case) for case in cases]
 
 
-def _works(name: str, inputs: Sequence[str], case: Answers) -> bool:
-    """Whether a quantity has a value somewhere in a case."""
-    try:
-        compile_cases([name], inputs, [case])
-    except InputError:
-        return False
-    return True
+def _what_works(names: tuple[str, ...], inputs: Sequence[str], case: Answers) -> tuple[Function, dict[str, str]]:
+    """The function of what has a value somewhere in a case."""
+    without: dict[str, str] = {}
+    for name in names:
+        try:
+            compile_cases([name], inputs, [case])
+        except InputError as error:
+            without[name] = error.problems[0].message
+    return compile_cases([name for name in names if name not in without], inputs, [case])[0], without
+
+
+def _point(names: Sequence[str], case: Answers) -> tuple[Function, dict[str, str]]:
+    values: dict[str, Value] = {}
+    without: dict[str, str] = {}
+    for name in names:
+        try:
+            values[name] = case.case.value(name)
+        except NoValue as error:
+            without[name] = f"has no value here: {error}"
+    return _Point(values), without
 
 
 @dataclass(frozen=True)
 class _Point:
     """The one point of a case that no number moves: exact values."""
 
-    names: tuple[str, ...]
-    case: Answers
-
-    @cached_property
-    def values(self) -> dict[str, Fraction | bool | str]:
-        found = {}
-        for name in self.names:
-            try:
-                found[name] = self.case.case.value(name)
-            except NoValue:
-                continue
-        return found
+    values: Mapping[str, Value]
 
     @property
     def outputs(self) -> tuple[str, ...]:

@@ -45,14 +45,14 @@ class Plan:
     """What is worked out: quantities over axes, those of labels first.
 
     Attributes:
-        names: the quantities that each case gives all inputs of.
+        lacking: what each case has not all inputs of, and what it needs.
         said: what a reader has to know about the whole.
     """
 
     axes: tuple[Axis, ...]
     quantities: tuple[str, ...]
     cases: tuple[Answers, ...]
-    names: tuple[tuple[str, ...], ...]
+    lacking: tuple[dict[str, str], ...]
     title: str
     said: tuple[str, ...] = ()
     _steps: dict[int, dict[str, tuple[Tree, tuple[str, ...]]]] = field(default_factory=dict, compare=False)
@@ -78,9 +78,19 @@ class Plan:
         return math.prod(self.shape)
 
     @cached_property
+    def _made(self) -> list[tuple[Function, dict[str, str]]]:
+        names = [[name for name in self.quantities if name not in lacking] for lacking in self.lacking]
+        return functions(names, [axis.name for axis in self.numeric], self.cases)
+
+    @cached_property
     def functions(self) -> list[Function]:
         """A function of the numeric axes for every case."""
-        return functions(self.names, [axis.name for axis in self.numeric], self.cases)
+        return [function for function, _ in self._made]
+
+    @property
+    def without(self) -> list[dict[str, str]]:
+        """What has no value anywhere in a case, and why."""
+        return [{**lacking, **without} for lacking, (_, without) in zip(self.lacking, self._made, strict=True)]
 
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
@@ -145,5 +155,5 @@ class Plan:
             )
             for case in self.cases
         ]
-        said = json.dumps([__version__, str(QUANTITIES), axes, self.quantities, self.names, cases, self.said], sort_keys=True)
+        said = json.dumps([__version__, str(QUANTITIES), axes, self.quantities, self.lacking, cases, self.said], sort_keys=True)
         return hashlib.sha256(said.encode()).hexdigest()

@@ -19,9 +19,8 @@ from symroof.specs.study import Setting
 from symroof.supply import ROLE_INPUT, dimension
 from symroof.sweeping.axes import LABELLED, Axis
 from symroof.sweeping.plan import Plan
-from symroof.sweeping.wanted import FITS, asked, known_in, lacks
+from symroof.sweeping.wanted import asked, known_in
 from symroof.theory.switches import expand_detail
-from symroof.verdict import case_label
 
 MOST_POINTS = 10**10
 
@@ -40,9 +39,10 @@ def plan(selection: Selection, over: Sequence[Axis], quantities: Iterable[str] |
         raise InputError(Problem("sweep", "nothing to sweep over", hint="--over batch=1:512, or a list in the study"))
     within_limits(axes)
     cases = tuple(_cases(selection, axes))
-    found, known, said = known_in(cases, named, frozenset(axis.name for axis in axes))
+    known = known_in(cases, named, {axis.name: None if axis.labelled else Fraction(axis.values[0]) for axis in axes})
+    found = known.quantities
     heading = title or f"{', '.join(found[:4])}{' ...' if len(found) > 4 else ''} over {', '.join(axis.name for axis in axes)}"
-    return Plan(tuple(axes), tuple(found), cases, tuple(map(tuple, known)), heading, (*said, *_partly(found, known, cases), *_middles(cases)))
+    return Plan(tuple(axes), found, cases, known.lacking, heading, (*known.said, *_middles(cases)))
 
 
 def within_limits(axes: Sequence[Axis]) -> None:
@@ -116,18 +116,6 @@ def _bound(selection: Selection) -> Binding:
     if len(found) > 1:
         raise InputError(Problem("sweep", "the preset lists several values for one input", hint="name the input with --over"))
     return found[0]
-
-
-def _partly(found: Sequence[str], known: Sequence[Sequence[str]], cases: Sequence[Answers]) -> list[str]:
-    """What only some of the cases have a value for."""
-    said = []
-    for name in found:
-        without = [case for case, names_here in zip(cases, known, strict=True) if name not in names_here]
-        if without:
-            more = f" and {len(without) - 1} more cases" if len(without) > 1 else ""
-            what = "whether it fits in memory is not known" if name == FITS else f"{name} has no value"
-            said.append(f"{what} on {case_label(without[0])}{more}: {lacks(without[0], name)}")
-    return said
 
 
 def _middles(cases: Sequence[Answers]) -> list[str]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from symroof import __version__
-from symroof.results import Input
+from symroof.results import Answers, Input
 from symroof.sweeping.axes import Axis
 from symroof.sweeping.plan import TRUTH, Plan, Variable
+from symroof.sweeping.wanted import FITS
 from symroof.theory.switches import SWITCHES
-from symroof.verdict import published_mismatch
+from symroof.verdict import case_label, published_mismatch
 
 SCHEMA = "symroof/sweep/1"
 
@@ -60,8 +61,8 @@ def inputs(plan: Plan) -> dict[str, Any]:
     """Every input that is no axis, with unit and source; one that differs between labels has a value for each, and says ``over`` which."""
     moved = set(plan.dims)
     each = [
-        {name: _told(i) for name, i in case.inputs(tuple(known), everything=False).items() if name not in moved}
-        for case, known in zip(plan.cases, plan.names, strict=True)
+        {name: _told(i) for name, i in case.inputs(tuple(n for n in plan.quantities if n not in lacking), everything=False).items() if name not in moved}
+        for case, lacking in zip(plan.cases, plan.lacking, strict=True)
     ]
     return {name: _over(plan, [found.get(name) for found in each]) for name in dict.fromkeys(name for found in each for name in found)}
 
@@ -86,11 +87,24 @@ def _over(plan: Plan, told: Sequence[dict[str, Any] | None]) -> dict[str, Any]:
 def warnings(plan: Plan, unfit: int = 0) -> list[str]:
     """Everything a reader must know before a number of it."""
     found = [f"{unfit:,} of {plan.points:,} points do not fit in memory: no latency, rate or cost of them can be reached (`fits`)"] if unfit else []
-    found += plan.said
+    found += [*plan.said, *without(plan.quantities, plan.without, plan.cases)]
     for case in plan.cases:
         published = published_mismatch(case)
         found += [*case.binding.warnings, *([published] if published else [])]
     return list(dict.fromkeys(found))
+
+
+def without(quantities: Sequence[str], lacking: Sequence[Mapping[str, str]], cases: Sequence[Answers]) -> list[str]:
+    """What only some of the cases have a value for: the first of the others, how many more, and why."""
+    found = []
+    for name in quantities:
+        lack = [(case, why[name]) for case, why in zip(cases, lacking, strict=True) if name in why]
+        if lack:
+            case, why = lack[0]
+            more = f" and {len(lack) - 1} more case{'s' * (len(lack) > 2)}" if len(lack) > 1 else ""
+            what = "whether it fits in memory is not known" if name == FITS else f"{name} has no value"
+            found.append(f"{what} on {case_label(case)}{more}: {why.removeprefix('has no value here: ')}")
+    return found
 
 
 def flags(variable: Variable) -> dict[str, Any]:

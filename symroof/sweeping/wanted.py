@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from symroof.formula.evaluate import NotGiven, NoValue
 from symroof.results import Answers
 from symroof.specs.errors import InputError, Problem, nearest
+from symroof.theory.case import Case, Missing
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import printed_name
 from symroof.theory.symbols import INPUTS, base_name
@@ -46,8 +49,10 @@ def asked(names: Iterable[str]) -> list[str]:
     return list(found)
 
 
-def known_in(cases: Sequence[Answers], names: Sequence[str] | None, axes: frozenset[str]) -> tuple[list[str], list[list[str]], list[str]]:
-    """The quantities that have a value in some case, those of each case, and what is to be said of the others.
+def known_in(cases: Sequence[Answers], names: Sequence[str] | None, axes: Mapping[str, Any]) -> Known:
+    """The quantities that have a value in some case, and what each case lacks of them.
+
+    ``axes`` has the first value of every numeric axis; a case itself stands at the last ones.
 
     Raises:
         InputError: a quantity that was asked for has no value in any case, with what it needs.
@@ -57,25 +62,47 @@ def known_in(cases: Sequence[Answers], names: Sequence[str] | None, axes: frozen
         raise InputError(Problem("sweep", "every quantity that is asked for is an axis", hint="ask for one that is worked out, such as -q itl"))
     if any(cases[0].case.theory.timed(name) for name in wanted) and FITS not in [*wanted, *axes]:
         wanted.append(FITS)
-    lacking = [{name: why for name in wanted if (why := lacks(case, name))} for case in cases]
+    first = {name: value for name, value in axes.items() if value is not None}
+    lacking = [_lacking(case, wanted, first) for case in cases]
     nowhere = {name: why for name, why in lacking[0].items() if all(name in missing for missing in lacking)}
-    if names is not None and (faults := [Problem("sweep", why, path=name) for name, why in nowhere.items() if name in names]):
+    if names is not None and (faults := [Problem("sweep", str(why), path=name, hint=_way_out(why)) for name, why in nowhere.items() if name in names]):
         raise InputError(faults)
     found = [name for name in wanted if name not in nowhere]
     if not found:
-        raise InputError(Problem("sweep", "none of the usual quantities has a value", path=wanted[0], hint="; ".join(dict.fromkeys(nowhere.values()))))
-    said = [f"whether a point fits in memory is not known: {nowhere[FITS]}"] if FITS in nowhere else []
-    return found, [[name for name in found if name not in missing] for missing in lacking], said
+        needed = "; ".join(dict.fromkeys(map(str, nowhere.values())))
+        raise InputError(
+            Problem("sweep", f"none of the usual quantities has a value: {needed}", hint="give a model and a device, or ask for a quantity with -q")
+        )
+    said = (f"whether a point fits in memory is not known: {nowhere[FITS]}",) if FITS in nowhere else ()
+    return Known(tuple(found), tuple({name: str(why) for name, why in missing.items() if name in found} for missing in lacking), said)
 
 
-def lacks(case: Answers, name: str) -> str:
-    """What a quantity needs that the case does not give; nothing where a value can be worked out, here or elsewhere on the grid."""
+@dataclass(frozen=True)
+class Known:
+    """Quantities to work out; for each case what it has no value for, with why; what is to be said of the whole."""
+
+    quantities: tuple[str, ...]
+    lacking: tuple[dict[str, str], ...]
+    said: tuple[str, ...]
+
+
+def _lacking(case: Answers, names: Sequence[str], first: Mapping[str, Any]) -> dict[str, Exception]:
+    ends = (case.case, case.case.changed(first)) if first else (case.case,)  # an input may be needed at one end only, as links are
+    return {name: why for name in names if (why := next(filter(None, (_lacks(end, name) for end in ends)), None))}
+
+
+def _lacks(case: Case, name: str) -> Exception | None:
+    """Why a quantity has no value whatever the axes are; nothing where it has one, here or elsewhere on the grid."""
     try:
-        case.case.value(name)
+        case.value(name)
     except NotGiven as error:
-        return str(error)
+        return error
     except UnknownName:
-        return "no such part of this model"
+        return UnknownName("is no part of this model")
     except NoValue:
         pass
-    return ""
+    return None
+
+
+def _way_out(why: Exception) -> str:
+    return f"--set {why.name}=VALUE, or an axis: --over {why.name}=VALUES" if isinstance(why, Missing) else ""
