@@ -216,3 +216,26 @@ def test_without_a_case_what_needs_none_is_swept():
     assert found.ridge_point.values.tolist() == [[500, 250]]
     with pytest.raises(InputError, match="weight_bytes: needs n_layers"):
         sr.Study().sweep("weight_bytes", batch=[1])
+
+
+NO_LINKS = {"model": "llama-3-8b", "prompt": 1024, "peak_flops": 1e15, "mem_bandwidth": 3e12, "mem_capacity": 80e9}
+
+
+@pytest.mark.parametrize("tp", [[1, 8], [8, 1], [2, 4]])
+def test_what_is_needed_at_one_end_of_an_axis_is_asked_for(tp):
+    """One device sends nothing to others, so needs no bandwidth of a link; two do."""
+    with pytest.raises(InputError, match="needs link_bandwidth") as caught:
+        sr.Study(**NO_LINKS).sweep("itl", tp=tp)
+    assert caught.value.problems[0].hint == "--set link_bandwidth=VALUE, or an axis: --over link_bandwidth=VALUES"
+    assert np.isfinite(sr.Study(**NO_LINKS).sweep("itl", batch=[1, 2]).itl.values).all()
+
+
+def test_a_queue_that_grows_on_one_device_only_is_told():
+    """40 prefills a second of 2,048 tokens and 31 TFLOP are 1.2 PFLOP/s: more than 70 % of an H100's 0.99, less than of a B200's 2.25."""
+    given = {**CASE, "arrival_rate": 40, "mfu": 0.7}
+    found = sr.Study(**given).sweep("queue_wait", hardware=["h100-sxm", "b200"], batch=[1, 2])
+    assert np.isnan(found.queue_wait.values).tolist() == [True, False]
+    assert "queue_wait has no value on NVIDIA H100 SXM5 80 GB: no steady state" in found.attrs["warnings"]
+    alone = sr.Study(**given).sweep("queue_wait", hardware=["h100-sxm", "b200"])
+    assert np.isnan(alone.queue_wait.values).tolist() == [True, False]
+    assert "queue_wait has no value on NVIDIA H100 SXM5 80 GB: no steady state" in alone.attrs["warnings"]
