@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
 from symroof import __version__
-from symroof.results import Answers, Input
+from symroof.results import Input
 from symroof.sweeping.axes import Axis
 from symroof.sweeping.plan import TRUTH, Plan, Variable
 from symroof.sweeping.wanted import FITS
 from symroof.theory.switches import SWITCHES
-from symroof.verdict import case_label, published_mismatch
+from symroof.verdict import published_mismatch
 
 SCHEMA = "symroof/sweep/1"
+T = TypeVar("T")
 
 
 def attributes(plan: Plan, unfit: int = 0) -> dict[str, str]:
@@ -73,37 +74,43 @@ def _told(given: Input) -> dict[str, Any]:
 
 def _over(plan: Plan, told: Sequence[dict[str, Any] | None]) -> dict[str, Any]:
     """One entry where all cases say the same; else one for each combination of the labels along which they differ."""
-    apart = plan.apart(told)
-    if not apart and told[0] is not None:
+    apart = _apart(plan, told)
+    if len(apart) == 1 and told[0] is not None:
         return told[0]
-    cases: dict[tuple[Any, ...], dict[str, Any]] = {}
+    return {"over": list(apart[0][0]), "cases": [{"when": when, **entry} for when, entry in apart if entry is not None]}
+
+
+def _apart(plan: Plan, told: Sequence[T]) -> list[tuple[dict[str, str], T]]:
+    """What the cases say, once for each combination of the labels along which they differ."""
+    apart = plan.apart(told)
+    found: dict[tuple[str, ...], tuple[dict[str, str], T]] = {}
     for labels, entry in zip(itertools.product(*(axis.values for axis in plan.labelled)), told, strict=True):
-        when = {axis.name: label for axis, label in zip(plan.labelled, labels, strict=True) if axis.name in apart}
-        if entry is not None:
-            cases.setdefault(tuple(when.values()), {"when": when, **entry})
-    return {"over": [axis.name for axis in plan.labelled if axis.name in apart], "cases": list(cases.values())}
+        when = {axis.name: str(label) for axis, label in zip(plan.labelled, labels, strict=True) if axis.name in apart}
+        found.setdefault(tuple(when.values()), (when, entry))
+    return list(found.values())
 
 
 def warnings(plan: Plan, unfit: int = 0) -> list[str]:
     """Everything a reader must know before a number of it."""
     found = [f"{unfit:,} of {plan.points:,} points do not fit in memory: no latency, rate or cost of them can be reached (`fits`)"] if unfit else []
-    found += [*plan.said, *without(plan.quantities, plan.without, plan.cases)]
+    found += [*plan.said, *without(plan)]
     for case in plan.cases:
         published = published_mismatch(case)
         found += [*case.binding.warnings, *([published] if published else [])]
     return list(dict.fromkeys(found))
 
 
-def without(quantities: Sequence[str], lacking: Sequence[Mapping[str, str]], cases: Sequence[Answers]) -> list[str]:
-    """What only some of the cases have a value for: the first of the others, how many more, and why."""
+def without(plan: Plan) -> list[str]:
+    """What has no value for some of the labels: the first of them, how many more, and why."""
     found = []
-    for name in quantities:
-        lack = [(case, why[name]) for case, why in zip(cases, lacking, strict=True) if name in why]
+    for name in plan.quantities:
+        lack = [(when, why) for when, why in _apart(plan, [lacking.get(name) for lacking in plan.without]) if why is not None]
         if lack:
-            case, why = lack[0]
-            more = f" and {len(lack) - 1} more case{'s' * (len(lack) > 2)}" if len(lack) > 1 else ""
+            when, why = lack[0]
+            where = f" where {', '.join(f'{axis}={label}' for axis, label in when.items())}" if when else " anywhere"
+            more = f" (and for {len(lack) - 1} more)" if len(lack) > 1 else ""
             what = "whether it fits in memory is not known" if name == FITS else f"{name} has no value"
-            found.append(f"{what} on {case_label(case)}{more}: {why.removeprefix('has no value here: ')}")
+            found.append(f"{what}{where}{more}: {why.removeprefix('has no value here: ')}")
     return found
 
 
