@@ -11,9 +11,9 @@ from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
 from symroof.formula.polynomial import Polynomial, constant, plus, power_of, scaled
 from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, names, walk
-from symroof.numeric.graph import Graph
+from symroof.numeric.graph import MISSING, VOID, Graph, number_of
 from symroof.numeric.sums import total
-from symroof.theory.case import Case
+from symroof.theory.case import Case, Missing
 from symroof.theory.quantities import QUANTITIES
 
 MINUS = Fraction(-1)
@@ -52,13 +52,13 @@ class Builder:
             return changes[name]
         tree = self._formula(name, frozenset(changes))
         if not isinstance(tree, Compare | Largest):
-            return self._name(name, changes)
+            return self._complete(self._name(name, changes))
         if not self._moving(name, frozenset(changes)):
             fixed: bool | str = self.case.value(name)
             return fixed
         if isinstance(tree, Compare):
-            return tree.operator, self._difference(tree, changes)
-        return tuple(label for label, _ in tree.arms), [self._tree(arm, changes) for _, arm in tree.arms]
+            return tree.operator, self._complete(self._difference(tree, changes))
+        return tuple(label for label, _ in tree.arms), [self._complete(self._tree(arm, changes)) for _, arm in tree.arms]
 
     # ---------------------------------------------------------------------------------------------------- names
 
@@ -67,11 +67,24 @@ class Builder:
             return changes[name]
         keys = frozenset(changes)
         if not self._moving(name, keys):
-            return constant(Fraction(self.case.value(name)))
+            return self._still(name)
         mine = tuple((key, tuple(sorted(changes[key].items()))) for key in sorted(keys) if self._moving(name, frozenset((key,))))
         if (name, mine) not in self._memo:
             self._memo[name, mine] = self._guarded(name, self._tree(self._formula(name, keys), changes), changes)
         return self._memo[name, mine]
+
+    def _still(self, name: str) -> Polynomial:
+        """What no input moves, as a number; an input that nobody gave may yet not matter: links do not while there is one device."""
+        try:
+            return constant(Fraction(self.case.value(name)))
+        except Missing as missing:
+            return self.graph.operation(MISSING, words=(missing.name,))
+
+    def _complete(self, p: Polynomial) -> Polynomial:
+        """The same polynomial, where nothing is missing in it wherever one looks."""
+        for name in self.graph.lacking(p):
+            raise Missing(name)
+        return p
 
     def _guarded(self, name: str, value: Polynomial, changes: Changes) -> Polynomial:
         """What a declaration demands of its inputs: where it does not hold there is no value."""
@@ -144,7 +157,9 @@ class Builder:
         for factor in factors[1:]:
             if not found:
                 return found  # no links means no time on them, whatever their bandwidth would be
-            found = self.graph.times(found, self._tree(factor, changes))
+            other = self._tree(factor, changes)
+            voided = number_of(found) is None and any(self.graph.lacking(other))
+            found = self.graph.operation(VOID, found) if voided else self.graph.times(found, other)
         return found
 
     def _extreme(self, function: str, args: list[Polynomial]) -> Polynomial:

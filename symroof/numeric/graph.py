@@ -11,7 +11,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -35,6 +35,8 @@ class Form(tuple[tuple[Monomial, Fraction], ...]):
 
 
 EXTREMES = {"max": "min", "min": "max"}
+MISSING, VOID = "missing", "void"
+"""An input that nobody gave, and what is multiplied by such a one: zero where that is zero, else without a value."""
 MOST_EXPANDED = 48
 """Terms beyond which a product of sums stays a product."""
 
@@ -44,8 +46,8 @@ class Operation:
     """What is no polynomial: a function of polynomials.
 
     Kinds: ``max min ceil floor sqrt log2 power``; ``form``, a polynomial that others divide by or multiply as a whole;
-    ``guard``, the first argument where the relation of the second holds; the sums of :mod:`symroof.numeric.sums`;
-    relations (``<=`` ...: their one argument against zero) and ``largest``, the place of the largest argument.
+    ``guard``, the first argument where the relation of the second holds; relations (``<=`` ...: their one argument against
+    zero); ``missing`` and ``void``; the sums of :mod:`symroof.numeric.sums`.
     """
 
     kind: str
@@ -86,6 +88,17 @@ class Graph:
         """The inputs that a polynomial depends on."""
         terms = p if isinstance(p, Mapping) else dict(p)
         return frozenset().union(*(self.reach(name) for monomial in terms for name, _ in monomial))
+
+    def lacking(self, p: Polynomial | Form) -> Iterator[str]:
+        """The inputs that nobody gave and without which a polynomial has no value anywhere."""
+        for monomial in dict(p):
+            for name, _ in monomial:
+                operation = self.operations.get(name)
+                if operation and operation.kind == MISSING:
+                    yield from operation.words
+                elif operation and operation.kind != VOID:
+                    for arg in operation.args:
+                        yield from self.lacking(arg)
 
     def light(self, p: Polynomial) -> bool:
         """Whether every name is an input or moves with one input alone: such a polynomial is cheap on a grid."""

@@ -164,6 +164,8 @@ ARRAYS: dict[str, Kernel] = {
     "form": lambda x: x,
     "guard": lambda x, holds: np.where(holds, x, np.nan),
     "whole": lambda x: np.where(np.rint(x) == x, x, np.nan),
+    "missing": lambda: np.nan,
+    "void": lambda x: np.where(x == 0, 0.0, np.nan),
     "ramp": _ramp,
     "geometric": _geometric,
     "<=": lambda x: x <= 0,
@@ -194,6 +196,14 @@ def _whole(x: Fraction) -> Fraction:
     return x
 
 
+def _missing() -> Fraction:
+    raise NoValue("an input is not given")
+
+
+def _void(x: Fraction) -> Fraction:
+    return x if x == 0 else _missing()
+
+
 def _exact_ramp(value: Fraction, slope: Fraction, count: Fraction) -> Fraction:
     highest, fall = max(value, value + slope * (count - 1)), abs(slope)
     if count <= 0 or highest <= 0:
@@ -215,6 +225,8 @@ EXACT: dict[str, Kernel] = {
     "form": lambda x: x,
     "guard": _guarded,
     "whole": _whole,
+    "missing": _missing,
+    "void": _void,
     "ramp": _exact_ramp,
     "geometric": _exact_geometric,
     **{relation: (lambda difference, _holds=holds: _holds(difference, 0)) for relation, holds in RELATIONS.items()},

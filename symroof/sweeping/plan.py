@@ -45,7 +45,7 @@ class Plan:
     """What is worked out: quantities over axes, those of labels first.
 
     Attributes:
-        lacking: what each case has not all inputs of, and what it needs.
+        lacking: what each case has not all inputs of, and what it needs; ``partly`` where that holds for a part of the grid.
         said: what a reader has to know about the whole.
     """
 
@@ -53,6 +53,7 @@ class Plan:
     quantities: tuple[str, ...]
     cases: tuple[Answers, ...]
     lacking: tuple[dict[str, str], ...]
+    partly: tuple[dict[str, str], ...]
     title: str
     said: tuple[str, ...] = ()
     _steps: dict[int, dict[str, tuple[Tree, tuple[str, ...]]]] = field(default_factory=dict, compare=False)
@@ -89,8 +90,8 @@ class Plan:
 
     @property
     def without(self) -> list[dict[str, str]]:
-        """What has no value anywhere in a case, and why."""
-        return [{**lacking, **without} for lacking, (_, without) in zip(self.lacking, self._made, strict=True)]
+        """What has no value in a case, or in a part of it, and why."""
+        return [{**partly, **lacking, **without} for partly, lacking, (_, without) in zip(self.partly, self.lacking, self._made, strict=True)]
 
     @cached_property
     def variables(self) -> tuple[Variable, ...]:

@@ -42,7 +42,7 @@ def plan(selection: Selection, over: Sequence[Axis], quantities: Iterable[str] |
     known = known_in(cases, named, {axis.name: None if axis.labelled else Fraction(axis.values[0]) for axis in axes})
     found = known.quantities
     heading = title or f"{', '.join(found[:4])}{' ...' if len(found) > 4 else ''} over {', '.join(axis.name for axis in axes)}"
-    return Plan(tuple(axes), found, cases, known.lacking, heading, (*known.said, *_middles(cases)))
+    return Plan(tuple(axes), found, cases, known.lacking, known.partly, heading, (*known.said, *_middles(cases)))
 
 
 def within_limits(axes: Sequence[Axis]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,7 +63,8 @@ def known_in(cases: Sequence[Answers], names: Sequence[str] | None, axes: Mappin
     if any(cases[0].case.theory.timed(name) for name in wanted) and FITS not in [*wanted, *axes]:
         wanted.append(FITS)
     first = {name: value for name, value in axes.items() if value is not None}
-    lacking = [_lacking(case, wanted, first) for case in cases]
+    ends = [_ends(case, first) for case in cases]
+    lacking = [_lacking(case, wanted, any) for case in ends]
     nowhere = {name: why for name, why in lacking[0].items() if all(name in missing for missing in lacking)}
     if names is not None and (faults := [Problem("sweep", str(why), path=name, hint=_way_out(why)) for name, why in nowhere.items() if name in names]):
         raise InputError(faults)
@@ -74,21 +75,36 @@ def known_in(cases: Sequence[Answers], names: Sequence[str] | None, axes: Mappin
             Problem("sweep", f"none of the usual quantities has a value: {needed}", hint="give a model and a device, or ask for a quantity with -q")
         )
     said = (f"whether a point fits in memory is not known: {nowhere[FITS]}",) if FITS in nowhere else ()
-    return Known(tuple(found), tuple({name: str(why) for name, why in missing.items() if name in found} for missing in lacking), said)
+    none = [{name: str(why) for name, why in _lacking(case, found, all).items()} for case in ends]
+    partly = [{name: f"{why} on a part of the grid" for name, why in missing.items() if name in found} for missing in lacking]
+    return Known(tuple(found), tuple(none), tuple(partly), said)
 
 
 @dataclass(frozen=True)
 class Known:
-    """Quantities to work out; for each case what it has no value for, with why; what is to be said of the whole."""
+    """Quantities to work out.
+
+    Attributes:
+        lacking: for each case, what has no value anywhere on the grid for want of an input, and which.
+        partly: the same where that holds at one end of the axes.
+        said: what is to be told of the whole.
+    """
 
     quantities: tuple[str, ...]
     lacking: tuple[dict[str, str], ...]
+    partly: tuple[dict[str, str], ...]
     said: tuple[str, ...]
 
 
-def _lacking(case: Answers, names: Sequence[str], first: Mapping[str, Any]) -> dict[str, Exception]:
-    ends = (case.case, case.case.changed(first)) if first else (case.case,)  # an input may be needed at one end only, as links are
-    return {name: why for name in names if (why := next(filter(None, (_lacks(end, name) for end in ends)), None))}
+def _ends(case: Answers, first: Mapping[str, Any]) -> tuple[Case, ...]:
+    """A case at both ends of its axes: an input may be needed at one of them only, as links are."""
+    return (case.case, case.case.changed(first)) if first else (case.case,)
+
+
+def _lacking(ends: tuple[Case, ...], names: Sequence[str], where: Callable[[Iterable[object]], bool]) -> dict[str, Exception]:
+    """What lacks an input at any of the ends, or at all of them, with the reason."""
+    found = {name: [_lacks(end, name) for end in ends] for name in names}
+    return {name: next(filter(None, reasons)) for name, reasons in found.items() if where(reasons)}
 
 
 def _lacks(case: Case, name: str) -> Exception | None:

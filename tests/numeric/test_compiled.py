@@ -215,3 +215,14 @@ def test_no_value_is_no_number():
 def test_bad_input_says_what_is_wrong(quantities, inputs, says):
     with pytest.raises(InputError, match=says):
         sr.compile(quantities, inputs, model="llama-3-8b", hardware="h100-sxm", prompt=64)
+
+
+def test_an_input_nobody_gave_matters_only_where_it_does():
+    """One device sends nothing over a link that is not there; two have no time for it."""
+    function = sr.compile(["itl", "decode_bound"], ["tp", "batch"], model="llama-3-8b", hardware="m3-max", prompt=64)
+    itl, bound = function(np.array([[1.0], [2.0]]), np.array([1.0, 4.0]))
+    alone = sr.Study(model="llama-3-8b", hardware="m3-max", prompt=64, batch=4)
+    assert itl[0, 1] == pytest.approx(float(alone.exact("itl")), rel=1e-12) and bound[0, 1] == alone.value("decode_bound")
+    assert np.isnan(itl[1]).all() and (bound[1] == "").all()
+    with pytest.raises(InputError, match="needs link_bandwidth"):
+        sr.compile("link_ridge", ["batch"], model="llama-3-8b", hardware="m3-max")

@@ -230,6 +230,15 @@ def test_what_is_needed_at_one_end_of_an_axis_is_asked_for(tp):
     assert np.isfinite(sr.Study(**NO_LINKS).sweep("itl", batch=[1, 2]).itl.values).all()
 
 
+def test_what_one_device_needs_on_a_part_of_the_grid_is_missing_there_alone():
+    """An M3 Max has no link to another: one sends nothing, two have no time for sending."""
+    alone = "m3-max"
+    found = sr.Study(model="llama-3-8b", prompt=1024).sweep("itl", hardware=["h100-sxm", alone], tp=[1, 2])
+    assert np.isfinite(found.itl.values).tolist() == [[True, True], [True, False]]
+    assert found.itl.sel(hardware=alone, tp=1) == pytest.approx(float(sr.Study(model="llama-3-8b", prompt=1024, hardware=alone).exact("itl")))
+    assert f"itl has no value where hardware={alone}: needs link_bandwidth on a part of the grid" in found.attrs["warnings"]
+
+
 def test_a_queue_that_grows_on_one_device_only_is_told():
     """40 prefills a second of 2,048 tokens and 31 TFLOP are 1.2 PFLOP/s: more than 70 % of an H100's 0.99, less than of a B200's 2.25."""
     given = {**CASE, "arrival_rate": 40, "mfu": 0.7}
