@@ -9,8 +9,8 @@ from symroof.formula.evaluate import NoValue
 from symroof.results import Answers, Result
 from symroof.units import format_quantity
 
-TARGET_METRICS = {"ttft": "ttft", "itl": "itl_last"}
-"""The metric each target is tested on: the ITL target at the last step of the response."""
+TARGET_METRICS = {"ttft": "ttft", "itl": "itl_last", "cost": "cost_per_mtok", "price": "group_price"}
+"""The metric each target is tested on: the ITL target at the last step of the response, the price target on the whole group."""
 
 PUBLISHED_TOLERANCE = Fraction(1, 1000)
 
@@ -32,6 +32,16 @@ class TargetCheck:
     @property
     def slack(self) -> Fraction:
         return self.limit - Fraction(self.metric.value)
+
+    @property
+    def bound(self) -> Result:
+        """The limit as it is written: in the unit of its metric."""
+        return Result(self.metric.symbol, self.limit)
+
+    @property
+    def gap(self) -> Result:
+        """What is left or too much, whichever it is."""
+        return Result(self.metric.symbol, abs(self.slack))
 
 
 def target_checks(answers: Answers) -> list[TargetCheck]:
@@ -90,7 +100,7 @@ def target_warnings(answers: Answers) -> list[str]:
     """A line for every target that is missed, wholly or in a part of the ranges."""
     words = {False: "misses its {} target", None: "meets its {} target in a part of its ranges only"}
     return [
-        f"{words[check.met].format(check.name)}: {check.metric.text()} against {format_quantity(check.limit, 's')}"
+        f"{words[check.met].format(check.name)}: {check.metric.text()} against {check.bound.plain()}"
         for check in target_checks(answers)
         if check.met is not True
     ]
