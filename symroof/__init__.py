@@ -13,18 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from symroof.claims.checking import check
+    from symroof.selecting.select import select
     from symroof.specs.errors import InputError
     from symroof.study import Study, calibrate
     from symroof.study import solve_symbolic as solve
     from symroof.warnings import DoesNotFit
 
 __version__ = "0.1.0"
-__all__ = ["DoesNotFit", "InputError", "Study", "__version__", "calibrate", "check", "solve"]
+__all__ = ["DoesNotFit", "InputError", "Study", "__version__", "calibrate", "check", "select", "solve"]
 
 _HOMES = {
     "Study": ("symroof.study", "Study"),
     "solve": ("symroof.study", "solve_symbolic"),
     "calibrate": ("symroof.study", "calibrate"),
+    "select": ("symroof.selecting.select", "select"),
     "check": ("symroof.claims.checking", "check"),
     "InputError": ("symroof.specs.errors", "InputError"),
     "DoesNotFit": ("symroof.warnings", "DoesNotFit"),

@@ -11,7 +11,7 @@ from symroof.solving import solve
 from symroof.specs.errors import InputError
 from symroof.theory.case import Case
 from symroof.theory.thresholds import THRESHOLDS
-from symroof.verdict import target_checks
+from symroof.verdict import metric_of
 
 
 @dataclass(frozen=True)
@@ -41,5 +41,5 @@ class Condition:
 
 def conditions(answers: Answers) -> list[Condition]:
     """What the headline of a case rests on: memory where it is known, and each target that has a metric."""
-    found = [Condition("memory", "memory_bytes", "usable_memory")] if answers.fits is not None else []
-    return found + [Condition(check.name, check.metric.name, TARGETS[check.name]) for check in target_checks(answers)]
+    found = [Condition("memory", "memory_bytes", "usable_memory")] if answers.case.known("fits") else []
+    return found + [Condition(name, metric, TARGETS[name]) for name in answers.targets if (metric := metric_of(name, answers.case))]

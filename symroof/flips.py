@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -101,10 +101,14 @@ class Flip:
         return Result(self.now.symbol, self.value, self.low, self.high, flags=flags)
 
 
-def flips(answers: Answers, among: Sequence[str] = UNCERTAIN) -> tuple[Flip, ...]:
-    """Every flip of a case by these inputs, the nearest first; inputs that are zero now, from which no factor leads away, stand last."""
+def flips(answers: Answers, among: Sequence[str] = UNCERTAIN, of: Collection[str] | None = None) -> tuple[Flip, ...]:
+    """Every flip of a case, the nearest first; inputs that are zero now, from which no factor leads away, stand last.
+
+    ``among`` narrows the inputs, ``of`` the conditions that flip, by name; all are heeded in what a flip says of the rest.
+    """
     asked = conditions(answers)
-    found = [flip for condition in asked for name in _moving(condition, answers) if name in among for flip in _flips(condition, name, asked, answers)]
+    turning = [condition for condition in asked if of is None or condition.name in of]
+    found = [flip for condition in turning for name in _moving(condition, answers) if name in among for flip in _flips(condition, name, asked, answers)]
     return tuple(sorted(found, key=lambda f: (f.distance is None, f.distance or 0, UNCERTAIN.index(f.name), f.value)))
 
 

@@ -7,10 +7,13 @@ from fractions import Fraction
 
 from symroof.formula.evaluate import NoValue
 from symroof.results import Answers, Result
+from symroof.theory.case import Case
 from symroof.units import format_quantity
 
 TARGET_METRICS = {"ttft": "ttft", "itl": "itl_last", "cost": "cost_per_mtok", "price": "group_price"}
 """The metric each target is tested on: the ITL target at the last step of the response, the price target on the whole group."""
+
+METRICS = frozenset({*TARGET_METRICS.values(), "itl"})
 
 PUBLISHED_TOLERANCE = Fraction(1, 1000)
 
@@ -44,15 +47,22 @@ class TargetCheck:
         return Result(self.metric.symbol, abs(self.slack))
 
 
+def metric_of(target: str, case: Case) -> str | None:
+    """The metric a target is tested on here; None where it has no value. Without an output there is one step, at the context."""
+    for name in (TARGET_METRICS[target], target):
+        if name in METRICS and case.known(name):
+            return name
+    return None
+
+
 def target_checks(answers: Answers) -> list[TargetCheck]:
     """Every target of the study that this case has a metric for."""
     found = []
     for name, limit in answers.targets.items():
-        metric = answers.get(TARGET_METRICS[name])
-        if metric is None and name == "itl":  # without an output there is one step, at the context
-            metric = answers.get("itl")
-        if metric is None:
+        tested = metric_of(name, answers.case)
+        if tested is None:
             continue
+        metric = answers.result(tested)
         low, high = metric.low or metric.value, metric.high or metric.value
         met = True if high <= limit else False if low > limit else None  # type: ignore[operator]
         found.append(TargetCheck(name, metric, limit, met))

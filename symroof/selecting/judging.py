@@ -108,9 +108,10 @@ class Configuration:
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
-        """The batches it competes with: its own and its largest, where they pass."""
-        found = [self.run] if self.run.passes else []
-        return (*found, *([self.largest] if self.largest and self.largest is not self.run and self.largest.passes else []))
+        """What it competes with: its own batch, the smallest and the largest that pass. Latency is best at the one end, what a device gives at the other."""
+        ends = [self.window.least] if self.window else []
+        found = {run.batch: run for run in (self.run, *(at_batch(self.run, n) for n in ends if n != self.run.batch), self.largest) if run and run.passes}
+        return tuple(found[batch] for batch in sorted(found))
 
 
 def judged(answers: Answers, listed: bool) -> Configuration:

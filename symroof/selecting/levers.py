@@ -85,9 +85,9 @@ def lacks(answers: Answers) -> tuple[Lever, ...]:
     """
     asked = conditions(answers)
     missed = [c for c in asked if not c.holds(answers.case)]
-    found = flips(answers, LEVERS)
+    found = flips(answers, LEVERS, {c.name for c in missed})  # what holds now flips for the worse: nothing is lacking there
     levers = [_lever(name, asked, [f for f in found if f.name == name], answers) for name in LEVERS if _moves(name, missed, answers.case)]
-    return tuple(lever for lever in levers if lever.cures or lever.stuck or (lever.now.symbol.counted and _solvable(lever.name, missed, answers)))
+    return tuple(lever for lever in levers if lever.cures or lever.stuck or (lever.now.symbol.counted and _solvable(lever.name, asked, answers)))
 
 
 def _lever(name: str, asked: list[Condition], found: list[Flip], answers: Answers) -> Lever:
@@ -107,9 +107,9 @@ def _moves(name: str, asked: list[Condition], case: Case) -> bool:
     return known and any(name in {*case.used(c.metric), *case.used(c.limit)} for c in asked)
 
 
-def _solvable(name: str, missed: list[Condition], answers: Answers) -> bool:
+def _solvable(name: str, asked: list[Condition], answers: Answers) -> bool:
     """Whether it is known that no number of something counted does: links may not be given."""
-    return all(c.solved(name, answers) is not None for c in missed if _moves(name, [c], answers.case))
+    return all(c.solved(name, answers) is not None for c in asked if _moves(name, [c], answers.case))
 
 
 def _best(condition: Condition, name: str, answers: Answers) -> Result | None:
@@ -137,7 +137,7 @@ def together(answers: Answers) -> dict[str, Result] | None:
         here = _moved(answers, moved)
         if condition.holds(here.case):
             continue
-        cure = next((f for name in BOUGHT for f in flips(here, (name,)) if f.condition == condition.name and f.holds), None)
+        cure = next((f for name in BOUGHT for f in flips(here, (name,), {condition.name}) if f.holds), None)
         if cure is None:
             return None
         moved[cure.name] = _enough([condition], here.case, cure)

@@ -15,6 +15,8 @@ from symroof.selecting.front import front
 from symroof.selecting.judging import Configuration, Run, judged, targets_of
 from symroof.specs.errors import InputError, Problem, nearest
 from symroof.study import Study
+from symroof.theory.case import Missing, NoValue
+from symroof.theory.symbols import GROUPS
 
 Told = Callable[[int, int], None]
 
@@ -86,7 +88,7 @@ class Choice:
 
     @property
     def runs(self) -> tuple[Run, ...]:
-        """What competes: every configuration at its own batch and at its largest, where it passes there."""
+        """What competes: every configuration at its own batch, its smallest and its largest, where it passes there."""
         return tuple(run for c in self.configurations for run in c.runs)
 
     def best(self, what: str) -> Run | None:
@@ -152,13 +154,20 @@ def chosen(study: Study, by: str | None = None, progress: Told | None = None) ->
 
 
 def _complete(study: Study) -> None:
-    """There is a model and a device to choose."""
+    """There is a model, a device and a load to choose for."""
     own = study.first.binding
     missing = [
         name for name, found in (("model", own.model), ("hardware", own.hardware or "mem_capacity" in own.given)) if not found and "params" not in own.given
     ]
     if missing:
         raise InputError([Problem("select", f"no {name} to choose", hint=f"--{name} NAME, or --among {name}=all") for name in missing])
+    try:
+        study.first.case.value("memory_bytes")
+    except Missing as error:
+        if error.name in {symbol.name for symbol in GROUPS["workload"]}:
+            raise InputError(Problem("select", f"what has to fit is not known without {error.name}", hint=f"--{error.name} 4096")) from None
+    except NoValue:
+        pass  # the table says of each configuration what is not known, and why
 
 
 def _place(configuration: Configuration, order: str) -> tuple[int, int, Fraction]:
