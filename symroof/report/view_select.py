@@ -160,12 +160,13 @@ def _window(c: Configuration) -> tuple[str, ...]:
 def _lacks(choice: Choice, most: int) -> Part:
     """What each failing configuration would have to bring, each input alone, then what another device would."""
     failing = [c for c in choice.configurations if c.state in ("fails", "in part") and c.run.missed]
-    rows = [line for c in failing[:most] for line in _first_named(c.label, _lacking(c.run.answers))]
+    rows = [line for c in failing[:most] for line in _first_named(c.label, lacking(c.run.answers))]
     says = "each input alone, solved with all conditions together; everything else as it is"
     return Part("What the failing ones lack", ("configuration", "input", "now", "passes with", "change"), tuple(rows), says)
 
 
-def _lacking(answers: Answers) -> list[tuple[str, ...]]:
+def lacking(answers: Answers) -> list[tuple[str, ...]]:
+    """Input, value now, what passes, change: a row for each input that moves what is missed, then what another device would bring."""
     levers = lacks(answers)
     rows: list[tuple[str, ...]] = [(lever.name, lever.now.plain(), needed(lever, answers), change(lever.flip.factor) if lever.flip else "") for lever in levers]
     bought = None if any(lever.flip and lever.name in ("peak_flops", "mem_bandwidth", "mem_capacity") for lever in levers) else together(answers)
@@ -181,8 +182,8 @@ def needed(lever: Lever, answers: Answers) -> str:
     why = [f"{row(flip, answers)['at']} {'fits' if name == MEMORY else f'meets {name}'} only" for name, flip in lever.cures]
     if lever.breaks:
         why.append("which then misses " + ", ".join(lever.breaks))
-    end = "at 1" if lever.now.symbol.most == "1" else "endless"
-    why += [f"even {end} {name} takes {best.text()}" if best.symbol.unit == "s" else f"even {end} {name} is {best.text()}" for name, best in lever.stuck]
+    end = "even at 1" if lever.now.symbol.most == "1" else "however large"
+    why += [f"{end}, {name} {'takes' if best.symbol.unit == 's' else 'is'} {best.text()}" for name, best in lever.stuck]
     return "none: " + ("; ".join(why) or "no number of them does")
 
 
