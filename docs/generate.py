@@ -203,7 +203,9 @@ def least(c: dict[str, Any], name: str) -> str:
         return "1" if name == "tp" and c["state"] == "passes" else "not what it lacks"
     if entry["value"] is not None:
         return f"{entry['value']:,}" if name == "tp" else shown(entry["value"], entry["unit"])
-    stuck = [f"{'even at 1' if name == 'mfu' else 'however large'}, {metric} is {shown(best['value'], best['unit'])}" for metric, best in entry["stuck"].items()]
+    stuck = [
+        f"{'even at 1' if name == 'mfu' else 'however large'}, {metric} is {shown(best['value'], best['unit'])}" for metric, best in entry["stuck"].items()
+    ]
     unit = "devices" if name == "tp" else entry["unit"]
     cured = [f"{shown(value, unit)} {'fits' if condition == 'memory' else f'meets {condition}'} only" for condition, value in entry["cures"].items()]
     return "none: " + "; ".join([*cured, *stuck])

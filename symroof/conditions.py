@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from symroof.formula.evaluate import NoValue
 from symroof.results import TARGETS, Answers
@@ -28,6 +29,10 @@ class Condition:
 
     def holds(self, case: Case) -> bool:
         return bool(case.value(self.metric) <= case.value(self.limit))
+
+    def share(self, case: Case) -> Fraction:
+        """How much of its limit the metric takes up."""
+        return Fraction(case.value(self.metric)) / Fraction(case.value(self.limit))
 
     def solved(self, unknown: str, answers: Answers) -> Solution | None:
         """Where it is met with equality; None where an input that is not given keeps it from being known."""

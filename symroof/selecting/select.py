@@ -171,11 +171,11 @@ def _complete(study: Study) -> None:
 
 
 def _place(configuration: Configuration, order: str) -> tuple[int, int, Fraction]:
-    """Where a configuration stands: by state, then by what is asked of those that pass, by the nearness of the miss of the others."""
+    """Where a configuration stands: by state, then by what is asked of those that pass (at their own batch, if there), by the nearness of the miss of the others."""
     if not configuration.runs:
         return RANK[configuration.state], 0, configuration.run.worst
     name, larger = ORDERS[order]
-    best = _best(configuration.runs, name, larger)
+    best = configuration.run if configuration.run.passes else _best(configuration.runs, name, larger)
     value = best.value(name) if best else None
     rank = RANK["passes"] if configuration.state == "passes" else 1
     return rank, int(value is None), Fraction(0) if value is None else -value if larger else value

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from symroof.conditions import Condition, conditions
-from symroof.corners import at_corners
+from symroof.corners import crossings_in
 from symroof.formula.evaluate import NoValue
 from symroof.results import Answers
 from symroof.theory.case import Case
@@ -46,10 +46,29 @@ def window(answers: Answers) -> Window | None:
     (85, ('itl',))
     """
     asked = conditions(answers)
-    crossings = _crossings(asked, answers)
-    if crossings is None:
-        return None
+    moved = [c for c in asked if "batch" in {*answers.case.used(c.metric), *answers.case.used(c.limit)}]
     corners = (answers.case, *answers.corners)
+    if not _hold([c for c in asked if c not in moved], corners):
+        return None  # no batch changes that
+    solutions = [c.solved("batch", answers) for c in moved]
+    if None in solutions:
+        return None
+    known = [solution for solution in solutions if solution]
+    crossings = {value for solution in known for value in solution.values}
+    middle = _between(crossings, moved, corners[:1])
+    if middle is None or len(corners) == 1:
+        return middle
+    at = Fraction(middle.most or middle.least)
+    worst = [max(answers.corners, key=lambda case: c.share(case.changed({"batch": at}))) for c in moved]
+    found = _between(crossings | {value for s, case in zip(known, worst, strict=True) for value in crossings_in(s, case)}, moved, corners)
+    if found is not None and not _reaches(found, moved, corners):
+        return found
+    everywhere = {value for case in answers.corners for s in known for value in crossings_in(s, case)}
+    return _between(crossings | everywhere, moved, corners)
+
+
+def _between(crossings: Collection[Fraction], asked: list[Condition], corners: Sequence[Case]) -> Window | None:
+    """The window that the crossings allow: looked at beside each of them, and at one batch."""
     whole = sorted({n for value in crossings for n in _beside(value)} | {1})
     beyond = whole[-1] + 1
     if _passes(beyond, asked, corners):
@@ -61,16 +80,10 @@ def window(answers: Answers) -> Window | None:
     return Window(_least(most, whole, asked, corners), most, stopped)
 
 
-def _crossings(asked: list[Condition], answers: Answers) -> list[Fraction] | None:
-    """Every batch at which a condition changes over, at every corner; None where one cannot be solved."""
-    found: list[Fraction] = []
-    for condition in asked:
-        if "batch" in {*answers.case.used(condition.metric), *answers.case.used(condition.limit)}:
-            solution = condition.solved("batch", answers)
-            if solution is None:
-                return None
-            found += [*solution.values, *(value for corner in at_corners(solution) for value in corner)]
-    return found
+def _reaches(found: Window, asked: list[Condition], corners: Sequence[Case]) -> bool:
+    """Whether a batch beside the window passes too, so that a corner is missing."""
+    ends = [found.least - 1, *([found.most + 1] if found.most else [])]
+    return any(n >= 1 and _passes(n, asked, corners) for n in ends)
 
 
 def _beside(value: Fraction) -> tuple[int, ...]:
@@ -80,8 +93,12 @@ def _beside(value: Fraction) -> tuple[int, ...]:
 
 
 def _passes(batch: int, asked: list[Condition], corners: Sequence[Case]) -> bool:
+    return _hold(asked, [case.changed({"batch": Fraction(batch)}) for case in corners])
+
+
+def _hold(asked: list[Condition], corners: Iterable[Case]) -> bool:
     try:
-        return all(c.holds(case.changed({"batch": Fraction(batch)})) for case in corners for c in asked)
+        return all(c.holds(case) for case in corners for c in asked)
     except NoValue:
         return False
 

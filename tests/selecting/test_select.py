@@ -76,8 +76,7 @@ def test_the_passing_ones_stand_best_first(order):
     best = []
     for c in found.passing:
         lone = {"hardware": c.run.answers.binding.hardware.name, "tp": int(c.run.answers.case.value("tp"))}
-        values = [Study(**SMALL, **lone, batch=run.batch).exact(name) for run in c.runs]
-        best.append((max if larger else min)(values))
+        best.append(Study(**SMALL, **lone, batch=16).exact(name))
     assert len(best) == 6
     assert best == sorted(best, reverse=larger)
 
