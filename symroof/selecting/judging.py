@@ -33,11 +33,16 @@ class Run:
 
     def result(self, name: str) -> Result | None:
         """A quantity with its flags; ``itl`` is that of the last step, where the target is tested. None where it has no value."""
-        return (self.answers.get("itl_last") if name == "itl" else None) or self.answers.get(name)
+        found = self._tested(name)
+        return self.answers.result(found) if self.answers.case.known(found) else None
 
     def value(self, name: str) -> Fraction | None:
-        found = self.result(name)
-        return Fraction(found.value) if found is not None and not isinstance(found.value, (str, bool)) else None
+        """The same as a number, at the middle of any ranges: what runs are compared by."""
+        found = self._tested(name)
+        return Fraction(self.answers.case.value(found)) if self.answers.case.known(found) else None
+
+    def _tested(self, name: str) -> str:
+        return "itl_last" if name == "itl" and self.answers.case.known("itl_last") else name
 
     @cached_property
     def checks(self) -> tuple[TargetCheck, ...]:
