@@ -61,7 +61,7 @@ def headline(choice: Choice) -> str:
     total, passing = len(choice.configurations), len(choice.passing)
     limits = [f"{name} within {text}" for name, text in _limits(choice).items()]
     what = " and ".join(["memory", *limits]) if len(limits) < 2 else ", ".join(["memory", *limits[:-1]]) + f" and {limits[-1]}"
-    return f"{passing:,} of {total:,} configuration{'s' * (total != 1)} pass{'es' * (passing == 1)}: {what}"
+    return f"{passing:,} of {total:,} configuration{'s' * (total != 1)} pass{'es' * (1 in (passing, total))}: {what}"
 
 
 def _limits(choice: Choice) -> dict[str, str]:
@@ -94,12 +94,9 @@ def _verdict(c: Configuration, names: Sequence[str], extra: Sequence[str]) -> tu
 def verdict(c: Configuration) -> str:
     """The state in words, with what is missed and what another batch would change."""
     run = c.run
-    words = {"passes": "passes", "in part": "passes in a part of its ranges", "unknown": f"not known: {', '.join(run.unknown)}"}
-    if run.state != "fails":
-        return words[run.state]
-    missed = ["does not fit" if name == MEMORY else f"misses {name}" for name in run.missed]
-    other = f"; passes with a batch of {c.window}" if c.window else ""
-    return ", ".join(missed) + other
+    missed = ", ".join("does not fit" if name == MEMORY else f"misses {name}" for name in run.missed)
+    words = {"passes": "passes", "in part": "passes in a part of its ranges", "unknown": f"not known: {', '.join(run.unknown)}", "fails": missed}
+    return words[run.state] + (f"; passes with a batch of {c.window}" if c.window and not run.passes else "")
 
 
 def slack(check: TargetCheck) -> str:
@@ -111,7 +108,8 @@ def slack(check: TargetCheck) -> str:
     >>> slack(target_checks(study.first)[0])
     '+37.77 ms (38 %)'
     """
-    return f"{'-' if check.slack < 0 else '+'}{check.gap.plain()} ({significant(100 * abs(check.slack) / check.limit, 2)} %)"
+    where = " at the middle" if check.met is None else ""
+    return f"{'-' if check.slack < 0 else '+'}{check.gap.plain()} ({significant(100 * abs(check.slack) / check.limit, 2)} %){where}"
 
 
 def _left_out(count: int, most: int) -> str:
