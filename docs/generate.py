@@ -147,12 +147,90 @@ def systems(spec: dict[str, Any]) -> list[str]:
     return lines
 
 
+# ------------------------------------------------------------------------------------------------------------- a selection
+
+
+def selections(spec: dict[str, Any]) -> list[str]:
+    """For each command three tables: printed beside derived, what it would take, what the latencies answer to."""
+    lines: list[str] = []
+    for one in spec["selections"]:
+        chosen = found(one["command"])["configurations"]
+        order = list(spec["printed"])
+        chosen.sort(key=lambda c: order.index(c["hardware"]))
+        lines += [f"## {one['title']}", "", one["says"], "", *verdicts(chosen, spec["printed"]), "", *needs(chosen), "", *answering(chosen), ""]
+        lines += ["```sh", f"symroof {one['command']}", "```", ""]
+    return lines
+
+
+def rows_of(header: list[str], rows_: list[list[str]]) -> list[str]:
+    return [f"| {' | '.join(row)} |" for row in (header, ["---"] * len(header), *rows_)]
+
+
+def shown(value: float, unit: str) -> str:
+    return format_quantity(Fraction(value), unit)
+
+
+def verdicts(chosen: list[dict[str, Any]], printed: dict[str, dict[str, str]]) -> list[str]:
+    """What is printed and what is derived, metric by metric, with what is left to the target."""
+    rows_ = []
+    for c in chosen:
+        row = [c["hardware"]]
+        for name in ("ttft", "itl"):
+            check = c["checks"][name]
+            flag = " (does not fit)" if check.get("flags") else ""
+            row += [
+                printed[c["hardware"]][name],
+                shown(check["value"], "s") + flag,
+                f"{'over' if check['slack'] < 0 else 'left'} {shown(abs(check['slack']), 's')}, {abs(check['share']):.0%}",
+            ]
+        memory = c["checks"]["memory"]
+        held = f"{shown(memory['value'], 'byte')} of {shown(memory['limit'], 'byte')}" + ("" if memory["met"] else ": **does not fit**")
+        verdict = "passes" if c["state"] == "passes" else ", ".join("does not fit" if name == "memory" else f"misses {name}" for name in c["missed"])
+        rows_.append([*row, held, printed[c["hardware"]]["verdict"], verdict])
+    return rows_of(["GPU", "TTFT, printed", "TTFT", "to 200 ms", "ITL, printed", "ITL", "to 50 ms", "Memory", "Verdict, printed", "Verdict"], rows_)
+
+
+def needs(chosen: list[dict[str, Any]]) -> list[str]:
+    """The least of each input that passes, all conditions together, and the largest batch."""
+    inputs = {"mfu": "Least MFU that passes", "peak_flops": "Least peak", "mem_bandwidth": "Least bandwidth", "mem_capacity": "Least memory"}
+    rows_ = [[c["hardware"], *(least(c, name) for name in inputs), least(c, "tp"), batches(c)] for c in chosen]
+    return rows_of(["GPU", *inputs.values(), "Least number of GPUs", "Batches that pass"], rows_)
+
+
+def least(c: dict[str, Any], name: str) -> str:
+    entry = next((e for e in (*c["lacks"], *c["keeps"]) if e["input"] == name), None)
+    if entry is None:
+        return "1" if name == "tp" and c["state"] == "passes" else "not what it lacks"
+    if entry["value"] is not None:
+        return f"{entry['value']:,}" if name == "tp" else shown(entry["value"], entry["unit"])
+    stuck = [
+        f"{'even at 1' if name == 'mfu' else 'however large'}, {metric} is {shown(best['value'], best['unit'])}" for metric, best in entry["stuck"].items()
+    ]
+    unit = "devices" if name == "tp" else entry["unit"]
+    cured = [f"{shown(value, unit)} {'fits' if condition == 'memory' else f'meets {condition}'} only" for condition, value in entry["cures"].items()]
+    return "none: " + "; ".join([*cured, *stuck])
+
+
+def batches(c: dict[str, Any]) -> str:
+    window = c["batches"]
+    return f"{window['least']:,} to {window['most']:,}, then {' and '.join(window['stopped_by'])}" if window else "none"
+
+
+def answering(chosen: list[dict[str, Any]]) -> list[str]:
+    """Per cent by which each latency answers to one per cent of compute and of bandwidth."""
+    moved = [(metric, by) for metric in ("ttft", "itl") for by in ("peak_flops", "mem_bandwidth")]
+    rows_ = [[c["hardware"], *(f"{c['elasticities'][metric][by]:.2f}" for metric, by in moved)] for c in chosen]
+    return rows_of(["GPU", "TTFT to compute", "TTFT to bandwidth", "ITL to compute", "ITL to bandwidth"], rows_)
+
+
 def page(path: Path) -> str:
     """A page of tables from its list of commands."""
     spec = yaml.load(path.read_text(encoding="utf-8"), yaml.BaseLoader)  # numbers as they are written, every digit
     lines = [f"# {spec['title']}", "", spec["intro"], ""]
     if "sections" in spec:
         return "\n".join([*lines, *systems(spec)])
+    if "selections" in spec:
+        return "\n".join([*lines, *selections(spec)])
     for one in spec["tables"]:
         lines += table(one, spec["common"])
     return "\n".join(lines)

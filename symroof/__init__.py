@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from symroof.claims.checking import check
     from symroof.compiling import Compiled, compile
+    from symroof.selecting.select import select
     from symroof.specs.errors import InputError
     from symroof.study import Study, calibrate
     from symroof.study import solve_symbolic as solve
     from symroof.warnings import DoesNotFit
 
 __version__ = "0.1.0"
-__all__ = ["Compiled", "DoesNotFit", "InputError", "Study", "__version__", "calibrate", "check", "compile", "solve"]
+__all__ = ["Compiled", "DoesNotFit", "InputError", "Study", "__version__", "calibrate", "check", "compile", "select", "solve"]
 
 _HOMES = {
     "Study": ("symroof.study", "Study"),
@@ -28,6 +29,7 @@ _HOMES = {
     "calibrate": ("symroof.study", "calibrate"),
     "Compiled": ("symroof.compiling", "Compiled"),
     "compile": ("symroof.compiling", "compile"),
+    "select": ("symroof.selecting.select", "select"),
     "check": ("symroof.claims.checking", "check"),
     "InputError": ("symroof.specs.errors", "InputError"),
     "DoesNotFit": ("symroof.warnings", "DoesNotFit"),

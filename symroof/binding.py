@@ -147,9 +147,12 @@ def bindings(chosen: Selection) -> Iterator[Binding]:
     _within_limit([len(models), len(devices), *map(len, layered.precision.values()), *map(len, layered.values.values())])
     roles = [dict(zip(ROLE_INPUT, names, strict=True)) for names in itertools.product(*(layered.precision.get(role) or (None,) for role in ROLE_INPUT))]
     listed = {name: values for name, values in layered.values.items() if len(values) > 1}
+    stored = [role for role, names in layered.precision.items() if len(names) > 1]
     singles = [dict(zip(listed, values, strict=True)) for values in itertools.product(*listed.values())]
     for model, device, role, single in itertools.product(models, devices, roles, singles):
-        yield replace(_without_circles(_bind(layered, preset, documents, model, device, role, single)), several_models=len(models) > 1)
+        made = _without_circles(_bind(layered, preset, documents, model, device, role, single))
+        told = tuple((name, made.precisions[name]) for name in stored if name in made.precisions)
+        yield replace(made, several_models=len(models) > 1, varied=(*told, *made.varied))
 
 
 MOST_CASES = 1000

@@ -19,9 +19,14 @@ from symroof.specs.model_files import read_model
 from symroof.specs.strict_yaml import Document
 from symroof.specs.study import Setting, StudySpec, precision_names, read_assumptions, settings
 from symroof.supply import ROLE_INPUT
-from symroof.theory.symbols import canonical
+from symroof.theory.symbols import INPUTS, canonical
 
 ROLES = tuple(ROLE_INPUT)
+WITH_UNIT = {
+    "price": "`price` is what the whole group costs by the hour; `cost` is what a million output tokens cost",
+    "cost": "`price` limits what the group costs by the hour",
+}
+"""What to say where the two targets on money are taken for each other."""
 
 
 def selection(
@@ -87,16 +92,22 @@ def _exact(value: Any) -> Any:
 
 
 def aimed(targets: dict[str, Any]) -> Selection:
-    """Targets by metric as a selection; a plain Python number is seconds."""
+    """Targets by name as a selection; a plain Python number is seconds, USD a million tokens, or USD an hour.
+
+    >>> [values[0].value for values in aimed({"itl": 0.05, "cost": "2 USD", "price": 36}).values.values()]
+    [Fraction(1, 20), Fraction(2, 1), Fraction(1, 100)]
+    """
     values: dict[str, tuple[Setting, ...]] = {}
     for name, value in targets.items():
         if name not in TARGETS:
             raise InputError(Problem("targets", f"no such target {name!r}", hint=nearest(name, TARGETS)))
+        symbol = INPUTS[TARGETS[name]]
         try:
-            values[TARGETS[name]] = settings(TARGETS[name], f"{value} s" if isinstance(value, (float, int)) else _exact(value), formulas=False)
+            written = f"{value} {symbol.written_in or symbol.unit}" if isinstance(value, (float, int)) else _exact(value)
+            values[symbol.name] = settings(symbol.name, written, formulas=False)
         except ValueError as error:
             fault = error.items[0][1] if isinstance(error, Faults) else str(error)
-            raise InputError(Problem("targets", fault, path=name)) from None
+            raise InputError(Problem("targets", fault, path=name, hint=WITH_UNIT.get(name, "") if "is needed" in fault else "")) from None
     return Selection(values=values, origin=dict.fromkeys(values, "target"))
 
 

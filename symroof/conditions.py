@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from symroof.formula.evaluate import NoValue
 from symroof.results import TARGETS, Answers
@@ -11,7 +12,7 @@ from symroof.solving import solve
 from symroof.specs.errors import InputError
 from symroof.theory.case import Case
 from symroof.theory.thresholds import THRESHOLDS
-from symroof.verdict import target_checks
+from symroof.verdict import metric_of
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,10 @@ class Condition:
     def holds(self, case: Case) -> bool:
         return bool(case.value(self.metric) <= case.value(self.limit))
 
+    def share(self, case: Case) -> Fraction:
+        """How much of its limit the metric takes up."""
+        return Fraction(case.value(self.metric)) / Fraction(case.value(self.limit))
+
     def solved(self, unknown: str, answers: Answers) -> Solution | None:
         """Where it is met with equality; None where an input that is not given keeps it from being known."""
         named = next((t.name for t in THRESHOLDS.values() if (t.equation, t.unknown) == (self.equation, unknown)), None)
@@ -41,5 +46,5 @@ class Condition:
 
 def conditions(answers: Answers) -> list[Condition]:
     """What the headline of a case rests on: memory where it is known, and each target that has a metric."""
-    found = [Condition("memory", "memory_bytes", "usable_memory")] if answers.fits is not None else []
-    return found + [Condition(check.name, check.metric.name, TARGETS[check.name]) for check in target_checks(answers)]
+    found = [Condition("memory", "memory_bytes", "usable_memory")] if answers.case.known("fits") else []
+    return found + [Condition(name, metric, TARGETS[name]) for name in answers.targets if (metric := metric_of(name, answers.case))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -18,7 +18,7 @@ from symroof.theory.symbols import SHARES
 UNCERTAIN = (
     "mfu", "mbu",
     "prompt", "output", "context", "batch", "prefill_batch", "cached_prefix",
-    "tp", "peak_flops", "mem_bandwidth", "mem_capacity", "memory_share", "memory_reserve", "link_bandwidth", "link_latency",
+    "tp", "peak_flops", "mem_bandwidth", "mem_capacity", "memory_share", "memory_reserve", "link_bandwidth", "link_latency", "price",
     "weight_bytes_per_param", "kv_bytes_per_element",
     "step_overhead", "layer_overhead", "queue_time",
 )  # fmt: skip
@@ -101,10 +101,14 @@ class Flip:
         return Result(self.now.symbol, self.value, self.low, self.high, flags=flags)
 
 
-def flips(answers: Answers) -> tuple[Flip, ...]:
-    """Every flip of a case, the nearest first; inputs that are zero now, from which no factor leads away, stand last."""
+def flips(answers: Answers, among: Sequence[str] = UNCERTAIN, of: Collection[str] | None = None) -> tuple[Flip, ...]:
+    """Every flip of a case, the nearest first; inputs that are zero now, from which no factor leads away, stand last.
+
+    ``among`` narrows the inputs, ``of`` the conditions that flip, by name; all are heeded in what a flip says of the rest.
+    """
     asked = conditions(answers)
-    found = [flip for condition in asked for name in _moving(condition, answers) for flip in _flips(condition, name, asked, answers)]
+    turning = [condition for condition in asked if of is None or condition.name in of]
+    found = [flip for condition in turning for name in _moving(condition, answers) if name in among for flip in _flips(condition, name, asked, answers)]
     return tuple(sorted(found, key=lambda f: (f.distance is None, f.distance or 0, UNCERTAIN.index(f.name), f.value)))
 
 
@@ -146,8 +150,10 @@ def _flips(condition: Condition, name: str, asked: list[Condition], answers: Ans
         if first is None:
             continue
         crossing, value, beyond = first
-        there = answers.case.changed({name: beyond})
-        wrong = tuple(c.name for c in asked if not c.holds(there))
+        states = {c.name: _holds(c, answers.case, name, beyond) for c in asked}
+        if None in states.values():  # a second device of which nobody gave the links: what it comes to is not known
+            continue
+        wrong = tuple(n for n, met in states.items() if not met)
         holds = condition.name not in wrong
         low, high, everywhere = _spread(condition, solution, crossing, holds, up)
         yield Flip(answers.result(name), condition.name, holds, crossing, value, low, high, everywhere, up, then[1] if then else None, wrong, wrong_now)

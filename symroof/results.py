@@ -14,12 +14,11 @@ from symroof.formula.tree import Compare, Largest, Name, Tree
 from symroof.theory.case import Case, Missing, default_of
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.ranges import Ranges
-from symroof.theory.symbols import Symbol
+from symroof.theory.symbols import TARGET_SYMBOLS, Symbol
 from symroof.units import COUNTED, format_quantity, parse_unit
 
 DOES_NOT_FIT = "does_not_fit"
-TARGETS = {"ttft": "ttft_target", "itl": "itl_target"}
-"""A target by the metric it limits, and the symbol that holds it in formulas."""
+TARGETS = TARGET_SYMBOLS
 
 Value = Fraction | bool | str
 

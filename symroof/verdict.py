@@ -7,10 +7,13 @@ from fractions import Fraction
 
 from symroof.formula.evaluate import NoValue
 from symroof.results import Answers, Result
+from symroof.theory.case import Case
 from symroof.units import format_quantity
 
-TARGET_METRICS = {"ttft": "ttft", "itl": "itl_last"}
-"""The metric each target is tested on: the ITL target at the last step of the response."""
+TARGET_METRICS = {"ttft": "ttft", "itl": "itl_last", "cost": "cost_per_mtok", "price": "group_price"}
+"""The metric each target is tested on: the ITL target at the last step of the response, the price target on the whole group."""
+
+METRICS = frozenset({*TARGET_METRICS.values(), "itl"})
 
 PUBLISHED_TOLERANCE = Fraction(1, 1000)
 
@@ -33,16 +36,33 @@ class TargetCheck:
     def slack(self) -> Fraction:
         return self.limit - Fraction(self.metric.value)
 
+    @property
+    def bound(self) -> Result:
+        """The limit as it is written: in the unit of its metric."""
+        return Result(self.metric.symbol, self.limit)
+
+    @property
+    def gap(self) -> Result:
+        """What is left or too much, whichever it is."""
+        return Result(self.metric.symbol, abs(self.slack))
+
+
+def metric_of(target: str, case: Case) -> str | None:
+    """The metric a target is tested on here; None where it has no value. Without an output there is one step, at the context."""
+    for name in (TARGET_METRICS[target], target):
+        if name in METRICS and case.known(name):
+            return name
+    return None
+
 
 def target_checks(answers: Answers) -> list[TargetCheck]:
     """Every target of the study that this case has a metric for."""
     found = []
     for name, limit in answers.targets.items():
-        metric = answers.get(TARGET_METRICS[name])
-        if metric is None and name == "itl":  # without an output there is one step, at the context
-            metric = answers.get("itl")
-        if metric is None:
+        tested = metric_of(name, answers.case)
+        if tested is None:
             continue
+        metric = answers.result(tested)
         low, high = metric.low or metric.value, metric.high or metric.value
         met = True if high <= limit else False if low > limit else None  # type: ignore[operator]
         found.append(TargetCheck(name, metric, limit, met))
@@ -90,7 +110,7 @@ def target_warnings(answers: Answers) -> list[str]:
     """A line for every target that is missed, wholly or in a part of the ranges."""
     words = {False: "misses its {} target", None: "meets its {} target in a part of its ranges only"}
     return [
-        f"{words[check.met].format(check.name)}: {check.metric.text()} against {format_quantity(check.limit, 's')}"
+        f"{words[check.met].format(check.name)}: {check.metric.text()} against {check.bound.plain()}"
         for check in target_checks(answers)
         if check.met is not True
     ]

@@ -16,6 +16,7 @@ COMMANDS = {
     "eval": "Every quantity of a case, and the bound that holds.",
     "derive": "How a quantity comes about: definition, expansion, numbers.",
     "solve": "Where two quantities meet: a threshold in closed form, or never.",
+    "select": "Hardware and configuration against targets: which pass, what the others lack.",
     "check": "Check hand calculations in claim files and Markdown notes.",
     "sweep": "Grids of any quantities over any inputs, as JSON, CSV, Parquet, NetCDF or Zarr.",
     "calibrate": "Fit MFU, MBU and overheads to measured latencies.",

@@ -41,7 +41,12 @@ def case_options(command: F) -> F:
         click.option("--assume", multiple=True, metavar="SWITCH=VALUE", help="A counting choice; see `symroof list assumptions`."),
         click.option("--preset", metavar="NAME", help="A named set of switches and values."),
         click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Any symbol or quantity, with its unit."),
-        click.option("--target", multiple=True, metavar="METRIC=TIME", help="A limit, such as itl='50 ms'."),
+        click.option(
+            "--target",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="A limit: ttft='200 ms', itl='50 ms', cost='2 USD' (a million tokens), price='20 USD/hour' (the group).",
+        ),
     ]
     for decorate in reversed(decorators):
         command = decorate(command)

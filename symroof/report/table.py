@@ -6,6 +6,8 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from symroof.report.markup import markdown_text
+
 NUMERIC = re.compile(r"[-+~]?\d[\d.,]*(e[-+]?\d+)?\s?\S*( \([^()]*\))*$")
 """A number, its unit, and what may stand in parentheses behind it."""
 
@@ -34,6 +36,19 @@ def table(rows: Sequence[Sequence[str]], header: Sequence[str] = (), indent: str
     if header:
         lines.insert(1, "  ".join("-" * w for w in widths))
     return "\n".join((indent + line).rstrip() for line in lines)
+
+
+def markdown_table(rows: Sequence[Sequence[str]], header: Sequence[str]) -> str:
+    """The same in GitHub's Markdown, cells escaped.
+
+    >>> print(markdown_table([["a_b", "1"]], ["name", "value"]))
+    | name | value |
+    | --- | --- |
+    | a\\_b | 1 |
+    """
+    lines = [header, ["---"] * len(header)]
+    written = [[markdown_text(cell) for cell in header], lines[1], *([markdown_text(cell) for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in written)
 
 
 def _mostly_numbers(cells: Sequence[str]) -> bool:

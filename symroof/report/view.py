@@ -10,7 +10,18 @@ from collections.abc import Callable
 from typing import Any
 
 from symroof import __version__
-from symroof.report import view_case, view_claims, view_depth, view_flips, view_latency, view_operators, view_serving, view_thresholds, view_verdict
+from symroof.report import (
+    view_case,
+    view_claims,
+    view_depth,
+    view_flips,
+    view_lacking,
+    view_latency,
+    view_operators,
+    view_serving,
+    view_thresholds,
+    view_verdict,
+)
 from symroof.report.markup import Code, Math
 from symroof.results import Answers
 from symroof.study import Study
@@ -25,6 +36,7 @@ SECTIONS: dict[str, Callable[[Study, Answers], Any]] = {
     "verdict": view_verdict.verdict,
     "flips": view_flips.flip_rows,
     "cases": view_case.cases,
+    "lacking": view_lacking.lacking_cases,
     "ledger": view_case.ledger,
     "memory": view_case.memory,
     "ttft": view_latency.ttft,

@@ -7,11 +7,10 @@ from typing import Any
 
 from symroof.formula.parse import parse
 from symroof.report.markup import Code, Math
-from symroof.results import Answers, Result
+from symroof.results import TARGETS, Answers, Result
 from symroof.study import Study
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES
-from symroof.units import format_quantity
 from symroof.verdict import all_met, case_label, case_title, devices, findings, target_checks
 
 UNKNOWN = "not known"
@@ -60,10 +59,10 @@ def target_row(check: Any) -> dict[str, Any]:
     """One target of a case."""
     return {
         "name": check.name,
-        "limit": format_quantity(check.limit, "s"),
+        "limit": check.bound.plain(),
         "value": check.metric.text(),
         "state": MET[check.met],
-        "slack": format_quantity(abs(check.slack), "s"),
+        "slack": check.gap.plain(),
     }
 
 
@@ -77,8 +76,7 @@ REPORTED = (
     "prefill_mfu",
     "decode_mbu",
     "cost_per_mtok",
-    "ttft_target",
-    "itl_target",
+    *TARGETS.values(),
 )
 """What the review's numbers come from; the ledger lists the inputs of these."""
 

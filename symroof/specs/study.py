@@ -16,7 +16,7 @@ from symroof.specs.precision import width
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import read_formula, resolved
 from symroof.theory.switches import expand_detail
-from symroof.theory.symbols import ALIASES, GROUPS, INPUTS, SHARES, STEP_INDEX, Symbol, base_name, canonical
+from symroof.theory.symbols import ALIASES, GROUPS, INPUTS, SHARES, STEP_INDEX, TARGET_SYMBOLS, Symbol, base_name, canonical
 
 Setting = Tree | Span
 """A value for a name: a number or formula as a tree, or a range."""
@@ -210,18 +210,28 @@ class Precision(Spec):
     activations: Precisions | None = None
 
 
-def _time(value: object) -> Num:
-    return Num(in_unit(value, "s").value, INPUTS["ttft_target"].dimension)
+def _limit(target: str, example: str) -> Any:
+    """A field that holds the limit of one target."""
+    symbol = INPUTS[TARGET_SYMBOLS[target]]
+    kind = "string" if symbol.unit == "s" else ["string", "number"]  # a bare time could be seconds or milliseconds
 
+    def check(value: object) -> Num:
+        return Num(in_unit(value, symbol.unit, symbol.written_in).value, symbol.dimension)
 
-Seconds = Annotated[Any, BeforeValidator(_time), WithJsonSchema({"type": "string", "examples": ["200 ms"]})]
+    return Annotated[Any, BeforeValidator(check), WithJsonSchema({"type": kind, "description": symbol.meaning, "examples": [example]})]
 
 
 class Targets(Spec):
-    """Limits the review tests; ``itl`` at the last step."""
+    """Limits on what is served, each on one metric.
 
-    ttft: Seconds | None = None
-    itl: Seconds | None = None
+    ``ttft`` and ``itl`` are times, ``itl`` of the last step; ``cost`` is the price of a million output tokens, ``price`` that
+    of the devices that hold one copy of the model. Memory is always a limit.
+    """
+
+    ttft: _limit("ttft", "200 ms") | None = None  # type: ignore[valid-type]
+    itl: _limit("itl", "50 ms") | None = None  # type: ignore[valid-type]
+    cost: _limit("cost", "2 USD") | None = None  # type: ignore[valid-type]
+    price: _limit("price", "20 USD/hour") | None = None  # type: ignore[valid-type]
 
 
 class StudySpec(Spec):

@@ -92,6 +92,14 @@ class Case:
         self._memo[name] = result
         return result
 
+    def known(self, name: str) -> bool:
+        """Whether a name has a value here."""
+        try:
+            self.value(name)
+        except NoValue:
+            return False
+        return True
+
     def _check_exists(self, name: str) -> None:
         """What a declaration demands of its inputs holds here: a queue without a steady state has no mean wait."""
         quantity = QUANTITIES.get(name)

@@ -31,6 +31,7 @@ DEVICE = (
     _q("device", "gemm_bytes", "Q_g", "byte", "bytes of one matrix product: the matrix once, rows in and out once",
        "gemm_k*gemm_n*weight_bytes_per_param + gemm_m*(gemm_k + gemm_n)*act_bytes_per_element"),
     _q("device", "gemm_intensity", "I_g", "FLOP/byte", "intensity of one matrix product", "gemm_flops/gemm_bytes"),
+    _q("device", "group_price", "p_g", "USD/s", "price of the devices that hold one copy of the model", "price*tp*pp", absent=STAGES, written_in="USD/hour"),
 )  # fmt: skip
 
 MODEL = (
@@ -138,6 +139,7 @@ LATENCY = (
 RATE = (
     _q("rate", "prefill_throughput", r"X_{\mathrm{prefill}}", "token/s", "prompt tokens computed per second", "prefill_tokens/prefill_time"),
     _q("rate", "decode_throughput", r"X_{\mathrm{decode}}", "token/s", "output tokens per second of the whole batch", "batch/itl"),
+    _q("rate", "decode_throughput_per_device", r"X^1_{\mathrm{decode}}", "token/s", "output tokens per second of the whole batch, for each device of the group", "decode_throughput/(tp*pp)", absent=STAGES),
     _q("rate", "user_rate", r"X_{\mathrm{user}}", "token/s", "output tokens per second of one user", "1/itl"),
     _q("rate", "request_throughput", r"X_{\mathrm{request}}", "request/s", "responses per second while decoding", "decode_throughput/output"),
     _q("rate", "phase_ratio", r"r_{p/d}", "", "prefill rate over decode rate, token for token", "prefill_throughput/decode_throughput"),

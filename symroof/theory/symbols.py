@@ -162,12 +162,16 @@ TARGETS = (
     _symbol("attention_share", "s_a", "", "share of a prefill's other FLOPs that attention's are held against", "0.1"),
     _symbol("speedup_target", "u", "", "speed-up that speculation is held against", "1"),
     _symbol("margin", "m_p", "", "share of the price that is not cost", most="1"),
+    _symbol("price_target", r"p_{\mathrm{max}}", "USD/s", "limit on the price of the devices that hold one copy of the model", written_in="USD/hour"),
     _symbol("cost_target", r"c_{\mathrm{max}}", "USD", "price of a million output tokens that is held against, another device's for instance"),
     _symbol("rival_price", r"p_{\mathrm{rival}}", "USD/s", "price of another device that is held against", written_in="USD/hour"),
     _symbol("rival_throughput", r"X_{\mathrm{rival}}", "token/s", "output tokens per second of one such device, under the same targets"),
     _symbol("expert_share", "s_e", "", "share of a layer's experts that count as nearly all", "0.95", most="1"),
     _symbol("itl_target", r"T_{\mathrm{ITL}}", "s", "limit on the inter-token latency, at the last step"),
 )
+
+TARGET_SYMBOLS = {"ttft": "ttft_target", "itl": "itl_target", "cost": "cost_target", "price": "price_target"}
+"""A target by the word people set it with, and the symbol that holds it in formulas."""
 
 SHAPES = (
     _symbol("gemm_m", "m", "", "rows of a matrix product (tokens)", counted=True),

@@ -166,7 +166,7 @@ def _devices(served: Served) -> tuple[Advice | None, Study]:
     """The least group that holds one request and, where there are targets, serves it in time; never fewer than the line has."""
     study = served.study
     lone = _with(study, batch=1)
-    names = ["min_devices_memory", *(f"min_devices_{name}" for name in TARGETS if TARGETS[name] in study.first.binding.given)]
+    names = ["min_devices_memory", *(f"min_devices_{name}" for name in ("ttft", "itl") if TARGETS[name] in study.first.binding.given)]
     limits = [limit for name in names if (limit := _solved(lone, name, "tp"))]
     least = max((limit.value or 1 for limit in limits), default=1)
     start = int(study.first.case.value("tp"))

@@ -1,0 +1,85 @@
+"""``symroof select``: hardware and configuration against targets.
+
+``--json`` gives ``{"schema": "symroof/select/1", "targets": {name: {"value", "unit", "metric"}}, "sorted_by", "passing": count,
+"configurations": [...], "best": {what: {"configuration", "batch", "values"} or null}, "fronts": [{"over": "passing" or
+"fitting", "respects": [{"quantity", "better"}], "runs": [{"configuration", "batch", "values"}]}]}``. ``configuration`` is a
+place in the list, which stands in the order of the table. Each configuration has
+
+- ``label``, ``model``, ``hardware``, ``precisions``, ``varied``: what it is;
+- ``batch``, ``batch_chosen``: where it is judged: at its own batch, or where nobody chose one at the largest that passes;
+- ``state``: ``passes``, ``in part`` (of its ranges), ``fails``, ``unknown``; ``missed``; ``unknown``: condition -> what is not given;
+- ``checks``: memory and each target: ``{"metric", "value", "unit", "limit", "met", "slack", "share"}``, the slack in the metric's
+  unit and as a share of the limit, negative where it is missed; ``met`` is null where it holds in a part of the ranges;
+- ``quantities``: each with value, unit, range and flags; ``at_largest_batch``: the same there;
+- ``batches``: ``{"least", "most", "stopped_by"}``, every batch between passes; null where none does or the study lists batches;
+- ``lacks``: of one that fails, for each input ``{"input", "now", "unit", "value", "side", "cures", "stuck", "breaks"}``: the least (or most)
+  value that makes everything pass, or null; what it cures alone; the best metric of what it does not; what goes wrong instead;
+- ``together``: inputs that, at these values at once, make it pass, where one alone may not;
+- ``keeps``: of one that passes, ``{"input", "now", "unit", "value", "side", "breaks"}``: the last value that still does;
+- ``elasticities``: ``ttft`` and ``itl`` by ``peak_flops`` and ``mem_bandwidth``;
+- ``inputs``, ``assumptions``, ``warnings`` as of ``eval``.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from symroof.cli.options import case_options, json_option, pairs, study_from
+
+if TYPE_CHECKING:
+    from symroof.selecting.select import Choice
+
+FORMATS = ("text", "md")
+
+
+@click.command("select")
+@click.argument("study", required=False)
+@click.option("--among", multiple=True, metavar="NAME=LIST", help="Candidates: hardware=all, hardware='h100*,h200', tp=1,2,4,8, weights=fp16,fp8, batch=1,32.")
+@click.option("--by", metavar="WHAT", help="Best first by cost, throughput, rate (of a device), ttft, itl or price.  [default: cost, else rate]")
+@click.option("--show", type=click.IntRange(1), default=20, show_default=True, metavar="N", help="Rows of a table at most; --json has all.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How the tables are written.")
+@click.option("--strict", is_flag=True, help="Exit 1 where any configuration does not pass.")
+@case_options
+@json_option
+def command(study: str | None, among: tuple[str, ...], by: str | None, show: int, form: str, strict: bool, as_json: bool, **options: Any) -> int:
+    """Hardware and configuration against targets: which pass, by how much, what the others lack.
+
+    symroof select STUDY.yaml --among hardware=all --among tp=1,2,4,8 --target itl='50 ms' --target cost='2 USD'
+
+    Every combination of what the study and the line list is a configuration. Memory is always a target; the others are
+    ttft, itl (at the last step), cost (of a million output tokens) and price (of the group of devices by the hour). Without a list of
+    batches, the largest batch that passes is solved for each configuration. The exit code is 0 if one passes, 1 if none does.
+    """
+    from symroof.cli.progress import Progress
+    from symroof.selecting.as_json import choice_json
+    from symroof.selecting.candidates import widened
+    from symroof.selecting.select import chosen
+
+    made = widened(study_from(study, options, needs_case=not among), pairs(among, "--among"))
+    with Progress("judging configuration") as progress:
+        choice = chosen(made, by, progress)
+    with Progress("solving for configuration") as progress:
+        click.echo(json.dumps(choice_json(choice, progress), ensure_ascii=False) if as_json else written(choice, show, form))
+    passing = len(choice.passing)
+    return int(passing < len(choice.configurations) if strict else not passing)
+
+
+def written(choice: Choice, show: int, form: str) -> str:
+    """The tables, warnings and ledger in one format."""
+    from symroof.report.markup import markdown_text
+    from symroof.report.select_ledger import ledger, warnings
+    from symroof.report.table import markdown_table, table
+    from symroof.report.view_select import headline, parts
+
+    plain = form == "text"
+    lines = [f"== {headline(choice)} ==" if plain else f"# {markdown_text(headline(choice))}"]
+    lines += [f"! {text}" if plain else f"- {markdown_text(text)}" for text in (*choice.hints, *warnings(choice))]
+    for part in (*parts(choice, show), *ledger(choice)):
+        heading = f"{part.title}" + (f" ({part.says})" if part.says else "")
+        lines += ["", heading, table(part.rows, part.header, "  ")] if plain else ["", f"## {markdown_text(part.title)}", ""]
+        if not plain:
+            lines += [*([markdown_text(part.says[:1].upper() + part.says[1:] + "."), ""] if part.says else []), markdown_table(part.rows, part.header)]
+    return "\n".join(lines)

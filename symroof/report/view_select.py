@@ -1,0 +1,258 @@
+"""A selection as tables: who passes and by how much, who is best, what the others lack. Words and texts, no marks of any format."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from symroof.report.view_flips import change, row
+from symroof.results import Answers, Result
+from symroof.selecting.judging import MEMORY, Configuration, Run
+from symroof.selecting.levers import Keep, Lever, keeps, lacks, together
+from symroof.selecting.select import BESTS, Choice, Front
+from symroof.sensitivity import NOTICEABLE, over_ranges, span_text
+from symroof.units import significant
+from symroof.verdict import TargetCheck
+
+UNKNOWN = "not known"
+BUYS = {"peak_flops": "compute", "mem_bandwidth": "bandwidth"}
+"""What a latency can answer to, and what one buys for it."""
+
+KEPT = ("mfu", "mbu", "peak_flops", "mem_bandwidth", "mem_capacity", "price")
+"""The least of each that passes, and the highest price."""
+
+WORDS = {
+    "decode_throughput": "throughput",
+    "decode_throughput_per_device": "throughput of a device",
+    "cost_per_mtok": "cost of a million tokens",
+    "itl": "last inter-token latency",
+    "ttft": "time to first token",
+    "response_time": "response time",
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    """One table with its heading; ``says`` stands before it."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    says: str = ""
+
+
+def parts(choice: Choice, most: int) -> tuple[Part, ...]:
+    """Every table that has rows, none longer than ``most`` configurations."""
+    found = (
+        _verdicts(choice, most),
+        _bests(choice),
+        _largest(choice, most),
+        _lacks(choice, most),
+        _keeps(choice, most),
+        _answers_to(choice, most),
+        _fronts(choice),
+    )
+    return tuple(part for part in found if part.rows)
+
+
+def headline(choice: Choice) -> str:
+    """How many of how many pass what."""
+    total, passing = len(choice.configurations), len(choice.passing)
+    limits = [f"{name} within {text}" for name, text in _limits(choice).items()]
+    what = " and ".join(["memory", *limits]) if len(limits) < 2 else ", ".join(["memory", *limits[:-1]]) + f" and {limits[-1]}"
+    return f"{passing:,} of {total:,} configuration{'s' * (total != 1)} pass{'es' * (1 in (passing, total))}: {what}"
+
+
+def _limits(choice: Choice) -> dict[str, str]:
+    """The targets as they are written."""
+    checks = {check.name: check.bound.plain() for c in choice.configurations for check in c.run.checks if check.name != MEMORY}
+    return {name: checks.get(name, UNKNOWN) for name in choice.targets}
+
+
+# ------------------------------------------------------------------------------------------------------------ verdicts
+
+
+def _verdicts(choice: Choice, most: int) -> Part:
+    """Every configuration: its verdict, each metric with what is left to its limit, what it gives."""
+    names = [*choice.targets, MEMORY]
+    extra = [name for name in ("ttft", "itl") if name not in choice.targets]
+    header = ("configuration", "batch", "verdict", *(cell for name in names for cell in (name, "slack")), *extra, "of a device", "cost")
+    rows = [_verdict(c, names, extra) for c in choice.configurations[:most]]
+    return Part("Configurations", header, tuple(rows), _left_out(len(choice.configurations), most))
+
+
+def _verdict(c: Configuration, names: Sequence[str], extra: Sequence[str]) -> tuple[str, ...]:
+    checks = {check.name: check for check in c.run.checks}
+    cells = [
+        text for name in names for text in ((checks[name].metric.text(), slack(checks[name])) if name in checks else (UNKNOWN, c.run.unknown.get(name, "")))
+    ]
+    served = [shown(c.run, name) if not c.run.answers.does_not_fit else "" for name in ("decode_throughput_per_device", "cost_per_mtok")]
+    return (c.label, f"{c.run.batch:,}", verdict(c), *cells, *(shown(c.run, name) for name in extra), *served)
+
+
+def verdict(c: Configuration) -> str:
+    """The state in words, with what is missed and what another batch would change."""
+    run = c.run
+    missed = ", ".join("does not fit" if name == MEMORY else f"misses {name}" for name in run.missed)
+    words = {"passes": "passes", "in part": "passes in a part of its ranges", "unknown": f"not known: {', '.join(run.unknown)}", "fails": missed}
+    return words[run.state] + (f"; passes with a batch of {c.window}" if c.window and not run.passes else "")
+
+
+def slack(check: TargetCheck) -> str:
+    """What is left to the limit, or how much too much it is, in the unit of the metric and in per cent of the limit.
+
+    >>> from symroof.study import Study
+    >>> from symroof.verdict import target_checks
+    >>> study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096, targets={"ttft": 0.1})
+    >>> slack(target_checks(study.first)[0])
+    '+37.77 ms (38 %)'
+    """
+    where = " at the middle" if check.met is None else ""
+    return f"{'-' if check.slack < 0 else '+'}{check.gap.plain()} ({significant(100 * abs(check.slack) / check.limit, 2)} %){where}"
+
+
+def _left_out(count: int, most: int) -> str:
+    return f"the first {most:,} of {count:,}; --show {count} shows all" if count > most else ""
+
+
+# ---------------------------------------------------------------------------------------------------------------- best
+
+
+def _bests(choice: Choice) -> Part:
+    """Who is best at what, among those that pass."""
+    rows = []
+    for what, (name, _) in BESTS.items():
+        best = choice.best(what)
+        if best:
+            known = sum(any(run.value(name) is not None for run in c.runs) for c in choice.configurations)
+            runs = sum(bool(c.runs) for c in choice.configurations)
+            rows.append((what + (f" (known of {known:,} of {runs:,})" if known < runs else ""), shown(best, name), best.label, f"{best.batch:,}"))
+    return Part("Best under the targets" if choice.targets else "Best of what fits", ("best", "", "configuration", "batch"), tuple(rows))
+
+
+def shown(run: Run, name: str) -> str:
+    """A quantity of a run, flags included."""
+    found = run.result(name)
+    return found.text() if found else UNKNOWN
+
+
+def _largest(choice: Choice, most: int) -> Part:
+    """The largest batch that passes, and what it gives."""
+    found = [c for c in choice.configurations if c.window]
+    rows = [_window(c) for c in found[:most]]
+    header = ("configuration", "batches", "one more", "itl", "throughput", "of a device", "cost")
+    return Part("The largest batch that fits and meets every target", header, tuple(rows), "solved from the equations of memory and targets")
+
+
+def _window(c: Configuration) -> tuple[str, ...]:
+    run = c.largest or c.run
+    stopped = ", ".join("does not fit" if name == MEMORY else f"misses {name}" for name in c.window.stopped_by) if c.window else ""
+    metrics = [shown(run, name) for name in ("itl", "decode_throughput", "decode_throughput_per_device", "cost_per_mtok")]
+    return (c.label, str(c.window), stopped or "passes too", *metrics)
+
+
+# --------------------------------------------------------------------------------------------------- lacking and keeping
+
+
+def _lacks(choice: Choice, most: int) -> Part:
+    """What each failing configuration would have to bring, each input alone, then what another device would."""
+    failing = [c for c in choice.configurations if c.state in ("fails", "in part") and c.run.missed]
+    rows = [line for c in failing[:most] for line in _first_named(c.label, lacking(c.run.answers))]
+    says = "each input alone, solved with all conditions together; everything else as it is"
+    return Part("What the failing ones lack", ("configuration", "input", "now", "passes with", "change"), tuple(rows), says)
+
+
+def lacking(answers: Answers) -> list[tuple[str, ...]]:
+    """Input, value now, what passes, change: a row for each input that moves what is missed, then what another device would bring."""
+    levers = lacks(answers)
+    rows: list[tuple[str, ...]] = [(lever.name, lever.now.plain(), needed(lever, answers), change(lever.flip.factor) if lever.flip else "") for lever in levers]
+    bought = None if any(lever.flip and lever.name in ("peak_flops", "mem_bandwidth", "mem_capacity") for lever in levers) else together(answers)
+    if bought:
+        rows.append(("a device with", "", "at least " + ", ".join(f"{name} {result.plain()}" for name, result in bought.items() if name != "price"), ""))
+    return rows or [("", "", "nothing of these moves what it misses", "")]
+
+
+def needed(lever: Lever, answers: Answers) -> str:
+    """The least value of an input that makes everything pass, or why none does."""
+    if lever.flip:
+        return _told(lever, answers)
+    why = [f"{row(flip, answers)['at']} {'fits' if name == MEMORY else f'meets {name}'} only" for name, flip in lever.cures]
+    if lever.breaks:
+        why.append("which then misses " + ", ".join(lever.breaks))
+    end = "even at 1" if lever.now.symbol.most == "1" else "however large"
+    why += [f"{end}, {name} {'takes' if best.symbol.unit == 's' else 'is'} {best.text()}" for name, best in lever.stuck]
+    return "none: " + ("; ".join(why) or "no number of them does")
+
+
+def _told(lever: Lever, answers: Answers) -> str:
+    assert lever.flip is not None
+    told = row(lever.flip, answers)
+    more = [f"{told['evenly']} divide the heads evenly"] if told["evenly"] else []
+    more += ["in a part of the ranges only"] if not told["everywhere"] else []
+    return "; ".join([f"at {'least' if lever.flip.up else 'most'} {told['at']}", *more])
+
+
+def _keeps(choice: Choice, most: int) -> Part:
+    """How far each passing configuration can go on each input: a row each."""
+    found = {c.label: {keep.name: keep for keep in keeps(c.run.answers, KEPT)} for c in choice.passing[:most]}
+    names = [name for name in KEPT if any(name in kept for kept in found.values())]
+    rows = [(label, *(_kept(kept[name]) if name in kept else "" for name in names)) for label, kept in found.items()]
+    return Part(
+        "How far the passing ones can go", ("configuration", *names), tuple(rows) if names else (), "each input alone, solved: the last value that still passes"
+    )
+
+
+def _kept(keep: Keep) -> str:
+    return f"{Result(keep.flip.now.symbol, keep.value).plain()} ({change(keep.flip.factor)})"
+
+
+def _first_named(label: str, lines: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    return [(label if i == 0 else "", *line) for i, line in enumerate(lines)]
+
+
+# --------------------------------------------------------------------------------------------------------- what to buy
+
+
+def _answers_to(choice: Choice, most: int) -> Part:
+    """Per cent that each latency moves for one per cent of compute and of bandwidth, and so what to buy."""
+    rows = [line for c in choice.configurations[:most] if (line := _bought(c.label, c.run))]
+    header = ("configuration", "ttft to compute", "to bandwidth", "itl to compute", "to bandwidth", "buy")
+    return Part("Buy bandwidth or buy compute", header, tuple(rows), "per cent that a latency moves when the device's peak or bandwidth grows by one per cent")
+
+
+def _bought(label: str, run: Run) -> tuple[str, ...]:
+    spans = {(metric, by): over_ranges(run.answers, metric, by) for metric in ("ttft", "itl") for by in BUYS}
+    if None in spans.values():
+        return ()
+    cells = [span_text(*span) for span in spans.values() if span]
+    words = [f"{what} for {metric}" for metric in ("ttft", "itl") if (what := buy({by: span[0] for (m, by), span in spans.items() if m == metric and span}))]
+    return (label, *cells, ", ".join(words) or "neither moves them")
+
+
+def buy(elasticities: dict[str, Fraction]) -> str:
+    """What a latency answers to most; nothing where it answers to neither.
+
+    >>> buy({"peak_flops": Fraction(0), "mem_bandwidth": Fraction(-99, 100)})
+    'bandwidth'
+    """
+    name = max(elasticities, key=lambda by: abs(elasticities[by]))
+    return BUYS[name] if abs(elasticities[name]) >= NOTICEABLE else ""
+
+
+# -------------------------------------------------------------------------------------------------------------- fronts
+
+
+def _fronts(choice: Choice) -> Part:
+    """Who is beaten by nobody, in which respects."""
+    rows = [line for over, fronts in (("pass", choice.fronts), ("fit", choice.fitting_fronts)) for f in fronts for line in _front(f, over)]
+    says = "for each pair of respects, who is not beaten in both: better in one costs something in the other"
+    return Part("Pareto fronts", ("among those that", "best in", "configuration", "batch", "", ""), tuple(rows), says)
+
+
+def _front(f: Front, over: str) -> list[tuple[str, ...]]:
+    named = " and ".join(WORDS[name] for name, _ in f.respects)
+    return [
+        (over if i == 0 else "", named if i == 0 else "", run.label, f"{run.batch:,}", *(shown(run, name) for name, _ in f.respects))
+        for i, run in enumerate(f.runs)
+    ]

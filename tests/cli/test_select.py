@@ -1,0 +1,147 @@
+"""``symroof select``: tables, JSON, exit codes, refusals."""
+
+import json
+
+import pytest
+
+from symroof.selecting.as_json import QUANTITIES
+
+from . import call, good, process, refused, write_study
+
+CASE = ("--model", "llama-3-8b", "--hardware", "a100-80gb-sxm", "--hardware", "h100-sxm", "--prompt", "4096", "--output", "128", "--mfu", "0.5")
+PASSING, FAILING = ("--target", "ttft=200 ms"), ("--target", "ttft=1 ms")
+
+
+def test_exit_codes():
+    assert call("select", *CASE, *PASSING).code == 0  # one of two passes
+    assert call("select", *CASE, *PASSING, "--strict").code == 1
+    assert call("select", *CASE, *FAILING).code == 1
+    assert call("select", *CASE, *FAILING, "--json").code == 1
+    assert call("select", *CASE, "--target", "ttft=1 s", "--strict").code == 0
+
+
+def test_the_text_says_what_every_reader_needs():
+    text = good("select", "tutorial-sla").out
+    for line in (
+        "== 2 of 4 configurations pass: memory, ttft within 200 ms and itl within 50 ms ==",
+        "does not fit, misses ttft, misses itl  2.024 s (does not fit)",
+        "-221.7 ms (110 %)",
+        "none: even at 1, ttft takes 210.9 ms",
+        "at least 3 devices; 4 divide the heads evenly",
+        "at least mem_capacity 18.46 GB, peak_flops 657.9 TFLOP/s, mem_bandwidth 394.4 GB/s",
+        "* mbu",
+        "layer_overhead",
+        "* experts",
+    ):
+        assert line in text
+    assert not any("t4" in line and "token/s" in line for line in text.splitlines())  # no rate of what does not fit
+
+
+def test_every_latency_of_what_does_not_fit_is_flagged():
+    rows = [line for line in good("select", "tutorial-sla").out.splitlines() if line.strip().startswith("t4 ") and "ms" in line]
+    for row in rows:
+        cells = [cell.strip() for cell in row.split("  ") if cell.strip()]
+        assert all("(does not fit)" in cell or cell.startswith(("-", "+")) for cell in cells if cell.endswith(("ms", " s", "fit)")) and cell[0].isdigit()), row
+
+
+def test_json_holds_the_whole_selection():
+    found = good("select", *CASE, *PASSING, "--among", "tp=1,2", "--json").json
+    assert found["schema"] == "symroof/select/1"
+    assert found["targets"] == {"ttft": {"value": 0.2, "unit": "s", "metric": "ttft"}}
+    assert found["passing"] == sum(c["state"] == "passes" for c in found["configurations"]) == 2
+    assert len(found["configurations"]) == 4
+    for c in found["configurations"]:
+        check = c["checks"]["ttft"]
+        assert check["slack"] == pytest.approx(0.2 - check["value"])
+        assert check["share"] == pytest.approx(check["slack"] / 0.2)
+        assert check["met"] is (check["value"] <= 0.2)
+        assert bool(c["lacks"]) is (c["state"] == "fails")
+        assert set(c["quantities"]) <= set(QUANTITIES)
+        assert c["inputs"]["mbu"]["defaulted"] is True
+    failing = found["configurations"][-1]
+    assert (failing["label"], failing["missed"]) == ("a100-80gb-sxm", ["ttft"])
+    levers = {lever["input"]: lever for lever in failing["lacks"]}
+    assert levers["peak_flops"]["side"] == "at_least"
+    assert levers["mem_bandwidth"]["value"] is None
+    assert levers["mem_bandwidth"]["stuck"]["ttft"]["value"] == pytest.approx(failing["checks"]["ttft"]["value"])
+    assert levers["tp"]["value"] == 3 and isinstance(levers["tp"]["value"], int)
+    for front in found["fronts"]:
+        for run in front["runs"]:
+            assert set(run["values"]) == {respect["quantity"] for respect in front["respects"]}
+            assert run["configuration"] < len(found["configurations"])
+
+
+def test_price_targets_in_a_study_and_on_the_line(tmp_path):
+    path = write_study(tmp_path, hardware="[h100-sxm, a100-80gb-sxm]", targets="{cost: 2 USD, price: 3 USD/hour}")
+    found = json.loads(call("select", path, "--json").out)
+    limits = {name: target["value"] for name, target in found["targets"].items()}
+    assert limits == {"cost": 2, "price": pytest.approx(3 / 3600)}
+    states = {c["hardware"]: c["missed"] for c in found["configurations"]}
+    assert "price" in states["h100-sxm"]  # 4.29 USD an hour
+    assert "price" not in states["a100-80gb-sxm"]  # 2.79
+    dear = json.loads(call("select", path, "--json", "--target", "price=5").out)
+    assert "price" not in next(c for c in dear["configurations"] if c["hardware"] == "h100-sxm")["missed"]
+
+
+def test_a_review_and_an_eval_speak_of_price_targets_too(tmp_path):
+    path = write_study(tmp_path, targets="{cost: 0.001 USD, price: 1 USD/hour}")
+    review = good("report", path, "-o", "-", "--format", "md").out
+    assert "cost of a million tokens" in review and "price of the group" in review
+    assert "against 0.001 USD" in review and "against 1 USD/hour" in review
+    text = good("eval", path).out
+    assert "! misses its cost target" in text and "! misses its price target: 4.29 USD/hour against 1 USD/hour" in text
+    assert call("eval", path, "--strict").code == 1
+
+
+def test_markdown_has_the_same_tables():
+    lines = good("select", *CASE, *PASSING, "--format", "md").out.splitlines()
+    assert lines[0] == "# 1 of 2 configurations passes: memory and ttft within 200 ms"
+    heads = [line for line in lines if line.startswith("## ")]
+    assert {"## Configurations", "## What the failing ones lack", "## Inputs", "## Assumptions"} <= set(heads)
+    rows = [line for line in lines if line.startswith("|")]
+    assert all(line.endswith(" |") for line in rows)
+    assert any("a100-80gb-sxm" in line and "misses ttft" in line for line in rows)
+
+
+def test_show_cuts_the_tables_and_says_so():
+    text = good("select", "--model", "llama-3-8b", "--prompt", "512", "--among", "hardware=all", "--show", "2").out
+    assert "the first 2 of 38; --show 38 shows all" in text
+
+
+def test_a_study_with_one_device_shows_it_and_says_how_to_widen():
+    text = good("select", "--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "512").out
+    assert "no target is set, so that memory alone decides" in text
+    assert "one configuration only; widen it: --among hardware=all" in text
+
+
+REFUSED = [
+    (("--among", "tp="), "--among"),
+    (("--among", "hardware"), "--among"),
+    (("--among", "hardware=,"), "an empty list of candidates"),
+    (("--among", "colour=red"), "no such name 'colour'"),
+    (("--among", "tp=1.5"), "whole number"),
+    (("--among", "mbu=2"), "share"),
+    (("--by", "beauty"), "no such order"),
+    (("--target", "speed=1"), "no such target"),
+    (("--target", "itl=5 GB"), "s is needed"),
+    (("--show", "0"), "--show"),
+    (("--format", "pdf"), "--format"),
+    (("--among", "batch=" + ",".join(map(str, range(1, 61))), "--among", "prompt=" + ",".join(map(str, range(1, 31)))), "at most 1,000"),
+]
+
+
+@pytest.mark.parametrize(("line", "word"), REFUSED)
+def test_bad_lines_are_refused(line, word):
+    assert word in refused("select", *CASE, *line)
+
+
+def test_nothing_to_choose_is_refused():
+    assert "no model to choose" in refused("select", "--hardware", "h100-sxm", "--prompt", "5")
+    assert "give a study file" in refused("select")
+
+
+def test_as_a_process_nothing_but_the_result_is_on_standard_output():
+    done = process("select", *CASE, *PASSING, "--json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["passing"] == 1
+    assert not done.stderr

@@ -1,0 +1,213 @@
+"""Who passes, who is best, and a published selection table by its own arithmetic."""
+
+import random
+from fractions import Fraction
+
+import pytest
+
+import symroof as sr
+from symroof.report.view_select import headline, parts
+from symroof.selecting.select import BESTS, select
+from symroof.specs.errors import InputError
+from symroof.study import Study
+
+TOKENS, PARAMETERS, MFU = 4096, 8.03e9, 0.5
+CACHE = 2 * 32 * (PARAMETERS / (12 * 32)) ** 0.5 * 2 * TOKENS  # a width guessed from the parameters, no grouped heads
+DEVICES = {  # FLOP/s, byte/s, byte, fixed seconds of a prefill; as the tutorial's tool has them
+    "t4": (65e12, 320e9, 16 * 2**30, 30e-6),
+    "a100-80gb-sxm": (312e12, 2039e9, 80 * 2**30, 15e-6),
+    "h100-sxm": (989e12, 3350e9, 80 * 2**30, 10e-6),
+    "h200": (989e12, 4800e9, 141e9, 10e-6),
+}
+PRINTED = {"t4": (2024.1, 60.88, False), "a100-80gb-sxm": (421.7, 12.25, False), "h100-sxm": (133.0, 8.71, True), "h200": (133.0, 7.05, True)}
+"""The tutorial's own table: TTFT and ITL in ms, and its verdict for 200 ms and 50 ms."""
+
+
+@pytest.fixture(scope="module")
+def tutorial():
+    return select("tutorial-sla")
+
+
+def by_name(choice):
+    return {c.run.answers.binding.hardware.name: c for c in choice.configurations}
+
+
+def check(configuration, name):
+    return next(c for c in configuration.run.checks if c.name == name)
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_the_tutorials_table_regenerates(tutorial, name):
+    flops, bandwidth, capacity, fixed = DEVICES[name]
+    ttft = 2 * PARAMETERS * TOKENS / (flops * MFU) + fixed
+    itl = (2 * PARAMETERS + CACHE) / bandwidth + 32 * 0.1e-3
+    configuration = by_name(tutorial)[name]
+    assert float(check(configuration, "ttft").metric.value) == pytest.approx(ttft, rel=1e-9)
+    assert float(check(configuration, "itl").metric.value) == pytest.approx(itl, rel=1e-9)
+    printed = PRINTED[name]
+    assert 1e3 * ttft == pytest.approx(printed[0], abs=0.05)
+    assert 1e3 * itl == pytest.approx(printed[1], abs=0.01)  # 7.05 is printed for 7.0453
+    assert (configuration.state == "passes") is printed[2]
+    assert (check(configuration, "memory").met is True) is (capacity >= 2 * PARAMETERS + CACHE)
+
+
+def test_the_tutorials_t4_holds_nothing_of_what_is_printed_for_it(tutorial):
+    t4 = by_name(tutorial)["t4"]
+    assert t4.run.missed == ("memory", "ttft", "itl")
+    assert float(check(t4, "memory").metric.value) == pytest.approx(18.4575e9, rel=1e-4)
+    assert check(t4, "ttft").metric.flags == check(t4, "itl").metric.flags == ("does_not_fit",)
+    assert t4.runs == () and t4.window is None
+
+
+def test_sorted_passing_first_and_the_nearest_miss_before_the_far_one(tutorial):
+    assert [c.run.answers.binding.hardware.name for c in tutorial.configurations] == ["h200", "h100-sxm", "a100-80gb-sxm", "t4"]
+    assert headline(tutorial).startswith("2 of 4 configurations pass")
+
+
+SMALL = {"model": "llama-3-8b", "prompt": 2048, "output": 256, "mfu": 0.5, "mbu": 0.8}
+
+
+@pytest.mark.parametrize("order", ["cost", "throughput", "rate", "ttft", "itl", "price"])
+def test_the_passing_ones_stand_best_first(order):
+    found = select(**SMALL, hardware=["a100-80gb-sxm", "h100-sxm", "gh200"], tp=[1, 2], batch=16, targets={"itl": 0.05}, by=order)
+    name, larger = {"cost": ("cost_per_mtok", False), "throughput": ("decode_throughput", True), "rate": ("decode_throughput_per_device", True)}.get(
+        order, ({"price": "group_price", "itl": "itl_last"}.get(order, order), False)
+    )
+    best = []
+    for c in found.passing:
+        lone = {"hardware": c.run.answers.binding.hardware.name, "tp": int(c.run.answers.case.value("tp"))}
+        best.append(Study(**SMALL, **lone, batch=16).exact(name))
+    assert len(best) == 6
+    assert best == sorted(best, reverse=larger)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_does_not_pass_never_competes(seed):
+    draw = random.Random(seed)
+    targets = {"ttft": draw.uniform(0.05, 0.5), "itl": draw.uniform(0.005, 0.05), "cost": draw.uniform(0.1, 2)}
+    found = select(**SMALL, hardware=["t4", "a100-80gb-sxm", "h100-sxm", "mi300x"], tp=[1, 2], batch=[1, 32, 256], targets=targets)
+    assert len(found.configurations) == 24
+    everything = {run.label: run for run in found.runs}
+    for c in found.configurations:
+        limits = {"ttft": "ttft", "itl": "itl_last", "cost": "cost_per_mtok"}
+        case = c.run.answers.case
+        fits = case.value("memory_bytes") <= case.value("usable_memory")
+        met = [case.known(metric) and float(case.value(metric)) <= targets[name] for name, metric in limits.items()]
+        assert (c.state == "passes") is (fits and all(met))
+        assert (c.label in everything) is (fits and all(met))
+    for what, (name, larger) in BESTS.items():
+        best = found.best(what)
+        values = [run.value(name) for run in found.runs]
+        assert best is None if not values else best.value(name) == (max if larger else min)(values)
+
+
+def test_an_unknown_price_is_no_pass_and_no_failure():
+    found = by_name(select(**SMALL, hardware=["h100-sxm", "mi300x"], batch=16, targets={"cost": 5}))
+    assert found["h100-sxm"].state == "passes"
+    assert found["mi300x"].state == "unknown"
+    assert found["mi300x"].run.unknown == {"cost": "needs price"}
+    assert found["mi300x"].runs == ()
+    failing = by_name(select(**SMALL, hardware=["mi300x"], batch=16, targets={"cost": 5, "itl": 1e-6}))
+    assert failing["mi300x"].state == "fails"  # a miss is a miss, whatever is not known
+
+
+def test_over_a_range_it_passes_where_it_does_throughout():
+    case = {**SMALL, "hardware": "h100-sxm", "batch": 16, "mbu": "0.4..0.8"}
+    times = sorted(float(Study(**{**case, "mbu": mbu}).exact("itl_last")) for mbu in (0.4, 0.8))
+    states = [select(**case, targets={"itl": target}).configurations[0].state for target in (times[0] * 0.99, sum(times) / 2, times[1] * 1.01)]
+    assert states == ["fails", "in part", "passes"]
+
+
+def test_nobody_on_a_front_is_beaten_and_everybody_else_is():
+    found = select(**SMALL, hardware=["a100-80gb-sxm", "h100-sxm", "gh200", "b200"], tp=[1, 2, 4], batch=[1, 8, 64], targets={"itl": 0.03})
+    for front, runs in [(found.fronts[0], found.runs), (found.fitting_fronts[0], [c.run for c in found.configurations if not c.run.answers.does_not_fit])]:
+        points = {id(run): (run.value("itl"), run.value("decode_throughput_per_device")) for run in runs}
+        on = {id(run) for run in front.runs}
+        assert front.over == len(points) > len(on)
+        for place, (latency, rate) in points.items():
+            beaten = any(a <= latency and b >= rate and (a, b) != (latency, rate) for a, b in points.values())
+            assert (place in on) is not beaten
+
+
+def test_one_configuration_and_no_target_say_how_to_go_on():
+    found = select(**SMALL, hardware="h100-sxm")
+    assert found.configurations[0].state == "passes"
+    assert [hint.split(":")[0] for hint in found.hints] == ["no target is set, so that memory alone decides", "one configuration only; widen it"]
+    assert not select(**SMALL, hardware=["h100-sxm", "h200"], targets={"itl": 1}).hints
+
+
+AMONG = [
+    ({"hardware": "h100*,h200"}, ["h100-nvl", "h100-pcie", "h100-sxm", "h200"]),
+    ({"hardware": "h200,h200"}, ["h200"]),
+    ({"hardware": ["t4"], "tp": [1, 2]}, ["t4", "2 x t4"]),
+    ({"weights": "fp16, fp8"}, ["h100-sxm, weights fp16", "h100-sxm, weights fp8"]),
+    ({"isl": "1024,2048"}, ["h100-sxm, prompt 1024", "h100-sxm, prompt 2048"]),
+    ({"model": "llama-3-8b,llama-3-70b"}, ["llama-3-8b, h100-sxm", "llama-3-70b, h100-sxm"]),
+]
+
+
+@pytest.mark.parametrize(("among", "labels"), AMONG)
+def test_candidates(among, labels):
+    found = select(**SMALL, hardware="h100-sxm", among=among)
+    assert sorted(c.label for c in found.configurations) == sorted(labels)
+
+
+def test_all_hardware_is_the_whole_catalogue():
+    from symroof.specs.catalogue import entries
+
+    found = select(model="llama-3-8b", prompt=128, batch=1, among={"hardware": "all"})
+    assert {c.run.answers.binding.hardware.name for c in found.configurations} == set(entries("hardware"))
+
+
+WRONG = [
+    ({"among": {"hardwear": "all"}}, "no such name 'hardwear'", "did you mean 'hardware'?"),
+    ({"among": {"tp": ""}}, "an empty list of candidates", "tp=1,2,4"),
+    ({"among": {"tp": []}}, "an empty list of candidates", "tp=1,2,4"),
+    ({"among": {"hardware": "h900*"}}, "is like 'h900*'", "symroof list hardware"),
+    ({"among": {"batch": "4,096"}}, "a comma separates candidates", "write 4096"),
+    ({"among": {"weights": "fp16,fp99"}}, "fp99", ""),
+    ({"among": {"tp": list(range(1, 60)), "batch": list(range(1, 60))}}, "3,481 cases; at most 1,000", "fewer"),
+    ({"by": "speed"}, "no such order 'speed'", "cost"),
+    ({"targets": {"cots": 2}}, "no such target 'cots'", "cost"),
+    ({"targets": {"price": "2 USD"}}, "USD/s is needed", "`cost` is what a million output tokens cost"),
+    ({"targets": {"cost": "2 USD/hour"}}, "USD is needed", "`price` limits"),
+]
+
+
+@pytest.mark.parametrize(("more", "message", "hint"), WRONG)
+def test_bad_input(more, message, hint):
+    with pytest.raises(InputError) as error:
+        select(**SMALL, hardware="h100-sxm", **more)
+    assert message in error.value.problems[0].message
+    assert hint in error.value.problems[0].hint
+
+
+@pytest.mark.parametrize(("missing", "case"), [("model", {"hardware": "h200", "prompt": 8}), ("hardware", {"model": "llama-3-8b", "prompt": 8}), ("prompt", {"model": "llama-3-8b", "hardware": "h200"})])  # fmt: skip
+def test_what_there_is_to_choose_has_to_be_given(missing, case):
+    with pytest.raises(InputError, match=missing):
+        select(**case)
+
+
+def test_the_study_itself_is_left_as_it_is():
+    study = Study(**SMALL, hardware="h100-sxm")
+    assert len(sr.select(study, among={"tp": "1,2"}).configurations) == 2
+    assert len(study.cases) == 1
+
+
+def test_elasticities_of_both_latencies_say_what_to_buy():
+    """With nothing fixed, a time goes with the inverse of what binds it: -1 and 0."""
+    found = select(**SMALL, hardware="h100-sxm", batch=1)
+    (row,) = next(part for part in parts(found, 5) if part.title.startswith("Buy")).rows
+    assert row == ("h100-sxm", "-1.00", "0", "0", "-1.00", "compute for ttft, bandwidth for itl")
+
+
+def test_a_fixed_cost_takes_its_share_of_the_elasticity(tutorial):
+    """The H100's 8.71 ms have 3.2 ms that no bandwidth shortens: 5.51/8.71."""
+    rows = {row[0]: row for row in next(part for part in parts(tutorial, 5) if part.title.startswith("Buy")).rows}
+    moved = (2 * PARAMETERS + CACHE) / 3350e9
+    assert rows["h100-sxm"][4] == f"{-moved / (moved + 3.2e-3):.2f}"
+
+
+def test_slack_is_limit_less_value(tutorial):
+    a100 = check(by_name(tutorial)["a100-80gb-sxm"], "ttft")
+    assert a100.slack == Fraction(1, 5) - Fraction(a100.metric.value) < 0
