@@ -16,6 +16,7 @@ COMMANDS = {
     "eval": "Every quantity of a case, and the bound that holds.",
     "derive": "How a quantity comes about: definition, expansion, numbers.",
     "solve": "Where two quantities meet: a threshold in closed form, or never.",
+    "plot": "One picture: roofline, latency-throughput, regimes, pareto, memory, tornado, ttft, itl.",
     "check": "Check hand calculations in claim files and Markdown notes.",
     "calibrate": "Fit MFU, MBU and overheads to measured latencies.",
     "vllm": "Explain a vllm serve line, and recommend one.",
