@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from symroof.drawing.canvas import Box, Canvas, Point, block
 from symroof.drawing.colours import BLACK, DARKER, GREY, SOLID, Dash, tint
@@ -15,6 +16,8 @@ from symroof.drawing.scales import Scale
 TICK_SIZE, LABEL_SIZE = 8.5, 9.0
 SIZES = (9.0, 8.0)
 """Sizes a label is tried in."""
+GAPS = (7.0, 13.0, 22.0, 34.0, 50.0, 75.0, 105.0)
+"""How far from its place a label may stand."""
 
 Marks = Sequence[Sequence[float]]
 """Values to mark on an axis, from many to few: the first that can be read side by side is taken."""
@@ -120,16 +123,18 @@ class Frame:
             self.canvas.marker((px, py), shape, colour, radius, fill)
             self.places.take((px - radius, py - radius, px + radius, py + radius))
 
-    def beside(self, name: str, texts: Sequence[str], colour: str, bold: bool = False) -> bool:
+    def beside(self, name: str, texts: Sequence[str], colour: str, bold: bool = False, needed: bool = True) -> bool:
         """A line's label in the first of its wordings that there is room for; what finds none is told under the picture."""
         if not self.places.shows(name):
             return False
-        return self._put(texts, colour, bold, lambda size: self.places.beside(name, size))
+        return self._put(texts, colour, bold, lambda size: self.places.beside(name, size), needed)
 
     def near(self, x: float, y: float, texts: Sequence[str], colour: str, bold: bool = False) -> bool:
-        """The label of a place, with a thin line to it where it stands further off."""
+        """The label of a place that the frame shows, with a thin line to it where it stands further off."""
+        if not (self.x.holds(x) and self.y.holds(y)):
+            return False
         spot = self.at(x, y)
-        return self._put(texts, colour, bold, lambda size: self.places.near(spot, size), leader=spot)
+        return any(self._put(texts, colour, bold, partial(self.places.near, spot, gap), gap == GAPS[-1], spot) for gap in GAPS)
 
     def within(self, area: Area, texts: Sequence[str], colour: str, needed: bool = True) -> bool:
         """A region's name inside it; one that is not needed is left out where the region is too small."""

@@ -6,7 +6,7 @@ Lines are kept as counts in a grid, summed over rectangles: whether a label touc
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 
@@ -79,13 +79,10 @@ class Places:
                 return place
         return None
 
-    def near(self, spot: Point, size: Size, gaps: Iterable[float] = (7, 13, 22, 34, 50)) -> Point | None:
-        """The centre of the nearest free place around a spot."""
-        for gap in gaps:
-            free = [centre for centre in around(spot, size, gap) if self._free(centre, size, TIGHT, None) and self._in_sight(spot, centre, size)]
-            if free:
-                return self._roomiest(free, size, None)
-        return None
+    def near(self, spot: Point, gap: float, size: Size) -> Point | None:
+        """The centre of the roomiest free place around a spot, so far from it, with nothing between them."""
+        free = [centre for centre in around(spot, size, gap) if self._free(centre, size, TIGHT, None) and self._in_sight(spot, centre, size)]
+        return self._roomiest(free, size, None)
 
     def _in_sight(self, spot: Point, centre: Point, size: Size) -> bool:
         """Whether a thin line from a label to its spot crosses no other label; what covers the spot itself is its own sign."""
@@ -140,9 +137,10 @@ class Places:
 
 
 def around(spot: Point, size: Size, gap: float) -> list[Point]:
-    """Centres of boxes around a spot: right, left, above, below, and the corners."""
+    """Centres of boxes around a spot: right, left, above, below, the corners, and between them."""
     (x, y), w, h = spot, size[0] / 2 + gap, size[1] / 2 + gap
-    return [(x + dx, y + dy) for dx, dy in ((w, 0), (w, h), (w, -h), (0, h), (0, -h), (-w, 0), (-w, h), (-w, -h))]
+    steps = ((1, 0), (1, 1), (1, -1), (0, 1), (0, -1), (-1, 0), (-1, 1), (-1, -1), (0.5, 1), (0.5, -1), (-0.5, 1), (-0.5, -1))
+    return [(x + across * w, y + up * h) for across, up in steps]
 
 
 def nearest_edge(spot: Point, centre: Point, size: Size) -> Point:

@@ -48,7 +48,7 @@ def _label(case: Answers, without: tuple[str, ...]) -> str:
     return case_label(replace(case, binding=replace(case.binding, varied=varied)))
 
 
-def compared(study: Study, count: int, where: str = "") -> str:
+def compared(study: Study, what: str, where: str = "") -> str:
     """What all cases have in common, and how many are drawn: for the line under a headline."""
     first = study.first.binding
     models = {case.binding.model.shown_name for case in study.cases if case.binding.model}
@@ -57,7 +57,7 @@ def compared(study: Study, count: int, where: str = "") -> str:
         for name in ("prompt", "output")
         if name in first.given and all(_same(case, first, name) for case in study.cases)
     ]
-    parts = [*(sorted(models) if len(models) == 1 else []), *sizes, f"{count} configuration{'' if count == 1 else 's'}", where]
+    parts = [*(sorted(models) if len(models) == 1 else []), *sizes, what, where]
     return ", ".join(filter(None, parts))
 
 

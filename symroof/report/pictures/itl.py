@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from itertools import pairwise
 
-from symroof.drawing.colours import BLUE, DASHED, DOTTED, GREY, OCHRE, ORANGE, SKY, VERMILION
+from symroof.drawing.colours import BLUE, DASHED, DOTTED, GREY, OCHRE, ORANGE, SKY, VERMILION, WHITE
 from symroof.drawing.frame import Frame
 from symroof.drawing.places import Area
 from symroof.drawing.scales import even
@@ -14,7 +14,7 @@ from symroof.report.pictures.cases import at_last_step, known
 from symroof.report.pictures.curves import Limit, Line, band, held, limit, speaks_of
 from symroof.report.pictures.picture import Picture
 from symroof.report.pictures.sheet import finished, framed, lacking, sheet
-from symroof.report.pictures.words import counted, lines, regions, requests, ridge_words, seconds, target_word
+from symroof.report.pictures.words import counted, lines, met, name_regions, regions, requests, ridge_words, seconds, target_word
 from symroof.results import DOES_NOT_FIT, Answers, Result
 from symroof.study import Study
 from symroof.verdict import case_title
@@ -35,20 +35,21 @@ def picture(study: Study, subject: Answers) -> Picture:
         InputError: the case has no ITL, or no context moves it.
     """
     if not known(subject, "itl", "peak_context") or "context" not in at_last_step(subject).case.used("itl"):
-        raise lacking("itl", subject, "itl", "peak_context")
+        raise lacking("itl", subject, "itl", "peak_context", otherwise="no context moves its ITL")
     there = at_last_step(subject)
     last = there.case.value("context")
     memory, target, double = held(there, "context"), limit(TARGET, there, "context"), limit(DOUBLE, there, "context")
     ridge = limit(RIDGE, there, "context") if speaks_of(there, "itl", "decode_compute_time", "decode_memory_time") else None
     high = _end(float(last), [place for place in (memory, target, double) if place])
-    solved = [Fraction(place.value) for place in (memory, target, double, ridge) if place and place.real and place.value < high]
-    points = sorted({Fraction(1), *(Fraction(round(high * i / POINTS)) for i in range(1, POINTS + 1)), *solved})
+    crossings = [Fraction(place.value) for place in (memory, target, double, ridge) if place and place.real and place.value < high]
+    points = sorted({Fraction(1), *(Fraction(round(high * i / POINTS)) for i in range(1, POINTS + 1)), *crossings})
     line = Line.through(there, "itl", "context", points, memory)
     edges = band(there, "itl", "context", points)
     frame = _frame(subject, [*line.finite, *(value for pair in edges for value in pair)], high)
     _draw(frame, there, line, edges, ridge)
-    _places(frame, subject, there, memory, target, ridge)
-    _label(frame, subject, there, (memory, target, double, ridge))
+    solved = (memory, target, double, ridge)
+    _places(frame, subject, there, solved)
+    _label(frame, subject, there, solved)
     shows = f"{HEADLINE}, up to {high:,.0f} tokens, both axes even."
     notes = [
         "The thick part is the climb of one response, from its first step to its last, where the target is tested. Every crossing is solved"
@@ -88,8 +89,9 @@ def _draw(frame: Frame, there: Answers, line: Line, edges: list[tuple[float, flo
     line.draw(frame, BLUE)
 
 
-def _places(frame: Frame, subject: Answers, there: Answers, memory: Limit | None, target: Limit | None, ridge: Limit | None) -> None:
+def _places(frame: Frame, subject: Answers, there: Answers, solved: tuple[Limit | None, ...]) -> None:
     """The lines and signs of what was solved, and of the case itself."""
+    memory, target, double, ridge = solved
     if memory:
         frame.cut(float(memory.value))
     goal = subject.targets.get("itl")
@@ -100,10 +102,17 @@ def _places(frame: Frame, subject: Answers, there: Answers, memory: Limit | None
     x, y = float(there.case.value("context")), float(Fraction(there.result("itl").value))
     first = float(subject.case.value("prompt") + 1) if subject.get("itl_last") else x
     if first < x:
-        frame.curve("climb", [(first, float(there.case.changed({"context": Fraction(first)}).value("itl"))), (x, y)], VERMILION, 3.4)
+        frame.curve("climb", [_at(there, first), (x, y)], VERMILION, 3.4)
     if target and target.real and goal is not None:
         frame.sign(float(target.value), float(goal), "square", VERMILION, 4.5)
+    if double and double.real:
+        frame.sign(*_at(there, double.value), "circle", BLUE, 4.0, WHITE)
     frame.sign(x, y, "diamond", VERMILION, 5.0)
+
+
+def _at(there: Answers, context: Fraction | float) -> tuple[float, float]:
+    """A context with its ITL."""
+    return float(context), float(there.case.changed({"context": Fraction(context)}).value("itl"))
 
 
 def _label(frame: Frame, subject: Answers, there: Answers, solved: tuple[Limit | None, ...]) -> None:
@@ -114,22 +123,16 @@ def _label(frame: Frame, subject: Answers, there: Answers, solved: tuple[Limit |
     if memory:
         frame.cut_told(float(memory.value), f"memory holds\n{memory.allows('token')}", f"memory:\n{memory.allows('token')}")
     if target and goal is not None and target.real and frame.x.holds(float(target.value)):
-        frame.near(float(target.value), float(goal), (f"met up to {target.count:,} tokens", f"{target.count:,}"), VERMILION)
+        frame.near(float(target.value), float(goal), met(target, memory), VERMILION)
     if goal is not None and frame.y.holds(float(goal)):
         frame.beside("target", (target_word("ITL", goal),), VERMILION)
     if double and double.real and frame.x.holds(float(double.value)):
-        x, y = float(double.value), float(there.case.changed({"context": double.value}).value("itl"))
-        frame.sign(x, y, "circle", BLUE, 4.0, "#FFFFFF")
-        frame.near(x, y, (f"twice a step without cache: {double.count:,} tokens", f"twice a step without cache:\n{double.count:,} tokens"), BLUE)
+        frame.near(
+            *_at(there, double.value), (f"twice a step without cache: {double.count:,} tokens", f"twice a step without cache:\n{double.count:,} tokens"), BLUE
+        )
     if ridge and ridge.real and frame.x.holds(float(ridge.value)):
         frame.beside("ridge", ridge_words(ridge), OCHRE)
-    for start, end, winner in regions(there, ridge, RIDGE, "context", frame.x):
-        frame.between(
-            start,
-            min(end, float(memory.value)) if memory and memory.value > start else end,
-            (f"{winner}-bound", f"{winner}-\nbound"),
-            OCHRE if winner == "compute" else BLUE,
-        )
+    name_regions(frame, there, "decode", "context", regions(there, ridge, RIDGE, "context", frame.x), memory)
     frame.beside("floor", ("a step without cache",), GREY)
     frame.within(_wedge(frame, there), (f"cache traffic\nof {requests(there.case.value('batch'))}", "cache"), BLUE, needed=False)
 

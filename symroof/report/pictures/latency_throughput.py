@@ -60,11 +60,19 @@ def picture(study: Study, subject: Answers) -> Picture:
     every = [found for found in configurations(study) if known(found.first, "itl", "decode_throughput", "peak_context")]
     every = [found for found in every if "batch" in at_last_step(found.first).case.used("itl")]
     if not every:
-        raise lacking("latency-throughput", subject, "itl", "decode_throughput", "peak_context")
+        raise lacking("latency-throughput", subject, "itl", "decode_throughput", "peak_context", otherwise="no batch moves its ITL")
     every.sort(key=lambda found: subject not in found.cases)
     curves = [_curve(found) for found in every[:MOST_LINES]]
     single = len(every) == 1
-    named = case_title(subject) if single else compared(study, len(curves), "at the context of the last step")
+    named = (
+        case_title(subject)
+        if single
+        else compared(
+            study,
+            f"{len(curves)} of {len(every)} configurations" if len(every) > len(curves) else f"{len(every)} configurations",
+            "at the context of the last step",
+        )
+    )
     canvas = sheet(HEADLINE, named, single and curves[0].edge < 1)
     frame = framed(canvas, *_ends(curves))
     _draw(frame, curves)
@@ -73,7 +81,8 @@ def picture(study: Study, subject: Answers) -> Picture:
     _label(frame, curves, study)
     left_out = [found.label for found in every[MOST_LINES:]]
     notes = [
-        "Square: the last batch that memory holds. Triangle: the target. Diamond: the ridge batch, from which compute limits. Ring: a batch of the study. Both axes are logarithmic; every mark is solved.",
+        "Square: the last batch that memory holds; the dashed grey line beyond it does not fit. Triangle: the target. Diamond: the ridge batch, from which compute limits. "
+        "Ring: a batch of the study. Both axes are logarithmic; every mark is solved.",
         f"Left out: {'; '.join(left_out)}." if left_out else "",
     ]
     return finished("latency-throughput", HEADLINE, named, frame, f"{HEADLINE}, both axes logarithmic.", says(curves, single), notes)
@@ -147,13 +156,14 @@ def _label(frame: Frame, curves: list[Curve], study: Study) -> None:
         if made.memory and made.memory.value >= 1 and made.memory.real:
             frame.near(*made.at(made.memory.value), (f"memory: {made.memory.allows('request')}", f"{made.memory.count:,}")[not few :], BLACK)
         if made.target and made.target.value >= 1 and made.target.real:
-            frame.near(*made.at(made.target.value), (f"target: {made.target.allows('request')}", f"{made.target.count:,}")[not few :], VERMILION)
+            gone = " (does not fit)" if few and made.target.value > made.edge else ""
+            frame.near(*made.at(made.target.value), (f"target: {made.target.allows('request')}{gone}", f"{made.target.count:,}{gone}")[not few :], VERMILION)
         if made.ridge and made.ridge.real and few:
             frame.near(*made.at(made.ridge.value), (f"ridge: {math.ceil(made.ridge.value):,} requests", f"{math.ceil(made.ridge.value):,}"), BLACK)
         for batch in made.configuration.batches if few else ():
             flag = " (does not fit)" if batch > made.edge else ""
             frame.near(*made.at(batch), (f"batch {counted(float(batch))}{flag}", f"{counted(float(batch))}"), GREY)
-        frame.beside(f"beyond {i}", ("does not fit",), GREY)
+        frame.beside(f"beyond {i}", ("does not fit",), GREY, needed=False)
     for goal in goals:
         frame.beside(f"target {goal}", (target_word("ITL", goal),), VERMILION)
 

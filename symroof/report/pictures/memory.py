@@ -35,7 +35,7 @@ def picture(study: Study, subject: Answers) -> Picture:
         raise lacking("memory", subject, "memory_bytes", "usable_memory")
     every.sort(key=lambda pair: pair[0] is not subject) if len(every) > MOST else None
     shown = every[:MOST]
-    named = case_title(subject) if len(study.cases) == 1 else compared(study, len(shown))
+    named = case_title(subject) if len(study.cases) == 1 else compared(study, f"{len(shown)} cases")
     canvas = sheet(HEADLINE, named, len(study.cases) == 1 and subject.does_not_fit, height=86 + ROW * len(shown))
     largest = max(float(case.case.value(name)) for case, _ in shown for name in ("memory_bytes", "usable_memory")) / GIGABYTE
     scale = Scale(0, largest, NAMES, WIDTH - RIGHT - ROOM)

@@ -25,7 +25,8 @@ TARGET = "itl = itl_target"
 MOST, LARGEST = 64, 2.0**14
 """Configurations that are compared, and the largest batch."""
 COST, RATE = "cost_per_mtok", "decode_throughput"
-MOST_SERIES = len(SERIES)
+MOST_SERIES, MOST_NAMED = len(SERIES), 5
+"""Configurations that get a look of their own, and that are named where they run rather than by a number."""
 
 
 @dataclass(frozen=True)
@@ -50,21 +51,28 @@ def picture(study: Study, subject: Answers) -> Picture:
     by = COST if all(known(found.first, COST) for found in every) else RATE
     points = [point for place, found in enumerate(every) for point in _points(place, found, by)]
     if not points:
-        raise lacking("pareto", subject, "fits")
+        raise lacking("pareto", subject, "fits", otherwise="memory holds none of its configurations, at any batch")
     best = [points[i] for i in front([(point.itl, point.worth) for point in points], (False, by == RATE))]
     best.sort(key=lambda point: point.itl)
     goals = {found.first.targets["itl"] for found in every if "itl" in found.first.targets}
     goal = goals.pop() if len(goals) == 1 else None
     chosen = _within(points, goal, by)
     headline = f"{'Cost' if by == COST else 'Throughput of a device'} against inter-token latency"
-    named = case_title(subject) if len(study.cases) == 1 else compared(study, len(every), "at the context of the last step")
+    named = (
+        case_title(subject)
+        if len(study.cases) == 1
+        else compared(study, f"{len(every)} configuration{'' if len(every) == 1 else 's'}", "at the context of the last step")
+    )
     frame = _frame(headline, named, points, goal, by)
     _draw(frame, every, points, best, goal)
-    _label(frame, every, best, chosen, goal)
+    _label(frame, every, points, best, chosen, goal)
     gone = [found.label for place, found in enumerate(every) if all(point.place != place for point in points)]
     notes = [
         "Dots: whole batches, from one to the last that memory holds. The black line is the front: nothing shown is better in both respects."
         + (" Everything stands at the middle of the ranges." if subject.corners else ""),
+        f"Numbers: {'; '.join(f'{place + 1} = {every[place].label}' for place in behind(every, best) if every[place].label not in gone)}."
+        if len(every) > MOST_NAMED
+        else "",
         f"Left out, for they fit at no batch: {'; '.join(gone)}." if gone else "",
         f"Left out: {len(configurations(study)) - MOST} further configurations." if len(configurations(study)) > MOST else "",
     ]
@@ -145,7 +153,12 @@ def _looks(every: Sequence[Configuration], best: Sequence[Point]) -> dict[int, t
     return dict(zip(order[:MOST_SERIES], SERIES, strict=False))
 
 
-def _label(frame: Frame, every: Sequence[Configuration], best: Sequence[Point], chosen: Point | None, goal: Fraction | None) -> None:
+def behind(every: Sequence[Configuration], best: Sequence[Point]) -> list[int]:
+    """The configurations that have no part in the front."""
+    return [place for place in range(len(every)) if all(point.place != place for point in best)]
+
+
+def _label(frame: Frame, every: Sequence[Configuration], points: Sequence[Point], best: Sequence[Point], chosen: Point | None, goal: Fraction | None) -> None:
     looks = _looks(every, best)
     if chosen is not None:
         words = f"best within the target: batch {chosen.batch:,}"
@@ -159,8 +172,12 @@ def _label(frame: Frame, every: Sequence[Configuration], best: Sequence[Point], 
             if point == chosen:
                 continue
             frame.near(float(point.itl), float(point.worth), (f"batch {point.batch:,}", f"{point.batch:,}"), GREY)
-    for place in [place for place in looks if all(point.place != place for point in best)]:
-        frame.beside(f"case {place}", (every[place].label, every[place].label.replace(", ", ",\n")), looks[place][0])
+    for place in behind(every, best):
+        name, colour = every[place].label, looks.get(place, (GREY, (), ""))[0]
+        if len(every) <= MOST_NAMED:
+            frame.beside(f"case {place}", (name, name.replace(", ", ",\n")), colour)
+        for point in [point for point in points if point.place == place][-1:] if len(every) > MOST_NAMED else ():
+            frame.near(float(point.itl), float(point.worth), (f"{place + 1}",), colour, bold=True)
     if goal is not None:
         frame.beside("target", (target_word("ITL", goal), target_word("ITL", goal).replace(" target ", " target\n")), VERMILION)
 

@@ -10,7 +10,6 @@ from symroof.drawing.colours import BLACK, BLUE, DASHED, DOTTED, GREEN, GREY, OC
 from symroof.drawing.frame import Frame
 from symroof.drawing.places import Area
 from symroof.drawing.scales import powers_of_two
-from symroof.report.pictures.cases import known
 from symroof.report.pictures.picture import Picture
 from symroof.report.pictures.sheet import finished, framed, lacking, sheet
 from symroof.report.pictures.words import counted, requests, target_word
@@ -33,11 +32,7 @@ def picture(study: Study, subject: Answers) -> Picture:
     """
     found = regimes(subject)
     if found is None:
-        raise lacking(
-            "regimes",
-            subject,
-            *(() if known(subject, "decode_compute_time", "decode_memory_time", "peak_context") else ("decode_compute_time", "decode_memory_time")),
-        )
+        raise lacking("regimes", subject, "decode_compute_time", "decode_memory_time", "peak_context", otherwise="no batch moves its decode times")
     frame = drawn(found, subject)
     shows = f"{HEADLINE}, both logarithmic."
     notes = [

@@ -53,7 +53,7 @@ def finished(name: str, headline: str, case: str, frame: Frame, shows: str, says
     return Picture(name, f"{headline}: {case}", shows, says, frame.canvas)
 
 
-def lacking(kind: str, answers: Answers, *names: str) -> InputError:
-    """The error for a case that has no value for what a picture shows: which quantity, and what it needs."""
+def lacking(kind: str, answers: Answers, *names: str, otherwise: str = "its inputs do not say enough") -> InputError:
+    """The error for a case that has no value for what a picture shows: which quantity, and what it needs; ``otherwise`` where it has all."""
     missing = [f"{name} {why}" for name in names if (why := answers.why_unknown(name))]
-    return InputError(Problem(kind, f"this case has nothing to draw: {'; '.join(missing)}" if missing else "this case has nothing to draw"))
+    return InputError(Problem(kind, f"this case has nothing to draw: {'; '.join(missing) or otherwise}"))

@@ -11,7 +11,7 @@ from symroof.drawing.scales import decimal, powers_of_two
 from symroof.report.pictures.curves import Limit, Line, band, curve, held, limit, power_of_two, speaks_of, spread
 from symroof.report.pictures.picture import Picture
 from symroof.report.pictures.sheet import finished, framed, lacking, sheet
-from symroof.report.pictures.words import counted, lines, regions, ridge_words, seconds, target_word
+from symroof.report.pictures.words import counted, lines, met, name_regions, regions, ridge_words, seconds, target_word
 from symroof.results import Answers
 from symroof.study import Study
 from symroof.verdict import case_title
@@ -30,7 +30,7 @@ def picture(study: Study, subject: Answers) -> Picture:
         InputError: the case has no TTFT, or no prompt moves it.
     """
     if subject.get("ttft") is None or "prompt" not in subject.case.used("ttft"):
-        raise lacking("ttft", subject, "ttft")
+        raise lacking("ttft", subject, "ttft", otherwise="no prompt moves its TTFT")
     memory, target = held(subject, "prompt"), limit(TARGET, subject, "prompt")
     ridge = limit(RIDGE, subject, "prompt") if speaks_of(subject, "ttft", *PARTS) else None
     found = [place for place in (memory, target, ridge) if place]
@@ -91,13 +91,12 @@ def _label(frame: Frame, subject: Answers, memory: Limit | None, target: Limit |
     if memory:
         frame.cut_told(float(memory.value), f"memory holds\n{memory.allows('token')}", f"memory:\n{memory.allows('token')}")
     if target and goal is not None and frame.x.holds(float(target.value)):
-        frame.near(float(target.value), float(goal), (f"met up to {target.count:,} tokens", f"{target.count:,}"), VERMILION)
+        frame.near(float(target.value), float(goal), met(target, memory), VERMILION)
     if goal is not None:
         frame.beside("target", (target_word("TTFT", goal),), VERMILION)
     if ridge and frame.x.holds(float(ridge.value)):
         frame.beside("ridge", ridge_words(ridge), OCHRE)
-    for start, end, winner in regions(subject, ridge, RIDGE, "prompt", frame.x):
-        frame.between(start, min(end, float(memory.value)) if memory else end, (f"{winner}-bound", f"{winner}-\nbound"), OCHRE if winner == "compute" else BLUE)
+    name_regions(frame, subject, "prefill", "prompt", regions(subject, ridge, RIDGE, "prompt", frame.x), memory)
     for name, (word, _) in PARTS.items():
         frame.beside(name, (word,), GREY)
 

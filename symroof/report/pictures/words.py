@@ -7,6 +7,8 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
+from symroof.drawing.colours import BLUE, OCHRE
+from symroof.drawing.frame import Frame
 from symroof.drawing.scales import Scale
 from symroof.report.pictures.curves import Limit
 from symroof.results import Answers, plural
@@ -59,6 +61,22 @@ def regions(answers: Answers, ridge: Limit | None, equation: str, by: str, scale
         there = answers.case.changed({by: Fraction(math.sqrt(max(start, 1e-9) * end))})
         found.append((start, end, "compute" if there.evaluate(relation.left) > there.evaluate(relation.right) else "memory"))
     return found
+
+
+def met(target: Limit, memory: Limit | None) -> tuple[str, str]:
+    """How far a target is met, with the flag where memory ends before."""
+    flag = " (does not fit)" if memory and target.value > memory.value else ""
+    return f"met up to {target.count:,} tokens{flag}", f"{target.count:,} tokens{flag}"
+
+
+def name_regions(frame: Frame, answers: Answers, step: str, by: str, found: list[tuple[float, float, str]], memory: Limit | None) -> None:
+    """Each part of an axis by its bound, where memory holds any of it; by the longer of two times where links or fixed costs are longer still."""
+    for start, end, winner in found:
+        until = min(end, float(memory.value)) if memory and memory.value > start else end
+        there = answers.case.changed({by: Fraction(math.sqrt(max(start, 1e-9) * until))})
+        plain = there.value(f"{step}_bound") == winner
+        words = (f"{winner}-bound", f"{winner}-\nbound") if plain else (f"{winner} longer than {'memory' if winner == 'compute' else 'compute'}",)
+        frame.between(start, until, words, OCHRE if winner == "compute" else BLUE)
 
 
 def requests(batch: Fraction) -> str:
