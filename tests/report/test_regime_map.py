@@ -19,6 +19,7 @@ CASES = {
     "small": {"model": "qwen2.5-0.5b", "hardware": "h100-sxm", "prompt": 512, "output": 64, "batch": 256, "step_overhead": "200 us", "targets": {"itl": "4 ms"}},
     "many heads": {"model": "pythia-12b", "hardware": "h100-sxm", "prompt": 1024, "output": 64, "batch": 16},
     "one step": {"model": "llama-3-8b", "hardware": "a10", "context": 4096, "batch": 4, "targets": {"itl": "60 ms"}},
+    "experts": {"model": "mixtral-8x7b", "hardware": "h100-sxm", "tp": 4, "prompt": 2048, "output": 256, "batch": 16, "targets": {"itl": "20 ms"}},
     "too slow": {"model": "llama-3-8b", "hardware": "t4", "prompt": 4096, "batch": 1, "targets": {"itl": "10 ms"}},
 }  # fmt: skip
 
