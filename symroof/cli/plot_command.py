@@ -29,7 +29,7 @@ def command(kind: str, study: str | None, out: str | None, ending: str | None, *
     symroof plot roofline --model llama-3-8b --hardware h100-sxm --prompt 2048 --batch 16 -o - > roofline.svg
 
     Kinds that show one case show the first; pareto, memory and latency-throughput compare all. What a picture says in words
-    is in its text alternative, and told on standard error.
+    is in its text alternative, and told here.
     """
     wanted, form = checked(kind), _form(out, ending)
     made = study_from(study, options)
@@ -44,7 +44,8 @@ def command(kind: str, study: str | None, out: str | None, ending: str | None, *
 
     goal = Path(out) if out else Path(f"{f'{_stem(study)}-' if study else ''}{wanted}.{form}")
     write_atomic(goal, content)
-    click.echo(f"wrote {goal}\n{found.says}", err=True)
+    click.echo(f"wrote {goal}", err=True)
+    click.echo(found.says)
 
 
 def _form(out: str | None, ending: str | None) -> str:

@@ -45,7 +45,7 @@ def shortened(text: str, size: float, most: float, bold: bool = False) -> str:
     """A text that is no wider than so many points: what is too long ends in an ellipsis.
 
     >>> shortened("Llama-3 70B on 2 × H100 SXM", 10, 90)
-    'Llama-3 70B on…'
+    'Llama-3 70B on 2…'
     """
     if text_width(text, size, bold) <= most:
         return text

@@ -32,7 +32,7 @@ LINES = {
     "twelve": {"model": "llama-3.1-70b", "hardware": ["h100-sxm", "h200", "a100-80gb-sxm"], "tp": [2, 4], "weights": ["fp16", "fp8"], "prompt": 4096, "output": 512, "batch": 16, "targets": {"itl": "30 ms", "ttft": "1 s"}},
     "thirty": {"model": ["llama-3-8b", "qwen2.5-7b"], "hardware": ["l4", "a10", "l40s"], "prompt": 1024, "output": 128, "batch": [1, 8, 16, 32, 64], "targets": {"itl": "40 ms"}},
     "one step": {"model": "llama-3-8b", "hardware": "a10", "context": 4096, "batch": 4, "targets": {"itl": "60 ms"}},
-    "numbers": {"params": 70e9, "n_layers": 80, "n_kv_heads": 8, "head_dim": 128, "weight_bytes_per_param": 2, "kv_bytes_per_element": 2, "act_bytes_per_element": 2, "hardware": "h100-sxm", "tp": 2, "prompt": 100, "batch": 3, "assume": {"detail": "kv"}},
+    "numbers": {"params": 70e9, "n_layers": 80, "n_kv_heads": 8, "head_dim": 128, "weight_bytes_per_param": 2, "kv_bytes_per_element": 2, "act_bytes_per_element": 2, "hardware": "h100-sxm", "mem_capacity": "200 GB", "prompt": 100, "batch": 3, "assume": {"detail": "kv"}},
 }  # fmt: skip
 NOTHING = {("states", "itl"), ("too large", "pareto"), ("one step", "ttft")}
 """What there is nothing to draw for: no context moves a recurrent model's step, nothing fits, and without a prompt there is no first token."""

@@ -37,13 +37,13 @@ def in_unit(unit: str) -> Callable[[float], str]:
 seconds = in_unit("s")
 
 
-def lines(head: str, told: str) -> tuple[str, str]:
-    """A label in one line, or in two where that is too long.
+def lines(head: str, told: str) -> tuple[str, str, str]:
+    """A label in one line, in two, or with its range and its flag in lines of their own.
 
-    >>> lines("this case: ", "41.2 ms")
-    ('this case: 41.2 ms', 'this case:\\n41.2 ms')
+    >>> lines("this case: ", "41.2 ms (38 to 44 ms)")
+    ('this case: 41.2 ms (38 to 44 ms)', 'this case:\\n41.2 ms (38 to 44 ms)', 'this case:\\n41.2 ms\\n(38 to 44 ms)')
     """
-    return head + told, f"{head.rstrip()}\n{told}"
+    return head + told, f"{head.rstrip()}\n{told}", f"{head.rstrip()}\n{told}".replace(" (", "\n(")
 
 
 def target_word(name: str, goal: Fraction) -> str:
