@@ -10,8 +10,7 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from symroof.corners import crossings_in
-from symroof.crossings.crossing import NUMERIC
+from symroof.corners import by_closed_form, crossings_in
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.tree import Num
@@ -24,7 +23,7 @@ from symroof.supply import Given, dimension
 from symroof.theory.case import Case
 
 EQUATIONS = {"ridge": "decode_compute_time = decode_memory_time", "memory": "memory_bytes = usable_memory", "target": "itl = itl_target"}
-CONTEXTS, TAIL = 60, 12
+CONTEXTS, TAIL = 48, 12
 """How many contexts a line is solved at, and how many more batches where the ridge runs off towards its last context."""
 
 FALSI, SETTLED = 60, 1e-13
@@ -130,8 +129,8 @@ def _line(solution: Solution, contexts: tuple[int, int], beyond: Fraction | None
     for i in range(CONTEXTS):
         context = Fraction(round(low * (high / low) ** (i / (CONTEXTS - 1)) * 16), 16)
         there = solution.answers.case.changed({"context": context})
-        near = followed(solution, there, found[-1][1]) if found and solution.method == NUMERIC else None
         none = beyond is not None and context > beyond
+        near = None if none else by_closed_form(solution, there) or followed(solution, there, found[-1][1] if found else 0)
         found.append((context, near or (math.inf if none else _batch(solution, solution.answers.case, context))))
     return tuple(found)
 

@@ -51,10 +51,8 @@ def picture(study: Study, subject: Answers) -> Picture:
     _places(frame, subject, there, solved)
     _label(frame, subject, there, solved)
     shows = f"{HEADLINE}, up to {high:,.0f} tokens, both axes even."
-    notes = [
-        "The thick part is the climb of one response, from its first step to its last, where the target is tested. Every crossing is solved"
-        + (", at the middle of the ranges; the band is what the ranges span." if subject.corners else ".")
-    ]
+    climb = "The thick part is the climb of one response, from its first step to its last, where the target is tested. " if frame.places.shows("climb") else ""
+    notes = [f"{climb}Every crossing is solved" + (", at the middle of the ranges; the band is what the ranges span." if subject.corners else ".")]
     return finished("itl", HEADLINE, case_title(subject), frame, shows, says(subject, there, memory, target, double), notes)
 
 
