@@ -163,7 +163,7 @@ def followed(solution: Solution, there: Case, before: Batch) -> Fraction | None:
 def _batch(solution: Solution, case: Case, context: Fraction) -> Batch:
     """The batch at a context; where there is none, 0 or infinity by which side is the larger from the start."""
     there = case.changed({"context": context})
-    found = crossings_in(solution, there)
+    found = solution.values if context == case.value("context") else crossings_in(solution, there)
     if found:
         return found[0]
     one = there.changed({"batch": Fraction(1)})

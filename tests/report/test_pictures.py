@@ -20,7 +20,7 @@ from symroof.report.view import subject_of
 from symroof.specs.errors import InputError
 from symroof.study import Study
 
-from . import ROOT, STEMS
+from . import ROOT, STEMS, call
 
 LINES = {
     "experts": {"model": "mixtral-8x7b", "hardware": "h100-sxm", "tp": 8, "prompt": 2048, "output": 256, "batch": 64, "mfu": "0.5..0.7", "mbu": "0.6..0.9", "targets": {"itl": "20 ms", "ttft": "500 ms"}},
@@ -237,3 +237,12 @@ def test_a_quantity_that_was_given_has_no_curve():
     for module in (itl_picture, ttft_picture):
         with pytest.raises(InputError, match="moves its"):
             module.picture(measured, measured.first)
+
+
+def test_a_group_without_links_has_a_roofline_and_a_review():
+    """What two devices send each other takes a time that nobody knows: the phases and the operators are known all the same."""
+    found = picture("roofline", Study("olmo-2-7b", "m3-max", tp=2, prompt=128))
+    assert "limited by" not in found.says
+    outcome = call("report", "--model", "olmo-2-7b", "--hardware", "m3-max", "--tp", "2", "--prompt", "128", "--no-plots", "-o", "-")
+    assert outcome.code == 0, outcome.err
+    assert "Where the time goes" in outcome.out

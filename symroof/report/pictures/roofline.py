@@ -142,5 +142,9 @@ def _two_lines(names: str) -> str:
 def says(subject: Answers, steps: list[Spot]) -> str:
     """The takeaway: the ridge, and on which side of it each phase lies."""
     ridge = subject.result("effective_ridge").plain()
-    words = [f"{step.name} at {subject.result(f'{step.name}_intensity').plain()}, limited by {subject.result(f'{step.name}_bound').plain()}" for step in steps]
+    bounds = {step.name: bound.plain() for step in steps if (bound := subject.get(f"{step.name}_bound"))}
+    words = [
+        f"{step.name} at {subject.result(f'{step.name}_intensity').plain()}" + (f", limited by {bounds[step.name]}" if step.name in bounds else "")
+        for step in steps
+    ]
     return f"Effective ridge {ridge}; {'; '.join(words)}{' (does not fit in memory)' if subject.does_not_fit else ''}."
