@@ -194,7 +194,7 @@ def test_elasticities_are_those_of_a_small_step():
 def test_a_case_that_does_not_fit_says_so_on_the_picture_and_in_words(kind):
     found = drawn("too large", kind)
     assert any("does not fit" in told.text for told in found.canvas.labels)
-    assert "not fit" in found.says or "memory holds none" in found.says
+    assert "not fit" in found.says or "memory holds none" in found.says, found.says
     for value in re.findall(r"(\d[\d.,]* (?:ms|s|µs))\b(?! \(does not fit\))", found.alt):
         assert value in ("50 ms", "1 s"), (value, found.alt)  # the targets
 

@@ -46,8 +46,17 @@ def picture(study: Study, subject: Answers) -> Picture:
     _axis(canvas, scale)
     left_out = len(every) - len(shown)
     noted(canvas, [f"Left out: {left_out} further cases." if left_out else ""])
-    says = "; ".join(_said(case, label) for case, label in shown)
-    return Picture("memory", f"{HEADLINE}: {named}", "Weights, cache and reserve of each case as one bar, with a line at what may be used.", f"{says}.", canvas)
+    told = "; ".join(_said(case, label) for case, label in shown)
+    shows = f"Weights, cache and reserve of each case as one bar, with a line at what may be used. {told}."
+    return Picture("memory", f"{HEADLINE}: {named}", shows, says([case for case, _ in every]), canvas)
+
+
+def says(cases: list[Answers]) -> str:
+    """The takeaway: how many of the cases fit."""
+    fitting = sum(not case.does_not_fit for case in cases)
+    if len(cases) == 1:
+        return "It fits." if fitting else "It does not fit."
+    return "Every case fits." if fitting == len(cases) else f"{fitting or 'None'} of {len(cases)} cases {'fit' if fitting > 1 else 'fits'}."
 
 
 def _legend(canvas: Canvas, words: list[str]) -> None:
