@@ -9,9 +9,8 @@ from typing import Any
 import click
 
 from symroof.cli.options import case_options, study_from
-from symroof.report.pictures.kinds import KINDS, checked
+from symroof.report.pictures.kinds import ENDINGS, KINDS, checked
 
-ENDINGS = ("svg", "pdf", "png")
 KIND_LIST = "\n".join(f"  {name:20}{text}" for name, text in KINDS.items())
 
 

@@ -26,6 +26,10 @@ KINDS = {
 """Kind -> what it shows. The module of that name (with an underscore for a hyphen) has ``picture(study, subject)``."""
 
 
+ENDINGS = ("svg", "pdf", "png")
+"""The forms a picture takes: modules of :mod:`symroof.drawing`."""
+
+
 def checked(kind: str) -> str:
     """A kind that there is.
 

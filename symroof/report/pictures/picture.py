@@ -7,9 +7,6 @@ from dataclasses import dataclass
 
 from symroof.drawing.canvas import Canvas
 
-ENDINGS = ("svg", "pdf", "png")
-"""Each is written by the function of its name in the module of its name in :mod:`symroof.drawing`."""
-
 
 @dataclass(frozen=True)
 class Picture:
@@ -32,7 +29,7 @@ class Picture:
         return f"{self.shows} {self.says}"
 
     def form(self, ending: str) -> bytes:
-        """The file in one form; nothing of the others is made or loaded."""
+        """The file in one form, by the function of its name in the module of its name; nothing of the others is made or loaded."""
         write = getattr(importlib.import_module(f"symroof.drawing.{ending}"), ending)
         made: bytes = write(self.canvas, self.title, self.alt)
         return made
