@@ -15,7 +15,7 @@ from symroof.theory.case import Case
 
 def crossings_in(solution: Solution, case: Case) -> tuple[Fraction, ...]:
     """The crossings of a solved equation in another case of the same theory."""
-    by_form = _by_closed_form(solution, case)
+    by_form = by_closed_form(solution, case)
     if by_form is not None:
         return (by_form,)
     moved = Answers(solution.answers.binding, moved=case)
@@ -26,7 +26,7 @@ def crossings_in(solution: Solution, case: Case) -> tuple[Fraction, ...]:
         return ()
 
 
-def _by_closed_form(solution: Solution, case: Case) -> Fraction | None:
+def by_closed_form(solution: Solution, case: Case) -> Fraction | None:
     """The formula of the only crossing, where all it takes to hold still holds."""
     branch = next((b for b in solution.crossing.branches if b.holds and b.value == solution.value and b.closed_form), None)
     if branch is None or branch.closed_form is None or len(solution.values) > 1:

@@ -17,6 +17,7 @@ COMMANDS = {
     "derive": "How a quantity comes about: definition, expansion, numbers.",
     "solve": "Where two quantities meet: a threshold in closed form, or never.",
     "select": "Hardware and configuration against targets: which pass, what the others lack.",
+    "plot": "One picture: roofline, latency-throughput, regimes, pareto, memory, tornado, ttft, itl.",
     "check": "Check hand calculations in claim files and Markdown notes.",
     "sweep": "Grids of any quantities over any inputs, as JSON, CSV, Parquet, NetCDF or Zarr.",
     "calibrate": "Fit MFU, MBU and overheads to measured latencies.",

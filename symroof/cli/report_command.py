@@ -13,7 +13,7 @@ import click
 from symroof.cli.options import case_options, strict_option, study_from
 
 if TYPE_CHECKING:
-    from symroof.report.figure import Drawing
+    from symroof.report.pictures.picture import Picture
     from symroof.study import Study
 
 FORMATS = ("md", "tex", "html", "pdf")
@@ -42,7 +42,7 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     made = study_from(study, options)
     data = view(made, reproduce(list(context.obj or ())))
     name = slug(Path(study).stem) if study else "case"
-    plots = [] if options["no_plots"] or out == "-" else _drawings(made, data)
+    plots = [] if options["no_plots"] or out == "-" else _pictures(made)
     texts = {chosen: _render(data, chosen, name, plots, template) for chosen in wanted}
     if out == "-":
         content = next(iter(texts.values()))
@@ -84,31 +84,31 @@ def _formats(formats: str | None, out: str | None) -> list[str]:
     return list(dict.fromkeys(chosen))
 
 
-def _drawings(study: Study, data: dict[str, Any]) -> list[Drawing]:
-    from symroof.report.plots import drawings
+def _pictures(study: Study) -> list[Picture]:
+    from symroof.report.pictures.kinds import of_review
     from symroof.report.view import subject_of
 
-    return drawings(study, subject_of(study), data["operators"])
+    return of_review(study, subject_of(study))
 
 
-def _render(data: dict[str, Any], chosen: str, name: str, plots: list[Drawing], template: str | None) -> str | bytes:
+def _render(data: dict[str, Any], chosen: str, name: str, plots: list[Picture], template: str | None) -> str | bytes:
     from symroof.report.markup import FORMATS as OUTPUTS
     from symroof.report.render import pdf, render, render_own
 
     source = "tex" if chosen == "pdf" else chosen
     ending = OUTPUTS[source].figure_ending
-    figures = data["figures"] | {p.name: {"file": f"{name}-{p.name}.{ending}", "alt": p.alt} for p in plots}
+    figures = data["figures"] | {p.name.replace("-", "_"): {"file": f"{name}-{p.name}.{ending}", "alt": p.alt, "says": p.says} for p in plots}
     text = render_own(data | {"figures": figures}, source, template) if template else render(data | {"figures": figures}, source)
-    return pdf(text, {f"{name}-{p.name}.pdf": p.pdf for p in plots}) if chosen == "pdf" else text
+    return pdf(text, {f"{name}-{p.name}.pdf": p.form("pdf") for p in plots}) if chosen == "pdf" else text
 
 
-def _write(folder: Path, name: str, texts: dict[str, str | bytes], plots: list[Drawing]) -> None:
+def _write(folder: Path, name: str, texts: dict[str, str | bytes], plots: list[Picture]) -> None:
     from symroof.report.markup import FORMATS as OUTPUTS
     from symroof.report.render import write_all
 
     files: dict[str, str | bytes] = {f"{name}.{chosen}": content for chosen, content in texts.items()}
     endings = {OUTPUTS[chosen].figure_ending for chosen in texts if chosen in OUTPUTS}
-    files |= {f"{name}-{plot.name}.{ending}": getattr(plot, ending) for plot in plots for ending in endings}
+    files |= {f"{name}-{plot.name}.{ending}": plot.form(ending) for plot in plots for ending in endings}
     write_all(folder, files)
     for file in sorted(files):
         click.echo(f"wrote {folder / file}", err=True)

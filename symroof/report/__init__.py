@@ -1,1 +1,1 @@
-"""From answers to something people read: view model (plain data), tables, plots, rendering."""
+"""From answers to something people read: view model (plain data), tables, pictures, rendering."""

@@ -10,9 +10,11 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from symroof.corners import crossings_in
-from symroof.formula.evaluate import NoValue
+from symroof.corners import by_closed_form, crossings_in
+from symroof.formula import build
+from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.tree import Num
+from symroof.opening import opened
 from symroof.results import Answers
 from symroof.solution import Solution
 from symroof.solving import parse_equation, solve
@@ -21,8 +23,11 @@ from symroof.supply import Given, dimension
 from symroof.theory.case import Case
 
 EQUATIONS = {"ridge": "decode_compute_time = decode_memory_time", "memory": "memory_bytes = usable_memory", "target": "itl = itl_target"}
-CONTEXTS, TAIL = 60, 12
+CONTEXTS, TAIL = 48, 12
 """How many contexts a line is solved at, and how many more batches where the ridge runs off towards its last context."""
+
+FALSI, SETTLED = 60, 1e-13
+"""Most steps towards a crossing, and what the difference of the sides may still be, relative to where it began."""
 
 SHORTEST, LONGEST, LARGEST_BATCH = 256, 2**20, 2**17
 """A map shows contexts from here at least, and goes no further than these."""
@@ -73,7 +78,7 @@ def regimes(subject: Answers) -> Regimes | None:
     except (InputError, NoValue):
         return None
     contexts = _contexts(last, beyond)
-    lines = {name: _line(solution, contexts) for name, solution in solved.items()}
+    lines = {name: _line(solution, contexts, beyond if name == "ridge" else None) for name, solution in solved.items()}
     batches = 1, _widest(solved, contexts, batch, last)
     lines["ridge"] = tuple(sorted({*lines["ridge"], *_tail(lines["ridge"], batches[1], contexts, answers)}))
     return Regimes(answers, lines, beyond, batches, contexts, batch, (first, last))
@@ -117,16 +122,48 @@ def _contexts(last: Fraction, beyond: Fraction | None) -> tuple[int, int]:
     return low, max(_power_of_two(min(max(4 * last_one, 2 * ridge_ends, 64 * low), LONGEST)), _power_of_two(2 * last_one))
 
 
-def _line(solution: Solution, contexts: tuple[int, int]) -> Line:
+def _line(solution: Solution, contexts: tuple[int, int], beyond: Fraction | None) -> Line:
+    """The batch at every context; beyond the last one that has any there is none."""
     low, high = contexts
-    steps = (Fraction(round(low * (high / low) ** (i / (CONTEXTS - 1)) * 16), 16) for i in range(CONTEXTS))
-    return tuple((context, _batch(solution, solution.answers.case, context)) for context in steps)
+    found: list[tuple[Fraction, Batch]] = []
+    for i in range(CONTEXTS):
+        context = Fraction(round(low * (high / low) ** (i / (CONTEXTS - 1)) * 16), 16)
+        there = solution.answers.case.changed({"context": context})
+        none = beyond is not None and context > beyond
+        near = None if none else by_closed_form(solution, there) or followed(solution, there, found[-1][1] if found else 0)
+        found.append((context, near or (math.inf if none else _batch(solution, solution.answers.case, context))))
+    return tuple(found)
+
+
+def followed(solution: Solution, there: Case, before: Batch) -> Fraction | None:
+    """The crossing near that of the context before, by regula falsi (Illinois): one look at the whole axis takes two hundred points.
+
+    None where the sides do not change over near it, or it did not settle.
+    """
+    if not before or math.isinf(before):
+        return None
+    difference = build.sub(*(opened(side, "batch", solution.answers) for side in (solution.lhs, solution.rhs)))
+
+    def gap(batch: float) -> float:
+        return float(evaluate(difference, there, {"batch": Fraction(batch)}))
+
+    low, high = float(before) * 0.6, float(before) * 1.6
+    at_low, at_high = gap(low), gap(high)
+    close = max(abs(at_low), abs(at_high)) * SETTLED
+    for _ in range(FALSI if at_low * at_high < 0 else 0):
+        middle = (low * at_high - high * at_low) / (at_high - at_low)
+        here = gap(middle)
+        if abs(here) <= close:
+            return Fraction(middle)
+        low, at_low = (high, at_high) if here * at_high < 0 else (low, at_low / 2)
+        high, at_high = middle, here
+    return None
 
 
 def _batch(solution: Solution, case: Case, context: Fraction) -> Batch:
     """The batch at a context; where there is none, 0 or infinity by which side is the larger from the start."""
     there = case.changed({"context": context})
-    found = crossings_in(solution, there)
+    found = solution.values if context == case.value("context") else crossings_in(solution, there)
     if found:
         return found[0]
     one = there.changed({"batch": Fraction(1)})

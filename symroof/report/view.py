@@ -29,7 +29,7 @@ from symroof.verdict import case_title, case_warnings
 
 View = dict[str, Any]
 
-FIGURES = ("memory", "roofline", "regimes")
+FIGURES = ("memory", "latency_throughput", "ttft", "itl", "roofline", "regimes", "pareto", "tornado")
 """The names under which a template finds its figures; each is None where it is not drawn."""
 
 SECTIONS: dict[str, Callable[[Study, Answers], Any]] = {

@@ -31,13 +31,12 @@ def phase(step: str, subject: Answers) -> dict[str, Any] | None:
     entries.sort(key=lambda e: -e["time"].value)
     several = len({e["layer"] for e in entries if e["layer"]}) > 1
     rows = [row(e, whole, several) for e in entries]
-    link = subject.result(f"{step}_link_time")
-    overhead = subject.result(f"{step}_overhead")
+    link, overhead = subject.get(f"{step}_link_time"), subject.get(f"{step}_overhead")
     return {
         "step": step,
         "rows": rows,
-        "link": link.text() if link.value else None,
-        "overhead": overhead.text() if overhead.value else None,
+        "link": link.text() if link and link.value else None,
+        "overhead": overhead.text() if overhead and overhead.value else None,
         "entries": entries,
     }
 

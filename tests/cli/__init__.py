@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 STUDIES = ROOT / "specs" / "studies"
 CHAT = STUDIES / "llama-3-8b-chat.yaml"
 STEMS = sorted(path.stem for path in STUDIES.glob("*.yaml"))
-COMMANDS = ("report", "eval", "derive", "check", "sweep", "calibrate", "vllm", "select", "list", "show", "validate", "schema", "init")
+COMMANDS = ("report", "eval", "derive", "check", "plot", "sweep", "calibrate", "vllm", "select", "list", "show", "validate", "schema", "init")
 
 
 @dataclass(frozen=True)

@@ -173,6 +173,8 @@ def test_a_case_that_fits_in_a_part_of_its_ranges_is_flagged():
 OTHERS = ("One change at a time",)
 SKIPPED = {"Ledger", "Limits, sources, reproduction"}
 """Sections that print inputs and addresses."""
+OF_ALL_CASES = ("Pareto front", "The cases over all batches that memory holds")
+"""The picture that compares the cases, and its caption: what is told there fits, which test_pictures_compared.py checks."""
 
 
 def text_blocks(stem, kind, text=None):
@@ -181,7 +183,12 @@ def text_blocks(stem, kind, text=None):
     for block in blocks(text or text_of(stem, kind), kind):
         if block.kind in ("h2", "h3"):
             heading = block.text
-        skip = block.section in SKIPPED or (block.section == "Cases" and block.kind == "row") or block.kind == "code"
+        skip = (
+            block.section in SKIPPED
+            or (block.section == "Cases" and block.kind == "row")
+            or block.kind == "code"
+            or any(word in block.text for word in OF_ALL_CASES)
+        )
         if not skip:
             found.append((heading, block))
     return found
@@ -357,29 +364,36 @@ def test_the_headline_of_a_case_that_does_not_fit_says_so_before_anything_else()
 # ------------------------------------------------------------------------------------------------------- figures
 
 
+FIGURES = ("memory", "roofline", "regimes", "ttft", "itl", "tornado", "latency-throughput")
+OF_THE_SUBJECT = ("roofline", "regimes", "ttft", "itl", "tornado")
+
+
+def words_of(stem, name):
+    (words,) = re.findall(r"<desc>(.*?)</desc>", (made(stem) / f"{stem}-{name}.svg").read_text(encoding="utf-8"), re.S)
+    return words
+
+
 @pytest.mark.parametrize("stem", SUBJECT)
 def test_the_text_of_a_figure_flags_what_does_not_fit(stem):
-    for name in ("memory", "roofline", "regimes"):
-        svg = (made(stem) / f"{stem}-{name}.svg").read_text(encoding="utf-8")
-        (words,) = re.findall(r"<desc>(.*?)</desc>", svg, re.S)
-        assert not [value for value in printed(words) if not value.flagged]
+    for name in FIGURES:
+        words, too_large = words_of(stem, name), subject(stem)["quantities"]["fits"]["value"] is False
+        told = [value for value in printed(words) if value.text not in LIMITS[stem]]
+        assert all(value.flagged is too_large for value in told)
+        if name in OF_THE_SUBJECT:
+            assert ("not fit" in words) is too_large, name
         if name == "memory":
             parts = words.split("; ")
             for part, case in zip(parts, evaluated(stem), strict=True):
                 assert ("does not fit" in part) is (case["quantities"]["fits"]["value"] is False)
-        else:
-            assert ("does not fit" in words) is (subject(stem)["quantities"]["fits"]["value"] is False)
-            if stem == RANGED and name == "roofline":
-                ridge = re.search(r"ridge ([\d.]+) FLOP/byte \(([\d.]+) to ([\d.]+) FLOP/byte\)", words)
-                entry = subject(stem)["quantities"]["effective_ridge"]
-                for text, key in zip(ridge.groups(), ("value", "low", "high"), strict=True):
-                    assert float(Fraction(text)) == pytest.approx(entry[key], rel=6e-4)
+        if stem == RANGED and name == "roofline":
+            ridge = re.search(r"ridge ([\d.]+) FLOP/byte \(([\d.]+) to ([\d.]+) FLOP/byte\)", words)
+            entry = subject(stem)["quantities"]["effective_ridge"]
+            for text, key in zip(ridge.groups(), ("value", "low", "high"), strict=True):
+                assert float(Fraction(text)) == pytest.approx(entry[key], rel=6e-4)
 
 
 @pytest.mark.parametrize("stem", SUBJECT)
 def test_the_text_of_a_figure_is_the_alternative_text_of_every_format(stem):
-    for name in ("memory", "roofline", "regimes"):
-        svg = (made(stem) / f"{stem}-{name}.svg").read_text(encoding="utf-8")
-        (words,) = re.findall(r"<desc>(.*?)</desc>", svg, re.S)
+    for name in (*FIGURES, "pareto"):
         for kind in ("md", "html"):
-            assert words in [block.text for block in blocks(text_of(stem, kind), kind) if block.kind == "figure"]
+            assert words_of(stem, name) in [block.text for block in blocks(text_of(stem, kind), kind) if block.kind == "figure"]

@@ -2,13 +2,13 @@
 
 import math
 from fractions import Fraction
-from itertools import combinations, pairwise
+from itertools import pairwise
 
 import pytest
 
-from symroof.report.regime_labels import Labels, batch_at
-from symroof.report.regime_map import drawn, regime_map, words
+from symroof.report.pictures.regimes import before, drawn, picture, region_areas, says
 from symroof.report.regimes import regimes
+from symroof.specs.errors import InputError
 from symroof.study import Study
 
 from . import STEMS, made, text_of
@@ -19,6 +19,7 @@ CASES = {
     "small": {"model": "qwen2.5-0.5b", "hardware": "h100-sxm", "prompt": 512, "output": 64, "batch": 256, "step_overhead": "200 us", "targets": {"itl": "4 ms"}},
     "many heads": {"model": "pythia-12b", "hardware": "h100-sxm", "prompt": 1024, "output": 64, "batch": 16},
     "one step": {"model": "llama-3-8b", "hardware": "a10", "context": 4096, "batch": 4, "targets": {"itl": "60 ms"}},
+    "experts": {"model": "mixtral-8x7b", "hardware": "h100-sxm", "tp": 4, "prompt": 2048, "output": 256, "batch": 16, "targets": {"itl": "20 ms"}},
     "too slow": {"model": "llama-3-8b", "hardware": "t4", "prompt": 4096, "batch": 1, "targets": {"itl": "10 ms"}},
 }  # fmt: skip
 
@@ -105,15 +106,15 @@ def test_the_reviewed_case_stands_where_memory_and_target_are_tested(label, foun
 
 def test_regions_are_what_the_sides_say(label, found):
     """On a grid of the map, between the contexts the lines were solved at."""
-    looked = 0
+    looked, frame = 0, drawn(found, study(label).first)
     (low, high), widest = found.contexts, found.batches[1]
     for i in range(1, 8):
         context = Fraction(round(low * (high / low) ** (i / 8.3)))
         for j in range(1, 8):
             batch = Fraction(round(widest ** (j / 8.3)))
-            for name, line in found.lines.items():
-                edge = float(batch_at(line, float(context)))
-                if not 0.97 < batch / edge < 1.03 if edge else True:
+            for name in found.lines:
+                edge = frame.x.back(before(frame, found, name)(frame.y(float(context)))[1])
+                if not 0.97 < batch / edge < 1.03:
                     assert past(label, name, context, batch) is (batch > edge), (name, context, batch)
                     looked += 1
     assert looked > 80
@@ -134,32 +135,21 @@ def test_the_line_of_one_context_is_solved_there(label, found):
 
 
 def written(label, found):
-    figure = drawn(found, study(label).first)
-    figure.draw_without_rendering()
-    (axes,) = figure.axes
-    return figure, axes, [text for text in axes.texts if text.get_text()]
+    """The map, and the labels inside its frame."""
+    frame = drawn(found, study(label).first)
+    left, bottom, right, top = frame.box
+    return frame, [told for told in frame.canvas.labels if told.box[0] >= left and told.box[1] >= bottom and told.box[2] <= right and told.box[3] <= top]
 
 
-def test_no_word_touches_another_or_leaves_the_map(label, found):
-    _, axes, texts = written(label, found)
+def test_what_has_to_be_named_is_named(label, found):
+    _, told = written(label, found)
     full = {"memory full"} if any(batch for _, batch in found.lines["memory"]) else set()
-    assert {"reviewed case", "memory-bound", "does not fit", *full} <= {text.get_text().replace("\n", " ") for text in texts}
-    boxes = [(text.get_text(), text.get_window_extent()) for text in texts]
-    for (one, a), (other, b) in combinations(boxes, 2):
-        assert not a.overlaps(b), (one, other)
-    for name, box in boxes:
-        assert axes.bbox.x0 <= box.x0, name
-        assert box.x1 <= axes.bbox.x1, name
-        assert axes.bbox.y0 <= box.y0, name
-        assert box.y1 <= axes.bbox.y1, name
-    ticks = [t.get_window_extent() for axis in (axes.xaxis, axes.yaxis) for t in axis.get_ticklabels()]
-    assert not [1 for a, b in combinations(ticks, 2) if a.overlaps(b)]
+    assert {"this case", "memory-bound", "does not fit", *full} <= {one.text.replace("\n", " ") for one in told}
 
 
 def test_a_region_is_named_inside_itself(label, found):
-    figure, axes, texts = written(label, found)
-    places = {text.get_text().replace("-\n", "-").replace("\n", " "): text.get_window_extent() for text in texts}
-    labels = Labels(figure, axes, found)
+    frame, told = written(label, found)
+    places = {one.text.replace("-\n", "-").replace("\n", " "): one.box for one in told}
     regions = {
         "compute-bound": ("ridge", True),
         "memory-bound": ("ridge", False),
@@ -169,27 +159,43 @@ def test_a_region_is_named_inside_itself(label, found):
     for name, (line, right) in regions.items():
         if name not in places:
             continue
-        box = places[name]
-        for x in (box.x0, box.x1):
-            for y in (box.y0, box.y1):
-                batch, context = labels._data(x, y)
+        x0, y0, x1, y1 = places[name]
+        for x in (x0, x1):
+            for y in (y0, y1):
+                batch, context = frame.x.back(x), frame.y.back(y)
                 assert past(label, line, Fraction(context), Fraction(batch)) is right, (name, batch, context)
 
 
 def test_no_word_hides_a_line(label, found):
-    _, axes, texts = written(label, found)
-    curves = [axes.transData.transform(line.get_xydata()) for line in axes.lines if len(line.get_xydata()) > 2]
-    for text in texts:
-        box = text.get_window_extent()
-        for curve in curves:
-            for (x0, y0), (x1, y1) in pairwise(curve):
-                steps = max(2, int(max(abs(x1 - x0), abs(y1 - y0)))) if max(abs(x0), abs(x1)) < 1e5 else 2
-                assert not any(box.contains(x0 + (x1 - x0) * i / steps, y0 + (y1 - y0) * i / steps) for i in range(steps + 1)), text.get_text()
+    frame, told = written(label, found)
+    for name, line in found.lines.items():
+        spots = [frame.at(float(batch), float(context)) for context, batch in line if batch and math.isfinite(batch)]
+        for (x0, y0), (x1, y1) in pairwise(spots):
+            steps = max(2, int(max(abs(x1 - x0), abs(y1 - y0))))
+            for i in range(steps + 1):
+                x, y = x0 + (x1 - x0) * i / steps, y0 + (y1 - y0) * i / steps
+                for one in told:
+                    left, bottom, right, top = one.box
+                    assert not (left < x < right and bottom < y < top), (one.text, name)
+
+
+def test_the_regions_cover_the_map_and_do_not_overlap(label, found):
+    frame, areas = drawn(found, study(label).first), None
+    areas = region_areas(frame, found)
+    _, bottom, _, top = frame.box
+    for i in range(1, 20):
+        y = bottom + (top - bottom) * i / 20
+        widths = [max(0.0, high - low) for low, high in (areas[name](y) for name in ("memory-bound", "compute", "never"))]
+        if areas["never"](y)[1] > areas["never"](y)[0]:
+            assert widths[0] == 0
+        else:
+            assert sum(widths) == pytest.approx(frame.box[2] - frame.box[0])
 
 
 def test_the_text_alternative_says_the_numbers(found, label):
-    said = words(found, study(label).first)
-    assert f"batch {CASES[label]['batch']} at a context of {int(found.climb[1]):,} tokens" in said
+    said = says(found, study(label).first)
+    batch = CASES[label]["batch"]
+    assert f"{batch} request{'' if batch == 1 else 's'} at a context of {int(found.climb[1]):,} tokens" in said
     assert f"beyond a context of {math.floor(found.beyond):,} tokens no batch reaches the ridge" in said
     concurrency = study(label).first.case.value("concurrency")
     assert ("memory holds none" if concurrency < 1 else f"memory holds a batch of {int(concurrency):,}") in said
@@ -199,9 +205,16 @@ def test_the_text_alternative_says_the_numbers(found, label):
 # --------------------------------------------------------------------------------------------------------- review
 
 
+def of(**case):
+    made = Study(**case)
+    return picture(made, made.first)
+
+
 def test_without_decode_times_there_is_no_map():
-    assert regime_map(Study("llama-3-8b", prompt=1024, batch=4).first) is None
-    assert regime_map(Study(hardware="h100-sxm").first) is None
+    with pytest.raises(InputError, match="peak_flops"):
+        of(model="llama-3-8b", prompt=1024, batch=4)
+    with pytest.raises(InputError, match="nothing to draw"):
+        of(hardware="h100-sxm")
 
 
 @pytest.mark.parametrize("stem", STEMS)
@@ -212,8 +225,8 @@ def test_every_review_shows_its_map_beside_the_thresholds(stem):
 
 
 def test_the_same_case_gives_the_same_bytes():
-    one, other = (regime_map(study("windowed").first) for _ in range(2))
-    assert (one.svg, one.pdf) == (other.svg, other.pdf)
+    one, other = (of(**CASES["windowed"]) for _ in range(2))
+    assert [one.form(ending) for ending in ("svg", "pdf")] == [other.form(ending) for ending in ("svg", "pdf")]
 
 
 def test_without_plots_nothing_of_it_is_loaded(tmp_path):
@@ -223,14 +236,12 @@ def test_without_plots_nothing_of_it_is_loaded(tmp_path):
     code = (
         "import sys; from symroof.cli.main import main; "
         f"main(['report', '--model', 'llama-3-8b', '--hardware', 'h100-sxm', '--prompt', '512', '--no-plots', '-o', {str(tmp_path)!r}]); "
-        "print(sorted(m for m in sys.modules if m.startswith(('matplotlib', 'numpy', 'symroof.report.regime', 'symroof.report.plots'))))"
+        "print(sorted(m for m in sys.modules if m.startswith(('matplotlib', 'numpy', 'symroof.report.regimes', 'symroof.report.pictures', 'symroof.drawing'))))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip().endswith("[]")
 
 
 def test_extreme_cases_have_a_map_too():
-    huge = Study("llama-3-8b", "h100-sxm", prompt=512, output=64, batch=1_000_000).first
-    tiny = Study("smollm2-135m", "h200", prompt=1, output=1, batch=1).first
-    assert "batch 1,000,000 at a context of 575 tokens" in regime_map(huge).alt
-    assert "batch 1 at a context of 1 token;" in regime_map(tiny).alt
+    assert "1,000,000 requests at a context of 575 tokens" in of(model="llama-3-8b", hardware="h100-sxm", prompt=512, output=64, batch=1_000_000).alt
+    assert "1 request at a context of 1 token;" in of(model="smollm2-135m", hardware="h200", prompt=1, output=1, batch=1).alt

@@ -1,0 +1,68 @@
+"""``symroof plot``: one picture of a study or a case, as SVG, PDF or PNG."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from symroof.cli.options import case_options, study_from
+from symroof.report.pictures.kinds import ENDINGS, KINDS, checked
+
+KIND_LIST = "\n".join(f"  {name:20}{text}" for name, text in KINDS.items())
+
+
+@click.command("plot", epilog=f"\b\nKinds:\n{KIND_LIST}")
+@click.argument("kind")
+@click.argument("study", required=False)
+@click.option("-o", "--out", metavar="FILE", help="Where to, by its ending .svg, .pdf or .png (default: STUDY-KIND.svg here); - is standard output.")
+@click.option("--format", "ending", metavar="FORMAT", help=f"One of {', '.join(ENDINGS)}, where no file says it (default: svg).")
+@case_options
+def command(kind: str, study: str | None, out: str | None, ending: str | None, **options: Any) -> None:
+    """Draw a picture of a study or a case.
+
+    symroof plot latency-throughput specs/studies/llama-3-70b-chat.yaml -o latency.svg
+
+    symroof plot roofline --model llama-3-8b --hardware h100-sxm --prompt 2048 --batch 16 -o - > roofline.svg
+
+    Kinds that show one case show the first; pareto, memory and latency-throughput compare all. What a picture says in words
+    is in its text alternative, and told here.
+    """
+    wanted, form = checked(kind), _form(out, ending)
+    made = study_from(study, options)
+    from symroof.report.pictures.kinds import picture
+
+    found = picture(wanted, made)
+    content = found.form(form)
+    if out == "-":
+        sys.stdout.buffer.write(content)
+        return
+    from symroof.report.write import write_atomic
+
+    goal = Path(out) if out else Path(f"{f'{_stem(study)}-' if study else ''}{wanted}.{form}")
+    write_atomic(goal, content)
+    click.echo(f"wrote {goal}", err=True)
+    click.echo(found.says)
+
+
+def _form(out: str | None, ending: str | None) -> str:
+    """The form of the file: by its ending, or as asked where there is none to go by."""
+    if ending is not None and ending.lower() not in ENDINGS:
+        raise click.BadParameter(f"{ending!r} is no format; there are {', '.join(ENDINGS)}", param_hint="--format")
+    if not out or out == "-":
+        return (ending or ENDINGS[0]).lower()
+    suffix = Path(out).suffix.lower().removeprefix(".")
+    if suffix not in ENDINGS:
+        shown = f"no picture ends in {Path(out).suffix!r}" if suffix else f"{out!r} has no ending"
+        raise click.BadParameter(f"{shown}; there are {', '.join(f'.{known}' for known in ENDINGS)}", param_hint="--out")
+    if ending and ending.lower() != suffix:
+        raise click.BadParameter(f"{ending} is not what {out!r} ends in", param_hint="--format")
+    return suffix
+
+
+def _stem(study: str) -> str:
+    from symroof.cli.report_command import slug
+
+    return slug(Path(study).stem)

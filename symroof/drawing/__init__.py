@@ -1,0 +1,1 @@
+"""Drawing: lines, areas and words on a page, room for labels, and the page as SVG, PDF or PNG. Knows nothing of what it draws."""

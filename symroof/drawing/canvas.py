@@ -1,0 +1,132 @@
+"""A page to draw on: lines, areas and words in points, y upwards, in the order in which they cover each other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from symroof.drawing.colours import BLACK, SOLID, WHITE, Dash
+from symroof.drawing.letters import text_width
+
+Point = tuple[float, float]
+Box = tuple[float, float, float, float]
+"""Left, bottom, right, top."""
+
+ASCENT, DESCENT, LEADING = 0.74, 0.22, 1.18
+"""Of Helvetica, in sizes: what a line of words takes above and below its foot, and from foot to foot."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A line, or an area where it is closed."""
+
+    points: tuple[Point, ...]
+    closed: bool = False
+    fill: str | None = None
+    stroke: str | None = None
+    width: float = 1.0
+    dash: Dash = SOLID
+    clip: tuple[Point, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Words:
+    """One line of text; x and y are where its foot begins."""
+
+    text: str
+    x: float
+    y: float
+    size: float
+    colour: str = BLACK
+    bold: bool = False
+
+    @property
+    def width(self) -> float:
+        return text_width(self.text, self.size, self.bold)
+
+
+@dataclass(frozen=True)
+class Label:
+    """Words of one or more lines that belong together, with the box they fill."""
+
+    text: str
+    box: Box
+    size: float
+
+
+@dataclass
+class Canvas:
+    """What is drawn so far. The page grows downwards (to negative y) where words are put under it."""
+
+    width: float
+    height: float
+    below: float = 0.0
+    items: list[Shape | Words] = field(default_factory=list)
+    labels: list[Label] = field(default_factory=list)
+
+    def line(self, points: Sequence[Point], colour: str = BLACK, width: float = 1.0, dash: Dash = SOLID, clip: Box | None = None) -> None:
+        if len(points) > 1:
+            self.items.append(Shape(tuple(points), stroke=colour, width=width, dash=dash, clip=corners(clip) if clip else None))
+
+    def area(self, points: Sequence[Point], fill: str, clip: Box | None = None) -> None:
+        if len(points) > 2:
+            self.items.append(Shape(tuple(points), closed=True, fill=fill, clip=corners(clip) if clip else None))
+
+    def hatched(self, points: Sequence[Point], box: Box, colour: str, step: float = 11.0) -> None:
+        """Slanted lines over an area: it can be told from its neighbour in grey too."""
+        left, bottom, right, top = box
+        rise = top - bottom
+        for i in range(int((right - left + rise) / step)):
+            start = left - rise + (i + 0.5) * step
+            self.items.append(Shape(((start, bottom), (start + rise, top)), stroke=colour, width=0.6, clip=tuple(points)))
+
+    def marker(self, centre: Point, shape: str, colour: str, radius: float = 4.0, fill: str | None = None) -> None:
+        """A sign at a place: circle, square, up, down, diamond, cross; hollow where ``fill`` is white."""
+        points = [(centre[0] + radius * x, centre[1] + radius * y) for x, y in MARKERS[shape]]
+        if shape == "cross":
+            self.items += [Shape((points[0], points[1]), stroke=colour, width=1.8), Shape((points[2], points[3]), stroke=colour, width=1.8)]
+        else:
+            self.items.append(Shape(tuple(points), True, fill or colour, WHITE if fill is None else colour, 0.8 if fill is None else 1.1))
+
+    def words(self, text: str, x: float, y: float, size: float = 9, colour: str = BLACK, bold: bool = False, align: float = 0.0) -> Box:
+        """Words at a place: ``y`` is the foot of the first line, ``align`` the share of the width that lies left of ``x``. Returns their box."""
+        lines = text.split("\n")
+        widths = [text_width(line, size, bold) for line in lines]
+        whole = max(widths)
+        for i, (line, width) in enumerate(zip(lines, widths, strict=True)):
+            self.items.append(Words(line, x - align * width, y - i * LEADING * size, size, colour, bold))
+        box = (x - align * whole, y - ((len(lines) - 1) * LEADING + DESCENT) * size, x + (1 - align) * whole, y + ASCENT * size)
+        self.labels.append(Label(text, box, size))
+        return box
+
+    def centred(self, text: str, centre: Point, size: float, colour: str = BLACK, bold: bool = False) -> Box:
+        """Words with the middle of their box at a place."""
+        height = block(text, size, bold)[1]
+        return self.words(text, centre[0], centre[1] + height / 2 - ASCENT * size, size, colour, bold, align=0.5)
+
+
+def block(text: str, size: float, bold: bool = False) -> tuple[float, float]:
+    """Width and height of words in one or more lines."""
+    lines = text.split("\n")
+    return max(text_width(line, size, bold) for line in lines), ((len(lines) - 1) * LEADING + ASCENT + DESCENT) * size
+
+
+def corners(box: Box) -> tuple[Point, ...]:
+    left, bottom, right, top = box
+    return (left, bottom), (right, bottom), (right, top), (left, top)
+
+
+def _round(count: int, turn: float = 0.0) -> tuple[Point, ...]:
+    return tuple((math.cos(2 * math.pi * i / count + turn), math.sin(2 * math.pi * i / count + turn)) for i in range(count))
+
+
+MARKERS: dict[str, tuple[Point, ...]] = {
+    "circle": _round(20),
+    "square": ((-0.85, -0.85), (0.85, -0.85), (0.85, 0.85), (-0.85, 0.85)),
+    "up": ((-1.0, -0.75), (1.0, -0.75), (0.0, 1.1)),
+    "down": ((-1.0, 0.75), (1.0, 0.75), (0.0, -1.1)),
+    "diamond": ((0.0, -1.25), (1.0, 0.0), (0.0, 1.25), (-1.0, 0.0)),
+    "cross": ((-0.8, -0.8), (0.8, 0.8), (-0.8, 0.8), (0.8, -0.8)),
+}
+"""Outlines of radius 1; a cross is two strokes."""

@@ -1,0 +1,188 @@
+"""Two axes on a page: curves, areas and signs by value, and labels that find their own room."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from symroof.drawing.canvas import Box, Canvas, Point, block
+from symroof.drawing.colours import BLACK, DARKER, GREY, SOLID, Dash, tint
+from symroof.drawing.letters import text_width
+from symroof.drawing.places import Area, Places, nearest_edge
+from symroof.drawing.scales import Scale
+
+TICK_SIZE, LABEL_SIZE = 8.5, 9.0
+SIZES = (9.0, 8.0)
+"""Sizes a label is tried in."""
+GAPS = (7.0, 13.0, 22.0, 34.0, 50.0, 75.0, 105.0)
+"""How far from its place a label may stand."""
+
+Marks = Sequence[Sequence[float]]
+"""Values to mark on an axis, from many to few: the first that can be read side by side is taken."""
+
+
+@dataclass
+class Frame:
+    """A canvas with scales across and up; everything drawn is also kept out of the labels' way."""
+
+    canvas: Canvas
+    x: Scale
+    y: Scale
+    places: Places = field(init=False)
+    untold: list[str] = field(default_factory=list)
+    """Labels for which there was no room, in their shortest wording."""
+
+    def __post_init__(self) -> None:
+        self.places = Places(self.box)
+
+    @property
+    def box(self) -> Box:
+        return min(self.x.start, self.x.end), min(self.y.start, self.y.end), max(self.x.start, self.x.end), max(self.y.start, self.y.end)
+
+    def at(self, x: float, y: float) -> Point:
+        return self.x(x), self.y(y)
+
+    def axes(self, x_name: str, y_name: str, x_marks: Marks, y_marks: Marks, x_text: Callable[[float], str], y_text: Callable[[float], str]) -> None:
+        """Both axes with their names, ticks and their values; the name of the upright one stands level, above it."""
+        left, bottom, right, top = self.box
+        self.canvas.line([(left, top), (left, bottom), (right, bottom)], GREY, 0.8)
+        for mark in readable([[(self.x(m), text_width(x_text(m), TICK_SIZE)) for m in marks] for marks in x_marks], x_marks, 7.0):
+            self.canvas.line([(self.x(mark), bottom), (self.x(mark), bottom - 3)], GREY, 0.8)
+            self.canvas.words(x_text(mark), self.x(mark), bottom - 12, TICK_SIZE, GREY, align=0.5)
+        for mark in readable([[(self.y(m), TICK_SIZE) for m in marks] for marks in y_marks], y_marks, 8.0):
+            self.canvas.line([(left, self.y(mark)), (left - 3, self.y(mark))], GREY, 0.8)
+            self.canvas.words(y_text(mark), left - 5, self.y(mark) - 0.35 * TICK_SIZE, TICK_SIZE, GREY, align=1.0)
+        self.canvas.words(x_name, (left + right) / 2, bottom - 27, LABEL_SIZE, align=0.5)
+        self.canvas.words(y_name, 6, top + 7, LABEL_SIZE)
+
+    def curve(self, name: str, points: Sequence[Point], colour: str, width: float = 1.6, dash: Dash = SOLID) -> None:
+        """A line through values."""
+        placed = [(self.x(x), self.y(y)) for x, y in points]
+        shown = [_reined(point, self.box) for point in placed]
+        self.canvas.line(shown, colour, width, dash, clip=self.box)
+        self.places.add_line(name, shown)
+
+    def across(self, name: str, y: float, colour: str, dash: Dash = SOLID, width: float = 1.2) -> None:
+        """A level line over the whole frame."""
+        if self.y.holds(y):
+            self.curve(name, [(self.x.low, y), (self.x.high, y)], colour, width, dash)
+
+    def upright(self, name: str, x: float, colour: str, dash: Dash = SOLID, width: float = 1.2) -> None:
+        """An upright line over the whole frame."""
+        if self.x.holds(x):
+            self.curve(name, [(x, self.y.low), (x, self.y.high)], colour, width, dash)
+
+    def span(self, low: float, high: float, colour: str, share: float) -> None:
+        """The area between two values across, thinly coloured."""
+        _, bottom, _, top = self.box
+        a, b = (self.x(min(max(value, self.x.low), self.x.high)) for value in (low, high))
+        if b > a:
+            self.canvas.area([(a, bottom), (b, bottom), (b, top), (a, top)], tint(colour, share))
+
+    def cut(self, value: float) -> None:
+        """Where memory ends: what lies beyond is hatched. To be drawn before any label, and told by :meth:`cut_told`."""
+        _, bottom, right, top = self.box
+        start = self._cut_at(value)
+        if start < right:
+            self.canvas.hatched([(start, bottom), (right, bottom), (right, top), (start, top)], self.box, "#BBBBBB")
+            self.upright("memory", value, BLACK, width=1.5)
+
+    def cut_told(self, value: float, *texts: str) -> None:
+        """What memory holds, beside the cut, and that what lies beyond does not fit."""
+        left, _, right, _ = self.box
+        start = self._cut_at(value)
+        if start < right:
+            told = self.within(lambda _: (start, right), ("does not fit", "does\nnot fit"), GREY, needed=False)
+            told or self.beside("memory", ("does not fit",), GREY, bold=True)
+        if left < start < right:
+            self.beside("memory", texts, BLACK)
+
+    def _cut_at(self, value: float) -> float:
+        return min(max(self.x(value), self.box[0]), self.box[2])
+
+    def between(self, low: float, high: float, texts: Sequence[str], colour: str) -> bool:
+        """A name for the area between two values across, where there is room for it."""
+        span = self.x(low), self.x(high)
+        return self.within(lambda _: span, texts, colour, needed=False)
+
+    def band(self, places: Sequence[float], ends: Sequence[tuple[float, float]], colour: str) -> None:
+        """The area between the lower and upper ends of a curve."""
+        pairs = list(zip(places, ends, strict=True)) if ends else []
+        self.region([*((x, low) for x, (low, _) in pairs), *((x, high) for x, (_, high) in reversed(pairs))], colour, 0.32)
+
+    def region(self, points: Sequence[Point], colour: str, share: float) -> None:
+        """The area inside a line through values."""
+        self.canvas.area([_reined((self.x(x), self.y(y)), self.box) for x, y in points], tint(colour, share), clip=self.box)
+
+    def sign(self, x: float, y: float, shape: str, colour: str, radius: float = 4.0, fill: str | None = None) -> None:
+        """A marker at a value, where the frame shows it."""
+        if self.x.holds(x) and self.y.holds(y):
+            px, py = self.at(x, y)
+            self.canvas.marker((px, py), shape, colour, radius, fill)
+            self.places.take((px - radius, py - radius, px + radius, py + radius))
+
+    def beside(self, name: str, texts: Sequence[str], colour: str, bold: bool = False, needed: bool = True) -> bool:
+        """A line's label in the first of its wordings that there is room for; what finds none is told under the picture."""
+        if not self.places.shows(name):
+            return False
+        return self._put(texts, colour, bold, lambda size: self.places.beside(name, size), needed)
+
+    def near(self, x: float, y: float, texts: Sequence[str], colour: str, bold: bool = False) -> bool:
+        """The label of a place that the frame shows, with a thin line to it where it stands further off."""
+        if not (self.x.holds(x) and self.y.holds(y)):
+            return False
+        spot = self.at(x, y)
+        return any(self._put(texts, colour, bold, partial(self.places.near, spot, gap), gap == GAPS[-1], spot) for gap in GAPS)
+
+    def within(self, area: Area, texts: Sequence[str], colour: str, needed: bool = True) -> bool:
+        """A region's name inside it; one that is not needed is left out where the region is too small."""
+        return self._put(texts, colour, True, lambda size: self.places.within(area, size), needed)
+
+    def _put(
+        self,
+        texts: Sequence[str],
+        colour: str,
+        bold: bool,
+        find: Callable[[tuple[float, float]], Point | None],
+        needed: bool = True,
+        leader: Point | None = None,
+    ) -> bool:
+        for text in texts:
+            for size in SIZES:
+                place = find(block(text, size, bold))
+                if place:
+                    self._write(text, place, size, colour, bold, leader)
+                    return True
+        if needed:
+            self.untold.append(" ".join(texts[0].split("\n")))
+        return False
+
+    def _write(self, text: str, place: Point, size: float, colour: str, bold: bool, leader: Point | None) -> None:
+        box = self.canvas.centred(text, place, size, DARKER.get(colour, colour), bold)
+        self.places.take(box)
+        if leader is None:
+            return
+        end = nearest_edge(leader, place, (box[2] - box[0], box[3] - box[1]))
+        if abs(end[0] - leader[0]) + abs(end[1] - leader[1]) > 13:
+            self.canvas.line([end, leader], GREY, 0.5)
+            self.places.add_line("leaders", [end, leader])
+
+
+def readable(sets: Sequence[Sequence[tuple[float, float]]], marks: Marks, gap: float) -> Sequence[float]:
+    """The first set of marks whose words, given as places and widths, stand apart."""
+    for places, chosen in zip(sets, marks, strict=True):
+        ordered = sorted(places)
+        if all(b - a >= (wa + wb) / 2 + gap for (a, wa), (b, wb) in itertools.pairwise(ordered)):
+            return chosen
+    return marks[-1][:1] if marks else ()
+
+
+def _reined(point: Point, box: Box) -> Point:
+    """A place no further than a page beyond the frame, so that no viewer meets infinity."""
+    reach = 700.0
+    return min(max(point[0], box[0] - reach), box[2] + reach), min(max(point[1], box[1] - reach), box[3] + reach)
+
+
+__all__ = ["Frame", "Marks", "readable"]

@@ -1,0 +1,180 @@
+"""Room for words: a label goes where it touches no line, no other label and no edge, and has most room around it.
+
+Lines are kept as counts in a grid, summed over rectangles: whether a label touches one is four look-ups.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
+
+from symroof.drawing.canvas import Box, Point
+
+Size = tuple[float, float]
+Interval = tuple[float, float]
+Area = Callable[[float], Interval]
+"""A region: for a height on the page, from where to where it reaches; empty where the first lies behind the second."""
+
+CELL = 3.0
+TIGHT = 2.5
+"""The least distance to anything else; a label stands that far from its own line too."""
+MARGINS = (22.0, 14.0, 9.0, 5.5, TIGHT)
+"""More room than the first around a label is no better."""
+COLUMNS, ROWS = 40, 28
+
+Sums = list[list[int]]
+
+
+@dataclass
+class Places:
+    """What is taken already inside a frame; :meth:`within`, :meth:`beside` and :meth:`near` find room for one label more."""
+
+    frame: Box
+    boxes: list[Box] = field(default_factory=list)
+    _lines: dict[str, list[Point]] = field(default_factory=dict)
+    _sums: dict[str, Sums] = field(default_factory=dict)
+
+    def add_line(self, name: str, points: Sequence[Point]) -> None:
+        """A line that no label may touch; a name that is there already goes on."""
+        left, bottom, right, top = self.frame
+        inside = (spot for a, b in pairwise(points) for spot in _between(a, b, self.frame))
+        self._lines.setdefault(name, []).extend((x, y) for x, y in inside if left <= x <= right and bottom <= y <= top)
+        self._sums.pop(name, None)
+
+    def shows(self, name: str) -> bool:
+        """Whether any of a line lies in the frame."""
+        return bool(self._lines.get(name))
+
+    def take(self, box: Box) -> None:
+        """A box that is taken from now on."""
+        self.boxes.append(box)
+
+    def within(self, area: Area, size: Size) -> Point | None:
+        """The centre of the roomiest place that lies wholly inside a region."""
+        left, bottom, right, top = self.frame
+        centres = []
+        for j in range(ROWS):
+            y = bottom + (top - bottom) * (j + 0.5) / ROWS
+            low, high = self._width_of(area, y, size[1])
+            for i in range(COLUMNS):
+                x = left + (right - left) * (i + 0.5) / COLUMNS
+                if low + size[0] / 2 <= x <= high - size[0] / 2:
+                    centres.append((x, y))
+        return self._roomiest(centres, size, None)
+
+    def _width_of(self, area: Area, y: float, height: float) -> Interval:
+        """From where to where a region reaches over the whole height of a label."""
+        half = height / 2 + TIGHT
+        ends = [area(y - half + 2 * half * i / 6) for i in range(7)]
+        return max(low for low, _ in ends) + TIGHT, min(high for _, high in ends) - TIGHT
+
+    def beside(self, name: str, size: Size) -> Point | None:
+        """The centre of the roomiest place right beside a line, or further off where that is all taken."""
+        shown = self._lines.get(name, [])
+        for gap in (TIGHT, 3 * TIGHT, 7 * TIGHT):
+            place = self._roomiest([centre for spot in shown[::5] for centre in around(spot, size, gap + 1)], size, name)
+            if place:
+                return place
+        return None
+
+    def near(self, spot: Point, gap: float, size: Size) -> Point | None:
+        """The centre of the roomiest free place around a spot, so far from it, with nothing between them."""
+        free = [centre for centre in around(spot, size, gap) if self._free(centre, size, TIGHT, None) and self._in_sight(spot, centre, size)]
+        return self._roomiest(free, size, None)
+
+    def _in_sight(self, spot: Point, centre: Point, size: Size) -> bool:
+        """Whether a thin line from a label to its spot crosses no other label; what covers the spot itself is its own sign."""
+        end = nearest_edge(spot, centre, size)
+        others = (box for box in self.boxes if not (box[0] <= spot[0] <= box[2] and box[1] <= spot[1] <= box[3]))
+        return all(clipped(end, spot, box) is None for box in others)
+
+    def _roomiest(self, centres: Sequence[Point], size: Size, own: str | None) -> Point | None:
+        """The first candidate with most room to everything but its own line; None where all touch something."""
+        best, reached = None, len(MARGINS)
+        for centre in centres:
+            for i in range(reached - 1, -1, -1):
+                if not self._free(centre, size, MARGINS[i], own):
+                    break
+                best, reached = centre, i
+            if not reached:
+                break
+        return best
+
+    def _free(self, centre: Point, size: Size, margin: float, own: str | None) -> bool:
+        (x, y), (w, h) = centre, (size[0] / 2, size[1] / 2)
+        left, bottom, right, top = self.frame
+        inner = min(margin, 8.0)
+        if x - w - inner < left or x + w + inner > right or y - h - inner < bottom or y + h + inner > top:
+            return False
+        box = (x - w - margin, y - h - margin, x + w + margin, y + h + margin)
+        if any(box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in self.boxes):
+            return False
+        tight = (x - w - TIGHT, y - h - TIGHT, x + w + TIGHT, y + h + TIGHT)
+        return not any(self._touches(name, tight if name == own else box) for name in self._lines)
+
+    def _touches(self, name: str, box: Box) -> bool:
+        """Whether a line passes through any cell of a box."""
+        sums = self._sums.get(name) or self._summed(name)
+        left, bottom = self.frame[:2]
+        columns, rows = len(sums[0]) - 1, len(sums) - 1
+        x0, x1 = (min(max(math.floor((edge - left) / CELL) + over, 0), columns) for edge, over in ((box[0], 0), (box[2], 1)))
+        y0, y1 = (min(max(math.floor((edge - bottom) / CELL) + over, 0), rows) for edge, over in ((box[1], 0), (box[3], 1)))
+        return sums[y1][x1] - sums[y0][x1] - sums[y1][x0] + sums[y0][x0] > 0
+
+    def _summed(self, name: str) -> Sums:
+        left, bottom, right, top = self.frame
+        columns, rows = math.ceil((right - left) / CELL) + 1, math.ceil((top - bottom) / CELL) + 1
+        cells = [[0] * (columns + 1) for _ in range(rows + 1)]
+        for x, y in self._lines[name]:
+            cells[int((y - bottom) / CELL) + 1][int((x - left) / CELL) + 1] = 1
+        sums = [cells[0]]
+        for row in cells[1:]:
+            sums.append([above + here for above, here in zip(sums[-1], accumulate(row), strict=True)])
+        self._sums[name] = sums
+        return sums
+
+
+def around(spot: Point, size: Size, gap: float) -> list[Point]:
+    """Centres of boxes around a spot: right, left, above, below, the corners, and between them."""
+    (x, y), w, h = spot, size[0] / 2 + gap, size[1] / 2 + gap
+    steps = ((1, 0), (1, 1), (1, -1), (0, 1), (0, -1), (-1, 0), (-1, 1), (-1, -1), (0.5, 1), (0.5, -1), (-0.5, 1), (-0.5, -1))
+    return [(x + across * w, y + up * h) for across, up in steps]
+
+
+def nearest_edge(spot: Point, centre: Point, size: Size) -> Point:
+    """The point of a box that lies nearest to a spot."""
+    (x, y), (w, h) = centre, (size[0] / 2, size[1] / 2)
+    return min(max(spot[0], x - w), x + w), min(max(spot[1], y - h), y + h)
+
+
+def _between(a: Point, b: Point, frame: Box) -> list[Point]:
+    """Points of a straight line, close enough together that it skips no cell; only the part near the frame."""
+    cut = clipped(a, b, frame)
+    if cut is None:
+        return []
+    (x0, y0), (x1, y1) = cut
+    count = max(1, math.ceil(max(abs(x1 - x0), abs(y1 - y0)) / (CELL / 1.5)))
+    return [(x0 + (x1 - x0) * i / count, y0 + (y1 - y0) * i / count) for i in range(count + 1)]
+
+
+def clipped(a: Point, b: Point, frame: Box) -> tuple[Point, Point] | None:
+    """The part of a straight line that lies inside a frame (Liang and Barsky 1984).
+
+    >>> clipped((-1, 0), (3, 0), (0, -1, 1, 1))
+    ((0.0, 0.0), (1.0, 0.0))
+    """
+    (x, y), dx, dy = a, b[0] - a[0], b[1] - a[1]
+    if not all(map(math.isfinite, (x, y, dx, dy))):
+        return None
+    start, end = 0.0, 1.0
+    for move, room in ((-dx, x - frame[0]), (dx, frame[2] - x), (-dy, y - frame[1]), (dy, frame[3] - y)):
+        if move == 0:
+            if room < 0:
+                return None
+        elif move < 0:
+            start = max(start, room / move)
+        else:
+            end = min(end, room / move)
+    return ((x + start * dx, y + start * dy), (x + end * dx, y + end * dy)) if start <= end else None

@@ -1,0 +1,73 @@
+"""Axes as numbers: where a value lies on the page, and which values to mark."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Scale:
+    """From values to points on the page and back, evenly or in logarithms.
+
+    >>> scale = Scale(1, 100, 0.0, 200.0, log=True)
+    >>> scale(10), scale.back(100.0)
+    (100.0, 10.0)
+    """
+
+    low: float
+    high: float
+    start: float
+    end: float
+    log: bool = False
+
+    def __call__(self, value: float) -> float:
+        if self.log:
+            if value <= 0:
+                return -math.inf if self.start < self.end else math.inf
+            share = math.log(value / self.low) / math.log(self.high / self.low)
+        else:
+            share = (value - self.low) / (self.high - self.low)
+        return self.start + share * (self.end - self.start)
+
+    def back(self, place: float) -> float:
+        share = (place - self.start) / (self.end - self.start)
+        return self.low * (self.high / self.low) ** share if self.log else self.low + share * (self.high - self.low)
+
+    def holds(self, value: float) -> bool:
+        """Whether a value lies on the axis."""
+        return self.low <= value <= self.high
+
+
+def even(low: float, high: float, most: int = 7) -> list[float]:
+    """Round values between two, at most so many: steps of 1, 2, 2.5 or 5 times a power of ten.
+
+    >>> even(0, 42)
+    [0.0, 10.0, 20.0, 30.0, 40.0]
+    """
+    size = 10.0 ** math.floor(math.log10((high - low) / most))
+    step = next(size * factor for factor in (1, 2, 2.5, 5, 10, 20) if (high - low) / (size * factor) < most)
+    first = math.ceil(low / step - 1e-9)
+    return [i * step for i in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def powers_of_two(low: float, high: float) -> list[list[float]]:
+    """Powers of two between two values, ever fewer: all, every second, every third ..."""
+    powers = [2.0**i for i in range(math.ceil(math.log2(low) - 1e-9), math.floor(math.log2(high) + 1e-9) + 1)]
+    return [powers[::skip] for skip in (1, 2, 3, 4, 6)]
+
+
+def decimal(low: float, high: float) -> list[list[float]]:
+    """Values to mark on a logarithmic axis, ever fewer; evenly spaced ones where it spans too little for powers.
+
+    >>> decimal(1, 100)[1]
+    [1.0, 10.0, 100.0]
+    """
+    exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    found = []
+    for factors, every in (((1, 2, 5), 1), ((1,), 1), ((1,), 2), ((1,), 3), ((1,), 4)):
+        marks = [factor * 10.0**e for e in exponents for factor in factors if e % every == 0]
+        found.append([mark for mark in marks if low * (1 - 1e-9) <= mark <= high * (1 + 1e-9)])
+    if len(found[0]) < 3:
+        return [even(low, high, most) for most in (6, 5, 4, 3)]
+    return [marks for marks in found if len(marks) > 1]

@@ -1,0 +1,1 @@
+"""Pictures: one file a kind, each from a study to a drawing with its text alternative."""

@@ -1,0 +1,82 @@
+"""The cases of a study as pictures compare them: told apart by what differs, and apart from what an axis shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from symroof.binding import Binding
+from symroof.report.regimes import at_a_context
+from symroof.results import Answers
+from symroof.study import Study
+from symroof.theory.case import NoValue
+from symroof.verdict import case_label
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """The cases that differ in their batch alone."""
+
+    label: str
+    cases: tuple[Answers, ...]
+
+    @property
+    def first(self) -> Answers:
+        return self.cases[0]
+
+    @property
+    def batches(self) -> tuple[Fraction, ...]:
+        return tuple(dict.fromkeys(Fraction(case.case.value("batch")) for case in self.cases))
+
+
+def configurations(study: Study) -> list[Configuration]:
+    """Every configuration of a study in written order, its label without the batch."""
+    groups: dict[str, list[Answers]] = {}
+    for case, label in zip(study.cases, labels(study.cases, without=("batch",)), strict=True):
+        groups.setdefault(label, []).append(case)
+    return [Configuration(label, tuple(cases)) for label, cases in groups.items()]
+
+
+def labels(cases: tuple[Answers, ...], without: tuple[str, ...] = ()) -> list[str]:
+    """What tells each case from the others: devices, what the study lists, and the precisions that differ."""
+    roles = [role for role in ("weights", "kv", "activations") if len({case.binding.precisions.get(role) for case in cases}) > 1]
+    return [", ".join([_label(case, without), *(f"{role} {case.binding.precisions.get(role)}" for role in roles)]) for case in cases]
+
+
+def _label(case: Answers, without: tuple[str, ...]) -> str:
+    varied = tuple(pair for pair in case.binding.varied if pair[0] not in without)
+    return case_label(replace(case, binding=replace(case.binding, varied=varied)))
+
+
+def compared(study: Study, what: str, where: str = "") -> str:
+    """What all cases have in common, and how many are drawn: for the line under a headline."""
+    first = study.first.binding
+    models = {case.binding.model.shown_name for case in study.cases if case.binding.model}
+    sizes = [
+        f"{name} {study.first.case.value(name).numerator:,}"
+        for name in ("prompt", "output")
+        if name in first.given and all(_same(case, first, name) for case in study.cases)
+    ]
+    parts = [*(sorted(models) if len(models) == 1 else []), *sizes, what, where]
+    return ", ".join(filter(None, parts))
+
+
+def _same(case: Answers, first: Binding, name: str) -> bool:
+    return name in case.binding.given and case.binding.given[name].setting == first.given[name].setting
+
+
+def at_last_step(case: Answers) -> Answers:
+    """The case as requests at the context of a response's last step, where memory and the ITL target are tested.
+
+    Raises:
+        NoValue: neither a context nor a prompt is given.
+    """
+    return at_a_context(case, Fraction(case.case.value("peak_context")))
+
+
+def known(case: Answers, *names: str) -> bool:
+    """Whether a case has all of some quantities."""
+    try:
+        return all(case.case.value(name) is not None for name in names)
+    except NoValue:
+        return False

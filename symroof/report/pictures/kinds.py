@@ -1,0 +1,69 @@
+"""The kinds of pictures by name, so that help and a misspelled name load none of them."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+from typing import TYPE_CHECKING
+
+from symroof.specs.errors import InputError, Problem, nearest
+
+if TYPE_CHECKING:
+    from symroof.report.pictures.picture import Picture
+    from symroof.results import Answers
+    from symroof.study import Study
+
+KINDS = {
+    "roofline": "both phases and their operators under the roof of one device",
+    "latency-throughput": "ITL against throughput as the batch grows, with what memory and the target allow",
+    "regimes": "what limits a decode step, over batch and context",
+    "pareto": "cost, or throughput of a device, against ITL for every case and batch, with the front",
+    "memory": "weights and cache of every case against what may be used",
+    "tornado": "what TTFT, ITL and cost answer to, and in which direction",
+    "ttft": "TTFT against the prompt, with the target and where the bound changes",
+    "itl": "ITL against the context, with the target and what the cache adds",
+}
+"""Kind -> what it shows. The module of that name (with an underscore for a hyphen) has ``picture(study, subject)``."""
+
+
+ENDINGS = ("svg", "pdf", "png")
+"""The forms a picture takes: modules of :mod:`symroof.drawing`."""
+
+
+def checked(kind: str) -> str:
+    """A kind that there is.
+
+    Raises:
+        InputError: there is none of that name; the nearest is named.
+
+    >>> checked("Latency_Throughput")
+    'latency-throughput'
+    """
+    wanted = kind.strip().lower().replace("_", "-")
+    if wanted not in KINDS:
+        raise InputError(Problem(kind[:80], "no such kind of picture", hint=nearest(wanted, KINDS)))
+    return wanted
+
+
+def picture(kind: str, study: Study, subject: Answers | None = None) -> Picture:
+    """A study as a picture of a kind; one that shows a single case shows the subject, by default the first.
+
+    Raises:
+        InputError: no such kind; the study lacks what the kind needs, which is named.
+    """
+    module = importlib.import_module(f"symroof.report.pictures.{checked(kind).replace('-', '_')}")
+    made: Picture = module.picture(study, subject or study.first)
+    return made
+
+
+def of_review(study: Study, subject: Answers) -> list[Picture]:
+    """Every picture that a review has data for; the front only where there is something to compare."""
+    from symroof.report.pictures.cases import configurations
+
+    found = []
+    for kind in KINDS:
+        if kind == "pareto" and len(configurations(study)) < 2:
+            continue
+        with contextlib.suppress(InputError):
+            found.append(picture(kind, study, subject))
+    return found

@@ -1,0 +1,184 @@
+"""The regime map: batch across, context up; where compute and where memory limits decode, what fits, what meets the target."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import pairwise
+
+from symroof.drawing.colours import BLACK, BLUE, DASHED, DOTTED, GREEN, GREY, OCHRE, ORANGE, SKY, VERMILION, tint
+from symroof.drawing.frame import Frame
+from symroof.drawing.places import Area
+from symroof.drawing.scales import powers_of_two
+from symroof.report.pictures.picture import Picture
+from symroof.report.pictures.sheet import finished, framed, lacking, sheet
+from symroof.report.pictures.words import counted, requests, target_word
+from symroof.report.regimes import Line, Regimes, regimes
+from symroof.results import Answers, plural
+from symroof.study import Study
+from symroof.verdict import case_title
+
+HEADLINE = "What limits a decode step, over batch and context"
+EDGE = 0.75
+"""The map begins a little before its first batch, so that a case of one request stands clear of the axis."""
+STYLES = {"ridge": (GREEN, (), 1.8), "memory": (BLACK, (), 1.6), "target": (BLUE, DASHED, 1.6)}
+
+
+def picture(study: Study, subject: Answers) -> Picture:
+    """The map of one case.
+
+    Raises:
+        InputError: its decode times are not known, or no batch moves them.
+    """
+    found = regimes(subject)
+    if found is None:
+        raise lacking("regimes", subject, "decode_compute_time", "decode_memory_time", "peak_context", otherwise="no batch moves its decode times")
+    frame = drawn(found, subject)
+    shows = f"{HEADLINE}, both logarithmic."
+    notes = [
+        "The case climbs from the context of its first step to that of its last, where memory and target are tested. Every line is solved"
+        + (", at the middle of the ranges." if subject.corners else ".")
+    ]
+    return finished("regimes", HEADLINE, case_title(subject), frame, shows, says(found, subject), notes)
+
+
+def drawn(found: Regimes, subject: Answers) -> Frame:
+    """Regions, lines, the case, then words where there is room for them."""
+    frame = framed(sheet(HEADLINE, case_title(subject), subject.does_not_fit), (found.batches[0] * EDGE, found.batches[1]), found.contexts)
+    _regions(frame, found)
+    frame.axes(
+        "batch (requests)",
+        "context of every request (tokens)",
+        powers_of_two(*map(float, found.batches)),
+        powers_of_two(*map(float, found.contexts)),
+        counted,
+        counted,
+    )
+    for name, line in found.lines.items():
+        colour, dash, width = STYLES[name]
+        frame.curve(name, drawn_points(line, found), colour, width, dash)
+    batch, (first, last) = float(found.batch), found.climb
+    frame.curve("case", [(batch, float(first)), (batch, float(last) * 1.0001)], VERMILION, 2.6)
+    frame.sign(batch, float(last), "diamond", VERMILION, 5.0)
+    _label(frame, found, subject)
+    return frame
+
+
+def _regions(frame: Frame, found: Regimes) -> None:
+    left, bottom, right, top = frame.box
+    frame.span(frame.x.low, frame.x.high, SKY, 0.16)
+    if found.beyond is not None and found.beyond < found.contexts[1]:
+        height = max(frame.y(float(found.beyond)), bottom)
+        frame.canvas.area([(left, height), (right, height), (right, top), (left, top)], tint(BLUE, 0.16))
+    low, high = frame.x.low, frame.x.high
+    for name in ("ridge", "memory"):
+        if name not in found.lines:
+            continue
+        ends = [(min(max(float(batch), low), high), float(context)) for context, batch in found.lines[name]]
+        outline = [*ends, (high, ends[-1][1]), (high, ends[0][1])]
+        if name == "ridge":
+            frame.region(outline, ORANGE, 0.32)
+        else:
+            frame.canvas.hatched([frame.at(*spot) for spot in outline], frame.box, "#AAAAAA")
+    if found.beyond is not None:
+        frame.curve("beyond", [(float(batch), float(found.beyond)) for batch in (frame.x.low, frame.x.high)], GREEN, 1.0, DOTTED)
+
+
+def drawn_points(line: Line, found: Regimes) -> list[tuple[float, float]]:
+    """A line as coordinates; where it has no batch it is drawn to the edge it lies beyond."""
+    low, high = found.batches
+    return [(min(max(float(batch), low / 4), high * 4), float(context)) for context, batch in line if math.isfinite(batch) or batch == 0]
+
+
+# ----------------------------------------------------------------------------------------------------------- words
+
+
+def _label(frame: Frame, found: Regimes, subject: Answers) -> None:
+    """The case first, then the regions, which are bound to their areas, then the lines, which have all their length."""
+    areas = region_areas(frame, found)
+    fitting = before(frame, found, "memory")
+    frame.near(float(found.batch), float(found.climb[1]), ("this case",), VERMILION, bold=True)
+    for name, texts, colour in (
+        ("compute", ("compute-bound", "compute-\nbound"), OCHRE),
+        ("too large", ("does not fit", "does\nnot fit"), GREY),
+        ("never", ("memory-bound:\nno batch reaches the ridge",), BLUE),
+        ("memory-bound", ("memory-bound",), BLUE),
+    ):
+        area = areas[name]
+        found_room = name != "too large" and frame.within(lambda y, area=area: _both(area(y), fitting(y)), texts, colour, needed=False)  # type: ignore[misc]
+        found_room or frame.within(area, texts, colour, needed=False)
+    frame.beside("ridge", ("ridge: compute time = memory time", "ridge: compute time\n= memory time", "ridge"), GREEN)
+    frame.beside("memory", ("memory full",), BLACK)
+    target = subject.targets.get("itl")
+    if target is not None and "target" in found.lines:
+        frame.beside("target", (target_word("ITL", target),), BLUE)
+        if all(batch < 1 for _, batch in found.lines["target"]):
+            frame.within(lambda _: (frame.box[0], frame.box[2]), (f"ITL above {target_word('', target).removeprefix(' target ')} everywhere",), BLUE)
+
+
+def region_areas(frame: Frame, found: Regimes) -> dict[str, Area]:
+    """The regions by name: for a height of the page, from where to where each reaches."""
+    left, _, right, _ = frame.box
+    ridge, never = before(frame, found, "ridge"), math.inf if found.beyond is None else frame.y(float(found.beyond))
+
+    def past(name: str) -> Area:
+        edge = before(frame, found, name)
+        return lambda y: (edge(y)[1], right) if name in found.lines else (right, left)
+
+    return {
+        "compute": past("ridge"),
+        "too large": past("memory"),
+        "never": lambda y: (left, right) if y > never else (right, left),
+        "memory-bound": lambda y: ridge(y) if y <= never else (right, left),
+    }
+
+
+def before(frame: Frame, found: Regimes, name: str) -> Area:
+    """From the left edge to a line, at a height of the page; the whole width where there is no such line."""
+    left, _, right, _ = frame.box
+    line = [(frame.y(float(context)), _page(frame, batch)) for context, batch in found.lines.get(name, ())]
+
+    def area(y: float) -> tuple[float, float]:
+        for (y0, x0), (y1, x1) in pairwise(line):
+            if y0 <= y <= y1 or (y < y0 and (y0, x0) == line[0]):
+                share = min(max((y - y0) / (y1 - y0), 0.0), 1.0) if y1 > y0 else 0.0
+                between = x0 + (x1 - x0) * share if math.isfinite(x0) and math.isfinite(x1) else max(x0, x1)
+                return left, min(max(between, left), right)
+        return left, min(max(line[-1][1], left), right) if line else right
+
+    return area
+
+
+def _page(frame: Frame, batch: Fraction | float) -> float:
+    return frame.x(float(batch)) if math.isfinite(batch) and batch > 0 else -math.inf if not batch else math.inf
+
+
+def _both(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]:
+    return max(a[0], b[0]), min(a[1], b[1])
+
+
+def says(found: Regimes, subject: Answers) -> str:
+    """The map for somebody who does not see it."""
+    context = found.climb[1]
+    said = [f"This case: {requests(found.batch)} at a context of {_tokens(context)}"]
+    ridge, memory, target = (found.at(name, context) for name in ("ridge", "memory", "target"))
+    if ridge is not None:
+        said.append(f"there {'no batch reaches the ridge' if math.isinf(ridge) else f'the ridge lies at batch {_count(ridge)}'}")
+    if memory is not None:
+        said.append(f"memory holds {'none' if memory < 1 else f'a batch of {_count(memory)}'}{', so the case does not fit' if subject.does_not_fit else ''}")
+    if target is not None:
+        said.append(f"the ITL target allows {'any batch' if math.isinf(target) else 'none' if target < 1 else f'a batch of {_count(target)}'}")
+    if found.beyond is not None:
+        said.append(f"beyond a context of {_tokens(found.beyond)} no batch reaches the ridge")
+    return "; ".join(said) + "."
+
+
+def _count(number: Fraction | float) -> str:
+    return f"{math.floor(number):,}"
+
+
+def _tokens(number: Fraction) -> str:
+    return f"{_count(number)} {plural('token', Fraction(math.floor(number)))}"
+
+
+__all__ = ["before", "drawn", "picture", "region_areas", "says"]

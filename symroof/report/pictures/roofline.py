@@ -1,0 +1,150 @@
+"""The roof of one device with its ridge, both phases, and their operators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import groupby
+from typing import Any
+
+from symroof.drawing.colours import BLACK, BLUE, DOTTED, GREEN, GREY, OCHRE, ORANGE, SKY, VERMILION, WHITE
+from symroof.drawing.frame import Frame
+from symroof.drawing.scales import decimal
+from symroof.report.pictures.cases import known
+from symroof.report.pictures.picture import Picture
+from symroof.report.pictures.sheet import finished, framed, lacking, sheet
+from symroof.report.pictures.words import counted, in_unit
+from symroof.report.view_operators import phase
+from symroof.results import Answers
+from symroof.study import Study
+from symroof.theory.steps import STEPS
+from symroof.units import format_quantity
+from symroof.verdict import case_title
+
+HEADLINE = "Roofline of one device"
+LOOKS = {"prefill": (BLUE, "up"), "decode": (VERMILION, "circle")}
+OTHER = (GREEN, "square")
+TOGETHER = 1.5
+"""Operators whose intensities lie within this factor share a label."""
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A phase or an operator: intensity, and FLOP/s of one device under the roofline."""
+
+    name: str
+    intensity: float
+    rate: float
+
+
+def picture(study: Study, subject: Answers) -> Picture:
+    """The picture of one case.
+
+    Raises:
+        InputError: a peak, a bandwidth or the time of a phase is not known.
+    """
+    wanted = ("peak_flops", "mem_bandwidth", "effective_ridge", "tp")
+    phases = [found for step in STEPS if known(subject, *wanted) and (found := phase(step.name, subject))]
+    phases = [found for found in phases if known(subject, f"{found['step']}_intensity")]
+    if not phases:
+        raise lacking("roofline", subject, *wanted, "prefill_roofline_time", "decode_roofline_time")
+    steps = [_step(found["step"], subject) for found in phases]
+    operators = [_operators(found["entries"], subject) for found in phases]
+    frame = _frame(subject, [*steps, *(spot for spots in operators for spot in spots)])
+    _roof(frame, subject)
+    for step, spots in zip(steps, operators, strict=True):
+        _signs(frame, step, spots)
+    _label(frame, subject, steps, operators)
+    shows = "Attainable FLOP/s of one device over arithmetic intensity, both logarithmic, with the two phases and their operators."
+    notes = ["Large: a whole phase. Small and hollow: its operators. Full line: peak and bandwidth times the efficiencies. Dotted: the data sheet's."]
+    return finished("roofline", HEADLINE, case_title(subject), frame, shows, says(subject, steps), notes)
+
+
+def _step(step: str, subject: Answers) -> Spot:
+    case = subject.case
+    rate = case.value(f"{step}_flops") / case.value(f"{step}_roofline_time") / case.value("tp")
+    return Spot(step, float(case.value(f"{step}_intensity")), float(rate))
+
+
+def _operators(entries: Sequence[dict[str, Any]], subject: Answers) -> list[Spot]:
+    group = float(subject.case.value("tp"))
+    return sorted((Spot(e["operator"], float(e["intensity"]), float(e["flops"] / e["time"].value) / group) for e in entries if e["intensity"] and e["time"].value), key=lambda spot: spot.intensity)  # fmt: skip
+
+
+def _frame(subject: Answers, spots: list[Spot]) -> Frame:
+    peak, bandwidth = (float(subject.case.value(name)) for name in ("peak_flops", "mem_bandwidth"))
+    reached = [spot.intensity for spot in spots]
+    low, high = min(reached) / 3, max(peak / bandwidth * 20, max(reached) * 3)
+    floor = min([low * bandwidth, *(spot.rate for spot in spots)])
+    return framed(sheet(HEADLINE, case_title(subject), subject.does_not_fit), (low, high), (floor / 1.5, peak * 6))
+
+
+def _roof(frame: Frame, subject: Answers) -> None:
+    peak, bandwidth, mfu, mbu = (float(subject.case.value(name)) for name in ("peak_flops", "mem_bandwidth", "mfu", "mbu"))
+    ridge = float(subject.case.value("effective_ridge"))
+    frame.span(frame.x.low, ridge, SKY, 0.16)
+    frame.span(ridge, frame.x.high, ORANGE, 0.2)
+    frame.axes(
+        "arithmetic intensity (FLOP/byte)",
+        "FLOP/s of one device",
+        decimal(frame.x.low, frame.x.high),
+        decimal(frame.y.low, frame.y.high),
+        counted,
+        in_unit("FLOP/s"),
+    )
+    for name, top, slope, colour, dash, width in (("peak", peak, bandwidth, GREY, DOTTED, 1.2), ("reachable", peak * mfu, bandwidth * mbu, BLACK, (), 1.8)):
+        frame.curve(name, [(frame.x.low, frame.x.low * slope), (top / slope, top), (frame.x.high, top)], colour, width, dash)
+    frame.upright("ridge", ridge, GREEN, (5, 3), 1.2)
+
+
+def _signs(frame: Frame, step: Spot, spots: list[Spot]) -> None:
+    colour, shape = LOOKS.get(step.name, OTHER)
+    for spot in spots:
+        frame.sign(spot.intensity, spot.rate, shape, colour, 3.0, WHITE)
+    frame.sign(step.intensity, step.rate, shape, colour, 6.0)
+
+
+def _label(frame: Frame, subject: Answers, steps: list[Spot], operators: list[list[Spot]]) -> None:
+    for step in steps:
+        words = f"{step.name}: {format_quantity(Fraction(step.intensity).limit_denominator(10**6), 'FLOP/byte')}"
+        frame.near(step.intensity, step.rate, (words, words.replace(": ", ":\n")), LOOKS.get(step.name, OTHER)[0], bold=True)
+    ridge = subject.result("effective_ridge")
+    frame.beside("ridge", (f"effective ridge\n{ridge.plain()}", f"effective ridge\n{ridge.plain().partition(' (')[0]}"), GREEN)
+    for step, spots in zip(steps, operators, strict=True):
+        for names, spot in _groups(spots):
+            frame.near(spot.intensity, spot.rate, (names, _two_lines(names)), LOOKS.get(step.name, OTHER)[0])
+    peak, bandwidth = (subject.result(name).plain() for name in ("peak_flops", "mem_bandwidth"))
+    frame.beside("peak", (f"data sheet: {peak}, {bandwidth}", f"data sheet:\n{peak}, {bandwidth}", "data sheet"), GREY)
+    edge = float(subject.case.value("effective_ridge"))
+    frame.between(frame.x.low, edge, ("memory-bound",), BLUE)
+    frame.between(edge, frame.x.high, ("compute-bound", "compute-\nbound"), OCHRE)
+
+
+def _groups(spots: list[Spot]) -> list[tuple[str, Spot]]:
+    """Operators that fall together under one label: their names, and the middle one."""
+    starts: list[float] = []
+    for spot in spots:
+        starts.append(starts[-1] if starts and spot.intensity < starts[-1] * TOGETHER else spot.intensity)
+    found = []
+    for _, pairs in groupby(zip(starts, spots, strict=True), key=lambda pair: pair[0]):
+        members = [spot for _, spot in pairs]
+        found.append((", ".join(dict.fromkeys(spot.name for spot in members)), members[len(members) // 2]))
+    return found
+
+
+def _two_lines(names: str) -> str:
+    words = names.split(", ")
+    half = (len(words) + 1) // 2
+    return ",\n".join(filter(None, (", ".join(words[:half]), ", ".join(words[half:]))))
+
+
+def says(subject: Answers, steps: list[Spot]) -> str:
+    """The takeaway: the ridge, and on which side of it each phase lies."""
+    ridge = subject.result("effective_ridge").plain()
+    bounds = {step.name: bound.plain() for step in steps if (bound := subject.get(f"{step.name}_bound"))}
+    words = [
+        f"{step.name} at {subject.result(f'{step.name}_intensity').plain()}" + (f", limited by {bounds[step.name]}" if step.name in bounds else "")
+        for step in steps
+    ]
+    return f"Effective ridge {ridge}; {'; '.join(words)}{' (does not fit in memory)' if subject.does_not_fit else ''}."

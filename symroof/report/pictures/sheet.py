@@ -1,0 +1,59 @@
+"""How every picture begins and ends: its headline, its case with the flag, and the notes under it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from symroof.drawing.canvas import LEADING, Canvas
+from symroof.drawing.colours import BLACK, GREY, VERMILION
+from symroof.drawing.frame import Frame
+from symroof.drawing.letters import wrapped
+from symroof.drawing.scales import Scale
+from symroof.report.pictures.picture import Picture
+from symroof.results import Answers
+from symroof.specs.errors import InputError, Problem
+
+WIDTH, HEIGHT = 520.0, 330.0
+LEFT, RIGHT, BOTTOM, TOP = 60.0, 24.0, 36.0, 54.0
+"""What stands outside the axes: values to the left and below, headline, case and the name of the upright axis above."""
+NOTE_SIZE = 8.0
+
+
+def sheet(headline: str, case: str, flagged: bool = False, height: float = HEIGHT) -> Canvas:
+    """A page with its headline; the case in red, and said not to fit, where it does not."""
+    canvas = Canvas(WIDTH, height)
+    canvas.words(headline, 6, height - 15, 10.5, BLACK, bold=True)
+    told = f"{case} (does not fit in memory)" if flagged else case
+    (line, *more) = wrapped(told, 9, WIDTH - 12)
+    if more:  # the flag is never what is cut off
+        line = f"{wrapped(case, 9, WIDTH - (120 if flagged else 20))[0]}…{' (does not fit in memory)' if flagged else ''}"
+    canvas.words(line, 6, height - 29, 9, VERMILION if flagged else GREY)
+    return canvas
+
+
+def framed(canvas: Canvas, x: tuple[float, float], y: tuple[float, float], x_log: bool = True, y_log: bool = True) -> Frame:
+    """Axes that fill the page."""
+    across = Scale(*x, LEFT, canvas.width - RIGHT, log=x_log)
+    return Frame(canvas, across, Scale(*y, BOTTOM, canvas.height - TOP, log=y_log))
+
+
+def noted(canvas: Canvas, notes: Iterable[str]) -> None:
+    """Sentences under the picture, for which the page grows."""
+    foot = -canvas.below - 2
+    for note in filter(None, notes):
+        for line in wrapped(note, NOTE_SIZE, canvas.width - 12):
+            foot -= NOTE_SIZE * LEADING
+            canvas.words(line, 6, foot + 2, NOTE_SIZE, GREY)
+    canvas.below = max(canvas.below, -foot + 2)
+
+
+def finished(name: str, headline: str, case: str, frame: Frame, shows: str, says: str, notes: Iterable[str] = ()) -> Picture:
+    """The picture, with what found no room in it told under it."""
+    noted(frame.canvas, [*notes, "Not labelled for want of room: " + "; ".join(frame.untold) + "." if frame.untold else ""])
+    return Picture(name, f"{headline}: {case}", shows, says, frame.canvas)
+
+
+def lacking(kind: str, answers: Answers, *names: str, otherwise: str = "its inputs do not say enough") -> InputError:
+    """The error for a case that has no value for what a picture shows: which quantity, and what it needs; ``otherwise`` where it has all."""
+    missing = [f"{name} {why}" for name in names if (why := answers.why_unknown(name))]
+    return InputError(Problem(kind, f"this case has nothing to draw: {'; '.join(missing) or otherwise}"))

@@ -1,0 +1,102 @@
+"""``symroof plot``: files, standard output, and everything that is refused before anything is drawn."""
+
+import contextlib
+import subprocess
+import sys
+
+import pytest
+
+from . import CHAT, call, refused
+
+KINDS = ("roofline", "latency-throughput", "regimes", "pareto", "memory", "tornado", "ttft", "itl")
+LINE = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "512", "--batch", "4")
+
+
+def test_without_a_file_it_is_named_after_study_and_kind(tmp_path):
+    with contextlib.chdir(tmp_path):
+        outcome = call("plot", "tornado", CHAT)
+        of_line = call("plot", "memory", *LINE)
+    assert (outcome.code, of_line.code) == (0, 0)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["llama-3-8b-chat-tornado.svg", "memory.svg"]
+    assert outcome.err == "wrote llama-3-8b-chat-tornado.svg\n"
+    assert "answers most to" in outcome.out
+
+
+@pytest.mark.parametrize(("ending", "start"), [("svg", b"<svg"), ("pdf", b"%PDF-"), ("png", b"\x89PNG"), ("SVG", b"<svg")])
+def test_the_ending_says_the_form(ending, start, tmp_path):
+    assert call("plot", "memory", *LINE, "-o", tmp_path / f"new/a.{ending}").code == 0
+    assert (tmp_path / f"new/a.{ending}").read_bytes().startswith(start)
+
+
+def test_standard_output_holds_the_picture_and_nothing_else(tmp_path):
+    assert call("plot", "memory", *LINE, "-o", tmp_path / "a.svg").code == 0
+    outcome = call("plot", "memory", *LINE, "-o", "-")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.encode() == (tmp_path / "a.svg").read_bytes()
+
+
+def test_kinds_are_written_in_any_case(tmp_path):
+    assert call("plot", "Latency_Throughput", CHAT, "-o", tmp_path / "a.svg").code == 0
+
+
+def test_an_unknown_kind_names_the_nearest(tmp_path):
+    assert "did you mean 'roofline'?" in refused("plot", "rooflin", CHAT)
+    told = refused("plot", "xyz", CHAT)
+    assert all(kind in told for kind in KINDS)
+
+
+def test_an_unknown_ending_lists_the_known(tmp_path):
+    for name in ("a.jpg", "a", "a.svg.gz"):
+        told = refused("plot", "memory", *LINE, "-o", tmp_path / name)
+        assert ".svg, .pdf, .png" in told
+    assert "svg, pdf, png" in refused("plot", "memory", *LINE, "--format", "gif")
+    assert "is not what" in refused("plot", "memory", *LINE, "-o", tmp_path / "a.svg", "--format", "pdf")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "line", "lacks"),
+    [
+        ("ttft", ("--model", "llama-3-8b", "--prompt", "512"), "needs peak_flops"),
+        ("itl", ("--hardware", "h100-sxm", "--batch", "4"), "needs"),
+        ("roofline", ("--model", "llama-3-8b"), "peak_flops needs peak_flops"),
+        ("memory", ("--model", "llama-3-8b", "--prompt", "512"), "needs mem_capacity"),
+        ("pareto", ("--model", "llama-3.1-405b", "--hardware", "t4", "--prompt", "512"), "memory holds none"),
+        ("regimes", ("--hardware", "h100-sxm"), "needs"),
+        ("tornado", ("--model", "llama-3-8b"), "needs"),
+        ("latency-throughput", ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "512", "--set", "itl=9 ms"), "no batch moves its ITL"),
+    ],
+)
+def test_a_case_that_lacks_something_is_told_what(kind, line, lacks, tmp_path):
+    assert lacks in refused("plot", kind, *line, "-o", tmp_path / "a.svg")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_case_at_all_is_a_usage_error():
+    assert "give a study file" in refused("plot", "memory")
+
+
+def test_a_place_that_cannot_be_written_is_told(tmp_path):
+    (tmp_path / "file").write_text("old")
+    told = refused("plot", "memory", *LINE, "-o", tmp_path / "file" / "a.svg")
+    assert "file" in told
+    assert (tmp_path / "file").read_text() == "old"
+
+
+def loaded(*arguments):
+    code = (
+        "import sys\nfrom symroof.cli.main import main\n"
+        f"main({[str(a) for a in arguments]!r})\n"
+        "print(sorted({'matplotlib', 'numpy', 'sympy', 'symroof.drawing.canvas'} & set(sys.modules)), file=sys.stderr)"
+    )
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stderr.splitlines()[-1]
+
+
+def test_help_and_bad_input_load_nothing_to_draw_with(tmp_path):
+    assert loaded("plot", "--help") == "[]"
+    assert loaded("plot", "nonsense", CHAT) == "[]"
+    assert loaded("plot", "memory", CHAT, "-o", "a.jpg") == "[]"
+
+
+def test_an_svg_is_drawn_without_a_plotting_library(tmp_path):
+    assert loaded("plot", "regimes", CHAT, "-o", tmp_path / "a.svg") == "['symroof.drawing.canvas']"

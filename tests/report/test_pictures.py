@@ -1,0 +1,247 @@
+"""The pictures: no word over another, numbers that hold when worked out anew, flags, and the same bytes every time."""
+
+import math
+import re
+from fractions import Fraction
+from functools import lru_cache
+from itertools import combinations
+from xml.etree import ElementTree
+
+import pytest
+
+from symroof.drawing.canvas import Shape
+from symroof.report.pictures import itl as itl_picture
+from symroof.report.pictures import ttft as ttft_picture
+from symroof.report.pictures.curves import curve, held, limit, spread
+from symroof.report.pictures.kinds import ENDINGS, KINDS, of_review, picture
+from symroof.report.pictures.tornado import elasticities
+from symroof.report.view import subject_of
+from symroof.specs.errors import InputError
+from symroof.study import Study
+
+from . import ROOT, STEMS, call
+
+LINES = {
+    "experts": {"model": "mixtral-8x7b", "hardware": "h100-sxm", "tp": 8, "prompt": 2048, "output": 256, "batch": 64, "mfu": "0.5..0.7", "mbu": "0.6..0.9", "targets": {"itl": "20 ms", "ttft": "500 ms"}},
+    "too large": {"model": "llama-3.1-405b", "hardware": "h100-sxm", "prompt": 4096, "output": 512, "batch": 8, "targets": {"itl": "50 ms", "ttft": "1 s"}},
+    "tiny": {"model": "smollm2-135m", "hardware": "h200", "prompt": 16, "output": 8, "batch": 1, "step_overhead": "500 us"},
+    "windows": {"model": "gemma-2-9b", "hardware": "h100-sxm", "prompt": 8192, "output": 512, "batch": 16, "mfu": "0.5..0.7", "targets": {"itl": "20 ms"}},
+    "latent": {"model": "deepseek-v2-lite", "hardware": "a100-80gb-sxm", "prompt": 4096, "output": 512, "batch": 32, "targets": {"itl": "10 ms", "ttft": "1 s"}},
+    "states": {"model": "falcon-mamba-7b", "hardware": "a10", "prompt": 1024, "output": 128, "batch": 4, "targets": {"itl": "40 ms"}},
+    "twelve": {"model": "llama-3.1-70b", "hardware": ["h100-sxm", "h200", "a100-80gb-sxm"], "tp": [2, 4], "weights": ["fp16", "fp8"], "prompt": 4096, "output": 512, "batch": 16, "targets": {"itl": "30 ms", "ttft": "1 s"}},
+    "thirty": {"model": ["llama-3-8b", "qwen2.5-7b"], "hardware": ["l4", "a10", "l40s"], "prompt": 1024, "output": 128, "batch": [1, 8, 16, 32, 64], "targets": {"itl": "40 ms"}},
+    "one step": {"model": "llama-3-8b", "hardware": "a10", "context": 4096, "batch": 4, "targets": {"itl": "60 ms"}},
+    "numbers": {"params": 70e9, "n_layers": 80, "n_kv_heads": 8, "head_dim": 128, "weight_bytes_per_param": 2, "kv_bytes_per_element": 2, "act_bytes_per_element": 2, "hardware": "h100-sxm", "mem_capacity": "200 GB", "prompt": 100, "batch": 3, "assume": {"detail": "kv"}},
+}  # fmt: skip
+NOTHING = {("states", "itl"), ("too large", "pareto"), ("one step", "ttft")}
+"""What there is nothing to draw for: no context moves a recurrent model's step, nothing fits, and without a prompt there is no first token."""
+PAIRS = [(label, kind) for label in (*STEMS, *LINES) for kind in KINDS]
+
+
+@lru_cache(maxsize=64)
+def study(label):
+    return Study(**LINES[label]) if label in LINES else Study.load(ROOT / "specs" / "studies" / f"{label}.yaml")
+
+
+@lru_cache(maxsize=256)
+def drawn(label, kind):
+    return picture(kind, study(label), subject_of(study(label)))
+
+
+@pytest.mark.parametrize(("label", "kind"), sorted(NOTHING))
+def test_what_cannot_be_drawn_says_why(label, kind):
+    with pytest.raises(InputError, match=r"nothing to draw: \w+"):
+        drawn(label, kind)
+
+
+# --------------------------------------------------------------------------------------------------------- words
+
+
+@pytest.mark.parametrize(("label", "kind"), [pair for pair in PAIRS if pair not in NOTHING])
+def test_no_word_touches_another_or_leaves_the_page(label, kind):
+    canvas = drawn(label, kind).canvas
+    assert len(canvas.labels) > 8
+    for a, b in combinations(canvas.labels, 2):
+        apart = a.box[0] >= b.box[2] or b.box[0] >= a.box[2] or a.box[1] >= b.box[3] or b.box[1] >= a.box[3]
+        assert apart, (a.text, b.text)
+    for told in canvas.labels:
+        assert told.box[0] >= 0, told.text
+        assert told.box[1] >= -canvas.below, told.text
+        assert told.box[2] <= canvas.width, told.text
+        assert told.box[3] <= canvas.height, told.text
+
+
+@pytest.mark.parametrize(("label", "kind"), [pair for pair in PAIRS if pair not in NOTHING])
+def test_a_picture_is_well_formed_and_says_what_it_shows(label, kind):
+    found = drawn(label, kind)
+    root = ElementTree.fromstring(found.form("svg"))
+    assert root.get("role") == "img"
+    assert [node.text for node in root if node.tag.endswith("}desc")] == [found.alt]
+    assert found.shows.endswith(".")
+    assert found.says.endswith(".")
+    assert not re.search(r"\b(nan|inf)\b", found.form("svg").decode())
+    assert found.form("pdf").startswith(b"%PDF")
+
+
+def test_every_kind_is_drawn_for_most_of_these():
+    for kind in KINDS:
+        assert sum((label, kind) not in NOTHING for label in LINES) >= len(LINES) - 1
+
+
+@pytest.mark.parametrize("label", ["llama-3-70b-chat", "too large", "experts"])
+def test_the_same_study_gives_the_same_bytes(label):
+    anew = Study(**LINES[label]) if label in LINES else Study.load(ROOT / "specs" / "studies" / f"{label}.yaml")
+    for found in of_review(anew, subject_of(anew)):
+        assert [found.form(ending) for ending in ("svg", "pdf")] == [drawn(label, found.name).form(ending) for ending in ("svg", "pdf")]
+
+
+def test_a_picture_as_png():
+    assert {ending: drawn("tiny", "memory").form(ending)[:4] for ending in ENDINGS} == {"svg": b"<svg", "pdf": b"%PDF", "png": b"\x89PNG"}
+
+
+def test_a_title_of_any_letters_is_drawn(tmp_path):
+    from symroof.specs.catalogue import find
+
+    text = find("models", "llama-3-8b", None).text.replace("title: Llama 3 8B", 'title: "模型 <b>&amp;</b> (8B) \\\\ \\u0007"')
+    (tmp_path / "odd.yaml").write_text(text, encoding="utf-8")
+    made = Study(str(tmp_path / "odd.yaml"), "h100-sxm", prompt=512, batch=4)
+    assert ElementTree.fromstring(picture("roofline", made).form("svg")) is not None
+    assert picture("roofline", made).form("pdf").count(b"stream") == 2
+
+
+# ------------------------------------------------------------------------------------------------------- numbers
+
+
+def at(label, **changes):
+    """A quantity's case bound anew with other inputs."""
+    chosen = {name: value for name, value in LINES[label].items() if name not in changes} | changes
+    return Study(**{name: value for name, value in chosen.items() if value is not None}).first.case
+
+
+def test_a_curve_is_what_the_study_says_at_each_point():
+    points = [Fraction(n) for n in (64, 777, 4096)]
+    found = curve(study("latent").first, "ttft", "prompt", points)
+    assert found == [pytest.approx(float(at("latent", prompt=int(n)).value("ttft")), rel=1e-12) for n in points]
+
+
+def test_points_are_whole_but_for_what_was_solved():
+    points = spread(1, 1000, [17.25, 5000.0, math.inf])
+    assert [p for p in points if p.denominator > 1] == [Fraction(17.25)]
+    assert (points[0], points[-1]) == (1, 1000)
+    assert points == sorted(set(points))
+
+
+@pytest.mark.parametrize("label", ["experts", "windows", "latent"])
+def test_the_batch_that_memory_holds_is_the_last_that_fits(label):
+    said = drawn(label, "latency-throughput").says
+    most = int(re.search(r"memory holds at most ([\d,]+) requests", said)[1].replace(",", ""))
+    assert at(label, batch=most).value("fits")
+    assert not at(label, batch=most + 1).value("fits")
+
+
+@pytest.mark.parametrize("label", ["experts", "windows", "latent"])
+def test_the_batch_that_the_target_allows_is_the_last_that_meets_it(label):
+    said = drawn(label, "latency-throughput").says
+    most = int(re.search(r"the target of [\d.]+ ms allows at most ([\d,]+) request", said)[1].replace(",", ""))
+    goal = at(label).value("itl_target")
+    assert at(label, batch=most).value("itl_last") <= goal < at(label, batch=most + 1).value("itl_last")
+
+
+@pytest.mark.parametrize("label", ["experts", "latent"])
+def test_the_prompt_that_the_target_allows_is_the_last_that_meets_it(label):
+    said = drawn(label, "ttft").says
+    most = int(re.search(r"the target of [\d.]+ m?s allows at most ([\d,]+) tokens", said)[1].replace(",", ""))
+    goal = at(label).value("ttft_target")
+    assert at(label, prompt=most).value("ttft") <= goal < at(label, prompt=most + 1).value("ttft")
+    ridge = int(re.search(r"from ([\d,]+) tokens on compute takes longer", said)[1].replace(",", ""))
+    for prompt, longer in ((ridge - 1, "prefill_memory_time"), (ridge, "prefill_compute_time")):
+        case = at(label, prompt=prompt)
+        assert case.value(longer) == max(case.value("prefill_memory_time"), case.value("prefill_compute_time"))
+
+
+@pytest.mark.parametrize("label", ["windows", "latent"])
+def test_the_context_at_which_the_cache_doubles_a_step(label):
+    said = drawn(label, "itl").says
+    most = int(re.search(r"beyond ([\d,]+) tokens a step takes more than twice", said)[1].replace(",", ""))
+    alone = at(label, prompt=None, output=None, context=1).value("itl")
+    assert at(label, prompt=None, output=None, context=most).value("itl") <= 2 * alone < at(label, prompt=None, output=None, context=most + 1).value("itl")
+
+
+def test_what_the_cache_adds_is_the_difference_of_two_contexts():
+    said = drawn("latent", "itl").says
+    told = float(re.search(r"1,000 tokens more add ([\d.]+) µs", said)[1])
+    added = at("latent", prompt=None, output=None, context=5000).value("itl") - at("latent", prompt=None, output=None, context=4000).value("itl")
+    assert told == pytest.approx(float(added) * 1e6, rel=1e-3)
+
+
+def test_elasticities_are_those_of_a_small_step():
+    found = elasticities(study("latent").first)
+    base = at("latent")
+    for name in ("prompt", "batch"):
+        up = at("latent", **{name: round(LINES["latent"][name] * 1.25)})
+        for metric in ("ttft", "itl"):
+            measured = math.log(float(up.value(metric) / base.value(metric))) / math.log(1.25)
+            assert float(found.get(name, {}).get(metric, (0,))[0]) == pytest.approx(measured, abs=0.08), (name, metric)
+    strongest = [max(abs(span[0]) for span in spans.values()) for spans in found.values()]
+    assert strongest == sorted(strongest, reverse=True)
+
+
+# ------------------------------------------------------------------------------------------------ what does not fit
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "pareto"])
+def test_a_case_that_does_not_fit_says_so_on_the_picture_and_in_words(kind):
+    found = drawn("too large", kind)
+    assert any("does not fit" in told.text for told in found.canvas.labels)
+    assert "not fit" in found.says or "memory holds none" in found.says, found.says
+    for value in re.findall(r"(\d[\d.,]* (?:ms|s|µs))\b(?! \(does not fit\))", found.alt):
+        assert value in ("50 ms", "1 s"), (value, found.alt)  # the targets
+
+
+def test_what_lies_beyond_memory_is_dashed_and_grey():
+    """On the page: the full line ends where the dashed one begins, at the solved place."""
+    answers = study("llama-3-70b-chat").first
+    found = ttft_picture.picture(study("llama-3-70b-chat"), answers)
+    lines = [item for item in found.canvas.items if isinstance(item, Shape) and item.stroke and not item.closed]
+    full = next(line for line in lines if line.width == 2.2)
+    dashed = next(line for line in lines if line.stroke == "#808080")
+    assert full.dash == ()
+    assert dashed.dash
+    assert full.points[-1] == dashed.points[0]
+    cut = next(line for line in lines if line.stroke == "#000000" and line.width == 1.5)
+    assert cut.points[0][0] == pytest.approx(full.points[-1][0], abs=0.01)
+
+
+def test_a_case_that_fits_is_flagged_nowhere():
+    for kind in ("roofline", "memory", "tornado"):
+        found = drawn("tiny", kind)
+        assert not any("does not fit" in told.text for told in found.canvas.labels)
+        assert "not fit" not in found.alt
+
+
+def test_a_target_beyond_memory_is_marked():
+    texts = [told.text.replace("\n", " ") for told in drawn("llama-3-70b-chat", "ttft").canvas.labels]
+    answers = subject_of(study("llama-3-70b-chat"))
+    assert limit("ttft = ttft_target", answers, "prompt").value > held(answers, "prompt").value
+    assert any(re.search(r"1,626 tokens \(does not fit\)", text) for text in texts)
+
+
+def test_ranges_are_told_with_the_value():
+    assert re.search(r"takes [\d.]+ ms \([\d.]+ to [\d.]+ ms\) to its first token", drawn("experts", "ttft").says)
+    assert re.search(r"takes [\d.]+ ms \([\d.]+ to [\d.]+ ms\), and 1,000 tokens more add", drawn("experts", "itl").says)
+
+
+def test_a_quantity_that_was_given_has_no_curve():
+    measured = Study("llama-3-8b", "h100-sxm", prompt=1024, batch=4, itl="9 ms", ttft="50 ms")
+    for module in (itl_picture, ttft_picture):
+        with pytest.raises(InputError, match="moves its"):
+            module.picture(measured, measured.first)
+
+
+def test_a_group_without_links_has_a_roofline_and_a_review():
+    """What two devices send each other takes a time that nobody knows: the phases and the operators are known all the same."""
+    found = picture("roofline", Study("olmo-2-7b", "m3-max", tp=2, prompt=128))
+    assert "limited by" not in found.says
+    outcome = call("report", "--model", "olmo-2-7b", "--hardware", "m3-max", "--tp", "2", "--prompt", "128", "--no-plots", "-o", "-")
+    assert outcome.code == 0, outcome.err
+    assert "Where the time goes" in outcome.out
