@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from symroof.report.markup import FORMATS, Code, Math, html_math
 from symroof.report.table import NUMERIC
-from symroof.specs.catalogue import data_folder
+from symroof.shipped import data_folder
 
 BY_NAME = {output.name: output for output in FORMATS.values()}
 
