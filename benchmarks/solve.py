@@ -39,7 +39,7 @@ def derivations() -> dict[str, float]:
     from symroof.results import Answers
     from symroof.solving import solve
     from symroof.study import Study
-    from symroof.theory.theory import theory
+    from symroof.theory import theory as theories
     from symroof.theory.thresholds import THRESHOLDS
 
     found: dict[str, list[float]] = {way: [] for way in WAYS}
@@ -48,7 +48,8 @@ def derivations() -> dict[str, float]:
         for way in WAYS:
             kind, _, state = way.partition(", ")
             if state == "cold":
-                theory.cache_clear()
+                theories.theory.cache_clear()
+                theories._theory.cache_clear()
                 parse.cache_clear()
             for remembered in (rational, names, mentions):  # nothing of an earlier pass helps the next
                 remembered.cache_clear()

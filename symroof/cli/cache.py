@@ -37,11 +37,12 @@ class Answer:
     code: int = 0
 
 
-def kept(question: Mapping[str, Any], work_out: Callable[[], Answer]) -> Answer:
+def kept(question: Mapping[str, Any], work_out: Callable[[], Answer], sound: Callable[[Answer], bool] = lambda answer: not answer.files) -> Answer:
     """The answer to a question: as it was kept, or worked out now and kept.
 
     ``question`` is plain data that says everything the answer depends on, but for the definitions and the files it is read
-    from, which are seen to here. What raises an error is not kept.
+    from, which are seen to here. ``sound`` tells an answer that may be told, by the names of its files. What raises an error
+    is not kept.
     """
     try:
         room, made_from = folder(), definitions()
@@ -51,7 +52,7 @@ def kept(question: Mapping[str, Any], work_out: Callable[[], Answer]) -> Answer:
     if place is None:
         return work_out()
     found = _load(place)
-    if found is not None:
+    if found is not None and sound(found):
         return found
     with watching() as witness:
         answer = work_out()

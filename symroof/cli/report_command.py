@@ -47,8 +47,8 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
         return _review(study, options, wanted, line, plotted)
 
     question = {"command": "report", "study": study, "options": options, "formats": wanted, "line": line, "plotted": plotted}
-    answer = work_out() if fresh else kept(question, work_out)
     name = _name(study)
+    answer = work_out() if fresh else kept(question, work_out, lambda answer: _is_of(answer, name, wanted))
     if out == "-":
         sys.stdout.buffer.write(answer.files[f"{name}.{wanted[0]}"])
     else:
@@ -69,6 +69,11 @@ def _review(study: str | None, options: dict[str, Any], wanted: list[str], line:
     endings = {OUTPUTS[chosen].figure_ending for chosen in wanted if chosen in OUTPUTS}
     files |= {f"{name}-{plot.name}.{ending}": getattr(plot, ending) for plot in plots for ending in endings}
     return Answer(files=files, code=int(options["strict"] and bool(findings(subject_of(made)))))
+
+
+def _is_of(answer: Answer, name: str, wanted: list[str]) -> bool:
+    """Whether an answer holds the texts of a review, and nothing but its files."""
+    return all(f"{name}.{chosen}" in answer.files for chosen in wanted) and all(file.startswith((f"{name}.", f"{name}-")) for file in answer.files)
 
 
 def _name(study: str | None) -> str:

@@ -157,6 +157,7 @@ def _of_kind(symbol: Symbol, kind: str) -> Symbol:
     return replace(symbol, name=f"{symbol.name}.{kind}", latex=latex, meaning=f"{symbol.meaning}, {kind}")
 
 
+@lru_cache(maxsize=256)
 def theory(architecture: Architecture = GENERIC, assumptions: Assumptions | None = None) -> Theory:
     """The theory, built and checked once; who chose a switch makes no difference to it.
 
