@@ -252,7 +252,7 @@ def _search(f: Callable[[dict[str, Fraction]], Fraction], box: Box) -> Fraction:
     best = tried[0][0]
     for _, values in tried[:3]:
         point = dict(zip(names, values, strict=True))
-        for _ in range(3):
+        for _ in range(3 if len(names) > 1 else 1):  # along a single axis there is nothing to come back to
             for name in names:
                 width = (box[name][1] - box[name][0]) / (points - 1)
                 low, high = max(box[name][0], point[name] - width), min(box[name][1], point[name] + width)
