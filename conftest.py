@@ -8,4 +8,6 @@ from sybil.parsers.markdown import PythonCodeBlockParser
 
 os.environ["SYMROOF_CACHE"] = "off"  # every process a test starts inherits it; the tests of the cache give it a folder
 
+os.environ.pop("COLUMNS", None)  # a process of several tells its tests of a terminal there is not
+
 pytest_collect_file = Sybil(parsers=[PythonCodeBlockParser(doctest_optionflags=ELLIPSIS)], patterns=["README.md"]).pytest()
