@@ -6,12 +6,15 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterator
+from importlib.util import cache_from_source
+from pickle import UnpicklingError
 
 from jinja2.bccache import Bucket, BytecodeCache
 
 from symroof.report.write import write_atomic
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+KEPT = os.path.dirname(cache_from_source(os.path.abspath(__file__)))
 
 
 class Beside(BytecodeCache):
@@ -26,7 +29,7 @@ class Beside(BytecodeCache):
         return super().get_source_checksum(source + "".join(_filters()))
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        with contextlib.suppress(OSError), open(_place(bucket), "rb") as stream:
+        with contextlib.suppress(OSError, EOFError, ValueError, UnpicklingError), open(_place(bucket), "rb") as stream:
             bucket.load_bytecode(stream)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
@@ -43,4 +46,4 @@ def _filters() -> Iterator[str]:
 
 
 def _place(bucket: Bucket) -> str:
-    return os.path.join(HERE, "__pycache__", f"template-{bucket.key[:16]}.{sys.implementation.cache_tag}.jinja")
+    return os.path.join(KEPT, f"template-{bucket.key[:16]}.{sys.implementation.cache_tag}.jinja")
