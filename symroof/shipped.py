@@ -29,7 +29,8 @@ def roots() -> tuple[str, ...]:
     Raises:
         FileNotFoundError: a broken installation.
     """
-    return PACKAGE, _place("templates"), _place("specs")
+    beside = (place for place in (_place("templates"), _place("specs")) if not place.startswith(PACKAGE + os.sep))
+    return PACKAGE, *beside
 
 
 @lru_cache(maxsize=4)

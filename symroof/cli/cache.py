@@ -44,12 +44,13 @@ def kept(question: Mapping[str, Any], work_out: Callable[[], Answer], sound: Cal
     from, which are seen to here. ``sound`` tells an answer that may be told, by the names of its files. What raises an error
     is not kept.
     """
+    room = folder()
+    if room is None:
+        return work_out()
     try:
-        room, made_from = folder(), definitions()
-        place = os.path.join(room, f"{_key(question, made_from)}{ENDING}") if room else None
+        made_from = definitions()
+        place = os.path.join(room, f"{_key(question, made_from)}{ENDING}")
     except OSError:  # no working directory, a file of ours that cannot be read: nothing to compare with
-        place = None
-    if place is None:
         return work_out()
     found = _load(place)
     if found is not None and sound(found):
