@@ -34,6 +34,7 @@ WAYS = ("numbers, cold", "numbers, warm", "symbols, cold", "symbols, warm")
 def derivations() -> dict[str, float]:
     """Seconds to derive the whole list each way; the modules are imported and the spec files read before."""
     from symroof.crossings.rational import rational
+    from symroof.formula import build
     from symroof.formula.parse import parse
     from symroof.formula.tree import mentions, names
     from symroof.results import Answers
@@ -51,7 +52,8 @@ def derivations() -> dict[str, float]:
                 theories.theory.cache_clear()
                 theories._theory.cache_clear()
                 parse.cache_clear()
-            for remembered in (rational, names, mentions):  # nothing of an earlier pass helps the next
+            nodes = (build.add, build.mul, build.div, build.negated, build.factored, build.fraction)
+            for remembered in (rational, names, mentions, *nodes):  # nothing of an earlier pass helps the next
                 remembered.cache_clear()
             start = time.perf_counter()
             answers = Answers(bound[kind])
