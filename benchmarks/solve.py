@@ -34,12 +34,13 @@ WAYS = ("numbers, cold", "numbers, warm", "symbols, cold", "symbols, warm")
 def derivations() -> dict[str, float]:
     """Seconds to derive the whole list each way; the modules are imported and the spec files read before."""
     from symroof.crossings.rational import rational
+    from symroof.formula import build
     from symroof.formula.parse import parse
     from symroof.formula.tree import mentions, names
     from symroof.results import Answers
     from symroof.solving import solve
     from symroof.study import Study
-    from symroof.theory.theory import theory
+    from symroof.theory import theory as theories
     from symroof.theory.thresholds import THRESHOLDS
 
     found: dict[str, list[float]] = {way: [] for way in WAYS}
@@ -48,9 +49,11 @@ def derivations() -> dict[str, float]:
         for way in WAYS:
             kind, _, state = way.partition(", ")
             if state == "cold":
-                theory.cache_clear()
+                theories.theory.cache_clear()
+                theories._theory.cache_clear()
                 parse.cache_clear()
-            for remembered in (rational, names, mentions):  # nothing of an earlier pass helps the next
+            nodes = (build.add, build.mul, build.div, build.negated, build.factored, build.fraction)
+            for remembered in (rational, names, mentions, *nodes):  # nothing of an earlier pass helps the next
                 remembered.cache_clear()
             start = time.perf_counter()
             answers = Answers(bound[kind])

@@ -26,6 +26,15 @@ def opened(tree: Tree, unknown: str, answers: Answers, kept: frozenset[str] = fr
     ``kept`` stay names though they have a default that would not matter; at ``stop`` the opening ends. ``symbolic`` is
     for answers without numbers: efficiencies and what the formula itself names stay, and no missing input counts as one.
     """
+    asked = (tree, unknown, kept, symbolic)
+    if stop is not None:
+        return _opened(tree, unknown, answers, kept, stop, symbolic)
+    if asked not in answers.opened:
+        answers.opened[asked] = _opened(tree, unknown, answers, kept, stop, symbolic)
+    return answers.opened[asked]
+
+
+def _opened(tree: Tree, unknown: str, answers: Answers, kept: frozenset[str], stop: Stop | None, symbolic: bool) -> Tree:
     kept = kept | KEPT | set(names(tree)) if symbolic else kept | set(names(tree))
     case, moves = answers.case, answers.moves
 

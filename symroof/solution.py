@@ -108,6 +108,8 @@ class Solution:
         theory = self.answers.case.theory
         parts = [f".{part}" for step in STEPS for part in theory.parts(step.name)] if theory.assumptions["roofline"] == "per_operator" else []
         for name in (f"{step.name}_{kind}{part}" for part in ("", *dict.fromkeys(parts)) for step in STEPS for kind in ("compute_time", "memory_time")):
+            if not (theory.depends(name, self.unknown) or theory.depends(name, "context")):
+                continue  # it stands in the answer by its name
             shapes: tuple[Tree, ...] = (Name(name), *(At(name, (("context", end),)) for end in ends))
             for tree in shapes:
                 found.setdefault(opened(tree, self.unknown, self.answers, symbolic=symbolic), tree)

@@ -243,8 +243,9 @@ def _all_names(tree: Tree) -> Iterator[str]:
 
 def _check_occurs(relation: Compare, unknown: str, known: Theory, equation: str) -> None:
     """The unknown has to occur under some assumptions; that it does not matter under these is an answer."""
-    theories = (known, theory(known.architecture, assume()))
-    if relation.left == relation.right or any(t.depends(name, unknown) for t in theories for name in names(relation)):
+    if relation.left == relation.right or any(known.depends(name, unknown) for name in names(relation)):
+        return
+    if any(theory(known.architecture, assume()).depends(name, unknown) for name in names(relation)):
         return
     can = sorted({name for side in names(relation) for name in known.ancestry(side) if name in INPUTS and name != unknown})
     raise InputError(Problem(equation[:SHOWN], f"{unknown} does not occur in it", hint=f"it can be solved for {', '.join(can[:12])}" if can else ""))

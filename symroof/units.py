@@ -210,16 +210,18 @@ def scaled(value: Fraction, unit: str) -> tuple[Fraction, str]:
         return value, "parameters"
     if head not in SYMBOLS or unit == "FLOP/byte":
         return value, unit
+    amount, steps = abs(value), _steps(head)
+    best, scale = next(((prefix, scale) for prefix, scale, least in steps if amount >= least), steps[-1][:2]) if amount else ("", Fraction(1))
+    symbol = SYMBOLS[head] if best else head
+    return value / scale, f"{best}{symbol}" + (f"/{tail}" if tail else "")
+
+
+@lru_cache(maxsize=16)
+def _steps(head: str) -> tuple[tuple[str, Fraction, Fraction], ...]:
+    """The prefixes a unit is printed with, the largest first: each with its size and the least value that takes it."""
     steps = {"n": Fraction(1, 10**9), "µ": Fraction(1, 10**6), "m": Fraction(1, 10**3)} if head in ("s", "J") else {}
     steps |= {"": Fraction(1)} | (DECIMAL_PREFIXES if head != "s" else {})
-    best = next(iter(steps))
-    for prefix, scale in steps.items():
-        if abs(value) >= scale * Fraction(99995, 100000):
-            best = prefix
-    if value == 0:
-        best = ""
-    symbol = SYMBOLS[head] if best else head
-    return value / steps[best], f"{best}{symbol}" + (f"/{tail}" if tail else "")
+    return tuple((prefix, scale, scale * Fraction(99995, 100000)) for prefix, scale in reversed(steps.items()))
 
 
 def readable(value: Fraction, unit: str, digits: int = 6) -> str:

@@ -13,6 +13,7 @@ def run() -> None:
     import sys
 
     gc.disable()  # a short process: collecting costs more than it frees
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for plugins reads the record of every package installed
     from symroof.cli.main import main
 
     code = main(sys.argv[1:])

@@ -12,7 +12,7 @@ from symroof.specs.kinds import FILE_KINDS
 @click.option("-o", "--out", default="-", metavar="FILE", help="Where to write it (default: standard output). Never overwrites.")
 def command(kind: str, out: str) -> None:
     """A starter file to fill in."""
-    from symroof.specs.catalogue import data_folder
+    from symroof.shipped import data_folder
     from symroof.specs.errors import InputError, Problem
 
     text = data_folder("templates").joinpath("starters", f"{kind}.yaml").read_text(encoding="utf-8")

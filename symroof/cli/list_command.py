@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from symroof.cli.cache import Answer, kept
 from symroof.cli.options import json_option
 
 if TYPE_CHECKING:
@@ -112,14 +113,18 @@ UNPRINTED = {"models": {"title"}}
 @json_option
 def command(kind: str, as_json: bool) -> None:
     """The catalogue: what symroof knows by name."""
+    click.echo(kept({"command": "list", "kind": kind, "json": as_json}, lambda: Answer(listing(kind, as_json))).text)
+
+
+def listing(kind: str, as_json: bool) -> str:
+    """Every entry of a kind, as a table or as one JSON object."""
     rows = KINDS[kind]()
     if as_json:
-        click.echo(json.dumps({"schema": "symroof/list/1", "kind": kind, "entries": rows}, default=str, ensure_ascii=False))
-        return
+        return json.dumps({"schema": "symroof/list/1", "kind": kind, "entries": rows}, default=str, ensure_ascii=False)
     from symroof.report.table import table
 
     shown = [key for key in rows[0] if key not in UNPRINTED.get(kind, ())]
-    click.echo(table([[_cell(row[key]) for key in shown] for row in rows], [key.replace("_", " ") for key in shown]))
+    return table([[_cell(row[key]) for key in shown] for row in rows], [key.replace("_", " ") for key in shown])
 
 
 def _cell(value: Any) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from symroof.cli.cache import Answer, kept
 from symroof.cli.options import case_options, strict_option, study_from
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ DEFAULT_FORMATS = "md,tex"
 @click.option("--format", "formats", default=None, metavar="LIST", help=f"Any of {', '.join(FORMATS)} (default: {DEFAULT_FORMATS}).")
 @click.option("--template", default=None, metavar="FILE", help="Your own template over the same data, instead of the shipped words.")
 @click.option("--no-plots", is_flag=True, help="Leave the figures out.")
+@click.option("--no-cache", is_flag=True, help="Work everything out anew, and keep nothing.")
 @case_options
 @strict_option
 @click.pass_context
@@ -34,22 +37,48 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
 
     symroof report specs/studies/llama-3-70b-chat.yaml
     """
+    out = options.pop("out")
+    wanted = _formats(options.pop("formats"), out)
+    line = reproduce(list(context.obj or ()))
+    plotted = not options["no_plots"] and out != "-"
+    fresh = options.pop("no_cache") or "pdf" in wanted  # what a TeX makes of a text is its own affair
+
+    def work_out() -> Answer:
+        return _review(study, options, wanted, line, plotted)
+
+    question = {"command": "report", "study": study, "options": options, "formats": wanted, "line": line, "plotted": plotted}
+    name = _name(study)
+    answer = work_out() if fresh else kept(question, work_out, lambda answer: _is_of(answer, name, wanted))
+    if out == "-":
+        sys.stdout.buffer.write(answer.files[f"{name}.{wanted[0]}"])
+    else:
+        _write(Path(out or Path("reports") / name), answer.files)
+    return answer.code
+
+
+def _review(study: str | None, options: dict[str, Any], wanted: list[str], line: str, plotted: bool) -> Answer:
+    """The review in every format wanted with its figures, and whether it finds something that ``--strict`` is told."""
+    from symroof.report.markup import FORMATS as OUTPUTS
     from symroof.report.view import subject_of, view
     from symroof.verdict import findings
 
-    out, template = options["out"], options["template"]
-    wanted = _formats(options["formats"], out)
-    made = study_from(study, options)
-    data = view(made, reproduce(list(context.obj or ())))
-    name = slug(Path(study).stem) if study else "case"
-    plots = [] if options["no_plots"] or out == "-" else _pictures(made)
-    texts = {chosen: _render(data, chosen, name, plots, template) for chosen in wanted}
-    if out == "-":
-        content = next(iter(texts.values()))
-        sys.stdout.buffer.write(content.encode() if isinstance(content, str) else content)
-    else:
-        _write(Path(out or Path("reports") / name), name, texts, plots)
-    return int(options["strict"] and bool(findings(subject_of(made))))
+    made, name = study_from(study, options), _name(study)
+    data = view(made, line)
+    plots = _pictures(made) if plotted else []
+    files = {f"{name}.{chosen}": _render(data, chosen, name, plots, options["template"]) for chosen in wanted}
+    endings = {OUTPUTS[chosen].figure_ending for chosen in wanted if chosen in OUTPUTS}
+    files |= {f"{name}-{plot.name}.{ending}": plot.form(ending) for plot in plots for ending in endings}
+    return Answer(files=files, code=int(options["strict"] and bool(findings(subject_of(made)))))
+
+
+def _is_of(answer: Answer, name: str, wanted: list[str]) -> bool:
+    """Whether an answer holds the texts of a review, and nothing but its files."""
+    return all(f"{name}.{chosen}" in answer.files for chosen in wanted) and all(file.startswith((f"{name}.", f"{name}-")) for file in answer.files)
+
+
+def _name(study: str | None) -> str:
+    """What the files of a review are called."""
+    return slug(Path(study).stem) if study else "case"
 
 
 def slug(stem: str) -> str:
@@ -69,7 +98,7 @@ def reproduce(arguments: list[str]) -> str:
             skip = False
         elif argument in ("-o", "--out", "--format"):
             skip = True
-        elif not argument.startswith(("--out=", "--format=", "-o")):
+        elif argument != "--no-cache" and not argument.startswith(("--out=", "--format=", "-o")):
             kept.append(argument)
     return shlex.join(["symroof", *kept])
 
@@ -91,7 +120,7 @@ def _pictures(study: Study) -> list[Picture]:
     return of_review(study, subject_of(study))
 
 
-def _render(data: dict[str, Any], chosen: str, name: str, plots: list[Picture], template: str | None) -> str | bytes:
+def _render(data: dict[str, Any], chosen: str, name: str, plots: list[Picture], template: str | None) -> bytes:
     from symroof.report.markup import FORMATS as OUTPUTS
     from symroof.report.render import pdf, render, render_own
 
@@ -99,16 +128,12 @@ def _render(data: dict[str, Any], chosen: str, name: str, plots: list[Picture], 
     ending = OUTPUTS[source].figure_ending
     figures = data["figures"] | {p.name.replace("-", "_"): {"file": f"{name}-{p.name}.{ending}", "alt": p.alt, "says": p.says} for p in plots}
     text = render_own(data | {"figures": figures}, source, template) if template else render(data | {"figures": figures}, source)
-    return pdf(text, {f"{name}-{p.name}.pdf": p.form("pdf") for p in plots}) if chosen == "pdf" else text
+    return pdf(text, {f"{name}-{p.name}.pdf": p.form("pdf") for p in plots}) if chosen == "pdf" else text.encode()
 
 
-def _write(folder: Path, name: str, texts: dict[str, str | bytes], plots: list[Picture]) -> None:
-    from symroof.report.markup import FORMATS as OUTPUTS
-    from symroof.report.render import write_all
+def _write(folder: Path, files: Mapping[str, bytes]) -> None:
+    from symroof.report.write import write_all
 
-    files: dict[str, str | bytes] = {f"{name}.{chosen}": content for chosen, content in texts.items()}
-    endings = {OUTPUTS[chosen].figure_ending for chosen in texts if chosen in OUTPUTS}
-    files |= {f"{name}-{plot.name}.{ending}": plot.form(ending) for plot in plots for ending in endings}
     write_all(folder, files)
     for file in sorted(files):
         click.echo(f"wrote {folder / file}", err=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import click
 
+from symroof.cli.cache import Answer, kept
 from symroof.cli.options import family_option, json_option
 from symroof.specs.kinds import FILE_KINDS
 
@@ -18,6 +18,16 @@ from symroof.specs.kinds import FILE_KINDS
 @json_option
 def command(files: tuple[str, ...], kind: str | None, assume_family: str | None, as_json: bool) -> None:
     """Check spec files, config.json and GGUF files: every problem, with its place and a hint."""
+    question = {"command": "validate", "files": files, "kind": kind, "family": assume_family, "json": as_json}
+    click.echo(kept(question, lambda: _validation(files, kind, assume_family, as_json)).text, nl=False)
+
+
+def _validation(files: tuple[str, ...], kind: str | None, assume_family: str | None, as_json: bool) -> Answer:
+    """What to say where every file is valid; where one is not, what is valid is told here, before the error.
+
+    Raises:
+        InputError: everything wrong with the files.
+    """
     from symroof.specs.errors import InputError, Problem
 
     problems: list[Problem] = []
@@ -29,12 +39,13 @@ def command(files: tuple[str, ...], kind: str | None, assume_family: str | None,
         except InputError as error:
             problems += error.problems
     if as_json:
-        click.echo(json.dumps({"schema": "symroof/validate/1", "valid": valid, "problems": [p.as_json() for p in problems]}))
+        text = json.dumps({"schema": "symroof/validate/1", "valid": valid, "problems": [p.as_json() for p in problems]}) + "\n"
     else:
-        for entry in valid:
-            click.echo(f"{entry['file']}: a valid {entry['kind']} file")
+        text = "".join(f"{entry['file']}: a valid {entry['kind']} file\n" for entry in valid)
     if problems:
+        click.echo(text, nl=False)
         raise InputError(problems)
+    return Answer(text)
 
 
 def _validated(file: str, kind: str | None, assume_family: str | None) -> str:
@@ -43,6 +54,8 @@ def _validated(file: str, kind: str | None, assume_family: str | None) -> str:
     Raises:
         InputError: everything wrong with it.
     """
+    from pathlib import Path
+
     from symroof.specs.fields import build
     from symroof.specs.kinds import kind_of, spec_class
     from symroof.specs.model_files import holds_config, read_model

@@ -6,6 +6,8 @@ between the roots of their derivative and bisected to 40 digits.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 
@@ -79,12 +81,29 @@ def sign(x: Fraction) -> int:
     return (x > 0) - (x < 0)
 
 
+def _falls_below(p: Numbers) -> Callable[[Fraction], bool]:
+    """Whether a polynomial is negative at a point, in whole numbers: reducing fractions would take most of the time."""
+    shared = math.lcm(*(c.denominator for c in p.values()))
+    coefficients = [int(p.get(k, Fraction(0)) * shared) for k in range(max(p), -1, -1)]
+
+    def below(x: Fraction) -> bool:
+        over, under = x.as_integer_ratio()
+        total, scale = 0, 1
+        for coefficient in coefficients:
+            total = total * over + coefficient * scale
+            scale *= under
+        return total < 0
+
+    return below
+
+
 def bisect(p: Numbers, low: Fraction, high: Fraction) -> Fraction:
     """A root between two points of different sign."""
-    rising = value(p, low) < 0
+    below = _falls_below(p)
+    rising = below(low)
     while high - low > high * FINE:
         middle = short((low + high) / 2)
-        low, high = (middle, high) if (value(p, middle) < 0) == rising else (low, middle)
+        low, high = (middle, high) if below(middle) == rising else (low, middle)
     found = short((low + high) / 2)
     simple = found.limit_denominator(10**6)  # a root that is a plain number is that number
     return simple if value(p, simple) == 0 else found

@@ -8,11 +8,15 @@ identities for positive symbols: ``context - 1 + 1`` is ``context``, ``min(conte
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 
 from symroof.formula.tree import ONE, ZERO, Add, Call, Div, Mul, Name, Neg, Num, Pow, Total, Tree, substitute
 from symroof.units import PLAIN, Dimension, combine
 
 MOST_FOLDED_BITS = 4096
+
+remembered = lru_cache(maxsize=16384)
+"""Three of four nodes that a review puts together it has put together before: the arms of a maximum share most of their parts."""
 
 
 def number(value: int | Fraction) -> Num:
@@ -41,6 +45,7 @@ def split(term: Tree) -> tuple[Fraction | int, Tree]:
     return 1, term
 
 
+@remembered
 def add(*terms: Tree) -> Tree:
     """A sum: nested sums flattened, like terms merged, zeros gone, a constant moved into ``min`` or ``max``."""
     merged: dict[Tree, Fraction | int] = {}
@@ -75,6 +80,7 @@ def _scaled(coefficient: Fraction | int, rest: Tree) -> Tree:
     return neg(mul(number(-coefficient), rest)) if coefficient < 0 else mul(number(coefficient), rest)
 
 
+@remembered
 def factored(*terms: Tree) -> Tree:
     """A sum with what all its terms share taken out: ``2*a*x + 2*b*x`` is ``2*(a + b)*x``."""
     parts = [_number_and_factors(term) for term in terms if term != ZERO]
@@ -112,6 +118,7 @@ def is_negative(term: Tree) -> bool:
     return isinstance(term, Neg) or (isinstance(term, Num) and term.value < 0)
 
 
+@remembered
 def negated(tree: Tree) -> Tree:
     """Minus a formula, the sign carried into a sum that has one, terms without a minus first: ``-(a - b)`` is ``b - a``."""
     match tree:
@@ -139,6 +146,7 @@ def sub(left: Tree, right: Tree) -> Tree:
     return add(left, neg(right))
 
 
+@remembered
 def mul(*factors: Tree) -> Tree:
     """A product: nested products flattened, numbers folded to the front, ``0`` and ``1`` applied."""
     constant: Fraction | int = 1
@@ -181,6 +189,7 @@ def mul(*factors: Tree) -> Tree:
     return neg(product) if sign < 0 else product
 
 
+@remembered
 def div(over: Tree, under: Tree) -> Tree:
     """A quotient: ``x/1`` is ``x``, ``x/x`` is 1, numbers folded, ``(a/b)/c`` is ``a/(b*c)``."""
     if over == ZERO:
@@ -229,6 +238,7 @@ def _factors(tree: Tree) -> list[Tree]:
     return list(tree.factors) if isinstance(tree, Mul) else [tree]
 
 
+@remembered
 def fraction(tree: Tree) -> Tree:
     """A product with quotients in it as one quotient, so that equal factors meet and cancel.
 

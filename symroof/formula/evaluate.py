@@ -7,7 +7,7 @@ Roots, logarithms and powers that are no longer rational are taken to 40 digits.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal, DivisionByZero, InvalidOperation, Overflow, localcontext
 from fractions import Fraction
 from typing import Any, Protocol
@@ -41,43 +41,66 @@ class Environment(Protocol):
 
 def evaluate(tree: Tree, env: Environment, index: Mapping[str, Any] | None = None) -> Any:
     """The value of a formula; ``index`` holds the running indices of enclosing sums."""
-    bound = index or {}
+    return RULES[type(tree)](tree, env, index or {})
 
-    def go(node: Tree) -> Any:
-        match node:
-            case Num(value):
+
+def _sum(node: Add, env: Environment, bound: Mapping[str, Any]) -> Any:
+    """A sum; fractions over one denominator, reduced once at the end."""
+    over, under, rest = 0, 1, None
+    for term in node.terms:
+        value = RULES[type(term)](term, env, bound)
+        if rest is not None:
+            rest = rest + value
+        elif type(value) is Fraction:
+            numerator, denominator = value.as_integer_ratio()
+            if denominator == under:
+                over += numerator
+            else:
+                over, under = over * denominator + numerator * under, under * denominator
+        else:
+            rest = value if over == 0 and term is node.terms[0] else Fraction(over, under) + value
+    return Fraction(over, under) if rest is None else rest
+
+
+def _product(node: Mul, env: Environment, bound: Mapping[str, Any]) -> Any:
+    """A product; fractions reduced once at the end. Zero ends it: no links means no time on them, whatever their bandwidth would be."""
+    over, under, rest = 1, 1, None
+    for factor in node.factors:
+        value = RULES[type(factor)](factor, env, bound)
+        if rest is not None:
+            rest = rest * value
+            if isinstance(rest, Fraction) and rest == 0:
+                return rest
+        elif type(value) is Fraction:
+            numerator, denominator = value.as_integer_ratio()
+            if not numerator:
                 return value
-            case Name(name):
-                return bound[name] if name in bound else env.value(name)
-            case Neg(arg):
-                return -go(arg)
-            case Add(terms):
-                return sum((go(term) for term in terms[1:]), go(terms[0]))
-            case Mul(factors):
-                product = go(factors[0])
-                for factor in factors[1:]:
-                    if isinstance(product, Fraction) and product == 0:
-                        return product  # no links means no time on them, whatever their bandwidth would be
-                    product = product * go(factor)
-                return product
-            case Div(over, under):
-                return divide(go(over), go(under))
-            case Pow(base, exponent):
-                return power(go(base), go(exponent))
-            case Call(function, args):
-                return FUNCTIONS[function]([go(arg) for arg in args])
-            case Total(body, name, first, last):
-                return _total(body, name, go(first), go(last), env, bound)
-            case At(name, pairs):
-                return env.at(name, {key: go(value) for key, value in pairs})
-            case Compare(operator, left, right):
-                return RELATIONS[operator](go(left), go(right))
-            case Largest(arms):
-                values = [(go(arm), label) for label, arm in arms]
-                return max(values, key=lambda pair: pair[0])[1]
-        raise TypeError(f"not a formula tree: {node!r}")
+            over, under = over * numerator, under * denominator
+        else:
+            rest = value if factor is node.factors[0] else Fraction(over, under) * value
+    return Fraction(over, under) if rest is None else rest
 
-    return go(tree)
+
+def _largest(node: Largest, env: Environment, bound: Mapping[str, Any]) -> str:
+    values = [(evaluate(arm, env, bound), label) for label, arm in node.arms]
+    return max(values, key=lambda pair: pair[0])[1]
+
+
+RULES: dict[type, Callable[[Any, Environment, Mapping[str, Any]], Any]] = {
+    Num: lambda node, env, bound: node.value,
+    Name: lambda node, env, bound: bound[node.name] if node.name in bound else env.value(node.name),
+    Neg: lambda node, env, bound: -evaluate(node.arg, env, bound),
+    Add: _sum,
+    Mul: _product,
+    Div: lambda node, env, bound: divide(evaluate(node.over, env, bound), evaluate(node.under, env, bound)),
+    Pow: lambda node, env, bound: power(evaluate(node.base, env, bound), evaluate(node.exponent, env, bound)),
+    Call: lambda node, env, bound: FUNCTIONS[node.function]([evaluate(arg, env, bound) for arg in node.args]),
+    Total: lambda node, env, bound: _total(node.body, node.index, evaluate(node.first, env, bound), evaluate(node.last, env, bound), env, bound),
+    At: lambda node, env, bound: env.at(node.name, {key: evaluate(value, env, bound) for key, value in node.changes}),
+    Compare: lambda node, env, bound: RELATIONS[node.operator](evaluate(node.left, env, bound), evaluate(node.right, env, bound)),
+    Largest: _largest,
+}
+"""How each kind of node gets its value from those below it."""
 
 
 def divide(over: Any, under: Any) -> Any:

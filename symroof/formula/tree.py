@@ -195,10 +195,11 @@ def mentions(tree: Tree, name: str) -> bool:
 def rebuild(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
     """The same node over changed children, through the tidy constructors; the node itself where no child changes."""
     before = children(tree)
-    after = tuple(map(change, before))
-    if all(new is old for new, old in zip(after, before, strict=True)):
-        return tree
-    return _over(tree, after)
+    after = tuple([change(child) for child in before])
+    for new, old in zip(after, before, strict=True):
+        if new is not old:
+            return _over(tree, after)
+    return tree
 
 
 def _over(tree: Tree, parts: tuple[Tree, ...]) -> Tree:
@@ -245,9 +246,16 @@ def inline(tree: Tree, formula: Callable[[str, frozenset[str]], Tree | None]) ->
     '2*batch*(prompt + output)'
     """
 
+    unchanged: dict[str, Tree] = {}  # what names come to where nothing is changed: most of them stand in several places
+
     def put(name: str, changes: dict[str, Tree], depth: int) -> Tree:
-        if name in changes:
-            return changes[name]
+        if changes:
+            return changes[name] if name in changes else put_in(name, changes, depth)
+        if name not in unchanged:
+            unchanged[name] = put_in(name, changes, depth)
+        return unchanged[name]
+
+    def put_in(name: str, changes: dict[str, Tree], depth: int) -> Tree:
         found = formula(name, frozenset(changes))
         return Name(name) if found is None or found == Name(name) or depth > DEEPEST else go(found, changes, depth + 1)
 

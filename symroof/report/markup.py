@@ -15,6 +15,8 @@ from typing import Any
 
 from markupsafe import Markup
 
+from symroof.report.mathml import NotPrinted, mathml
+
 
 class Code(str):
     """A name as it is typed."""
@@ -88,10 +90,14 @@ def latex_math(text: str) -> str:
 
 
 def html_math(text: str, display: str = "inline") -> str:
-    from latex2mathml.converter import convert
+    latex = text.replace(r"\vert", "|")
+    try:
+        return mathml(latex, display)
+    except NotPrinted:
+        from latex2mathml.converter import convert
 
-    made: str = convert(text.replace(r"\vert", "|"), display=display)
-    return made
+        made: str = convert(latex, display=display)
+        return made
 
 
 def _one_line(text: str) -> str:

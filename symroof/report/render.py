@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from symroof.report.environment import environment
 from symroof.report.markup import FORMATS
-from symroof.report.write import write_atomic
 from symroof.specs.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -89,9 +88,3 @@ def _run_tex(engine: str, place: Path) -> None:
         log = done.stdout.decode("utf-8", "replace")
         message = next((line for line in log.splitlines() if line.startswith("!")), "no message")
         raise InputError(Problem("pdf", f"pdflatex refused the text: {message}"))
-
-
-def write_all(folder: Path, files: dict[str, str | bytes]) -> None:
-    """Every file whole or not at all; figures before the text that shows them."""
-    for name in sorted(files, key=lambda n: n.endswith((".md", ".tex", ".html", ".pdf"))):
-        write_atomic(folder / name, files[name])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from symroof.claims.checked import Checked
 from symroof.report.markup import Code
 from symroof.results import DOES_NOT_FIT, Answers
 from symroof.study import Study
+
+if TYPE_CHECKING:
+    from symroof.claims.checked import Checked
 
 
 def claims(study: Study, subject: Answers) -> dict[str, Any] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 PREFIX = ".symroof-"
@@ -31,6 +32,12 @@ def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
+
+
+def write_all(folder: Path, files: Mapping[str, str | bytes]) -> None:
+    """Every file whole or not at all; figures before the text that shows them."""
+    for name in sorted(files, key=lambda n: n.endswith((".md", ".tex", ".html", ".pdf"))):
+        write_atomic(folder / name, files[name])
 
 
 def write_new(path: str | os.PathLike[str], content: str) -> None:

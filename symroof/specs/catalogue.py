@@ -9,28 +9,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from symroof.shipped import data_folder
 from symroof.specs.errors import InputError, Problem, nearest
 from symroof.specs.strict_yaml import Document, load
+from symroof.witness import looked_at
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 SINGULAR = {"hardware": "hardware", "models": "model", "presets": "preset", "studies": "study"}
-
-
-@lru_cache(maxsize=4)
-def data_folder(name: str) -> Path:
-    """The folder ``templates`` or ``specs``: inside an installed package, or beside it in a checkout.
-
-    Raises:
-        FileNotFoundError: a broken installation.
-    """
-    package = Path(__file__).resolve().parent.parent
-    checkout = package.parent / name
-    if (package.parent / "pyproject.toml").is_file() and checkout.is_dir():
-        return checkout
-    installed = package / "_data" / name
-    if installed.is_dir():
-        return installed
-    raise FileNotFoundError(f"symroof was installed without its {name}; install it again")
 
 
 @dataclass(frozen=True)
@@ -70,6 +55,8 @@ def holds(kind: str, name: str) -> bool:
 def located(name: str, base: Path | None) -> str | Path:
     """Where a path leads that a file names: beside that file, or else from the working directory."""
     beside = base / name if base else None
+    if beside:
+        looked_at(beside)
     return beside if beside and os.path.isfile(beside) else name
 
 

@@ -19,7 +19,7 @@ NAME = r"^[a-z0-9][a-z0-9._-]{0,63}$"
 class Spec(BaseModel):
     """Base of every spec: immutable, and a key nobody knows is an error."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, defer_build=True)
 
 
 class Faults(ValueError):

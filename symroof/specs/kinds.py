@@ -6,10 +6,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from symroof.specs.errors import InputError
-from symroof.specs.strict_yaml import Document
 
 if TYPE_CHECKING:
     from symroof.specs.fields import Spec
+    from symroof.specs.strict_yaml import Document
 
 FILE_KINDS = {
     "study": ("symroof.specs.study", "StudySpec"),

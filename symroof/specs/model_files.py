@@ -9,6 +9,7 @@ from symroof.specs import catalogue
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import Document, load
+from symroof.witness import looked_at
 
 Read = Callable[[Path, "str | None"], tuple[ModelSpec, Document]]
 
@@ -35,6 +36,7 @@ def model_path(name: str, base: Path | None = None) -> Path | None:
 
 def _is_there(path: Path) -> bool:
     """Whether something is at a path; a name that no file can have has nothing at it."""
+    looked_at(path)
     try:
         return path.exists()
     except (OSError, ValueError):

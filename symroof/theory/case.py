@@ -146,8 +146,9 @@ class Case:
     def _complete(self, name: str, definition: Tree) -> Tree:
         """A definition with stand-ins for the inputs it can do without, where nobody gave them."""
         quantity = QUANTITIES.get(name)
-        stand_ins = {key: Num(Fraction(text)) for key, text in quantity.absent if not self.chosen(key)} if quantity else {}
-        return substitute(definition, dict(stand_ins)) if stand_ins else definition
+        if quantity is None or not quantity.absent:
+            return definition
+        return _stood_in(definition, tuple((key, text) for key, text in quantity.absent if not self.chosen(key)))
 
     def chosen(self, name: str) -> bool:
         """Whether a name is given or defined: it does not stand at a default."""
@@ -165,8 +166,8 @@ class Case:
         """The same case with some values replaced; what does not depend on them keeps its value."""
         child = Case(self.theory, self.given, {**self.numbers, **changes})
         if all(isinstance(tree, Num) for tree in self.given.values()):
-            keys = frozenset(changes)
-            child._memo.update((name, value) for name, value in self._memo.items() if not keys & self.theory.ancestry(name))
+            leads, untouched = self.theory.ancestry, frozenset(changes).isdisjoint
+            child._memo.update([(name, value) for name, value in self._memo.items() if untouched(leads(name))])
         return child
 
     def evaluate(self, tree: Tree) -> Any:
@@ -208,6 +209,12 @@ class Case:
         if name in self.given:
             return not isinstance(self.given[name], Name)
         return self.theory.definition(name) is None and base_name(name) in INPUTS
+
+
+@lru_cache(maxsize=4096)
+def _stood_in(definition: Tree, stand_ins: tuple[tuple[str, str], ...]) -> Tree:
+    """A definition with numbers, as they are written, in the place of some names."""
+    return substitute(definition, {key: Num(Fraction(text)) for key, text in stand_ins})
 
 
 __all__ = ["Case", "Missing", "NoValue", "UnknownName", "default_of", "neutral_default"]

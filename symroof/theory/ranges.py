@@ -12,7 +12,7 @@ import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree
@@ -138,13 +138,21 @@ class Ranges:
     def _name(self, name: str, by: str) -> Direction:
         if name == by:
             return 1
-        if name in self.box or name in self.case.numbers:
+        if name in self.box or name in self.case.numbers or self._apart(name, by):
             return 0
         if (name, by) not in self._memo:
             self._memo[name, by] = 0  # a cycle does not move itself
             with contextlib.suppress(Missing):
                 self._memo[name, by] = self.direction(self.case.formula(name), by)
         return self._memo[name, by]
+
+    def _apart(self, name: str, by: str) -> bool:
+        """Whether no definition leads from a name to an input; a given formula might, so it is not asked where there is one."""
+        return self._plain and by not in self.case.theory.ancestry(name)
+
+    @cached_property
+    def _plain(self) -> bool:
+        return all(isinstance(tree, Num) for tree in self.case.given.values())
 
     def _product(self, parts: list[tuple[Tree, int]], by: str) -> Direction:
         """A product moves as its moving factors do, each times the sign of the others."""
@@ -252,7 +260,7 @@ def _search(f: Callable[[dict[str, Fraction]], Fraction], box: Box) -> Fraction:
     best = tried[0][0]
     for _, values in tried[:3]:
         point = dict(zip(names, values, strict=True))
-        for _ in range(3):
+        for _ in range(3 if len(names) > 1 else 1):  # along a single axis there is nothing to come back to
             for name in names:
                 width = (box[name][1] - box[name][0]) / (points - 1)
                 low, high = max(box[name][0], point[name] - width), min(box[name][1], point[name] + width)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,11 @@ class Assumptions:
     chosen: frozenset[str] = frozenset()
 
     def __getitem__(self, switch: str) -> str:
-        return dict(self.values)[switch]
+        return self._by_name[switch]
+
+    @cached_property
+    def _by_name(self) -> dict[str, str]:
+        return dict(self.values)
 
     def defaulted(self, switch: str) -> bool:
         return switch not in self.chosen

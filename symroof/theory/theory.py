@@ -159,7 +159,7 @@ def _of_kind(symbol: Symbol, kind: str) -> Symbol:
 
 @lru_cache(maxsize=256)
 def theory(architecture: Architecture = GENERIC, assumptions: Assumptions | None = None) -> Theory:
-    """Build, check and cache the theory.
+    """The theory, built and checked once; who chose a switch makes no difference to it.
 
     >>> from symroof.formula.text import text
     >>> text(theory().definition("kv_bytes_per_token"))
@@ -168,7 +168,11 @@ def theory(architecture: Architecture = GENERIC, assumptions: Assumptions | None
     Raises:
         DimensionError: a declaration whose formula does not have the declared unit.
     """
-    chosen = assumptions or assume()
+    return _theory(architecture, Assumptions((assumptions or assume()).values))
+
+
+@lru_cache(maxsize=256)
+def _theory(architecture: Architecture, chosen: Assumptions) -> Theory:
     built = Theory(architecture, chosen)
     found = totals(architecture, chosen)
     built.definitions.update(found.definitions())
@@ -179,8 +183,14 @@ def theory(architecture: Architecture = GENERIC, assumptions: Assumptions | None
         if declared is not None:
             built.definitions[quantity.name] = substitute(declared, absent)
     for name, tree in built.definitions.items():
-        dimension.check(tree, built.dimension(name), built.dimension, name)
+        if (name, tree) not in _CHECKED:  # what a name measures is the same in every theory
+            dimension.check(tree, built.dimension(name), built.dimension, name)
+            _CHECKED.add((name, tree))
     return built
+
+
+_CHECKED: set[tuple[str, Tree]] = set()
+"""Definitions whose dimensions are known to be as declared."""
 
 
 def _declared(quantity: Quantity, built: Theory) -> Tree | None:

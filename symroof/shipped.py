@@ -1,0 +1,44 @@
+"""Where symroof's own files lie: the package, and the words and data that come with it."""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PACKAGE = os.path.dirname(os.path.realpath(__file__))
+
+
+def data_folder(name: str) -> Path:
+    """The folder ``templates`` or ``specs``: inside an installed package, or beside it in a checkout.
+
+    Raises:
+        FileNotFoundError: a broken installation.
+    """
+    from pathlib import Path
+
+    return Path(_place(name))
+
+
+def roots() -> tuple[str, ...]:
+    """Every folder that what symroof says is made from: its source, its words, its catalogue.
+
+    Raises:
+        FileNotFoundError: a broken installation.
+    """
+    beside = (place for place in (_place("templates"), _place("specs")) if not place.startswith(PACKAGE + os.sep))
+    return PACKAGE, *beside
+
+
+@lru_cache(maxsize=4)
+def _place(name: str) -> str:
+    around = os.path.dirname(PACKAGE)
+    checkout, installed = os.path.join(around, name), os.path.join(PACKAGE, "_data", name)
+    if os.path.isfile(os.path.join(around, "pyproject.toml")) and os.path.isdir(checkout):
+        return checkout
+    if os.path.isdir(installed):
+        return installed
+    raise FileNotFoundError(f"symroof was installed without its {name}; install it again")
