@@ -98,13 +98,17 @@ class Totals:
     def definitions(self) -> Iterator[tuple[str, Tree]]:
         """Everything the table defines, by name."""
         yield from ((name, ZERO) for name in NOTHING)
-        yield from self._layer_totals()
-        yield from self._parameters()
+        yield from self.counting()
         yield from self._coefficients()
         for step in STEPS:
             yield from self._step(step)
         yield from self._resident()
         yield from self._attention()
+
+    def counting(self) -> Iterator[tuple[str, Tree]]:
+        """What the parameters come to, and the layers: all that counting them takes."""
+        yield from self._layer_totals()
+        yield from self._parameters()
 
     def _layer_totals(self) -> Iterator[tuple[str, Tree]]:
         layers = self.architecture.layers
