@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 from symroof.specs import catalogue
-from symroof.specs.fields import build
-from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import Document, load
 from symroof.witness import looked_at
 
-Read = Callable[[Path, "str | None"], tuple[ModelSpec, Document]]
+if TYPE_CHECKING:
+    from symroof.specs.model import ModelSpec
+
+
+class Read(Protocol):
+    def __call__(self, path: Path, assume_family: str | None) -> tuple[ModelSpec, Document]: ...
 
 
 def read_model(name: str, base: Path | None = None, assume_family: str | None = None) -> tuple[ModelSpec, Document]:
@@ -22,8 +26,7 @@ def read_model(name: str, base: Path | None = None, assume_family: str | None = 
     """
     path = model_path(name, base)
     if path is None:
-        document = catalogue.find("models", name, base)
-        return build(document, ModelSpec), document
+        return _built(catalogue.find("models", name, base))
     return READERS.get(_ending(path), _spec)(path, assume_family)
 
 
@@ -61,7 +64,13 @@ def holds_config(path: Path) -> bool:
 
 
 def _spec(path: Path, assume_family: str | None) -> tuple[ModelSpec, Document]:
-    document = load(str(path))
+    return _built(load(str(path)))
+
+
+def _built(document: Document) -> tuple[ModelSpec, Document]:
+    from symroof.specs.fields import build
+    from symroof.specs.model import ModelSpec
+
     return build(document, ModelSpec), document
 
 
