@@ -168,7 +168,7 @@ def _output(name: str, builder: Builder) -> Output:
             case (tuple() as labels, list() as arms):
                 return Output(name, tuple(frozen(arm) for arm in arms), labels=labels)
             case dict() as polynomial:
-                return Output(name, (frozen(builder.graph.absorbed(polynomial)),))
+                return Output(name, (frozen(polynomial if builder.graph.light(polynomial) else builder.graph.whole(polynomial)),))
     except NoValue as error:
         raise InputError(Problem(name, f"has no value here: {error}")) from None
     raise TypeError(name)

@@ -93,7 +93,7 @@ class Block:
         if not planned(operation):
             out[...] = self.plainly(name)
             return
-        first, *others = operation.args
+        first, *others = self.plan.args(name)
         reached = self.known(first)
         if reached is None or not others:
             self.into(first, out)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import count
 from typing import Any
 
 from symroof.formula.evaluate import FUNCTIONS, RELATIONS, NoValue, power
@@ -114,7 +115,7 @@ class Graph:
 
     def named(self, operation: Operation) -> str:
         if operation not in self._names:
-            name = f"~{len(self._names)}"  # no input is called so
+            name = next(name for i in count(len(self.operations)) if (name := f"~{i}") not in self.operations)  # no input is called so
             self._names[operation] = name
             self.operations[name] = operation
         return self._names[operation]
@@ -146,7 +147,6 @@ class Graph:
 
     def whole(self, p: Polynomial) -> Polynomial:
         """A polynomial as one name, to be worked out once and used as it is."""
-        p = self.absorbed(p)
         return p if len(p) <= 1 else self.operation("form", p)
 
     def raised(self, base: Polynomial, exponent: Polynomial) -> Polynomial:
@@ -159,8 +159,12 @@ class Graph:
             return found if fixed >= 0 else self.over(constant(Fraction(1)), found)
         return self.operation("power", base, exponent)
 
+    def copy(self) -> Graph:
+        """A graph that can be added to without the first one knowing."""
+        return Graph(self.inputs, dict(self.operations), dict(self._names))
+
     def absorbed(self, p: Polynomial) -> Polynomial:
-        """``k*max(a, b) + r`` as ``max(k*a + r, k*b + r)`` where r is cheap: a maximum more to nobody's account, a sum of large arrays less."""
+        """``k*max(a, b) + r`` as ``max(k*a + r, k*b + r)`` where a, b and r are cheap: on a grid a sum of large arrays less."""
         extremes = [(monomial, self.operations[monomial[0][0]]) for monomial in p if self._is_extreme(monomial)]
         if len(extremes) != 1 or len(p) == 1 == p[extremes[0][0]]:
             return p
@@ -203,9 +207,7 @@ class Graph:
     def _rebuilt(self, name: str, go: Callable[[Polynomial], Polynomial]) -> Polynomial:
         operation = self.operations[name]
         args = [go(dict(arg)) for arg in operation.args]
-        if operation.kind == "form":
-            return self.whole(args[0])
-        return self.operation(operation.kind, *args, words=operation.words)
+        return self.whole(args[0]) if operation.kind == "form" else self.operation(operation.kind, *args, words=operation.words)
 
 
 FOLDED: dict[str, Callable[..., Fraction]] = {

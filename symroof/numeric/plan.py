@@ -55,11 +55,38 @@ class Plan:
     varies: Mapping[str, frozenset[int]]
     positive: frozenset[str]
     rows: bool
-    wanted: tuple[Form, ...]
+    outputs: tuple[Form, ...]
+    _best: dict[Form, Form] = field(default_factory=dict)
     _axes: dict[str, frozenset[int]] = field(default_factory=dict)
     _full: dict[Form, bool] = field(default_factory=dict)
     _terms: dict[Form, Terms] = field(default_factory=dict)
     _above: dict[str, bool] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.graph = self.graph.copy()  # what is put differently here concerns this layout alone
+
+    def best(self, form: Form) -> Form:
+        """A polynomial as it is worked out here: on a grid what is added to a maximum of thin arms is added to them before."""
+        if not self.rows:
+            return form
+        if form not in self._best:
+            named = {tuple((self._alias(name), exponent) for name, exponent in monomial): coefficient for monomial, coefficient in form}
+            self._best[form] = frozen(self.graph.absorbed(named))
+        return self._best[form]
+
+    def _alias(self, name: str) -> str:
+        """The name of what a polynomial that has one comes to here."""
+        operation = self.graph.operations.get(name)
+        return bare(self.best(operation.args[0])) or name if operation and operation.kind == "form" else name
+
+    def args(self, name: str) -> tuple[Form, ...]:
+        """What an operation is worked out from here."""
+        return tuple(map(self.best, self.graph.operations[name].args))
+
+    @cached_property
+    def wanted(self) -> tuple[Form, ...]:
+        """The polynomials of the outputs."""
+        return tuple(map(self.best, self.outputs))
 
     def axes(self, name: str) -> frozenset[int]:
         """The axes along which a name varies."""
@@ -89,9 +116,8 @@ class Plan:
                 for monomial, _ in form:
                     for name, _ in monomial:
                         if name in self.graph.operations and self.full(name) and name not in found:
-                            operation = self.graph.operations[name]
-                            if planned(operation):
-                                visit(operation.args)
+                            if planned(self.graph.operations[name]):
+                                visit(self.args(name))
                             found[name] = None
 
         visit(self.wanted)
@@ -102,9 +128,8 @@ class Plan:
         """After each step the full operations that nobody asks for any more."""
         last = {name: i for i, name in enumerate(self.order)}
         for i, name in enumerate(self.order):
-            operation = self.graph.operations[name]
-            if planned(operation):
-                last |= {inner: i for form in operation.args for monomial, _ in form for inner, _ in monomial if inner in last}
+            if planned(self.graph.operations[name]):
+                last |= {inner: i for form in self.args(name) for monomial, _ in form for inner, _ in monomial if inner in last}
         kept = {name for form in self.wanted for monomial, _ in form for name, _ in monomial}
         return tuple(tuple(name for name, end in last.items() if end == i and name not in kept) for i in range(len(self.order)))
 

@@ -76,7 +76,7 @@ class Program:
         outer, rows, columns = place
         within = (slice(outer.start - start, outer.stop - start), rows, columns)
         views = [home[place] for home in homes]
-        names = [bare(output.forms[0]) if output.dtype == np.float64 and output.forms else None for output in self.outputs]
+        names = [bare(chunk.plan.best(output.forms[0])) if output.dtype == np.float64 and output.forms else None for output in self.outputs]
         direct: dict[str, Array] = {}
         for name, view in zip(names, views, strict=True):
             if name in chunk.plan.order:
@@ -85,7 +85,7 @@ class Program:
         block.run()
         for output, name, view in zip(self.outputs, names, views, strict=True):
             if name is None or direct.get(name) is not view:
-                Results(block, output, view).write()
+                Results(block, output, tuple(map(chunk.plan.best, output.forms)), view).write()
         block.release()
 
 
@@ -95,21 +95,22 @@ class Results:
 
     block: Block
     output: Output
+    forms: tuple[Form, ...]
     view: Array
 
     def write(self) -> None:
         """The values, exact where floats cannot decide."""
-        if not self.output.forms:
+        if not self.forms:
             self.view[...] = self.output.constant
         elif self.output.labels:
             self._label()
         elif self.output.relation:
             self._truth(self.output.relation)
         else:
-            self.block.into(self.output.forms[0], self.view)
+            self.block.into(self.forms[0], self.view)
 
     def _truth(self, relation: str) -> None:
-        (form,) = self.output.forms
+        (form,) = self.forms
         with self.block.value(form) as difference:
             HOLDS[relation](difference, 0.0, out=self.view)
             off = self.off(form)
@@ -119,11 +120,11 @@ class Results:
 
     def _label(self) -> None:
         """The place of the largest arm: a running maximum, and whatever comes close to it looked at exactly."""
-        block, view, (first, *others) = self.block, self.view, self.output.forms
+        block, view, (first, *others) = self.block, self.view, self.forms
         best, apart = block.pool.take(view.shape), block.pool.take(view.shape)
         block.into(first, best)
         view[...] = 0
-        off, doubt = sum(self.off(form) for form in self.output.forms), np.zeros(view.shape, bool)
+        off, doubt = sum(self.off(form) for form in self.forms), np.zeros(view.shape, bool)
         for i, other in enumerate(others, 1):
             with block.value(other) as value:
                 np.subtract(value, best, out=apart)
@@ -133,7 +134,7 @@ class Results:
                 np.maximum(best, value, out=best)
         view[np.isnan(best)] = NO_LABEL
         if doubt.any():
-            self._settle(doubt, lambda point: largest(block.plan.graph, self.output.forms, point), NO_LABEL)
+            self._settle(doubt, lambda point: largest(block.plan.graph, self.forms, point), NO_LABEL)
         block.pool.give(best)
         block.pool.give(apart)
 
@@ -143,7 +144,7 @@ class Results:
 
     def _settle(self, doubt: Array, value: Callable[[dict[str, Fraction]], Any], none: float) -> None:
         graph = self.block.plan.graph
-        inputs = sorted(frozenset().union(*(graph.inputs_of(form) for form in self.output.forms)))
+        inputs = sorted(frozenset().union(*(graph.inputs_of(form) for form in self.forms)))
         settle(self.view, doubt, inputs, self.block.point(), value, none)
 
 
