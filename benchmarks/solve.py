@@ -49,7 +49,7 @@ def answered(name: str, answers: Answers) -> bool:
 def derivations() -> dict[str, float]:
     """Seconds to derive the whole list each way; the modules are imported and the spec files read before."""
     from symroof.crossings.rational import rational
-    from symroof.formula import build
+    from symroof.formula import build, quotients
     from symroof.formula.parse import parse
     from symroof.formula.tree import mentions, names
     from symroof.results import Answers
@@ -68,7 +68,7 @@ def derivations() -> dict[str, float]:
                 theories.theory.cache_clear()
                 theories._theory.cache_clear()
                 parse.cache_clear()
-            nodes = (build.add, build.mul, build.div, build.negated, build.factored, build.fraction)
+            nodes = (build.add, build.mul, build.div, build.negated, build.factored, quotients.fraction)
             for remembered in (rational, names, mentions, *nodes):  # nothing of an earlier pass helps the next
                 remembered.cache_clear()
             start = time.perf_counter()

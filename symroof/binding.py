@@ -27,11 +27,10 @@ from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import model_path, read_model
 from symroof.specs.strict_yaml import Document
 from symroof.specs.study import PresetSpec, Setting
-from symroof.supply import ROLE_INPUT, Given, device_values, dimension, middle, model_values, precision_values
+from symroof.supply import ROLE_INPUT, Given, check_context, check_split, device_values, dimension, middle, model_values, precision_values
 from symroof.theory.architecture import GENERIC, Architecture
 from symroof.theory.case import Case
 from symroof.theory.switches import Assumptions, assume
-from symroof.theory.symbols import base_name
 from symroof.theory.table import KEPT_WIDTH, WIDTH
 from symroof.theory.theory import theory
 
@@ -246,8 +245,8 @@ def _bind(
         given[name] = Given(value, layered.origin.get(name, "given"), value.text if isinstance(value, Span) else "")
     if WIDTH in values:  # a width chosen by hand is that of every quantized operator
         given = {name: chosen for name, chosen in given.items() if not name.startswith(f"{WIDTH}.")}
-    _check_split(values, given)
-    _check_context(model, given, warnings)
+    check_split(values, given)
+    check_context(model, given, warnings)
     files = (*documents, *(f for f in (chosen_model.document, chosen_device.document) if f))
     draft = _load_model(layered.draft, layered.base, layered.assume_family) if layered.draft else Entry[ModelSpec]()
     own = Selection(
@@ -281,24 +280,3 @@ def _drafted(made: Binding, layered: Selection, documents: tuple[Document, ...],
 
 def _varied(single: dict[str, Setting]) -> tuple[tuple[str, str], ...]:
     return tuple((name, value.text if isinstance(value, Span) else text(value)) for name, value in single.items())
-
-
-def _check_split(values: Mapping[str, Setting], given: Mapping[str, Given]) -> None:
-    """A width that differs between kinds of layer, or between operators, cannot be set for all of them at once without saying how."""
-    problems = []
-    for name in values:
-        parts = sorted(other for other in given if base_name(other) == name and other != name)
-        if parts:
-            problems.append(Problem("given", f"{name} differs between parts of this model", path=name, hint=f"set {' and '.join(parts)}"))
-    if problems:
-        raise InputError(problems)
-
-
-def _check_context(model: ModelSpec | None, given: dict[str, Given], warnings: list[str]) -> None:
-    """A prompt and output beyond what the model was made for is worth a word."""
-    if model is None or model.max_context is None:
-        return
-    sizes = [middle(given[name].setting, name) for name in ("prompt", "output") if name in given]
-    length = sum(size.value for size in sizes if isinstance(size, Num))
-    if length > model.max_context:
-        warnings.append(f"prompt and output together are {int(length):,} tokens; {model.shown_name} was made for {model.max_context:,}")

@@ -16,7 +16,7 @@ from symroof.crossings.arms import settled
 from symroof.crossings.elasticity import elasticity
 from symroof.crossings.rational import NotRational, quotient, rational
 from symroof.crossings.symbolic import arms
-from symroof.formula import build
+from symroof.formula import build, quotients
 from symroof.formula.text import text
 from symroof.formula.tree import Add, Call, Div, Name, Tree, mentions, rebuild, substitute, walk
 from symroof.opening import explained, shortest
@@ -149,5 +149,5 @@ def named_arms(node: Tree) -> tuple[Name, ...]:
 
 def _tidied(tree: Tree) -> Tree:
     """Powers of the input that the marks brought cancelled."""
-    found = build.fraction(rebuild(tree, _tidied))
+    found = quotients.fraction(rebuild(tree, _tidied))
     return quotient(found.over, found.under) if isinstance(found, Div) else found

@@ -10,7 +10,7 @@ from symroof.crossings.crossing import CLOSED, Crossing
 from symroof.crossings.rational import NotRational
 from symroof.crossings.solver import crossing
 from symroof.crossings.symbolic import symbolic
-from symroof.formula import build, dimension
+from symroof.formula import build, dimension, quotients
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.parse import FormulaError, parse
 from symroof.formula.tree import At, Compare, Largest, Name, Num, Tree, mentions, names, rebuild, walk
@@ -106,7 +106,7 @@ def _cancelled(found: Crossing, answers: Answers) -> Crossing | None:
         if branch.closed_form is None:
             continue
         try:
-            value = Fraction(case.evaluate(build.fraction(case.theory.expand(branch.closed_form, given=_given_formulas(answers)))))
+            value = Fraction(case.evaluate(quotients.fraction(case.theory.expand(branch.closed_form, given=_given_formulas(answers)))))
             holds = value > 0 and all(case.evaluate(case.theory.expand(c.tree, given=_given_formulas(answers))) for c in branch.conditions)
         except NoValue:
             continue

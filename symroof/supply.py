@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from symroof.formula.tree import Num, Tree
+from symroof.specs.errors import InputError, Problem
 from symroof.specs.fields import Span
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.model import ModelSpec
@@ -104,3 +106,28 @@ def _device_numbers(device: HardwareSpec) -> dict[str, Any]:
         "sram_capacity": chip.shared_memory if chip else None,
     }
     return {name: valued for name, valued in found.items() if valued is not None}
+
+
+def check_split(values: Mapping[str, Setting], given: Mapping[str, Given]) -> None:
+    """A width that differs between kinds of layer, or between operators, cannot be set for all of them at once without saying how.
+
+    Raises:
+        InputError: somebody does; the names to set instead.
+    """
+    problems = []
+    for name in values:
+        parts = sorted(other for other in given if base_name(other) == name and other != name)
+        if parts:
+            problems.append(Problem("given", f"{name} differs between parts of this model", path=name, hint=f"set {' and '.join(parts)}"))
+    if problems:
+        raise InputError(problems)
+
+
+def check_context(model: ModelSpec | None, given: dict[str, Given], warnings: list[str]) -> None:
+    """A prompt and output beyond what the model was made for is worth a word."""
+    if model is None or model.max_context is None:
+        return
+    sizes = [middle(given[name].setting, name) for name in ("prompt", "output") if name in given]
+    length = sum(size.value for size in sizes if isinstance(size, Num))
+    if length > model.max_context:
+        warnings.append(f"prompt and output together are {int(length):,} tokens; {model.shown_name} was made for {model.max_context:,}")

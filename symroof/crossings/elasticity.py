@@ -7,7 +7,7 @@ made of shares, and shares are what people can picture: the cache's share of the
 from __future__ import annotations
 
 from symroof.crossings.rational import Polynomial, rational, shared_factors_out, terms_of
-from symroof.formula import build
+from symroof.formula import build, quotients
 from symroof.formula.tree import ZERO, Name, Tree
 
 
@@ -47,4 +47,4 @@ def _weighted(p: Polynomial, x: str, direction: int, origin: int = 0) -> Tree:
 
 
 def _at_power(term: Tree, x: str, power: int) -> Tree:
-    return build.fraction(build.mul(term, build.power(Name(x), build.number(power))))
+    return quotients.fraction(build.mul(term, build.power(Name(x), build.number(power))))

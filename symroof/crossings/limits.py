@@ -13,7 +13,7 @@ from typing import Literal
 from symroof.crossings.arms import decided, ends, innermost
 from symroof.crossings.closed import plainly_positive
 from symroof.crossings.rational import NotRational, Polynomial, factored, quotient, rational
-from symroof.formula import build
+from symroof.formula import build, quotients
 from symroof.formula.tree import ONE, ZERO, Call, Compare, Div, Name, Tree, substitute
 
 End = Literal[0, "infinity"]
@@ -134,6 +134,6 @@ def _bare(condition: Compare) -> Compare:
     """A relation of two positive sides without what they share: ``a*b/c >= b/d`` is ``a*d >= c``."""
     if not (plainly_positive(condition.left) and plainly_positive(condition.right)):
         return condition
-    ratio = build.fraction(build.div(condition.left, condition.right))
+    ratio = quotients.fraction(build.div(condition.left, condition.right))
     left, right = (ratio.over, ratio.under) if isinstance(ratio, Div) else (ratio, ONE)
     return Compare(condition.operator, left, right)

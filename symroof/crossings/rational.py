@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from symroof.formula import build
+from symroof.formula import build, quotients
 from symroof.formula.tree import ONE, ZERO, Add, Call, Div, Mul, Name, Neg, Num, Pow, Total, Tree, mentions
 
 Polynomial = dict[int, Tree]
@@ -62,7 +62,7 @@ def rational(tree: Tree, x: str) -> tuple[Polynomial, Polynomial]:
 
 def _fraction(tree: Tree) -> tuple[Tree, Tree]:
     """A tree as one quotient: ``2*(n - 1)/n*d`` over ``n``, so that what stands below cancels with what stands above."""
-    above, below = build.above_and_below(tree)
+    above, below = quotients.above_and_below(tree)
     if not below:
         return tree, ONE
     numbers = [factor for factor in below if isinstance(factor, Num)]
@@ -164,7 +164,7 @@ def _without_shared(first: Polynomial, second: Polynomial) -> tuple[Polynomial, 
 
 def factored(p: Polynomial) -> Polynomial:
     """The polynomial with what the terms of a coefficient share written once."""
-    return {power: build.factored(*map(build.fraction, terms_of(coefficient))) for power, coefficient in p.items()}
+    return {power: build.factored(*map(quotients.fraction, terms_of(coefficient))) for power, coefficient in p.items()}
 
 
 def _reduced(over: Polynomial, under: Polynomial) -> tuple[Polynomial, Polynomial]:

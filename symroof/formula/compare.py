@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
-from symroof.formula import build, points
+from symroof.formula import build, points, quotients
 from symroof.formula.build import is_negative
 from symroof.formula.comparison import ArmDifference, Comparison, TermDifference
 from symroof.formula.dimension import DimensionError, dimension
@@ -172,7 +172,7 @@ def _split(terms: list[Tree]) -> tuple[str, list[Tree]] | None:
     """A single product with one maximum in it, as the maximum's name and its arms, each times the rest."""
     if len(terms) != 1:
         return None
-    above, below = build.above_and_below(terms[0])
+    above, below = quotients.above_and_below(terms[0])
     calls = [part for part in above if isinstance(part, Call) and part.function in ("max", "min")]
     if len(calls) != 1:
         return None

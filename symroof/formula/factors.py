@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from symroof.formula import build
+from symroof.formula import build, quotients
 from symroof.formula.normal import NormalForms, Quotient
 from symroof.formula.polynomial import tree_of
 from symroof.formula.tree import Tree, names
@@ -16,7 +16,7 @@ from symroof.formula.tree import Tree, names
 
 def factor_of_one_name(claimed: Tree, derived: Tree, forms: NormalForms) -> Tree | None:
     """Claimed over derived where it moves with one name only, such as ``output/(output - 1)``: factors that match are cancelled."""
-    parts = [build.above_and_below(tree) for tree in (claimed, derived)]
+    parts = [quotients.above_and_below(tree) for tree in (claimed, derived)]
     over = _factors([*parts[0][0], *parts[1][1]], forms)
     under = _factors([*parts[1][0], *parts[0][1]], forms)
     shared = [key for key in over if key in under]
