@@ -114,13 +114,16 @@ def compile(quantities: str | Sequence[str], inputs: Sequence[str], study: Study
     >>> fits.tolist(), bound.tolist()
     ([[True, True], [False, False]], [['memory', 'memory'], ['memory', 'memory']])
 
-    An input may be a quantity too: it then stands for itself, and what depends on it follows.
+    An input may be a quantity too: it then stands for itself, and what depends on it follows. Arrays are taken as they are: whether a
+    batch is whole and a share below one is for the caller to see to (:meth:`Study.sweep` does).
 
     Raises:
-        InputError: an unknown quantity or input, an input twice, a quantity that needs what is not given.
+        InputError: no quantity, an unknown quantity or input, an input twice, a quantity that needs what is not given.
     """
     answers = study if isinstance(study, Answers) else (study or Study(**case)).first
     names = (quantities,) if isinstance(quantities, str) else tuple(quantities)
+    if not names:
+        raise InputError(Problem("quantities", "a function works out one at least", hint="such as itl"))
     return _compiled(tuple(map(known, names)), _moved(inputs), answers, isinstance(quantities, str))
 
 

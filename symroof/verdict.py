@@ -126,6 +126,12 @@ def case_label(answers: Answers) -> str:
     return ", ".join(parts) or case_title(answers)
 
 
+def splits_evenly(answers: Answers, group: int) -> bool:
+    """Whether a number of devices takes the same number of heads each: of the cache's heads too, or copies of one each."""
+    heads, shared = (Fraction(found.value) if (found := answers.get(name)) is not None else None for name in ("n_heads", "n_kv_heads"))
+    return (heads is None or heads % group == 0) and (shared is None or shared % group == 0 or group % shared == 0)
+
+
 def case_warnings(answers: Answers) -> list[str]:
     """Everything a reader must know before a number of this case."""
     found = []
@@ -135,9 +141,10 @@ def case_warnings(answers: Answers) -> list[str]:
         found.append("whether this fits in memory is not known: the memory capacity or a size is missing")
     found += list(answers.binding.warnings)
     found += [f"impossible: {share} is {result.plain()}, above the roof" for share in ACHIEVED if (result := answers.get(share)) and _above_one(result)]
-    tp, heads = devices(answers), answers.get("n_heads")
-    if heads is not None and isinstance(heads.value, Fraction) and tp and heads.value % tp:
-        found.append(f"{tp} devices do not divide {heads.plain()} heads evenly")
+    tp, heads, shared = devices(answers), answers.get("n_heads"), answers.get("n_kv_heads")
+    if heads is not None and tp and not splits_evenly(answers, tp):
+        of_cache = f" ({shared.plain()} in the cache)" if shared is not None and shared.value != heads.value else ""
+        found.append(f"{tp} devices do not divide {heads.plain()} heads{of_cache} evenly")
     published = published_mismatch(answers)
     return [*found, published] if published else found
 

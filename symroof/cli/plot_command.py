@@ -33,7 +33,11 @@ def command(kind: str, study: str | None, out: str | None, ending: str | None, *
     wanted, form = checked(kind), _form(out, ending)
     made = study_from(study, options)
     from symroof.report.pictures.kinds import picture
+    from symroof.specs.errors import InputError, Problem
 
+    goal = Path(out) if out and out != "-" else Path(f"{f'{_stem(study)}-' if study else ''}{wanted}.{form}")
+    if out != "-" and not goal.parent.is_dir():
+        raise InputError(Problem(str(goal), f"there is no folder {goal.parent}", hint=f"mkdir -p {goal.parent}"))
     found = picture(wanted, made)
     content = found.form(form)
     if out == "-":
@@ -41,7 +45,6 @@ def command(kind: str, study: str | None, out: str | None, ending: str | None, *
         return
     from symroof.report.write import write_atomic
 
-    goal = Path(out) if out else Path(f"{f'{_stem(study)}-' if study else ''}{wanted}.{form}")
     write_atomic(goal, content)
     click.echo(f"wrote {goal}", err=True)
     click.echo(found.says)

@@ -12,6 +12,7 @@ from symroof.report.markup import Code
 from symroof.results import Answers
 from symroof.study import Study
 from symroof.units import significant
+from symroof.verdict import splits_evenly
 
 FAR = 10
 """The factor beyond which what breaks a case is told below the table and not in it."""
@@ -84,7 +85,6 @@ def change(factor: Fraction | None) -> str:
 def _evenly(flip: Flip, subject: Answers) -> str | None:
     """The next number of devices that divides the heads, where the first that flips does not."""
     heads = subject.get("n_heads")
-    if flip.name != "tp" or not flip.up or heads is None or Fraction(heads.value) % flip.value == 0:
+    if flip.name != "tp" or not flip.up or heads is None or splits_evenly(subject, int(flip.value)):
         return None
-    whole = int(Fraction(heads.value))
-    return next((f"{n:,}" for n in range(int(flip.value), whole + 1) if whole % n == 0), None)
+    return next((f"{n:,}" for n in range(int(flip.value), int(Fraction(heads.value)) + 1) if splits_evenly(subject, n)), None)

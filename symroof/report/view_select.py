@@ -142,7 +142,12 @@ def _largest(choice: Choice, most: int) -> Part:
     found = [c for c in choice.configurations if c.window]
     rows = [_window(c) for c in found[:most]]
     header = ("configuration", "batches", "one more", "itl", "throughput", "of a device", "cost")
-    return Part("The largest batch that fits and meets every target", header, tuple(rows), "solved from the equations of memory and targets")
+    return Part(
+        "The largest batch that fits and meets every target",
+        header,
+        tuple(rows),
+        "solved from the equations of memory and targets; ITL is that of the last step, throughput and cost are of a step at the context",
+    )
 
 
 def _window(c: Configuration) -> tuple[str, ...]:

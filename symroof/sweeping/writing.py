@@ -6,11 +6,13 @@ import contextlib
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
 from symroof.specs.errors import InputError, Problem, nearest
+from symroof.sweeping.alone import alone
 from symroof.sweeping.axes import Axis
 from symroof.sweeping.blocks import BLOCK, Array, Block, Grid
 from symroof.sweeping.parts import Parts
@@ -61,13 +63,21 @@ def write(plan: Plan, out: str | os.PathLike[str], resume: bool = False, say: Sa
     writer = getattr(import_module(f"symroof.sweeping.{module}"), function)
     grid, parts = Grid(plan, most), Parts(goal)
     try:
-        parts.open(f"{plan.digest} {most}" if len(grid) > 1 or resume else "", len(grid), resume)
-        return _written(grid, parts, writer, say)
+        with alone(goal), _tidy(parts):
+            parts.open(f"{plan.digest} {most}" if len(grid) > 1 or resume else "", len(grid), resume)
+            return _written(grid, parts, writer, say)
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(Problem(str(goal), f"cannot be written: {reason[:200]}", hint=_left(parts, len(grid)))) from None
     except KeyboardInterrupt:
         raise Interrupted(f"{goal}: nothing is torn; {_left(parts, len(grid)) or 'nothing is left behind'}") from None
+
+
+@contextmanager
+def _tidy(parts: Parts) -> Iterator[None]:
+    """However it ends, only parts that are worth going on with stay."""
+    try:
+        yield
     finally:
         with contextlib.suppress(OSError):
             (parts.discard if parts.kept else parts.close)()

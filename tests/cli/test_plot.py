@@ -24,8 +24,18 @@ def test_without_a_file_it_is_named_after_study_and_kind(tmp_path):
 
 @pytest.mark.parametrize(("ending", "start"), [("svg", b"<svg"), ("pdf", b"%PDF-"), ("png", b"\x89PNG"), ("SVG", b"<svg")])
 def test_the_ending_says_the_form(ending, start, tmp_path):
-    assert call("plot", "memory", *LINE, "-o", tmp_path / f"new/a.{ending}").code == 0
-    assert (tmp_path / f"new/a.{ending}").read_bytes().startswith(start)
+    assert call("plot", "memory", *LINE, "-o", tmp_path / f"a.{ending}").code == 0
+    assert (tmp_path / f"a.{ending}").read_bytes().startswith(start)
+
+
+def test_a_folder_that_is_not_there_is_not_made(tmp_path):
+    outcome = refused("plot", "memory", *LINE, "-o", tmp_path / "new/a.svg")
+    assert "there is no folder" in outcome and "mkdir -p" in outcome
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_a_target_the_front_says_how_far_it_reaches(tmp_path):
+    assert "On the front: batches 1 to " in call("plot", "pareto", *LINE, "-o", tmp_path / "a.svg").out
 
 
 def test_standard_output_holds_the_picture_and_nothing_else(tmp_path):

@@ -208,6 +208,7 @@ def test_no_value_is_no_number():
         ("itl", ["batchh"], "no such quantity or input"),
         ("itl", ["prompt", "isl"], "twice"),
         ("itl", [], "needs one"),
+        ([], ["batch"], "one at least"),
         ("goodput", ["batch"], "needs"),
         ("batch_to_ridge", ["batch"], "threshold"),
     ],

@@ -12,6 +12,7 @@ import pytest
 
 import symroof as sr
 from symroof.specs.errors import InputError
+from symroof.sweeping.alone import alone
 from symroof.sweeping.axes import axes_of
 from symroof.sweeping.writing import Interrupted, write
 from tests.cli import ROOT
@@ -283,3 +284,15 @@ def test_memory_stays_small_however_many_points(tmp_path):
     done = subprocess.run([sys.executable, "-c", GROWTH, str(tmp_path), *FORMATS], capture_output=True, text=True, env=environment, timeout=120, check=False)
     assert done.returncode == 0, done.stderr[-600:]
     assert float(done.stdout) < 16  # MiB
+
+
+def test_two_sweeps_into_one_file_do_not_take_each_others_parts(planned, tmp_path):
+    path = tmp_path / "grid.parquet"
+    with pytest.raises(Interrupted):
+        write(planned, path, say=stopping_at(3), most=2)
+    left = contents(tmp_path)
+    with alone(path), pytest.raises(InputError, match="another sweep is writing this file"):
+        write(planned, path, resume=True, most=2)
+    assert contents(tmp_path) == left
+    write(planned, path, resume=True, most=2)
+    assert os.listdir(tmp_path) == [path.name]

@@ -38,9 +38,8 @@ def configurations(study: Study) -> list[Configuration]:
 
 
 def labels(cases: tuple[Answers, ...], without: tuple[str, ...] = ()) -> list[str]:
-    """What tells each case from the others: devices, what the study lists, and the precisions that differ."""
-    roles = [role for role in ("weights", "kv", "activations") if len({case.binding.precisions.get(role) for case in cases}) > 1]
-    return [", ".join([_label(case, without), *(f"{role} {case.binding.precisions.get(role)}" for role in roles)]) for case in cases]
+    """What tells each case from the others: devices, and what the study lists."""
+    return [_label(case, without) for case in cases]
 
 
 def _label(case: Answers, without: tuple[str, ...]) -> str:

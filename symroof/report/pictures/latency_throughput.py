@@ -118,7 +118,7 @@ def _draw(frame: Frame, curves: list[Curve]) -> None:
     for goal in goals:
         frame.region([(frame.x.low, frame.y.low), (frame.x.high, frame.y.low), (frame.x.high, float(goal)), (frame.x.low, float(goal))], SKY, 0.16)
     frame.axes(
-        "output tokens per second of the whole batch",
+        "output tokens per second of the whole batch, at the last step",
         "inter-token latency",
         decimal(frame.x.low, frame.x.high),
         decimal(frame.y.low, frame.y.high),

@@ -119,7 +119,7 @@ def _frame(headline: str, named: str, points: Sequence[Point], goal: Fraction | 
     across = [float(point.itl) for point in points] + ([float(goal)] if goal else [])
     up = [float(point.worth) for point in points]
     frame = framed(sheet(headline, named), (min(across) / 1.4, max(across) * 1.4), (min(up) / 1.6, max(up) * 1.6))
-    name = "US dollars for a million output tokens, decode only" if by == COST else "output tokens per second of one device"
+    name = "US dollars for a million output tokens, decode only, at the last step" if by == COST else "output tokens per second of one device, at the last step"
     frame.axes(
         "inter-token latency at the last step",
         name,
@@ -193,9 +193,11 @@ def says(every: Sequence[Configuration], best: Sequence[Point], chosen: Point | 
         )
         name = f"{every[chosen.place].label}, " if len(every) > 1 else ""
         said.append(
-            f"best within the target of {seconds(float(goal))}: {name}{requests(Fraction(chosen.batch))}, {latency}, {worth} {'a million tokens' if by == COST else 'a device'}"
+            f"best within the target of {seconds(float(goal))}: {name}{requests(Fraction(chosen.batch))}, {latency}, {worth} {'a million tokens' if by == COST else 'a device'}, both at the last step"
         )
     elif goal is not None:
         said.append(f"nothing that fits meets the target of {seconds(float(goal))}")
+    if len(every) == 1 and goal is None and best:
+        said.append(f"on the front: batches {min(point.batch for point in best):,} to {max(point.batch for point in best):,}; no ITL target is set")
     said += [f"fits at no batch: {'; '.join(gone)}"] if gone else []
     return ". ".join(text[0].upper() + text[1:] for text in said) + "."
