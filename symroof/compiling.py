@@ -58,7 +58,7 @@ class Compiled:
     def depends(self) -> Mapping[str, frozenset[str]]:
         """The inputs that each output moves with."""
         graph = self.program.graph
-        return {o.name: frozenset().union(*(graph.inputs_of(form) for form in o.forms)) for o in self.program.outputs}  # a proxy is not pickled
+        return {output.name: output.moves_with(graph) for output in self.program.outputs}  # a proxy is not pickled
 
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
         """The outputs at these inputs: one array where one quantity was asked for by name, else a tuple.

@@ -16,7 +16,7 @@ from fractions import Fraction
 from itertools import count
 
 from symroof.formula import build
-from symroof.formula.polynomial import ONE_TERM, Monomial, Polynomial, Work, constant, content, plus, power_of, primitive, ratio, scaled, tree_of
+from symroof.formula.polynomial import MINUS, ONE_TERM, Monomial, Polynomial, Work, constant, content, plus, power_of, primitive, ratio, scaled, tree_of
 from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, names, substitute
 
 LARGEST_EXPONENT = 64
@@ -71,7 +71,7 @@ class NormalForms:
                 return Quotient(power_of(name), ONE_TERM)
             case Neg(arg):
                 inner = self.of(arg)
-                return Quotient(scaled(inner.over, Fraction(-1)), inner.under)
+                return Quotient(scaled(inner.over, MINUS), inner.under)
             case Add(terms):
                 return self._sum([self.of(term) for term in terms])
             case Mul(factors):

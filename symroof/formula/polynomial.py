@@ -20,6 +20,7 @@ Monomial = tuple[tuple[str, int], ...]
 Polynomial = dict[Monomial, Fraction]
 
 ONE_TERM: Polynomial = {(): Fraction(1)}
+MINUS = Fraction(-1)
 MOST_TERMS = 20_000
 MOST_STEPS = 60_000
 """Products of terms that one comparison may take: about a quarter of a second."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from symroof.numeric.graph import EXTREMES, Form, frozen
+from symroof.formula.polynomial import ONE_TERM
+from symroof.numeric.graph import Form, frozen
 from symroof.numeric.layout import cut
 from symroof.numeric.mending import mend, size
 from symroof.numeric.plan import Nest, Plan, bare, planned
-from symroof.numeric.values import Values, arrays
+from symroof.numeric.values import EXTREME, Values, arrays
 
 Array = np.ndarray[Any, Any]
 Place = tuple[slice, slice, slice]
@@ -206,8 +206,7 @@ class Block:
                 out[np.broadcast_to(zero, out.shape)] = np.nan
 
 
-EXTREME = {kind: {"max": np.maximum, "min": np.minimum}[kind] for kind in EXTREMES}
-ONE = frozen({(): Fraction(1)})
+ONE = frozen(ONE_TERM)
 
 
 def cut_pair(x: Array, outer: slice, rows: slice | None, columns: slice | None) -> Array:

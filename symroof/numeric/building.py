@@ -9,14 +9,13 @@ from functools import cached_property
 
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
-from symroof.formula.polynomial import Polynomial, constant, plus, power_of, scaled
+from symroof.formula.polynomial import MINUS, Polynomial, constant, plus, power_of, scaled
 from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, names, walk
 from symroof.numeric.graph import MISSING, VOID, Graph, number_of
 from symroof.numeric.sums import total
 from symroof.theory.case import Case, Missing
 from symroof.theory.quantities import QUANTITIES
 
-MINUS = Fraction(-1)
 Changes = Mapping[str, Polynomial]
 """What stands for some names: the running index of a sum, an input at which a quantity is asked elsewhere."""
 Result = Polynomial | tuple[str, Polynomial] | tuple[tuple[str, ...], list[Polynomial]] | bool | str
@@ -116,9 +115,8 @@ class Builder:
         except NoValue:
             return ()
         quantity = QUANTITIES.get(name)
-        demanded = tuple(inner for condition, _ in quantity.exists for inner in names(parse(condition))) if quantity else ()
         inside = [key for node in walk(formula) if isinstance(node, At) for key, _ in node.changes]
-        return (*(inner for inner in names(formula) if inner != name), *(key for key in inside if key in keys), *demanded)
+        return (*(inner for inner in names(formula) if inner != name), *(key for key in inside if key in keys), *(quantity.demands if quantity else ()))
 
     # ---------------------------------------------------------------------------------------------------- trees
 

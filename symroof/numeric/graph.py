@@ -11,7 +11,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import count
@@ -81,14 +81,13 @@ class Graph:
         if name not in self.operations:
             return frozenset((name,))
         if name not in self._reach:
-            found = frozenset().union(*(self.inputs_of(dict(arg)) for arg in self.operations[name].args))
+            found = frozenset().union(*map(self.inputs_of, self.operations[name].args))
             self._reach[name] = found - frozenset(self.operations[name].words)
         return self._reach[name]
 
-    def inputs_of(self, p: Polynomial | Iterable[tuple[Monomial, Fraction]]) -> frozenset[str]:
+    def inputs_of(self, p: Polynomial | Form) -> frozenset[str]:
         """The inputs that a polynomial depends on."""
-        terms = p if isinstance(p, Mapping) else dict(p)
-        return frozenset().union(*(self.reach(name) for monomial in terms for name, _ in monomial))
+        return frozenset().union(*(self.reach(name) for monomial in dict(p) for name, _ in monomial))
 
     def lacking(self, p: Polynomial | Form) -> Iterator[str]:
         """The inputs that nobody gave and without which a polynomial has no value anywhere."""

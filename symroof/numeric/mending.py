@@ -10,15 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from symroof.formula.evaluate import NoValue
+from symroof.formula.evaluate import RELATIONS, NoValue
 from symroof.numeric.graph import Form, Graph
 from symroof.numeric.values import Values, exact
 
 DOUBT = 512 * float(np.finfo(float).eps)
 """The share of the magnitude of its terms by which a sum of floats may be off here: they have a few dozen operations at most."""
 
-ROUNDINGS = {"ceil": np.ceil, "floor": np.floor}
-RELATIONS = frozenset({"<=", ">=", "<", ">", "="})
+ROUNDINGS = ("ceil", "floor")
 
 
 @lru_cache(maxsize=65536)

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from symroof.numeric.blocks import Array, Block, Chunk, Place, Pool
-from symroof.numeric.graph import Form, Graph
+from symroof.numeric.graph import FOLDED, Form, Graph
 from symroof.numeric.layout import Layout, cut
 from symroof.numeric.mending import DOUBT, magnitude, settle
 from symroof.numeric.plan import Plan, bare
-from symroof.numeric.values import exact
+from symroof.numeric.values import HOLDS, exact
 
 NO_LABEL = -1
 
@@ -31,6 +31,10 @@ class Output:
     relation: str | None = None
     labels: tuple[str, ...] = ()
     constant: Any = None
+
+    def moves_with(self, graph: Graph) -> frozenset[str]:
+        """The inputs that move it."""
+        return frozenset().union(*map(graph.inputs_of, self.forms))
 
     @property
     def dtype(self) -> Any:
@@ -64,28 +68,29 @@ class Program:
         varies = {name: frozenset(axis for axis in range(3) if x.shape[axis] != 1) for name, x in zip(self.graph.inputs, seen, strict=True)}
         positive = frozenset(name for name, x in zip(self.graph.inputs, seen, strict=True) if np.min(x) > 0)
         plan = Plan(self.graph, varies, positive, layout.sizes[1] > 1, tuple(form for output in self.outputs for form in output.forms))
+        forms = [tuple(map(plan.best, output.forms)) for output in self.outputs]
         pool = Pool()
         with np.errstate(all="ignore"):
             for part in layout.chunks():
                 own = {name: cut(x, (part, slice(None), slice(None))) for name, x in zip(self.graph.inputs, seen, strict=True)}
                 chunk = Chunk(plan, own)
                 for place in layout.blocks(part):
-                    self._block(chunk, place, part.start, homes, pool)
+                    self._block(chunk, place, part.start, forms, homes, pool)
 
-    def _block(self, chunk: Chunk, place: Place, start: int, homes: Sequence[Array], pool: Pool) -> None:
+    def _block(self, chunk: Chunk, place: Place, start: int, forms: Sequence[tuple[Form, ...]], homes: Sequence[Array], pool: Pool) -> None:
         outer, rows, columns = place
         within = (slice(outer.start - start, outer.stop - start), rows, columns)
         views = [home[place] for home in homes]
-        names = [bare(chunk.plan.best(output.forms[0])) if output.dtype == np.float64 and output.forms else None for output in self.outputs]
+        names = [bare(own[0]) if own and output.dtype == np.float64 else None for output, own in zip(self.outputs, forms, strict=True)]
         direct: dict[str, Array] = {}
         for name, view in zip(names, views, strict=True):
             if name in chunk.plan.order:
                 direct.setdefault(name, view)
         block = Block(chunk, within, tuple(part.stop - part.start for part in place), pool, direct)
         block.run()
-        for output, name, view in zip(self.outputs, names, views, strict=True):
+        for output, own, name, view in zip(self.outputs, forms, names, views, strict=True):
             if name is None or direct.get(name) is not view:
-                Results(block, output, tuple(map(chunk.plan.best, output.forms)), view).write()
+                Results(block, output, own, view).write()
         block.release()
 
 
@@ -116,7 +121,7 @@ class Results:
             off = self.off(form)
             if not least(difference) > off:
                 graph = self.block.plan.graph
-                self._settle(np.abs(difference) <= off, lambda point: HOLDS[relation](exact(graph, point).form(form), 0), False)
+                self._settle(np.abs(difference) <= off, lambda point: FOLDED[relation](exact(graph, point).form(form)), False)
 
     def _label(self) -> None:
         """The place of the largest arm: a running maximum, and whatever comes close to it looked at exactly."""
@@ -144,8 +149,7 @@ class Results:
 
     def _settle(self, doubt: Array, value: Callable[[dict[str, Fraction]], Any], none: float) -> None:
         graph = self.block.plan.graph
-        inputs = sorted(frozenset().union(*(graph.inputs_of(form) for form in self.forms)))
-        settle(self.view, doubt, inputs, self.block.point(), value, none)
+        settle(self.view, doubt, sorted(self.output.moves_with(graph)), self.block.point(), value, none)
 
 
 def largest(graph: Graph, arms: tuple[Form, ...], point: Mapping[str, Fraction]) -> int:
@@ -158,6 +162,3 @@ def largest(graph: Graph, arms: tuple[Form, ...], point: Mapping[str, Fraction])
 def least(x: Array) -> float:
     """The least absolute value; NaN where there is one."""
     return float(np.abs(x).min())
-
-
-HOLDS = {"<=": np.less_equal, ">=": np.greater_equal, "<": np.less, ">": np.greater, "=": np.equal}

@@ -12,11 +12,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from math import comb
 
-from symroof.formula.polynomial import Monomial, Polynomial, constant, merged, plus, power_of, scaled
+from symroof.formula.polynomial import MINUS, ONE_TERM, Monomial, Polynomial, constant, merged, plus, power_of, scaled
 from symroof.numeric.graph import EXTREMES, Graph, number_of
-
-ONE: Polynomial = {(): Fraction(1)}
-MINUS = Fraction(-1)
 
 
 def total(graph: Graph, body: Polynomial, index: str, first: Polynomial, last: Polynomial) -> Polynomial:
@@ -41,7 +38,7 @@ class _Sum:
 
     @property
     def count(self) -> Polynomial:
-        return plus(plus(self.last, scaled(self.first, MINUS)), ONE)
+        return plus(plus(self.last, scaled(self.first, MINUS)), ONE_TERM)
 
     def of(self, body: Polynomial) -> Polynomial:
         """Term by term of the body, each in the best way there is."""
@@ -66,10 +63,10 @@ class _Sum:
         """``1**p + ... + n**p`` as a polynomial in n, by telescoping."""
         sums = [n]
         for p in range(1, exponent + 1):
-            raised = ONE
+            raised = ONE_TERM
             for _ in range(p + 1):
-                raised = self.graph.times(raised, plus(n, ONE))
-            known = scaled(ONE, MINUS)
+                raised = self.graph.times(raised, plus(n, ONE_TERM))
+            known = scaled(ONE_TERM, MINUS)
             for i in range(p):
                 known = plus(known, scaled(sums[i], Fraction(-comb(p + 1, i))))
             sums.append(scaled(plus(raised, known), Fraction(1, p + 1)))
@@ -130,7 +127,7 @@ class _Sum:
         before, after = (b, a) if (rising > 0) == (operation.kind == "max") else (a, b)
         bend = self.graph.operation("cut", scaled(line[0], -1 / rising))
         middle = self.graph.operation("min", self.graph.operation("max", bend, plus(self.first, constant(MINUS))), self.last)
-        parts = ((self.first, middle, before), (plus(middle, ONE), self.last, after))
+        parts = ((self.first, middle, before), (plus(middle, ONE_TERM), self.last, after))
         return _added(_Sum(self.graph, self.index, first, last).of(self.graph.replaced(power_of(name), {kink: arm})) for first, last, arm in parts)
 
 

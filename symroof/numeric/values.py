@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from symroof.formula.evaluate import FUNCTIONS, MOST_TERMS, RELATIONS, NoValue, divide, power
+from symroof.formula.evaluate import MOST_TERMS, NoValue, divide, power
 from symroof.formula.polynomial import Polynomial
-from symroof.numeric.graph import Form, Graph
+from symroof.numeric.graph import FOLDED, Form, Graph
 
 Kernel = Callable[..., Any]
 
@@ -114,6 +114,10 @@ def inverted(x: Any) -> Any:
         return np.where(x == 0, np.nan, np.divide(1.0, x))
 
 
+EXTREME = {"max": np.maximum, "min": np.minimum}
+HOLDS = {"<=": np.less_equal, ">=": np.greater_equal, "<": np.less, ">": np.greater, "=": np.equal}
+
+
 def _extreme(of: np.ufunc) -> Kernel:
     def kernel(first: Any, *others: Any) -> Any:
         for other in others:
@@ -153,8 +157,7 @@ def _geometric(ratio: Any, first: Any, last: Any) -> Any:
 
 
 ARRAYS: dict[str, Kernel] = {
-    "max": _extreme(np.maximum),
-    "min": _extreme(np.minimum),
+    **{kind: _extreme(of) for kind, of in EXTREME.items()},
     "ceil": np.ceil,
     "floor": np.floor,
     "cut": np.floor,
@@ -168,11 +171,7 @@ ARRAYS: dict[str, Kernel] = {
     "void": lambda x: np.where(x == 0, 0.0, np.nan),
     "ramp": _ramp,
     "geometric": _geometric,
-    "<=": lambda x: x <= 0,
-    ">=": lambda x: x >= 0,
-    "<": lambda x: x < 0,
-    ">": lambda x: x > 0,
-    "=": lambda x: x == 0,
+    **{relation: (lambda x, _holds=holds: _holds(x, 0.0)) for relation, holds in HOLDS.items()},
 }
 
 
@@ -219,9 +218,8 @@ def _exact_geometric(ratio: Fraction, first: Fraction, last: Fraction) -> Fracti
 
 
 EXACT: dict[str, Kernel] = {
-    **{name: (lambda *args, _of=function: _of(list(args))) for name, function in FUNCTIONS.items()},
+    **FOLDED,
     "cut": lambda x: Fraction(math.floor(x)),
-    "power": power,
     "form": lambda x: x,
     "guard": _guarded,
     "whole": _whole,
@@ -229,5 +227,4 @@ EXACT: dict[str, Kernel] = {
     "void": _void,
     "ramp": _exact_ramp,
     "geometric": _exact_geometric,
-    **{relation: (lambda difference, _holds=holds: _holds(difference, 0)) for relation, holds in RELATIONS.items()},
 }

@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import Any
 
 from symroof import __version__
-from symroof.formula.parse import parse
 from symroof.formula.tree import Compare, Name, Tree, names
 from symroof.results import Answers
 from symroof.sweeping.axes import Axis
@@ -136,8 +135,8 @@ class Plan:
         known = self._steps.setdefault(case, {})
         if name not in known:
             tree = Name(name) if name in self._moved else self.cases[case].case.stands_for(name)
-            demanded = (inner for condition, _ in getattr(QUANTITIES.get(name), "exists", ()) for inner in names(parse(condition)))
-            known[name] = tree, (*names(tree), *demanded)
+            quantity = QUANTITIES.get(name)
+            known[name] = tree, (*names(tree), *(quantity.demands if quantity else ()))
         return known[name]
 
     @cached_property

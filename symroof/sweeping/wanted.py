@@ -63,8 +63,8 @@ def known_in(cases: Sequence[Answers], names: Sequence[str] | None, axes: Mappin
     if any(cases[0].case.theory.timed(name) for name in wanted) and FITS not in [*wanted, *axes]:
         wanted.append(FITS)
     first = {name: value for name, value in axes.items() if value is not None}
-    ends = [_ends(case, first) for case in cases]
-    lacking = [_lacking(case, wanted, any) for case in ends]
+    looked = [_looked(_ends(case, first), wanted) for case in cases]
+    lacking = [_where(reasons, any) for reasons in looked]
     nowhere = {name: why for name, why in lacking[0].items() if all(name in missing for missing in lacking)}
     if names is not None and (faults := [Problem("sweep", str(why), path=name, hint=_way_out(why)) for name, why in nowhere.items() if name in names]):
         raise InputError(faults)
@@ -75,7 +75,7 @@ def known_in(cases: Sequence[Answers], names: Sequence[str] | None, axes: Mappin
             Problem("sweep", f"none of the usual quantities has a value: {needed}", hint="give a model and a device, or ask for a quantity with -q")
         )
     said = (f"whether a point fits in memory is not known: {nowhere[FITS]}",) if FITS in nowhere else ()
-    none = [{name: str(why) for name, why in _lacking(case, found, all).items()} for case in ends]
+    none = [{name: str(why) for name, why in _where(reasons, all).items() if name in found} for reasons in looked]
     partly = [{name: f"{why} on a part of the grid" for name, why in missing.items() if name in found} for missing in lacking]
     return Known(tuple(found), tuple(none), tuple(partly), said)
 
@@ -101,10 +101,14 @@ def _ends(case: Answers, first: Mapping[str, Any]) -> tuple[Case, ...]:
     return (case.case, case.case.changed(first)) if first else (case.case,)
 
 
-def _lacking(ends: tuple[Case, ...], names: Sequence[str], where: Callable[[Iterable[object]], bool]) -> dict[str, Exception]:
+def _looked(ends: tuple[Case, ...], names: Sequence[str]) -> dict[str, list[Exception | None]]:
+    """What each quantity lacks at each end."""
+    return {name: [_lacks(end, name) for end in ends] for name in names}
+
+
+def _where(looked: Mapping[str, list[Exception | None]], where: Callable[[Iterable[object]], bool]) -> dict[str, Exception]:
     """What lacks an input at any of the ends, or at all of them, with the reason."""
-    found = {name: [_lacks(end, name) for end in ends] for name in names}
-    return {name: next(filter(None, reasons)) for name, reasons in found.items() if where(reasons)}
+    return {name: next(filter(None, reasons)) for name, reasons in looked.items() if where(reasons)}
 
 
 def _lacks(case: Case, name: str) -> Exception | None:

@@ -192,6 +192,10 @@ class Case:
 
     def used(self, name: str) -> tuple[str, ...]:
         """The inputs a value was worked out from, in order of use."""
+        return tuple(found for found in self.leads_to(name) if self.is_input(found))
+
+    def leads_to(self, name: str) -> tuple[str, ...]:
+        """A name and every name that what stands for it leads to here, in order of use."""
         seen: dict[str, None] = {}
 
         def visit(current: str) -> None:
@@ -202,7 +206,7 @@ class Case:
                 visit(inner)
 
         visit(name)
-        return tuple(n for n in seen if self.is_input(n))
+        return tuple(seen)
 
     def is_input(self, name: str) -> bool:
         """Whether a name is given a plain value here rather than worked out."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from symroof.formula.parse import parse
+from symroof.formula.tree import names
 from symroof.theory.symbols import Symbol
 
 COMPUTE_RATE, MEMORY_RATE = "(tp*mfu*peak_flops)", "(tp*mbu*mem_bandwidth)"
@@ -31,6 +33,11 @@ class Quantity(Symbol):
     reference: str = ""
     absent: tuple[tuple[str, str], ...] = ()
     exists: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def demands(self) -> tuple[str, ...]:
+        """The names that the conditions under which it has a value speak of."""
+        return tuple(name for condition, _ in self.exists for name in names(parse(condition)))
 
 
 def declared(group: str, name: str, latex: str, unit: str, meaning: str, definition: str | None = None, **more: object) -> Quantity:

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from symroof.drawing.colours import DASHED
+from symroof.drawing.colours import DASHED, DOTTED, OCHRE, VERMILION
 from symroof.drawing.frame import Frame
 from symroof.formula.evaluate import NoValue
-from symroof.formula.tree import names as tree_names
 from symroof.results import Answers, Result
 from symroof.solution import LIMIT, Solution, whole
 from symroof.solving import solve
@@ -112,16 +111,17 @@ def held(answers: Answers, by: str) -> Limit | None:
 
 def speaks_of(answers: Answers, quantity: str, *names: str) -> bool:
     """Whether a quantity is worked out from all of some others here: a given value or formula may leave them out."""
-    seen: set[str] = set()
+    return set(answers.case.leads_to(quantity)).issuperset(names)
 
-    def visit(name: str) -> None:
-        if name not in seen:
-            seen.add(name)
-            for inner in tree_names(answers.case.stands_for(name)):
-                visit(inner)
 
-    visit(quantity)
-    return seen.issuperset(names)
+def edges(frame: Frame, goal: Fraction | None, memory: Limit | None, ridge: Limit | None) -> None:
+    """The lines that bound a latency over its input: what memory holds, the target, the ridge."""
+    if memory:
+        frame.cut(float(memory.value))
+    if goal is not None:
+        frame.across("target", float(goal), VERMILION, DASHED)
+    if ridge and ridge.real:
+        frame.upright("ridge", float(ridge.value), OCHRE, DOTTED)
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ import math
 from fractions import Fraction
 from itertools import pairwise
 
-from symroof.drawing.colours import BLUE, DASHED, DOTTED, GREY, OCHRE, ORANGE, SKY, VERMILION, WHITE
+from symroof.drawing.colours import BLUE, DOTTED, GREY, OCHRE, ORANGE, SKY, VERMILION, WHITE
 from symroof.drawing.frame import Frame
 from symroof.drawing.places import Area
 from symroof.drawing.scales import even
 from symroof.report.pictures.cases import at_last_step, known
-from symroof.report.pictures.curves import Limit, Line, band, held, limit, speaks_of
+from symroof.report.pictures.curves import Limit, Line, band, edges, held, limit, speaks_of
 from symroof.report.pictures.picture import Picture
 from symroof.report.pictures.sheet import finished, framed, lacking, sheet
 from symroof.report.pictures.words import counted, lines, met, name_regions, regions, requests, ridge_words, seconds, target_word
@@ -90,13 +90,8 @@ def _draw(frame: Frame, there: Answers, line: Line, edges: list[tuple[float, flo
 def _places(frame: Frame, subject: Answers, there: Answers, solved: tuple[Limit | None, ...]) -> None:
     """The lines and signs of what was solved, and of the case itself."""
     memory, target, double, ridge = solved
-    if memory:
-        frame.cut(float(memory.value))
     goal = subject.targets.get("itl")
-    if goal is not None:
-        frame.across("target", float(goal), VERMILION, DASHED)
-    if ridge and ridge.real:
-        frame.upright("ridge", float(ridge.value), OCHRE, DOTTED)
+    edges(frame, goal, memory, ridge)
     x, y = float(there.case.value("context")), float(Fraction(there.result("itl").value))
     first = float(subject.case.value("prompt") + 1) if subject.get("itl_last") else x
     if first < x:

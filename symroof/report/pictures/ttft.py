@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from symroof.drawing.colours import BLUE, DASH_DOT, DASHED, DOTTED, GREY, OCHRE, ORANGE, SKY, VERMILION
+from symroof.drawing.colours import BLUE, DASH_DOT, DOTTED, GREY, OCHRE, ORANGE, SKY, VERMILION
 from symroof.drawing.frame import Frame
 from symroof.drawing.scales import decimal, powers_of_two
-from symroof.report.pictures.curves import Limit, Line, band, curve, held, limit, power_of_two, speaks_of, spread
+from symroof.report.pictures.curves import Limit, Line, band, curve, edges, held, limit, power_of_two, speaks_of, spread
 from symroof.report.pictures.picture import Picture
 from symroof.report.pictures.sheet import finished, framed, lacking, sheet
 from symroof.report.pictures.words import counted, lines, met, name_regions, regions, ridge_words, seconds, target_word
@@ -72,13 +72,8 @@ def _draw(frame: Frame, subject: Answers, line: Line, ridge: Limit | None) -> No
 
 def _places(frame: Frame, subject: Answers, memory: Limit | None, target: Limit | None, ridge: Limit | None) -> None:
     """The lines and signs of what was solved, and of the case itself."""
-    if memory:
-        frame.cut(float(memory.value))
     goal = subject.targets.get("ttft")
-    if goal is not None:
-        frame.across("target", float(goal), VERMILION, DASHED)
-    if ridge and ridge.real:
-        frame.upright("ridge", float(ridge.value), OCHRE, DOTTED)
+    edges(frame, goal, memory, ridge)
     if target and target.real and goal is not None:
         frame.sign(float(target.value), float(goal), "square", VERMILION, 4.5)
     x, y = float(subject.case.value("prompt")), float(Fraction(subject.result("ttft").value))
