@@ -92,6 +92,7 @@ PRECISION = (
     _symbol("kv_bytes_per_element", "b_{kv}", "byte", "bytes of one cached key or value element", "2"),
     _symbol("state_bytes_per_element", "b_s", "byte", "bytes of one element that a recurrence carries from token to token", "4"),
     _symbol("act_bytes_per_element", "b_a", "byte", "bytes of one activation element", "2"),
+    _symbol("link_bytes_per_element", "b_l", "byte", "width of what devices send each other", "2"),
 )
 
 WORKLOAD = (
@@ -125,7 +126,9 @@ HARDWARE = (
     _symbol("mem_capacity", "M", "byte", "memory capacity, one device"),
     _symbol("link_bandwidth", r"\beta_l", "byte/s", "device-to-device bandwidth, one direction, one device"),
     _symbol("link_latency", r"\alpha_l", "s", "fixed time of one collective", "0"),
-    _symbol("network_bandwidth", r"\beta_n", "byte/s", "bandwidth between machines, one direction, one device"),
+    _symbol("node_devices", r"n_{\mathrm{node}}", "device", "devices that the fast link joins: those of a node", "8", counted=True),
+    _symbol("network_bandwidth", r"\beta_n", "byte/s", "bandwidth between nodes, one direction, one device"),
+    _symbol("network_latency", r"\alpha_n", "s", "fixed time of one collective between nodes", "0"),
     _symbol("l2_bandwidth", r"\beta_{L2}", "byte/s", "bandwidth of the L2 cache"),
     _symbol("host_bandwidth", r"\beta_h", "byte/s", "host link bandwidth, one direction, one device"),
     _symbol("disk_bandwidth", r"\beta_d", "byte/s", "rate at which weights are read from storage"),
@@ -141,12 +144,13 @@ HARDWARE = (
 EFFICIENCY = (
     _symbol("mfu", r"\eta_c", "", "achieved share of peak compute", "1", most="1"),
     _symbol("mbu", r"\eta_m", "", "achieved share of peak bandwidth", "1", most="1"),
+    _symbol("link_share", r"\eta_l", "", "achieved share of link bandwidth", "1", most="1"),
     _symbol("step_overhead", "t_0", "s", "fixed cost of a step", "0"),
     _symbol("layer_overhead", "t_l", "s", "fixed cost of a layer in a step", "0"),
     _symbol("kernel_launch", "t_k", "s", "time to launch one kernel", "0"),
     _symbol("kernels_per_layer", "n_k", "", "kernels of one layer", counted=True),
     _symbol("queue_time", "t_q", "s", "wait before the prefill", "0"),
-    _symbol("memory_reserve", "M_0", "byte", "memory kept for activations and the runtime", "0"),
+    _symbol("memory_reserve", "M_0", "byte", "memory of one device kept for activations and the runtime", "0"),
     _symbol("memory_share", r"\eta_M", "", "usable share of memory", "1", most="1"),
 )
 
@@ -155,6 +159,8 @@ PARALLEL = (
     _symbol("pp", "n_p", "device", "pipeline stages", "1", counted=True),
     _symbol("ep", "n_e", "device", "devices that share the experts", "1", counted=True),
     _symbol("dp", "n_d", "device", "copies of the whole group, each with its own requests", "1", counted=True),
+    _symbol("attention_dp", "n_a", "device", "groups of an instance that each hold all but the routed experts and serve their own requests", "1", counted=True),
+    _symbol("prefill_devices", "n_{pf}", "device", "devices that prefill on their own", counted=True),
 )
 
 TARGETS = (
