@@ -54,6 +54,9 @@ def dimension(tree: Tree, of: Callable[[str], Dimension]) -> Dimension:
             case Call("log2", (arg,)):
                 _plain(arg, go, "log2()")
                 return PLAIN
+            case Call("of_largest", args):
+                _agree(args[::2], go)
+                return _agree(args[1::2], go)
             case Call(_, args):
                 return _agree(args, go)
             case Total(body, index, first, last):

@@ -193,6 +193,14 @@ def _extreme(args: list[Any], larger: bool) -> Any:
     return best
 
 
+def _of_largest(args: list[Any]) -> Any:
+    """Of pairs (key, value) the value whose key is largest; a tie goes to the first."""
+    if any(isinstance(arg, Piecewise) for arg in args):
+        raise NotPolynomial("a choice by the index of a sum")
+    keys = args[::2]
+    return args[2 * keys.index(max(keys)) + 1]
+
+
 def _whole(args: list[Any], up: bool) -> Any:
     (x,) = args
     if isinstance(x, Piecewise):
@@ -210,6 +218,7 @@ FUNCTIONS: dict[str, Any] = {
     "floor": lambda args: _whole(args, False),
     "sqrt": _sqrt,
     "log2": _log2,
+    "of_largest": _of_largest,
 }
 
 RELATIONS: dict[str, Any] = {

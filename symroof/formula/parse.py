@@ -29,7 +29,7 @@ from symroof.units import UNITS, UnitError, parse_number, parse_unit, unknown_un
 
 LONGEST, DEEPEST, LARGEST_EXPONENT = 4096, 64, 64
 LARGEST_POWER_OF_TEN = 99  # what numbers may be multiplied to; it can still be written and read back
-FUNCTIONS = {"max": (1, 16), "min": (1, 16), "ceil": (1, 1), "floor": (1, 1), "sqrt": (1, 1), "log2": (1, 1), "sum": (4, 4)}
+FUNCTIONS = {"max": (1, 16), "min": (1, 16), "ceil": (1, 1), "floor": (1, 1), "sqrt": (1, 1), "log2": (1, 1), "of_largest": (2, 64), "sum": (4, 4)}
 """Function names with the least and the largest number of arguments."""
 
 TOKEN = re.compile(
@@ -243,6 +243,8 @@ class Reader:
         if not least <= len(positional) <= most:
             wanted = f"{least}" if least == most else f"{least} to {most}"
             raise FormulaError(f"{token.text}() takes {wanted} arguments, not {len(positional)}", token.column)
+        if token.text == "of_largest" and len(positional) % 2:
+            raise FormulaError("of_largest() takes pairs: what is compared, and the value that goes with it", token.column)
         if token.text == "sum":
             body, index, first, last = positional
             if not isinstance(index, Name):

@@ -46,6 +46,9 @@ def to_sympy(tree: Tree) -> Any:
                 return go(over) / go(under)
             case Pow(base, exponent):
                 return go(base) ** go(exponent)
+            case Call("of_largest", args):
+                keys, values = [go(key) for key in args[::2]], [go(value) for value in args[1::2]]
+                return sympy.Piecewise(*((value, sympy.And(*(key >= other for other in keys))) for key, value in zip(keys, values, strict=True)))
             case Call(function, args):
                 return functions[function](*map(go, args))
             case Total(body, index, first, last):

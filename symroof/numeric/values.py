@@ -156,6 +156,14 @@ def _geometric(ratio: Any, first: Any, last: Any) -> Any:
     return np.where(count > 0, np.where(ratio < 0, np.nan, found), 0.0)
 
 
+def _of_largest(*pairs: Any) -> Any:
+    """Of pairs (key, value) the value whose key is largest; a tie goes to the first."""
+    best, found = pairs[0], pairs[1]
+    for key, value in zip(pairs[2::2], pairs[3::2], strict=True):
+        best, found = np.maximum(best, key), np.where(key > best, value, found)
+    return found
+
+
 ARRAYS: dict[str, Kernel] = {
     **{kind: _extreme(of) for kind, of in EXTREME.items()},
     "ceil": np.ceil,
@@ -163,6 +171,7 @@ ARRAYS: dict[str, Kernel] = {
     "cut": np.floor,
     "sqrt": np.sqrt,
     "log2": _logarithm,
+    "of_largest": _of_largest,
     "power": _power,
     "form": lambda x: x,
     "guard": lambda x, holds: np.where(holds, x, np.nan),

@@ -26,8 +26,8 @@ def _layer_rows(layer: Layer, norm: str) -> Iterator[Row]:
         yield from MIXERS[mixer](layer)
     yield from FEED_FORWARDS[layer.feed_forward](layer)
     if layer.has("layer_input"):
-        yield from gemm("layer_input", "d_model", "d_layer_input")
-        yield from gemm("layer_input", "d_layer_input", "d_model")
+        yield from gemm("layer_input", "d_model", "d_layer_input", cut="outer")
+        yield from gemm("layer_input", "d_layer_input", "d_model", cut="inner")
     if layer.has("altup"):
         yield from _altup()
     if vectors := layer.norms * PLAIN_NORM_VECTORS[norm]:
@@ -35,20 +35,33 @@ def _layer_rows(layer: Layer, norm: str) -> Iterator[Row]:
 
 
 def outer_rows(architecture: Architecture) -> Iterator[Row]:
-    """What stands outside the layers: tables, final norm, head. A tied head multiplies but is stored once."""
-    width = "d_embedding" if architecture.narrow_embedding else "d_model"
+    """What stands outside the layers: tables before them; final norm and head after them. A tied head multiplies but is
+    stored once."""
     rows = "(vocab_size + more_embeddings)" if architecture.more_embeddings else "vocab_size"
-    yield replace(stored("embedding", f"{rows}*{width}"), kept=False)
+    yield replace(stored("embedding", f"{rows}*{_width(architecture)}"), kept=False)
     yield from _around_embedding(architecture)
     if architecture.learned_positions:
         yield stored("positions", "learned_positions*d_model")
+    for row in _after_layers(architecture):
+        yield replace(row, end=row.end or "last")
+
+
+def _width(architecture: Architecture) -> str:
+    return "d_embedding" if architecture.narrow_embedding else "d_model"
+
+
+def _after_layers(architecture: Architecture) -> Iterator[Row]:
+    if architecture.altup:
+        yield from gemm("altup_out", "(altup_inputs - 1)*d_model", "d_model", cut="inner")
+    if architecture.narrow_embedding:
+        yield from gemm("embedding_out", "d_model", "d_embedding", cut="outer")
     if architecture.final_norm and (vectors := PLAIN_NORM_VECTORS[architecture.norm]):
         yield stored("norm", f"{vectors}*d_model")
     if architecture.head_bias:
         yield stored("lm_head", "vocab_size")
-    for row in gemm("lm_head", width, "vocab_size", per="logit_rows"):
-        if not (row.stream == "params" and architecture.tied_embeddings):
-            yield row
+    for row in gemm("lm_head", _width(architecture), "vocab_size", per="logit_rows"):
+        tied = row.stream == "params" and architecture.tied_embeddings
+        yield replace(row, end="tied") if tied else row
 
 
 def _around_embedding(architecture: Architecture) -> Iterator[Row]:
@@ -56,15 +69,13 @@ def _around_embedding(architecture: Architecture) -> Iterator[Row]:
     if architecture.embedding_norm:
         yield stored("norm", f"{PLAIN_NORM_VECTORS[architecture.norm]}*d_model")
     if architecture.narrow_embedding:
-        yield from gemm("embedding_in", "d_embedding", "d_model")
-        yield from gemm("embedding_out", "d_model", "d_embedding")
+        yield from gemm("embedding_in", "d_embedding", "d_model", cut="outer")
     if architecture.layer_inputs:
         yield replace(stored("layer_inputs", "layer_input_vocab*n_layers*d_layer_input"), kept=False)
-        yield from gemm("layer_input_in", "d_model", "n_layers*d_layer_input")
+        yield from gemm("layer_input_in", "d_model", "n_layers*d_layer_input", cut="outer")
         yield stored("norm", "d_layer_input")
     if architecture.altup:
-        yield from gemm("altup_in", "d_model", "(altup_inputs - 1)*d_model")
-        yield from gemm("altup_out", "(altup_inputs - 1)*d_model", "d_model")
+        yield from gemm("altup_in", "d_model", "(altup_inputs - 1)*d_model", cut="outer")
 
 
 def _altup() -> Iterator[Row]:
@@ -76,8 +87,8 @@ def _altup() -> Iterator[Row]:
     yield from product("altup", "d_model*altup_inputs^2", "2*altup_inputs*d_model")
     yield from gemm("altup", "altup_inputs", "altup_inputs")
     yield stored("norm", "3*d_model")
-    yield from gemm("laurel", "d_model", "laurel_rank")
-    yield from gemm("laurel", "laurel_rank", "d_model")
+    yield from gemm("laurel", "d_model", "laurel_rank", cut="outer")
+    yield from gemm("laurel", "laurel_rank", "d_model", cut="inner")
 
 
 PARAMETER_GROUPS = {
@@ -90,6 +101,6 @@ PARAMETER_GROUPS = {
     "ssm_in": "state space", "ssm_x": "state space", "ssm_dt": "state space", "conv": "state space", "scan": "state space", "ssm_out": "state space",
     "gate_up": "feed-forward", "up": "feed-forward", "down": "feed-forward",
     "router": "router", "experts": "experts", "shared_experts": "shared experts", "shared_gate": "router",
-    "norm": "norms", "qk_norm": "norms", "latent_norm": "norms",
+    "norm": "norms", "qk_norm": "norms", "latent_norm": "norms", "mixer_norm": "state space",
 }  # fmt: skip
 """Where an operator's parameters stand in the parameter table."""

@@ -12,10 +12,12 @@ from symroof.formula import build
 from symroof.formula.dual import Dual
 from symroof.formula.evaluate import NotGiven, NoValue, evaluate
 from symroof.formula.parse import parse
-from symroof.formula.tree import Name, Num, Tree, names, substitute
+from symroof.formula.tree import Name, Num, Tree, mentions, names, substitute
+from symroof.theory.devices import whole_of
+from symroof.theory.layout import FREE, layout
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, base_name
-from symroof.theory.theory import Theory, UnknownName
+from symroof.theory.theory import Theory, UnknownName, theory
 from symroof.units import parse_quantity
 
 
@@ -64,9 +66,24 @@ class Case:
     theory: Theory
     given: Mapping[str, Tree]
     numbers: Mapping[str, Any] = field(default_factory=dict)
+    free: frozenset[str] = frozenset()
     _memo: dict[str, Any] = field(default_factory=dict)
     _open: set[str] = field(default_factory=set)
     _moving: dict[str, Case] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.theory = theory(self.theory.architecture, self.theory.assumptions, layout(self.theory.architecture, self._plain))
+
+    def _plain(self, name: str) -> Fraction | str | None:
+        """The number of a name for the layout of devices; whatever is no number may be any."""
+        if name in self.free:
+            return FREE
+        value = self.numbers.get(name)
+        if value is None:
+            tree = self.given.get(name) or default_of(name)
+            return tree.value if isinstance(tree, Num) else None if tree is None else FREE
+        plain = value.value if isinstance(value, Dual) else value
+        return plain if isinstance(plain, Fraction) else FREE
 
     def value(self, name: str) -> Any:
         """The value of an input or quantity, exact.
@@ -113,7 +130,7 @@ class Case:
         """What stands for a name here: the given value, its definition, or its default."""
         if name in self.given:
             return self.given[name]
-        definition = self.theory.definition(name)
+        definition = self._even_share(name) or self.theory.definition(name)
         if definition is not None:
             whole = base_name(name)
             if whole != name and (whole in self.given or whole in self.numbers):
@@ -137,6 +154,13 @@ class Case:
             return self.formula(name) if complete or definition is None or name in self.given else definition
         except (NotGiven, UnknownName):
             return Name(name)
+
+    def _even_share(self, name: str) -> Tree | None:
+        """What a device has of a total that is given: an even share, as nothing says who holds what of it."""
+        whole = whole_of(name)
+        if whole is None or self.theory.layout.single or not (whole in self.given or whole in self.numbers):
+            return None
+        return None if mentions(self.theory.definitions[name], whole) else build.div(Name(whole), self.theory.layout.devices())
 
     def _part(self, whole: str, definition: Tree) -> Tree:
         """The part of one kind of layer of a total that is given: split as the definitions split it."""
@@ -164,8 +188,8 @@ class Case:
 
     def changed(self, changes: Mapping[str, Any]) -> Case:
         """The same case with some values replaced; what does not depend on them keeps its value."""
-        child = Case(self.theory, self.given, {**self.numbers, **changes})
-        if all(isinstance(tree, Num) for tree in self.given.values()):
+        child = Case(self.theory, self.given, {**self.numbers, **changes}, self.free.difference(changes))
+        if child.theory is self.theory and all(isinstance(tree, Num) for tree in self.given.values()):
             leads, untouched = self.theory.ancestry, frozenset(changes).isdisjoint
             child._memo.update([(name, value) for name, value in self._memo.items() if untouched(leads(name))])
         return child

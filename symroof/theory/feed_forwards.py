@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from symroof.theory.architecture import Layer
 from symroof.theory.rows import Row, gemm, matrix, product, stored
@@ -26,12 +27,7 @@ def experts(layer: Layer) -> Iterator[Row]:
     yield from gemm("router", "d_model", "n_experts", bias="n_experts" if layer.has("router_bias") else "")
     matrices = 2 if layer.has("plain_experts") else 3
     width = "d_latent" if layer.has("expert_latent") else "d_model"
-    one = f"{matrices}*{width}*d_expert"
-    yield Row("experts", "params", one, "experts_held")
-    if layer.has("ffn_bias"):
-        yield stored("experts", f"{matrices - 1}*d_expert + {width}", "experts_held")
-    yield Row("experts", "weights", f"{one}*weight_bytes_per_param", "experts_read")
-    yield from product("experts", f"{matrices}*experts_per_token*{width}*d_expert", f"experts_per_token*({_moved(matrices, 'd_expert', width)})")
+    yield from (replace(row, pooled=True) for row in _routed(layer, matrices, width))
     if layer.has("expert_latent"):
         yield from gemm("latent_down", "d_model", "d_latent", bias="d_latent" if layer.has("shared_bias") else "")
         yield from gemm("latent_up", "d_latent", "d_model", bias="d_model" if layer.has("shared_bias") else "")
@@ -41,6 +37,16 @@ def experts(layer: Layer) -> Iterator[Row]:
         yield from product("shared_experts", shared, _moved(matrices, "n_shared_experts*d_shared"))
     if layer.has("shared_gate"):
         yield from gemm("shared_gate", "d_model", "1")
+
+
+def _routed(layer: Layer, matrices: int, width: str) -> Iterator[Row]:
+    """The routed experts: all are held, those that tokens draw are read, each token's multiply."""
+    one = f"{matrices}*{width}*d_expert"
+    yield Row("experts", "params", one, "experts_held")
+    if layer.has("ffn_bias"):
+        yield stored("experts", f"{matrices - 1}*d_expert + {width}", "experts_held")
+    yield Row("experts", "weights", f"{one}*weight_bytes_per_param", "experts_read")
+    yield from product("experts", f"{matrices}*experts_per_token*{width}*d_expert", f"experts_per_token*({_moved(matrices, 'd_expert', width)})")
 
 
 def _moved(matrices: int, inner: str, width: str = "d_model") -> str:

@@ -11,10 +11,6 @@ from symroof.theory.rows import Row, gemm, matrix, product, stored
 CORE = "attention"
 SCAN = "scan"
 
-HEADS = "min(tp, n_kv_heads)"
-"""Into how many parts devices can split a cache of heads; a latent one they each hold whole."""
-
-
 def gqa(layer: Layer) -> Iterator[Row]:
     """Grouped-query attention; multi-head and multi-query are its ends.
 
@@ -41,7 +37,7 @@ def gqa(layer: Layer) -> Iterator[Row]:
         yield stored(CORE, "2")
     if layer.has("sinks"):
         yield stored(CORE, "n_heads")
-    cache = Row(CORE, "kv", f"{kept}*kv_bytes_per_element", "span", reaching=True, split=HEADS)
+    cache = Row(CORE, "kv", f"{kept}*kv_bytes_per_element", "span", reaching=True)
     yield from _core(f"2 FLOP*n_heads*({both})" if layer.has("value_dim") else "4 FLOP*n_heads*head_dim", f"n_heads*({both})" if layer.has("value_dim") else "2*n_heads*head_dim")  # fmt: skip
     yield replace(cache, stream="kv_again") if layer.has("shares_kv") else cache
     yield from gemm("attention_out", result, "d_model", bias="d_model" if layer.has("out_bias") else "")
@@ -110,30 +106,36 @@ def _latent_core() -> Iterator[Row]:
     yield Row(CORE, "kv_again", f"({wide} - {LATENT})*kv_bytes_per_element", "span", reaching=True, when=EXPANDED)
 
 
-def _recurrence(inputs: str, outputs: str, conv: str, state: str, flops: str, held: str, layer: Layer) -> Iterator[Row]:
+def _recurrence(inputs: str, outputs: str, conv: str, state: str, flops: str, held: str, norm: str, layer: Layer, cut: bool = False) -> Iterator[Row]:
     """A projection in, a short convolution, a scan over a state of fixed size, a projection out.
 
     The scan in its recurrent form: an outer product added to the state and a product with it, a multiply-add each per
     element; gates and decays are elementwise. The state is read and written by every pass: the last inputs of the
-    convolution, ``d_conv`` of them as transformers keeps them, and what the scan carries.
+    convolution, ``d_conv`` of them as transformers keeps them, and what the scan carries. Devices share it out by heads or
+    channels; ``cut`` where the channels are those of the residual.
     """
-    yield from gemm("ssm_in", "d_model", inputs, bias=f"({inputs})" if layer.has("state_in_bias") else "")
+    yield from gemm("ssm_in", "d_model", inputs, bias=f"({inputs})" if layer.has("state_in_bias") else "", cut="outer" if cut else "")
     if conv:
-        yield from matrix("conv", f"({conv})*d_conv", f"({conv})" if layer.has("conv_bias") else "")
-        yield Row("conv", "flops", f"2 FLOP*({conv})*d_conv", "tokens")
-        yield Row("conv", "state", f"({conv})*d_conv*act_bytes_per_element", "state_moves")
+        taps = f"({conv})*d_conv"
+        own = f"{taps}/tp" if cut else ""
+        yield from matrix("conv", taps, f"({conv})" if layer.has("conv_bias") else "", own)
+        yield Row("conv", "flops", f"2 FLOP*{taps}", "tokens", own=f"2 FLOP*{own}" if cut else "")
+        yield Row("conv", "state", f"{taps}*act_bytes_per_element", "state_moves", own=f"{own}*act_bytes_per_element" if cut else "")
     if held:
         yield stored(SCAN, held)
+    if norm:
+        yield stored("mixer_norm", norm)
     if flops:
         yield Row(SCAN, "flops", flops, "tokens")
         yield Row(SCAN, "state", state, "state_moves")
-    yield from gemm("ssm_out", outputs, "d_model", bias="d_model" if layer.has("state_out_bias") else "")
+    yield from gemm("ssm_out", outputs, "d_model", bias="d_model" if layer.has("state_out_bias") else "", cut="inner" if cut else "")
 
 
 def mamba(layer: Layer) -> Iterator[Row]:
     """Selective state space (Gu and Dao 2023, arXiv 2312.00752): a state of ``d_state`` for each of ``d_inner`` channels."""
-    held = "d_inner*d_state + d_inner" + (" + dt_rank + 2*d_state" if layer.has("mixer_norm") else "")
-    yield from _recurrence("2*d_inner", "d_inner", "d_inner", "d_inner*d_state*state_bytes_per_element", "4 FLOP*d_inner*d_state", held, layer)
+    norm = "dt_rank + 2*d_state" if layer.has("mixer_norm") else ""
+    state, flops = "d_inner*d_state*state_bytes_per_element", "4 FLOP*d_inner*d_state"
+    yield from _recurrence("2*d_inner", "d_inner", "d_inner", state, flops, "d_inner*d_state + d_inner", norm, layer)
     yield from gemm("ssm_x", "d_inner", "dt_rank + 2*d_state")
     yield from gemm("ssm_dt", "dt_rank", "d_inner", bias="d_inner")
 
@@ -141,8 +143,8 @@ def mamba(layer: Layer) -> Iterator[Row]:
 def mamba2(layer: Layer) -> Iterator[Row]:
     """State-space duality (Dao and Gu 2024, arXiv 2405.21060): one decay a head, keys and queries shared by groups."""
     conv = "d_inner + 2*ssm_groups*d_state"
-    held = "3*ssm_heads" + (" + d_inner" if layer.has("mixer_norm") else "")
-    yield from _recurrence(f"d_inner + {conv} + ssm_heads", "d_inner", conv, "d_inner*d_state*state_bytes_per_element", "4 FLOP*d_inner*d_state", held, layer)
+    state, flops = "d_inner*d_state*state_bytes_per_element", "4 FLOP*d_inner*d_state"
+    yield from _recurrence(f"d_inner + {conv} + ssm_heads", "d_inner", conv, state, flops, "3*ssm_heads", "d_inner" if layer.has("mixer_norm") else "", layer)
 
 
 LINEAR_STATE = "linear_value_heads*linear_key_dim*linear_value_dim"
@@ -154,9 +156,8 @@ def gated_delta(layer: Layer) -> Iterator[Row]:
     conv = "2*linear_key_heads*linear_key_dim + linear_value_heads*linear_value_dim"
     values = "linear_value_heads*linear_value_dim"
     inputs = f"{conv} + {values} + 2*linear_value_heads"
-    yield from _recurrence(
-        inputs, values, conv, f"{LINEAR_STATE}*state_bytes_per_element", f"6 FLOP*{LINEAR_STATE}", "2*linear_value_heads + linear_value_dim", layer
-    )
+    state, flops = f"{LINEAR_STATE}*state_bytes_per_element", f"6 FLOP*{LINEAR_STATE}"
+    yield from _recurrence(inputs, values, conv, state, flops, "2*linear_value_heads", "linear_value_dim", layer)
 
 
 def linear(layer: Layer) -> Iterator[Row]:
@@ -164,12 +165,12 @@ def linear(layer: Layer) -> Iterator[Row]:
     gated. Its state is kept at the width of activations."""
     values = "linear_value_heads*linear_value_dim"
     inputs = f"2*linear_key_heads*linear_key_dim + 2*{values}"
-    yield from _recurrence(inputs, values, "", f"{LINEAR_STATE}*act_bytes_per_element", f"4 FLOP*{LINEAR_STATE}", values, layer)
+    yield from _recurrence(inputs, values, "", f"{LINEAR_STATE}*act_bytes_per_element", f"4 FLOP*{LINEAR_STATE}", "", values, layer)
 
 
 def short_conv(layer: Layer) -> Iterator[Row]:
     """A gated short convolution alone (LFM2): its state is the last tokens of its window."""
-    yield from _recurrence("3*d_model", "d_model", "d_model", "", "", "", layer)
+    yield from _recurrence("3*d_model", "d_model", "d_model", "", "", "", "", layer, cut=True)
 
 
 MIXERS = {"gqa": gqa, "mla": mla, "mamba": mamba, "mamba2": mamba2, "linear": linear, "gated_delta": gated_delta, "conv": short_conv}

@@ -14,7 +14,10 @@ from symroof.theory.table import Cell
 
 @dataclass(frozen=True)
 class Operator:
-    """One operator of one layer kind in one step: its work and its traffic, per layer, and how many layers."""
+    """One operator of one layer kind in one step: its work and its traffic, per layer, and how many layers.
+
+    ``flops``, ``bytes`` and ``streams`` are of the whole model; ``device_flops`` and ``device_bytes`` of one device.
+    """
 
     name: str
     layer: str
@@ -22,16 +25,18 @@ class Operator:
     flops: Tree
     bytes: Tree
     streams: tuple[tuple[str, Tree], ...]
+    device_flops: Tree
+    device_bytes: Tree
 
     @property
     def compute_time(self) -> Tree:
         """The time of one layer's FLOPs alone."""
-        return build.div(self.flops, parse(COMPUTE_RATE))
+        return build.div(self.device_flops, parse(COMPUTE_RATE))
 
     @property
     def memory_time(self) -> Tree:
         """The time of one layer's bytes alone."""
-        return build.div(self.bytes, parse(MEMORY_RATE))
+        return build.div(self.device_bytes, parse(MEMORY_RATE))
 
     @property
     def roofline_time(self) -> Tree:
@@ -39,44 +44,52 @@ class Operator:
         return build.mul(self.count, build.call("max", self.compute_time, self.memory_time))
 
 
-def _of_streams(operators: Iterable[Operator], wanted: Callable[[str], bool]) -> Tree:
+def _of_streams(operators: Iterable[Operator], belongs: Callable[[str], bool]) -> Tree:
     """What some operators do or move, stream by stream, what layers share written once."""
     by_stream: dict[str, dict[Tree, list[Tree]]] = {}
     for operator in operators:
         for stream, amount in operator.streams:
-            if wanted(stream):
+            if belongs(stream):
                 by_stream.setdefault(stream, {}).setdefault(operator.count, []).append(amount)
-    return build.add(ZERO, *(build.factored(*(build.mul(n, build.factored(*found)) for n, found in counted.items())) for counted in by_stream.values()))
+    return build.add(ZERO, *(build.factored(*(build.mul(n, build.factored(*parts)) for n, parts in counted.items())) for counted in by_stream.values()))
 
 
-def _flops(operators: list[Operator]) -> Tree:
-    return _of_streams(operators, lambda stream: stream == "flops")
-
-
-def _bytes(operators: list[Operator]) -> Tree:
-    return _of_streams(operators, lambda stream: stream != "flops")
+def _over_layers(operators: Iterable[Operator], amount: Callable[[Operator], Tree]) -> Tree:
+    return build.add(ZERO, *(build.mul(operator.count, amount(operator)) for operator in operators))
 
 
 PARTS: dict[str, Callable[[list[Operator]], Tree]] = {
-    "flops": _flops,
-    "bytes": _bytes,
-    "compute_time": lambda found: build.div(_flops(found), parse(COMPUTE_RATE)),
-    "memory_time": lambda found: build.div(_bytes(found), parse(MEMORY_RATE)),
-    "roofline_time": lambda found: build.add(ZERO, *(operator.roofline_time for operator in found)),
+    "flops": lambda some: _of_streams(some, lambda stream: stream == "flops"),
+    "bytes": lambda some: _of_streams(some, lambda stream: stream != "flops"),
+    "compute_time": lambda some: build.div(_over_layers(some, lambda operator: operator.device_flops), parse(COMPUTE_RATE)),
+    "memory_time": lambda some: build.div(_over_layers(some, lambda operator: operator.device_bytes), parse(MEMORY_RATE)),
+    "roofline_time": lambda some: build.add(ZERO, *(operator.roofline_time for operator in some)),
 }
 """What of a step is the sum of its operators': the quantity's name after the step's, and an operator's share of it."""
 
+Amount = Callable[[Cell], Tree]
 
-def operators(counted: Iterable[Cell], amount_of: Callable[[Cell], Tree]) -> Iterator[Operator]:
-    """The operators of a step from the cells that count in it; ``amount_of`` gives a cell's FLOPs or bytes in one layer."""
+
+def operators(counted: Iterable[Cell], whole: Amount, device: Amount) -> Iterator[Operator]:
+    """The operators of a step from the cells that count in it; ``whole`` gives a cell's FLOPs or bytes in one layer, ``device``
+    what one device has of them."""
     by_operator: dict[tuple[str, str], list[Cell]] = {}
     for cell in counted:
         by_operator.setdefault((cell.operator, cell.layer), []).append(cell)
-    for (name, layer), found in by_operator.items():
-        shared = found[0].count if len({cell.count for cell in found}) == 1 else None
-        streams: dict[str, Tree] = {}
-        for cell in found:
-            amount = amount_of(cell) if shared is not None else build.mul(cell.count, amount_of(cell))
-            streams[cell.stream] = build.add(streams.get(cell.stream, ZERO), amount)
-        moved = build.add(ZERO, *(tree for stream, tree in streams.items() if stream != "flops"))
-        yield Operator(name, layer, shared or ONE, streams.get("flops", ZERO), moved, tuple(streams.items()))
+    for (name, layer), cells in by_operator.items():
+        count = cells[0].count if len({cell.count for cell in cells}) == 1 else ONE
+
+        def summed(amount: Amount, belongs: Callable[[str], bool], cells: list[Cell] = cells, count: Tree = count) -> Tree:
+            return build.add(ZERO, *(amount(c) if c.count == count else build.mul(c.count, amount(c)) for c in cells if belongs(c.stream)))
+
+        streams = {stream: summed(whole, lambda other, stream=stream: other == stream) for stream in dict.fromkeys(cell.stream for cell in cells)}  # type: ignore[misc]
+        amounts = [summed(amount, belongs) for amount in (whole, device) for belongs in (_computes, _moves)]
+        yield Operator(name, layer, count, amounts[0], amounts[1], tuple(streams.items()), amounts[2], amounts[3])
+
+
+def _computes(stream: str) -> bool:
+    return stream == "flops"
+
+
+def _moves(stream: str) -> bool:
+    return stream != "flops"

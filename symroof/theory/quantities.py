@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from symroof.theory.quantity import COMPUTE_RATE, MEMORY_RATE, Quantity
 from symroof.theory.quantity import declared as _q
-from symroof.theory.serving import ALL_REDUCE, ALL_TO_ALL, MESSAGE, SEND, SERVING, STAGES
+from symroof.theory.serving import SERVING
 from symroof.theory.steps import DRIVERS, EXPERTS_READ, STEPS
 
 ROOFLINE = "Williams, Waterman, Patterson 2009, Roofline"
@@ -31,7 +31,7 @@ DEVICE = (
     _q("device", "gemm_bytes", "Q_g", "byte", "bytes of one matrix product: the matrix once, rows in and out once",
        "gemm_k*gemm_n*weight_bytes_per_param + gemm_m*(gemm_k + gemm_n)*act_bytes_per_element"),
     _q("device", "gemm_intensity", "I_g", "FLOP/byte", "intensity of one matrix product", "gemm_flops/gemm_bytes"),
-    _q("device", "group_price", "p_g", "USD/s", "price of the devices that hold one copy of the model", "price*tp*pp", absent=STAGES, written_in="USD/hour"),
+    _q("device", "group_price", "p_g", "USD/s", "price of the devices of one instance", "price*instance_devices", written_in="USD/hour"),
 )  # fmt: skip
 
 MODEL = (
@@ -46,6 +46,8 @@ MODEL = (
     _q("model", "fixed_weight_bytes", "W_f", "byte", "weights every step streams, whatever its tokens: all but the experts"),
     _q("model", "expert_weight_bytes", "W_e", "byte", "weights of one expert, over all layers that have experts"),
     _q("model", "quantized_params", "P_q", "parameter", "parameters in quantized matrices; norms, biases and what a checkpoint keeps are not among them"),
+    _q("model", "expert_flops_per_token", r"\varphi_x", "FLOP/token", "FLOPs of one token in its routed experts"),
+    _q("model", "expert_activation_bytes_per_token", "A_x", "byte/token", "activations one token reads and writes in its routed experts"),
     _q("model", "expert_layers", "L_e", "", "layers that have experts", counted=True),
     _q("model", "layer_weight_bytes", "W_L", "byte", "streamed weights of one layer on average", "(weight_bytes_read - d_model*vocab_size*weight_bytes_per_param)/n_layers"),
     _q("model", "kv_bytes_per_token", r"\kappa", "byte/token", "cache of one token over all layers", reference="Pope et al. 2022, Efficiently Scaling Transformer Inference"),
@@ -77,15 +79,21 @@ MEMORY = (
         "paged": "kv_cache_bytes(context = ceil(peak_context/block_size)*block_size)",
         "unified": "batch*peak_context*kv_bytes_per_token",
     }),
-    _q("memory", "memory_bytes", "M_u", "byte", "weights, cache at the longest context, recurrent state, reserve", "weight_bytes + peak_kv_cache_bytes + state_bytes + memory_reserve"),
-    _q("memory", "usable_memory", "M_a", "byte", "memory of the group that may be used", "tp*pp*memory_share*mem_capacity", absent=STAGES),
-    _q("memory", "memory_utilization", "u_M", "", "used share of the group's memory", "memory_bytes/(tp*pp*mem_capacity)", absent=STAGES),
-    _q("memory", "fits", r"\mathrm{fits}", "", "whether everything resident fits", "memory_bytes <= usable_memory"),
+    _q("memory", "copied_weight_bytes", "W_c", "byte", "resident weights that each of the tp devices holds whole: norms, routers, latent projections"),
+    _q("memory", "weight_bytes_per_device", "W_1", "byte", "resident weights on the fullest device, copies included"),
+    _q("memory", "kv_cache_bytes_per_device", r"\mathrm{KV}_1", "byte", "cache on the fullest device at the context; heads are copied where there are more devices than heads, and a latent cache always is"),
+    _q("memory", "state_bytes_per_device", r"\Psi_1", "byte", "recurrent states on the fullest device"),
+    _q("memory", "peak_kv_cache_bytes_per_device", r"\mathrm{KV}_{1,max}", "byte", "cache on the fullest device at the longest context", "kv_cache_bytes_per_device(context = peak_context)"),
+    _q("memory", "memory_bytes_per_device", "M_1", "byte", "weights, cache at the longest context, recurrent state and reserve of the fullest device",
+       "weight_bytes_per_device + peak_kv_cache_bytes_per_device + state_bytes_per_device + memory_reserve"),
+    _q("memory", "memory_bytes", "M_u", "byte", "the same on all devices of an instance, each counted as the fullest: copies count", "memory_bytes_per_device*instance_devices"),
+    _q("memory", "usable_memory", "M_a", "byte", "memory of an instance that may be used", "instance_devices*memory_share*mem_capacity"),
+    _q("memory", "memory_utilization", "u_M", "", "used share of the fullest device's memory", "memory_bytes_per_device/mem_capacity"),
+    _q("memory", "fits", r"\mathrm{fits}", "", "whether everything resident fits the fullest device", "memory_bytes_per_device <= memory_share*mem_capacity"),
     _q("memory", "free_memory", "M_f", "byte", "usable memory left over; negative where it does not fit", "usable_memory - memory_bytes"),
+    _q("memory", "request_bytes_per_device", "M_{r}", "byte", "what one request keeps on a device at its longest context", "kv_cache_bytes_per_device(batch = 1, context = peak_context) + state_bytes_per_device(batch = 1)"),
     _q("memory", "concurrency", "B_{max}", "request", "requests whose longest caches fit beside the weights",
-       "max(floor((usable_memory - weight_bytes - memory_reserve)/(kv_cache_bytes(batch = 1, context = peak_context) + state_bytes/batch)), 0)", counted=True),
-    _q("memory", "weight_bytes_per_device", "W_1", "byte", "resident weights on one device", "weight_bytes/tp"),
-    _q("memory", "kv_cache_bytes_per_device", r"\mathrm{KV}_1", "byte", "cache on one device; heads are copied where there are more devices than heads, and a latent cache always is"),
+       "attention_dp*max(floor((memory_share*mem_capacity - memory_reserve - weight_bytes_per_device)/request_bytes_per_device), 0)", counted=True),
     _q("memory", "load_time", "t_{load}", "s", "time to read the weights from storage", "weight_bytes/disk_bandwidth"),
 )  # fmt: skip
 
@@ -95,32 +103,31 @@ STEP = (
     _q("{step}", "{step}_flops", r"\Phi_{{{step}}}", "FLOP", "FLOPs of the pass"),
     _q("{step}", "{step}_bytes", "Q_{{{step}}}", "byte", "bytes the pass moves"),
     _q("{step}", "{step}_intensity", "I_{{{step}}}", "FLOP/byte", "FLOPs per byte of the pass", "{step}_flops/{step}_bytes", reference=ROOFLINE),
-    _q("{step}", "{step}_compute_time", "t^{{c}}_{{{step}}}", "s", "time of the FLOPs alone", "{step}_flops/" + COMPUTE_RATE),
-    _q("{step}", "{step}_memory_time", "t^{{m}}_{{{step}}}", "s", "time of the bytes alone", "{step}_bytes/" + MEMORY_RATE),
+    _q("{step}", "{step}_compute_time", "t^{{c}}_{{{step}}}", "s", "time of the FLOPs alone", "{step}_flops_per_device/" + COMPUTE_RATE),
+    _q("{step}", "{step}_memory_time", "t^{{m}}_{{{step}}}", "s", "time of the bytes alone", "{step}_bytes_per_device/" + MEMORY_RATE),
     _q("{step}", "{step}_roofline_time", "t^{{r}}_{{{step}}}", "s", "time under the roofline", switch="roofline", reference=ROOFLINE, variants={
         "aggregate": "max({step}_compute_time, {step}_memory_time)",
         "per_operator": "",
         "no_overlap": "{step}_compute_time + {step}_memory_time",
     }),
-    _q("{step}", "{step}_link_time", "t^{{l}}_{{{step}}}", "s", "time devices spend on sending to each other: all-reduces, stages, experts",
-       "all_reduces*" + ALL_REDUCE.format(message=MESSAGE)
-       + " + (pp - 1)*" + SEND.format(message=MESSAGE)
-       + " + 2*expert_layers*" + ALL_TO_ALL.format(message=MESSAGE), absent=STAGES),
+    _q("{step}", "{step}_link_time", "t^{{l}}_{{{step}}}", "s", "time devices spend on sending to each other: all-reduces, stages, experts"),
+    _q("{step}", "{step}_busy_time", "t^{{b}}_{{{step}}}", "s", "time of the pass on devices and links", "{step}_roofline_time + {step}_link_time"),
     _q("{step}", "{step}_overhead", "t^{{o}}_{{{step}}}", "s", "fixed costs of the pass", switch="launches", absent=(("kernel_launch", "0"),), variants={
         "exposed": "step_overhead + layer_overhead*n_layers + kernel_launch*kernels",
-        "hidden": "max(step_overhead + layer_overhead*n_layers, kernel_launch*kernels - {step}_roofline_time - {step}_link_time)",
+        "hidden": "max(step_overhead + layer_overhead*n_layers, kernel_launch*kernels - {step}_busy_time)",
         "graph": "step_overhead + layer_overhead*n_layers + kernel_launch",
     }),
     _q("{step}", "{step}_bound", "b_{{{step}}}", "", "the largest single term of the pass",
        "largest(compute = {step}_compute_time, memory = {step}_memory_time, link = {step}_link_time, overhead = {step}_overhead)"),
-    _q("{step}", "{step}_flops_per_device", r"\Phi^1_{{{step}}}", "FLOP", "FLOPs of the pass on one device", "{step}_flops/tp"),
+    _q("{step}", "{step}_flops_per_device", r"\Phi^1_{{{step}}}", "FLOP", "FLOPs of the fullest device, copies included"),
+    _q("{step}", "{step}_bytes_per_device", "Q^1_{{{step}}}", "byte", "bytes of the fullest device, copies included"),
 )  # fmt: skip
 
 LATENCY = (
-    _q("latency", "all_reduces", "n_{ar}", "", "all-reduces of a pass: two a layer where a layer is split", "min(2, 2*(tp - 1))*n_layers"),
-    _q("latency", "prefill_time", r"t_{\mathrm{prefill}}", "s", "time of the prefill pass", "prefill_roofline_time + prefill_link_time"),
+    _q("latency", "all_reduces", "n_{ar}", "", "all-reduces of a pass inside a group: two a layer where a layer is split"),
+    _q("latency", "prefill_time", r"t_{\mathrm{prefill}}", "s", "time of the prefill pass", "prefill_busy_time"),
     _q("latency", "ttft", r"\mathrm{TTFT}", "s", "time to first token", "queue_time + prefill_time + prefill_overhead"),
-    _q("latency", "itl", r"\mathrm{ITL}", "s", "inter-token latency: one decode step at the context", "decode_roofline_time + decode_link_time + decode_overhead"),
+    _q("latency", "itl", r"\mathrm{ITL}", "s", "inter-token latency: one decode step at the context", "decode_busy_time + decode_overhead"),
     _q("latency", "response_steps", "n_s", "", "decode steps of a response", switch="decode_steps", variants={"output_minus_one": "output - 1", "output": "output"}, counted=True),
     _q("latency", "decode_time", r"t_{\mathrm{decode}}", "s", "all decode steps of a response, each with its own maximum", switch="kv_growth", variants={
         "growing": "sum(itl(context = prompt + step), step, 1, response_steps)",
@@ -139,14 +146,14 @@ LATENCY = (
 RATE = (
     _q("rate", "prefill_throughput", r"X_{\mathrm{prefill}}", "token/s", "prompt tokens computed per second", "prefill_tokens/prefill_time"),
     _q("rate", "decode_throughput", r"X_{\mathrm{decode}}", "token/s", "output tokens per second of the whole batch", "batch/itl"),
-    _q("rate", "decode_throughput_per_device", r"X^1_{\mathrm{decode}}", "token/s", "output tokens per second of the whole batch, for each device of the group", "decode_throughput/(tp*pp)", absent=STAGES),
+    _q("rate", "decode_throughput_per_device", r"X^1_{\mathrm{decode}}", "token/s", "output tokens per second of the whole batch, for each device of the instance", "decode_throughput/instance_devices"),
     _q("rate", "user_rate", r"X_{\mathrm{user}}", "token/s", "output tokens per second of one user", "1/itl"),
     _q("rate", "request_throughput", r"X_{\mathrm{request}}", "request/s", "responses per second while decoding", "decode_throughput/output"),
     _q("rate", "phase_ratio", r"r_{p/d}", "", "prefill rate over decode rate, token for token", "prefill_throughput/decode_throughput"),
-    _q("rate", "prefill_mfu", r"\mathrm{MFU}_{\mathrm{prefill}}", "", "achieved share of peak compute in the prefill", "prefill_flops/(prefill_time*tp*peak_flops)", reference=PALM),
-    _q("rate", "prefill_mbu", r"\mathrm{MBU}_{\mathrm{prefill}}", "", "achieved share of peak bandwidth in the prefill", "prefill_bytes/(prefill_time*tp*mem_bandwidth)"),
-    _q("rate", "decode_mfu", r"\mathrm{MFU}_{\mathrm{decode}}", "", "achieved share of peak compute in a decode step", "decode_flops/(itl*tp*peak_flops)", reference=PALM),
-    _q("rate", "decode_mbu", r"\mathrm{MBU}_{\mathrm{decode}}", "", "achieved share of peak bandwidth in a decode step", "decode_bytes/(itl*tp*mem_bandwidth)"),
+    _q("rate", "prefill_mfu", r"\mathrm{MFU}_{\mathrm{prefill}}", "", "achieved share of peak compute in the prefill", "prefill_flops/(prefill_time*instance_devices*peak_flops)", reference=PALM),
+    _q("rate", "prefill_mbu", r"\mathrm{MBU}_{\mathrm{prefill}}", "", "achieved share of peak bandwidth in the prefill", "prefill_bytes/(prefill_time*instance_devices*mem_bandwidth)"),
+    _q("rate", "decode_mfu", r"\mathrm{MFU}_{\mathrm{decode}}", "", "achieved share of peak compute in a decode step", "decode_flops/(itl*instance_devices*peak_flops)", reference=PALM),
+    _q("rate", "decode_mbu", r"\mathrm{MBU}_{\mathrm{decode}}", "", "achieved share of peak bandwidth in a decode step", "decode_bytes/(itl*instance_devices*mem_bandwidth)"),
 )  # fmt: skip
 
 ATTENTION = (
@@ -162,10 +169,24 @@ ATTENTION = (
 )  # fmt: skip
 
 MONEY = (
-    _q("money", "cost_per_mtok", "c_{1M}", "USD", "price of a million output tokens, decode only", "price*tp*pp*10^6/decode_throughput", absent=STAGES),
-    _q("money", "cost_per_request", "c_r", "USD", "price of one response's share of the devices, prefill included", "price*tp*pp*(prefill_time/prefill_batch + decode_time/batch)", absent=STAGES),
-    _q("money", "energy_per_token", "E_t", "J/token", "energy of an output token: a bound, from the devices' power limit", "power*tp*pp/decode_throughput", absent=STAGES),
+    _q("money", "cost_per_mtok", "c_{1M}", "USD", "price of a million output tokens, decode only", "price*instance_devices*10^6/decode_throughput"),
+    _q("money", "cost_per_request", "c_r", "USD", "price of one response's share of the devices, prefill included", "price*instance_devices*(prefill_time/prefill_batch + decode_time/batch)"),
+    _q("money", "energy_per_token", "E_t", "J/token", "energy of an output token: a bound, from the devices' power limit", "power*instance_devices/decode_throughput"),
 )  # fmt: skip
+
+
+COEFFICIENTS = (
+    "linear_flops_per_token", "attention_flops_per_pair", "expansion_flops_per_token", "head_flops_per_row", "weight_bytes_read", "fixed_weight_bytes",
+    "expert_weight_bytes", "kv_bytes_per_token", "kv_bytes_read_again_per_token", "state_bytes_per_request", "activation_bytes_per_token",
+    "expansion_bytes_per_token", "score_bytes_per_pair", "head_activation_bytes_per_row",
+)  # fmt: skip
+"""Coefficients of the operator table, of which a device can have a part that is no even share."""
+
+SHARES_OF_A_DEVICE = tuple(
+    replace(q, name=f"{q.name}_per_device", latex=f"{q.latex}^1", meaning=f"{q.meaning}: of that on one device", reference="")
+    for q in MODEL
+    if q.name in COEFFICIENTS
+)
 
 
 def _steps() -> Iterator[Quantity]:
@@ -183,4 +204,4 @@ def _steps() -> Iterator[Quantity]:
             )
 
 
-QUANTITIES: dict[str, Quantity] = {q.name: q for q in (*DEVICE, *MODEL, *MEMORY, *_steps(), *LATENCY, *RATE, *ATTENTION, *MONEY, *SERVING)}
+QUANTITIES: dict[str, Quantity] = {q.name: q for q in (*DEVICE, *MODEL, *SHARES_OF_A_DEVICE, *MEMORY, *_steps(), *LATENCY, *RATE, *ATTENTION, *MONEY, *SERVING)}

@@ -8,8 +8,8 @@ from symroof.formula.parse import parse
 from symroof.formula.tree import names
 from symroof.theory.symbols import Symbol
 
-COMPUTE_RATE, MEMORY_RATE = "(tp*mfu*peak_flops)", "(tp*mbu*mem_bandwidth)"
-"""What the group reaches: FLOPs and bytes over these are times, of a pass and of an operator alike."""
+COMPUTE_RATE, MEMORY_RATE = "(mfu*peak_flops)", "(mbu*mem_bandwidth)"
+"""What one device reaches: FLOPs and bytes over these are times, of a pass and of an operator alike."""
 
 
 @dataclass(frozen=True)

@@ -122,6 +122,8 @@ class Ranges:
                 return 0 if still else None
             case Call("max" | "min" as function, args):
                 return _combined([self.direction(arg, by) for arg in self._winners(args, function == "max")])
+            case Call("of_largest", args):
+                return 0 if all(self.direction(arg, by) == 0 for arg in args) else None
             case Call(_, (arg,)):
                 return self.direction(arg, by)
             case Total(body, index, first, last):
@@ -225,6 +227,8 @@ class Ranges:
                 return all(self.nonnegative(part) for part in parts)
             case Call("max", parts):
                 return any(self.nonnegative(part) for part in parts)
+            case Call("of_largest", parts):
+                return all(self.nonnegative(part) for part in parts[1::2])
             case Call(_, (arg,)):
                 return self.nonnegative(arg)
             case Div(a, b) | Pow(a, b):

@@ -22,7 +22,9 @@ class Row:
         phase: ``prompt`` or ``token`` where it is so only of segments that read a prompt, or that write tokens.
         when: switch values under which it stands.
         kept: whether its parameters are never quantized: norms, biases, tables of scalars.
-        split: into how many parts devices can split a cache.
+        own: what one of ``tp`` devices holds or does of it, where that does not follow from the widths it names.
+        pooled: whether all devices of an instance share it out evenly, whoever's tokens they are: routed experts.
+        end: ``last`` for what stands after the layers; ``tied`` for a table that is stored once, but at both ends of a pipeline.
     """
 
     operator: str
@@ -33,7 +35,14 @@ class Row:
     phase: str | None = None
     when: tuple[tuple[str, str], ...] = ()
     kept: bool = False
-    split: str = "1"
+    own: str = ""
+    pooled: bool = False
+    end: str = ""
+
+    @property
+    def copied(self) -> bool:
+        """Whether every device holds all of it, whatever widths it names: the norms."""
+        return self.operator.endswith("norm")
 
 
 def stored(operator: str, elements: str, per: str = "once") -> Row:
@@ -41,22 +50,35 @@ def stored(operator: str, elements: str, per: str = "once") -> Row:
     return Row(operator, "params", elements, per, kept=True)
 
 
-def gemm(operator: str, inner: str, outer: str, per: str = "tokens", bias: str = "", phase: str | None = None) -> Iterator[Row]:
+def gemm(operator: str, inner: str, outer: str, per: str = "tokens", bias: str = "", phase: str | None = None, cut: str = "") -> Iterator[Row]:
     """``per`` rows times an ``inner`` by ``outer`` matrix: a multiply and an add are 2 FLOP; read the matrix once,
-    read each input row and write each output row once."""
-    yield from matrix(operator, f"({inner})*({outer})", bias)
-    yield from product(operator, f"({inner})*({outer})", f"({inner}) + ({outer})", per, phase)
+    read each input row and write each output row once.
+
+    Devices cut a matrix along the width they split (heads, columns of a feed-forward layer); ``cut`` names the side, ``inner``
+    or ``outer``, where neither width is one of those.
+    """
+    part = {"inner": (f"({inner})/tp", outer), "outer": (inner, f"({outer})/tp")}.get(cut)
+    elements, moved = f"({inner})*({outer})", f"({inner}) + ({outer})"
+    own = (f"({part[0]})*({part[1]})", f"({part[0]}) + ({part[1]})") if part else ("", "")
+    yield from matrix(operator, elements, bias, own[0])
+    yield from product(operator, elements, moved, per, phase, own=own)
 
 
-def matrix(operator: str, elements: str, bias: str = "") -> Iterator[Row]:
+def matrix(operator: str, elements: str, bias: str = "", own: str = "") -> Iterator[Row]:
     """A matrix that is held and streamed by every step."""
-    yield Row(operator, "params", elements, "once")
+    yield Row(operator, "params", elements, "once", own=own)
     if bias:
         yield stored(operator, bias)
-    yield Row(operator, "weights", f"{elements}*weight_bytes_per_param", "once")
+    yield Row(operator, "weights", f"{elements}*weight_bytes_per_param", "once", own=_scaled(own, "weight_bytes_per_param"))
 
 
-def product(operator: str, elements: str, moved: str, per: str = "tokens", phase: str | None = None, when: tuple[tuple[str, str], ...] = ()) -> Iterator[Row]:
+def product(
+    operator: str, elements: str, moved: str, per: str = "tokens", phase: str | None = None, when: tuple[tuple[str, str], ...] = (), own: tuple[str, str] = ("", "")
+) -> Iterator[Row]:
     """``per`` rows through a matrix of so many ``elements``, with so many input and output elements ``moved`` by each."""
-    yield Row(operator, "flops", f"2 FLOP*{elements}", per, phase=phase, when=when)
-    yield Row(operator, "activations", f"({moved})*act_bytes_per_element", per, phase=phase, when=when)
+    yield Row(operator, "flops", f"2 FLOP*{elements}", per, phase=phase, when=when, own=f"2 FLOP*{own[0]}" if own[0] else "")
+    yield Row(operator, "activations", f"({moved})*act_bytes_per_element", per, phase=phase, when=when, own=_scaled(own[1], "act_bytes_per_element"))
+
+
+def _scaled(elements: str, width: str) -> str:
+    return f"({elements})*{width}" if elements else ""

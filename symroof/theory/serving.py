@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from symroof.theory.links import all_gather, all_reduce, all_to_all
 from symroof.theory.quantity import MEMORY_RATE
 from symroof.theory.quantity import declared as _q
 
@@ -11,21 +12,10 @@ SARATHI = "Agrawal et al. 2023, Sarathi, arXiv 2308.16369"
 KLEINROCK = "Kleinrock 1975, Queueing Systems I"
 RING = "Thakur, Rabenseifner, Gropp 2005, Optimization of Collective Communication Operations in MPICH"
 
-MESSAGE = "{step}_tokens*d_model*act_bytes_per_element"
-"""What devices send each other of a step's tokens: one activation vector each."""
-ALL_REDUCE = "(link_latency + 2*(tp - 1)/tp*{message}/link_bandwidth)"
-"""A ring all-reduce of one message over the group: each device sends all but its own share twice."""
-SEND = "(link_latency + {message}/link_bandwidth)"
-ALL_TO_ALL = "(link_latency + (ep - 1)/ep*{message}*experts_per_token/link_bandwidth)*min(1, ep - 1)"
-"""Every token goes to the devices of its experts, or comes back from them; one device sends nothing."""
-
-STAGES = (("pp", "1"), ("ep", "1"), ("dp", "1"))
-"""What stands for a pipeline, for experts shared out and for copies where nobody speaks of them."""
-
 SPECULATION = (
     _q("speculation", "verified_tokens", r"T_{\gamma}", "token", "tokens of one request that a verification checks: the drafted ones and the last; given for a tree of drafts, its size", "draft_tokens + 1", counted=True,
        reference=MEDUSA),
-    _q("speculation", "verify_time", r"t_{\mathrm{verify}}", "s", "time of one verification", "verify_roofline_time + verify_link_time + verify_overhead"),
+    _q("speculation", "verify_time", r"t_{\mathrm{verify}}", "s", "time of one verification", "verify_busy_time + verify_overhead"),
     _q("speculation", "tokens_per_verify", r"E_{\gamma}", "token", "tokens one verification yields on average: accepted ones and one more",
        "sum(acceptance^step, step, 0, draft_tokens)", reference=LEVIATHAN),
     _q("speculation", "draft_time", r"t_{\mathrm{draft}}", "s", "time to draft all tokens of a verification", "draft_tokens*draft_cost*itl"),
@@ -34,7 +24,7 @@ SPECULATION = (
 )  # fmt: skip
 
 CHUNKS = (
-    _q("chunks", "mixed_time", r"t_{\mathrm{mixed}}", "s", "time of a decode step that takes a chunk along", "mixed_roofline_time + mixed_link_time + mixed_overhead", reference=SARATHI),
+    _q("chunks", "mixed_time", r"t_{\mathrm{mixed}}", "s", "time of a decode step that takes a chunk along", "mixed_busy_time + mixed_overhead", reference=SARATHI),
     _q("chunks", "chunk_steps", r"n_{\mathrm{chunk}}", "", "steps over which a prompt is read", "ceil((prompt - cached_prefix)/chunk)", counted=True),
     _q("chunks", "chunked_ttft", r"\mathrm{TTFT}_c", "s", "time to first token of a prompt that is read in chunks beside the decode of the batch; the next prompt fills its last step",
        "queue_time + sum(mixed_time(chunk_past = cached_prefix + chunk*(step - 1)), step, 1, chunk_steps)"),
@@ -47,10 +37,10 @@ CHUNKS = (
 
 BATCHING = (
     _q("batching", "bandwidth_throughput_limit", "X^{m}_{max}", "token/s", "decode rate that no batch exceeds: cache and states read at full bandwidth",
-       MEMORY_RATE + "/(kv_cache_bytes(batch = 1) + 2*state_bytes/batch)"),
-    _q("batching", "compute_throughput_limit", "X^{c}_{max}", "token/s", "decode rate that no batch exceeds: FLOPs at full rate", "1/decode_compute_time(batch = 1)"),
+       "attention_dp*" + MEMORY_RATE + "/(kv_cache_bytes_per_device(batch = 1) + 2*state_bytes_per_device(batch = 1))"),
+    _q("batching", "compute_throughput_limit", "X^{c}_{max}", "token/s", "decode rate that no batch exceeds: FLOPs at full rate", "attention_dp*pp/decode_compute_time(batch = attention_dp*pp)"),
     _q("batching", "in_flight", "B_{L}", "request", "requests in the system on average: Little's law", "arrival_rate*response_time", reference="Little 1961, A Proof for the Queuing Formula L = lambda W"),
-    _q("batching", "static_fill_wait", r"t_{\mathrm{fill}}", "s", "mean wait until a static batch is full", "(batch - 1)/(2*arrival_rate)"),
+    _q("batching", "static_fill_wait", r"t_{\mathrm{fill}}", "s", "mean wait until a static batch is full", "(batch - 1)/(2*arrival_rate/dp)"),
     _q("batching", "continuous_join_wait", r"t_{\mathrm{join}}", "s", "mean wait for the next step of a continuous batch", "itl/2", reference="Yu et al. 2022, Orca"),
     _q("batching", "uncached_tokens", "T_{u}", "token", "tokens a loop without cache processes for one response", "output*prompt + output*(output - 1)/2", counted=True),
     _q("batching", "cached_tokens", "T_{k}", "token", "tokens a loop with cache processes for one response", "prompt + output - 1", counted=True),
@@ -73,16 +63,17 @@ CACHES = (
 )  # fmt: skip
 
 LINKS = (
-    _q("links", "message_bytes", "m_l", "byte", "activations of one decode step that one collective moves", MESSAGE.format(step="decode")),
-    _q("links", "all_reduce_time", r"t_{\mathrm{ar}}", "s", "time of one ring all-reduce of the message", ALL_REDUCE.format(message="message_bytes"), reference=RING),
-    _q("links", "all_gather_time", r"t_{\mathrm{ag}}", "s", "time of one ring all-gather of the message", "link_latency + (tp - 1)/tp*message_bytes/link_bandwidth", reference=RING),
-    _q("links", "all_to_all_time", r"t_{\mathrm{aa}}", "s", "time to send every token to its experts on other devices", ALL_TO_ALL.format(message="message_bytes"), reference=RING),
+    _q("links", "instance_devices", "n_i", "device", "devices of one instance, which holds the model once", counted=True),
+    _q("links", "message_bytes", "m_l", "byte", "activations of one decode step that one collective of a group moves"),
+    _q("links", "all_reduce_time", r"t_{\mathrm{ar}}", "s", "time of one ring all-reduce of the message", all_reduce("tp", "message_bytes"), reference=RING),
+    _q("links", "all_gather_time", r"t_{\mathrm{ag}}", "s", "time of one ring all-gather of the message", all_gather("tp", "message_bytes"), reference=RING),
+    _q("links", "all_to_all_time", r"t_{\mathrm{aa}}", "s", "time to send every token to its experts on other devices", all_to_all("message_bytes"), reference=RING),
     _q("links", "link_ridge", "R_l", "FLOP/byte", "FLOPs per byte sent at which compute and links take equally long: the third roof", "peak_flops/link_bandwidth"),
-    _q("links", "link_intensity", "I_l", "FLOP/byte", "FLOPs of a decode step on one device per byte it sends", "decode_flops_per_device/(all_reduces*2*(tp - 1)/tp*message_bytes)"),
-    _q("links", "devices", "n_{dev}", "device", "devices of all copies of the group", "tp*pp*dp", counted=True, absent=STAGES),
-    _q("links", "stage_bytes", r"M_{\mathrm{stage}}", "byte", "memory one device needs where layers are split into stages and each stage over its devices", "memory_bytes/(tp*pp)", absent=STAGES),
-    _q("links", "stage_send_time", r"t_{\mathrm{send}}", "s", "time a token's activations take between the stages of a pipeline", "(pp - 1)*" + SEND.format(message="message_bytes"), absent=STAGES),
-    _q("links", "pipeline_throughput", r"X_{\mathrm{all}}", "token/s", "decode rate of all copies with every stage busy with a batch of its own", "dp*pp*batch/itl", absent=STAGES),
+    _q("links", "link_bytes", "Q_l", "byte", "bytes one device sends in the all-reduces of a decode step", "all_reduces*2*(tp - 1)/tp*message_bytes"),
+    _q("links", "link_intensity", "I_l", "FLOP/byte", "FLOPs of a decode step on one device per byte it sends", "decode_flops_per_device/link_bytes"),
+    _q("links", "devices", "n_{dev}", "device", "devices of the fleet: all copies of the instance", "instance_devices*dp", counted=True),
+    _q("links", "stage_send_time", r"t_{\mathrm{send}}", "s", "time a token's activations take between the stages of a pipeline"),
+    _q("links", "fleet_throughput", r"X_{\mathrm{all}}", "token/s", "decode rate of the fleet", "dp*decode_throughput"),
 )  # fmt: skip
 
 OVERHEADS = (
@@ -101,7 +92,7 @@ STEADY = (("utilization < 1", "no steady state: requests come at least as fast a
 LOAD = (
     _q("load", "ln2", "c_{ln}", "", "natural logarithm of 2: the grammar has base 2 alone", "0.6931471805599453094172321214581765680755"),
     _q("load", "service_time", "t_s", "s", "time a request holds the prefill", "prefill_time + prefill_overhead"),
-    _q("load", "utilization", r"\rho", "", "share of time the prefill is busy; no steady state from 1 on", "arrival_rate*service_time"),
+    _q("load", "utilization", r"\rho", "", "share of time the prefill of one instance is busy; no steady state from 1 on", "arrival_rate/dp*service_time"),
     _q("load", "queue_wait", "W_q", "s", "mean wait before the prefill", switch="queue", reference=KLEINROCK, exists=STEADY, variants={
         "mm1": "utilization*service_time/max(1 - utilization, 0)",
         "md1": "utilization*service_time/(2*max(1 - utilization, 0))",
@@ -115,9 +106,9 @@ LOAD = (
        switch="queue", reference=KLEINROCK, exists=STEADY, variants={
         "mm1": "min(1, max(0, floor((ttft_target - ttft)/service_time) + 1))*(1 - utilization*2^(-max(1 - utilization, 0)*(ttft_target - ttft)/(ln2*service_time)))",
     }),
-    _q("load", "goodput", r"X_{\mathrm{good}}", "request/s", "responses per second that meet the targets", "slo_share*request_throughput"),
-    _q("load", "burst_backlog", "B_b", "request", "requests that wait when a burst ends", "max(burst_rate - 1/service_time, 0)*burst_duration"),
-    _q("load", "burst_drain_time", r"t_{\mathrm{drain}}", "s", "time until the backlog of a burst is gone", "burst_backlog/max(1/service_time - arrival_rate, 0)", exists=STEADY),
+    _q("load", "goodput", r"X_{\mathrm{good}}", "request/s", "responses per second of the fleet that meet the targets", "slo_share*dp*request_throughput"),
+    _q("load", "burst_backlog", "B_b", "request", "requests that wait when a burst ends", "max(burst_rate - dp/service_time, 0)*burst_duration"),
+    _q("load", "burst_drain_time", r"t_{\mathrm{drain}}", "s", "time until the backlog of a burst is gone", "burst_backlog/max(dp/service_time - arrival_rate, 0)", exists=STEADY),
 )  # fmt: skip
 
 MIX = (
@@ -130,11 +121,12 @@ MIX = (
 )  # fmt: skip
 
 PRICES = (
-    _q("prices", "cost_per_mtok_input", r"c_{1M}^{\mathrm{in}}", "USD", "price of a million prompt tokens", "price*tp*pp*10^6/prefill_throughput", absent=STAGES),
+    _q("prices", "fleet_price", "p_f", "USD/s", "price of all devices of the fleet", "price*devices", written_in="USD/hour"),
+    _q("prices", "cost_per_mtok_input", r"c_{1M}^{\mathrm{in}}", "USD", "price of a million prompt tokens", "price*instance_devices*10^6/prefill_throughput"),
     _q("prices", "price_ratio", "r_p", "", "price of this device over that of another it is held against", "price/rival_price"),
-    _q("prices", "break_even_ratio", "r_{be}", "", "price ratio at which a token costs the same on both", "decode_throughput/(tp*pp*rival_throughput)", absent=STAGES),
+    _q("prices", "break_even_ratio", "r_{be}", "", "price ratio at which a token costs the same on both", "decode_throughput/(instance_devices*rival_throughput)"),
     _q("prices", "price_per_mtok", "p_{1M}", "USD", "price to ask for a million output tokens of which the margin is left over", "cost_per_mtok/(1 - margin)"),
-    _q("prices", "energy_per_request", "E_{req}", "J/request", "energy of one response: a bound, from the devices' power limit", "power*tp*pp*(prefill_time/prefill_batch + decode_time/batch)", absent=STAGES),
+    _q("prices", "energy_per_request", "E_{req}", "J/request", "energy of one response: a bound, from the devices' power limit", "power*instance_devices*(prefill_time/prefill_batch + decode_time/batch)"),
 )  # fmt: skip
 
 SERVING = (*SPECULATION, *CHUNKS, *BATCHING, *CACHES, *LINKS, *OVERHEADS, *LOAD, *MIX, *PRICES)

@@ -111,8 +111,9 @@ def _causal(parts: dict[str, Tree], reach: str | None) -> Tree:
     return build.mul(parts["r"], build.sub(*(_over(TRIANGLE[reach], {**parts, "x": x}) for x in (end, parts["p"]))))
 
 
-def driver(step: Step, per: str, scope: Scope, assumptions: Assumptions, phase: str | None = None) -> Tree:
-    """What a step supplies of a driver, summed over its segments, or over those of one ``phase``.
+def driver(step: Step, per: str, scope: Scope, assumptions: Assumptions, phase: str | None = None, tokens: str = "") -> Tree:
+    """What a step supplies of a driver, summed over its segments, or over those of one ``phase``; ``tokens`` is the name of those
+    that draw experts, where they are not all of the step.
 
     >>> from symroof.formula.text import text
     >>> from symroof.theory.switches import assume
@@ -122,7 +123,7 @@ def driver(step: Step, per: str, scope: Scope, assumptions: Assumptions, phase: 
     'min(n_experts, experts_per_token*decode_tokens)'
     """
     if isinstance(scope, Pool):
-        parts = {"n_experts": Name(scope.experts), "experts_per_token": Name(scope.taken), "t": Name(f"{step.name}_tokens")}
+        parts = {"n_experts": Name(scope.experts), "experts_per_token": Name(scope.taken), "t": Name(tokens or f"{step.name}_tokens")}
         return _over(EXPERTS_READ[assumptions["experts"]], parts)  # type: ignore[arg-type]
     found = [segment for segment in step.segments if phase in (None, segment.phase)]
     return build.add(*(_segment(segment, per, scope, assumptions) for segment in found))

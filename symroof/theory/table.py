@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 
 from symroof.formula import build
 from symroof.formula.parse import parse, rename
-from symroof.formula.tree import ONE, Name, Tree
+from symroof.formula.tree import ONE, Add, Div, Mul, Name, Neg, Tree, children, mentions, substitute
 from symroof.theory.architecture import Architecture, Layer
 from symroof.theory.blocks import layer_rows, outer_rows
+from symroof.theory.layout import SINGLE, Layout
 from symroof.theory.mixers import CORE, SCAN
 from symroof.theory.rows import Row
 from symroof.theory.steps import Pool, Reach, Scope
@@ -20,6 +21,8 @@ STREAM_FILTERS = {"kv": "kv_traffic", "kv_again": "kv_traffic", "state": "kv_tra
 """Streams a switch takes out of the traffic. What is resident does not change."""
 
 LINEAR = "linear"
+GATHERED = ("layer_inputs", "positions")
+"""Tables a token takes one row of and multiplies with nothing; the embedding is another, unless the head multiplies with it."""
 EXPERT_DRIVERS = frozenset({"experts_read", "experts_held"})
 
 REACH_SYMBOL = {"window": "window", "chunk": "chunk_size"}
@@ -28,7 +31,11 @@ WIDTH, KEPT_WIDTH = "weight_bytes_per_param", "kept_bytes_per_param"
 
 @dataclass(frozen=True)
 class Cell:
-    """A row in its place: which kind of layer, how many of them, within which window, chunk or pool of experts."""
+    """A row in its place: which kind of layer, how many of them, within which window, chunk or pool of experts.
+
+    ``own`` is what one device holds or does of the amount; None where all ``tp`` devices share it evenly. ``pooled`` and
+    ``end`` are the row's.
+    """
 
     operator: str
     layer: str
@@ -39,7 +46,9 @@ class Cell:
     scope: Scope
     phase: str | None = None
     width: str = WIDTH
-    split: Tree = ONE
+    own: Tree | None = None
+    pooled: bool = False
+    end: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,27 +56,71 @@ class _Placed(Cell):
     when: tuple[tuple[str, str], ...] = ()
 
 
-def cells(architecture: Architecture, assumptions: Assumptions) -> tuple[Cell, ...]:
+def cells(architecture: Architecture, assumptions: Assumptions, layout: Layout = SINGLE) -> tuple[Cell, ...]:
     """All rows of an architecture that the assumptions let stand, before any switch filters the traffic."""
-    found = [*_cells(architecture)]
+    found = [*_cells(architecture, layout)]
     if assumptions["parameters"] == "nominal":
-        found = [*_nominal(found, architecture.kept is not None)]
+        found = [*_nominal(found, architecture.kept is not None, layout)]
     return tuple(cell for cell in found if assumptions.holds(cell.when))
 
 
-def _cells(architecture: Architecture) -> Iterator[_Placed]:
+def _cells(architecture: Architecture, layout: Layout) -> Iterator[_Placed]:
     for layer in architecture.layers:
         for row in layer_rows(layer, architecture.norm):
-            yield _placed(row, layer, Name(layer.symbol("n_layers")), architecture)
+            yield _placed(row, layer, Name(layer.symbol("n_layers")), architecture, layout)
     for row in outer_rows(architecture):
-        yield _placed(row, Layer(label=""), ONE, architecture)
+        yield _placed(row, Layer(label=""), ONE, architecture, layout)
 
 
-def _placed(row: Row, layer: Layer, count: Tree, architecture: Architecture) -> _Placed:
+def _placed(row: Row, layer: Layer, count: Tree, architecture: Architecture, layout: Layout) -> _Placed:
     width = KEPT_WIDTH if row.kept and architecture.kept is not None else width_of(row.operator, architecture)
     own = {name: layer.symbol(name) for name in layer.own} | {WIDTH: width}
-    amount, split = (rename(parse(text), own) for text in (row.amount, row.split))
-    return _Placed(row.operator, layer.label, row.stream, amount, row.per, count, _scope(row, layer), row.phase, width, split, row.when)
+    amount, held = rename(parse(row.amount), own), _held(row, layer, layout)
+    return _Placed(
+        row.operator, layer.label, row.stream, amount, row.per, count, _scope(row, layer), row.phase, width,
+        rename(held, own) if held is not None else None, row.pooled, row.end, row.when,
+    )  # fmt: skip
+
+
+def _held(row: Row, layer: Layer, layout: Layout) -> Tree | None:
+    """What one device has of a row; None for an even share of ``tp`` devices, as experts have where nothing else shares them."""
+    amount = parse(row.amount)
+    if row.pooled:
+        return build.div(amount, parse("*".join(name for name in layout.degrees if name != "pp"))) if layout.attention_dp else None
+    if not layout.tp:
+        return amount
+    if row.copied:
+        return amount if layout.copies else None
+    if row.own:
+        own = parse(row.own)
+        return None if own == build.div(amount, Name("tp")) else own
+    shares = layout.shares(layer)
+    if _degree(amount, frozenset(shares)) == 1 and not any(layer.symbol(name) in layout.uneven for name in _named(amount, shares)):
+        return None
+    return substitute(amount, shares) if layout.copies or row.stream not in ("params", "weights", "flops") else None
+
+
+def _named(amount: Tree, shares: dict[str, Tree]) -> Iterator[str]:
+    yield from (name for name in shares if mentions(amount, name))
+
+
+def _degree(tree: Tree, split: frozenset[str]) -> int | None:
+    """By how many split widths every term of an amount is multiplied; None where terms differ."""
+    match tree:
+        case Name(name):
+            return int(name in split)
+        case Mul(factors):
+            degrees = [_degree(factor, split) for factor in factors]
+            return None if None in degrees else sum(degrees)  # type: ignore[arg-type]
+        case Div(over, under):
+            above, below = _degree(over, split), _degree(under, split)
+            return None if above is None or below is None else above - below
+        case Add(parts):
+            several = {_degree(part, split) for part in parts}
+            return several.pop() if len(several) == 1 else None
+        case Neg(arg):
+            return _degree(arg, split)
+    return 0 if all(_degree(child, split) == 0 for child in children(tree)) else None
 
 
 def width_of(operator: str, architecture: Architecture) -> str:
@@ -86,20 +139,47 @@ def _scope(row: Row, layer: Layer) -> Scope:
     return None
 
 
-def _nominal(found: list[_Placed], quantized: bool) -> Iterator[_Placed]:
+def _nominal(found: list[_Placed], quantized: bool, layout: Layout) -> Iterator[_Placed]:
     """``parameters: nominal``: all matrix products are one operator that multiplies every active parameter and reads all
-    but the idle experts. Attention, recurrent states and the experts read stay what they are."""
+    but the idle experts; recurrences run in it. Attention and the experts read stay what they are."""
     for cell in found:
-        if cell.stream == "params" or cell.operator in (CORE, SCAN):
+        if cell.stream == "params" or cell.operator == CORE:
             yield cell
-        elif (cell.stream == "activations" and cell.per == "tokens") or cell.per == "experts_read":  # the head is in P: logits change nothing
-            yield replace(cell, operator=LINEAR)
+        elif _stays(cell):
+            yield replace(cell, operator=LINEAR, layer="")
+    routed = [cell for cell in found if cell.pooled and cell.stream == "flops"]
     drawn = [cell for cell in found if cell.per == "experts_read"]
-    idle = parameters(drawn)
-    multiplied = "active_params" if drawn else "params"
-    read = "weight_bytes" if quantized else f"params*{WIDTH}"
-    yield _Placed(LINEAR, "", "flops", parse(f"2 FLOP*{multiplied}"), "tokens", ONE, None)
-    yield _Placed(LINEAR, "", "weights", build.sub(parse(read), idle), "once", ONE, None)
+    multiplied = build.mul(parse("2 FLOP"), Name("active_params" if drawn else "params"))
+    if layout.attention_dp:  # the experts' work is that of the tokens of all groups
+        yield from (replace(cell, operator=LINEAR, layer="") for cell in routed)
+        multiplied = build.sub(multiplied, total(routed))
+    if layout.staged and layout.copies:
+        yield from _nominal_by_layer(found, bool(drawn), layout)
+        return
+    read = build.sub(parse("weight_bytes" if quantized else f"params*{WIDTH}"), parameters(drawn))
+    for stream, amount, per in (("flops", multiplied, "tokens"), ("weights", read, "once")):
+        yield _Placed(LINEAR, "", stream, amount, per, ONE, None, own=None if layout.tp else amount)
+
+
+def _nominal_by_layer(found: list[_Placed], active: bool, layout: Layout) -> Iterator[_Placed]:
+    """The same where layers are split into stages: each multiplies and reads the parameters that stand in it."""
+    if not layout.attention_dp:
+        yield from (replace(cell, operator=LINEAR, layer="") for cell in found if cell.pooled and cell.stream == "flops")
+    for cell in found:
+        if cell.stream != "params" or cell.pooled or cell.end == "tied":
+            continue
+        held = replace(cell, operator=LINEAR, layer="", scope=None)
+        width = Name(cell.width)
+        yield replace(held, stream="weights", amount=build.mul(cell.amount, width), own=cell.own and build.mul(cell.own, width), per="once")
+        if not (active and cell.operator in ("embedding", *GATHERED)):
+            double = parse("2 FLOP")
+            yield replace(held, stream="flops", amount=build.mul(double, cell.amount), own=cell.own and build.mul(double, cell.own), per="tokens")
+
+
+def _stays(cell: Cell) -> bool:
+    """Whether matrix products taken together keep it: activations of tokens (the head is in P: logits change nothing), the
+    experts read, and what recurrences keep and do."""
+    return (cell.stream == "activations" and cell.per == "tokens") or cell.per == "experts_read" or cell.stream == "state" or cell.operator == SCAN
 
 
 def counted_traffic(cell: Cell, assumptions: Assumptions) -> bool:

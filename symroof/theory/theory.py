@@ -12,10 +12,13 @@ from symroof.formula import build, dimension
 from symroof.formula.parse import parse
 from symroof.formula.tree import ZERO, At, Name, Tree, inline, names, substitute, walk
 from symroof.theory.architecture import GENERIC, Architecture
+from symroof.theory.devices import WHOLE, Devices
+from symroof.theory.layout import SINGLE, Layout
 from symroof.theory.mixers import CORE
 from symroof.theory.operators import PARTS, Operator
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.quantity import Quantity
+from symroof.theory.stages import NOT_CLOSED, Pipeline
 from symroof.theory.steps import STEPS
 from symroof.theory.switches import Assumptions, assume
 from symroof.theory.symbols import INPUTS, STEP_INDEX, Symbol, base_name
@@ -23,7 +26,7 @@ from symroof.theory.table import LINEAR
 from symroof.theory.totals import totals
 from symroof.units import PLAIN, Dimension
 
-TIMES = frozenset(f"{step.name}_{part}" for step in STEPS for part in ("compute_time", "memory_time", "roofline_time", "link_time", "overhead"))
+TIMES = frozenset(f"{step.name}_{part}" for step in STEPS for part in ("compute_time", "memory_time", "roofline_time", "link_time", "busy_time", "overhead"))
 """The parts of a step's time: what depends on one is a latency, a rate or a cost."""
 
 
@@ -41,8 +44,10 @@ class Theory:
 
     architecture: Architecture
     assumptions: Assumptions
+    layout: Layout = SINGLE
     definitions: dict[str, Tree] = field(default_factory=dict)
     operators: dict[str, tuple[Operator, ...]] = field(default_factory=dict)
+    lacking: frozenset[str] = frozenset()
 
     def symbol(self, name: str) -> Symbol:
         """Name, LaTeX, unit and meaning of an input or quantity; a dotted name is spelled with its kind of layer.
@@ -108,6 +113,8 @@ class Theory:
 
     def not_closed(self, name: str) -> str:
         """Why a quantity has no formula under these assumptions; nothing where it has one, or is an input."""
+        if name in self.lacking:
+            return NOT_CLOSED
         switch = QUANTITIES[name].switch if name in QUANTITIES and name not in self.definitions else None
         return f"no closed form under {switch}={self.assumptions[switch]}" if switch else ""
 
@@ -158,7 +165,7 @@ def _of_kind(symbol: Symbol, kind: str) -> Symbol:
 
 
 @lru_cache(maxsize=256)
-def theory(architecture: Architecture = GENERIC, assumptions: Assumptions | None = None) -> Theory:
+def theory(architecture: Architecture = GENERIC, assumptions: Assumptions | None = None, layout: Layout = SINGLE) -> Theory:
     """The theory, built and checked once; who chose a switch makes no difference to it.
 
     >>> from symroof.formula.text import text
@@ -168,20 +175,26 @@ def theory(architecture: Architecture = GENERIC, assumptions: Assumptions | None
     Raises:
         DimensionError: a declaration whose formula does not have the declared unit.
     """
-    return _theory(architecture, Assumptions((assumptions or assume()).values))
+    return _theory(architecture, Assumptions((assumptions or assume()).values), layout)
 
 
 @lru_cache(maxsize=256)
-def _theory(architecture: Architecture, chosen: Assumptions) -> Theory:
-    built = Theory(architecture, chosen)
-    found = totals(architecture, chosen)
-    built.definitions.update(found.definitions())
-    built.operators.update((step.name, found.operators(step)) for step in STEPS)
-    absent: dict[str, Tree] = {name: ZERO for name in VANISHING if built.definitions[name] == ZERO}
+def _theory(architecture: Architecture, chosen: Assumptions, layout: Layout) -> Theory:
+    table = totals(architecture, chosen, layout)
+    on = Pipeline(table, layout) if layout.staged else Devices(table, layout)
+    built = Theory(architecture, chosen, layout, lacking=on.lacking)
+    built.definitions.update(table.definitions())
+    built.definitions.update(on.definitions())
+    built.operators.update((step.name, on.operators(step)) for step in STEPS)
+    absent: dict[str, Tree] = {name: ZERO for name in VANISHING if built.definitions[name] == ZERO} | layout.absent()
+    if layout.single:
+        absent |= WHOLE
+    if not layout.staged:  # one pass is the whole step
+        absent |= {f"{step.name}_busy_time": build.add(Name(f"{step.name}_roofline_time"), Name(f"{step.name}_link_time")) for step in STEPS}
     for quantity in QUANTITIES.values():
-        declared = _declared(quantity, built) if quantity.name not in built.definitions else None
+        declared = _declared(quantity, built) if quantity.name not in built.definitions and quantity.name not in on.lacking else None
         if declared is not None:
-            built.definitions[quantity.name] = substitute(declared, absent)
+            built.definitions[quantity.name] = substitute(declared, {name: tree for name, tree in absent.items() if name != quantity.name})
     for name, tree in built.definitions.items():
         if (name, tree) not in _CHECKED:  # what a name measures is the same in every theory
             dimension.check(tree, built.dimension(name), built.dimension, name)

@@ -14,10 +14,10 @@ from symroof.formula import build
 from symroof.formula.parse import parse
 from symroof.formula.tree import ZERO, Name, Tree, substitute
 from symroof.theory.architecture import Architecture
-from symroof.theory.operators import Operator, operators
+from symroof.theory.layout import SINGLE, Layout
 from symroof.theory.steps import DRIVERS, HELD, STEPS, Pool, Reach, Scope, Step, driver
 from symroof.theory.switches import Assumptions
-from symroof.theory.table import KEPT_WIDTH, WIDTH, Cell, cells, counted_traffic, idle_parameters, parameters, total, width_of
+from symroof.theory.table import GATHERED, KEPT_WIDTH, WIDTH, Cell, cells, counted_traffic, idle_parameters, parameters, total, width_of
 
 COEFFICIENTS = {
     ("flops", "tokens"): "linear_flops_per_token",
@@ -39,15 +39,11 @@ COEFFICIENTS = {
 ALWAYS_READ = "fixed_weight_bytes"
 """What ``weight_bytes_read`` is beside the experts, where there are any."""
 
-GATHERED = ("layer_inputs", "positions")
-"""Tables a token takes one row of and multiplies with nothing; the embedding is another, unless the head multiplies with it."""
-
 NOTHING = (
     "attention_flops_per_pair",
     "score_bytes_per_pair",
     "kv_bytes_per_token",
     "kv_cache_bytes",
-    "kv_cache_bytes_per_device",
     "state_bytes",
     "expert_layers",
 )
@@ -63,6 +59,8 @@ class Totals:
     architecture: Architecture
     assumptions: Assumptions
     placed: tuple[Cell, ...] = field(default=())
+    again: tuple[Cell, ...] = field(default=())
+    """Tables that stand at both ends of a pipeline: the second time."""
 
     @cached_property
     def counted(self) -> tuple[Cell, ...]:
@@ -104,6 +102,8 @@ class Totals:
             yield from self._step(step)
         yield from self._resident()
         yield from self._attention()
+        if self.has_experts:
+            yield from self._routed()
 
     def counting(self) -> Iterator[tuple[str, Tree]]:
         """What the parameters come to, and the layers: all that counting them takes."""
@@ -145,7 +145,7 @@ class Totals:
 
     # --------------------------------------------------------------------------------------------------------- steps
 
-    def _driver_name(self, step: Step, per: str, scope: Scope, phase: str | None = None) -> str:
+    def driver_name(self, step: Step, per: str, scope: Scope, phase: str | None = None) -> str:
         """``prefill_pairs``, ``decode_span.local``, ``mixed_tokens.prompt``; the experts read by a decode step are
         ``experts_read``."""
         name = per if (step.name, per) == ("decode", "experts_read") else f"{step.name}_{per}"
@@ -159,15 +159,15 @@ class Totals:
         """A coefficient times its driver in one step; ``alone`` where it is the driver of one phase's segments."""
         _, per, scope = key
         coefficient: Tree = Name(self.spoken[phase][key])
-        return coefficient if per == "once" else build.mul(coefficient, Name(self._driver_name(step, per, scope, alone)))
+        return coefficient if per == "once" else build.mul(coefficient, Name(self.driver_name(step, per, scope, alone)))
 
-    def _phases(self, step: Step) -> tuple[str, ...]:
+    def phases(self, step: Step) -> tuple[str, ...]:
         return tuple(dict.fromkeys(segment.phase for segment in step.segments))
 
-    def _parts(self, step: Step) -> list[tuple[Key, str, str | None]]:
+    def parts(self, step: Step) -> list[tuple[Key, str, str | None]]:
         """The groups that count in a step: key, phase, and the phase again where a part of the segments drives it."""
         counting = {(cell.stream, cell.per, cell.scope) for cell in self.counted}
-        phases = self._phases(step)
+        phases = self.phases(step)
         found: list[tuple[Key, str, str | None]] = []
         for phase in phases:
             for key, cells_ in self.groups(phase).items():
@@ -178,46 +178,36 @@ class Totals:
 
     def _step(self, step: Step) -> Iterator[tuple[str, Tree]]:
         """Drivers, FLOPs and bytes of one step."""
-        used: set[tuple[str, Scope, str | None]] = {(key[1], key[2], alone) for key, _, alone in self._parts(step) if key[1] != "once"}
-        used |= {(key[1], key[2], None) for phase in self._phases(step) for key in self.groups(phase) if key[1] != "once"}
-        used |= {("tokens", None, None), ("logit_rows", None, None)}
-        for per in DRIVERS:
-            for scope, alone in sorted(((scope, alone) for driven, scope, alone in used if driven == per), key=_scope_order):
-                yield self._driver_name(step, per, scope, alone), driver(step, per, scope, self.assumptions, alone)
+        for per, scope, alone in self.drivers(step):
+            yield self.driver_name(step, per, scope, alone), driver(step, per, scope, self.assumptions, alone)
         terms: dict[bool, list[Tree]] = {True: [], False: []}
-        for key, phase, alone in self._parts(step):
+        for key, phase, alone in self.parts(step):
             terms[key[0] == "flops"].append(self._term(step, key, phase, alone))
         yield f"{step.name}_flops", build.add(ZERO, *terms[True])
         yield f"{step.name}_bytes", build.add(ZERO, *terms[False])
 
-    def operators(self, step: Step) -> tuple[Operator, ...]:
-        """The operators of a step, in the order of the layers."""
-        phases = self._phases(step)
-
-        def amount(cell: Cell) -> Tree:
-            alone = cell.phase if len(phases) > 1 else None
-            return cell.amount if cell.per == "once" else build.mul(cell.amount, Name(self._driver_name(step, cell.per, cell.scope, alone)))
-
-        return tuple(operators((cell for cell in self.counted if cell.phase is None or cell.phase in phases), amount))
+    def drivers(self, step: Step) -> Iterator[tuple[str, Scope, str | None]]:
+        """What drives a step: tokens, pairs, spans and their like, within which window or pool, of which phase alone."""
+        used: set[tuple[str, Scope, str | None]] = {(key[1], key[2], alone) for key, _, alone in self.parts(step) if key[1] != "once"}
+        used |= {(key[1], key[2], None) for phase in self.phases(step) for key in self.groups(phase) if key[1] != "once"}
+        used |= {("tokens", None, None), ("logit_rows", None, None)}
+        for per in DRIVERS:
+            yield from ((per, scope, alone) for scope, alone in sorted(((scope, alone) for driven, scope, alone in used if driven == per), key=_scope_order))
 
     # ------------------------------------------------------------------------------------------------ caches and sums
+
+    def _routed(self) -> Iterator[tuple[str, Tree]]:
+        """What the routed experts add to a coefficient of all tokens."""
+        for stream, name in (("flops", "expert_flops_per_token"), ("activations", "expert_activation_bytes_per_token")):
+            yield name, total(cell for cell in self.placed if cell.pooled and cell.stream == stream and cell.per == "tokens")
 
     def _resident(self) -> Iterator[tuple[str, Tree]]:
         """The cache and the states of the whole batch; a window or a chunk bounds what a layer keeps."""
         groups = {key: found for key, found in self.groups("token").items() if key[0] == "kv"}
         if groups:
-            yield "kv_cache_bytes", build.add(*(_kept(Name(self.spoken["token"][key]), key[2]) for key in groups))
-            yield "kv_cache_bytes_per_device", self._split(groups)
+            yield "kv_cache_bytes", build.add(*(resident(Name(self.spoken["token"][key]), key[2]) for key in groups))
         if any(cell.stream == "state" for cell in self.placed):
             yield "state_bytes", parse("batch*state_bytes_per_request")
-
-    def _split(self, groups: dict[Key, list[Cell]]) -> Tree:
-        """The cache on one device: heads are shared out, and copied where there are more devices than heads."""
-        splits = {cell.split for found in groups.values() for cell in found}
-        if len(splits) == 1:
-            return build.div(Name("kv_cache_bytes"), splits.pop())
-        parts = (_kept(total([replace(cell, amount=build.div(cell.amount, cell.split))]), key[2]) for key, found in groups.items() for cell in found)
-        return build.add(*parts)
 
     def _attention(self) -> Iterator[tuple[str, Tree]]:
         """Sums over the prefill that people ask for by name."""
@@ -242,10 +232,11 @@ def _stored_bytes(narrow: list[Cell]) -> Tree:
     return build.add(*(build.mul(parameters(c for c in narrow if c.width == width), Name(width)) for width in (*own, WIDTH)), wide)
 
 
-def _kept(coefficient: Tree, scope: Scope) -> Tree:
+def resident(coefficient: Tree, scope: Scope, requests: Tree = Name("batch")) -> Tree:
+    """What some requests keep at the context, from what one token does; a window or a chunk bounds what a layer keeps."""
     reach = scope if isinstance(scope, Reach) else None
     held = parse(HELD[reach.kind if reach else None])
-    return build.mul(coefficient, Name("batch"), _put(held, reach))
+    return build.mul(coefficient, requests, _put(held, reach))
 
 
 def _put(tree: Tree, reach: Reach | None) -> Tree:
@@ -261,6 +252,7 @@ def _scope_order(driven: tuple[Scope, str | None]) -> tuple[str, str]:
     return "" if scope is None else scope.experts if isinstance(scope, Pool) else scope.symbol, alone or ""
 
 
-def totals(architecture: Architecture, assumptions: Assumptions) -> Totals:
+def totals(architecture: Architecture, assumptions: Assumptions, layout: Layout = SINGLE) -> Totals:
     """The table of an architecture, ready to be summed."""
-    return Totals(architecture, assumptions, cells(architecture, assumptions))
+    found = cells(architecture, assumptions, layout)
+    return Totals(architecture, assumptions, tuple(cell for cell in found if cell.end != "tied"), tuple(cell for cell in found if cell.end == "tied"))

@@ -1,0 +1,252 @@
+"""What one device of an instance holds, reads and multiplies: the operator table once more, by who has which part.
+
+On one device everything is the whole model's. Where ``tp`` devices split every layer, each has an even share of most rows; of
+norms, routers and latents it has a copy, and of heads whole ones. Groups (``attention_dp``) compute the tokens of their own
+requests. Copies count: a device is as full as what lies on it. Stages of a pipeline are in :mod:`symroof.theory.stages`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from symroof.formula import build
+from symroof.formula.parse import parse
+from symroof.formula.tree import ONE, ZERO, Name, Tree
+from symroof.theory.layout import Layout
+from symroof.theory.links import all_gather, all_reduce, all_reduces, all_to_all, link_time, message, sends
+from symroof.theory.operators import Operator, operators
+from symroof.theory.steps import STEPS, Pool, Scope, Step, driver
+from symroof.theory.table import Cell, parameters, total
+from symroof.theory.totals import Key, Totals, resident
+
+RESIDENT = ("weight_bytes", "kv_cache_bytes", "state_bytes")
+"""What a device holds beside its reserve."""
+
+GROUP, PASS = "group", "pass"
+"""Drivers of a part of a step: of the tokens of one group, and of one pass through a stage."""
+
+
+def per_device(name: str) -> str:
+    """The name of what one device has of a total.
+
+    >>> per_device("kv_bytes_per_token.local")
+    'kv_bytes_per_token_per_device.local'
+    """
+    base, dot, kind = name.partition(".")
+    return f"{base}_per_device{dot}{kind}"
+
+
+STEP_TOTALS = tuple(f"{step.name}_{what}" for step in STEPS for what in ("flops", "bytes"))
+WHOLE: dict[str, Tree] = {per_device(name): Name(name) for name in (*RESIDENT, "peak_kv_cache_bytes", *STEP_TOTALS)} | {"instance_devices": ONE}
+"""What stands in formulas for the names of a device where there is only one."""
+DEVICE_TOTALS = frozenset(map(per_device, (*RESIDENT, *STEP_TOTALS)))
+
+
+def whole_of(name: str) -> str | None:
+    """The total that a name says a device's part of: ``decode_flops`` for ``decode_flops_per_device``."""
+    whole = WHOLE.get(name)
+    return whole.name if isinstance(whole, Name) and name in DEVICE_TOTALS else None
+
+
+@dataclass(frozen=True)
+class Devices:
+    """The definitions of what one device has, under one layout."""
+
+    totals: Totals
+    layout: Layout
+
+    @property
+    def lacking(self) -> frozenset[str]:
+        """Quantities that have no formula under this layout."""
+        return frozenset()
+
+    def definitions(self) -> Iterator[tuple[str, Tree]]:
+        """Everything of a device, by name."""
+        if self.layout.attention_dp:  # each group prefills one prompt, and experts stand whole on the groups
+            yield from (("prefill_batch", Name("attention_dp")), ("ep", Name("attention_dp")))
+        yield "instance_devices", self.layout.devices()
+        yield "all_reduces", all_reduces(self.layout, self.totals.has_experts)
+        for step in STEPS:
+            yield from self._drivers(step)
+        yield "message_bytes", parse(message(self.tokens(STEPS[1])[0]))
+        if self.layout.network:
+            yield from ((f"{ring.__name__}_time", parse(ring("tp", "message_bytes", network=True))) for ring in (all_reduce, all_gather))
+            yield "all_to_all_time", parse(all_to_all("message_bytes", network=True))
+        yield "stage_send_time", sends("message_bytes", self.layout)
+        yield from self._own()
+
+    def _own(self) -> Iterator[tuple[str, Tree]]:
+        """What the device holds and does, and the times on links."""
+        if self.layout.single:
+            yield from ((per_device(name), Name(name)) for name in (*RESIDENT, *STEP_TOTALS))
+        else:
+            yield from self.resident()
+            yield from self._coefficients()
+            for step in STEPS:
+                yield from ((f"{step.name}_{what}_per_device", self._pass(step, what)) for what in ("flops", "bytes"))
+        for step in STEPS:
+            yield f"{step.name}_link_time", link_time(self.layout, *self.tokens(step), self.totals.has_experts)
+
+    # ----------------------------------------------------------------------------------------------- what it holds
+
+    @cached_property
+    def even(self) -> Tree:
+        """What an even share is divided by: the devices of a group."""
+        return Name("tp") if self.layout.tp else ONE
+
+    def own(self, cell: Cell) -> Cell:
+        """A cell with what one device has of it."""
+        return replace(cell, amount=cell.own if cell.own is not None else build.div(cell.amount, self.even))
+
+    def resident(self) -> Iterator[tuple[str, Tree]]:
+        """Weights, cache and states of the device."""
+        if self._copies:
+            yield "copied_weight_bytes", stored_bytes(self._copies)
+        yield "weight_bytes_per_device", self._weights()
+        yield "kv_cache_bytes_per_device", self._cache()
+        yield "state_bytes_per_device", self._state()
+
+    def _weights(self) -> Tree:
+        """The resident weights: an even share, but for copies, for what devices hold in whole heads, and for experts."""
+        held = [cell for cell in self.totals.placed if cell.stream == "params"]
+        uneven = [cell for cell in held if (cell.own is not None if self.layout.tp else cell.pooled) and not self._copied(cell)]
+        whole, own = stored_bytes(uneven), stored_bytes(map(self.own, uneven))
+        if not self._copies:
+            return build.add(build.div(build.sub(Name("weight_bytes"), whole), self.even), own)
+        copied = Name("copied_weight_bytes")
+        return build.add(build.div(build.sub(Name("weight_bytes"), build.add(copied, whole)), self.even), own, copied)
+
+    @cached_property
+    def _copies(self) -> list[Cell]:
+        return [cell for cell in self.totals.placed if cell.stream == "params" and self._copied(cell)]
+
+    def _copied(self, cell: Cell) -> bool:
+        """Whether each of the ``tp`` devices holds all of it."""
+        return self.layout.tp and cell.own == cell.amount
+
+    def _cache(self) -> Tree:
+        groups = {key: cells for key, cells in self.totals.groups("token").items() if key[0] == "kv"}
+        if not groups:
+            return ZERO
+        divisors = {self._divisor(cells) for cells in groups.values()}
+        if len(divisors) == 1 and (divisor := divisors.pop()) is not None and not self.layout.attention_dp:
+            return build.div(Name("kv_cache_bytes"), divisor)
+        return build.add(*(resident(self._coefficient(key, cells, "token"), key[2], self.requests("batch")) for key, cells in groups.items()))
+
+    def _state(self) -> Tree:
+        cells = [cell for cell in self.totals.placed if cell.stream == "state"]
+        divisor = self._divisor(cells)
+        if not cells:
+            return ZERO
+        if divisor is not None and not self.layout.attention_dp:
+            return build.div(Name("state_bytes"), divisor)
+        each = total(map(self.own, cells)) if divisor is None else build.div(Name("state_bytes_per_request"), divisor)
+        return build.mul(each, self.requests("batch"))
+
+    def _divisor(self, cells: list[Cell]) -> Tree | None:
+        """By what some cells are divided for a device, where it is the same of all."""
+        divisors = {self.even if cell.own is None else ONE if cell.own == cell.amount else None for cell in cells}
+        return divisors.pop() if len(divisors) == 1 else None
+
+    def _coefficient(self, key: Key, cells: list[Cell], phase: str) -> Tree:
+        """What a device has of a coefficient: a share of it, or one with a name of its own."""
+        name = self.totals.spoken[phase][key]
+        divisor = self._divisor(cells)
+        return Name(per_device(name)) if divisor is None or len(cells) < len(self.totals.groups(phase)[key]) else build.div(Name(name), divisor)
+
+    def _coefficients(self) -> Iterator[tuple[str, Tree]]:
+        """Coefficients that are no plain share."""
+        for phase in ("token", "prompt"):
+            for key, cells in self.totals.groups(phase).items():
+                own = [cell for cell in cells if not self.apart(cell)]
+                if own and (len(own) < len(cells) or self._divisor(own) is None):
+                    yield per_device(self.totals.spoken[phase][key]), total(map(self.own, own))
+
+    # ------------------------------------------------------------------------------------------------ what it does
+
+    def apart(self, cell: Cell) -> bool:
+        """Whether a cell counts the tokens of all groups, and not those of the device's own."""
+        return cell.pooled and self.layout.attention_dp
+
+    def _pass(self, step: Step, what: str) -> Tree:
+        """FLOPs or bytes of a pass on one device."""
+        keys = [(key, phase, alone, self.totals.groups(phase)[key]) for key, phase, alone in self.totals.parts(step) if (key[0] == "flops") == (what == "flops")]
+        if not self.layout.attention_dp and all(cell.own is None for *_, cells in keys for cell in cells):
+            return build.div(Name(f"{step.name}_{what}"), self.even)
+        return build.add(ZERO, *(term for key, phase, alone, cells in keys for term in self._terms(step, key, phase, alone, cells)))
+
+    def _terms(self, step: Step, key: Key, phase: str, alone: str | None, cells: list[Cell]) -> Iterator[Tree]:
+        own, apart = [cell for cell in cells if not self.apart(cell)], [cell for cell in cells if self.apart(cell)]
+        if own:
+            yield self.driven(step, self._coefficient(key, own, phase), key, alone)
+        if apart:
+            yield self.driven(step, total(map(self.own, apart)), key, alone, pooled=True)
+
+    def driven(self, step: Step, coefficient: Tree, key: Key, alone: str | None, pooled: bool = False) -> Tree:
+        """A coefficient times what drives it on one device."""
+        return coefficient if key[1] == "once" else build.mul(coefficient, Name(self.driver_name(step, key[1], key[2], alone, pooled)))
+
+    def driver_name(self, step: Step, per: str, scope: Scope, alone: str | None, pooled: bool = False) -> str:
+        """The name of what drives a row on one device: of the step, of a group's tokens, or of a pass through a stage."""
+        name = self.totals.driver_name(step, per, scope, alone)
+        kind = PASS if self.layout.staged else ""
+        if self.layout.attention_dp and not (pooled or isinstance(scope, Pool)):
+            kind = GROUP
+        return f"{name}{'_' if '.' in name else '.'}{kind}" if kind else name
+
+    def tokens(self, step: Step) -> tuple[str, str]:
+        """The names of the tokens that one group sends in a pass, and of those of all groups."""
+        return self.driver_name(step, "tokens", None, None), self.driver_name(step, "tokens", None, None, pooled=True)
+
+    def _drivers(self, step: Step) -> Iterator[tuple[str, Tree]]:
+        """What drives a device where it does not compute every token of the step."""
+        if not (self.layout.attention_dp or self.layout.staged):
+            return
+        every = self.tokens(step)[1]
+        for pooled in (True, False):
+            part = replace(step, segments=tuple(replace(segment, requests=self._requests(step, segment.requests, pooled)) for segment in step.segments))
+            for per, scope, alone in self.totals.drivers(step):
+                name = self.driver_name(step, per, scope, alone, pooled)
+                if name != self.totals.driver_name(step, per, scope, alone):
+                    yield name, driver(part, per, scope, self.totals.assumptions, alone, every)
+
+    def requests(self, requests: str) -> Tree:
+        """The requests of one group."""
+        return parse(f"ceil({requests}/attention_dp)") if self.layout.attention_dp else Name(requests)
+
+    def _requests(self, step: Step, requests: str, pooled: bool) -> str:
+        """Requests of a segment that a pass takes, all of them or those of a group."""
+        if requests == "1":
+            return requests
+        if self.layout.staged:  # a prefill goes through the stages prompt by prompt
+            prompts = f"min({requests}, attention_dp)" if self.layout.attention_dp else "1"
+            requests = prompts if step.name == "prefill" else f"ceil({requests}/pp)"
+        return requests if pooled or not self.layout.attention_dp else f"ceil({requests}/attention_dp)"
+
+    def operators(self, step: Step) -> tuple[Operator, ...]:
+        """The operators of a step, in the order of the layers."""
+        phases = self.totals.phases(step)
+
+        def amount(cell: Cell, device: bool) -> Tree:
+            if cell.per == "once":
+                return cell.amount
+            alone = cell.phase if len(phases) > 1 else None
+            name = self.driver_name(step, cell.per, cell.scope, alone, cell.pooled) if device else self.totals.driver_name(step, cell.per, cell.scope, alone)
+            return build.mul(cell.amount, Name(name))
+
+        counted = [cell for cell in self.totals.counted if cell.phase is None or cell.phase in phases]
+        return tuple(operators(counted, lambda cell: amount(cell, False), lambda cell: self.over_passes(step, amount(self.own(cell), True))))
+
+    def over_passes(self, step: Step, amount: Tree) -> Tree:
+        """An amount of one pass over all passes that follow each other; there is one where there are no stages."""
+        return amount
+
+
+def stored_bytes(cells: Iterable[Cell]) -> Tree:
+    """Bytes of the parameters that some cells hold, each at its width."""
+    by_width: dict[str, list[Cell]] = {}
+    for cell in cells:
+        by_width.setdefault(cell.width, []).append(cell)
+    return build.add(ZERO, *(build.mul(parameters(some), Name(width)) for width, some in by_width.items()))

@@ -1,0 +1,146 @@
+"""How an instance lies on its devices: which parallel degrees are above one, and what share of a width one device holds.
+
+Structure only, like an architecture: one device needs no formula about shares, and heads that divide evenly need no rounding.
+:func:`layout` reads it off the values of a case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+from symroof.formula.parse import parse
+from symroof.formula.tree import ONE, Tree
+from symroof.theory.architecture import GENERIC, Architecture, Layer
+
+EVEN = ("d_ff", "d_inner", "d_shared", "vocab_size", "more_embeddings", "learned_positions", "layer_input_vocab")
+"""Widths that devices cut anywhere: feed-forward columns, rows of tables."""
+QUERY_HEADS = ("n_heads",)
+COPIED_HEADS = ("n_kv_heads", "ssm_heads", "ssm_groups", "linear_key_heads", "linear_value_heads")
+"""Heads that are copied where there are more devices than heads."""
+HEADS = (*QUERY_HEADS, *COPIED_HEADS)
+
+DEGREES = ("tp", "pp", "attention_dp", "ep", "dp")
+FREE = "free"
+"""The value of a degree that is an unknown or a formula: it may be any number."""
+
+SYMBOLIC = 0
+"""``pp`` that is no number."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which parallel degrees count.
+
+    Attributes:
+        tp, attention_dp, ep, dp: whether the degree may be other than one.
+        pp: the number of pipeline stages; :data:`SYMBOLIC` where it is no number.
+        free: whether ``tp`` is no number: heads are then shared out as they are wherever it is a permitted degree.
+        uneven: heads (per layer kind) that ``tp`` does not divide.
+        copies: whether norms, routers and latents, which every device holds, are known.
+        network: whether a group of devices may be larger than a node.
+    """
+
+    tp: bool = False
+    attention_dp: bool = False
+    ep: bool = False
+    pp: int = 1
+    free: bool = False
+    uneven: frozenset[str] = frozenset()
+    copies: bool = True
+    network: bool = False
+    dp: bool = False
+
+    @property
+    def single(self) -> bool:
+        """Whether one device holds everything."""
+        return not (self.tp or self.attention_dp or self.staged)
+
+    @property
+    def staged(self) -> bool:
+        """Whether layers are split into stages."""
+        return self.pp != 1
+
+    @property
+    def degrees(self) -> tuple[str, ...]:
+        """The degrees whose product is the devices of one instance."""
+        return tuple(name for name, counts in (("tp", self.tp), ("attention_dp", self.attention_dp), ("pp", self.staged)) if counts)
+
+    def absent(self) -> dict[str, Tree]:
+        """What stands for the degrees that are one."""
+        counts = {"tp": self.tp, "pp": self.staged, "attention_dp": self.attention_dp, "ep": self.ep, "dp": self.dp}
+        return {name: ONE for name, above in counts.items() if not above}
+
+    def devices(self) -> Tree:
+        """The devices of one instance."""
+        return parse("*".join(self.degrees)) if self.degrees else ONE
+
+    def shares(self, layer: Layer) -> dict[str, Tree]:
+        """What one device holds of each width that ``tp`` splits, by the width's name in a row."""
+        if not self.tp:
+            return {}
+        held = {name: f"{name}/tp" for name in (*EVEN, *HEADS)}
+        held |= {name: f"max({name}/tp, 1)" if self.free else f"ceil({name}/tp)" for name in HEADS if layer.symbol(name) in self.uneven}
+        if "mamba2" in layer.mixers:  # its channels are those of its heads
+            held["d_inner"] = f"d_inner/ssm_heads*{held['ssm_heads']}" if layer.symbol("ssm_heads") in self.uneven else held["d_inner"]
+        return {name: parse(text) for name, text in held.items()}
+
+
+SINGLE = Layout()
+"""One device."""
+
+
+def layout(architecture: Architecture, value: Callable[[str], Fraction | str | None]) -> Layout:
+    """The layout of a case; ``value`` is the number of a name, :data:`FREE` where it may be any, None where it is not given.
+
+    >>> layout(GENERIC, {"tp": Fraction(4), "n_kv_heads": Fraction(8), "n_heads": Fraction(14)}.get).uneven
+    frozenset({'n_heads'})
+    """
+    degrees = {name: value(name) for name in DEGREES}
+    above = {name: degree is not None and degree != 1 for name, degree in degrees.items()}
+    if not any(above.values()):
+        return SINGLE
+    tp, pp = degrees["tp"], degrees["pp"]
+    free = tp == FREE
+    return _layout(
+        above["tp"],
+        above["attention_dp"],
+        above["ep"] or above["attention_dp"],
+        1 if not above["pp"] else int(pp) if isinstance(pp, Fraction) and pp.denominator == 1 and pp > 0 else SYMBOLIC,
+        free,
+        frozenset(_uneven(architecture, tp, value)) if above["tp"] else frozenset(),
+        architecture != GENERIC or all(value(name) is not None for name in ("d_model", "n_layers")),
+        _network(degrees, value),
+        above["dp"],
+    )
+
+
+@lru_cache(maxsize=1024)
+def _layout(*fields: object) -> Layout:
+    """One object for equal layouts: theories are looked up by it."""
+    return Layout(*fields)  # type: ignore[arg-type]
+
+
+def _uneven(architecture: Architecture, tp: Fraction | str | None, value: Callable[[str], Fraction | str | None]) -> Iterator[str]:
+    """Heads of which devices do not hold equal shares; heads whose number is not known are taken to divide."""
+    for name in dict.fromkeys(layer.symbol(head) for layer in architecture.layers for head in HEADS):
+        heads = value(name)
+        if not isinstance(heads, Fraction):
+            continue
+        if isinstance(tp, Fraction):
+            if heads % tp:
+                yield name
+        elif name.partition(".")[0] in COPIED_HEADS:
+            yield name
+
+
+def _network(degrees: dict[str, Fraction | str | None], value: Callable[[str], Fraction | str | None]) -> bool:
+    """Whether a group may leave its node: it does, or a degree is free and the network is known."""
+    sizes = [degree for name, degree in degrees.items() if name != "dp"]
+    node = value("node_devices")
+    if any(size == FREE for size in sizes) or node == FREE:
+        return value("network_bandwidth") is not None
+    tp, pp, attention_dp, ep, _ = (degree if isinstance(degree, Fraction) else Fraction(1) for degree in degrees.values())
+    return max(tp * attention_dp * pp, ep) > (node if isinstance(node, Fraction) else Fraction(8))

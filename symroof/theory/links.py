@@ -1,0 +1,89 @@
+"""What devices send each other: rings and exchanges inside a node, and between nodes where a group is larger than one."""
+
+from __future__ import annotations
+
+from symroof.formula import build
+from symroof.formula.parse import parse
+from symroof.formula.tree import ZERO, Name, Tree
+from symroof.theory.layout import Layout
+
+LAYERS, EXPERT_LAYERS = Name("n_layers"), Name("expert_layers")
+FAST, SLOW = "(link_share*link_bandwidth)", "(link_share*network_bandwidth)"
+
+
+def _ring(devices: str, message: str, rounds: str, network: bool) -> str:
+    """A ring in which each device sends all but its own share, once or twice. Where the group is larger than a node the ring runs
+    inside each node, and each device exchanges its share with its counterparts in the others (Thakur, Rabenseifner, Gropp 2005)."""
+    if not network:
+        return f"(link_latency + {rounds}({devices} - 1)/({devices})*{message}/{FAST})"
+    near, far = f"min({devices}, node_devices)", f"max({devices} - node_devices, 0)"
+    inside = f"link_latency + {rounds}({near} - 1)/{near}*{message}/{FAST}"
+    return f"({inside} + min({far}, 1)*network_latency + {rounds}{far}/({devices}*node_devices)*{message}/{SLOW})"
+
+
+def all_reduce(devices: str, message: str, network: bool = False) -> str:
+    """A ring all-reduce of a message.
+
+    >>> all_reduce("tp", "m")
+    '(link_latency + 2*(tp - 1)/(tp)*m/(link_share*link_bandwidth))'
+    """
+    return _ring(devices, message, "2*", network)
+
+
+def all_gather(devices: str, message: str, network: bool = False) -> str:
+    """A ring all-gather: half of an all-reduce."""
+    return _ring(devices, message, "", network)
+
+
+def all_to_all(message: str, network: bool = False) -> str:
+    """Every token goes to the devices of its experts, or comes back from them; one device sends nothing."""
+    if not network:
+        return f"(link_latency + (ep - 1)/ep*{message}*experts_per_token/{FAST})*min(1, ep - 1)"
+    near, far = "min(ep, node_devices)", "max(ep - node_devices, 0)"
+    inside = f"link_latency + ({near} - 1)/ep*{message}*experts_per_token/{FAST}"
+    return f"({inside} + min({far}, 1)*network_latency + {far}/ep*{message}*experts_per_token/{SLOW})*min(1, ep - 1)"
+
+
+def send(message: str) -> str:
+    """A message from one device to the next."""
+    return f"(link_latency + {message}/{FAST})"
+
+
+def sends(message: str, layout: Layout) -> Tree:
+    """What a pass sends from stage to stage; over the network where the next stage is in another node."""
+    if not layout.staged:
+        return ZERO
+    if not layout.network:
+        return parse(f"(pp - 1)*{send(message)}")
+    group = "*".join(name for name in layout.degrees if name != "pp") or "1"
+    far = f"(ceil({group}*pp/node_devices) - 1)"
+    return parse(f"(pp - 1 - {far})*{send(message)} + {far}*(network_latency + {message}/{SLOW})")
+
+
+def message(tokens: str) -> str:
+    """What devices send each other of some tokens: one activation vector each."""
+    return f"{tokens}*d_model*link_bytes_per_element"
+
+
+def all_reduces(layout: Layout, experts: bool, layers: Tree = LAYERS, expert_layers: Tree = EXPERT_LAYERS) -> Tree:
+    """All-reduces of a pass inside a group: two a layer; one where the layer's experts are spread over all groups."""
+    if not layout.tp:
+        return ZERO
+    two = build.mul(parse("2"), layers)
+    some = build.sub(two, expert_layers) if experts and layout.ep else two
+    return build.mul(parse("min(1, tp - 1)"), some) if layout.free else some
+
+
+def link_time(layout: Layout, tokens: str, every: str, experts: bool, layers: Tree = LAYERS, expert_layers: Tree = EXPERT_LAYERS) -> Tree:
+    """The time a pass spends on sending inside one instance, stages aside.
+
+    ``tokens`` are those of one group, ``every`` those of all groups: routed experts work for all of them, whole on some
+    devices each (two exchanges) or cut over all (one all-reduce).
+    """
+    found = build.mul(all_reduces(layout, experts, layers, expert_layers), parse(all_reduce("tp", message(tokens), layout.network))) if layout.tp else ZERO
+    if not (experts and layout.ep):
+        return found
+    exchanged = parse(f"2*{all_to_all(message(tokens), layout.network)}")
+    group = "*".join(name for name in layout.degrees if name != "pp")
+    cut = parse(f"max(2 - ep, 0)*{all_reduce(group, message(every), layout.network)}") if group else ZERO
+    return build.add(found, build.mul(expert_layers, exchanged), build.mul(expert_layers, cut))

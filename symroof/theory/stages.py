@@ -1,0 +1,224 @@
+"""Stages of a pipeline: runs of consecutive layers, each on its own devices, that one group of requests after another passes.
+
+A step of the whole batch is ``pp`` passes of the slowest stage, each of ``ceil(batch/pp)`` requests; a prefill goes through
+prompt by prompt, so ``prompts + pp - 1`` passes follow each other. A stage with everything that another has hides it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+
+from symroof.formula import build
+from symroof.formula.parse import parse
+from symroof.formula.tree import ZERO, At, Name, Num, Tree
+from symroof.theory.architecture import Architecture
+from symroof.theory.devices import RESIDENT, Devices, per_device, stored_bytes
+from symroof.theory.layout import SYMBOLIC
+from symroof.theory.links import link_time, message, sends
+from symroof.theory.operators import Operator, operators
+from symroof.theory.quantity import COMPUTE_RATE, MEMORY_RATE
+from symroof.theory.steps import STEPS, Step
+from symroof.theory.table import Cell, total
+from symroof.theory.totals import resident
+
+NOT_CLOSED = "no closed form in pp, as the layers of this model differ: give pp a number"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A run of layers: how many of each kind, and whether the model begins or ends in it."""
+
+    label: str
+    counts: tuple[tuple[str, Tree], ...]
+    first: bool
+    last: bool
+
+    def place(self, cell: Cell) -> Cell | None:
+        """A cell as it stands in this stage; None where it does not."""
+        if isinstance(cell.count, Name):
+            return replace(cell, count=dict(self.counts).get(cell.count.name, ZERO))
+        here = self.last if cell.end else self.first
+        return cell if here and not (cell.end == "tied" and self.first) else None
+
+    def covers(self, other: Stage) -> bool:
+        """Whether it has everything that another has."""
+        pairs = [(count, dict(other.counts)[name]) for name, count in self.counts]
+        more = all(isinstance(a, Num) and isinstance(b, Num) and a.value >= b.value for a, b in pairs)
+        return more and self.first >= other.first and self.last >= other.last
+
+
+def stages(architecture: Architecture, pp: int) -> tuple[Stage, ...] | None:
+    """The stages that can be the fullest or the slowest; None where a formula would need ``pp`` as a number.
+
+    >>> from symroof.formula.text import text
+    >>> from symroof.theory.architecture import GENERIC
+    >>> [(stage.label, text(stage.counts[0][1])) for stage in stages(GENERIC, 4)]
+    [('first', 'ceil(n_layers/pp)'), ('last', 'max(n_layers - ceil(n_layers/pp)*(pp - 1), 0)')]
+    """
+    if not architecture.order:
+        each, rest = parse("ceil(n_layers/pp)"), parse("max(n_layers - ceil(n_layers/pp)*(pp - 1), 0)")
+        return Stage("first", (("n_layers", each),), True, False), Stage("last", (("n_layers", rest),), False, True)
+    if pp == SYMBOLIC:
+        return None
+    length, order = -(-len(architecture.order) // pp), architecture.order
+    runs = [order[start : start + length] for start in range(0, pp * length, length)]
+    every = [
+        Stage(f"stage{i}", tuple((layer.symbol("n_layers"), Num(Fraction(run.count(layer.label)))) for layer in architecture.layers), i == 1, i == pp)
+        for i, run in enumerate(runs, start=1)
+    ]
+    alone: list[Stage] = []
+    for stage in every:
+        if not any(other.covers(stage) for other in alone):
+            alone = [*(other for other in alone if not stage.covers(other)), stage]
+    return tuple(alone)
+
+
+@dataclass(frozen=True)
+class Pipeline(Devices):
+    """The definitions of what a device has where layers are split into stages."""
+
+    @cached_property
+    def stages(self) -> tuple[Stage, ...]:
+        return stages(self.totals.architecture, self.layout.pp) or ()
+
+    @property
+    def lacking(self) -> frozenset[str]:
+        """Quantities that have no formula unless ``pp`` is a number."""
+        if self.stages:
+            return frozenset()
+        parts = ("flops_per_device", "bytes_per_device", "compute_time", "memory_time", "roofline_time", "link_time", "busy_time")
+        return frozenset({*map(per_device, (*RESIDENT, "memory_bytes")), "concurrency", *(f"{step.name}_{part}" for step in STEPS for part in parts)})
+
+    def _own(self) -> Iterator[tuple[str, Tree]]:
+        if not self.stages:
+            return
+        yield from self._memory()
+        for step in STEPS:
+            yield from self._times(step)
+
+    # ----------------------------------------------------------------------------------------------- what it holds
+
+    def _in(self, stage: Stage, cells: Iterable[Cell]) -> list[Cell]:
+        """What one device of a stage has of some cells."""
+        if not self.layout.copies:  # dimensions that are not known: every stage is an even part of the model
+            return [replace(self.own(cell), amount=build.div(self.own(cell).amount, Name("pp"))) for cell in cells]
+        return [placed for cell in cells if (placed := stage.place(self.own(cell))) is not None]
+
+    def _memory(self) -> Iterator[tuple[str, Tree]]:
+        for stage in self.stages:
+            held = {"weight_bytes": self._weights_of(stage), "kv_cache_bytes": self._cache_of(stage), "state_bytes": self._state_of(stage)}
+            yield from ((_of(stage, name), tree) for name, tree in held.items())
+            peak = At(_of(stage, "kv_cache_bytes"), (("context", Name("peak_context")),))
+            sums = (Name(_of(stage, "weight_bytes")), peak, Name(_of(stage, "state_bytes")), Name("memory_reserve"))
+            yield _of(stage, "memory_bytes"), build.add(*sums)
+        yield "memory_bytes_per_device", self._largest("memory_bytes")
+        yield from ((per_device(name), self._of_fullest([Name(_of(stage, name)) for stage in self.stages])) for name in RESIDENT)
+        room = [build.div(parse(f"memory_share*mem_capacity - memory_reserve - {_of(stage, 'weight_bytes')}"), self._request(stage)) for stage in self.stages]
+        yield "concurrency", build.mul(Name("attention_dp"), _whole(room)) if self.layout.attention_dp else _whole(room)
+
+    def _request(self, stage: Stage) -> Tree:
+        """What one request takes of a device at its longest."""
+        one = ("batch", parse("1"))
+        return build.add(At(_of(stage, "kv_cache_bytes"), (one, ("context", Name("peak_context")))), At(_of(stage, "state_bytes"), (one,)))
+
+    def _weights_of(self, stage: Stage) -> Tree:
+        if not self.layout.copies:
+            return build.div(Name("weight_bytes"), self.layout.devices())
+        return stored_bytes(self._in(stage, (cell for cell in (*self.totals.placed, *self.totals.again) if cell.stream == "params")))
+
+    def _cache_of(self, stage: Stage) -> Tree:
+        groups = [(key, cells) for key, cells in self.totals.groups("token").items() if key[0] == "kv"]
+        return build.add(ZERO, *(resident(total(self._in(stage, cells)), key[2], self.requests("batch")) for key, cells in groups))
+
+    def _state_of(self, stage: Stage) -> Tree:
+        return build.mul(total(self._in(stage, (cell for cell in self.totals.placed if cell.stream == "state"))), self.requests("batch"))
+
+    def _largest(self, name: str) -> Tree:
+        return build.call("max", *(Name(_of(stage, name)) for stage in self.stages))
+
+    def _of_fullest(self, values: list[Tree]) -> Tree:
+        """What belongs to the stage that holds most."""
+        if len(values) == 1:
+            return values[0]
+        pairs = zip((Name(_of(stage, "memory_bytes")) for stage in self.stages), values, strict=True)
+        return build.call("of_largest", *(part for pair in pairs for part in pair))
+
+    # ------------------------------------------------------------------------------------------------ what it does
+
+    def _times(self, step: Step) -> Iterator[tuple[str, Tree]]:
+        """Work, traffic and times of a step: the slowest stage's, as often as passes follow each other."""
+        passes, through = self._passes(step), self._prompts() if step.name == "prefill" else Name("pp")
+        for stage in self.stages:
+            yield from zip((_of(stage, f"{step.name}_{what}") for what in ("flops", "bytes")), self._work(step, stage), strict=True)
+        for what in ("flops", "bytes"):
+            yield f"{step.name}_{what}_per_device", build.mul(through, self._of_fullest([Name(_of(stage, f"{step.name}_{what}")) for stage in self.stages]))
+        rates = {"flops": parse(COMPUTE_RATE), "bytes": parse(MEMORY_RATE)}
+        times = {stage: [build.div(Name(_of(stage, f"{step.name}_{what}")), rate) for what, rate in rates.items()] for stage in self.stages}
+        for i, what in enumerate(("compute_time", "memory_time")):
+            yield f"{step.name}_{what}", build.mul(passes, build.call("max", *(pair[i] for pair in times.values())))
+        rooflines = [self._roofline(step, stage, *times[stage]) for stage in self.stages]
+        links = [self._links(step, stage) for stage in self.stages]
+        sent = sends(message(self.tokens(step)[0]), self.layout)
+        yield f"{step.name}_roofline_time", build.mul(passes, build.call("max", *rooflines))
+        yield f"{step.name}_link_time", build.add(build.mul(passes, build.call("max", *links)), sent)
+        together = [build.add(roofline, link) for roofline, link in zip(rooflines, links, strict=True)]
+        yield f"{step.name}_busy_time", build.add(build.mul(passes, build.call("max", *together)), sent)
+
+    def _passes(self, step: Step) -> Tree:
+        return build.add(self._prompts(), parse("pp - 1")) if step.name == "prefill" else Name("pp")
+
+    def _prompts(self) -> Tree:
+        """Prompts that follow each other through the stages."""
+        return self.requests("prefill_batch")
+
+    def _work(self, step: Step, stage: Stage) -> tuple[Tree, Tree]:
+        """FLOPs and bytes of one pass of one device of a stage."""
+        terms: dict[bool, list[Tree]] = {True: [], False: []}
+        for key, phase, alone in self.totals.parts(step):
+            cells = self.totals.groups(phase)[key]
+            for apart in (False, True):
+                own = self._in(stage, (cell for cell in cells if self.apart(cell) == apart))
+                if own:
+                    terms[key[0] == "flops"].append(self.driven(step, total(own), key, alone, pooled=apart))
+        return build.add(ZERO, *terms[True]), build.add(ZERO, *terms[False])
+
+    def _roofline(self, step: Step, stage: Stage, compute: Tree, memory: Tree) -> Tree:
+        """A pass under the roofline."""
+        match self.totals.assumptions["roofline"]:
+            case "aggregate":
+                return build.call("max", compute, memory)
+            case "no_overlap":
+                return build.add(compute, memory)
+        return build.add(ZERO, *(operator.roofline_time for operator in self._operators(step, stage)))
+
+    def _operators(self, step: Step, stage: Stage) -> Iterator[Operator]:
+        phases = self.totals.phases(step)
+
+        def amount(cell: Cell) -> Tree:
+            alone = cell.phase if len(phases) > 1 else None
+            return self.driven(step, cell.amount, (cell.stream, cell.per, cell.scope), alone, pooled=self.apart(cell))
+
+        yield from operators(self._in(stage, (cell for cell in self.totals.counted if cell.phase is None or cell.phase in phases)), amount, amount)
+
+    def _links(self, step: Step, stage: Stage) -> Tree:
+        """What a pass sends inside a stage."""
+        layers = build.add(ZERO, *(count for _, count in stage.counts))
+        with_experts = {layer.symbol("n_layers") for layer in self.totals.architecture.layers if layer.feed_forward == "moe"}
+        expert_layers = build.add(ZERO, *(count for name, count in stage.counts if name in with_experts))
+        return link_time(self.layout, *self.tokens(step), self.totals.has_experts, layers, expert_layers)
+
+    def over_passes(self, step: Step, amount: Tree) -> Tree:
+        """An amount over all layers and passes, as if stages were equally long."""
+        return build.mul(amount, build.div(self._passes(step), Name("pp")))
+
+
+def _of(stage: Stage, name: str) -> str:
+    return f"{per_device(name)}.{stage.label}"
+
+
+def _whole(room: list[Tree]) -> Tree:
+    """Requests that the fullest stage has room for."""
+    return build.call("max", build.call("floor", build.call("min", *room)), ZERO)
