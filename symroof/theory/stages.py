@@ -58,10 +58,10 @@ def stages(architecture: Architecture, pp: int) -> tuple[Stage, ...] | None:
     >>> [(stage.label, text(stage.counts[0][1])) for stage in stages(GENERIC, 4)]
     [('first', 'ceil(n_layers/pp)'), ('last', 'max(n_layers - ceil(n_layers/pp)*(pp - 1), 0)')]
     """
-    if not architecture.order:
+    if len(architecture.layers) == 1:
         each, rest = parse("ceil(n_layers/pp)"), parse("max(n_layers - ceil(n_layers/pp)*(pp - 1), 0)")
         return Stage("first", (("n_layers", each),), True, False), Stage("last", (("n_layers", rest),), False, True)
-    if pp == SYMBOLIC:
+    if pp == SYMBOLIC or not architecture.order:
         return None
     length, order = -(-len(architecture.order) // pp), architecture.order
     runs = [order[start : start + length] for start in range(0, pp * length, length)]

@@ -18,16 +18,15 @@ How the definitions are read where they leave something open:
     makes queries (of a device's heads) and the latent (copied); with one, both down projections are one copied product.
 5.  Absorbed latent attention decodes with queries of the latent's width: each head's query goes into the latent
     (qk_nope_dim to kv_lora_rank) and its result comes out (kv_lora_rank to value_dim), with these inputs and outputs as
-    activations. In a prefill keys and values of the past and of the new tokens are expanded by one product, whose inputs and
-    outputs count like any product's; the core then reads queries and writes results, no keys and values beside the cache.
+    activations. In a prefill keys and values of the past and of the new tokens are expanded by one product: it reads the cache,
+    and what it writes the core reads again.
 6.  Of a state-space layer, the products write and read activations (in, x, step size, out); the convolution and the
     recurrence between them are fused. The taps of the convolution are streamed weights; decays and biases are not. A state is read
     and written once a pass, of a prefill too. It has 32 bits an element; that of linear attention and the last inputs of a
     convolution have the activations' width.
 7.  Requests are dealt to the groups one by one, so the first group has ceil(B/attention_dp). Experts see the tokens of
     all groups: B in a decode step, not attention_dp * ceil(B/attention_dp).
-8.  With pp > 1 a decode pass of a stage is that of one group of ceil(B/pp) requests, again dealt over attention_dp; FLOPs
-    and bytes of a device are those of such a pass. A step is pp passes. A prefill pass is of one request of each
+8.  With pp > 1 a decode pass of a stage is that of one group of ceil(B/pp) requests, again dealt over attention_dp. A step is pp passes. A prefill pass is of one request of each
     attention_dp group; ceil(prefill_batch/attention_dp) + pp - 1 passes follow each other. With pp = 1 all is one pass.
 9.  The cache in memory is that of all requests on every stage, for the stage's own layers.
 10. A tied table is the head: with pp = 1 it stands once and is read whole; with pp > 1 the first stage holds it to gather.
@@ -256,7 +255,7 @@ class Expansion:
 
     def moved(self, step):
         into, out = self.key + self.latent, self.latent + self.value
-        return step.tokens * self.heads * (into + out) if step.decode else self.rows(step) * (self.latent + self.heads * (self.key + self.value))
+        return step.tokens * self.heads * (into + out) if step.decode else self.rows(step) * 2 * self.heads * (self.key + self.value)
 
 
 @dataclass(frozen=True)

@@ -123,6 +123,7 @@ def expected(model, layout, workload):
     full = counter.fullest(counts)
     slowest = {name: max(getattr(count, name) for count in counts) for name in ("decode_bytes", "decode_flops", "prefill_bytes", "prefill_flops")}
     decode_passes, prefill_passes = layout.pp, counter.prefill_passes(work, layout)
+    passes = {"decode": decode_passes, "prefill": prefill_passes - layout.pp + 1}  # those that the fullest device works in
     return {
         "memory_bytes_per_device": full.total,
         "weight_bytes_per_device": full.weights,
@@ -131,7 +132,7 @@ def expected(model, layout, workload):
         "memory_utilization": full.total / MEMORY,
         "fits": full.total <= MEMORY,
         "concurrency": counter.concurrency(described_model, layout, widths, work, MEMORY),
-        **{f"{name}_per_device": value for name, value in slowest.items()},
+        **{f"{name}_per_device": passes[name.partition("_")[0]] * getattr(full, name) for name in slowest},
         "decode_memory_time": decode_passes * slowest["decode_bytes"] / BANDWIDTH,
         "decode_compute_time": decode_passes * slowest["decode_flops"] / PEAK,
         "prefill_memory_time": prefill_passes * slowest["prefill_bytes"] / BANDWIDTH,

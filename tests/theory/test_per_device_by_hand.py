@@ -251,7 +251,7 @@ def test_latent_attention_on_two_devices():
     assert one.decode_bytes == 2 * (streamed + 20) + 3 * 11 * 10 * 2 + 3 * moved * 2
     # two new tokens behind one, all three expanded, 2 + 3 pairs at the full width of keys and values
     assert one.prefill_flops == 2 * 2 * (streamed - 8 * 22) + 3 * 2 * 8 * 22 + 5 * 2 * 2 * (8 + 5) + 2 * 20
-    moved = 2 * ((4 + 17) + (7 + 16) + 2 * (8 + 5) + (10 + 4)) + 3 * (8 + 22) + (4 + 5)
+    moved = 2 * ((4 + 17) + (7 + 16) + 2 * (8 + 5) + (10 + 4)) + 3 * (22 + 22) + (4 + 5)
     assert one.prefill_bytes == 2 * (streamed + 20) + 3 * 10 * 2 + moved * 2
 
 
