@@ -80,8 +80,9 @@ class Layer:
 
 @dataclass(frozen=True)
 class Architecture:
-    """Layer kinds in order, and what stands before and after them.
+    """Layer kinds, the order in which they stand, and what stands before and after them.
 
+    ``order`` is the label of every layer, the first at the input; empty where there is one kind.
     ``narrow_embedding``: tables of their own width, projected to the residual's and back. ``more_embeddings``: rows of the
     input table that the head does not have. ``layer_inputs``: a second table with a vector for each layer. ``altup``: the
     residual is copied before the layers and merged after them.
@@ -90,6 +91,7 @@ class Architecture:
     """
 
     layers: tuple[Layer, ...] = field(default_factory=lambda: (Layer(),))
+    order: tuple[str, ...] = ()
     tied_embeddings: bool = False
     norm: str = "rms"
     final_norm: bool = True
