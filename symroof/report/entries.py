@@ -15,6 +15,7 @@ from symroof.specs.errors import InputError, Problem, nearest
 from symroof.specs.fields import build
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.kinds import kind_of, spec_class
+from symroof.specs.layer_order import runs
 from symroof.specs.layers import Block, FeedForward, GroupedAttention, LayerKind
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import holds_config, model_path, read_model
@@ -140,7 +141,11 @@ def model_entry(spec: ModelSpec) -> Entry:
     if spec.published_params:
         facts.append(["published", format_quantity(Fraction(spec.published_params), "parameter"), f"{spec.published_params:,}"])
     tables: list[Table] = (
-        [("layers", ["count", "kind", "attention", "feed-forward"], _layers(spec)), ("parameters", ["part", "count", "share"], _parameters(answers))]
+        [
+            ("layers", ["count", "kind", "attention", "feed-forward"], _layers(spec)),
+            *_order(spec),
+            ("parameters", ["part", "count", "share"], _parameters(answers)),
+        ]
         if spec.layers
         else []
     )
@@ -162,6 +167,16 @@ def _bare_binding(spec: ModelSpec) -> Binding:
 
 def _layers(spec: ModelSpec) -> list[list[str]]:
     return [[str(kind.count), label, _mixers(kind), _feed_forward(kind)] for label, kind in zip(spec.labels(), spec.layers, strict=True)]
+
+
+def _order(spec: ModelSpec) -> list[Table]:
+    """The layers as they follow one another, in one line; nothing where all are of one kind."""
+    sequence = spec.sequence()
+    if not sequence:
+        return []
+    pattern = spec.order or sequence
+    line = ", ".join(f"{count} {label}" if count > 1 else label for label, count in runs(pattern))
+    return [("order of the layers", [], [[f"{line}, repeated" if len(pattern) < len(sequence) else line]])]
 
 
 def _mixers(kind: LayerKind) -> str:

@@ -200,7 +200,7 @@ def _explain(item: Any, kind: type[BaseModel], location: tuple[str | int, ...]) 
             return "expected text", ""
         case "bool_type" | "bool_parsing":
             return "expected true or false", ""
-        case "list_type":
+        case "list_type" | "tuple_type":
             return "expected a list", ""
         case "dict_type" | "model_type" | "model_attributes_type":
             return "expected keys and values", ""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
-from symroof.specs.fields import NAME, Source, Spec, amount, whole
+from symroof.specs.fields import NAME, Faults, Source, Spec, amount, whole
+from symroof.specs.layer_order import as_listed, faults, repeated, shortest_pattern
 from symroof.specs.layers import Experts, GroupedAttention, LayerKind
 from symroof.specs.matrices import Matrix, matrices
 from symroof.specs.quantization import Quantization
@@ -54,7 +56,11 @@ class Filled(Spec):
 
 
 class ModelSpec(Spec):
-    """One model. With ``layers`` everything is derived; with ``params`` alone only what needs no dimensions is."""
+    """One model. With ``layers`` everything is derived; with ``params`` alone only what needs no dimensions is.
+
+    ``order`` is a pattern of the labels of ``layers``, in the order in which the model has them; it repeats until all layers
+    are used. Without it the kinds follow one another as they are listed.
+    """
 
     name: Annotated[str, Field(pattern=NAME)]
     title: str | None = None
@@ -76,6 +82,7 @@ class ModelSpec(Spec):
     max_context: Whole | None = None
     norm: Norm = Norm()
     layers: tuple[LayerKind, ...] = ()
+    order: tuple[str, ...] = ()
     quantization: Quantization | None = None
     notes: tuple[str, ...] = ()
     filled: tuple[Filled, ...] = ()
@@ -90,6 +97,8 @@ class ModelSpec(Spec):
         labels = [kind.label for kind in self.layers if kind.label]
         if len(set(labels)) != len(labels):
             raise ValueError("two kinds of layer have the same label")
+        if wrong := faults(self.order, self._counts()):
+            raise Faults(wrong)
         return self
 
     def cautions(self) -> list[str]:
@@ -127,6 +136,22 @@ class ModelSpec(Spec):
             found.append(label if label not in found else next(name for name in numbered if name not in found))
         return found
 
+    def _counts(self) -> dict[str, int]:
+        return {label: kind.count for label, kind in zip(self.labels(), self.layers, strict=True)}
+
+    def sequence(self) -> tuple[str, ...]:
+        """The label of every layer in the model's order; empty where all layers are of one kind."""
+        counts = self._counts()
+        if len(counts) < 2:
+            return ()
+        return repeated(self.order, sum(counts.values())) if self.order else as_listed(counts)
+
+    def in_order(self, kinds: Sequence[int]) -> ModelSpec:
+        """The same model with its layers in an order: for each layer, the position of its kind in ``layers``."""
+        labels = self.labels()
+        listed = list(kinds) == sorted(kinds)
+        return self.model_copy(update={"order": () if listed else tuple(labels[kind] for kind in shortest_pattern(kinds))})
+
     def operator_widths(self) -> dict[str, Fraction]:
         """Bytes of a parameter of every operator that the checkpoint stores at a width of its own."""
         if self.quantization is None:
@@ -146,6 +171,7 @@ class ModelSpec(Spec):
             layers=tuple(
                 kind.structure(label if several else "all", self.norm.per_layer, own, more) for label, kind in zip(self.labels(), self.layers, strict=True)
             ),
+            order=self.sequence(),
             tied_embeddings=self.tied_embeddings,
             norm=self.norm.kind,
             final_norm=self.norm.final,

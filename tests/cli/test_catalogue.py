@@ -121,6 +121,22 @@ def test_show_a_model_counts_its_parameters():
     assert facts["params"][2].startswith("8,030,261,248")
 
 
+ORDERS = {
+    "gemma-3-1b": "  5 local, global, repeated\n",
+    "deepseek-v3": "  3 dense, 58 moe\n",
+    "lfm2-1.2b": "  2 conv, full, 2 conv, full, 2 conv, full, conv, full, conv, full, conv, full, conv\n",
+}
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_show_a_model_has_the_order_of_its_layers_in_a_line(name):
+    assert f"order of the layers\n{ORDERS[name]}" in good("show", name).out
+
+
+def test_show_a_model_of_one_kind_says_nothing_of_an_order():
+    assert "order of the layers" not in good("show", "llama-3-8b").out
+
+
 def test_show_takes_a_path():
     assert "H100" in good("show", ROOT / "specs" / "hardware" / "h100-sxm.yaml").out
 

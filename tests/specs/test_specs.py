@@ -318,7 +318,7 @@ FULL_STUDY = (
     + "parallel: {tp: 2}\nprecision: {weights: fp16, kv: fp8}\nassume: {detail: exact}\ntargets: {ttft: 200 ms}\nset: {mem_bandwidth: 3 TB/s, prefill_time: 2*prefill_compute_time}\nthresholds: all\nclaims: [a.yaml]\n"
 )
 BASES = [
-    (ModelSpec, loads(MODEL).data),
+    (ModelSpec, loads(MODEL + "order: [full, full]\n").data),
     (StudySpec, loads(FULL_STUDY).data),
     (HardwareSpec, loads(DEVICE).data),
     (PresetSpec, catalogue.find("presets", "tutorial-mlsysim").data),

@@ -1,0 +1,82 @@
+"""The order in which a model's kinds of layer stand: a pattern of labels that repeats and may be cut off where the layers end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import cycle, groupby, islice
+from typing import TypeVar
+
+from symroof.specs.errors import nearest
+
+T = TypeVar("T")
+
+MOST_LAYERS = 10_000
+"""Layers of one model: each has its place in the order, and no model comes near."""
+
+Fault = tuple[tuple[str | int, ...], str]
+
+
+def repeated(pattern: Sequence[T], length: int) -> tuple[T, ...]:
+    """A pattern again and again, cut off at a length.
+
+    >>> repeated(["local", "local", "global"], 5)
+    ('local', 'local', 'global', 'local', 'local')
+    """
+    return tuple(islice(cycle(pattern), length))
+
+
+def as_listed(counts: Mapping[str, int]) -> tuple[str, ...]:
+    """All layers of the first kind, then all of the second.
+
+    >>> as_listed({"dense": 1, "moe": 2})
+    ('dense', 'moe', 'moe')
+    """
+    return tuple(Counter(counts).elements())
+
+
+def shortest_pattern(sequence: Sequence[T]) -> tuple[T, ...]:
+    """The fewest first entries that make the whole sequence by repeating; all of them where no pattern comes twice.
+
+    A sequence that ends with its own first m entries repeats all but m of them (Knuth, Morris, Pratt): linear time.
+
+    >>> shortest_pattern("aabaabaa")
+    ('a', 'a', 'b')
+    """
+    borders = [0]  # of every beginning: how many of its first entries it also ends with, not counting itself
+    for i in range(1, len(sequence)):
+        border = borders[-1]
+        while border and sequence[i] != sequence[border]:
+            border = borders[border - 1]
+        borders.append(border + (sequence[i] == sequence[border]))
+    period = len(sequence) - borders[-1]
+    return tuple(sequence[:period] if 2 * period <= len(sequence) else sequence)
+
+
+def runs(sequence: Sequence[T]) -> list[tuple[T, int]]:
+    """Neighbours that are equal, with their number.
+
+    >>> runs(["conv", "conv", "full", "conv"])
+    [('conv', 2), ('full', 1), ('conv', 1)]
+    """
+    return [(label, len(list(group))) for label, group in groupby(sequence)]
+
+
+def faults(order: Sequence[str], counts: Mapping[str, int]) -> list[Fault]:
+    """What keeps a pattern from being the order of a model's layers, at its place in the spec."""
+    n_layers = sum(counts.values())
+    if n_layers > MOST_LAYERS:
+        return [(("layers",), f"hold {n_layers:,} layers in all; at most {MOST_LAYERS:,} can be laid out")]
+    unknown: list[Fault] = [(("order", i), _unknown(label, counts)) for i, label in enumerate(order) if label not in counts]
+    if unknown or not order:
+        return unknown
+    if len(order) > n_layers:
+        return [(("order",), f"has {len(order):,} entries for {n_layers:,} layers")]
+    found = Counter(repeated(order, n_layers))
+    wrong = [f"{found[label]:,} {label} instead of {count:,}" for label, count in counts.items() if found[label] != count]
+    return [(("order",), f"repeated over {n_layers:,} layers makes {', '.join(wrong)}")] if wrong else []
+
+
+def _unknown(label: str, counts: Mapping[str, int]) -> str:
+    hint = nearest(label, counts)
+    return f"no kind of layer has the label {label[:40]!r}" + (f"; {hint}" if hint else "")

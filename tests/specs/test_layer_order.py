@@ -1,0 +1,183 @@
+"""The order of a model's layers: patterns that repeat, what is wrong with one, and where the layers of published models stand."""
+
+from collections import Counter
+from itertools import product
+
+import pytest
+
+from symroof.specs import catalogue
+from symroof.specs.errors import InputError
+from symroof.specs.fields import build
+from symroof.specs.layer_order import MOST_LAYERS, repeated, shortest_pattern
+from symroof.specs.model import ModelSpec
+from symroof.specs.strict_yaml import loads
+
+MODELS = sorted(catalogue.entries("models"))
+
+
+def shipped(name):
+    return build(catalogue.find("models", name), ModelSpec)
+
+
+# -------------------------------------------------------------------------------------------------------------- patterns
+
+
+def test_the_shortest_pattern_is_the_shortest_of_all_that_repeat():
+    """Every sequence of up to nine of two letters, against the definition tried out: it comes twice, or is the whole."""
+    for length in range(1, 10):
+        for sequence in product("ab", repeat=length):
+            periods = [p for p in range(1, length + 1) if (2 * p <= length or p == length) and all(sequence[i] == sequence[i % p] for i in range(length))]
+            assert len(shortest_pattern(sequence)) == periods[0]
+            assert repeated(shortest_pattern(sequence), length) == sequence
+
+
+def test_a_long_sequence_takes_no_longer_for_being_nearly_the_same_throughout():
+    sequence = "a" * (MOST_LAYERS - 1) + "b"
+    assert shortest_pattern(sequence) == tuple(sequence)
+
+
+MODEL = """\
+name: tiny
+d_model: 64
+vocab_size: 100
+layers:
+- {count: 4, label: local, attention: {n_heads: 4, n_kv_heads: 2, head_dim: 16, window: 8}, ffn: {d_ff: 128}}
+- {count: 2, label: global, attention: {n_heads: 4, n_kv_heads: 2, head_dim: 16}, ffn: {d_ff: 128}}
+"""
+
+
+def model(text=MODEL, order=None):
+    return build(loads(text + (f"order: {order}\n" if order else ""), "file.yaml"), ModelSpec)
+
+
+L, G = "local", "global"
+
+
+@pytest.mark.parametrize(
+    ("order", "sequence"),
+    [
+        (None, (L, L, L, L, G, G)),
+        ("[local, local, global]", (L, L, G, L, L, G)),
+        ("[local, global, local, local]", (L, G, L, L, L, G)),
+        ("[global, local, local, local]", (G, L, L, L, G, L)),
+        ("[local, global, local, local, global, local]", (L, G, L, L, G, L)),
+    ],
+)
+def test_a_pattern_repeats_and_is_cut_off_where_the_layers_end(order, sequence):
+    made = model(order=order)
+    assert made.sequence() == sequence
+    assert made.architecture().order == sequence
+
+
+def test_one_kind_has_no_order():
+    text = MODEL[: MODEL.index("- {count: 2")]
+    assert model(text).sequence() == model(text).architecture().order == model(text, "[local]").sequence() == ()
+    assert ModelSpec(name="bare", params="7e9 parameter").architecture().order == ()
+
+
+def test_kinds_without_labels_go_by_those_they_are_shown_with():
+    assert model(MODEL.replace("label: local, ", "").replace("label: global, ", ""), "[local, local, full]").sequence() == (L, L, "full", L, L, "full")
+
+
+@pytest.mark.parametrize(
+    ("order", "place", "message", "hint"),
+    [
+        ("[local, locl, global]", "order[1]", "no kind of layer has the label 'locl'", "did you mean 'local'?"),
+        ("[x]", "order[0]", "no kind of layer has the label 'x'; there are: global, local", ""),
+        ("[local, global]", "order", "repeated over 6 layers makes 3 local instead of 4, 3 global instead of 2", ""),
+        ("[local]", "order", "makes 6 local instead of 4, 0 global instead of 2", ""),
+        ("[local, local, global, local, local, global, local]", "order", "has 7 entries for 6 layers", ""),
+        ("local", "order", "expected a list", ""),
+        ("[3]", "order[0]", "expected text", ""),
+    ],
+)
+def test_a_wrong_order_is_said_with_place_and_hint(order, place, message, hint):
+    with pytest.raises(InputError) as error:
+        model(order=order)
+    (problem,) = error.value.problems
+    assert (problem.line, problem.path) == (7, place)
+    assert message in problem.message
+    assert hint == problem.hint
+
+
+def test_an_order_without_layers_names_nothing():
+    with pytest.raises(InputError, match="no kind of layer has the label 'local'"):
+        model("name: bare\nparams: 7e9 parameter\n", "[local]")
+
+
+def test_more_layers_than_can_be_laid_out_are_refused():
+    with pytest.raises(InputError, match=r"hold 1,000,000,000,002 layers in all; at most 10,000"):
+        model(MODEL.replace("count: 4", "count: 1000000000000"), "[local, global]")
+
+
+# --------------------------------------------------------------------------------------------------------- the catalogue
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_layer_of_the_catalogue_has_its_place(name):
+    spec = shipped(name)
+    counts = [kind.count for kind in spec.layers]
+    if len(counts) < 2:
+        assert spec.sequence() == ()
+        return
+    found = Counter(spec.sequence())
+    assert [found[label] for label in spec.labels()] == counts
+    assert sum(found.values()) == len(spec.sequence()) == sum(counts)
+
+
+PLACES = {
+    "command-a": {"global": range(3, 64, 4)},
+    "command-r7b": {"global": range(3, 32, 4)},
+    "deepseek-v2": {"dense": [0], "moe": range(1, 60)},
+    "deepseek-v2-lite": {"dense": [0], "moe": range(1, 27)},
+    "deepseek-v3": {"dense": [0, 1, 2], "moe": range(3, 61)},
+    "dots-llm1": {"dense": [0], "moe": range(1, 62)},
+    "ernie-4.5-21b-a3b": {"dense": [0], "moe": range(1, 28)},
+    "gemma-2-27b": {"local": range(0, 46, 2)},
+    "gemma-2-2b": {"local": range(0, 26, 2)},
+    "gemma-2-9b": {"local": range(0, 42, 2)},
+    "gemma-3-12b": {"global": [5, 11, 17, 23, 29, 35, 41, 47]},
+    "gemma-3-1b": {"global": [5, 11, 17, 23]},
+    "gemma-3-27b": {"global": [5, 11, 17, 23, 29, 35, 41, 47, 53, 59]},
+    "gemma-3-4b": {"global": [5, 11, 17, 23, 29]},
+    "glm-4.5": {"dense": [0, 1, 2], "moe": range(3, 92)},
+    "glm-4.5-air": {"dense": [0], "moe": range(1, 46)},
+    "glm-4.6": {"dense": [0, 1, 2], "moe": range(3, 92)},
+    "glm-4.7-flash": {"dense": [0], "moe": range(1, 47)},
+    "gpt-oss-120b": {"local": range(0, 36, 2)},
+    "gpt-oss-20b": {"local": range(0, 24, 2)},
+    "granite-4.0-h-micro": {"full": [5, 15, 25, 35]},
+    "granite-4.0-h-small": {"full": [5, 15, 25, 35]},
+    "granite-4.0-h-tiny": {"full": [5, 15, 25, 35]},
+    "jamba-1.5-mini": {"full_dense": [4, 12, 20, 28], "mamba_moe": range(1, 32, 2)},
+    "kimi-k2": {"dense": [0], "moe": range(1, 61)},
+    "lfm2-1.2b": {"full": [2, 5, 8, 10, 12, 14]},
+    "lfm2-8b-a1b": {"conv_dense": [0, 1], "full_moe": [2, 6, 10, 14, 18, 21]},
+    "llama-4-maverick": {"full_moe": range(3, 48, 4), "chunked_moe": range(1, 48, 4), "chunked_dense": range(0, 48, 2)},
+    "llama-4-scout": {"full": range(3, 48, 4)},
+    "mimo-v2-flash": {"full_dense": [0], "full_moe": [5, 11, 17, 23, 29, 35, 41, 47]},
+    "minimax-text-01": {"full": [7, 15, 23, 31, 39, 47, 55, 63, 71, 79]},
+    "nemotron-3-nano-30b-a3b": {"full": [5, 12, 19, 26, 33, 42], "mamba2": [*range(0, 6, 2), *range(7, 13, 2)]},
+    "nemotron-nano-9b-v2": {"full": [14, 21, 30, 39], "mamba2": [0, 2, 4, 6, 7, 9, 11, 13]},
+    "olmo-3-32b": {"global": range(3, 64, 4)},
+    "olmo-3-7b": {"global": range(3, 32, 4)},
+    "qwen3-next-80b-a3b": {"full": range(3, 48, 4)},
+    "qwen3.5-122b-a10b": {"full": range(3, 48, 4)},
+    "qwen3.5-27b": {"full": range(3, 64, 4)},
+    "qwen3.5-35b-a3b": {"full": range(3, 40, 4)},
+    "qwen3.5-397b-a17b": {"full": range(3, 60, 4)},
+}
+"""Layers, counted from 0, where configuration classes and files put them; of the Nemotrons' mixers the first ones."""
+
+
+def test_every_model_of_several_kinds_has_its_places_here():
+    assert set(PLACES) == {name for name in MODELS if len(shipped(name).layers) > 1}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_layers_stand_where_the_model_has_them(name):
+    sequence = shipped(name).sequence()
+    for label, places in PLACES[name].items():
+        found = [i for i, other in enumerate(sequence) if other == label]
+        assert found[: len(places)] == list(places)
+        assert len(found) == len(places) or label == "mamba2"
