@@ -27,7 +27,7 @@ from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import model_path, read_model
 from symroof.specs.strict_yaml import Document
 from symroof.specs.study import PresetSpec, Setting
-from symroof.supply import ROLE_INPUT, Given, check_context, check_split, device_values, dimension, middle, model_values, precision_values
+from symroof.supply import ROLE_INPUT, Given, check_context, check_degrees, check_split, device_values, dimension, middle, model_values, precision_values
 from symroof.theory.architecture import GENERIC, Architecture
 from symroof.theory.case import Case
 from symroof.theory.switches import Assumptions, assume
@@ -246,6 +246,7 @@ def _bind(
     if WIDTH in values:  # a width chosen by hand is that of every quantized operator
         given = {name: chosen for name, chosen in given.items() if not name.startswith(f"{WIDTH}.")}
     check_split(values, given)
+    check_degrees(given, warnings)
     check_context(model, given, warnings)
     files = (*documents, *(f for f in (chosen_model.document, chosen_device.document) if f))
     draft = _load_model(layered.draft, layered.base, layered.assume_family) if layered.draft else Entry[ModelSpec]()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from symroof.formula.tree import Num, Tree
@@ -13,6 +14,7 @@ from symroof.specs.hardware import HardwareSpec
 from symroof.specs.model import ModelSpec
 from symroof.specs.precision import Width, compute_precision, peak_precision, width
 from symroof.specs.study import PresetSpec, Setting
+from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import INPUTS, base_name
 from symroof.units import PLAIN, Dimension
 
@@ -131,3 +133,36 @@ def check_context(model: ModelSpec | None, given: dict[str, Given], warnings: li
     length = sum(size.value for size in sizes if isinstance(size, Num))
     if length > model.max_context:
         warnings.append(f"prompt and output together are {int(length):,} tokens; {model.shown_name} was made for {model.max_context:,}")
+
+
+def check_degrees(given: Mapping[str, Given], warnings: list[str]) -> None:
+    """Parallel degrees that a model allows: key and value heads are dealt whole, or copied evenly.
+
+    Raises:
+        InputError: ``tp`` neither divides the key and value heads nor is a multiple of them; a degree that is not whole.
+    """
+    degrees = {name: number for name in DEGREES if (number := _number(given, name)) is not None}
+    for name, degree in degrees.items():
+        if degree.denominator != 1 or degree < 1:
+            raise InputError(Problem(given[name].source, f"{name} {float(degree):g} is no number of devices", path=name, hint="write 1, 2, 4 …"))
+    tp = degrees.get("tp", Fraction(1))
+    for name in sorted(given):
+        heads = _number(given, name)
+        if heads is None:
+            continue
+        if base_name(name) == "n_kv_heads" and heads % tp and tp % heads:
+            permitted = ", ".join(str(n) for n in range(1, int(heads) + 1) if not heads % n)
+            raise InputError(
+                Problem(given["tp"].source, f"tp {tp} cannot share out {heads} key and value heads", path="tp", hint=f"{permitted}, or a multiple of {heads}")
+            )
+        if base_name(name) == "n_heads" and heads % tp:
+            warnings.append(f"tp {tp} does not divide {heads} query heads: the fullest device has {-(-heads // tp)}")
+    batch, pp = _number(given, "batch") or Fraction(1), degrees.get("pp", Fraction(1))
+    if batch < pp:
+        warnings.append(f"batch {batch} is less than pp {pp}: stages stand idle in a decode step")
+
+
+def _number(given: Mapping[str, Given], name: str) -> Fraction | None:
+    """The number that is given for a name."""
+    setting = given[name].setting if name in given else None
+    return setting.value if isinstance(setting, Num) else None
