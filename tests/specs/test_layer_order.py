@@ -1,7 +1,9 @@
 """The order of a model's layers: patterns that repeat, what is wrong with one, and where the layers of published models stand."""
 
+import json
 from collections import Counter
 from itertools import product
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +14,10 @@ from symroof.specs.layer_order import MOST_LAYERS, repeated, shortest_pattern
 from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import loads
 
+from .families import numbered, read
+
 MODELS = sorted(catalogue.entries("models"))
+MEASURED = json.loads((Path(__file__).parents[1] / "data" / "families.json").read_text())["models"]
 
 
 def shipped(name):
@@ -181,3 +186,55 @@ def test_layers_stand_where_the_model_has_them(name):
         found = [i for i, other in enumerate(sequence) if other == label]
         assert found[: len(places)] == list(places)
         assert len(found) == len(places) or label == "mamba2"
+
+
+# ----------------------------------------------------------------------------------------------------------- config.json
+
+
+@pytest.mark.parametrize("name", sorted(set(MEASURED) & set(MODELS)))
+def test_a_config_orders_the_layers_as_the_catalogue_does(name):
+    assert numbered(read(MEASURED[name]["config"]).sequence()) == numbered(shipped(name).sequence())
+
+
+def layer_types(name):
+    config = MEASURED[name]["config"]
+    return config.get("text_config", config).get("layer_types")
+
+
+@pytest.mark.parametrize("name", [name for name in MEASURED if layer_types(name)])
+def test_layers_of_one_label_have_one_word_in_the_file(name):
+    made, words = read(MEASURED[name]["config"]), layer_types(name)
+    if sequence := made.sequence():
+        assert len(sequence) == len(words)
+        assert len(set(zip(sequence, words, strict=True))) == len(set(sequence))
+
+
+ORDERS = {
+    "gemma-3-1b": ("local", "local", "local", "local", "local", "full"),
+    "gpt-oss-20b": ("local", "full"),
+    "llama-4-maverick": ("chunked_dense", "chunked_moe", "chunked_dense", "full_moe"),
+    "made-up-nemotron-h": ("mamba2", "full", "dense", "moe", "mamba2"),
+    "made-up-gemma3-nested": ("local", "full", "local"),
+    "qwen3-next-80b-a3b": ("delta", "delta", "delta", "full"),
+    "glm-4.5-air": (),
+    "mixtral-8x7b": (),
+}
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_a_config_gives_the_shortest_pattern(name):
+    assert read(MEASURED[name]["config"]).order == ORDERS[name]
+
+
+def test_dense_layers_before_those_with_experts_need_no_order():
+    made = read({"model_type": "deepseek_v3", "num_hidden_layers": 6, "first_k_dense_replace": 2})
+    assert made.order == ()
+    assert made.sequence() == ("dense", "dense", "moe", "moe", "moe", "moe")
+
+
+def test_a_kind_that_comes_back_has_its_places():
+    """Layers 0, 1 and 4 are of one kind, 2 and 3 of another: counts alone would move layer 4."""
+    words = ["sliding_attention", "sliding_attention", "full_attention", "full_attention", "sliding_attention"]
+    made = read({"model_type": "gemma2", "num_hidden_layers": 5, "layer_types": words})
+    assert made.order == ("local", "local", "full", "full", "local")
+    assert made.sequence() == ("local", "local", "full", "full", "local")

@@ -11,11 +11,12 @@ from typing import Any, NoReturn
 
 from symroof.specs.errors import InputError, nearest
 from symroof.specs.families.json_text import JsonDocument, kind_of_value
+from symroof.specs.layer_order import MOST_LAYERS
 from symroof.specs.model import Filled
 from symroof.specs.strict_yaml import Location
 
-MOST, MOST_LAYERS = 10**8, 10_000
-"""No width, count of heads or vocabulary comes near; layers are laid out one by one."""
+MOST = 10**8
+"""No width, count of heads or vocabulary comes near."""
 
 MISSING: Any = object()
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symroof.specs.families.config_json import Config
+from symroof.specs.families.equal_layers import collected
 from symroof.specs.families.layouts import ALL_FULL, CHUNKED, DENSE, FULL, NOTHING, SLIDING, SPARSE, Layout
 from symroof.specs.families.recipes import CHUNK, GATED, GROUPED, NO_FEED, RMS, WINDOW, Recipe, flag, made, whole
 
@@ -55,18 +56,20 @@ class Family:
 OUTER: Recipe = {"d_model": whole("hidden_size"), "vocab_size": whole("vocab_size"), "tied_embeddings": flag("tie_word_embeddings")}
 
 
-def model_fields(family: Family, c: Config) -> dict[str, Any]:
-    """The fields of a model spec that a config makes.
+def model_fields(family: Family, c: Config) -> tuple[dict[str, Any], list[int]]:
+    """The fields of a model spec that a config makes, and for each layer which of the kinds it is.
 
     Raises:
         InputError: a field that is not what it should be, at its place.
     """
     fields = made({**OUTER, **family.outer}, c, 0)
     fields["norm"] = made({**RMS, **family.norm}, c, 0)
-    fields["layers"] = counted(c, [layer(family, c, i, *words) for i, words in enumerate(_words(family, c))])
+    fields["layers"], kinds = collected(layer(family, c, i, *words) for i, words in enumerate(_words(family, c)))
+    if len(fields["layers"]) > MOST_KINDS:
+        c.fail("num_hidden_layers", f"the layers are of more than {MOST_KINDS} kinds")
     if c.states("max_position_embeddings"):
         fields["max_context"] = c.whole("max_position_embeddings")
-    return fields
+    return fields, kinds
 
 
 def _words(family: Family, c: Config) -> list[tuple[str, str]]:
@@ -83,14 +86,3 @@ def layer(family: Family, c: Config, i: int, mixing: str, feeding: str) -> dict[
     made_mixer = made(recipe, c, i)
     beside = made_mixer.pop("beside", None)
     return {"attention": made_mixer, **({"mixer": beside} if beside else {}), "ffn": made(family.recipe_of_feed(feeding), c, i)}
-
-
-def counted(c: Config, layers: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Equal layers as one kind with their number, in order of first appearance."""
-    kinds: dict[str, dict[str, Any]] = {}
-    for found in layers:
-        kind = kinds.setdefault(repr(found), {"count": 0, **found})
-        kind["count"] += 1
-        if len(kinds) > MOST_KINDS:
-            c.fail("num_hidden_layers", f"the layers are of more than {MOST_KINDS} kinds")
-    return list(kinds.values())

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from symroof.formula.tree import Num
 from symroof.specs.errors import nearest
+from symroof.specs.families.equal_layers import collected
 from symroof.specs.families.gguf_header import Header, Tensor, read_header
 from symroof.specs.families.gguf_layers import Layer, layer_kind, slides_by_pattern
 from symroof.specs.families.gguf_widths import Shares, quantization, shares
@@ -43,15 +44,15 @@ def _read(path: str | os.PathLike[str]) -> tuple[ModelSpec, Header]:
     header = _with_parts(read_header(path), Path(path))
     architecture = _architecture(header)
     layers, layer_tensors = _layers(header, architecture)
-    kinds = [layer_kind(layer) for layer in layers]
+    kinds, order = collected(layer_kind(layer) for layer in layers)
     outer = [(name, tensor) for name, tensor in header.tensors.items() if not name.startswith("blk.")]
     plain = any(kind["ffn"]["kind"] == "plain" for kind in kinds)
     q_lora = any("q_lora_rank" in kind.get("attention", {}) for kind in kinds)
     found = shares([*outer, *layer_tensors], plain, q_lora)
-    fields = _around(header, architecture) | {"layers": _grouped(kinds), "published_params": found.elements}
+    fields = _around(header, architecture) | {"layers": kinds, "published_params": found.elements}
     fields["quantization"] = quantization(header, found, fields["tied_embeddings"])
     try:
-        model = ModelSpec.model_validate(fields)
+        model = ModelSpec.model_validate(fields).in_order(order)
     except ValidationError as error:
         said = error.errors(include_url=False)[0]
         raise header.problem(".".join(map(str, said["loc"])), f"makes no model: {said['msg']}") from None
@@ -110,18 +111,6 @@ def _whole(header: Header, key: str, default: int | None = None) -> int:
     if isinstance(found, bool) or not isinstance(found, int) or found < 0:
         raise header.problem(key, "is missing" if found is None else "expected a whole number")
     return found
-
-
-def _grouped(kinds: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Equal layers counted together, in the order in which they first come."""
-    found: list[dict[str, Any]] = []
-    counts: list[int] = []
-    for kind in kinds:
-        if kind not in found:
-            found.append(kind)
-            counts.append(0)
-        counts[found.index(kind)] += 1
-    return [{"count": count, **kind} for count, kind in zip(counts, found, strict=True)]
 
 
 def _around(header: Header, architecture: str) -> dict[str, Any]:

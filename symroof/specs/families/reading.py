@@ -34,13 +34,13 @@ def read_config(document: JsonDocument, assume_family: str | None = None) -> Mod
     family, caveats = _family(document, place, data, assume_family)
     caveats += _left_aside(document, data)
     c = Config(document, place, data, family.defaults, family.names, family.source)
-    fields = model_fields(family, c)
+    fields, kinds = model_fields(family, c)
     fields |= _around(document, place, c)
     fields |= {"name": name_of(document), "title": title_of(document), "filled": tuple(c.filled.values()), "caveats": tuple(caveats)}
     fields["source"] = {"title": f"{Path(document.file).name}, as {family.source} reads it"}
     fields["quantization"] = read_quantization(document.data, document.problem)
     try:
-        return ModelSpec.model_validate(fields)
+        return ModelSpec.model_validate(fields).in_order(kinds)
     except ValidationError as error:
         said = error.errors(include_url=False)[0]
         raise InputError(document.problem(place, f"makes no model: {'.'.join(map(str, said['loc']))}: {said['msg']}")) from None

@@ -36,6 +36,12 @@ def case(spec, switches=None, **values):
     return Case(theory(spec.architecture(), assume(**(switches or {}))), given)
 
 
+def numbered(sequence):
+    """A sequence of labels numbered as they first come: what is left when names differ."""
+    numbers = {label: i for i, label in enumerate(dict.fromkeys(sequence))}
+    return [numbers[label] for label in sequence]
+
+
 def problem(config, **options):
     """The one line of the error that a config gives."""
     try:

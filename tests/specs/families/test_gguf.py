@@ -15,6 +15,7 @@ from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
 from symroof.study import Study
 
+from . import numbered
 from .gguf_files import BF16, F16, F32, MXFP4, Q4_0, Q4_K, Q6_K, Q8_0, block, gguf, heads, model, text, value
 from .sizes import resident
 
@@ -56,6 +57,7 @@ def same_model(found, name):
     ]
     assert (found.d_model, found.vocab_size, found.tied_embeddings) == (known.d_model, known.vocab_size, known.tied_embeddings)
     assert Study(model=found).exact("params") == found.published_params == known.published_params
+    assert numbered(found.sequence()) == numbered(known.sequence())
     assert not any("hold" in note for note in found.notes)
 
 
@@ -138,14 +140,19 @@ def test_gemma3_slides_in_five_of_six(read):
     layers = [block(i, 1152, 4, 1, 256, 6912, norms=FOUR_NORMS, qk_norm=True) for i in range(26)]
     found = read(*model("gemma3", layers, 1152, 262144, heads("gemma3", 4, 1, **{"attention.sliding_window": 512}), head=None))
     same_model(found, "gemma-3-1b")
+    assert [i for i, label in enumerate(found.sequence()) if label == "full"] == [5, 11, 17, 23]
 
 
 def test_a_pattern_in_the_file_goes_before_the_architectures(read):
     layers = [block(i, 64, 4, 2, 16, 96) for i in range(4)]
     stated = heads("gemma3", 4, 2, **{"attention.sliding_window": 512, "attention.sliding_window_pattern": [True, False, False, True]})
-    assert [(kind.count, kind.attention.window) for kind in read(*model("gemma3", layers, 64, 320, stated)).layers] == [(2, 512), (2, None)]
+    found = read(*model("gemma3", layers, 64, 320, stated))
+    assert [(kind.count, kind.attention.window) for kind in found.layers] == [(2, 512), (2, None)]
+    assert found.order == found.sequence() == ("local", "full", "full", "local")
     stated["gemma3.attention.sliding_window_pattern"] = 2
-    assert [(kind.count, kind.attention.window) for kind in read(*model("gemma3", layers, 64, 320, stated)).layers] == [(2, 512), (2, None)]
+    found = read(*model("gemma3", layers, 64, 320, stated))
+    assert [(kind.count, kind.attention.window) for kind in found.layers] == [(2, 512), (2, None)]
+    assert found.order == ("local", "full")
 
 
 def test_a_window_that_llama_cpp_does_not_use_is_told(read):
@@ -218,6 +225,7 @@ def test_deepseek2_has_latent_attention_shared_experts_and_a_dense_layer(read):
     assert resident(found) == bytes_of(tensors)
     assert Study(model=found).exact("kv_bytes_per_token") == 27 * (512 + 64) * 2
     assert [kind.count for kind in found.layers] == [1, 26]
+    assert (found.order, found.sequence()[:3]) == ((), ("dense", "moe", "moe"))
 
 
 def test_a_latent_expansion_that_is_stored_whole_and_in_halves_counts_once(read):
