@@ -46,5 +46,5 @@ class Condition:
 
 def conditions(answers: Answers) -> list[Condition]:
     """What the headline of a case rests on: memory where it is known, and each target that has a metric."""
-    found = [Condition("memory", "memory_bytes", "usable_memory")] if answers.case.known("fits") else []
+    found = [Condition("memory", "memory_bytes_per_device", "usable_memory_per_device")] if answers.case.known("fits") else []
     return found + [Condition(name, metric, TARGETS[name]) for name in answers.targets if (metric := metric_of(name, answers.case))]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from symroof.formula import build
-from symroof.formula.tree import At, Name, Num, Tree, inline, rebuild
+from symroof.formula.tree import Name, Num, Tree, inline, rebuild
 from symroof.specs.errors import InputError, Problem
 from symroof.specs.fields import Span
 from symroof.supply import Given
@@ -20,6 +20,7 @@ from symroof.theory.symbols import GROUPS, INPUTS, base_name
 
 OWN = frozenset(symbol.name for group in ("architecture", "precision", "shapes") for symbol in GROUPS[group])
 """Inputs that a model brings; all others are those of the case."""
+REQUEST = "request_bytes_per_device"
 NOT_ITS = frozenset(QUANTITIES) - {"context"} | frozenset(symbol.name for symbol in GROUPS["architecture"])
 """What somebody gives is of the model: a measured latency, a width. The draft has its own."""
 
@@ -39,7 +40,7 @@ def draft_given(draft: Case, case: Case, given: Mapping[str, Given], name: str) 
             Problem(own.source if own else name, "a range cannot be given beside a draft model, whose memory is added to it", path="memory_reserve")
         )
     words = Words(draft, case)
-    weights, cache, state = (words.of(Name(key)) for key in ("weight_bytes", "peak_kv_cache_bytes", "state_bytes"))
+    weights, cache, state = (words.of(Name(key)) for key in ("weight_bytes_per_device", "peak_kv_cache_bytes_per_device", "state_bytes_per_device"))
     fixed = build.add(setting, weights)
     source = f"draft {name}"
     found = {
@@ -50,7 +51,7 @@ def draft_given(draft: Case, case: Case, given: Mapping[str, Given], name: str) 
     if "draft_cost" not in given:
         found["draft_cost"] = Given(build.div(words.of(Name("itl")), Name("itl")), f"{source}: its decode step over the model's")
     if "concurrency" not in given and (tree := case.theory.definition("concurrency")) is not None:
-        found["concurrency"] = Given(_with_draft(tree, fixed, state, words), f"{source}: its caches counted")
+        found["concurrency"] = Given(_with_draft(tree, fixed, words.of(Name(REQUEST))), f"{source}: its caches counted")
     return found
 
 
@@ -77,16 +78,14 @@ class Words:
         return self.draft.given.get(name) == self.case.given.get(name)
 
 
-def _with_draft(tree: Tree, fixed: Tree, state: Tree, words: Words) -> Tree:
+def _with_draft(tree: Tree, fixed: Tree, request: Tree) -> Tree:
     """The definition of the concurrency with the draft's weights in the reserve, and its cache beside each request's."""
 
     def go(node: Tree) -> Tree:
         if node == Name("memory_reserve"):
             return fixed
-        if node == Name("state_bytes"):
-            return build.add(node, state)
-        if isinstance(node, At) and node.name == "kv_cache_bytes":
-            return build.add(node, words.of(node))
+        if isinstance(node, Name) and base_name(node.name) == REQUEST:
+            return build.add(node, request)
         return rebuild(node, go)
 
     return go(tree)

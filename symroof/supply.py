@@ -155,8 +155,6 @@ def check_degrees(given: Mapping[str, Given], warnings: list[str]) -> None:
             raise InputError(
                 Problem(given["tp"].source, f"tp {tp} cannot share out {heads} key and value heads", path="tp", hint=f"{permitted}, or a multiple of {heads}")
             )
-        if base_name(name) == "n_heads" and heads % tp:
-            warnings.append(f"tp {tp} does not divide {heads} query heads: the fullest device has {-(-heads // tp)}")
     batch, pp = _number(given, "batch") or Fraction(1), degrees.get("pp", Fraction(1))
     if batch < pp:
         warnings.append(f"batch {batch} is less than pp {pp}: stages stand idle in a decode step")

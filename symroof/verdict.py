@@ -8,6 +8,7 @@ from fractions import Fraction
 from symroof.formula.evaluate import NoValue
 from symroof.results import Answers, Result
 from symroof.theory.case import Case
+from symroof.theory.layout import DEGREES
 from symroof.units import format_quantity
 
 TARGET_METRICS = {"ttft": "ttft", "itl": "itl_last", "cost": "cost_per_mtok", "price": "group_price"}
@@ -82,8 +83,8 @@ def findings(answers: Answers) -> list[str]:
 
 
 def devices(answers: Answers) -> int:
-    """Devices of the group."""
-    return int(answers.case.value("tp"))
+    """Devices of one instance."""
+    return int(answers.case.value("instance_devices"))
 
 
 def _group(answers: Answers) -> str:
@@ -101,9 +102,15 @@ def case_title(answers: Answers) -> str:
     for name in ("batch", "prompt", "output"):
         if name in binding.given:
             parts.append(f"{name} {answers.case.value(name).numerator:,}")
-    shown = {"batch", "prompt", "output", "tp"}
-    parts += [f"{name} {value}" for name, value in binding.varied if name not in shown]
+    parts += degrees(answers)
+    parts += [f"{name} {value}" for name, value in binding.varied if name not in {"batch", "prompt", "output", *DEGREES}]
     return ", ".join(parts)
+
+
+def degrees(answers: Answers) -> list[str]:
+    """The parallel degrees above one, where the number of devices does not say them: ``attention_dp 8``."""
+    above = [(name, answers.case.value(name)) for name in DEGREES if answers.case.chosen(name) and answers.case.value(name) != 1]
+    return [] if [name for name, _ in above] in ([], ["tp"]) else [f"{name} {value}" for name, value in above]
 
 
 def target_warnings(answers: Answers) -> list[str]:
@@ -122,7 +129,8 @@ def case_label(answers: Answers) -> str:
     parts = [_group(answers)] if binding.hardware else []
     if binding.several_models and binding.model:
         parts.insert(0, binding.model.shown_name)
-    parts += [f"{name} {value}" for name, value in binding.varied if name != "tp"]
+    parts += degrees(answers)
+    parts += [f"{name} {value}" for name, value in binding.varied if name not in DEGREES]
     return ", ".join(parts) or case_title(answers)
 
 
@@ -141,10 +149,8 @@ def case_warnings(answers: Answers) -> list[str]:
         found.append("whether this fits in memory is not known: the memory capacity or a size is missing")
     found += list(answers.binding.warnings)
     found += [f"impossible: {share} is {result.plain()}, above the roof" for share in ACHIEVED if (result := answers.get(share)) and _above_one(result)]
-    tp, heads, shared = devices(answers), answers.get("n_heads"), answers.get("n_kv_heads")
-    if heads is not None and tp and not splits_evenly(answers, tp):
-        of_cache = f" ({shared.plain()} in the cache)" if shared is not None and shared.value != heads.value else ""
-        found.append(f"{tp} devices do not divide {heads.plain()} heads{of_cache} evenly")
+    if (tp := answers.case.value("tp")) and not splits_evenly(answers, int(tp)) and (heads := answers.get("n_heads")) is not None:
+        found.append(f"tp {tp} does not divide {heads.plain()} query heads: the fullest device has {-(-Fraction(heads.value) // tp)}")
     published = published_mismatch(answers)
     return [*found, published] if published else found
 
@@ -158,9 +164,16 @@ def _above_one(result: Result) -> bool:
 
 def memory_warning(answers: Answers) -> str:
     """The sentence that goes before every latency of a case that does not fit."""
-    needed, usable = answers.result("memory_bytes"), answers.result("usable_memory")
     word = "does not fit" if answers.never_fits else "does not fit everywhere in its ranges"
-    return f"{word}: needs {needed.plain()} of the {usable.plain()} of memory that may be used, so no latency, rate or cost of it can be reached"
+    return f"{word}: {memory_needed(answers)}, so no latency, rate or cost of it can be reached"
+
+
+def memory_needed(answers: Answers) -> str:
+    """What the fullest device needs, of what it has."""
+    needed, usable = answers.result("memory_bytes_per_device"), answers.result("usable_memory_per_device")
+    count = devices(answers)
+    who = f"the fullest of {count} devices needs" if count > 1 else "needs"
+    return f"{who} {needed.plain()} of the {usable.plain()} of memory that may be used"
 
 
 def published_mismatch(answers: Answers) -> str | None:

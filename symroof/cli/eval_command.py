@@ -72,15 +72,17 @@ def case_text(answers: Answers) -> str:
 
 def _summary(answers: Answers) -> list[str]:
     """The answer before the tables: both latencies and what limits them, memory, the precision of the arithmetic."""
+    from symroof.verdict import devices
+
     lines = []
     for what, name, bound in (("time to first token", "ttft", "prefill_bound"), ("inter-token latency", "itl", "decode_bound")):
         time, limit = answers.get(name), answers.get(bound)
         if time is not None and limit is not None:
             lines.append(f"{what} {time.text()}, limited by {limit.plain()}")
     if answers.fits is not None:
-        lines.append(
-            f"memory {answers.result('memory_bytes').plain()} of {answers.result('usable_memory').plain()}: {'fits' if not answers.does_not_fit else 'does not fit'}"
-        )
+        needed, usable = (answers.result(name).plain() for name in ("memory_bytes_per_device", "usable_memory_per_device"))
+        who = f"memory of the fullest of {count} devices" if (count := devices(answers)) > 1 else "memory"
+        lines.append(f"{who} {needed} of {usable}: {'fits' if not answers.does_not_fit else 'does not fit'}")
     if answers.binding.compute:
         stored = ", ".join(f"{role} {name}" for role, name in answers.binding.precisions.items())
         lines.append(f"stored as {stored}; computes at {answers.binding.compute}")

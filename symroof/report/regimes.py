@@ -22,7 +22,7 @@ from symroof.specs.errors import InputError
 from symroof.supply import Given, dimension
 from symroof.theory.case import Case
 
-EQUATIONS = {"ridge": "decode_compute_time = decode_memory_time", "memory": "memory_bytes = usable_memory", "target": "itl = itl_target"}
+EQUATIONS = {"ridge": "decode_compute_time = decode_memory_time", "memory": "memory_bytes_per_device = memory_share*mem_capacity", "target": "itl = itl_target"}
 CONTEXTS, TAIL = 48, 12
 """How many contexts a line is solved at, and how many more batches where the ridge runs off towards its last context."""
 

@@ -44,10 +44,11 @@ def phase(step: str, subject: Answers) -> dict[str, Any] | None:
 def entry(step: str, operator: Operator, subject: Answers) -> dict[str, Any]:
     """One operator's time, bound and intensity over all its layers."""
     time = subject.formula(operator.roofline_time, QUANTITIES[f"{step}_roofline_time"], timed=True)
-    flops, moved = (subject.case.evaluate(build.mul(operator.count, tree)) for tree in (operator.flops, operator.bytes))
+    amounts = (operator.flops, operator.bytes, operator.device_flops, operator.device_bytes)
+    flops, moved, own_flops, own_moved = (subject.case.evaluate(build.mul(operator.count, tree)) for tree in amounts)
     return {
-        "operator": operator.name, "layer": operator.layer, "time": time, "flops": flops, "bytes": moved,
-        "intensity": flops / moved if moved else None, "bound": _bounds(operator, subject),
+        "operator": operator.name, "layer": operator.layer, "time": time, "flops": flops, "bytes": moved, "device_flops": own_flops,
+        "intensity": own_flops / own_moved if own_moved else None, "bound": _bounds(operator, subject),
     }  # fmt: skip
 
 

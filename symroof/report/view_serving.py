@@ -15,7 +15,7 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "chunks": ("Prompts read in chunks", ("chunk",)),
     "batching": ("Batching", ("arrival_rate",)),
     "caches": ("Caches that come and go", ("hit_rate", "preemption_rate", "network_bandwidth")),
-    "links": ("Links and groups of devices", ("pp", "ep", "dp", "link_latency")),
+    "links": ("Links and groups of devices", ("pp", "attention_dp", "ep", "dp", "link_latency")),
     "overheads": ("Launches", ("kernel_launch",)),
     "load": ("Load", ("arrival_rate", "burst_rate")),
     "prices": ("Prices", ("cost_target",)),

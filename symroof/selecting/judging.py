@@ -9,7 +9,8 @@ from typing import Literal
 
 from symroof.results import TARGETS, Answers, Result
 from symroof.selecting.windows import Window, window
-from symroof.verdict import TARGET_METRICS, TargetCheck, devices, target_checks
+from symroof.theory.layout import DEGREES
+from symroof.verdict import TARGET_METRICS, TargetCheck, degrees, devices, target_checks
 
 State = Literal["passes", "in part", "fails", "unknown"]
 MEMORY = "memory"
@@ -52,8 +53,8 @@ class Run:
         if fits is None:
             return found
         met = None if len(fits.possible) > 1 else bool(fits.value)
-        limit = Fraction(self.answers.result("usable_memory").value)
-        return (TargetCheck(MEMORY, self.answers.result("memory_bytes"), limit, met), *found)
+        limit = Fraction(self.answers.result("usable_memory_per_device").value)
+        return (TargetCheck(MEMORY, self.answers.result("memory_bytes_per_device"), limit, met), *found)
 
     @cached_property
     def unknown(self) -> dict[str, str]:
@@ -134,7 +135,7 @@ def label(answers: Answers) -> str:
     binding, count = answers.binding, devices(answers)
     model = [binding.model.name] if binding.several_models and binding.model else []
     device = [f"{f'{count} x ' if count > 1 else ''}{binding.hardware.name if binding.hardware else 'no hardware'}"]
-    return ", ".join([*model, *device, *(f"{name} {value}" for name, value in binding.varied if name != "tp")])
+    return ", ".join([*model, *device, *degrees(answers), *(f"{name} {value}" for name, value in binding.varied if name not in DEGREES)])
 
 
 def at_batch(run: Run, batch: int) -> Run:

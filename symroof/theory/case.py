@@ -72,7 +72,9 @@ class Case:
     _moving: dict[str, Case] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.theory = theory(self.theory.architecture, self.theory.assumptions, layout(self.theory.architecture, self._plain))
+        needed = layout(self.theory.architecture, self._plain)
+        if needed != self.theory.layout:
+            self.theory = theory(self.theory.architecture, self.theory.assumptions, needed)
 
     def _plain(self, name: str) -> Fraction | str | None:
         """The number of a name for the layout of devices; whatever is no number may be any."""

@@ -87,13 +87,14 @@ MEMORY = (
     _q("memory", "memory_bytes_per_device", "M_1", "byte", "weights, cache at the longest context, recurrent state and reserve of the fullest device",
        "weight_bytes_per_device + peak_kv_cache_bytes_per_device + state_bytes_per_device + memory_reserve"),
     _q("memory", "memory_bytes", "M_u", "byte", "the same on all devices of an instance, each counted as the fullest: copies count", "memory_bytes_per_device*instance_devices"),
-    _q("memory", "usable_memory", "M_a", "byte", "memory of an instance that may be used", "instance_devices*memory_share*mem_capacity"),
+    _q("memory", "usable_memory_per_device", "M_{a1}", "byte", "memory of one device that may be used", "memory_share*mem_capacity"),
+    _q("memory", "usable_memory", "M_a", "byte", "memory of an instance that may be used", "instance_devices*usable_memory_per_device"),
     _q("memory", "memory_utilization", "u_M", "", "used share of the fullest device's memory", "memory_bytes_per_device/mem_capacity"),
-    _q("memory", "fits", r"\mathrm{fits}", "", "whether everything resident fits the fullest device", "memory_bytes_per_device <= memory_share*mem_capacity"),
+    _q("memory", "fits", r"\mathrm{fits}", "", "whether everything resident fits the fullest device", "memory_bytes_per_device <= usable_memory_per_device"),
     _q("memory", "free_memory", "M_f", "byte", "usable memory left over; negative where it does not fit", "usable_memory - memory_bytes"),
     _q("memory", "request_bytes_per_device", "M_{r}", "byte", "what one request keeps on a device at its longest context", "kv_cache_bytes_per_device(batch = 1, context = peak_context) + state_bytes_per_device(batch = 1)"),
     _q("memory", "concurrency", "B_{max}", "request", "requests whose longest caches fit beside the weights",
-       "attention_dp*max(floor((memory_share*mem_capacity - memory_reserve - weight_bytes_per_device)/request_bytes_per_device), 0)", counted=True),
+       "attention_dp*max(floor((usable_memory_per_device - memory_reserve - weight_bytes_per_device)/request_bytes_per_device), 0)", counted=True),
     _q("memory", "load_time", "t_{load}", "s", "time to read the weights from storage", "weight_bytes/disk_bandwidth"),
 )  # fmt: skip
 

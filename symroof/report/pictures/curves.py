@@ -101,7 +101,7 @@ def limit(equation: str, answers: Answers, by: str) -> Limit | None:
     return None
 
 
-MEMORY = "memory_bytes = usable_memory"
+MEMORY = "memory_bytes_per_device = memory_share*mem_capacity"
 
 
 def held(answers: Answers, by: str) -> Limit | None:

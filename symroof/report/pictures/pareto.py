@@ -100,8 +100,8 @@ def _points(place: int, found: Configuration, by: str) -> list[Point]:
 
 
 def _group(there: Answers) -> Fraction:
-    """Devices of the group."""
-    return Fraction(there.case.value("tp") * (there.case.value("pp") if there.case.chosen("pp") else 1))
+    """Devices of one instance."""
+    return Fraction(there.case.value("instance_devices"))
 
 
 def _most(memory: Limit | None, own: float) -> int:

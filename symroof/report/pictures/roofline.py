@@ -44,7 +44,7 @@ def picture(study: Study, subject: Answers) -> Picture:
     Raises:
         InputError: a peak, a bandwidth or the time of a phase is not known.
     """
-    wanted = ("peak_flops", "mem_bandwidth", "effective_ridge", "tp")
+    wanted = ("peak_flops", "mem_bandwidth", "effective_ridge")
     phases = [found for step in STEPS if known(subject, *wanted) and (found := phase(step.name, subject))]
     phases = [found for found in phases if known(subject, f"{found['step']}_intensity")]
     if not phases:
@@ -63,13 +63,13 @@ def picture(study: Study, subject: Answers) -> Picture:
 
 def _step(step: str, subject: Answers) -> Spot:
     case = subject.case
-    rate = case.value(f"{step}_flops") / case.value(f"{step}_roofline_time") / case.value("tp")
-    return Spot(step, float(case.value(f"{step}_intensity")), float(rate))
+    flops, moved = (case.value(f"{step}_{what}_per_device") for what in ("flops", "bytes"))
+    return Spot(step, float(flops / moved), float(flops / case.value(f"{step}_roofline_time")))
 
 
 def _operators(entries: Sequence[dict[str, Any]], subject: Answers) -> list[Spot]:
-    group = float(subject.case.value("tp"))
-    return sorted((Spot(e["operator"], float(e["intensity"]), float(e["flops"] / e["time"].value) / group) for e in entries if e["intensity"] and e["time"].value), key=lambda spot: spot.intensity)  # fmt: skip
+    spots = (Spot(e["operator"], float(e["intensity"]), float(e["device_flops"] / e["time"].value)) for e in entries if e["intensity"] and e["time"].value)
+    return sorted(spots, key=lambda spot: spot.intensity)
 
 
 def _frame(subject: Answers, spots: list[Spot]) -> Frame:
