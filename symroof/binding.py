@@ -27,7 +27,21 @@ from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import model_path, read_model
 from symroof.specs.strict_yaml import Document
 from symroof.specs.study import PresetSpec, Setting
-from symroof.supply import ROLE_INPUT, Given, check_context, check_degrees, check_split, device_values, dimension, middle, model_values, precision_values
+from symroof.supply import (
+    ROLE_INPUT,
+    Given,
+    check_arithmetic,
+    check_context,
+    check_degrees,
+    check_name,
+    check_split,
+    device_values,
+    dimension,
+    middle,
+    model_values,
+    precision_values,
+    stored_model,
+)
 from symroof.theory.architecture import GENERIC, Architecture
 from symroof.theory.case import Case
 from symroof.theory.switches import Assumptions, assume
@@ -191,7 +205,7 @@ def _load_model(name: str | ModelSpec, base: Path | None, assume_family: str | N
 
 
 def _load_device(name: str, base: Path | None) -> Entry[HardwareSpec]:
-    return _read_device(name, base) if catalogue.is_path(name) else _shipped_device(name)
+    return _read_device(name, base) if catalogue.is_path(name, base) else _shipped_device(name)
 
 
 @lru_cache(maxsize=256)
@@ -232,10 +246,14 @@ def _bind(
     model, device = chosen_model.spec, chosen_device.spec
     given: dict[str, Given] = {}
     warnings: list[str] = []
-    precisions, widths = precision_values(roles, given, layered.origin, model)
+    model, as_stored = stored_model(model, roles["weights"], warnings)
+    chosen_model = replace(chosen_model, spec=model)
+    precisions, widths = precision_values(roles, given, layered.origin, model, as_stored)
+    check_arithmetic(roles, widths, device, warnings)
     if model:
         given |= model_values(model)
         warnings += model.cautions()
+        check_name(chosen_model.name, roles, warnings)
     compute = device_values(device, preset, widths, given, warnings) if device else None
     if preset:
         special = {**preset.hardware.get(device.name if device else "", {}), **preset.models.get(model.name if model else "", {})}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 from symroof.binding import Selection
 from symroof.results import TARGETS
 from symroof.specs.catalogue import find
-from symroof.specs.errors import InputError, Problem, nearest
+from symroof.specs.errors import InputError, Problem, nearest, on_line, split_hint
 from symroof.specs.fields import Faults
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import read_model
@@ -54,12 +55,9 @@ def selection(
             if name in ROLES:
                 precision[name] = precision_names(value)
             else:
-                values[canonical(name)] = settings(name, _exact(value))
-        except Faults as fault:
-            problems += [Problem(origin, message, path=name) for _, message in fault.items]
+                values[canonical(name)] = settings(name, _exact(value), bare=True)
         except ValueError as error:
-            message, _, hint = str(error).partition("; did you mean ")
-            problems.append(Problem(origin, message, path=name, hint=f"did you mean {hint}" if hint else ""))
+            problems += _problems(origin, name, error)
     switches: dict[str, str] = {}
     try:
         switches = read_assumptions(dict(assume or {}))
@@ -72,6 +70,12 @@ def selection(
     sources = dict.fromkeys([*precision, *values, *switches, *(["draft"] if draft else [])], origin)
     models = (model,) if isinstance(model, ModelSpec) else _names(model)
     return Selection(models, _names(hardware), precision, values, switches, preset, sources, base, assume_family, draft)
+
+
+def _problems(origin: str, name: str, error: ValueError) -> list[Problem]:
+    """What is wrong with the value of a name, each fault with its hint."""
+    messages = [message for _, message in error.items] if isinstance(error, Faults) else [str(error)]
+    return [Problem(origin, message, path=name, hint=on_line(name, hint)) for message, hint in map(split_hint, messages)]
 
 
 def _names(value: str | Iterable[str] | None) -> tuple[str, ...]:
@@ -103,11 +107,11 @@ def aimed(targets: dict[str, Any]) -> Selection:
             raise InputError(Problem("targets", f"no such target {name!r}", hint=nearest(name, TARGETS)))
         symbol = INPUTS[TARGETS[name]]
         try:
-            written = f"{value} {symbol.written_in or symbol.unit}" if isinstance(value, (float, int)) else _exact(value)
-            values[symbol.name] = settings(symbol.name, written, formulas=False)
+            values[symbol.name] = settings(symbol.name, _exact(value), formulas=False, bare=True)
         except ValueError as error:
-            fault = error.items[0][1] if isinstance(error, Faults) else str(error)
-            raise InputError(Problem("targets", fault, path=name, hint=WITH_UNIT.get(name, "") if "is needed" in fault else "")) from None
+            fault, *_ = _problems("targets", name, error)
+            confused = name in WITH_UNIT and "is needed" in fault.message
+            raise InputError(replace(fault, hint=WITH_UNIT[name]) if confused else fault) from None
     return Selection(values=values, origin=dict.fromkeys(values, "target"))
 
 

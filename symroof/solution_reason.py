@@ -10,6 +10,7 @@ from symroof.formula.evaluate import NoValue
 from symroof.formula.text import text
 from symroof.formula.tree import Name, Num, Tree, names
 from symroof.results import plural
+from symroof.supply import LENGTHS, beyond_context, lengths
 from symroof.theory.symbols import INPUTS, SHARES
 from symroof.units import COUNTED, format_quantity
 
@@ -19,15 +20,27 @@ if TYPE_CHECKING:
 FAR = Fraction(10**9)
 """So large a value of the unknown that what grows slower no longer matters."""
 POINTS = (FAR, 2 * FAR, 3 * FAR)
+LENGTH_NAMES = frozenset(name for names in LENGTHS for name in names)
 SETTLED = Fraction(1, 10**4)
 
 
 def reason(solution: Solution) -> str:
     """A plain sentence."""
-    told = _reason(solution)
+    told = _reason(solution) + _beyond_context(solution)
     if solution.crossing.more:
         told += "; more choices of arms than are listed here, or more crossings, are possible"
     return f"{told}; for a number, {solution.missing} is missing" if solution.missing else told
+
+
+def _beyond_context(solution: Solution) -> str:
+    """What to add where the answer is a request longer than the model was made for."""
+    if solution.whole is None or solution.unknown not in LENGTH_NAMES:
+        return ""
+    binding = solution.answers.binding
+    sizes = {**lengths(binding.given), solution.unknown: solution.whole}
+    own = next(names for names in LENGTHS if solution.unknown in names)
+    beyond = beyond_context(binding.model, {name: size for name, size in sizes.items() if name in own})
+    return "".join(f"; {words}" for words in beyond)
 
 
 def _reason(solution: Solution) -> str:

@@ -152,5 +152,6 @@ def solution_text(solution: Solution) -> str:
             fresh = {name: tree for name, tree in where(branch, solution).items() if told.get(name) != tree}
             lines += [f"    where {name} = {text(tree)}" for name, tree in fresh.items()]
             told |= fresh
-    warnings = [f"! {warning}" for warning in case_warnings(solution.answers)] if solution.answers.fits is not None else []
+    answers = solution.answers
+    warnings = [f"! {warning}" for warning in (case_warnings(answers) if answers.fits is not None else answers.binding.warnings)]
     return "\n".join([*lines, *([""] if warnings else []), *warnings])

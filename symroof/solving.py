@@ -17,7 +17,7 @@ from symroof.formula.tree import At, Compare, Largest, Name, Num, Tree, mentions
 from symroof.opening import opened
 from symroof.results import Answers
 from symroof.solution import REACH, Solution
-from symroof.specs.errors import InputError, Problem, nearest
+from symroof.specs.errors import InputError, Problem, nearest, split_hint
 from symroof.theory.case import Missing
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import printed_name, read_formula, resolved
@@ -226,7 +226,8 @@ def _check(relation: Compare, answers: Answers, equation: str) -> None:
     try:
         dimension.dimension(relation, known.dimension)
     except dimension.DimensionError as error:
-        raise InputError(Problem(equation[:SHOWN], str(error))) from None
+        message, hint = split_hint(str(error))
+        raise InputError(Problem(equation[:SHOWN], message, hint=hint)) from None
 
 
 def _nearest(name: str, known: Theory) -> str:

@@ -8,15 +8,17 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.formula.tree import Num, Tree
+from symroof.specs.catalogue import named_model
 from symroof.specs.errors import InputError, Problem
 from symroof.specs.fields import Span
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.model import ModelSpec
-from symroof.specs.precision import Width, compute_precision, peak_precision, width
+from symroof.specs.precision import BITS, Width, compute_precision, peak_precision
+from symroof.specs.stored import of_checkpoint, precision_width, stored_as
 from symroof.specs.study import PresetSpec, Setting
 from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import INPUTS, base_name
-from symroof.units import PLAIN, Dimension
+from symroof.units import PLAIN, Dimension, parse_unit
 
 
 @dataclass(frozen=True)
@@ -45,18 +47,19 @@ DEFAULT_PRECISION = "fp16"
 
 
 def precision_values(
-    roles: dict[str, str | None], given: dict[str, Given], origin: dict[str, str], model: ModelSpec | None = None
+    roles: dict[str, str | None], given: dict[str, Given], origin: dict[str, str], model: ModelSpec | None = None, as_stored: bool = False
 ) -> tuple[dict[str, str], dict[str, Width]]:
     """Precisions to widths; ``weights`` as the precision of another role means the same as the weights. Weights that
-    nobody chose a precision for are as the model's checkpoint stores them."""
-    stored = model.quantization if model and roles["weights"] is None else None
+    nobody chose a precision for are as the model's checkpoint stores them, and so are all with ``as_stored``."""
+    stored = model.quantization if model and (as_stored or roles["weights"] is None) else None
     names = {role: name or DEFAULT_PRECISION for role, name in roles.items()}
     same = stored.format if stored else names["weights"]
     names = {role: same if name == "weights" else name for role, name in names.items()}
-    widths = {role: width(name) for role, name in names.items()}
+    widths = {role: precision_width(name) if role == "weights" else of_elements(precision_width(name)) for role, name in names.items()}
     if stored and model:
         widths["weights"], names["weights"] = stored.width(model.operator_widths()), stored.method
-        roles, origin = {**roles, "weights": stored.method}, {**origin, "weights": f"model {model.name}"}
+        origin = origin if as_stored else {**origin, "weights": f"model {model.name}"}
+        roles = {**roles, "weights": stored.method}
     for role, chosen in widths.items():
         if roles[role] is None:
             continue
@@ -64,6 +67,34 @@ def precision_values(
         given |= {name: Given(tree, f"{source}: {role} {chosen.text}") for name, tree in chosen.settings}
         given[ROLE_INPUT[role]] = Given(chosen.bytes, f"{source}: {role} {chosen.text}")
     return names, widths
+
+
+def of_elements(chosen: Width) -> Width:
+    """A width with its share of a scale as one number: the cache and the activations know nothing of a weight's bits and groups."""
+    parts = {name: tree.value for name, tree in chosen.settings if isinstance(tree, Num)}
+    if "weight_bits" not in parts:
+        return chosen
+    size = parts["weight_bits"] + parts.get("scale_bits", Fraction(0)) / parts.get("scale_group", Fraction(1))
+    return Width(chosen.text, Num(size, parse_unit("byte").dimension), chosen.format)
+
+
+def stored_model(model: ModelSpec | None, weights: str | None, warnings: list[str]) -> tuple[ModelSpec | None, bool]:
+    """The model as a precision of the weights stores it, where that is one of a whole checkpoint; and whether it is."""
+    if weights is None or not of_checkpoint(weights):
+        return model, False
+    if model is None or not model.layers:
+        warnings.append(f"without a model's layers every parameter counts as narrow; a checkpoint in {weights} leaves some wide")
+        return model, False
+    return model.model_copy(update={"quantization": stored_as(weights, model)}), True
+
+
+def check_arithmetic(roles: Mapping[str, str | None], widths: Mapping[str, Width], device: HardwareSpec | None, warnings: list[str]) -> None:
+    """8-bit weights alone do not make 8-bit arithmetic: worth a word where the device has it and nobody chose the activations."""
+    narrow = widths["weights"].format
+    alone = roles["weights"] == narrow and roles["activations"] is None and widths["weights"].computes is None
+    if alone and BITS[narrow] == 8 and device is not None and narrow in device.peaks:
+        wide = widths["activations"].format
+        warnings.append(f"weights are {narrow} and activations {wide}, so products run at the {wide} peak; --activations {narrow} takes the {narrow} peak")
 
 
 def model_values(model: ModelSpec) -> dict[str, Given]:
@@ -125,14 +156,46 @@ def check_split(values: Mapping[str, Setting], given: Mapping[str, Given]) -> No
         raise InputError(problems)
 
 
-def check_context(model: ModelSpec | None, given: dict[str, Given], warnings: list[str]) -> None:
-    """A prompt and output beyond what the model was made for is worth a word."""
+def check_name(name: str, roles: Mapping[str, str | None], warnings: list[str]) -> None:
+    """What a model's name on the hub says of its weights, or of its version, is worth a word where nothing follows from it."""
+    found = named_model(name)
+    if found and (remark := found.remark(roles["weights"] is not None)):
+        warnings.append(f"{name} is taken as {found.name}; {remark}")
+
+
+LENGTHS = (("prompt", "output"), ("context",))
+"""What a request's tokens are told by: both together, and the keys of a step alone."""
+
+
+def beyond_context(model: ModelSpec | None, sizes: Mapping[str, Fraction]) -> list[str]:
+    """What of a request's lengths lies beyond what the model was made for.
+
+    >>> from symroof.specs.model_files import read_model
+    >>> beyond_context(read_model("llama-3-8b")[0], {"prompt": Fraction(8000), "output": Fraction(500), "context": Fraction(8192)})
+    ['prompt and output together are 8,500 tokens; Llama 3 8B was made for 8,192']
+    """
     if model is None or model.max_context is None:
-        return
-    sizes = [middle(given[name].setting, name) for name in ("prompt", "output") if name in given]
-    length = sum(size.value for size in sizes if isinstance(size, Num))
-    if length > model.max_context:
-        warnings.append(f"prompt and output together are {int(length):,} tokens; {model.shown_name} was made for {model.max_context:,}")
+        return []
+    found = []
+    for names in LENGTHS:
+        known = [name for name in names if name in sizes]
+        length = sum((sizes[name] for name in known), Fraction(0))
+        if length > model.max_context:
+            what = f"{known[0]} is" if len(known) == 1 else f"{' and '.join(known)} together are"
+            found.append(f"{what} {int(length):,} tokens; {model.shown_name} was made for {model.max_context:,}")
+    return found
+
+
+def lengths(given: Mapping[str, Given]) -> dict[str, Fraction]:
+    """The lengths of a request that are given as numbers; of a range its upper end."""
+    settings = {name: given[name].setting for names in LENGTHS for name in names if name in given}
+    return {name: setting.high if isinstance(setting, Span) else setting.value for name, setting in settings.items() if isinstance(setting, (Span, Num))}
+
+
+def check_context(model: ModelSpec | None, given: Mapping[str, Given], warnings: list[str]) -> None:
+    """A prompt, an output or a context beyond what the model was made for is worth a word."""
+    warnings += beyond_context(model, lengths(given))
+
 
 
 def check_degrees(given: Mapping[str, Given], warnings: list[str]) -> None:

@@ -237,6 +237,26 @@ def readable(value: Fraction, unit: str, digits: int = 6) -> str:
     return f"{significant(number, digits).replace(',', '')} {text.replace('µ', 'u')}".strip()
 
 
+USUAL: dict[str, tuple[tuple[str, int], ...]] = {
+    "byte/s": (("TB/s", 20), ("GB/s", 10**4)), "byte": (("GB", 10**4),), "byte/token": (("KB/token", 10**4),), "FLOP/s": (("TFLOP/s", 10**5),),
+    "s": (("ms", 10**5),), "USD/s": (("USD/hour", 10**4),), "Hz": (("GHz", 10), ("MHz", 10**4)),
+}  # fmt: skip
+"""The units in which people write a quantity, each with the largest number that is usual in it."""
+
+
+def with_usual_unit(value: Fraction, unit: str, written_in: str | None = None) -> str:
+    """How a bare number was probably meant: in the unit people write, or, where it is far too large or small for that, in the base unit.
+
+    >>> with_usual_unit(Fraction("3.35"), "byte/s"), with_usual_unit(Fraction(450), "byte/s"), with_usual_unit(Fraction(80 * 10**9), "byte")
+    ('3.35 TB/s', '450 GB/s', '80 GB')
+    >>> with_usual_unit(Fraction(20), "s"), with_usual_unit(Fraction("0.05"), "s"), with_usual_unit(Fraction(4), "byte", "bit")
+    ('20 ms', '50 ms', '4 bit')
+    """
+    usual = ((written_in, 10**4),) if written_in else USUAL.get(unit, ())
+    name = next((name for name, most in usual if Fraction(1, 10) <= abs(value) <= most), None)
+    return f"{significant(value, 6).replace(',', '')} {name}" if name else readable(value, unit)
+
+
 def format_quantity(value: Fraction, unit: str, digits: int = 4) -> str:
     """A value for people: significant digits and an engineering prefix.
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from symroof.formula.tree import Num
-from symroof.specs.errors import InputError, Problem, nearest
+from symroof.specs.errors import InputError, Problem, nearest, split_hint
 from symroof.specs.fields import Faults
 from symroof.specs.strict_yaml import read_text
 from symroof.specs.study import setting
@@ -179,8 +179,8 @@ def _row(file: str, number: int, line: str, headings: list[Heading]) -> list[Mea
             if cell.text or heading.name not in METRICS:
                 values[heading.name] = _value(heading, cell.text)
         except ValueError as error:
-            message = error.items[0][1] if isinstance(error, Faults) else str(error)
-            problems.append(Problem(file, message, number, cell.column, heading.name, source=line))
+            message, hint = split_hint(error.items[0][1] if isinstance(error, Faults) else str(error))
+            problems.append(Problem(file, message, number, cell.column, heading.name, hint, line))
     if not problems and not any(name in METRICS for name in values):
         problems.append(Problem(file, "nothing was measured in this row", number, 1, source=line))
     if problems:

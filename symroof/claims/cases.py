@@ -82,7 +82,7 @@ def _spelled(found: Spelled, case: object, place: Location, base: Path | None) -
     switches = {name: value for name, value in case.items() if is_switch(str(name), value)}
     for name, value in case.items():
         if name not in switches:
-            read[name] = str(located(value, base)) if name in PLAIN and isinstance(value, str) and is_path(value) else value
+            read[name] = str(located(value, base)) if name in PLAIN and isinstance(value, str) and is_path(value, base) else value
     assumed = case.get("assume", {})
     if not switches or not isinstance(assumed, Mapping):
         return read

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from fractions import Fraction
 from typing import Any
 
 from symroof.claims.annotations import IN_FILES
@@ -17,13 +18,14 @@ from symroof.formula.parse import FormulaError, parse
 from symroof.formula.tree import names
 from symroof.specs.catalogue import find, is_path
 from symroof.specs.claims import ClaimSpec, ClaimsSpec
-from symroof.specs.errors import InputError, Problem, nearest
+from symroof.specs.errors import InputError, Problem, nearest, split_hint
 from symroof.specs.model_files import read_model
 from symroof.specs.strict_yaml import Document, Location
+from symroof.specs.study import needs_unit, setting, symbol_of
 from symroof.study import known
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import printed_name
-from symroof.theory.symbols import INPUTS, base_name
+from symroof.theory.symbols import INPUTS, TARGET_SYMBOLS, base_name, canonical
 from symroof.theory.thresholds import THRESHOLDS
 from symroof.witness import looked_at
 
@@ -110,12 +112,29 @@ def _case(place: Location, case: Mapping[str, Any], under: Mapping[str, Any] | N
         if name in case and not isinstance(case[name], Mapping):
             yield (*place, name), "expected keys and values", f"write {name}: {{...}}, or {name}.NAME=VALUE in a note"
             return
+    yield from _unitless(place, case)
     try:
         study_of({name: value for name, value in changed(under or {}, case).items() if name not in PLAIN and (name in case or name not in (under or {}))})
     except InputError as error:
         for problem in error.problems:
             inner = next((name for name in (problem.path, problem.file) if name in case), None)
             yield ((*place, inner) if inner else place), problem.message if inner else f"{problem.path or problem.file}: {problem.message}", problem.hint
+
+
+def _unitless(place: Location, case: Mapping[str, Any]) -> Iterator[Fault]:
+    """Bare numbers of what has a unit: in Python they are in base units, in a file nobody knows."""
+    targets = case.get("targets", {})
+    named = [((*place, name), canonical(str(name)), value) for name, value in case.items()]
+    named += [((*place, "targets", name), TARGET_SYMBOLS[name], value) for name, value in targets.items() if name in TARGET_SYMBOLS]
+    for where, name, value in named:
+        if base_name(name) not in INPUTS and base_name(name) not in QUANTITIES:
+            continue
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, (int, Fraction)) and not isinstance(item, bool) and needs_unit(symbol_of(name)):
+                try:
+                    setting(name, item)
+                except ValueError as error:
+                    yield where, *split_hint(str(error))
 
 
 def _entry(place: Location, kind: str, name: object, family: str | None) -> Iterator[Fault]:

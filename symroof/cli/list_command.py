@@ -92,6 +92,14 @@ def presets() -> Rows:
     return [{"name": e.name, "title": e.title} for e in entries("presets").values()]
 
 
+def precisions() -> Rows:
+    from symroof.specs.precision import BITS
+    from symroof.specs.stored import listed
+
+    plain = [{"name": name, "bits": bits, "meaning": "every parameter or element at this width"} for name, bits in BITS.items()]
+    return [*plain, *({"name": name, "bits": float(bits), "meaning": meaning} for name, bits, meaning in listed())]
+
+
 def inputs() -> Rows:
     from symroof.theory.symbols import INPUTS
 
@@ -102,7 +110,7 @@ def inputs() -> Rows:
 
 
 KINDS: dict[str, Callable[[], Rows]] = {
-    "models": models, "hardware": hardware, "quantities": quantities, "thresholds": thresholds,
+    "models": models, "hardware": hardware, "precisions": precisions, "quantities": quantities, "thresholds": thresholds,
     "assumptions": assumptions, "presets": presets, "inputs": inputs,
 }  # fmt: skip
 
@@ -137,4 +145,4 @@ def _cell(value: Any) -> str:
         return ", ".join(map(str, value))
     if isinstance(value, int):
         return f"{value:,}"
-    return "" if value is None else str(value)
+    return "" if value is None else f"{value:.5g}" if isinstance(value, float) else str(value)

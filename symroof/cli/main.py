@@ -22,7 +22,7 @@ COMMANDS = {
     "sweep": "Grids of any quantities over any inputs, as JSON, CSV, Parquet, NetCDF or Zarr.",
     "calibrate": "Fit MFU, MBU and overheads to measured latencies.",
     "vllm": "Explain a vllm serve line, and recommend one.",
-    "list": "The catalogue: models, hardware, quantities, thresholds, assumptions, presets.",
+    "list": "The catalogue: models, hardware, precisions, quantities, thresholds, assumptions, presets.",
     "show": "One entry with values, units and sources.",
     "validate": "Check spec files.",
     "schema": "The JSON Schema of a kind of file.",
@@ -70,7 +70,7 @@ def main(arguments: Sequence[str]) -> int:
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.ClickException as error:
-        error.show(file=sys.stderr)
+        _show(error, arguments)
         return BAD_INPUT
     except InputError as error:
         _print_problems(error, as_json)
@@ -91,6 +91,16 @@ def main(arguments: Sequence[str]) -> int:
             traceback.print_exc()
         click.echo(f"symroof: a bug in symroof: {type(error).__name__}: {str(error)[:200]} (run again with --debug and report it)", err=True)
         return BUG
+
+
+def _show(error: click.ClickException, arguments: Sequence[str]) -> None:
+    """A usage error; an option of another tool comes with what says the same here."""
+    from symroof.cli.options import of_other_tools
+
+    if isinstance(error, click.NoSuchOption) and (ours := of_other_tools(error.option_name, arguments)):
+        meant = " and ".join(map(repr, ours.split(", ")))
+        error = click.UsageError(f"No such option {error.option_name!r}. Did you mean {meant}?", error.ctx)
+    error.show(file=sys.stderr)
 
 
 def _closed_pipe() -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -21,10 +21,43 @@ SYMBOL_OPTIONS = {
     "tp": (("--tp",), "Tensor-parallel degree."),
     "mfu": (("--mfu",), "Achieved share of peak compute, or a range 0.5..0.7."),
     "mbu": (("--mbu",), "Achieved share of peak bandwidth, or a range."),
-    "weights": (("--weights",), "Precision of the weights."),
-    "kv": (("--kv",), "Precision of the cache."),
-    "activations": (("--activations",), "Precision of the activations."),
+    "weights": (("--weights",), "Precision of the weights: bf16, fp8, awq, w8a8, q4_k_m ...; see `symroof list precisions`."),
+    "kv": (("--kv",), "Precision of the cache: fp16, fp8, int8 ..."),
+    "activations": (("--activations",), "Precision of the activations: with 8-bit weights it decides which peak counts."),
 }
+
+
+OF_OTHER_TOOLS = {
+    **dict.fromkeys(("--tensor-parallel-size", "--tensor-parallel", "--tp-size", "-tp"), "--tp"),
+    **dict.fromkeys(("--pipeline-parallel-size", "--pipeline-parallel", "--pp-size", "--pp", "-pp"), "--set pp=N"),
+    **dict.fromkeys(("--data-parallel-size", "--data-parallel", "--dp-size", "--dp", "-dp"), "--set dp=N"),
+    **dict.fromkeys(("--expert-parallel-size", "--enable-expert-parallel", "--ep-size", "--ep", "-ep"), "--set ep=N"),
+    **dict.fromkeys(("--batch-size", "--max-num-seqs", "--max-batch-size", "--max-concurrency", "--concurrency", "--ubatch-size"), "--batch"),
+    **dict.fromkeys(("--input-len", "--random-input-len", "--input-length", "--prompt-len", "--prompt-length", "--seq-len", "--n-prompt"), "--prompt"),
+    **dict.fromkeys(("--output-len", "--random-output-len", "--output-length", "--gen-len", "--max-tokens", "--max-new-tokens", "--n-gen"), "--output"),
+    **dict.fromkeys(("--max-model-len", "--context-length", "--ctx-size", "--max-seq-len"), "--prompt, --output, --context"),
+    **dict.fromkeys(("--gpu", "--gpus", "--device", "--gpu-name", "--accelerator", "--gpu-type"), "--hardware"),
+    **dict.fromkeys(("--model-name", "--model-path", "--model-id", "--hf-model"), "--model"),
+    **dict.fromkeys(("--quantization", "--quant", "--weight-dtype", "--w-bit", "-q"), "--weights"),
+    **dict.fromkeys(("--dtype", "--precision", "--torch-dtype"), "--weights, --activations"),
+    **dict.fromkeys(("--kv-cache-dtype", "--kv-dtype", "--cache-type-k", "--cache-type-v"), "--kv"),
+    **dict.fromkeys(("--gpu-memory-utilization", "--mem-fraction-static"), "--set memory_share=0.9"),
+    **dict.fromkeys(("--max-num-batched-tokens", "--chunked-prefill-size"), "--set chunk=N"),
+    "--block-size": "--set block_size=N",
+    **dict.fromkeys(("--request-rate", "--qps"), "--set arrival_rate=N/s"),
+    **dict.fromkeys(("--num-speculative-tokens", "--speculative-num-draft-tokens"), "--set draft_tokens=N"),
+    **dict.fromkeys(("--speculative-model", "--draft-model"), "--draft"),
+}
+"""Options of vLLM, SGLang, TensorRT-LLM, llama.cpp and benchmarks, each with what says the same here."""
+
+
+def of_other_tools(option: str, arguments: Sequence[str]) -> str:
+    """What says the same as an option that there is none of; empty where no tool has it either.
+
+    A short one of several letters, ``-tp``, is told from the arguments: it was read as one letter behind the other.
+    """
+    written = [option, *(word for word in arguments if len(option) == 2 and word.startswith(option))]
+    return next((OF_OTHER_TOOLS[name] for name in (word.partition("=")[0].replace("_", "-") for word in written) if name in OF_OTHER_TOOLS), "")
 
 
 family_option = click.option("--assume-family", metavar="FAMILY", help="Read a config.json as this family, whatever model_type it says.")
@@ -33,14 +66,16 @@ family_option = click.option("--assume-family", metavar="FAMILY", help="Read a c
 def case_options(command: F) -> F:
     """Add the options that describe a case. Options given several times make several cases."""
     decorators = [
-        click.option("--model", multiple=True, metavar="NAME|PATH", help="Catalogue name, model spec, config.json (or its folder), or GGUF file."),
+        click.option("--model", multiple=True, metavar="NAME|PATH", help="Catalogue or hub name, model spec, config.json (or its folder), or GGUF file."),
         family_option,
         click.option("--draft", metavar="NAME|PATH", help="A model that drafts tokens for the model (with --set draft_tokens=4 --set acceptance=0.7)."),
-        click.option("--hardware", "--system", "hardware", multiple=True, metavar="NAME|PATH", help="Catalogue name or hardware spec."),
+        click.option(
+            "--hardware", "--system", "hardware", multiple=True, metavar="NAME|PATH", help="Catalogue name, a part's name such as 'H100 SXM', or hardware spec."
+        ),
         *(click.option(*flags, name, multiple=True, metavar="VALUE", help=text) for name, (flags, text) in SYMBOL_OPTIONS.items()),
         click.option("--assume", multiple=True, metavar="SWITCH=VALUE", help="A counting choice; see `symroof list assumptions`."),
         click.option("--preset", metavar="NAME", help="A named set of switches and values."),
-        click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Any symbol or quantity, with its unit."),
+        click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Any symbol or quantity, with its unit: mem_bandwidth='3.35 TB/s'."),
         click.option(
             "--target",
             multiple=True,

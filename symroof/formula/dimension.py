@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from symroof.formula.text import text
 from symroof.formula.tree import ZERO, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree
-from symroof.units import PLAIN, Dimension, combine, describe, strict
+from symroof.units import PLAIN, Dimension, combine, describe, strict, with_usual_unit
 
 
 class DimensionError(ValueError):
@@ -82,8 +82,17 @@ def _agree(parts: tuple[Tree, ...], go: Callable[[Tree], Dimension]) -> Dimensio
     first, expected = found[0]
     for part, got in found[1:]:
         if got != expected:
-            raise DimensionError(f"{text(first)} is {describe(expected)} but {text(part)} is {describe(got)}")
+            raise DimensionError(
+                f"{text(first)} is {describe(expected)} but {text(part)} is {describe(got)}{_unit_left_out(first, got) or _unit_left_out(part, expected)}"
+            )
     return expected
+
+
+def _unit_left_out(part: Tree, wanted: Dimension) -> str:
+    """The hint where a bare number stands beside something that has a unit."""
+    if not isinstance(part, Num) or part.dimension or not wanted:
+        return ""
+    return f"; write {with_usual_unit(part.value, describe(wanted))}"
 
 
 def _power(base: Dimension, exponent: Tree, go: Callable[[Tree], Dimension]) -> Dimension:

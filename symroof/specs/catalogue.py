@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 from symroof.shipped import data_folder
 from symroof.specs.errors import InputError, Problem, nearest
+from symroof.specs.names import Named, model_named, near_models, parts_named
 from symroof.specs.strict_yaml import Document, load
 from symroof.witness import looked_at
 
@@ -40,9 +42,24 @@ def entries(kind: str) -> dict[str, Entry]:
     return found
 
 
-def is_path(name: str) -> bool:
-    """Whether a name is meant as a file: it has a slash or an ending of a spec file."""
-    return os.sep in name or "/" in name or name.lower().endswith((".yaml", ".yml", ".json", ".gguf"))
+ENDINGS = (".yaml", ".yml", ".json", ".gguf")
+ON_HUB = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
+
+
+def is_path(name: str, base: Path | None = None) -> bool:
+    """Whether a name is meant as a file: it has an ending of a spec file, or a slash and is no ``organisation/model`` of the hub.
+
+    What lies at such a place, seen from ``base`` or from the working directory, is a file all the same.
+    """
+    if name.lower().endswith(ENDINGS):
+        return True
+    written = os.sep in name or "/" in name
+    return written and (not ON_HUB.fullmatch(name) or _lies_at(Path(name)) or (base is not None and _lies_at(base / name)))
+
+
+def _lies_at(place: Path) -> bool:
+    looked_at(place)
+    return os.path.exists(place)
 
 
 def holds(kind: str, name: str) -> bool:
@@ -50,6 +67,11 @@ def holds(kind: str, name: str) -> bool:
     wanted = name.lower()
     shipped = entries(kind)
     return wanted in shipped or any(wanted in entry.aliases for entry in shipped.values())
+
+
+def named_model(name: str) -> Named | None:
+    """The model of the catalogue that a name of the hub means; None for a name or an alias, which is the model itself."""
+    return None if holds("models", name) else model_named(name[:LONGEST], entries("models"))
 
 
 def located(name: str, base: Path | None) -> str | Path:
@@ -66,17 +88,53 @@ def find(kind: str, name: str, base: Path | None = None) -> Document:
     Raises:
         InputError: no such entry, with the nearest name.
     """
-    if is_path(name):
+    if is_path(name, base):
         return load(located(name, base))
     wanted = name.lower()
-    if not NAME.fullmatch(wanted):
-        raise InputError(Problem(name[:80], f"no such {SINGULAR[kind]} in the catalogue", hint="names have letters, digits, '.', '_' and '-'"))
     stem = data_folder("specs") / kind / f"{wanted}.yaml"
-    if stem.name == f"{wanted}.yaml" and stem.is_file() and not wanted.startswith("."):
+    if NAME.fullmatch(wanted) and stem.name == f"{wanted}.yaml" and stem.is_file():
         return load(stem)
-    for entry in entries(kind).values():
+    shipped = entries(kind)
+    for entry in shipped.values():
         if wanted in entry.aliases:
             return entry.document
-    known = [alias for entry in entries(kind).values() for alias in (entry.name, *entry.aliases)]
-    hint = nearest(wanted, known) or f"`symroof list {kind}` shows the catalogue; a path to a spec file works too"
-    raise InputError(Problem(name, f"no such {SINGULAR[kind]} in the catalogue", hint=hint))
+    meant = meant_by(kind, name)
+    if len(meant) == 1:
+        return find(kind, meant[0])
+    raise InputError(_no_such(kind, name, meant))
+
+
+LONGEST = 200
+
+
+def _model(name: str, shipped: Mapping[str, Entry]) -> list[str]:
+    found = model_named(name, shipped)
+    return [found.name] if found else []
+
+
+OTHERWISE: dict[str, Callable[[str, Mapping[str, Entry]], list[str]]] = {"models": _model, "hardware": parts_named}
+
+
+def meant_by(kind: str, name: str) -> list[str]:
+    """The entries that a name may mean which is neither a name nor an alias: none, one, or several that it does not tell apart."""
+    return OTHERWISE[kind](name[:LONGEST], entries(kind)) if kind in OTHERWISE else []
+
+
+def _no_such(kind: str, name: str, meant: list[str]) -> Problem:
+    """The error for a name that leads to no entry, or to several."""
+    shown, what, shipped = name[:80], SINGULAR[kind], entries(kind)
+    if meant:
+        return Problem(shown, "is the name of several parts", hint=f"write one of {', '.join(meant)}" if len(meant) <= MOST_MEANT else f"`symroof list {kind}`")
+    if kind == "models":
+        near = near_models(name[:LONGEST], shipped)
+        ask = f"did you mean {' or '.join(map(repr, near))}? Or give" if near else "give"
+        return Problem(shown, "no such model in the catalogue, nor a path here", hint=f"{ask} its config.json: --model PATH/config.json")
+    known = [alias for entry in shipped.values() for alias in (entry.name, *entry.aliases)]
+    near_one = nearest(name.lower()[:LONGEST], known)
+    plain = "names have letters, digits, '.', '_' and '-'" if not re.fullmatch(r"[\w .()/-]*", name) else ""
+    return Problem(
+        shown, f"no such {what} in the catalogue", hint=near_one or plain or f"`symroof list {kind}` shows the catalogue; a path to a spec file works too"
+    )
+
+
+MOST_MEANT = 12

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -55,6 +56,24 @@ class InputError(ValueError):
 def why(problems: Iterable[Problem]) -> str:
     """Several problems in one line, without their places."""
     return "; ".join(dict.fromkeys("; ".join(filter(None, (problem.message, problem.hint))) for problem in problems))
+
+
+HINT = re.compile(r"; (?=did you mean |write |there are: )")
+
+
+def split_hint(message: str) -> tuple[str, str]:
+    """A message that carries its own hint after a semicolon: ``unknown key; did you mean 'prompt'?``, ``...; write '20 ms'``."""
+    text, *hints = HINT.split(message, maxsplit=1)
+    return text, hints[0] if hints else ""
+
+
+def on_line(name: str, hint: str) -> str:
+    """A hint where a value is given as ``NAME='VALUE'``: what to write on the line.
+
+    >>> on_line("itl", "write '20 ms'")
+    "write itl='20 ms'"
+    """
+    return re.sub(r"^write (?=')", f"write {name}=", hint)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

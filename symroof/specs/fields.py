@@ -9,9 +9,9 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, WithJsonSchema
 
-from symroof.specs.errors import InputError, Problem, nearest
+from symroof.specs.errors import InputError, Problem, nearest, split_hint
 from symroof.specs.strict_yaml import Document
-from symroof.units import Quantity, UnitError, describe, parse_quantity, parse_unit, strict
+from symroof.units import Quantity, UnitError, describe, parse_quantity, parse_unit, strict, with_usual_unit
 
 NAME = r"^[a-z0-9][a-z0-9._-]{0,63}$"
 
@@ -43,11 +43,14 @@ class Span:
         return (self.low + self.high) / 2
 
 
-def in_unit(value: object, unit: str, written_in: str | None = None) -> Quantity:
-    """A value in a field of a given unit; a bare number is taken in ``written_in`` or else the base unit.
+def in_unit(value: object, unit: str, written_in: str | None = None, bare: bool = False) -> Quantity:
+    """A value in a field of a given unit.
+
+    A bare number is taken where the unit is a count or none, and for 0; with ``bare`` everywhere, in ``written_in`` or else the
+    base unit.
 
     Raises:
-        ValueError: not a quantity, or one of another dimension.
+        ValueError: not a quantity, one of another dimension, or one without its unit.
     """
     if isinstance(value, bool) or not isinstance(value, (int, Fraction, str)):
         raise ValueError(f"expected a quantity in {unit or 'a plain number'}, such as {example(unit)}")
@@ -57,29 +60,33 @@ def in_unit(value: object, unit: str, written_in: str | None = None) -> Quantity
         raise ValueError(str(error)) from None
     wanted = parse_unit(unit).dimension
     if not read.dimension and strict(wanted):
-        if unit == "s" and read.value:
-            raise ValueError(f"write the unit of a time, such as {example(unit)}")
-        if isinstance(value, str):
-            return Quantity(read.value * parse_unit(written_in or unit).size, wanted, read.text)
-        return Quantity(Fraction(value) * parse_unit(written_in or unit).size, wanted, f"{value} {written_in or unit}")
+        if read.value and not bare:
+            raise ValueError(
+                f"write {KINDS.get(unit, 'the unit')}, such as {example(unit, written_in)}; write {with_usual_unit(read.value, unit, written_in)!r}"
+            )
+        return Quantity(read.value * parse_unit(written_in or unit).size, wanted, f"{read.text} {written_in or unit}")
     if strict(read.dimension) != strict(wanted):
         raise ValueError(f"is {describe(read.dimension)}, but {describe(wanted)} is needed, such as {example(unit)}")
     return read
 
 
 EXAMPLES = {"byte/s": "3.35 TB/s", "byte": "80 GB", "FLOP/s": "989.4 TFLOP/s", "s": "50 ms", "W": "700 W", "USD/s": "4.29 USD/hour", "Hz": "1.83 GHz"}
+KINDS = {
+    "byte/s": "the unit of a bandwidth", "byte": "the unit of a size", "FLOP/s": "the unit of a rate", "s": "the unit of a time", "W": "the unit of a power",
+    "USD/s": "the unit of a price", "Hz": "the unit of a clock",
+}  # fmt: skip
 
 
-def example(unit: str) -> str:
+def example(unit: str, written_in: str | None = None) -> str:
     """How a value of a unit is written."""
-    return repr(EXAMPLES.get(unit, f"1 {unit}".strip()))
+    return repr(EXAMPLES.get(unit, f"1 {written_in or unit}".strip()))
 
 
-def amount(unit: str, written_in: str | None = None) -> Any:
-    """A pydantic field type: a quantity of one unit."""
-    shown = EXAMPLES.get(unit, unit)
-    schema = {"anyOf": [{"type": "string"}, {"type": "number"}], "description": f"a quantity in {unit or 'a plain number'}", "examples": [shown]}
-    return Annotated[Any, BeforeValidator(lambda value: _positive(in_unit(value, unit, written_in))), WithJsonSchema(schema)]
+def amount(unit: str, written_in: str | None = None, bare: bool = False) -> Any:
+    """A pydantic field type: a quantity of one unit; ``bare`` where a plain number can mean one thing only."""
+    kinds = ["string", "number"] if bare or not strict(parse_unit(unit).dimension) else ["string"]
+    schema = {"anyOf": [{"type": kind} for kind in kinds], "description": f"a quantity in {unit or 'a plain number'}", "examples": [EXAMPLES.get(unit, unit)]}
+    return Annotated[Any, BeforeValidator(lambda value: _positive(in_unit(value, unit, written_in, bare))), WithJsonSchema(schema)]
 
 
 def _positive(read: Quantity) -> Quantity:
@@ -88,16 +95,18 @@ def _positive(read: Quantity) -> Quantity:
     return read
 
 
-def parse_span(text: str, unit: str, written_in: str | None = None) -> Span:
-    """``0.5..0.7`` or ``1 ms..2 ms``: both ends in the field's unit.
+def parse_span(text: str, unit: str, written_in: str | None = None, bare: bool = False) -> Span:
+    """``0.5..0.7`` or ``1 ms..2 ms``: both ends in the field's unit, which may stand once, ``1..2 ms``.
 
     Raises:
         ValueError: an end that is not a quantity, or ends in the wrong order.
     """
     first, _, second = text.partition("..")
     unit_text = re.sub(r"^[\s\d.,_eE+-]*", "", second)
-    low = in_unit(first if re.search(r"[A-Za-z%]", first.replace("e", "").replace("E", "")) or not unit_text else f"{first} {unit_text}", unit, written_in)
-    high = in_unit(second, unit, written_in)
+    low = in_unit(
+        first if re.search(r"[A-Za-z%]", first.replace("e", "").replace("E", "")) or not unit_text else f"{first} {unit_text}", unit, written_in, bare
+    )
+    high = in_unit(second, unit, written_in, bare)
     if low.value > high.value:
         raise ValueError(f"the range {text!r} runs backwards; write {second.strip()}..{first.strip()}")
     return Span(low.value, high.value, text)
@@ -149,18 +158,12 @@ def build(document: Document, kind: type[S]) -> S:
             location = _keys(item["loc"], document.data)
             fault = item.get("ctx", {}).get("error")
             for below, message in fault.items if isinstance(fault, Faults) else [((), "")]:
-                explained = _split_hint(message) if message else _explain(item, kind, location)
+                explained = split_hint(message) if message else _explain(item, kind, location)
                 problem = document.problem((*location, *below), *explained)
                 problems.setdefault((problem.line, problem.path, problem.message), problem)
         raise InputError(problems.values()) from None
     except RecursionError:
         raise InputError(document.problem((), "is nested too deep")) from None
-
-
-def _split_hint(message: str) -> tuple[str, str]:
-    """A message that carries its own hint after a semicolon: ``unknown key; did you mean 'prompt'?``."""
-    said, mark, hint = message.partition("; did you mean ")
-    return said, f"did you mean {hint}" if mark else ""
 
 
 def _keys(location: tuple[str | int, ...], data: Any) -> tuple[str | int, ...]:
@@ -195,7 +198,7 @@ def _explain(item: Any, kind: type[BaseModel], location: tuple[str | int, ...]) 
             known = re.findall(r"'([^']+)'", item["ctx"]["expected_tags"])
             return f"kind must be one of {', '.join(known)}", nearest(str(item["ctx"]["tag"]), known)
         case "value_error":
-            return _split_hint(str(item["ctx"]["error"]))
+            return split_hint(str(item["ctx"]["error"]))
         case "string_type":
             return "expected text", ""
         case "bool_type" | "bool_parsing":

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Bits: TypeAlias = Quantity
     Whole: TypeAlias = int
 else:
-    Bits, Whole = amount("byte", "bit"), whole()
+    Bits, Whole = amount("byte", "bit", bare=True), whole()
 
 
 class Quantization(Spec):

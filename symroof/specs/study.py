@@ -12,11 +12,12 @@ from symroof.formula.parse import FormulaError
 from symroof.formula.tree import Num, Tree, names
 from symroof.specs.errors import nearest
 from symroof.specs.fields import NAME, Faults, Source, Span, Spec, in_unit, parse_span
-from symroof.specs.precision import width
+from symroof.specs.stored import precision_name, precision_width
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import read_formula, resolved
 from symroof.theory.switches import expand_detail
 from symroof.theory.symbols import ALIASES, GROUPS, INPUTS, SHARES, STEP_INDEX, TARGET_SYMBOLS, Symbol, base_name, canonical
+from symroof.units import strict
 
 Setting = Tree | Span
 """A value for a name: a number or formula as a tree, or a range."""
@@ -39,18 +40,31 @@ def symbol_of(name: str) -> Symbol:
     return symbol
 
 
-def setting(name: str, value: object, formulas: bool = True) -> Setting:
+def is_width(symbol: Symbol) -> bool:
+    """Whether a symbol is the bytes of a parameter or an element, which people give as a bare number: 2, 1, 0.5."""
+    return symbol.unit == "byte/parameter" or symbol.name.endswith("_bytes_per_element")
+
+
+def needs_unit(symbol: Symbol) -> bool:
+    """Whether a bare number could be meant in several units: everything but counts, shares and widths."""
+    return bool(strict(symbol.dimension)) and not is_width(symbol)
+
+
+def setting(name: str, value: object, formulas: bool = True, bare: bool = False) -> Setting:
     """One value for a name: a number, a quantity with a unit, a range ``a..b``, or a formula over other names.
+
+    A bare number is taken for counts, shares and widths; with ``bare`` a number that is no text is taken for anything, as Python's
+    numbers are, in base units.
 
     Raises:
         ValueError: unknown name, wrong dimension, unreadable formula.
     """
     symbol = symbol_of(name)
     if isinstance(value, str) and ".." in value:
-        span = parse_span(value, symbol.unit, symbol.written_in)
+        span = parse_span(value, symbol.unit, symbol.written_in, not needs_unit(symbol))
         return Num(span.low, symbol.dimension) if span.low == span.high else _in_domain(symbol, span)
     try:
-        read = in_unit(value, symbol.unit, symbol.written_in)
+        read = in_unit(value, symbol.unit, symbol.written_in, not needs_unit(symbol) or (bare and not isinstance(value, str)))
     except ValueError as error:
         if not (formulas and isinstance(value, str)) or "is needed" in str(error) or PLAIN_QUANTITY.match(value):
             raise
@@ -94,7 +108,7 @@ def _formula(symbol: Symbol, text: str, reading: ValueError) -> Tree:
     return tree
 
 
-def settings(name: str, value: object, formulas: bool = True) -> tuple[Setting, ...]:
+def settings(name: str, value: object, formulas: bool = True, bare: bool = False) -> tuple[Setting, ...]:
     """One value or a list of values."""
     values = value if isinstance(value, (list, tuple)) else [value]
     if not values or len(values) > MOST_VALUES:
@@ -103,7 +117,7 @@ def settings(name: str, value: object, formulas: bool = True) -> tuple[Setting, 
     faults: list[tuple[tuple[str | int, ...], str]] = []
     for i, item in enumerate(values):
         try:
-            found.append(setting(name, item, formulas))
+            found.append(setting(name, item, formulas, bare))
         except ValueError as error:
             faults.append(((i,) if isinstance(value, (list, tuple)) else (), str(error)))
     if faults:
@@ -176,10 +190,10 @@ def precision_names(value: object) -> tuple[str, ...]:
         ValueError: no such precision.
     """
     values = value if isinstance(value, (list, tuple)) else [value]
-    texts = tuple(str(item) for item in values)
+    texts = tuple(precision_name(str(item)) for item in values)
     for text in texts:
         if text != "weights":
-            width(text)
+            precision_width(text)
     return texts
 
 
@@ -213,12 +227,11 @@ class Precision(Spec):
 def _limit(target: str, example: str) -> Any:
     """A field that holds the limit of one target."""
     symbol = INPUTS[TARGET_SYMBOLS[target]]
-    kind = "string" if symbol.unit == "s" else ["string", "number"]  # a bare time could be seconds or milliseconds
 
     def check(value: object) -> Num:
         return Num(in_unit(value, symbol.unit, symbol.written_in).value, symbol.dimension)
 
-    return Annotated[Any, BeforeValidator(check), WithJsonSchema({"type": kind, "description": symbol.meaning, "examples": [example]})]
+    return Annotated[Any, BeforeValidator(check), WithJsonSchema({"type": "string", "description": symbol.meaning, "examples": [example]})]
 
 
 class Targets(Spec):

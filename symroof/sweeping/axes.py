@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from symroof.binding import Selection
 from symroof.formula.parse import parse
 from symroof.formula.tree import Compare, Largest
-from symroof.specs.errors import InputError, Problem, nearest
+from symroof.specs.errors import InputError, Problem, nearest, on_line
 from symroof.specs.model import ModelSpec
-from symroof.specs.study import precision_names, symbol_of
+from symroof.specs.study import needs_unit, precision_names, symbol_of
 from symroof.supply import ROLE_INPUT
 from symroof.sweeping.ranges import MOST_ON_AXIS, TooMany, Values, numbers, single
 from symroof.theory.quantities import QUANTITIES
@@ -127,7 +127,7 @@ def axes_of(pairs: Iterable[tuple[str, Any]], origin: str = "sweep") -> list[Axi
             problems.append(Problem(origin, str(error), path=given))
         except ValueError as error:
             message, _, hint = str(error).partition("; ")
-            problems.append(Problem(origin, message, path=given, hint=hint))
+            problems.append(Problem(origin, message, path=given, hint=on_line(given, hint)))
     if problems:
         raise InputError(problems)
     return list(found.values())
@@ -193,16 +193,16 @@ def _numbers(name: str, values: Any) -> Values:
     symbol = _numeric(name)
     if isinstance(values, str):
         return numbers(name, values)
-    if isinstance(values, range) and values and values.step > 0 and symbol.unit != "s":
+    if isinstance(values, range) and values and values.step > 0 and not needs_unit(symbol):
         return numbers(name, f"{values[0]}:{values[-1]}:{values.step}")
     found: dict[Fraction, None] = {}
     for item in _items(values):
-        found.update(dict.fromkeys(map(Fraction, numbers(name, item)) if isinstance(item, str) else (single(name, _exact(item, symbol)),)))
+        found.update(dict.fromkeys(map(Fraction, numbers(name, item)) if isinstance(item, str) else (single(name, _exact(item)),)))
     return tuple(found)
 
 
-def _exact(value: Any, symbol: Symbol) -> Any:
-    """A Python number exactly: the float 0.1 means the decimal 0.1, and a plain number of a time is seconds."""
+def _exact(value: Any) -> Any:
+    """A Python number exactly: the float 0.1 means the decimal 0.1."""
     if hasattr(value, "item"):
         value = value.item()
     if isinstance(value, bool):
@@ -211,8 +211,6 @@ def _exact(value: Any, symbol: Symbol) -> Any:
         if not math.isfinite(value):
             raise ValueError(f"{value} is no number; leave it out")
         value = Fraction(Decimal(repr(value)) if isinstance(value, float) else value)
-    if symbol.unit == "s" and isinstance(value, (int, Fraction)):  # text has to say the unit of a time; Python is in base units
-        return f"{Decimal(Fraction(value).numerator) / Fraction(value).denominator:f} s"
     return value
 
 

@@ -8,9 +8,9 @@ from fractions import Fraction
 
 from symroof.formula.tree import Num
 from symroof.specs.fields import Span, in_unit
-from symroof.specs.study import setting, symbol_of
+from symroof.specs.study import needs_unit, setting, symbol_of
 from symroof.theory.symbols import INPUTS, SHARES, Symbol
-from symroof.units import NUMBER, UnitError, parse_number
+from symroof.units import NUMBER, UnitError, parse_number, with_usual_unit
 
 MOST_ON_AXIS = 1_000_000
 """Values of one axis: more of them than this is a slip of the pen, or belongs on two axes."""
@@ -70,7 +70,7 @@ def single(name: str, value: object) -> Fraction:
     Raises:
         ValueError: no number, another dimension, a range, what the input cannot be.
     """
-    found = setting(name, value, formulas=False)
+    found = setting(name, value, formulas=False, bare=True)
     if isinstance(found, Span):
         raise ValueError(f"an axis takes single values; write {found.text.replace('..', ':')}:+STEP for steps from one end to the other")
     assert isinstance(found, Num)
@@ -83,6 +83,9 @@ def _progression(name: str, text: str) -> Values:
     if not 2 <= len(parts) <= 3 or not all(parts):
         raise ValueError(f"{text.strip()[:60]!r} is no range; write {FORMS}")
     symbol, unit = symbol_of(name), _unit(parts[1])
+    if not unit and needs_unit(symbol) and re.fullmatch(NUMBER, parts[1]):
+        last_written = with_usual_unit(parse_number(parts[1]), symbol.unit, symbol.written_in)
+        raise ValueError(f"write the unit behind the last number; write '{':'.join((parts[0], last_written, *(parts[2:] or ['+1'])))}'")
     first, last = single(name, _with_unit(parts[0], unit)), single(name, parts[1])
     if first > last:
         raise ValueError(f"{text.strip()[:60]!r} runs backwards; write {':'.join((parts[1], parts[0], *parts[2:]))}")

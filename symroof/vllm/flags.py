@@ -39,8 +39,8 @@ CACHES = (
     ("fp8_per_token_head", "fp8"), ("int8_per_token_head", "int8"), ("int4_per_token_head", "int4"), ("nvfp4", "fp4"),
 )  # fmt: skip
 QUANTIZATIONS = (
-    ("fp8", "fp8"), ("fbgemm_fp8", "fp8"), ("ptpc_fp8", "fp8"), ("awq", "int4-g128"), ("awq_marlin", "int4-g128"), ("gptq", "int4-g128"),
-    ("gptq_marlin", "int4-g128"), ("bitsandbytes", "int4"), ("compressed-tensors", ""), ("modelopt", ""), ("modelopt_fp4", ""), ("mxfp4", ""), ("gguf", ""),
+    ("fp8", "fp8"), ("fbgemm_fp8", "fp8"), ("ptpc_fp8", "fp8"), ("awq", "awq"), ("awq_marlin", "awq"), ("gptq", "gptq"),
+    ("gptq_marlin", "gptq"), ("bitsandbytes", "nf4"), ("compressed-tensors", ""), ("modelopt", ""), ("modelopt_fp4", ""), ("mxfp4", ""), ("gguf", ""),
 )  # fmt: skip
 """Method -> precision of the weights; the empty text: the checkpoint says."""
 

@@ -110,7 +110,7 @@ def _value(line: Line, name: str) -> Any:
 def _model(line: Line, flags: list[Told]) -> str:
     written = line.flags["model"]
     try:
-        found, how = model_here(written.value)
+        found, how = model_here(written.value, "quantization" in line.flags)
     except NotFound as error:
         message, _, hint = str(error).partition("; ")
         raise InputError(line.problem(written.column, message, hint, "model")) from None

@@ -11,7 +11,7 @@ from . import CHAT, ROOT, call, good, refused, write_study
 
 # ------------------------------------------------------------------------------------------------- list and show
 
-KINDS = ("models", "hardware", "quantities", "thresholds", "assumptions", "presets")
+KINDS = ("models", "hardware", "precisions", "quantities", "thresholds", "assumptions", "presets")
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -79,7 +79,7 @@ def test_price_targets_in_a_study_and_on_the_line(tmp_path):
     states = {c["hardware"]: c["missed"] for c in found["configurations"]}
     assert "price" in states["h100-sxm"]  # 4.29 USD an hour
     assert "price" not in states["a100-80gb-sxm"]  # 2.79
-    dear = json.loads(call("select", path, "--json", "--target", "price=5").out)
+    dear = json.loads(call("select", path, "--json", "--target", "price=5 USD/hour").out)
     assert "price" not in next(c for c in dear["configurations"] if c["hardware"] == "h100-sxm")["missed"]
 
 

@@ -20,7 +20,18 @@ CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "1024", "
 def test_the_contract(tmp_path):
     """A point of each quantity against a case of its own; a queue without a steady state is null."""
     found = good(
-        "sweep", *CASE, "--over", "batch=1:4:x2", "--over", "arrival_rate=1,500", "-q", "itl,fits", "--quantity", "queue_wait", "-q", "decode_bound"
+        "sweep",
+        *CASE,
+        "--over",
+        "batch=1:4:x2",
+        "--over",
+        "arrival_rate=1 request/s,500 request/s",
+        "-q",
+        "itl,fits",
+        "--quantity",
+        "queue_wait",
+        "-q",
+        "decode_bound",
     ).json
     assert found["schema"] == "symroof/sweep/1"
     assert found["dims"] == ["batch", "arrival_rate"]

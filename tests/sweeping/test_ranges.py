@@ -25,10 +25,10 @@ VALUES = {
     "mem_bandwidth=2:8 TB/s:x2": [2 * 10**12, 4 * 10**12, 8 * 10**12],
     "mem_capacity=80 GB,80 GiB": [80 * 10**9, 80 * 2**30],
     "step_overhead=1 ms:3 ms:+1": [Fraction(1, 1000), Fraction(2, 1000), Fraction(3, 1000)],
-    "price=1:3": [Fraction(n, 3600) for n in (1, 2, 3)],
+    "price=1:3 USD/hour:+1": [Fraction(n, 3600) for n in (1, 2, 3)],
     "itl=5 ms:20 ms:x2": [Fraction(5, 1000), Fraction(10, 1000), Fraction(20, 1000)],
     "draft_cost=0,0.1:0.4:x2": [0, Fraction(1, 10), Fraction(2, 10), Fraction(4, 10)],
-    "arrival_rate=1:2:x1.5": [1, Fraction(3, 2)],
+    "arrival_rate=1:2 request/s:x1.5": [1, Fraction(3, 2)],
 }
 """By hand: a:b has both ends, a step goes as far as it gets, units are exact."""
 
@@ -88,6 +88,10 @@ REFUSED = {
     "mfu=0:1": "must be positive",
     "mfu=0.5..0.7": "write 0.5:0.7:+STEP",
     "itl=0.005": "write the unit of a time",
+    "price=1:3": "1:3 USD/hour:+1",
+    "mem_bandwidth=1:4:x2": "1:4 TB/s:x2",
+    "mem_bandwidth=1,4": "1 TB/s",
+    "arrival_rate=1,500": "1 request/s",
     "batch=1:2:3:4": "is no range",
     "batch=1::3": "is no range",
     "batch=1,,2": "empty place",
@@ -98,7 +102,7 @@ REFUSED = {
     "attention=casual": "did you mean 'causal'?",
     "detail=all": "unknown value of detail",
     "batch=1:1000000000": "an axis at most 1,000,000",
-    "arrival_rate=1:2:x1.000000001": "too small steps",
+    "arrival_rate=1:2 request/s:x1.000000001": "too small steps",
     "batch": "is not NAME=VALUES",
     "=3": "is not NAME=VALUES",
 }

@@ -1,0 +1,137 @@
+"""Precisions that are ways to store a whole checkpoint: ``awq``, ``w8a8``, ``q4_k_m``. Each is a quantization as a checkpoint's own
+file describes one, laid over a model: scales and zero points count, and what such a checkpoint leaves wide stays wide."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from symroof.specs.errors import nearest
+from symroof.specs.families.gguf_mixtures import MIXTURES, mixture, plain
+from symroof.specs.families.quantization_config import read_quantization
+from symroof.specs.model import ModelSpec
+from symroof.specs.precision import BITS, Width, width
+from symroof.specs.quantization import Quantization
+
+GROUP = 128
+GROUPED = re.compile(r"(awq|gptq|w4a16)-g(\d{1,5})")
+
+
+def _tensors(weights: dict[str, Any], layout: str, activations: int | None = None) -> dict[str, Any]:
+    """``config_groups`` as llm-compressor's recipes write them: all linear layers but the head."""
+    group = {"targets": ["Linear"], "weights": {"symmetric": True, **weights}}
+    group |= {"input_activations": {"num_bits": activations}} if activations else {}
+    return {"quant_method": "compressed-tensors", "format": layout, "config_groups": {"group_0": group}, "ignore": ["lm_head"]}
+
+
+def _integers(bits: int, group: int) -> dict[str, Any]:
+    return _tensors({"num_bits": bits, "type": "int", "strategy": "group", "group_size": group}, "pack-quantized")
+
+
+CHECKPOINTS: dict[str, dict[str, Any]] = {
+    "awq": {"quant_method": "awq", "bits": 4, "group_size": GROUP},
+    "gptq": {"quant_method": "gptq", "bits": 4, "group_size": GROUP},
+    "w4a16": _integers(4, GROUP),
+    "w8a16": _tensors({"num_bits": 8, "type": "int", "strategy": "channel"}, "pack-quantized"),
+    "w8a8": _tensors({"num_bits": 8, "type": "int", "strategy": "channel"}, "int-quantized", 8),
+    "fp8-dynamic": _tensors({"num_bits": 8, "type": "float", "strategy": "channel"}, "float-quantized", 8),
+    "mxfp4": _tensors({"num_bits": 4, "type": "float", "strategy": "group", "group_size": 32}, "mxfp4-pack-quantized"),
+    "nvfp4": {"quant_method": "modelopt", "quant_algo": "NVFP4", "exclude_modules": ["lm_head"]},
+    "nf4": {"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_quant_type": "nf4"},
+}
+"""Precision -> ``quantization_config`` of the checkpoints it stands for."""
+
+MEANINGS = {
+    "awq": "4 bits, a 16-bit scale and a 4-bit zero point for 128 weights; 16-bit arithmetic",
+    "gptq": "the same with a 32-bit group index for each input",
+    "w4a16": "4 bits, a 16-bit scale for 128 weights; 16-bit arithmetic",
+    "w8a16": "8-bit integers, a 16-bit scale for a row; 16-bit arithmetic",
+    "w8a8": "8-bit integers, a 16-bit scale for a row; int8 arithmetic",
+    "fp8-dynamic": "8-bit floats, a 16-bit scale for a row; fp8 arithmetic",
+    "mxfp4": "4-bit floats, an 8-bit exponent for 32 weights",
+    "nvfp4": "4-bit floats, an 8-bit scale for 16 weights; fp4 arithmetic",
+    "nf4": "4-bit normal floats, a 32-bit scale for 64 weights (bitsandbytes); 16-bit arithmetic",
+}
+
+GGUF_MEANING = "a file of llama.cpp: most matrices in {}{}"
+
+
+def listed() -> Iterator[tuple[str, Fraction, str]]:
+    """Every precision of a whole checkpoint with the bits of a weight in most of its matrices, their share of the scales included, and what it means."""
+    for name, meaning in MEANINGS.items():
+        found = _checkpoint(name)
+        share = found.scale_bits.value / found.scale_group if found.scale_bits else Fraction(0)
+        yield name, 8 * (found.bits.value + share), meaning
+    for name, chosen in MIXTURES.items():
+        others = ", some in more" if chosen.rules else ""
+        yield name, 8 * plain(name).bits.value, GGUF_MEANING.format(chosen.most, others)
+
+
+SPELLINGS = {
+    "float16": "fp16", "half": "fp16", "f16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float": "fp32", "f32": "fp32", "float8": "fp8",
+    "fp8_e4m3": "fp8", "fp8_e5m2": "fp8", "e4m3": "fp8", "e5m2": "fp8", "fp8_dynamic": "fp8-dynamic",
+}  # fmt: skip
+"""Other ways to write a precision, never printed."""
+
+
+def of_checkpoint(name: str) -> bool:
+    """Whether a precision is one of a whole checkpoint."""
+    return name in MIXTURES or name in CHECKPOINTS or bool(GROUPED.fullmatch(name))
+
+
+def precision_name(name: str) -> str:
+    """A precision as it is printed: ``BF16`` is bf16, ``Q4_K_M`` q4_k_m; a width such as ``4.84 bit`` is as it is written.
+
+    >>> precision_name("bfloat16"), precision_name("Q4_K_M"), precision_name("4.84 bit")
+    ('bf16', 'q4_k_m', '4.84 bit')
+    """
+    lower = name.strip().lower()
+    spelled = SPELLINGS.get(lower, lower)
+    return name if re.match(r"[\d.+-]", spelled) else spelled
+
+
+def stored_as(name: str, model: ModelSpec) -> Quantization | None:
+    """How a model is stored at a precision that is one of a whole checkpoint; None at a plain one.
+
+    A model that is published that way is stored as its own file says: gpt-oss in ``mxfp4`` keeps its attention wide.
+    """
+    if not of_checkpoint(name):
+        return None
+    if model.quantization is not None and model.quantization.method == name:
+        return model.quantization
+    return mixture(name, model) if name in MIXTURES else _checkpoint(name)
+
+
+def _checkpoint(name: str) -> Quantization:
+    match = GROUPED.fullmatch(name)
+    fields = CHECKPOINTS[match[1] if match else name]
+    if match:
+        fields = _integers(4, int(match[2])) if match[1] == "w4a16" else {**fields, "group_size": int(match[2])}
+    found = read_quantization({"quantization_config": fields})
+    assert found is not None
+    return found.model_copy(update={"method": name})
+
+
+def precision_width(name: str) -> Width:
+    """The width of a precision by itself, whatever model it is laid over.
+
+    Raises:
+        ValueError: no such precision.
+
+    >>> float(precision_width("q4_k_m").settings[0][1].value * 8)
+    4.5
+    """
+    if name in MIXTURES:
+        return plain(name).width()
+    if name in CHECKPOINTS or GROUPED.fullmatch(name):
+        return _checkpoint(name).width()
+    try:
+        return width(name)
+    except ValueError as error:
+        if "unknown precision" not in str(error):
+            raise
+        known = (*BITS, *CHECKPOINTS, *MIXTURES)
+        near = nearest(name.lower(), [*known, *SPELLINGS]) or f"there are: {', '.join(known)}"
+        raise ValueError(f"unknown precision {name[:40]!r}; {near}") from None

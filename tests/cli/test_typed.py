@@ -1,0 +1,116 @@
+"""What people type out of habit: other tools' options, hub names, bare numbers; and lengths a model was not made for."""
+
+import pytest
+
+from . import call, good, refused, write_study
+
+CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm")
+
+
+@pytest.mark.parametrize(
+    ("words", "ours"),
+    [
+        (["--tensor-parallel-size", "2"], ["'--tp'"]),
+        (["--tensor_parallel_size=2"], ["'--tp'"]),
+        (["-tp", "2"], ["'--tp'"]),
+        (["--pipeline-parallel-size", "2"], ["--set pp=N"]),
+        (["--data-parallel-size", "2"], ["--set dp=N"]),
+        (["--max-model-len", "4096"], ["'--prompt'", "'--context'"]),
+        (["--input-len", "4096"], ["'--prompt'"]),
+        (["--batch-size", "8"], ["'--batch'"]),
+        (["--gpu", "H100"], ["'--hardware'"]),
+        (["--dtype", "bfloat16"], ["'--weights'", "'--activations'"]),
+        (["--quantization", "awq"], ["'--weights'"]),
+        (["--kv-cache-dtype", "fp8"], ["'--kv'"]),
+        (["--gpu-memory-utilization", "0.9"], ["memory_share"]),
+    ],
+)
+@pytest.mark.parametrize("command", ["eval", "select"])
+def test_options_of_other_tools_lead_to_ours(command, words, ours):
+    said = refused(command, *CASE, *words)
+    assert "Did you mean" in said
+    assert all(option in said for option in ours)
+
+
+def test_an_option_of_no_tool_is_just_unknown():
+    assert "No such option" in refused("eval", *CASE, "--frobnicate")
+
+
+def test_hub_names_and_printed_names_on_the_line_in_studies_and_in_show(tmp_path):
+    line = good("eval", "--model", "meta-llama/Llama-3.1-8B-Instruct", "--hardware", "NVIDIA H100 80GB HBM3", "--prompt", "8", "--json").json["cases"][0]
+    assert (line["model"], line["hardware"]) == ("llama-3.1-8b", "h100-sxm")
+    path = write_study(tmp_path, model="Qwen/Qwen2.5-7B-Instruct-AWQ", hardware="MI300X")
+    found = good("eval", path, "--json").json["cases"][0]
+    assert (found["model"], found["hardware"]) == ("qwen2.5-7b", "mi300x")
+    assert any("its name says awq" in warning for warning in found["warnings"])
+    assert "deepseek-v3" in good("show", "deepseek-ai/DeepSeek-V3").out
+    assert "a100-40gb-pcie, a100-80gb-pcie" in refused("show", "A100 PCIe")
+    assert "config.json" in refused("eval", "--model", "meta-llama/Llama-9", "--prompt", "8")
+
+
+def test_claims_take_the_same_names_and_refuse_bare_numbers(tmp_path):
+    note = tmp_path / "note.md"
+    note.write_text(
+        "It takes 1.34 GB. <!-- symroof: kv_cache_bytes model=meta-llama/Meta-Llama-3-70B-Instruct hardware='H100 SXM' prompt=4096 -->\n", encoding="utf-8"
+    )
+    assert call("check", note).code == 0
+    note.write_text("It takes 5 ms. <!-- symroof: itl model=llama-3-8b prompt=4096 mem_bandwidth=3.35 peak_flops='989 TFLOP/s' -->\n", encoding="utf-8")
+    said = refused("check", note)
+    assert "unit of a bandwidth" in said
+    claims = tmp_path / "claims.yaml"
+    claims.write_text("claims:\n- {id: a, quantity: fits, value: true, given: {model: llama-3-8b, mem_capacity: 80, targets: {itl: 50}}}\n", encoding="utf-8")
+    said = refused("check", claims)
+    assert "write '80 GB'" in said
+    assert "write '50 ms'" in said
+
+
+@pytest.mark.parametrize("words", [("--set", "mem_bandwidth=3.35"), ("--target", "itl=50"), ("--target", "cost=2"), ("--set", "arrival_rate=3")])
+def test_bare_numbers_on_the_line(words):
+    assert "write " in refused("eval", *CASE, "--prompt", "8", *words)
+
+
+def test_an_equation_with_a_bare_number():
+    assert "write 20 ms" in refused("solve", "itl = 20", "--for", "batch", *CASE, "--prompt", "8")
+
+
+MADE_FOR = "Llama 3 8B was made for 8,192"
+
+
+@pytest.mark.parametrize(
+    ("workload", "what"),
+    [
+        (("--prompt", "9000"), "prompt is 9,000 tokens"),
+        (("--prompt", "8000", "--output", "300"), "prompt and output together are 8,300 tokens"),
+        (("--prompt", "100", "--context", "9000"), "context is 9,000 tokens"),
+    ],
+)
+def test_lengths_beyond_the_model_are_remarked_in_eval_and_solve(workload, what):
+    for said in (good("eval", *CASE, *workload).out, good("solve", "batch_kv_equals_weights", *CASE, *workload).out):
+        assert f"! {what}; {MADE_FOR}" in said
+    assert f"{what}; {MADE_FOR}" in good("solve", "batch_kv_equals_weights", "--model", "llama-3-8b", *workload).out
+    assert MADE_FOR not in good("eval", *CASE, "--prompt", "8000", "--output", "192").out
+
+
+def test_lengths_beyond_the_model_are_remarked_in_the_review(tmp_path):
+    path = write_study(tmp_path, model="llama-3-8b", workload="{prompt: 9000, output: 10}")
+    assert MADE_FOR in good("report", path, "-o", "-", "--format", "md").out
+
+
+@pytest.mark.parametrize(
+    ("threshold", "words", "what"),
+    [
+        ("max_context_memory", ("--prompt", "100"), "context is "),
+        ("max_prompt_ttft", ("--target", "ttft=5 s", "--output", "100"), "prompt and output together are "),
+        ("output_decode_exceeds_ttft", ("--prompt", "8192"), "prompt and output together are "),
+    ],
+)
+def test_an_answer_beyond_the_model_says_so(threshold, words, what):
+    found = good("solve", threshold, *CASE, *words, "--json").json
+    assert MADE_FOR in found["reason"] and what in found["reason"]
+    assert MADE_FOR in good("solve", threshold, *CASE, *words).out
+
+
+def test_an_answer_within_the_model_says_nothing():
+    found = good("solve", "max_prompt_ttft", *CASE, "--target", "ttft=20 ms", "--json").json
+    assert found["integer"]["at_most"] < 8192
+    assert MADE_FOR not in found["reason"]

@@ -1,0 +1,157 @@
+"""A number without its unit: taken where it can mean one thing, refused with what to write everywhere else."""
+
+from fractions import Fraction
+
+import pytest
+
+from symroof.choosing import aimed, selection
+from symroof.specs.errors import InputError
+from symroof.specs.fields import build
+from symroof.specs.hardware import HardwareSpec
+from symroof.specs.strict_yaml import loads
+from symroof.specs.study import StudySpec, needs_unit, setting
+from symroof.study import Study
+from symroof.sweeping.axes import read_over
+from symroof.theory.quantities import QUANTITIES
+from symroof.theory.symbols import GROUPS, INPUTS
+from symroof.units import parse_quantity, strict
+
+COUNTED_OR_NONE = {"", "token", "request", "device", "parameter"}
+WIDTHS = {
+    "weight_bytes_per_param",
+    "kept_bytes_per_param",
+    "kv_bytes_per_element",
+    "state_bytes_per_element",
+    "act_bytes_per_element",
+    "quantized_bytes_per_param",
+}
+
+
+@pytest.mark.parametrize("symbol", [*INPUTS.values(), *QUANTITIES.values()], ids=lambda symbol: symbol.name)
+def test_a_bare_number_is_taken_for_counts_shares_and_widths_alone(symbol):
+    taken = symbol.unit in COUNTED_OR_NONE or symbol.name in WIDTHS or symbol.unit == "request/device"
+    assert needs_unit(symbol) is not taken
+    if taken:
+        setting(symbol.name, "1")
+        return
+    with pytest.raises(ValueError, match="write the unit") as caught:
+        setting(symbol.name, "7")
+    hint = str(caught.value).partition("; write ")[2].strip("'")
+    assert strict(parse_quantity(hint).dimension) == strict(symbol.dimension)  # what the hint says to write can be read
+    setting(symbol.name, hint)
+
+
+@pytest.mark.parametrize(
+    ("name", "written", "hint"),
+    [
+        ("mem_bandwidth", "3.35", "mem_bandwidth='3.35 TB/s'"),
+        ("mem_bandwidth", "3.35e12", "mem_bandwidth='3.35 TB/s'"),
+        ("link_bandwidth", "450", "link_bandwidth='450 GB/s'"),
+        ("mem_capacity", "80", "mem_capacity='80 GB'"),
+        ("itl", "20", "itl='20 ms'"),
+        ("step_overhead", "0.002", "step_overhead='2 ms'"),
+        ("price", "2.5", "price='2.5 USD/hour'"),
+        ("peak_flops", "989", "peak_flops='989 TFLOP/s'"),
+        ("kv_bytes_per_token", "320", "kv_bytes_per_token='320 KB/token'"),
+        ("weight_bits", "4", "weight_bits='4 bit'"),
+        ("itl", "10..20", "itl='10 ms'"),
+    ],
+)
+def test_on_the_line_the_hint_is_what_to_write(name, written, hint):
+    with pytest.raises(InputError) as caught:
+        selection(origin="command line", **{name: written})
+    assert caught.value.problems[0].hint == f"write {hint}"
+
+
+def test_nothing_needs_no_unit():
+    assert setting("link_latency", "0").value == setting("memory_reserve", 0).value == 0
+
+
+def test_python_numbers_are_in_base_units():
+    case = Study(params=70e9, weight_bytes_per_param=2, mem_bandwidth=3.5e12, peak_flops=1e15, step_overhead=0.001, prompt=1).first.case
+    assert case.value("ridge_point") == Fraction(10**15, 35 * 10**11)
+    assert case.value("step_overhead") == Fraction(1, 1000)
+    assert [tree.value for trees in aimed({"itl": 0.05, "price": 36}).values.values() for tree in trees] == [Fraction(1, 20), Fraction(1, 100)]
+
+
+def test_texts_of_python_need_their_unit():
+    with pytest.raises(InputError, match="unit of a bandwidth"):
+        Study(mem_bandwidth="3.35")
+    with pytest.raises(InputError, match="write itl='20 ms'"):
+        aimed({"itl": "20"})
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [("mem_bandwidth=1:4", "'1:4 TB/s:+1'"), ("mem_bandwidth=1:4:x2", "'1:4 TB/s:x2'"), ("mem_bandwidth=3,4", "'3 TB/s'"), ("itl=5,10", "'5 ms'")],
+)
+def test_axes(text, hint):
+    with pytest.raises(InputError) as caught:
+        read_over([text])
+    name = text.partition("=")[0]
+    assert caught.value.problems[0].hint == f"write {name}={hint}"
+    read_over([f"{name}={hint}".replace("'", "")])
+
+
+STUDY = """\
+model: llama-3-8b
+hardware: h100-sxm
+workload: {prompt: 4096, arrival_rate: 2}
+set: {mem_bandwidth: 3.35, weight_bytes_per_param: 1, link_latency: 0}
+targets: {itl: 50, cost: 2}
+efficiency: {step_overhead: 0.001}
+"""
+
+
+def test_every_bare_number_of_a_study_is_told_at_its_place():
+    with pytest.raises(InputError) as caught:
+        build(loads(STUDY, "study.yaml"), StudySpec)
+    places = {problem.path: (problem.line, problem.hint) for problem in caught.value.problems}
+    assert places == {
+        "workload.arrival_rate": (3, "write '2 request/s'"),
+        "set.mem_bandwidth": (4, "write '3.35 TB/s'"),
+        "targets.itl": (5, "write '50 ms'"),
+        "targets.cost": (5, "write '2 USD'"),
+        "efficiency.step_overhead": (6, "write '1 ms'"),
+    }
+
+
+def test_a_part_without_units_is_refused():
+    text = """\
+name: mine
+title: Mine
+vendor: me
+sources: {sheet: {title: sheet}}
+peaks: {fp16: {dense: 989, source: sheet}}
+memory: {kind: HBM, bandwidth: {value: 3.35, source: sheet}, capacity: {value: 80 GB, source: sheet}}
+"""
+    with pytest.raises(InputError) as caught:
+        build(loads(text, "mine.yaml"), HardwareSpec)
+    assert [problem.hint for problem in caught.value.problems] == ["write '989 TFLOP/s'", "write '3.35 TB/s'"]
+
+
+@pytest.mark.parametrize(
+    ("equation", "hint"),
+    [
+        ("itl = 20", "20 ms"),
+        ("20 = itl", "20 ms"),
+        ("kv_cache_bytes = 80", "80 GB"),
+        ("ttft = output*itl + 5", "5 ms"),
+        ("decode_intensity = 300", "300 FLOP/byte"),
+    ],
+)
+def test_equations(equation, hint):
+    with pytest.raises(InputError) as caught:
+        Study(model="llama-3-8b", hardware="h100-sxm", prompt=2048, output=64).solve(equation, "batch")
+    assert caught.value.problems[0].hint == f"write {hint}"
+
+
+def test_an_equation_with_the_unit_is_solved():
+    """Weights alone at 3.35 TB/s: 20 ms move 67 GB, and the cache takes what the 15.009316864 GB of streamed weights leave."""
+    study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=2048, assume={"activations": "off"})
+    per_request = 2 * 32 * 8 * 128 * 2 * 2048
+    assert study.solve("decode_memory_time = 20 ms", "batch").value == Fraction(67 * 10**9 - 15_009_316_864, per_request)
+
+
+def test_groups_have_the_widths_that_are_named_here():
+    assert {symbol.name for symbol in GROUPS["precision"]} <= WIDTHS

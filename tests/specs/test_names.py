@@ -1,0 +1,119 @@
+"""What people call models and parts, and where it leads."""
+
+import os
+
+import pytest
+
+import symroof as sr
+from symroof.specs import catalogue
+from symroof.specs.errors import InputError
+from symroof.specs.model_files import model_path, read_model
+
+MODELS = {
+    "meta-llama/Llama-3.1-8B-Instruct": "llama-3.1-8b",
+    "META-LLAMA/llama-3.1-8b-instruct": "llama-3.1-8b",
+    "Qwen/Qwen2.5-7B-Instruct": "qwen2.5-7b",
+    "deepseek-ai/DeepSeek-V3": "deepseek-v3",
+    "meta-llama/Meta-Llama-3-70B-Instruct": "llama-3-70b",
+    "meta-llama/Llama-2-7b-chat-hf": "llama-2-7b",
+    "mistralai/Mixtral-8x7B-Instruct-v0.1": "mixtral-8x7b",
+    "mistralai/Mistral-Nemo-Instruct-2407": "mistral-nemo-12b",
+    "google/gemma-3-27b-it": "gemma-3-27b",
+    "openai/gpt-oss-20b": "gpt-oss-20b",
+    "RedHatAI/Meta-Llama-3.1-8B-Instruct-quantized.w4a16": "llama-3.1-8b",
+    "unsloth/Meta-Llama-3.1-8B-Instruct-bnb-4bit": "llama-3.1-8b",
+    "Llama-3.1-8B-Instruct": "llama-3.1-8b",
+    "llama 3.1 8b": "llama-3.1-8b",
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_models(name):
+    assert read_model(name)[0].name == MODELS[name]
+
+
+@pytest.mark.parametrize("entry", catalogue.entries("models").values(), ids=lambda entry: entry.name)
+def test_every_model_is_called_by_its_own_name_on_the_hub(entry):
+    """The address an entry was read from leads back to it, in any case, and so does what a tuning is called."""
+    address = str((entry.document.data.get("source") or {}).get("address", ""))
+    if not address.startswith("https://huggingface.co/"):
+        pytest.skip("was not read on the hub")
+    name = address.removeprefix("https://huggingface.co/")
+    assert read_model(name)[0].name == read_model(name.upper())[0].name == entry.name
+    assert read_model(f"somebody/{entry.name}-Instruct-AWQ")[0].name == entry.name
+
+
+@pytest.mark.parametrize("name", ["meta-llama/Llama-9-9T", "org/Llama-3.1-8B-Nemotron-Tuned", "microsoft/Phi-3-mini-128k-instruct", "a/b", "x" * 500])
+def test_a_model_that_is_not_here_says_which_are_near_and_how_to_give_it(name):
+    with pytest.raises(InputError) as caught:
+        sr.Study(model=name, prompt=1).value("params")
+    problem = caught.value.problems[0]
+    assert "no such model in the catalogue" in problem.message
+    assert "config.json: --model PATH" in problem.hint
+    assert "phi-3-mini" in problem.hint or "Phi" not in name
+
+
+def test_a_folder_by_such_a_name_is_read_as_a_folder(tmp_path, monkeypatch):
+    (tmp_path / "Qwen" / "Qwen2.5-7B").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    assert model_path("Qwen/Qwen2.5-7B") is not None
+    monkeypatch.chdir(os.sep)
+    assert model_path("Qwen/Qwen2.5-7B") is None
+    assert model_path("Qwen/Qwen2.5-7B", tmp_path) is not None
+
+
+def test_what_a_name_says_of_the_weights_is_told_and_not_taken():
+    bound = sr.Study(model="Qwen/Qwen2.5-72B-Instruct-GPTQ-Int4", prompt=1).bound
+    assert bound.precisions["weights"] == "fp16"
+    assert any("its name says gptq: --weights gptq" in warning for warning in bound.warnings)
+    assert not sr.Study(model="Qwen/Qwen2.5-72B-Instruct-AWQ", weights="awq", prompt=1).bound.warnings
+    assert not sr.Study(model="Qwen/Qwen2.5-72B-Instruct", prompt=1).bound.warnings
+
+
+def test_a_version_the_catalogue_does_not_know_is_told():
+    warnings = sr.Study(model="mistralai/Mistral-7B-Instruct-v0.2", prompt=1).bound.warnings
+    assert any("does not tell its v0.2 apart" in warning for warning in warnings)
+
+
+PARTS = {
+    "H100-80GB": "h100-sxm",
+    "h100": "h100-sxm",
+    "A100": "a100-80gb-sxm",
+    "H100 SXM": "h100-sxm",
+    "h100sxm5": "h100-sxm",
+    "nvidia-h100-80gb-hbm3": "h100-sxm",
+    "NVIDIA H100 PCIe": "h100-pcie",
+    "NVIDIA A100-SXM4-80GB": "a100-80gb-sxm",
+    "NVIDIA A100-SXM4-40GB": "a100-40gb-sxm",
+    "Tesla V100-SXM2-32GB": "v100-sxm2-32gb",
+    "MI300X": "mi300x",
+    "AMD Instinct MI300X": "mi300x",
+    "RTX 4090": "rtx-4090",
+    "NVIDIA GeForce RTX 4090": "rtx-4090",
+    "rtx4090": "rtx-4090",
+    "TPU v5e": "tpu-v5e",
+    "Gaudi 3": "gaudi3",
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_parts(name):
+    assert sr.Study(hardware=name).bound.hardware.name == PARTS[name]
+
+
+@pytest.mark.parametrize("entry", catalogue.entries("hardware").values(), ids=lambda entry: entry.name)
+def test_every_part_is_called_by_its_names_and_its_title(entry):
+    for name in (entry.name, entry.name.upper(), entry.name.replace("-", " "), entry.title, *entry.aliases):
+        assert catalogue.find("hardware", name).data["name"] == entry.name
+
+
+@pytest.mark.parametrize(
+    ("name", "candidates"),
+    [("A100 PCIe", {"a100-40gb-pcie", "a100-80gb-pcie"}), ("mi3", None), ("H200 NVL", None), ("V100 16GB", None), ("GPU", None), ("", None)],
+)
+def test_parts_that_are_several_or_none(name, candidates):
+    with pytest.raises(InputError) as caught:
+        catalogue.find("hardware", name)
+    problem = caught.value.problems[0]
+    assert candidates is None or set(problem.hint.removeprefix("write one of ").split(", ")) == candidates
+    assert ("several parts" in problem.message) is (candidates is not None)

@@ -1,0 +1,150 @@
+"""Precisions of whole checkpoints: bytes by hand, and the sizes that are published."""
+
+from fractions import Fraction
+
+import pytest
+
+import symroof as sr
+from symroof.specs.catalogue import entries
+from symroof.specs.errors import InputError
+
+LINEAR = 32 * (4096 * (32 + 2 * 8) * 128 + 4096 * 4096 + 3 * 4096 * 14336)
+TABLE = 128_256 * 4096
+NORMS = 65 * 4096
+MATRICES = 7 * 32
+OUTPUTS = 32 * (32 * 128 + 2 * 8 * 128 + 4096 + 2 * 14336 + 4096)
+INPUTS = 32 * (3 * 4096 + 4096 + 2 * 4096 + 14336)
+"""Llama 3 8B: what multiplies, one table of two, norms; its 224 matrices, with their rows and columns."""
+
+
+def bits(*parts):
+    return sum((Fraction(weights) * Fraction(str(width)) for weights, width in parts), Fraction(0)) / 8
+
+
+READ = {
+    "int4": bits((LINEAR + TABLE, 4)),
+    "awq": bits((LINEAR, 4), (LINEAR // 128, 16 + 4), (TABLE, 16)),
+    "awq-g64": bits((LINEAR, 4), (LINEAR // 64, 16 + 4), (TABLE, 16)),
+    "gptq": bits((LINEAR, 4), (LINEAR // 128, 16 + 4), (INPUTS, 32), (TABLE, 16)),
+    "w4a16": bits((LINEAR, 4), (LINEAR // 128, 16), (MATRICES, 128), (TABLE, 16)),
+    "w8a16": bits((LINEAR, 8), (OUTPUTS, 16), (MATRICES, 128), (TABLE, 16)),
+    "w8a8": bits((LINEAR, 8), (OUTPUTS, 16), (TABLE, 16)),
+    "fp8-dynamic": bits((LINEAR, 8), (OUTPUTS, 16), (TABLE, 16)),
+    "mxfp4": bits((LINEAR, 4), (LINEAR // 32, 8), (TABLE, 16)),
+    "nvfp4": bits((LINEAR, 4), (LINEAR // 16, 8), (MATRICES, 64), (TABLE, 16)),
+    "nf4": bits((LINEAR, 4), (LINEAR // 64, 32), (MATRICES, 16 * 32), (TABLE, 16)),
+    "q8_0": bits((LINEAR + TABLE, 8.5)),
+    "q4_0": bits((LINEAR, 4.5), (TABLE, 6.5625)),
+    "q6_k": bits((LINEAR + TABLE, 6.5625)),
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_bytes_of_a_decode_step(name):
+    assert LINEAR == 6_979_321_856
+    assert sr.Study(model="llama-3-8b", weights=name, prompt=1).exact("weight_bytes_read") == READ[name]
+
+
+def test_awq_of_llama_3_8b_reads_4_68_gb_and_plain_int4_3_75():
+    assert READ["awq"] == 4_676_648_960
+    assert READ["int4"] == 3_752_329_216
+
+
+def test_q4_k_m_is_put_together_as_llama_cpp_does():
+    """Layers 0-3, 28-31 and 6, 9 ... 27 have attn_v and ffn_down in Q6_K; the head is Q6_K, all else Q4_K, norms 32 bits."""
+    values, down = 4096 * 8 * 128, 4096 * 14336
+    more = len({*range(4), *range(28, 32), *range(6, 28, 3)})
+    assert more == 16
+    layers = bits((LINEAR - more * (values + down), 4.5), (more * (values + down), 6.5625))
+    study = sr.Study(model="llama-3-8b", weights="q4_k_m", prompt=1)
+    assert study.exact("weight_bytes_read") == layers + bits((TABLE, 6.5625)) == 4_616_331_264
+    assert study.exact("weight_bytes") == layers + bits((TABLE, 6.5625), (TABLE, 4.5), (NORMS, 32)) == 4_912_898_048
+    assert study.bound.compute is None and study.bound.precisions["weights"] == "q4_k_m"
+
+
+PUBLISHED = {
+    "q2_k": 3.1593, "q3_k_s": 3.6429, "q3_k_l": 4.2979, "q4_k_s": 4.6672, "q4_k_m": 4.8944, "q5_k_s": 5.5704, "q5_k_m": 5.7036, "q6_k": 6.5633, "q8_0": 8.5008,
+    "iq4_xs": 4.4597, "iq4_nl": 4.6818,
+}  # fmt: skip
+"""Bits a weight of Llama 3.1 8B, from the table in ``tools/quantize/README.md`` of llama.cpp (commit 311c2c9)."""
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_published_bits_of_a_weight(name):
+    study = sr.Study(model="llama-3.1-8b", weights=name, prompt=1)
+    assert float(study.exact("weight_bytes") * 8 / study.exact("params")) == pytest.approx(PUBLISHED[name], abs=1e-4)
+
+
+def test_the_published_size_of_a_70b():
+    """42.5 GB: values in Q5_K where they are not in Q6_K, as in no smaller Llama."""
+    values, down, more = 80 * 8192 * 8 * 128, 80 * 8192 * 28672, Fraction(len({*range(10), *range(70, 80), *range(12, 70, 3)}), 80)
+    table = 128_256 * 8192
+    matrices = 80 * (2 * 8192 * 8192 + 8192 * 8 * 128 + 2 * 8192 * 28672)
+    by_hand = bits(
+        (matrices, 4.5), (values * (1 - more), 5.5), (down * (1 - more), 4.5), ((values + down) * more, 6.5625), (table, 4.5), (table, 6.5625), (161 * 8192, 32)
+    )
+    found = sr.Study(model="llama-3-70b", weights="q4_k_m", prompt=1).exact("weight_bytes")
+    assert found == by_hand
+    assert float(found) == pytest.approx(42.52e9, rel=1e-3)
+
+
+def test_rows_that_do_not_fill_a_block_take_another_type():
+    """Qwen2.5 0.5B is 896 wide, 3.5 blocks of 256: Q4_K becomes Q5_0 (5.5 bits), Q6_K Q8_0; d_ff 4,864 is 19 blocks."""
+    study = sr.Study(model="qwen2.5-0.5b", weights="q4_k_m", prompt=1)
+    assert study.exact("weight_bytes_per_param.gate_up") * 8 == Fraction("5.5")
+    assert study.exact("weight_bytes_per_param.lm_head") * 8 == Fraction("8.5")
+
+
+@pytest.mark.parametrize("name", ["awq", "q4_k_m", "nvfp4"])
+@pytest.mark.parametrize("model", entries("models"))
+def test_every_model_can_be_stored(model, name):
+    study = sr.Study(model=model, weights=name, prompt=1)
+    assert 4 <= study.exact("weight_bytes") * 8 / study.exact("params") < 12
+
+
+def test_a_checkpoint_of_that_kind_is_stored_as_it_says_itself():
+    own, asked = (sr.Study(model="gpt-oss-20b", prompt=1, **precision) for precision in ({}, {"weights": "mxfp4"}))
+    assert own.exact("weight_bytes") == asked.exact("weight_bytes")
+
+
+@pytest.mark.parametrize(
+    ("weights", "compute"), [("awq", "fp16"), ("w4a16", "fp16"), ("w8a16", "fp16"), ("q4_k_m", "fp16"), ("w8a8", "int8"), ("fp8-dynamic", "fp8")]
+)
+def test_what_they_compute_at(weights, compute):
+    assert sr.Study(model="llama-3-8b", hardware="h100-sxm", weights=weights, prompt=1).bound.compute == compute
+
+
+def test_fp8_weights_alone_do_not_compute_in_fp8():
+    alone = sr.Study(model="llama-3-8b", hardware="h100-sxm", weights="fp8", prompt=1).bound
+    both = sr.Study(model="llama-3-8b", hardware="h100-sxm", weights="fp8", activations="fp8", prompt=1).bound
+    assert (alone.compute, both.compute) == ("fp16", "fp8")
+    assert any("--activations fp8 takes the fp8 peak" in warning for warning in alone.warnings)
+    assert not both.warnings
+    assert not sr.Study(model="llama-3-8b", hardware="a100", weights="fp8", prompt=1).bound.warnings  # has no such peak
+
+
+@pytest.mark.parametrize(
+    ("written", "printed"), [("AWQ", "awq"), ("Q4_K_M", "q4_k_m"), ("BF16", "bf16"), ("bfloat16", "bf16"), ("fp8_e4m3", "fp8"), ("half", "fp16")]
+)
+def test_spellings(written, printed):
+    assert sr.Study(model="llama-3-8b", weights=written, prompt=1).bound.precisions["weights"] == printed
+
+
+def test_a_cache_with_scales_is_as_wide_as_its_blocks():
+    """q8_0: 32 bytes and a 16-bit scale for 32 elements; the weights' own groups are another matter."""
+    study = sr.Study(model="llama-3-8b", weights="awq", kv="q8_0", prompt=1)
+    assert study.exact("kv_bytes_per_token") == 2 * 32 * 8 * 128 * Fraction(34, 32)
+    assert study.exact("weight_bytes_read") == READ["awq"]
+
+
+def test_without_layers_everything_is_narrow_and_that_is_told():
+    study = sr.Study(params=8e9, weights="awq")
+    assert study.exact("weight_bytes") == bits((8 * 10**9, 4.15625))
+    assert "without a model's layers" in study.bound.warnings[0]
+
+
+@pytest.mark.parametrize(("written", "hint"), [("q4_k", "q4_k_"), ("awk", "'awq'"), ("zzz", "w8a8")])
+def test_a_precision_nobody_knows(written, hint):
+    with pytest.raises(InputError) as caught:
+        sr.Study(model="llama-3-8b", weights=written, prompt=1)
+    assert hint in caught.value.problems[0].hint
