@@ -117,19 +117,35 @@ def device_values(device: HardwareSpec, preset: PresetSpec | None, widths: dict[
         where = f"preset {preset.name}" if own and preset else str(device.source_of(device.peaks[compute]))  # type: ignore[index]
         given["peak_flops"] = Given(Num(rates[compute].value, INPUTS["peak_flops"].dimension), f"{device.name}, {compute} dense: {where}", rates[compute].text)
     for name, valued in _device_numbers(device).items():
-        given[name] = Given(Num(valued.value.value, dimension(name)), f"{device.name}: {device.source_of(valued)}", valued.value.text)
-    if device.link is None and device.host_link is not None:
-        valued = device.host_link.bandwidth
-        given["link_bandwidth"] = Given(Num(valued.value.value, INPUTS["link_bandwidth"].dimension), f"{device.name}: over the host link, there is no link between devices", valued.value.text)  # fmt: skip
+        given[name] = _device_given(device, name, valued, str(device.source_of(valued)))
+    if device.memory.reported is None:
+        label = device.memory.capacity
+        given["mem_capacity"] = _device_given(device, "mem_capacity", label, f"{device.source_of(label)} (the label; what the driver reports is not known)")
+    if device.host_link is not None:
+        for name, why in OVER_HOST_LINK.items():
+            given.setdefault(name, _device_given(device, name, device.host_link.bandwidth, why))
     return compute
+
+
+OVER_HOST_LINK = {
+    "link_bandwidth": "over the host link, there is no link between devices",
+    "network_bandwidth": "the host link, a bound: a network card sits behind it",
+}
+"""What a device without a link of its own for it sends over the host link, and why."""
+
+
+def _device_given(device: HardwareSpec, name: str, valued: Any, source: str) -> Given:
+    return Given(Num(valued.value.value, dimension(name)), f"{device.name}: {source}", valued.value.text)
 
 
 def _device_numbers(device: HardwareSpec) -> dict[str, Any]:
     chip = device.chip
     found = {
         "mem_bandwidth": device.memory.bandwidth,
-        "mem_capacity": device.memory.capacity,
+        "mem_capacity": device.memory.reported,
         "link_bandwidth": device.link.bandwidth if device.link else None,
+        "node_devices": device.link.devices if device.link else None,
+        "network_bandwidth": device.network.bandwidth if device.network else None,
         "host_bandwidth": device.host_link.bandwidth if device.host_link else None,
         "power": device.power,
         "price": device.price,

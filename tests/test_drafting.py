@@ -7,7 +7,7 @@ import pytest
 import symroof as sr
 from tests.cli import call, good, refused, study_text
 
-F, BETA, M, LINK = 989.4e12, 3.35e12, 80e9, 450e9
+F, BETA, M, LINK = 989.4e12, 3.35e12, 81559 * 2**20, 450e9
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ def figure(path: str) -> tuple[Fraction, str]:
     """
     entry, _, rest = _split(path)
     device = entry in _names("hardware")
-    if device and rest.startswith(("peaks.", "memory.", "link.", "host_link.", "chip.")):
+    if device and rest.startswith(("peaks.", "memory.", "link.", "host_link.", "network.", "chip.")):
         return _of_device(path, entry, rest)
     study = Study(hardware=entry) if device else Study(model=entry)
     name = known(rest)
@@ -37,8 +37,15 @@ def figure(path: str) -> tuple[Fraction, str]:
     return value, (QUANTITIES.get(name) or INPUTS[name]).unit
 
 
-MEANS = {"memory.bandwidth": "mem_bandwidth", "memory.capacity": "mem_capacity", "link.bandwidth": "link_bandwidth", "host_link.bandwidth": "host_bandwidth"}
-"""Figures of a device that are inputs of a case under another name."""
+MEANS = {
+    "memory.bandwidth": "mem_bandwidth",
+    "memory.reported": "mem_capacity",
+    "link.bandwidth": "link_bandwidth",
+    "link.devices": "node_devices",
+    "host_link.bandwidth": "host_bandwidth",
+    "network.bandwidth": "network_bandwidth",
+}
+"""Figures of a device that are inputs of a case under another name; the label of its memory is none."""
 
 
 def as_quantity(path: str) -> tuple[str, dict[str, str]] | None:

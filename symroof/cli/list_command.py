@@ -52,10 +52,11 @@ def hardware() -> Rows:
     found = []
     for entry in entries("hardware").values():
         data = entry.document.data
+        memory = data["memory"]
         peak = data["peaks"].get("fp16") or data["peaks"].get("bf16") or next(iter(data["peaks"].values()))
         found.append({
-            "name": entry.name, "title": entry.title, "dense_16_bit_peak": peak["dense"], "mem_bandwidth": data["memory"]["bandwidth"]["value"],
-            "mem_capacity": data["memory"]["capacity"]["value"], "aliases": list(entry.aliases),
+            "name": entry.name, "title": entry.title, "dense_16_bit_peak": peak["dense"], "mem_bandwidth": memory["bandwidth"]["value"],
+            "mem_capacity": memory.get("reported", memory["capacity"])["value"], "aliases": list(entry.aliases),
         })  # fmt: skip
     return found
 

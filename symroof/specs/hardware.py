@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
 
 from symroof.specs.fields import NAME, Source, Spec, amount
 from symroof.units import Quantity
@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     Watts: TypeAlias = Quantity
     DollarsPerHour: TypeAlias = Quantity
     Number: TypeAlias = Quantity
+    Devices: TypeAlias = Quantity
     Hertz: TypeAlias = Quantity
 else:
     BytesPerSecond, Bytes, FlopsPerSecond = amount("byte/s"), amount("byte"), amount("FLOP/s")
     Watts, DollarsPerHour, Number, Hertz = amount("W"), amount("USD/s", "USD/hour"), amount(""), amount("Hz")
+    Devices = amount("device")
 
 
 class Sourced(Spec):
@@ -61,23 +63,43 @@ class Count(Sourced):
     value: Number
 
 
+class DeviceCount(Sourced):
+    """How many devices."""
+
+    value: Devices
+
+    @field_validator("value")
+    @classmethod
+    def _whole(cls, read: Quantity) -> Quantity:
+        if read.value.denominator != 1:
+            raise ValueError("counts devices: write a whole number")
+        return read
+
+
 class Clock(Sourced):
     value: Hertz
 
 
 class Memory(Spec):
-    """Device memory."""
+    """Device memory: ``capacity`` is the label on the box, ``reported`` the total that the driver reports."""
 
     kind: str
     bandwidth: Bandwidth
     capacity: Capacity
+    reported: Capacity | None = None
 
 
 class Link(Spec):
-    """A link to other devices or to the host: one direction, one device."""
+    """A link to the host, or the network between nodes: one direction, one device."""
 
     name: str
     bandwidth: Bandwidth
+
+
+class DeviceLink(Link):
+    """The link between the devices of a node: one direction, one device; ``devices`` is how many it joins."""
+
+    devices: DeviceCount | None = None
 
 
 class Chip(Spec):
@@ -102,8 +124,9 @@ class HardwareSpec(Spec):
     sources: dict[str, Source]
     peaks: dict[Precision, Peak]
     memory: Memory
-    link: Link | None = None
+    link: DeviceLink | None = None
     host_link: Link | None = None
+    network: Link | None = None
     power: Power | None = None
     price: Price | None = None
     chip: Chip | None = None
@@ -119,8 +142,9 @@ class HardwareSpec(Spec):
     def numbers(self) -> list[tuple[str, Any]]:
         """Every number with its path."""
         found: list[tuple[str, Any]] = [(f"peaks.{precision}", peak) for precision, peak in self.peaks.items()]
-        found += [("memory.bandwidth", self.memory.bandwidth), ("memory.capacity", self.memory.capacity)]
-        found += [(f"{name}.bandwidth", link.bandwidth) for name, link in (("link", self.link), ("host_link", self.host_link)) if link]
+        found += [(f"memory.{name}", getattr(self.memory, name)) for name in ("bandwidth", "capacity", "reported") if getattr(self.memory, name)]
+        found += [("link.devices", self.link.devices)] if self.link and self.link.devices else []
+        found += [(f"{name}.bandwidth", getattr(self, name).bandwidth) for name in ("link", "host_link", "network") if getattr(self, name)]
         found += [(name, valued) for name, valued in (("power", self.power), ("price", self.price)) if valued]
         found += [(f"chip.{name}", getattr(self.chip, name)) for name in Chip.model_fields if self.chip and getattr(self.chip, name)]
         return found

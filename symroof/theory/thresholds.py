@@ -176,7 +176,7 @@ THRESHOLDS: dict[str, Threshold] = {
                   "computing it anew costs nothing", when=("preemption_rate",)),
         Threshold("links", "min_network_bandwidth_transfer", "transfer_time = itl", "network_bandwidth", "limit",
                   "the slowest network over which handing a cache over takes no longer than a decode step",
-                  "the fixed time of the link alone is longer", when=("network_bandwidth",)),
+                  "the fixed time of the link alone is longer", when=("prefill_devices",)),
         Threshold("load", "max_arrival_ttft", "loaded_ttft = ttft_target", "arrival_rate", "limit",
                   "the highest arrival rate at which the mean first token meets the TTFT target",
                   "the prefill alone takes longer", ("ttft_target",), when=("arrival_rate",)),

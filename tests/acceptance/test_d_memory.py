@@ -37,7 +37,7 @@ def left(study):
     return study.exact("usable_memory") - study.exact("weight_bytes")
 
 
-UTILISATION = {"prompt": 2048, **H100}
+UTILISATION = {"prompt": 2048, "hardware": "h100-sxm"}
 BUDGET = [
     row("80 - 30 GB, the essay", left, "50 GB", weight_bytes="30 GB", mem_capacity="80 GB"),
     row("80 - 140 GB", left, "-60 GB", **B70, **H100),
@@ -50,7 +50,8 @@ BUDGET = [
     row("free memory is negative where it does not fit", "free_memory", -60 * 10**9 - 4096 * 327_680, **B70, **H100, prompt=4096),
     row("free memory counts the reserve and the response", "free_memory", 18 * 10**9 - (4096 + 511) * 327_680, **B70, **H100, prompt=4096, output=512, tp=2, memory_reserve="2 GB"),
     row("utilisation with the tutorial's cache, of 80 GiB", "memory_utilization", "20.1 %", **TUTORIAL, **UTILISATION),
-    row("utilisation with the true cache, of 80 GB", "memory_utilization", "20.4 %", **B8, **UTILISATION),
+    row("utilisation with the true cache, of 80 GB", "memory_utilization", "20.4 %", **B8, **UTILISATION, mem_capacity="80 GB"),
+    row("of the 81,559 MiB that the driver reports", "memory_utilization", Fraction(16_060_000_000 + 2048 * 131_072, 81_559 * 2**20), **B8, **UTILISATION),
     row("the tutorial's 20.1 % is no 80 GB", "memory_utilization", "21.6 %", **TUTORIAL, **UTILISATION, mem_capacity="80 GB"),
     row("35 GB on a 24 GB card", "fits", False, **B70, hardware="rtx-4090", weights="int4", prompt=1),
     row("35 GB on an 80 GB card", "fits", True, **B70, hardware="a100-80gb-sxm", weights="int4", prompt=1),

@@ -176,6 +176,12 @@ def test_validate_json_has_the_place_of_every_problem(tmp_path):
     assert (problem["file"], problem["line"], problem["column"], problem["path"]) == (str(path), 5, 14, "efficiency.mfu")
 
 
+def test_the_list_has_the_memory_that_cases_have():
+    """What the driver reports where that is known, the label elsewhere."""
+    listed = {entry["name"]: entry["mem_capacity"] for entry in good("list", "hardware", "--json").json["entries"]}
+    assert (listed["h100-sxm"], listed["h100-pcie"]) == ("81559 MiB", "80 GB")
+
+
 @pytest.mark.parametrize("kind", FILE_KINDS)
 def test_schema_is_a_json_schema_of_the_kind(kind):
     found = good("schema", kind).json

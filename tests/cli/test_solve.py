@@ -61,8 +61,8 @@ def test_form_of_the_contract(capsys):
         "reason",
     }
     assert found["schema"] == "symroof/solve/1" and found["unknown"] == "batch" and found["unit"] == "request"
-    assert found["value"] == pytest.approx((160e9 - 141107412992) / (327680 * 4607))
-    assert found["integer"] == {"at_most": 12} and found["within_memory"] is True
+    assert found["value"] == pytest.approx((2 * 81559 * 2**20 - 141107412992) / (327680 * 4607))
+    assert found["integer"] == {"at_most": 19} and found["within_memory"] is True
     (branch,) = found["branches"]
     assert set(branch) == {"closed_form", "where", "conditions", "value", "holds"}
     assert branch["where"]["kv_bytes_per_token"]["text"] == "2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element"

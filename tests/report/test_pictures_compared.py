@@ -9,7 +9,7 @@ from symroof.report.pictures.cases import configurations, labels
 from symroof.report.pictures.kinds import picture
 from symroof.study import Study
 
-TWELVE = {"model": "llama-3.1-70b", "hardware": ["h100-sxm", "h200", "a100-80gb-sxm"], "tp": [2, 4], "weights": ["fp16", "fp8"], "prompt": 4096, "output": 512, "batch": 16, "targets": {"itl": "30 ms"}}  # fmt: skip
+TWELVE = {"model": "llama-3.1-70b", "hardware": ["h100-sxm", "h200", "a100-80gb-sxm"], "tp": [2, 4], "weights": ["fp16", "fp8"], "prompt": 4096, "output": 512, "batch": 24, "targets": {"itl": "30 ms"}}  # fmt: skip
 CHEAP = {"model": "llama-3-8b", "hardware": ["h100-sxm", "l40s"], "prompt": 1024, "output": 256, "batch": [1, 16], "targets": {"itl": "50 ms"}}
 
 
@@ -36,7 +36,7 @@ def test_the_best_within_the_target_is_found_by_trying_every_batch():
     said = picture("pareto", Study(**CHEAP)).says
     best = None
     for device in CHEAP["hardware"]:
-        for batch in [*range(1, 30, 7), *range(100, 400, 9), 380, 381, 382]:
+        for batch in [*range(1, 30, 7), *range(100, 440, 9), 413, 414, 415]:
             case = Study(**(CHEAP | {"hardware": device, "batch": batch})).first.case
             if case.value("fits") and case.value("itl_last") <= case.value("itl_target"):
                 at_last = Study(

@@ -142,8 +142,8 @@ def test_a_queue_that_only_grows_has_no_wait():
 
 
 def test_whether_it_fits_comes_along():
-    """8 billion weights of 2 byte leave 64 GB; a request of 2,048 + 127 tokens takes 285 MB, so 224 fit and 225 do not."""
-    room = 80 * 10**9 - Fraction(sr.Study(**CASE).exact("weight_bytes"))
+    """8 billion weights of 2 byte leave 69.5 GB of 81,559 MiB; a request of 2,048 + 127 tokens takes 285 MB, so 243 fit and 244 do not."""
+    room = 81_559 * 2**20 - Fraction(sr.Study(**CASE).exact("weight_bytes"))
     most = room // (131072 * (2048 + 127))
     found = sr.Study(**CASE).sweep("itl", batch=[most, most + 1])
     assert found.fits.values.tolist() == [True, False]

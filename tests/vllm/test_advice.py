@@ -34,8 +34,8 @@ def limit(found, name):
 
 
 def test_the_batch_that_memory_allows():
-    by_hand = (0.9 * 2 * 80e9 - WEIGHTS) // (2 * KV * (4096 + 511))
-    assert limit(reviewed(), "max_batch_memory") == by_hand == 211
+    by_hand = (0.9 * 2 * 81559 * 2**20 - WEIGHTS) // (2 * KV * (4096 + 511))
+    assert limit(reviewed(), "max_batch_memory") == by_hand == 228
 
 
 def test_the_batch_and_the_chunk_within_the_itl_target():

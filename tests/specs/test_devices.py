@@ -1,0 +1,151 @@
+"""What a device supplies to a case: memory as its driver reports it, its link and its network, each with its source."""
+
+from fractions import Fraction
+
+import pytest
+
+import symroof as sr
+from symroof.claims.catalogued import as_quantity, figure
+from symroof.specs import catalogue
+from symroof.specs.errors import InputError
+from symroof.specs.fields import build
+from symroof.specs.hardware import HardwareSpec
+from symroof.specs.strict_yaml import loads
+
+HARDWARE = sorted(catalogue.entries("hardware"))
+SHIPPED = {name: build(catalogue.find("hardware", name), HardwareSpec) for name in HARDWARE}
+GIGA, MIB = 10**9, 2**20
+
+
+def given(name):
+    return sr.Study(hardware=name).first.binding.given
+
+
+def value(name, quantity):
+    return sr.Study(hardware=name).exact(quantity)
+
+
+# ---------------------------------------------------------------------------------------------------------------- memory
+
+MIBIBYTES = {
+    "h100-sxm": 81_559, "h200": 143_771, "a100-80gb-sxm": 81_920, "a100-40gb-sxm": 40_960, "a10": 23_028, "l4": 23_034, "t4": 15_360, "l40s": 46_068,
+    "rtx-3090": 24_576, "rtx-4090": 24_564, "rtx-5090": 32_607, "gh200": 97_871, "b300": 275_040, "gb200": 189_471, "mi300x": 196_592,
+}  # fmt: skip
+"""Total memory in MiB, as people quote what nvidia-smi and rocm-smi print."""
+
+
+@pytest.mark.parametrize("name", MIBIBYTES)
+def test_memory_is_what_the_driver_reports(name):
+    assert value(name, "mem_capacity") == MIBIBYTES[name] * MIB
+
+
+def test_the_label_of_an_h100_is_seven_per_cent_short():
+    """80 GB on the box; 81,559 MiB are 85,520,809,984 bytes. The label stays what the data sheet says."""
+    assert value("h100-sxm", "mem_capacity") == 85_520_809_984
+    assert figure("h100-sxm.memory.reported") == (85_520_809_984, "byte")
+    assert figure("h100-sxm.memory.capacity") == (80 * GIGA, "byte")
+    assert "nvidia-smi" in given("h100-sxm")["mem_capacity"].source
+
+
+@pytest.mark.parametrize("name", [name for name in HARDWARE if SHIPPED[name].memory.reported is None])
+def test_where_only_the_label_is_known_the_source_says_so(name):
+    assert value(name, "mem_capacity") == SHIPPED[name].memory.capacity.value.value
+    assert given(name)["mem_capacity"].source.endswith("(the label; what the driver reports is not known)")
+
+
+@pytest.mark.parametrize("name", [name for name in HARDWARE if SHIPPED[name].memory.reported is not None])
+def test_what_is_reported_is_near_the_label(name):
+    """A label of so many GB stands for at most as many GiB, of which drivers, ECC and runtimes keep a few per cent."""
+    memory = SHIPPED[name].memory
+    ratio = memory.reported.value.value / memory.capacity.value.value
+    assert Fraction(93, 100) < ratio <= Fraction(1024**3, 10**9)
+
+
+def test_a_given_capacity_is_stronger_than_the_catalogue():
+    assert sr.Study(hardware="h100-sxm", mem_capacity="80 GB").exact("mem_capacity") == 80 * GIGA
+
+
+# ----------------------------------------------------------------------------------------------------------------- links
+
+
+@pytest.mark.parametrize(
+    ("name", "devices", "gigabits"),
+    [("h100-sxm", 8, 400), ("h200", 8, 400), ("a100-80gb-sxm", 8, 200), ("b200", 8, 400), ("b300", 8, 800), ("gb200", 72, 400), ("mi300x", 8, 400),
+     ("gaudi2", 8, 3 * 100), ("gaudi3", 8, 3 * 200), ("tpu-v5e", 256, 25)],
+)  # fmt: skip
+def test_a_node_and_the_network_between_nodes(name, devices, gigabits):
+    """Bits per second of the cards of a device over 8; a host of eight TPU v5e has 2 x 100 Gbit/s."""
+    assert value(name, "node_devices") == devices
+    assert value(name, "network_bandwidth") == Fraction(gigabits * 10**9, 8)
+
+
+@pytest.mark.parametrize("name", ["a100-80gb-pcie", "h100-nvl", "a40", "rtx-a6000", "rtx-3090"])
+def test_a_bridge_joins_two(name):
+    assert value(name, "node_devices") == 2
+
+
+@pytest.mark.parametrize("name", [name for name in HARDWARE if SHIPPED[name].network is None and SHIPPED[name].host_link is not None])
+def test_without_a_network_of_its_own_the_host_link_is_the_bound(name):
+    assert value(name, "network_bandwidth") == value(name, "host_bandwidth")
+    assert "a bound" in given(name)["network_bandwidth"].source
+
+
+def test_without_a_link_devices_talk_over_the_host_link():
+    assert value("rtx-4090", "link_bandwidth") == value("rtx-4090", "host_bandwidth") == 32 * GIGA
+    assert "there is no link" in given("rtx-4090")["link_bandwidth"].source
+
+
+@pytest.mark.parametrize("name", [name for name in HARDWARE if SHIPPED[name].network is not None])
+def test_a_network_is_slower_than_the_link(name):
+    spec = SHIPPED[name]
+    assert spec.network.bandwidth.value.value < spec.link.bandwidth.value.value
+
+
+@pytest.mark.parametrize("name", ["tpu-v4", "m2-ultra"])
+def test_what_nobody_says_of_a_network_has_no_value(name):
+    assert "network_bandwidth" not in given(name)
+
+
+def test_a_figure_of_the_catalogue_is_an_input_or_only_a_figure():
+    assert as_quantity("h100-sxm.memory.reported") == ("mem_capacity", {"hardware": "h100-sxm"})
+    assert as_quantity("h100-sxm.network.bandwidth") == ("network_bandwidth", {"hardware": "h100-sxm"})
+    assert as_quantity("h100-sxm.link.devices") == ("node_devices", {"hardware": "h100-sxm"})
+    assert as_quantity("h100-sxm.memory.capacity") is None
+    assert figure("h100-sxm.link.devices")[0] == 8
+
+
+# ---------------------------------------------------------------------------------------------------------- what is wrong
+
+CARD = """\
+name: card
+title: A card
+vendor: V
+sources: {sheet: {title: Sheet, date: 2024}}
+peaks: {fp16: {dense: 100 TFLOP/s, source: sheet}}
+memory: {kind: HBM, bandwidth: {value: 1 TB/s, source: sheet}, capacity: {value: 80 GB, source: sheet}, reported: {value: 81559 MiB, source: sheet}}
+link: {name: L, bandwidth: {value: 100 GB/s, source: sheet}, devices: {value: 8, source: sheet}}
+host_link: {name: H, bandwidth: {value: 64 GB/s, source: sheet}}
+network: {name: NIC, bandwidth: {value: 50 GB/s, source: sheet}}
+"""
+
+
+def test_the_card_is_valid_as_it_stands():
+    assert len(build(loads(CARD), HardwareSpec).numbers()) == 8
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("devices: {value: 8,", "devices: {value: 7.5,", "whole number"),
+        ("devices: {value: 8,", "devices: {value: 0,", "positive"),
+        ("devices: {value: 8,", "devices: {value: 8 GB/s,", "device"),
+        ("{value: 81559 MiB, source: sheet}", "{value: 81559 MiB, source: shet}", "source 'shet' is not listed"),
+        ("{value: 81559 MiB,", "{value: 81559 MiB/s,", "byte"),
+        ("{value: 50 GB/s,", "{value: 400 GB,", "byte/s"),
+        ("host_link: {name: H,", "host_link: {devices: {value: 8, source: sheet}, name: H,", "unknown key"),
+    ],
+)
+def test_what_is_wrong_says_so(old, new, words):
+    assert CARD.count(old) == 1
+    with pytest.raises(InputError, match=words):
+        build(loads(CARD.replace(old, new), "card.yaml"), HardwareSpec)
