@@ -30,7 +30,6 @@ from symroof.specs.study import PresetSpec, Setting
 from symroof.supply import (
     ROLE_INPUT,
     Given,
-    check_arithmetic,
     check_context,
     check_degrees,
     check_name,
@@ -249,7 +248,6 @@ def _bind(
     model, as_stored = stored_model(model, roles["weights"], warnings)
     chosen_model = replace(chosen_model, spec=model)
     precisions, widths = precision_values(roles, given, layered.origin, model, as_stored)
-    check_arithmetic(roles, widths, device, warnings)
     if model:
         given |= model_values(model)
         warnings += model.cautions()

@@ -39,8 +39,9 @@ def _beyond_context(solution: Solution) -> str:
     binding = solution.answers.binding
     sizes = {**lengths(binding.given), solution.unknown: solution.whole}
     own = next(names for names in LENGTHS if solution.unknown in names)
-    beyond = beyond_context(binding.model, {name: size for name, size in sizes.items() if name in own})
-    return "".join(f"; {words}" for words in beyond)
+    model = binding.model
+    beyond = beyond_context(model, {name: size for name, size in sizes.items() if name in own})
+    return f"; beyond the {model.max_context:,} tokens {model.shown_name} was made for" if model and beyond else ""
 
 
 def _reason(solution: Solution) -> str:

@@ -13,7 +13,7 @@ from symroof.specs.errors import InputError, Problem
 from symroof.specs.fields import Span
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.model import ModelSpec
-from symroof.specs.precision import BITS, Width, compute_precision, peak_precision
+from symroof.specs.precision import Width, compute_precision, peak_precision
 from symroof.specs.stored import of_checkpoint, precision_width, stored_as
 from symroof.specs.study import PresetSpec, Setting
 from symroof.theory.layout import DEGREES
@@ -86,15 +86,6 @@ def stored_model(model: ModelSpec | None, weights: str | None, warnings: list[st
         warnings.append(f"without a model's layers every parameter counts as narrow; a checkpoint in {weights} leaves some wide")
         return model, False
     return model.model_copy(update={"quantization": stored_as(weights, model)}), True
-
-
-def check_arithmetic(roles: Mapping[str, str | None], widths: Mapping[str, Width], device: HardwareSpec | None, warnings: list[str]) -> None:
-    """8-bit weights alone do not make 8-bit arithmetic: worth a word where the device has it and nobody chose the activations."""
-    narrow = widths["weights"].format
-    alone = roles["weights"] == narrow and roles["activations"] is None and widths["weights"].computes is None
-    if alone and BITS[narrow] == 8 and device is not None and narrow in device.peaks:
-        wide = widths["activations"].format
-        warnings.append(f"weights are {narrow} and activations {wide}, so products run at the {wide} peak; --activations {narrow} takes the {narrow} peak")
 
 
 def model_values(model: ModelSpec) -> dict[str, Given]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from symroof.binding import Binding
 from symroof.formula.evaluate import NoValue
 from symroof.results import Answers, Result
+from symroof.specs.precision import BITS
 from symroof.theory.case import Case
 from symroof.theory.layout import DEGREES
 from symroof.units import format_quantity
@@ -147,12 +149,23 @@ def case_warnings(answers: Answers) -> list[str]:
         found.append(memory_warning(answers))
     elif answers.fits is None and answers.binding.model and answers.binding.hardware:
         found.append("whether this fits in memory is not known: the memory capacity or a size is missing")
-    found += list(answers.binding.warnings)
+    found += [*answers.binding.warnings, *_wide_arithmetic(answers.binding)]
     found += [f"impossible: {share} is {result.plain()}, above the roof" for share in ACHIEVED if (result := answers.get(share)) and _above_one(result)]
     if (tp := answers.case.value("tp")) and not splits_evenly(answers, int(tp)) and (heads := answers.get("n_heads")) is not None:
         found.append(f"tp {tp} does not divide {heads.plain()} query heads: the fullest device has {-(-Fraction(heads.value) // tp)}")
     published = published_mismatch(answers)
     return [*found, published] if published else found
+
+
+def _wide_arithmetic(binding: Binding) -> list[str]:
+    """8-bit weights alone do not make 8-bit arithmetic: worth a word where the device has it and nobody chose the activations."""
+    weights, chosen = binding.precisions.get("weights", ""), binding.selection.precision
+    alone = "weights" in chosen and "activations" not in chosen and binding.hardware is not None
+    if not alone or BITS.get(weights) != 8 or binding.compute == weights or weights not in binding.hardware.peaks:  # type: ignore[union-attr]
+        return []
+    return [
+        f"{weights} weights beside {binding.precisions['activations']} activations are multiplied at {binding.compute}; --activations {weights} takes the {weights} peak"
+    ]
 
 
 ACHIEVED = ("prefill_mfu", "prefill_mbu", "decode_mfu", "decode_mbu")

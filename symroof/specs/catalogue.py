@@ -71,7 +71,7 @@ def holds(kind: str, name: str) -> bool:
 
 def named_model(name: str) -> Named | None:
     """The model of the catalogue that a name of the hub means; None for a name or an alias, which is the model itself."""
-    return None if holds("models", name) else model_named(name[:LONGEST], entries("models"))
+    return None if holds("models", name) or not PRINTED.fullmatch(name) else model_named(name[:LONGEST], entries("models"))
 
 
 def located(name: str, base: Path | None) -> str | Path:
@@ -105,6 +105,8 @@ def find(kind: str, name: str, base: Path | None = None) -> Document:
 
 
 LONGEST = 200
+PRINTED = re.compile(r"[A-Za-z0-9](?:[\w ,./()-]*[\w)])?")
+"""What may be a name as a vendor, a driver or the hub prints it."""
 
 
 def _model(name: str, shipped: Mapping[str, Entry]) -> list[str]:
@@ -117,7 +119,7 @@ OTHERWISE: dict[str, Callable[[str, Mapping[str, Entry]], list[str]]] = {"models
 
 def meant_by(kind: str, name: str) -> list[str]:
     """The entries that a name may mean which is neither a name nor an alias: none, one, or several that it does not tell apart."""
-    return OTHERWISE[kind](name[:LONGEST], entries(kind)) if kind in OTHERWISE else []
+    return OTHERWISE[kind](name[:LONGEST], entries(kind)) if kind in OTHERWISE and PRINTED.fullmatch(name) else []
 
 
 def _no_such(kind: str, name: str, meant: list[str]) -> Problem:
@@ -125,10 +127,8 @@ def _no_such(kind: str, name: str, meant: list[str]) -> Problem:
     shown, what, shipped = name[:80], SINGULAR[kind], entries(kind)
     if meant:
         return Problem(shown, "is the name of several parts", hint=f"write one of {', '.join(meant)}" if len(meant) <= MOST_MEANT else f"`symroof list {kind}`")
-    if kind == "models":
-        near = near_models(name[:LONGEST], shipped)
-        ask = f"did you mean {' or '.join(map(repr, near))}? Or give" if near else "give"
-        return Problem(shown, "no such model in the catalogue, nor a path here", hint=f"{ask} its config.json: --model PATH/config.json")
+    if kind == "models" and "/" in name:
+        return Problem(shown, "no such model in the catalogue, nor a path here", hint=near_or_file(name))
     known = [alias for entry in shipped.values() for alias in (entry.name, *entry.aliases)]
     near_one = nearest(name.lower()[:LONGEST], known)
     plain = "names have letters, digits, '.', '_' and '-'" if not re.fullmatch(r"[\w .()/-]*", name) else ""
@@ -138,3 +138,9 @@ def _no_such(kind: str, name: str, meant: list[str]) -> Problem:
 
 
 MOST_MEANT = 12
+
+
+def near_or_file(name: str) -> str:
+    """The hint for a name on the hub that the catalogue does not have."""
+    near = " or ".join(map(repr, near_models(name[:LONGEST], entries("models"))))
+    return f"{f'did you mean {near}? Or give' if near else 'give'} its config.json: --model PATH/config.json"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from symroof.specs import catalogue
-from symroof.specs.errors import InputError
 
 
 class NotFound(ValueError):
@@ -27,15 +26,6 @@ def model_here(name: str, precision_chosen: bool = False) -> tuple[str, str]:
         return name.lower(), f"the catalogue's {name.lower()}"
     found = catalogue.named_model(name)
     if found is None:
-        raise NotFound(_why_not(name))
+        raise NotFound(f"{name[:80]!r} is neither in the catalogue nor a path here; {catalogue.near_or_file(name)}")
     remark = found.remark(precision_chosen)
     return found.name, f"the catalogue's {found.name}{f'; {remark}' if remark else ''}"
-
-
-def _why_not(name: str) -> str:
-    try:
-        catalogue.find("models", name)
-    except InputError as error:
-        first = error.problems[0]
-        return f"{name[:80]!r}: {first.message}; {first.hint}"
-    return f"{name[:80]!r} is no model that can be read here; give its config.json: --model PATH"

@@ -43,7 +43,7 @@ def test_every_model_is_called_by_its_own_name_on_the_hub(entry):
     assert read_model(f"somebody/{entry.name}-Instruct-AWQ")[0].name == entry.name
 
 
-@pytest.mark.parametrize("name", ["meta-llama/Llama-9-9T", "org/Llama-3.1-8B-Nemotron-Tuned", "microsoft/Phi-3-mini-128k-instruct", "a/b", "x" * 500])
+@pytest.mark.parametrize("name", ["meta-llama/Llama-9-9T", "org/Llama-3.1-8B-Nemotron-Tuned", "microsoft/Phi-3-mini-128k-instruct", "a/b"])
 def test_a_model_that_is_not_here_says_which_are_near_and_how_to_give_it(name):
     with pytest.raises(InputError) as caught:
         sr.Study(model=name, prompt=1).value("params")

@@ -7,6 +7,7 @@ import pytest
 import symroof as sr
 from symroof.specs.catalogue import entries
 from symroof.specs.errors import InputError
+from symroof.verdict import case_warnings
 
 LINEAR = 32 * (4096 * (32 + 2 * 8) * 128 + 4096 * 4096 + 3 * 4096 * 14336)
 TABLE = 128_256 * 4096
@@ -115,12 +116,12 @@ def test_what_they_compute_at(weights, compute):
 
 
 def test_fp8_weights_alone_do_not_compute_in_fp8():
-    alone = sr.Study(model="llama-3-8b", hardware="h100-sxm", weights="fp8", prompt=1).bound
-    both = sr.Study(model="llama-3-8b", hardware="h100-sxm", weights="fp8", activations="fp8", prompt=1).bound
-    assert (alone.compute, both.compute) == ("fp16", "fp8")
-    assert any("--activations fp8 takes the fp8 peak" in warning for warning in alone.warnings)
-    assert not both.warnings
-    assert not sr.Study(model="llama-3-8b", hardware="a100", weights="fp8", prompt=1).bound.warnings  # has no such peak
+    alone = sr.Study(model="llama-3-8b", hardware="h100-sxm", weights="fp8", prompt=1)
+    both = sr.Study(model="llama-3-8b", hardware="h100-sxm", weights="fp8", activations="fp8", prompt=1)
+    assert (alone.bound.compute, both.bound.compute) == ("fp16", "fp8")
+    assert any("--activations fp8 takes the fp8 peak" in warning for warning in case_warnings(alone.first))
+    assert not case_warnings(both.first)
+    assert not case_warnings(sr.Study(model="llama-3-8b", hardware="a100", weights="fp8", prompt=1).first)  # has no such peak
 
 
 @pytest.mark.parametrize(
