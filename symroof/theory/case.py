@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -12,7 +12,7 @@ from symroof.formula import build
 from symroof.formula.dual import Dual
 from symroof.formula.evaluate import NotGiven, NoValue, evaluate
 from symroof.formula.parse import parse
-from symroof.formula.tree import Name, Num, Tree, names, substitute
+from symroof.formula.tree import Name, Num, Tree, inline, names, substitute
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, base_name
 from symroof.theory.theory import Theory, UnknownName
@@ -109,16 +109,20 @@ class Case:
             if not evaluate(parse(condition), self):
                 raise NoValue(reason)
 
-    def formula(self, name: str) -> Tree:
-        """What stands for a name here: the given value, its definition, or its default."""
+    def formula(self, name: str, changed: Collection[str] = ()) -> Tree:
+        """What stands for a name here: the given value, its definition, or its default.
+
+        ``changed`` names have values from elsewhere (an unknown, the inputs of an array function, a quantity at changed
+        inputs), so nothing stands in for them.
+        """
         if name in self.given:
             return self.given[name]
         definition = self.theory.definition(name)
         if definition is not None:
             whole = base_name(name)
-            if whole != name and (whole in self.given or whole in self.numbers):
+            if whole != name and (whole in self.given or whole in self.numbers or whole in changed):
                 return self._part(whole, definition)
-            return self._complete(name, definition)
+            return self._complete(name, definition, changed)
         default = default_of(name)
         if default is None:
             self.theory.symbol(name)
@@ -127,28 +131,46 @@ class Case:
             raise Missing(name)
         return default
 
-    def stands_for(self, name: str, complete: bool = True) -> Tree:
+    def stands_for(self, name: str, complete: bool = True, changed: Collection[str] = ()) -> Tree:
         """What stands for a name here, or the name itself where nothing does.
 
         With ``complete`` off, a definition is itself: no input it can do without is put as what stands in for it.
         """
         try:
             definition = self.theory.definition(name)
-            return self.formula(name) if complete or definition is None or name in self.given else definition
+            return self.formula(name, changed) if complete or definition is None or name in self.given else definition
         except (NotGiven, UnknownName):
             return Name(name)
+
+    def explains(self, name: str) -> Tree:
+        """The formula behind a name for people: an input that a case does without is left out only of what then has a value."""
+        return self.stands_for(name, complete=self.known(name))
+
+    def expanded(self, tree: Tree) -> Tree:
+        """A formula over inputs: definitions and given formulas put in for names; what is given as a number keeps its name."""
+
+        def formula(name: str, changed: frozenset[str]) -> Tree:
+            if name in self.given:
+                return Name(name) if not names(self.given[name]) else self.given[name]
+            if self.theory.definition(name) is None:
+                return Name(name)
+            return self.stands_for(name, complete=complete, changed=changed)
+
+        complete = all(map(self.known, names(tree)))
+        return inline(tree, formula)
 
     def _part(self, whole: str, definition: Tree) -> Tree:
         """The part of one kind of layer of a total that is given: split as the definitions split it."""
         derived = self.theory.definitions[whole]
-        return build.mul(Name(whole), build.div(definition, substitute(derived, {n: self.theory.definitions[n] for n in names(derived)})))
+        parts = {part: self.theory.definitions[part] for part in names(derived) if base_name(part) == whole and part in self.theory.definitions}
+        return build.mul(Name(whole), build.div(definition, substitute(derived, parts)))
 
-    def _complete(self, name: str, definition: Tree) -> Tree:
-        """A definition with stand-ins for the inputs it can do without, where nobody gave them."""
+    def _complete(self, name: str, definition: Tree, changed: Collection[str]) -> Tree:
+        """A definition with stand-ins for the inputs it can do without, where they have no value of their own."""
         quantity = QUANTITIES.get(name)
         if quantity is None or not quantity.absent:
             return definition
-        return _stood_in(definition, tuple((key, text) for key, text in quantity.absent if not self.chosen(key)))
+        return _stood_in(definition, tuple((key, text) for key, text in quantity.absent if key not in changed and not self.chosen(key)))
 
     def chosen(self, name: str) -> bool:
         """Whether a name is given or defined: it does not stand at a default."""
