@@ -14,7 +14,6 @@ from symroof.formula.tree import At, Name, Total, Tree, mentions, names, rebuild
 from symroof.limit_forms import FirstOrder, Limit, first_order, limit_forms
 from symroof.results import Answers, Result
 from symroof.sensitivity import Elasticity, binding_arms, elasticities
-from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import STEP_INDEX, Symbol
 from symroof.units import readable, scaled, significant
 
@@ -50,18 +49,12 @@ class Derivation:
     @property
     def formula(self) -> Tree:
         """The definition's tree: what was given, or the declared formula; an input is itself."""
-        return self.answers.case.stands_for(self.name)
+        return self.answers.case.explains(self.name)
 
     @cached_property
     def expansion(self) -> Tree:
         """The tree over inputs alone."""
-        given = {n: t for n, t in self.answers.case.given.items() if n in self._theory.definitions and not _is_number(t)}
-        given |= {n: Name(n) for n, t in self.answers.case.given.items() if _is_number(t)}
-        start = given.get(self.name, Name(self.name))
-        stand_ins = {
-            n: self.answers.case.stands_for(n) for n in self._theory.ancestry(self.name) if n in QUANTITIES and QUANTITIES[n].absent and n not in given
-        }
-        return self._theory.expand(start if start != Name(self.name) else self.formula, given={**stand_ins, **given})
+        return self.formula if _is_number(self.formula) else self.answers.case.expanded(Name(self.name))
 
     @property
     def definition(self) -> Any:
@@ -103,7 +96,7 @@ class Derivation:
     def _visit(self, name: str, order: dict[str, None]) -> None:
         if name in order:
             return
-        formula = self.answers.case.stands_for(name)
+        formula = self.answers.case.explains(name)
         if formula == Name(name) or _is_number(formula):
             return
         for inner in names(formula):
@@ -190,7 +183,7 @@ def derive(name: str, answers: Answers) -> Derivation:
 
 def step_of(name: str, answers: Answers, with_ranges: bool = False) -> Step:
     """One line: formula, substituted formula, value. ``with_ranges`` shows how far each number in it moves."""
-    formula = answers.case.stands_for(name)
+    formula = answers.case.explains(name)
     theory = answers.case.theory
     put: dict[str, tuple[str, str]] = {}
     settled = _settled(formula, answers, put)

@@ -36,10 +36,10 @@ def opened(tree: Tree, unknown: str, answers: Answers, kept: frozenset[str] = fr
 
 def _opened(tree: Tree, unknown: str, answers: Answers, kept: frozenset[str], stop: Stop | None, symbolic: bool) -> Tree:
     kept = kept | KEPT | set(names(tree)) if symbolic else kept | set(names(tree))
-    case, moves = answers.case, answers.moves
+    case, moves, spoken = answers.case, answers.moves, answers.spoken
 
-    def stands(name: str) -> Tree:
-        return case.stands_for(name, complete=not symbolic)
+    def stands(name: str, keys: frozenset[str]) -> Tree:
+        return case.stands_for(name, complete=not symbolic, changed=keys)
 
     def moving(name: str, keys: frozenset[str]) -> bool:
         if name in keys:
@@ -47,21 +47,23 @@ def _opened(tree: Tree, unknown: str, answers: Answers, kept: frozenset[str], st
         known = (name, keys, symbolic)
         if known not in moves:
             moves[known] = False
-            moves[known] = any(moving(inner, keys) for inner in speaks_of(name))
+            moves[known] = any(moving(inner, keys) for inner in speaks_of(name, keys))
         return moves[known]
 
-    def speaks_of(name: str) -> tuple[str, ...]:
-        if (name, symbolic) not in answers.spoken:
-            formula = stands(name)
+    def speaks_of(name: str, keys: frozenset[str]) -> tuple[str, ...]:
+        known = (name, keys, symbolic)
+        if known not in spoken:
+            formula = stands(name, keys)
             changed = tuple(key for node in walk(formula) if isinstance(node, At) for key, _ in node.changes)
-            answers.spoken[name, symbolic] = () if formula == Name(name) else names(formula) + changed
-        return answers.spoken[name, symbolic]
+            spoken[known] = () if formula == Name(name) else names(formula) + changed
+        return spoken[known]
 
     def formula(name: str, changed: frozenset[str]) -> Tree:
         if name == unknown:
             return Name(name)
-        if moving(name, changed | {unknown}):
-            return (stop(name) if stop and not changed else None) or stands(name)
+        keys = changed | {unknown}
+        if moving(name, keys):
+            return (stop(name) if stop and not changed else None) or stands(name, keys)
         return Name(name) if name in kept else _neutral(Name(name), answers)
 
     return inline(tree, formula)

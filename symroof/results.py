@@ -124,7 +124,7 @@ class Answers:
     solved: dict[tuple[str, str | None], Any] = field(default_factory=dict)
     moved: Case | None = None
     """The case where it is not the binding's own: a corner of its ranges."""
-    spoken: dict[tuple[str, bool], tuple[str, ...]] = field(default_factory=dict)
+    spoken: dict[tuple[str, frozenset[str], bool], tuple[str, ...]] = field(default_factory=dict)
     moves: dict[tuple[str, frozenset[str], bool], bool] = field(default_factory=dict)
     opened: dict[tuple[Tree, str, frozenset[str], bool], Tree] = field(default_factory=dict)
 

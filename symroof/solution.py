@@ -139,7 +139,10 @@ class Solution:
     def before(self, value: Fraction) -> int:
         """Which side is the larger just before a crossing; 0 where that cannot be told."""
         earlier = max((v for v in self.values if v < value), default=self.crossing.domain[0])
-        return self.side((earlier + value) / 2) or 0
+        side = self.side((earlier + value) / 2)
+        if side is None and self.symbol.counted:  # between whole numbers a sum has no value
+            side = self.side(math.ceil(value) - 1)
+        return side or 0
 
     def side(self, point: Fraction | int) -> int | None:
         """The sign of left less right at a value of the unknown, by the definitions themselves."""

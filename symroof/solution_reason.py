@@ -29,7 +29,8 @@ def reason(solution: Solution) -> str:
     told = _reason(solution) + _beyond_context(solution)
     if solution.crossing.more:
         told += "; more choices of arms than are listed here, or more crossings, are possible"
-    return f"{told}; for a number, {solution.missing} is missing" if solution.missing else told
+    never = solution.verdict in ("lhs_above", "lhs_below")
+    return f"{told}; for a number, {solution.missing} is missing" if solution.missing and not never else told
 
 
 def _beyond_context(solution: Solution) -> str:
@@ -50,7 +51,7 @@ def _reason(solution: Solution) -> str:
         return "both sides are the same formula" if solution.moves else "both sides are the same, and neither moves with the unknown"
     means = f"{threshold.means}; " if threshold else ""
     if verdict == "conditional":
-        return f"{means}whether there is one depends on the conditions of each branch"
+        return f"{means}{_conditional(solution)}"
     if verdict == "crosses" and solution.value is None:
         return threshold.means if threshold else "the two sides meet, whatever the symbols"
     if solution.value is None:
@@ -60,16 +61,29 @@ def _reason(solution: Solution) -> str:
     return threshold.means if threshold else _sides(solution)
 
 
+def _conditional(solution: Solution) -> str:
+    if solution.crossing.branches or solution.crossing.more:
+        return "whether there is one depends on the conditions of each branch"
+    return f"the two sides meet at no positive {solution.unknown}, unless they are the same at every one"
+
+
 def _never(solution: Solution) -> str:
     """Which side stays larger, what the subject says of it, and the growth of both in numbers."""
     lhs, rhs = (shown_side(side, solution) for side in (solution.lhs, solution.rhs))
     side = "above" if solution.verdict == "lhs_above" else "below"
-    why = f": {solution.threshold.never}" if solution.threshold else ""
+    why = f": {solution.threshold.never(solution.verdict)}" if solution.threshold else ""
     growth = _growth(solution)
-    end = solution.crossing.domain[1]
-    pole = end is not None and solution.unknown not in SHARES and INPUTS.get(solution.unknown, solution.symbol).most is None
-    reach = f"for {solution.unknown} up to {format_quantity(end, '')}, where a denominator is zero," if pole and end else f"for every {solution.unknown}"
-    return f"{lhs} stays {side} {rhs} {reach}{why}{f' ({growth})' if growth else ''}"
+    return f"{lhs} stays {side} {rhs} for {_reach(solution)}{why}{f' ({growth})' if growth else ''}"
+
+
+def _reach(solution: Solution) -> str:
+    """The values of the unknown that are spoken for: all, up to where a denominator is zero, or those a scan looked at."""
+    unknown, (_, end), searched = solution.unknown, solution.crossing.domain, solution.crossing.searched
+    if searched is not None:
+        first, last = (with_unit(point, solution.symbol.unit) for point in searched)
+        return f"{unknown} from {first} to {last}, where the search ended"
+    pole = end is not None and unknown not in SHARES and INPUTS.get(unknown, solution.symbol).most is None
+    return f"{unknown} up to {format_quantity(end, '')}, where a denominator is zero," if pole and end else f"every {unknown}"
 
 
 def shown_side(side: Tree, solution: Solution) -> str:
@@ -113,7 +127,8 @@ def _growth(solution: Solution) -> str:
         steps = [f"{format_quantity((values[1] - values[0]) / FAR, unit)}{flag} to {name}" for name, flag, values in sides if values[0] != values[1]]
         still = [(name, flag, with_unit(values[0], unit)) for name, flag, values in sides if values[0] == values[1]]
         fixed = [f"{name} is {value}{flag}" for name, flag, value in still if name != value]
-        return ", ".join([f"each {solution.symbol.unit or unknown} adds {' and '.join(steps)}", *fixed])
+        grown = [f"each {solution.symbol.unit or unknown} adds {' and '.join(steps)}"] if steps else [f"far out neither grows with {unknown}"]
+        return ", ".join([*grown, *fixed])
     if all(_settles(values) for _, _, values in sides):
         return ", ".join(f"{name} tends to {format_quantity(values[-1], unit)}{flag}" for name, flag, values in sides if values[0] != values[-1])
     return ""

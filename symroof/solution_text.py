@@ -99,7 +99,7 @@ def where(branch: Branch, solution: Solution) -> dict[str, Tree]:
     for tree in (branch.shown, *found.values()):
         for name in names(tree) if tree is not None else ():
             if name not in found and name != solution.unknown and case.theory.definition(name) is not None:
-                found[name] = case.formula(name)
+                found[name] = case.explains(name)
     return found
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
 from symroof.crossings.crossing import CLOSED, Crossing
 from symroof.crossings.rational import NotRational
+from symroof.crossings.scan import scan
 from symroof.crossings.solver import crossing
 from symroof.crossings.symbolic import symbolic
 from symroof.formula import build, dimension, quotients
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.parse import FormulaError, parse
-from symroof.formula.tree import At, Compare, Largest, Name, Num, Tree, mentions, names, rebuild, walk
+from symroof.formula.tree import At, Compare, Largest, Name, Tree, mentions, names, rebuild, walk
 from symroof.opening import opened
 from symroof.results import Answers
 from symroof.solution import REACH, Solution
@@ -49,13 +51,14 @@ def _solve(equation: str, answers: Answers, for_: str | None) -> Solution:
     relation = parse_equation(named.equation if named else equation)
     if named:
         relation = _heeded(relation, answers.case.theory)
-    _check(relation, answers, equation)
-    unknown = _unknown(equation, for_ or (named.unknown if named else None), answers.case.theory)
+    asked = for_ or (named.unknown if named else None)
+    _check(relation, asked and printed_name(asked), answers, equation)
+    unknown = _unknown(equation, asked, answers.case.theory)
     kind = named.kind if named else REACH
     if named and unknown != named.unknown:  # the words of a threshold are about its own unknown
         named = None
     if not named:
-        _check_occurs(relation, unknown, answers.case.theory, equation)
+        _check_occurs(relation, unknown, answers, equation)
     try:
         found, moves = _with_numbers(relation, unknown, answers)
         if any(not SMALLEST < abs(value) < LARGEST for value in found.values):
@@ -74,29 +77,41 @@ def _with_numbers(relation: Compare, unknown: str, answers: Answers) -> tuple[Cr
     lhs, rhs = (opened(side, unknown, answers) for side in (relation.left, relation.right))
     moves = mentions(lhs, unknown) or mentions(rhs, unknown)
     low, high = (_end(text, answers) for text in _ends(unknown))
-    found = crossing(build.sub(lhs, rhs), unknown, lambda tree, at: evaluate(tree, answers.case, at), low or Fraction(0), high)
-    return _existing(found, relation, unknown, answers), moves
+    difference = build.sub(lhs, rhs)
+    found = crossing(difference, unknown, lambda tree, at: evaluate(tree, answers.case, at), low or Fraction(0), high)
+    return _existing(found, relation, difference, unknown, answers), moves
 
 
-def _existing(found: Crossing, relation: Compare, unknown: str, answers: Answers) -> Crossing:
+def _existing(found: Crossing, relation: Compare, difference: Tree, unknown: str, answers: Answers) -> Crossing:
     """The crossings at which every quantity of the equation exists: beyond the load that a queue can bear there are none."""
-    known, case = answers.case.theory, answers.case
-    demanding = any(inner in QUANTITIES and QUANTITIES[inner].exists for name in names(relation) for inner in known.ancestry(name))
-    if not demanding or not found.values:
+    if not found.values or not list(_demands(relation, answers)):
         return found
-    difference = build.sub(relation.left, relation.right)
+    case, sides = answers.case, build.sub(relation.left, relation.right)
 
-    def gap(point: Fraction) -> Fraction | None:
+    def gap(_: Tree, at: dict[str, Fraction]) -> Fraction:
+        return Fraction(case.changed(at).evaluate(sides))
+
+    def exists(point: Fraction) -> bool:
         try:
-            return Fraction(case.changed({unknown: point}).evaluate(difference))
+            gap(sides, {unknown: point})
         except NoValue:
-            return None
+            return False
+        return True
 
-    kept = tuple(value for value in found.values if gap(value) is not None)
+    counted = case.theory.symbol(unknown).counted  # between whole numbers a sum has no value
+    kept = tuple(value for value in found.values if exists(value) or (counted and exists(Fraction(math.ceil(value)))))
     branches = tuple(branch for branch in found.branches if branch.value is None or branch.value in kept or not branch.holds)
-    before = gap((found.domain[0] + found.values[0]) / 2)
-    verdict = found.verdict if kept or not before else "lhs_above" if before > 0 else "lhs_below"
-    return replace(found, verdict=verdict, values=kept, branches=branches)
+    if kept:
+        return replace(found, values=kept, branches=branches)
+    return replace(scan(difference, unknown, gap, *found.domain), branches=branches)  # which side is larger where both exist
+
+
+def _demands(relation: Compare, answers: Answers) -> Iterator[Compare]:
+    """The conditions under which the quantities of an equation have values, each once."""
+    known = answers.case.theory
+    for inner in sorted({inner for name in names(relation) for inner in known.ancestry(name)} - set(answers.case.given)):
+        for condition, _ in QUANTITIES[inner].exists if inner in QUANTITIES else ():
+            yield parse(condition)  # type: ignore[misc]
 
 
 def _cancelled(found: Crossing, answers: Answers) -> Crossing | None:
@@ -106,19 +121,14 @@ def _cancelled(found: Crossing, answers: Answers) -> Crossing | None:
         if branch.closed_form is None:
             continue
         try:
-            value = Fraction(case.evaluate(quotients.fraction(case.theory.expand(branch.closed_form, given=_given_formulas(answers)))))
-            holds = value > 0 and all(case.evaluate(case.theory.expand(c.tree, given=_given_formulas(answers))) for c in branch.conditions)
+            value = Fraction(case.evaluate(quotients.fraction(case.expanded(branch.closed_form))))
+            holds = value > 0 and all(case.evaluate(case.expanded(c.tree)) for c in branch.conditions)
         except NoValue:
             continue
         if holds:
             settled = replace(branch, value=value, holds=True, conditions=tuple(replace(c, holds=True) for c in branch.conditions))
             return Crossing("crosses", CLOSED, (settled,), (value,), found.domain)
     return None
-
-
-def _given_formulas(answers: Answers) -> dict[str, Tree]:
-    """What stands for a given name when definitions are put in: its formula, or itself where it is a number."""
-    return {name: Name(name) if isinstance(tree, Num) else tree for name, tree in answers.case.given.items()}
 
 
 def _ends(unknown: str) -> tuple[str | None, str | None]:
@@ -147,8 +157,9 @@ def _without_numbers(relation: Compare, unknown: str, answers: Answers, equation
     lhs, rhs = (opened(side, unknown, answers, kept, symbolic=True) for side in (relation.left, relation.right))
     if lhs != rhs and not (mentions(lhs, unknown) or mentions(rhs, unknown)):
         raise InputError(Problem(equation[:SHOWN], f"{unknown} does not occur in it under these assumptions, and {missing} is missing for a verdict"))
+    demands = dict.fromkeys(opened(condition, unknown, answers, symbolic=True) for condition in _demands(relation, answers))
     try:
-        return symbolic(build.sub(lhs, rhs), unknown, _within(unknown, answers))
+        return symbolic(build.sub(lhs, rhs), unknown, (*demands, *_within(unknown, answers)))  # type: ignore[arg-type]
     except NotRational as error:
         drawn = answers.case.theory.knows("expert_weight_bytes") and answers.case.theory.assumptions["experts"] == "expected"
         hint = "`--assume experts=all`, every expert read, has one" if "exponent" in str(error) and drawn else ""
@@ -212,7 +223,7 @@ def _unknown(equation: str, asked: str | None, known: Theory) -> str:
     return unknown
 
 
-def _check(relation: Compare, answers: Answers, equation: str) -> None:
+def _check(relation: Compare, unknown: str | None, answers: Answers, equation: str) -> None:
     """Every name known and a number, both sides of one dimension."""
     known = answers.case.theory
     for name in _all_names(relation):
@@ -220,11 +231,12 @@ def _check(relation: Compare, answers: Answers, equation: str) -> None:
             raise InputError(Problem(equation[:SHOWN], f"unknown name {name!r}", hint=_nearest(name, known)))
         if isinstance(known.definition(name), (Compare, Largest)):
             raise InputError(Problem(equation[:SHOWN], f"{name} is a truth or a label, not a number"))
-        for inner in sorted(known.ancestry(name) - set(answers.case.given)):
+        for inner in sorted(known.ancestry(name) - {unknown, *answers.case.given}):
             if why := known.not_closed(inner):
                 raise InputError(Problem(equation[:SHOWN], f"{inner} has {why}", hint=f"--set {inner}='…' gives it a value"))
     try:
         dimension.dimension(relation, known.dimension)
+        dimension.check_counts(relation, known.dimension, known.is_share)
     except dimension.DimensionError as error:
         message, hint = split_hint(str(error))
         raise InputError(Problem(equation[:SHOWN], message, hint=hint)) from None
@@ -242,9 +254,10 @@ def _all_names(tree: Tree) -> Iterator[str]:
             yield from (key for key, _ in node.changes)
 
 
-def _check_occurs(relation: Compare, unknown: str, known: Theory, equation: str) -> None:
-    """The unknown has to occur under some assumptions; that it does not matter under these is an answer."""
-    if relation.left == relation.right or any(known.depends(name, unknown) for name in names(relation)):
+def _check_occurs(relation: Compare, unknown: str, answers: Answers, equation: str) -> None:
+    """The unknown has to occur under some assumptions, or in what is given; that it does not matter under these is an answer."""
+    known = answers.case.theory
+    if relation.left == relation.right or any(known.depends(name, unknown) or unknown in answers.case.leads_to(name) for name in names(relation)):
         return
     if any(theory(known.architecture, assume()).depends(name, unknown) for name in names(relation)):
         return

@@ -59,6 +59,7 @@ class Crossing:
         branches: candidate closed forms with their conditions.
         values: every crossing in the domain, in order.
         more: whether the crossings go on beyond those listed, as those of a rounded formula can.
+        searched: the first and the last point at which a scan compared the sides; None where the answer is exact.
     """
 
     verdict: str
@@ -67,6 +68,7 @@ class Crossing:
     values: tuple[Fraction, ...] = ()
     domain: tuple[Fraction, Fraction | None] = (Fraction(0), None)
     more: bool = False
+    searched: tuple[Fraction, Fraction] | None = None
 
     @property
     def value(self) -> Fraction | None:

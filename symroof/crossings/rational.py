@@ -54,7 +54,12 @@ def rational(tree: Tree, x: str) -> tuple[Polynomial, Polynomial]:
             over, under = (over, under) if power > 0 else (under, over)
             return _repeated(over, abs(int(power))), _repeated(under, abs(int(power)))
         case Total(body, index, first, last):
-            return rational(closed_sum(body, index, first, last), x)
+            try:
+                return rational(closed_sum(body, index, first, last), x)
+            except NotRational:
+                if mentions(first, x) or mentions(last, x):
+                    raise
+                return _summed(body, index, first, last, x)
         case Call(function, _):
             raise NotRational(f"the unknown stands under {function}()")
     raise NotRational("the unknown stands in an exponent")
@@ -69,6 +74,18 @@ def _fraction(tree: Tree) -> tuple[Tree, Tree]:
     whole = build.div(build.mul(*above), build.mul(*(factor for factor in below if not isinstance(factor, Num))))
     over, under = (whole.over, whole.under) if isinstance(whole, Div) else (whole, ONE)
     return build.div(over, build.mul(*numbers)) if numbers else over, under
+
+
+def _summed(body: Tree, index: str, first: Tree, last: Tree, x: str) -> tuple[Polynomial, Polynomial]:
+    """A sum whose number of terms ``x`` does not move, power by power: its coefficients are sums that need no closed form.
+
+    Raises:
+        NotRational: the terms stand over denominators that ``x`` moves.
+    """
+    over, under = rational(body, x)
+    if set(under) != {0}:
+        raise NotRational("a sum of terms over different denominators")
+    return _kept({power: build.total(build.div(c, under[0]), index, first, last) for power, c in over.items()}), {0: ONE}
 
 
 def closed_sum(body: Tree, index: str, first: Tree, last: Tree) -> Tree:

@@ -15,8 +15,6 @@ LEAST, MOST = Fraction(1, 10**15), Fraction(10**24)
 PER_DECADE = 8
 HALVINGS = 110
 """Enough to bring a bracket of a grid's step to 30 digits."""
-LARGEST_COUNT = 10**6
-"""The most steps a sum is taken over while its number is sought."""
 NEAR, POLE_GROWTH = Fraction(1, 10**12), 10**4
 """How near a change of side is looked at, and how much larger the difference must be there for it to be a pole."""
 GOLDEN = Fraction(618034, 10**6)
@@ -48,11 +46,14 @@ def scan(difference: Tree, x: str, evaluate: Callable[[Tree, dict[str, Fraction]
     found = [(point, g) for point in grid(low, high, whole) if (g := gap(point)) is not None]
     if not found:
         raise NoValue("the equation has no value anywhere on the axis")
+    searched = (found[0][0], found[-1][0])
     if all(g == 0 for _, g in found):
-        return Crossing("identical", NUMERIC, domain=(low, high))
+        return Crossing("identical", NUMERIC, domain=(low, high), searched=searched)
     if not whole:
         found = sorted([*found, *dips(gap, found)])
     values = [found[0][0]] if found[0][1] == 0 else []
+    if whole and low == 0:
+        values += _below_one(gap, found[0])
     for (a, before), (b, after) in pairwise(found):
         if after == 0:
             values.append(b)
@@ -61,8 +62,14 @@ def scan(difference: Tree, x: str, evaluate: Callable[[Tree, dict[str, Fraction]
             if whole or not _pole(gap, root, max(abs(before), abs(after))):
                 values.append(root)
     if values:
-        return Crossing("crosses", NUMERIC, (), tuple(_apart(found, values)), (low, high))
-    return Crossing("lhs_above" if found[0][1] > 0 else "lhs_below", NUMERIC, domain=(low, high))
+        return Crossing("crosses", NUMERIC, (), tuple(_apart(found, values)), (low, high), searched=searched)
+    return Crossing("lhs_above" if found[0][1] > 0 else "lhs_below", NUMERIC, domain=(low, high), searched=searched)
+
+
+def _below_one(gap: Gap, first: tuple[Fraction, Fraction]) -> list[Fraction]:
+    """The crossing below one of something counted: the share of the first step after which the sides have changed over."""
+    none, one = gap(Fraction(0)), first[1]
+    return [none / (none - one)] if first[0] == 1 and none is not None and none * one < 0 else []
 
 
 def _apart(found: list[tuple[Fraction, Fraction]], values: list[Fraction]) -> list[Fraction]:
@@ -76,7 +83,7 @@ def _apart(found: list[tuple[Fraction, Fraction]], values: list[Fraction]) -> li
 def grid(low: Fraction, high: Fraction | None, whole: bool) -> list[Fraction]:
     """Points to look at: evenly spaced in their logarithm, the ends of a bounded axis among them."""
     start = Fraction(1) if whole else max(low, LEAST)
-    end = min(high or MOST, Fraction(LARGEST_COUNT)) if whole else high or MOST
+    end = high or MOST
     steps = max(2, round(PER_DECADE * (_digits(end) - _digits(start))))
     ratio = (float(end) / float(start)) ** (1 / steps)
     inside = [Fraction(float(start) * ratio**i) for i in range(1, steps)]

@@ -5,19 +5,17 @@ Symbols are positive; beyond that nothing is known of them, so existence depends
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from fractions import Fraction
 from itertools import islice
-from typing import Any
 
 from symroof.crossings.arms import beats, decided, ends, innermost
-from symroof.crossings.closed import Form, closed_forms, plain_sign, plainly_positive
+from symroof.crossings.closed import Form, closed_forms, known_sign, plain_sign, plainly_positive
 from symroof.crossings.crossing import CLOSED, Branch, Condition, Crossing
 from symroof.crossings.inverse import hidden_exponent, replaced, whole_name
 from symroof.crossings.rational import NotRational, Polynomial, factored, rational, shared_factors_out
 from symroof.formula import build
-from symroof.formula.evaluate import NoValue, evaluate
+from symroof.formula.compare import same
 from symroof.formula.tree import ZERO, Compare, Name, Pow, Tree, substitute
 
 MOST_BRANCHES = 32
@@ -40,16 +38,33 @@ def symbolic(difference: Tree, x: str, within: tuple[Compare, ...] = ()) -> Cros
         return Crossing("identical", CLOSED)
     chosen = list(islice(arms(difference, x), MOST_BRANCHES + 1))
     try:
-        found = [_numerator(arm, x) for arm, _ in chosen[:MOST_BRANCHES]]
+        quotients = [(held, *_quotient(arm, x)) for arm, held in chosen[:MOST_BRANCHES]]
     except NotRational:
         if (power := hidden_exponent(difference, x)) is None:
             raise
         return _through_power(difference, power, x, within)
-    if not any(over for over, _ in found):
+    found = [(held, over, under) for held, over, under in quotients if under]
+    if not found:
+        raise NotRational("it divides by zero, whatever the symbols")
+    if not any(over for _, over, _ in found):
         return Crossing("identical", CLOSED)
-    branches = [branch for (_, held), (over, under) in zip(chosen, found, strict=False) for branch in _branches(over, (*held, *_off_zero(under, x), *within))]
+    branches = [branch for held, over, under in found for branch in _branches(over, (*held, *_off_zero(under, x), *within))]
+    more = len(chosen) > MOST_BRANCHES or any(_degree(over) > 2 for _, over, _ in found)
+    if not branches and not more and (sides := {_side(over, under) for _, over, under in found}) in ({1}, {-1}):
+        return Crossing("lhs_above" if sides == {1} else "lhs_below", CLOSED)
     unconditional = any(not branch.conditions for branch in branches)
-    return Crossing("crosses" if unconditional else "conditional", CLOSED, tuple(branches), more=len(chosen) > MOST_BRANCHES)
+    return Crossing("crosses" if unconditional else "conditional", CLOSED, tuple(branches), more=more)
+
+
+def _degree(over: Polynomial) -> int:
+    """The degree of a polynomial once what all its powers share is taken out: the unknown is positive."""
+    return max(over, default=0) - min(over, default=0)
+
+
+def _side(over: Polynomial, under: Polynomial) -> int:
+    """The sign of a quotient without roots; 0 where the shapes of its coefficients do not tell it."""
+    signs = {plain_sign(c) for c in over.values()}
+    return signs.pop() if len(signs) == 1 and all(plainly_positive(c) for c in under.values()) else 0
 
 
 def _through_power(difference: Tree, power: Pow, x: str, within: tuple[Compare, ...]) -> Crossing:
@@ -72,22 +87,46 @@ def arms(tree: Tree, x: str, held: tuple[Compare, ...] = ()) -> Iterator[tuple[T
         yield tree, held
         return
     sides = ends(tree, node)
+    leads = {_lead(condition) for condition in held}
     for winner in node.args:
-        wins = tuple(beats(node, substitute(winner, end), substitute(other, end)) for other in node.args if other != winner for end in sides)
-        yield from arms(decided(tree, node, winner), x, (*held, *wins))
+        duels = [beats(node, substitute(winner, end), substitute(other, end)) for other in node.args if other != winner for end in sides]
+        if any(known_sign(_lead(duel)) == -1 or _lead(_turned(duel)) in leads for duel in duels):
+            continue  # it loses by its shape, or to what has won elsewhere in the formula
+        open_ = (duel for duel in duels if known_sign(_lead(duel)) is None and _lead(duel) not in leads)
+        yield from arms(decided(tree, node, winner), x, (*held, *open_))
 
 
-def _numerator(tree: Tree, x: str) -> tuple[Polynomial, Polynomial]:
+def _lead(duel: Compare) -> Tree:
+    """What the winner of two arms has more, or in a minimum less, than the other: not negative where it wins."""
+    return build.sub(duel.left, duel.right) if duel.operator == ">=" else build.sub(duel.right, duel.left)
+
+
+def _turned(duel: Compare) -> Compare:
+    return Compare(duel.operator, duel.right, duel.left)
+
+
+def _quotient(tree: Tree, x: str) -> tuple[Polynomial, Polynomial]:
     """Numerator and denominator of a choice of arms, without coefficients that come to zero whatever the symbols."""
     over, under = rational(tree, x)
-    return {power: c for power, c in factored(shared_factors_out(over)).items() if not vanishes(c)}, under
+    return _without_zeros(factored(shared_factors_out(over))), under if _without_zeros(under) else {}
+
+
+def _without_zeros(p: Polynomial) -> Polynomial:
+    return {power: c for power, c in p.items() if not vanishes(c)}
 
 
 def _branches(over: Polynomial, held: tuple[Compare, ...]) -> list[Branch]:
     """The closed forms of one choice of arms; none where the unknown drops out or the degree is too high."""
-    if max(over, default=0) - min(over, default=0) not in (1, 2):
+    if _degree(over) not in (1, 2):
         return []
-    return [_branch(form, held) for form in closed_forms(over, plain_sign)]
+    forms = closed_forms(over, plain_sign)
+    return [_branch(form, held) for form in forms if not any(_fails(condition) for condition in form.conditions)]
+
+
+def _fails(condition: Compare) -> bool:
+    """Whether a condition ``>`` or ``>=`` fails by its shape, all symbols being positive."""
+    sign = known_sign(build.sub(condition.left, condition.right))
+    return sign == -1 or (sign == 0 and condition.operator == ">")
 
 
 def _off_zero(under: Polynomial, x: str) -> tuple[Compare, ...]:
@@ -98,27 +137,14 @@ def _off_zero(under: Polynomial, x: str) -> tuple[Compare, ...]:
     return (Compare(">", build.power(whole, build.number(2)), ZERO),)
 
 
-class _Drawn(dict[str, Fraction]):
-    """A whole number for every name (sums end at whole ones): the same one each time it is asked for."""
-
-    def value(self, name: str) -> Fraction:
-        return self.setdefault(name, Fraction(len(self) * len(self) + len(self) + 3))
-
-    def at(self, name: str, changes: Mapping[str, Any]) -> Any:
-        raise NoValue(name)
-
-
 def vanishes(tree: Tree) -> bool:
-    """Whether a formula is zero whatever its symbols, seen by putting unrelated numbers in.
+    """Whether a formula is zero whatever its symbols: by its polynomial, or where it has none at every one of many random points.
 
     >>> from symroof.formula.parse import parse
     >>> vanishes(parse("a*(b + c) - b*a - c*a")), vanishes(parse("a*b - c"))
     (True, False)
     """
-    try:
-        return bool(evaluate(tree, _Drawn()) == 0)
-    except NoValue:
-        return False
+    return same(tree, ZERO)
 
 
 def _branch(form: Form, held: tuple[Compare, ...]) -> Branch:

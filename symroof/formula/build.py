@@ -33,7 +33,7 @@ def neg(arg: Tree) -> Tree:
 
 
 def split(term: Tree) -> tuple[Fraction | int, Tree]:
-    """A term as (rational coefficient, rest): ``-2*x`` is ``(-2, x)``."""
+    """A term as (rational coefficient, rest): ``-2*x`` is ``(-2, x)``, ``x/2`` is ``(1/2, x)``."""
     match term:
         case Neg(arg):
             coefficient, rest = split(arg)
@@ -42,6 +42,9 @@ def split(term: Tree) -> tuple[Fraction | int, Tree]:
             return value, Num(ONE.value, dimension)
         case Mul((Num(value, dimension), *rest)) if not dimension:
             return value, rest[0] if len(rest) == 1 else Mul(tuple(rest))
+        case Div(over, Num(value, dimension)) if value and not dimension:
+            coefficient, rest = split(over)
+            return Fraction(coefficient) / value, rest
     return 1, term
 
 
@@ -229,7 +232,7 @@ def _cancelled(over: Tree, under: Tree) -> Tree:
     numerator, denominator = mul(*above) if above else ONE, mul(*below) if below else ONE
     if denominator == ONE:
         return numerator
-    if isinstance(numerator, Num) and isinstance(denominator, Num):
+    if isinstance(numerator, Num) and isinstance(denominator, Num) and denominator.value:
         return div(numerator, denominator)
     return Div(numerator, denominator)
 

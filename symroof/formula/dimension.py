@@ -1,7 +1,8 @@
 """The dimension of a formula, by walking it: ``byte + FLOP`` is an error, not a number.
 
 Strict dimensions (byte, FLOP, s, USD, J) must agree in sums, ``max``, ``min`` and comparisons; counted things (tokens,
-requests, parameters, devices) may be added to each other. See :mod:`symroof.units`.
+requests, parameters, devices) may be added to each other, and in equations they meet each other but no plain share.
+See :mod:`symroof.units`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from symroof.formula.text import text
-from symroof.formula.tree import ZERO, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree
+from symroof.formula.tree import ZERO, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, children, names, walk
 from symroof.units import PLAIN, Dimension, combine, describe, strict, with_usual_unit
 
 
@@ -116,3 +117,52 @@ def check(tree: Tree, declared: Dimension, of: Callable[[str], Dimension], name:
     got = dimension(tree, of)
     if got != strict(declared):
         raise DimensionError(f"{name} is declared as {describe(strict(declared))} but {text(tree)} is {describe(got)}")
+
+
+def check_counts(tree: Tree, of: Callable[[str], Dimension], is_share: Callable[[str], bool]) -> None:
+    """Raise where what is counted (tokens, requests, devices) is added to a plain share or compared with one.
+
+    A share here is what ``is_share`` names and what is made of such names and numbers alone; a bare number, a number of
+    layers and a quotient of two times are no shares: they may be counts.
+
+    >>> from symroof.formula.parse import parse
+    >>> from symroof.units import parse_unit
+    >>> of = lambda name: parse_unit({"batch": "request", "prompt": "token"}.get(name, "")).dimension
+    >>> for equation in ("batch = prompt", "batch = 8", "prompt/batch = 8", "batch = n_layers", "batch = 1 - mfu"):
+    ...     check_counts(parse(equation), of, lambda name: name == "mfu")
+    Traceback (most recent call last):
+        ...
+    symroof.formula.dimension.DimensionError: batch is request but 1 - mfu is a plain share
+    """
+    for node in walk(tree):
+        if isinstance(node, (Add, Call, Compare)):
+            parts = children(node)
+            counted = next((part for part in parts if sum(exponent for _, exponent in _counted(part, of))), None)
+            share = next((part for part in parts if _is_share(part, is_share)), None)
+            if counted is not None and share is not None:
+                raise DimensionError(f"{text(counted)} is {describe(_counted(counted, of))} but {text(share)} is a plain share")
+
+
+def _is_share(tree: Tree, is_share: Callable[[str], bool]) -> bool:
+    found = names(tree)
+    return bool(found) and all(map(is_share, found))
+
+
+def _counted(tree: Tree, of: Callable[[str], Dimension]) -> Dimension:
+    """What a formula without strict dimensions counts: the first of its terms that counts something says what."""
+    match tree:
+        case Num(_, unit):
+            return unit
+        case Name(name) | At(name, _):
+            return of(name)
+        case Neg(arg) | Total(arg, _, _, _):
+            return _counted(arg, of)
+        case Add(parts) | Call(_, parts):
+            return next((found for part in parts if (found := _counted(part, of))), PLAIN)
+        case Mul(parts):
+            return combine(*((_counted(part, of), 1) for part in parts))
+        case Div(over, under):
+            return combine((_counted(over, of), 1), (_counted(under, of), -1))
+        case Pow(base, Num(exponent)):
+            return combine((_counted(base, of), exponent))
+    return PLAIN

@@ -31,7 +31,6 @@ class Builder:
     case: Case
     inputs: tuple[str, ...]
     _memo: dict[tuple[str, tuple[tuple[str, object], ...]], Polynomial] = field(default_factory=dict)
-    _cases: dict[frozenset[str], Case] = field(default_factory=dict)
     _moves: dict[tuple[str, frozenset[str]], bool] = field(default_factory=dict)
     _indices: int = 0
 
@@ -49,7 +48,7 @@ class Builder:
         changes = {key: power_of(key) for key in self.inputs}
         if name in changes:
             return changes[name]
-        tree = self._formula(name, frozenset(changes))
+        tree = self.case.formula(name, changes)
         if not isinstance(tree, Compare | Largest):
             return self._complete(self._name(name, changes))
         if not self._moving(name, frozenset(changes)):
@@ -69,7 +68,7 @@ class Builder:
             return self._still(name)
         mine = tuple((key, tuple(sorted(changes[key].items()))) for key in sorted(keys) if self._moving(name, frozenset((key,))))
         if (name, mine) not in self._memo:
-            self._memo[name, mine] = self._guarded(name, self._tree(self._formula(name, keys), changes), changes)
+            self._memo[name, mine] = self._guarded(name, self._tree(self.case.formula(name, keys), changes), changes)
         return self._memo[name, mine]
 
     def _still(self, name: str) -> Polynomial:
@@ -94,12 +93,6 @@ class Builder:
             value = self.graph.operation("guard", value, self._compare(tree, changes))
         return value
 
-    def _formula(self, name: str, changed: frozenset[str]) -> Tree:
-        """What stands for a name where some names are changed."""
-        if changed not in self._cases:
-            self._cases[changed] = self.case.changed(dict.fromkeys(sorted(changed), Fraction(1)))
-        return self._cases[changed].formula(name)
-
     def _moving(self, name: str, keys: frozenset[str]) -> bool:
         """Whether a name depends on one of the changed ones here."""
         if name in keys:
@@ -111,7 +104,7 @@ class Builder:
 
     def _speaks_of(self, name: str, keys: frozenset[str]) -> tuple[str, ...]:
         try:
-            formula = self._formula(name, keys)
+            formula = self.case.formula(name, keys)
         except NoValue:
             return ()
         quantity = QUANTITIES.get(name)

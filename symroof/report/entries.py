@@ -66,7 +66,13 @@ def entry(name: str, assume_family: str | None = None) -> Entry:
 def _declared(name: str) -> Entry | None:
     if name in THRESHOLDS:
         t = THRESHOLDS[name]
-        facts = [["equation", t.equation], ["solved for", t.unknown], ["meaning", t.means], ["never, because", t.never]]
+        facts = [
+            ["equation", t.equation],
+            ["solved for", t.unknown],
+            ["meaning", t.means],
+            ["never, left side below", t.below],
+            ["never, left side above", t.above],
+        ]
         parts = theory().parts(t.step)
         return Entry("threshold", t.name, facts + ([["of one operator", ", ".join(f"{t.name}.{part}" for part in parts)]] if parts else []))
     if name in SWITCHES:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -12,9 +12,9 @@ from symroof.formula import build
 from symroof.formula.dual import Dual
 from symroof.formula.evaluate import NotGiven, NoValue, evaluate
 from symroof.formula.parse import parse
-from symroof.formula.tree import Name, Num, Tree, mentions, names, substitute
+from symroof.formula.tree import Name, Num, Tree, inline, mentions, names, substitute
 from symroof.theory.devices import whole_of
-from symroof.theory.layout import FREE, layout
+from symroof.theory.layout import FREE, SHAPING, layout
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, base_name
 from symroof.theory.theory import Theory, UnknownName, theory
@@ -70,6 +70,7 @@ class Case:
     _memo: dict[str, Any] = field(default_factory=dict)
     _open: set[str] = field(default_factory=set)
     _moving: dict[str, Case] = field(default_factory=dict)
+    _laid: dict[frozenset[str], Theory] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         needed = layout(self.theory.architecture, self._plain)
@@ -128,16 +129,20 @@ class Case:
             if not evaluate(parse(condition), self):
                 raise NoValue(reason)
 
-    def formula(self, name: str) -> Tree:
-        """What stands for a name here: the given value, its definition, or its default."""
+    def formula(self, name: str, changed: Collection[str] = ()) -> Tree:
+        """What stands for a name here: the given value, its definition, or its default.
+
+        ``changed`` names have values from elsewhere (an unknown, the inputs of an array function, a quantity at changed
+        inputs), so nothing stands in for them.
+        """
         if name in self.given:
             return self.given[name]
-        definition = self._even_share(name) or self.theory.definition(name)
+        definition = self._definition(name, changed)
         if definition is not None:
             whole = base_name(name)
-            if whole != name and (whole in self.given or whole in self.numbers):
+            if whole != name and (whole in self.given or whole in self.numbers or whole in changed):
                 return self._part(whole, definition)
-            return self._complete(name, definition)
+            return self._complete(name, definition, changed)
         default = default_of(name)
         if default is None:
             self.theory.symbol(name)
@@ -146,35 +151,63 @@ class Case:
             raise Missing(name)
         return default
 
-    def stands_for(self, name: str, complete: bool = True) -> Tree:
+    def stands_for(self, name: str, complete: bool = True, changed: Collection[str] = ()) -> Tree:
         """What stands for a name here, or the name itself where nothing does.
 
         With ``complete`` off, a definition is itself: no input it can do without is put as what stands in for it.
         """
         try:
-            definition = self.theory.definition(name)
-            return self.formula(name) if complete or definition is None or name in self.given else definition
+            definition = self._definition(name, changed)
+            return self.formula(name, changed) if complete or definition is None or name in self.given else definition
         except (NotGiven, UnknownName):
             return Name(name)
 
-    def _even_share(self, name: str) -> Tree | None:
-        """What a device has of a total that is given: an even share, as nothing says who holds what of it."""
-        whole = whole_of(name)
-        if whole is None or self.theory.layout.single or not (whole in self.given or whole in self.numbers):
-            return None
-        return None if mentions(self.theory.definitions[name], whole) else build.div(Name(whole), self.theory.layout.devices())
+    def explains(self, name: str) -> Tree:
+        """The formula behind a name for people: an input that a case does without is left out only of what then has a value."""
+        return self.stands_for(name, complete=self.known(name))
+
+    def expanded(self, tree: Tree) -> Tree:
+        """A formula over inputs: definitions and given formulas put in for names; what is given as a number keeps its name."""
+
+        def formula(name: str, changed: frozenset[str]) -> Tree:
+            if name in self.given:
+                return Name(name) if not names(self.given[name]) else self.given[name]
+            if self.theory.definition(name) is None:
+                return Name(name)
+            return self.stands_for(name, complete=complete, changed=changed)
+
+        complete = all(map(self.known, names(tree)))
+        return inline(tree, formula)
+
+    def _definition(self, name: str, changed: Collection[str]) -> Tree | None:
+        """The definition of a name; what a device has of a total that is given is an even share: nothing says who holds what."""
+        known = self._laid_out(frozenset(changed))
+        definition, whole = known.definition(name), whole_of(name)
+        if whole is None or known.layout.single or not (whole in self.given or whole in self.numbers or whole in changed):
+            return definition
+        return definition if definition is None or mentions(definition, whole) else build.div(Name(whole), known.layout.devices())
+
+    def _laid_out(self, changed: frozenset[str]) -> Theory:
+        """The theory where some names may be any number: a degree among them is no longer known to be one."""
+        shaping = changed & SHAPING
+        if not shaping or shaping <= self.free:
+            return self.theory
+        if shaping not in self._laid:
+            self._laid[shaping] = Case(self.theory, self.given, self.numbers, self.free | shaping).theory
+        return self._laid[shaping]
 
     def _part(self, whole: str, definition: Tree) -> Tree:
         """The part of one kind of layer of a total that is given: split as the definitions split it."""
         derived = self.theory.definitions[whole]
-        return build.mul(Name(whole), build.div(definition, substitute(derived, {n: self.theory.definitions[n] for n in names(derived)})))
+        parts = {part: self.theory.definitions[part] for part in names(derived) if base_name(part) == whole and part in self.theory.definitions}
+        return build.mul(Name(whole), build.div(definition, substitute(derived, parts)))
 
-    def _complete(self, name: str, definition: Tree) -> Tree:
-        """A definition with stand-ins for the inputs it can do without, where nobody gave them."""
+    def _complete(self, name: str, definition: Tree, changed: Collection[str]) -> Tree:
+        """A definition with stand-ins for the inputs it can do without, where they have no value of their own."""
         quantity = QUANTITIES.get(name)
         if quantity is None or not quantity.absent:
             return definition
-        return _stood_in(definition, tuple((key, text) for key, text in quantity.absent if not self.chosen(key)))
+        return _stood_in(definition, tuple((key, text) for key, text in quantity.absent if key not in changed and not self.chosen(key)))
 
     def chosen(self, name: str) -> bool:
         """Whether a name is given or defined: it does not stand at a default."""

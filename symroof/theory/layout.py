@@ -26,6 +26,9 @@ DEGREES = ("tp", "pp", "attention_dp", "ep", "dp")
 FREE = "free"
 """The value of a degree that is an unknown or a formula: it may be any number."""
 
+SHAPING = frozenset({*DEGREES, "node_devices"})
+"""Names whose values shape the formulas of a device."""
+
 SYMBOLIC = 0
 """``pp`` that is no number."""
 

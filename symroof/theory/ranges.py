@@ -145,7 +145,7 @@ class Ranges:
         if (name, by) not in self._memo:
             self._memo[name, by] = 0  # a cycle does not move itself
             with contextlib.suppress(Missing):
-                self._memo[name, by] = self.direction(self.case.formula(name), by)
+                self._memo[name, by] = self.direction(self.case.formula(name, self.box), by)
         return self._memo[name, by]
 
     def _apart(self, name: str, by: str) -> bool:
@@ -191,7 +191,7 @@ class Ranges:
     def _rest(self, part: Tree, whole: Tree) -> Tree | None:
         """What a sum holds beside a part of it: ``b`` of ``a + b``, whether written out or behind a name."""
         if isinstance(whole, Name) and self.case.has(whole.name):
-            whole = self.case.formula(whole.name)
+            whole = self.case.formula(whole.name, self.box)
         if isinstance(whole, Add) and part in whole.terms and len(whole.terms) == 2:
             return next(term for term in whole.terms if term != part)
         return None
@@ -241,7 +241,7 @@ class Ranges:
         if name in self.box or name in self.case.numbers:
             return self.box.get(name, (0, 0))[0] >= 0 if name in self.box else self.case.numbers[name] >= 0
         try:
-            return self.nonnegative(self.case.formula(name))
+            return self.nonnegative(self.case.formula(name, self.box))
         except NoValue:
             return True
 

@@ -85,6 +85,10 @@ class Theory:
     def dimension(self, name: str) -> Dimension:
         return PLAIN if name == STEP_INDEX.name else self.symbol(name).dimension
 
+    def is_share(self, name: str) -> bool:
+        """Whether a name is a plain ratio: a number without unit that counts nothing."""
+        return name != STEP_INDEX.name and not self.symbol(name).unit and not self.symbol(name).counted
+
     def definition(self, name: str) -> Tree | None:
         """The formula of a quantity, or of the part of it that one operator makes, or None where the name is an input."""
         found = self.definitions.get(name)

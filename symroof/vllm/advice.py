@@ -114,7 +114,7 @@ def _solved(study: Study, name: str, unknown: str, means: str = "") -> Limit | N
     whole = None if value is None else math.floor(value)
     if whole is None and found.kind == "limit" and found.verdict == "lhs_above":
         whole = 0  # above the limit from the first on
-    told = THRESHOLDS[name].never if name in THRESHOLDS and whole is None else found.reason
+    told = (THRESHOLDS[name].never(found.verdict) if name in THRESHOLDS and whole is None else "") or found.reason
     return Limit(name, whole, found, means or told)
 
 

@@ -149,3 +149,22 @@ def test_a_staircase_against_its_own_values(n):
     if n > 1:
         assert solved(f"ceil(x/b) - {n} + 1/2").value == 16 * (ceil(n - 0.5) - 1)
     assert solved(f"floor(x/b) - {n} + 1/2").value == 16 * (floor(n - 0.5) + 1)
+
+
+def test_a_sum_without_end_is_searched_far_out():
+    """Three a step up to the fifth, then fifteen: 45 after five steps, so a billion takes 5 + (10^9 - 45)/15 more."""
+    found = solved("sum(a*min(j, 5), j, 1, x) - 10^9")
+    assert found.values == (5 + ceil(Fraction(10**9 - 45, 15)),)
+    never = solved("sum(a*min(j, 5), j, 1, x) + 1")
+    assert (never.verdict, never.searched) == ("lhs_above", (1, 10**24))
+
+
+def test_a_crossing_within_the_first_step_of_a_sum():
+    """The first of the steps is 15 long: the sides change over after 2/15 of it."""
+    assert solved("sum(a*max(j, 5), j, 1, x) - 2").values == (Fraction(2, 15),)
+
+
+def test_an_unknown_beside_a_sum_without_closed_form():
+    """Steps of 1 + x, 1 + x, 2 + x and 2 + x (a step takes a whole block of two): 6 + 4*x is 10 where x is 1."""
+    found = solved("sum(ceil(j/2) + x, j, 1, 4) - 10")
+    assert (found.method, found.values) == ("closed_form", (1,))
