@@ -139,6 +139,11 @@ class Answers:
             return self
         return Answers(replace(self.binding, assumptions=assumptions.replaced(**switches)))
 
+    def freed(self, names: Collection[str]) -> Answers:
+        """The same case where some names may be any number."""
+        case = self.case.freed(names)
+        return self if case is self.case else Answers(self.binding, moved=case)
+
     @property
     def targets(self) -> dict[str, Fraction]:
         """The limits of this case by metric."""

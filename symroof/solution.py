@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -14,14 +15,16 @@ from symroof.formula import build
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
 from symroof.formula.text import text
-from symroof.formula.tree import At, Compare, Name, Tree
+from symroof.formula.tree import At, Compare, Name, Num, Tree
 from symroof.opening import opened
 from symroof.results import DOES_NOT_FIT, Answers, plural
 from symroof.theory.steps import STEPS
-from symroof.theory.symbols import Symbol
+from symroof.theory.symbols import Symbol, base_name
 from symroof.theory.thresholds import Threshold
 from symroof.units import format_quantity
 
+MOST_DEGREES = 1024
+"""How many numbers of devices beyond a crossing are tried."""
 LIMIT, REACH = "limit", "reach"
 CLOSE = Fraction(1, 10**20)
 """How near a crossing, known to 40 digits, lies to a whole number that it is."""
@@ -132,9 +135,17 @@ class Solution:
         before = self.before(value)
         if not before:
             return whole(value, self.kind)
+        if self.unknown == "tp":
+            return next((n for n in self._degrees(max(up, 1)) if self.side(n) in (-before, 0)), max(up, 1))
         if self.kind == LIMIT:
             return next((n for n in (down, down - 1) if n < 1 or self.side(n) in (before, 0)), down)
         return next((n for n in (up, up + 1) if n >= 1 and self.side(n) in (-before, 0)), max(up, 1))
+
+    def _degrees(self, least: int) -> Iterator[int]:
+        """Numbers of devices that can share out the key and value heads, from one on."""
+        case = self.answers.case
+        heads = [int(tree.value) for name, tree in case.given.items() if base_name(name) == "n_kv_heads" and isinstance(tree, Num)]
+        return (n for n in range(least, least + MOST_DEGREES) if all(h % n == 0 or n % h == 0 for h in heads))
 
     def before(self, value: Fraction) -> int:
         """Which side is the larger just before a crossing; 0 where that cannot be told."""

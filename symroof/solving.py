@@ -49,9 +49,10 @@ def solve(equation: str, answers: Answers, for_: str | None = None) -> Solution:
 def _solve(equation: str, answers: Answers, for_: str | None) -> Solution:
     named = _named(equation.strip(), answers.case.theory)
     relation = parse_equation(named.equation if named else equation)
+    asked = for_ or (named.unknown if named else None)
+    answers = answers.freed({printed_name(asked or ""), *_all_names(relation)})
     if named:
         relation = _heeded(relation, answers.case.theory)
-    asked = for_ or (named.unknown if named else None)
     _check(relation, asked and printed_name(asked), answers, equation)
     unknown = _unknown(equation, asked, answers.case.theory)
     kind = named.kind if named else REACH
@@ -259,7 +260,7 @@ def _check_occurs(relation: Compare, unknown: str, answers: Answers, equation: s
     known = answers.case.theory
     if relation.left == relation.right or any(known.depends(name, unknown) or unknown in answers.case.leads_to(name) for name in names(relation)):
         return
-    if any(theory(known.architecture, assume()).depends(name, unknown) for name in names(relation)):
+    if any(theory(known.architecture, assume(), known.layout).depends(name, unknown) for name in names(relation)):
         return
     can = sorted({name for side in names(relation) for name in known.ancestry(side) if name in INPUTS and name != unknown})
     raise InputError(Problem(equation[:SHOWN], f"{unknown} does not occur in it", hint=f"it can be solved for {', '.join(can[:12])}" if can else ""))

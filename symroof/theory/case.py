@@ -86,7 +86,12 @@ class Case:
             tree = self.given.get(name) or default_of(name)
             return tree.value if isinstance(tree, Num) else None if tree is None else FREE
         plain = value.value if isinstance(value, Dual) else value
-        return plain if isinstance(plain, Fraction) else FREE
+        return plain if isinstance(plain, Fraction) and (name not in SHAPING or plain.denominator == 1) else FREE
+
+    def freed(self, names: Collection[str]) -> Case:
+        """The same case where some names may be any number: degrees among them shape its formulas."""
+        shaping = SHAPING.intersection(names)
+        return Case(self.theory, self.given, self.numbers, self.free | shaping) if shaping else self
 
     def value(self, name: str) -> Any:
         """The value of an input or quantity, exact.
@@ -193,7 +198,7 @@ class Case:
         if not shaping or shaping <= self.free:
             return self.theory
         if shaping not in self._laid:
-            self._laid[shaping] = Case(self.theory, self.given, self.numbers, self.free | shaping).theory
+            self._laid[shaping] = self.freed(shaping).theory
         return self._laid[shaping]
 
     def _part(self, whole: str, definition: Tree) -> Tree:
