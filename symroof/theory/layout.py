@@ -42,7 +42,7 @@ class Layout:
         pp: the number of pipeline stages; :data:`SYMBOLIC` where it is no number.
         free: whether ``tp`` is no number: heads are then shared out as they are wherever it is a permitted degree.
         uneven: heads (per layer kind) that ``tp`` does not divide.
-        copies: whether norms, routers and latents, which every device holds, are known.
+        copies: whether it is known what every device holds: norms, routers, latents, heads beyond their number.
         network: whether a group of devices may be larger than a node.
     """
 
@@ -114,7 +114,7 @@ def layout(architecture: Architecture, value: Callable[[str], Fraction | str | N
         1 if not above["pp"] else int(pp) if isinstance(pp, Fraction) and pp.denominator == 1 and pp > 0 else SYMBOLIC,
         free,
         frozenset(_uneven(architecture, tp, value)) if above["tp"] else frozenset(),
-        architecture != GENERIC or all(value(name) is not None for name in ("d_model", "n_layers")),
+        _copies(architecture, value),
         _network(degrees, value),
         above["dp"],
     )
@@ -137,6 +137,13 @@ def _uneven(architecture: Architecture, tp: Fraction | str | None, value: Callab
                 yield name
         elif name.partition(".")[0] in COPIED_HEADS:
             yield name
+
+
+def _copies(architecture: Architecture, value: Callable[[str], Fraction | str | None]) -> bool:
+    """Whether dimensions say what devices copy; of a total that is given nothing says who holds what, so shares are even."""
+    if value("params") is not None or value("weight_bytes") is not None:
+        return False
+    return architecture != GENERIC or all(value(name) is not None for name in ("d_model", "n_layers"))
 
 
 def _network(degrees: dict[str, Fraction | str | None], value: Callable[[str], Fraction | str | None]) -> bool:
