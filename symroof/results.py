@@ -259,4 +259,4 @@ class Answers:
                 raise Missing(name)
             return Input(Result(symbol, default.value), "default", True)
         span = self.binding.box().get(name)
-        return Input(Result(symbol, self.case.value(name), *(span or (None, None))), given.source, False)
+        return Input(Result(symbol, self.case.value(name), *(span or (None, None))), given.source, given.defaulted)

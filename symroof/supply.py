@@ -28,6 +28,7 @@ class Given:
     setting: Setting
     source: str
     text: str = ""
+    defaulted: bool = False
 
 
 def middle(setting: Setting, name: str) -> Tree:
@@ -41,6 +42,9 @@ def dimension(name: str) -> Dimension:
     symbol = INPUTS.get(base_name(name))
     return symbol.dimension if symbol else PLAIN
 
+
+ENGINE_SHARE = Fraction(92, 100)
+"""The share of a device's memory that an engine takes: vLLM's default of gpu-memory-utilization, by the version read."""
 
 ROLE_INPUT = {"weights": "weight_bytes_per_param", "kv": "kv_bytes_per_element", "activations": "act_bytes_per_element"}
 DEFAULT_PRECISION = "fp16"

@@ -13,7 +13,7 @@ from symroof.specs.errors import InputError
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import read_model
 from symroof.study import Study
-from symroof.supply import DEFAULT_PRECISION
+from symroof.supply import DEFAULT_PRECISION, ENGINE_SHARE
 from symroof.units import format_quantity
 from symroof.vllm.flags import FLAGS, NOT_MODELLED
 from symroof.vllm.hub import NotFound, model_here
@@ -21,7 +21,7 @@ from symroof.vllm.line import Line, Written
 
 ORIGIN = "vllm line"
 LARGE_MEMORY = 70 * 2**30
-DEFAULTS: dict[str, Any] = {"gpu-memory-utilization": Fraction(92, 100), "block-size": 16}
+DEFAULTS: dict[str, Any] = {"gpu-memory-utilization": ENGINE_SHARE, "block-size": 16}
 """What vLLM takes where a line is silent, by the version read; the batch and the budget go by the device's memory."""
 
 
