@@ -178,7 +178,7 @@ class Case:
         def formula(name: str, changed: frozenset[str]) -> Tree:
             if name in self.given:
                 return Name(name) if not names(self.given[name]) else self.given[name]
-            if self.theory.definition(name) is None:
+            if name in self.numbers or self.theory.definition(name) is None:
                 return Name(name)
             return self.stands_for(name, complete=complete, changed=changed)
 
