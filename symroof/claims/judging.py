@@ -12,7 +12,7 @@ from symroof.claims.chains import chain
 from symroof.claims.derived import derived
 from symroof.claims.formulas import formula
 from symroof.claims.given import changed, told
-from symroof.claims.judgement import ORDER, Judgement, held, shown
+from symroof.claims.judgement import HOLDS, ORDER, Judgement, held, shown
 from symroof.claims.unsaid import explained
 from symroof.claims.written import read_written
 from symroof.specs.claims import ClaimSpec
