@@ -12,7 +12,8 @@ from symroof.formula import build
 from symroof.formula.dual import Dual
 from symroof.formula.evaluate import NotGiven, NoValue, evaluate
 from symroof.formula.parse import parse
-from symroof.formula.tree import Name, Num, Tree, inline, mentions, names, substitute
+from symroof.formula.rewrite import inline, substitute
+from symroof.formula.tree import Name, Num, Tree, mentions, names
 from symroof.theory.devices import whole_of
 from symroof.theory.layout import FREE, SHAPING, layout
 from symroof.theory.quantities import QUANTITIES

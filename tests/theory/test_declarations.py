@@ -10,7 +10,8 @@ import pytest
 from symroof.formula import dimension
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
-from symroof.formula.tree import Name, Num, rebuild, walk
+from symroof.formula.rewrite import rebuild
+from symroof.formula.tree import Name, Num, walk
 from symroof.specs import catalogue
 from symroof.theory.architecture import GENERIC, Architecture, Layer
 from symroof.theory.blocks import layer_rows, outer_rows
