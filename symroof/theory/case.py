@@ -90,6 +90,11 @@ class Case:
         plain = value.value if isinstance(value, Dual) else value
         return plain if isinstance(plain, Fraction) and (name not in SHAPING or plain.denominator == 1) else FREE
 
+    def permits(self, tp: Fraction | int) -> bool:
+        """Whether so many devices can share out the key and value heads, or copy them evenly."""
+        heads = [tree.value for name, tree in self.given.items() if base_name(name) == "n_kv_heads" and isinstance(tree, Num)]
+        return all(held % tp == 0 or tp % held == 0 for held in heads)
+
     def freed(self, names: Collection[str]) -> Case:
         """The same case where some names may be any number: degrees among them shape its formulas."""
         shaping = SHAPING.intersection(names)
