@@ -183,6 +183,7 @@ COEFFICIENTS = (
 )  # fmt: skip
 """Coefficients of the operator table, of which a device can have a part that is no even share."""
 
+
 def _of_one(latex: str) -> str:
     """How the part of one device is spelled: ``W_r`` is ``W_{r1}``."""
     base, mark, index = latex.partition("_")
