@@ -80,7 +80,8 @@ def thresholds() -> Rows:
     from symroof.theory.thresholds import THRESHOLDS
 
     return [
-        {"name": t.name, "group": t.group, "unknown": t.unknown, "meaning": t.means, "reference": t.reference, "equation": t.equation} for t in THRESHOLDS.values()
+        {"name": t.name, "group": t.group, "unknown": t.unknown, "meaning": t.means, "reference": t.reference, "equation": t.equation}
+        for t in THRESHOLDS.values()
     ]
 
 

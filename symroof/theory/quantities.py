@@ -12,9 +12,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from symroof.theory.quantity import COMPUTE_RATE, MEMORY_RATE, Quantity
+from symroof.theory.quantity import COMPUTE_RATE, MEMORY_RATE, Quantity, referenced
 from symroof.theory.quantity import declared as _q
-from symroof.theory.quantity import referenced
 from symroof.theory.references import (
     CUDA_GRAPHS,
     CUDA_GUIDE,
@@ -215,9 +214,7 @@ COEFFICIENTS = (
 """Coefficients of the operator table, of which a device can have a part that is no even share."""
 
 SHARES_OF_A_DEVICE = tuple(
-    replace(q, name=f"{q.name}_per_device", latex=f"{q.latex}^1", meaning=f"{q.meaning}: of that on one device")
-    for q in MODEL
-    if q.name in COEFFICIENTS
+    replace(q, name=f"{q.name}_per_device", latex=f"{q.latex}^1", meaning=f"{q.meaning}: of that on one device") for q in MODEL if q.name in COEFFICIENTS
 )
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from symroof.theory.links import all_gather, all_reduce, all_to_all
-from symroof.theory.quantity import MEMORY_RATE
+from symroof.theory.quantity import MEMORY_RATE, referenced
 from symroof.theory.quantity import declared as _q
-from symroof.theory.quantity import referenced
 from symroof.theory.references import (
     CUDA_GRAPHS,
     DEFINITION,
@@ -28,7 +27,6 @@ from symroof.theory.references import (
     SCALING_BOOK,
     SPLITWISE,
 )
-
 
 SPECULATION = referenced(
     LEVIATHAN,

@@ -79,7 +79,11 @@ def test_list_thresholds_are_equations_that_parse():
 def test_lists_and_entries_carry_the_reference_of_quantities_and_thresholds():
     listed = {entry["name"]: entry["reference"] for kind in ("quantities", "thresholds") for entry in good("list", kind, "--json").json["entries"]}
     assert all(listed.values())
-    for name, source in (("ridge_point", "Williams, Waterman, Patterson 2009, Roofline"), ("free_chunk", "Agrawal et al. 2023, SARATHI"), ("fits", "definition")):
+    for name, source in (
+        ("ridge_point", "Williams, Waterman, Patterson 2009, Roofline"),
+        ("free_chunk", "Agrawal et al. 2023, SARATHI"),
+        ("fits", "definition"),
+    ):
         facts = {fact[0]: fact[1] for fact in good("show", name, "--json").json["facts"]}
         assert facts["reference"] == listed[name]
         assert listed[name].startswith(source)
