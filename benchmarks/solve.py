@@ -89,7 +89,8 @@ def child(*arguments: str) -> str:
 
 def choices(tree):
     """A formula once for every way its maxima and minima may fall: ``solve`` takes none of them."""
-    from symroof.formula.tree import Call, rebuild, walk
+    from symroof.formula.rewrite import rebuild
+    from symroof.formula.tree import Call, walk
 
     pending, whole = [tree], []
     while pending and len(whole) < MOST_ARMS:

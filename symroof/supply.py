@@ -208,7 +208,6 @@ def check_context(model: ModelSpec | None, given: Mapping[str, Given], warnings:
     warnings += beyond_context(model, lengths(given))
 
 
-
 def check_degrees(given: Mapping[str, Given], warnings: list[str]) -> None:
     """Parallel degrees that a model allows: key and value heads are dealt whole, or copied evenly.
 

@@ -111,7 +111,7 @@ MEMORY = referenced(
     _q("memory", "memory_bytes_per_device", "M_1", "byte", "weights, cache at the longest context, recurrent state and reserve of the fullest device",
        "weight_bytes_per_device + peak_kv_cache_bytes_per_device + state_bytes_per_device + memory_reserve"),
     _q("memory", "memory_bytes", "M_u", "byte", "the same on all devices of an instance, each counted as the fullest: copies count", "memory_bytes_per_device*instance_devices"),
-    _q("memory", "usable_memory_per_device", "M_{a1}", "byte", "memory of one device that may be used", "memory_share*mem_capacity"),
+    _q("memory", "usable_memory_per_device", r"M_{u1}", "byte", "memory of one device that may be used", "memory_share*mem_capacity"),
     _q("memory", "usable_memory", "M_a", "byte", "memory of an instance that may be used", "instance_devices*usable_memory_per_device"),
     _q("memory", "memory_utilization", "u_M", "", "used share of the fullest device's memory", "memory_bytes_per_device/mem_capacity"),
     _q("memory", "fits", r"\mathrm{fits}", "", "whether everything resident fits the fullest device", "memory_bytes_per_device <= usable_memory_per_device"),
@@ -213,8 +213,15 @@ COEFFICIENTS = (
 )  # fmt: skip
 """Coefficients of the operator table, of which a device can have a part that is no even share."""
 
+
+def _of_one(latex: str) -> str:
+    """How the part of one device is spelled: ``W_r`` is ``W_{r1}``."""
+    base, mark, index = latex.partition("_")
+    return f"{base}_{{{index.strip('{}')}1}}" if mark else f"{base}_1"
+
+
 SHARES_OF_A_DEVICE = tuple(
-    replace(q, name=f"{q.name}_per_device", latex=f"{q.latex}^1", meaning=f"{q.meaning}: of that on one device") for q in MODEL if q.name in COEFFICIENTS
+    replace(q, name=f"{q.name}_per_device", latex=_of_one(q.latex), meaning=f"{q.meaning}: of that on one device") for q in MODEL if q.name in COEFFICIENTS
 )
 
 

@@ -7,12 +7,13 @@ coefficients times drivers. Closed forms are spoken in coefficients and not in a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from symroof.formula import build
 from symroof.formula.parse import parse
-from symroof.formula.tree import ZERO, Name, Tree, substitute
+from symroof.formula.rewrite import substitute
+from symroof.formula.tree import ZERO, Name, Tree
 from symroof.theory.architecture import Architecture
 from symroof.theory.layout import SINGLE, Layout
 from symroof.theory.steps import DRIVERS, HELD, STEPS, Pool, Reach, Scope, Step, driver
@@ -50,6 +51,7 @@ NOTHING = (
 """Defined as zero where no row makes them."""
 
 Key = tuple[str, str, Scope]
+BATCH = Name("batch")
 
 
 @dataclass(frozen=True)
@@ -232,7 +234,7 @@ def _stored_bytes(narrow: list[Cell]) -> Tree:
     return build.add(*(build.mul(parameters(c for c in narrow if c.width == width), Name(width)) for width in (*own, WIDTH)), wide)
 
 
-def resident(coefficient: Tree, scope: Scope, requests: Tree = Name("batch")) -> Tree:
+def resident(coefficient: Tree, scope: Scope, requests: Tree = BATCH) -> Tree:
     """What some requests keep at the context, from what one token does; a window or a chunk bounds what a layer keeps."""
     reach = scope if isinstance(scope, Reach) else None
     held = parse(HELD[reach.kind if reach else None])

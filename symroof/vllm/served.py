@@ -235,7 +235,9 @@ def _step(line: Line, flags: list[Told], study: Study) -> tuple[int, int]:
     budget = _value(line, "max-num-batched-tokens") or max(8192 if large else 2048, own)
     if budget < own:
         column = line.flags["max-num-batched-tokens"].column
-        raise InputError(line.problem(column, f"a step of {budget:,} tokens has no room for {own:,} requests", "vLLM wants max-num-batched-tokens >= max-num-seqs"))
+        raise InputError(
+            line.problem(column, f"a step of {budget:,} tokens has no room for {own:,} requests", "vLLM wants max-num-batched-tokens >= max-num-seqs")
+        )
     _told(line, flags, "max-num-seqs", f"batch = {batch:,}" + (f": {own:,} of each rank" if ranks > 1 else ""), f"{own:,}")
     _told(line, flags, "max-num-batched-tokens", f"chunk = {budget - own:,}: what {budget:,} tokens leave beside a full batch", f"{budget:,}")
     return batch, budget
@@ -243,7 +245,7 @@ def _step(line: Line, flags: list[Told], study: Study) -> tuple[int, int]:
 
 def own_requests(study: Study, batch: int) -> int:
     """Requests of one rank: vLLM counts max-num-seqs and max-num-batched-tokens for each."""
-    return math.ceil(Fraction(batch) / study.first.case.value("attention_dp"))
+    return -(-batch // int(study.first.case.value("attention_dp")))
 
 
 def _switches(line: Line, flags: list[Told]) -> None:

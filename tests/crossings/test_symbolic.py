@@ -14,8 +14,9 @@ import pytest
 from symroof.crossings.symbolic import symbolic, vanishes
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.parse import parse
+from symroof.formula.rewrite import substitute
 from symroof.formula.text import text
-from symroof.formula.tree import Num, substitute
+from symroof.formula.tree import Num
 from symroof.solution_text import solution_json
 from symroof.study import Study
 from symroof.theory.case import Case
