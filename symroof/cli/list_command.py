@@ -68,15 +68,21 @@ def quantities() -> Rows:
 
     definitions = theory().definitions
     return [
-        {"name": q.name, "latex": q.latex, "unit": q.unit, "meaning": q.meaning, "definition": text(definitions[q.name]) if q.name in definitions else None}
+        {
+            "name": q.name, "latex": q.latex, "unit": q.unit, "meaning": q.meaning, "reference": q.reference,
+            "definition": text(definitions[q.name]) if q.name in definitions else None,
+        }
         for q in QUANTITIES.values()
-    ]
+    ]  # fmt: skip
 
 
 def thresholds() -> Rows:
     from symroof.theory.thresholds import THRESHOLDS
 
-    return [{"name": t.name, "group": t.group, "unknown": t.unknown, "meaning": t.means, "equation": t.equation} for t in THRESHOLDS.values()]
+    return [
+        {"name": t.name, "group": t.group, "unknown": t.unknown, "meaning": t.means, "reference": t.reference, "equation": t.equation}
+        for t in THRESHOLDS.values()
+    ]
 
 
 def assumptions() -> Rows:
