@@ -27,7 +27,6 @@ from symroof.theory.symbols import INPUTS, canonical
 from symroof.theory.thresholds import THRESHOLDS
 from symroof.verdict import case_title
 from symroof.warnings import DoesNotFit
-from symroof.witness import looked_at
 
 if TYPE_CHECKING:
     import xarray
@@ -105,7 +104,6 @@ class Study:
         Raises:
             InputError: everything wrong with the file, with places and hints.
         """
-        looked_at(path)
         document = load(path) if Path(path).exists() else find("studies", str(path))
         spec = build(document, StudySpec)
         made = cls()

@@ -498,15 +498,6 @@ def test_light_commands_do_not_load_sympy(line):
     assert process(code=code).stderr.strip() == "0 []"
 
 
-def test_what_is_told_again_loads_next_to_nothing(tmp_path):
-    line = ["report", str(CHAT), "-o", "-"]
-    heavy = "{'sympy', 'numpy', 'matplotlib', 'jinja2', 'pydantic', 'yaml', 'symroof.study'}"
-    code = f"import sys\nfrom symroof.cli.main import main\nc = main({line!r})\nprint(c, sorted({heavy} & set(sys.modules)), file=sys.stderr)"
-    runs = [process(code=code, SYMROOF_CACHE=str(tmp_path)) for _ in range(2)]
-    assert runs[0].stdout == runs[1].stdout
-    assert runs[1].stderr.strip() == "0 []"
-
-
 def test_help_loads_no_command():
     code = "import sys\nfrom symroof.cli.main import main\nmain(['--help'])\nprint([m for m in sys.modules if m.endswith('_command') or m == 'yaml'], file=sys.stderr)"
     assert process(code=code).stderr.strip() == "[]"
