@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import pytest
 
+from symroof.api import Study
 from symroof.formula.parse import parse
-from symroof.study import Study
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES
 
