@@ -28,6 +28,7 @@ from symroof.specs.model_files import model_path, read_model
 from symroof.specs.strict_yaml import Document
 from symroof.specs.study import PresetSpec, Setting
 from symroof.supply import (
+    ENGINE_SHARE,
     ROLE_INPUT,
     Given,
     check_context,
@@ -47,12 +48,17 @@ from symroof.theory.switches import Assumptions, assume
 from symroof.theory.table import KEPT_WIDTH, WIDTH
 from symroof.theory.theory import theory
 
+DECIDING_SHARE = Given(Num(ENGINE_SHARE), "default of decisions: what vLLM takes of a device's memory (gpu-memory-utilization)", defaulted=True)
+
 Values = Mapping[str, tuple[Setting, ...]]
 
 
 @dataclass(frozen=True)
 class Selection:
-    """What somebody chose: names, lists of values, switches. Later ones are laid over earlier ones."""
+    """What somebody chose: names, lists of values, switches. Later ones are laid over earlier ones.
+
+    ``deciding``: something is bought or set by the answers, so what an engine keeps free of memory counts unless it is given.
+    """
 
     models: tuple[str | ModelSpec, ...] = ()
     hardware: tuple[str, ...] = ()
@@ -64,6 +70,7 @@ class Selection:
     base: Path | None = None
     assume_family: str | None = None
     draft: str | None = None
+    deciding: bool = False
 
     def over(self, weaker: Selection) -> Selection:
         """This selection laid over a weaker one."""
@@ -78,6 +85,7 @@ class Selection:
             self.base or weaker.base,
             self.assume_family or weaker.assume_family,
             self.draft or weaker.draft,
+            self.deciding or weaker.deciding,
         )
 
 
@@ -259,6 +267,8 @@ def _bind(
     values = {name: single.get(name, values[0]) for name, values in layered.values.items()}
     for name, value in values.items():
         given[name] = Given(value, layered.origin.get(name, "given"), value.text if isinstance(value, Span) else "")
+    if layered.deciding:
+        given.setdefault("memory_share", DECIDING_SHARE)
     if WIDTH in values:  # a width chosen by hand is that of every quantized operator
         given = {name: chosen for name, chosen in given.items() if not name.startswith(f"{WIDTH}.")}
     check_split(values, given)
@@ -269,7 +279,7 @@ def _bind(
     own = Selection(
         (chosen_model.name,) if model else (), (chosen_device.name,) if device else (), {role: (name,) for role, name in roles.items() if name},
         {name: (value,) for name, value in values.items()}, layered.assume, layered.preset, layered.origin, layered.base,
-        layered.assume_family, layered.draft,
+        layered.assume_family, layered.draft, layered.deciding,
     )  # fmt: skip
     chosen = assume(**layered.assume)
     files = (*files, draft.document) if draft.document else files

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -148,7 +148,7 @@ def _moved(inputs: Sequence[str]) -> tuple[str, ...]:
 
 
 def _compiled(names: tuple[str, ...], inputs: tuple[str, ...], answers: Answers, single: bool) -> Compiled:
-    builder = Builder(answers.case, inputs)
+    builder = Builder(replace(answers.case.freed(inputs), rounded=True), inputs)  # arrays may hold degrees that do not divide the heads
     outputs = tuple(_output(name, builder) for name in names)
     symbols = tuple(answers.case.theory.symbol(name) for name in names)
     return Compiled(symbols, inputs, Program(pruned(builder.graph, outputs), outputs), single)

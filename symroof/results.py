@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -259,4 +260,4 @@ class Answers:
                 raise Missing(name)
             return Input(Result(symbol, default.value), "default", True)
         span = self.binding.box().get(name)
-        return Input(Result(symbol, self.case.value(name), *(span or (None, None))), given.source, False)
+        return Input(Result(symbol, self.case.value(name), *(span or (None, None))), given.source, given.defaulted)

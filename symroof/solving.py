@@ -66,7 +66,7 @@ def _solve(equation: str, answers: Answers, for_: str | None) -> Solution:
             raise InputError(Problem(equation[:SHOWN], f"its answer is out of the range of numbers, 1e{-RANGE} to 1e{RANGE}"))
     except Missing as error:
         found = _without_numbers(relation, unknown, answers, equation, error.name, frozenset(named.needs) if named else frozenset())
-        if numbers := _cancelled(found, answers):
+        if numbers := _cancelled(found, unknown, answers):
             return Solution(relation.left, relation.right, unknown, kind, answers, numbers, named)
         return Solution(relation.left, relation.right, unknown, kind, answers, found, named, error.name)
     except NoValue as error:
@@ -115,7 +115,7 @@ def _demands(relation: Compare, answers: Answers) -> Iterator[Compare]:
             yield parse(condition)  # type: ignore[misc]
 
 
-def _cancelled(found: Crossing, answers: Answers) -> Crossing | None:
+def _cancelled(found: Crossing, unknown: str, answers: Answers) -> Crossing | None:
     """The crossing as a number, where what is missing drops out of its formula: ``params`` of a ridge batch of weights alone."""
     case = answers.case
     for branch in found.branches:
@@ -123,7 +123,8 @@ def _cancelled(found: Crossing, answers: Answers) -> Crossing | None:
             continue
         try:
             value = Fraction(case.evaluate(quotients.fraction(case.expanded(branch.closed_form))))
-            holds = value > 0 and all(case.evaluate(case.expanded(c.tree)) for c in branch.conditions)
+            there = case.changed({unknown: value})
+            holds = value > 0 and all(there.evaluate(there.expanded(c.tree)) for c in branch.conditions)
         except NoValue:
             continue
         if holds:

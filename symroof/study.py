@@ -125,6 +125,11 @@ class Study:
         self._selection = line.over(self._selection)
         self.__dict__.pop("cases", None)
 
+    def decide(self) -> Study:
+        """The same study where something is bought or set by its answers: memory that an engine keeps free is not used."""
+        self.select(Selection(deciding=True))
+        return self
+
     @property
     def empty(self) -> bool:
         """Whether nothing was chosen at all."""

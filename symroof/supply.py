@@ -28,6 +28,7 @@ class Given:
     setting: Setting
     source: str
     text: str = ""
+    defaulted: bool = False
 
 
 def middle(setting: Setting, name: str) -> Tree:
@@ -41,6 +42,9 @@ def dimension(name: str) -> Dimension:
     symbol = INPUTS.get(base_name(name))
     return symbol.dimension if symbol else PLAIN
 
+
+ENGINE_SHARE = Fraction(92, 100)
+"""The share of a device's memory that an engine takes: vLLM's default of gpu-memory-utilization, by the version read."""
 
 ROLE_INPUT = {"weights": "weight_bytes_per_param", "kv": "kv_bytes_per_element", "activations": "act_bytes_per_element"}
 DEFAULT_PRECISION = "fp16"
@@ -202,7 +206,6 @@ def lengths(given: Mapping[str, Given]) -> dict[str, Fraction]:
 def check_context(model: ModelSpec | None, given: Mapping[str, Given], warnings: list[str]) -> None:
     """A prompt, an output or a context beyond what the model was made for is worth a word."""
     warnings += beyond_context(model, lengths(given))
-
 
 
 def check_degrees(given: Mapping[str, Given], warnings: list[str]) -> None:

@@ -111,7 +111,7 @@ def case_title(answers: Answers) -> str:
 
 def degrees(answers: Answers) -> list[str]:
     """The parallel degrees above one, where the number of devices does not say them: ``attention_dp 8``."""
-    above = [(name, answers.case.value(name)) for name in DEGREES if answers.case.chosen(name) and answers.case.value(name) != 1]
+    above = [(name, answers.case.value(name)) for name in DEGREES if name in answers.case.given and answers.case.value(name) != 1]
     return [] if [name for name, _ in above] in ([], ["tp"]) else [f"{name} {value}" for name, value in above]
 
 

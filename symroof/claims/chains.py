@@ -9,7 +9,7 @@ from symroof.claims.derived import Derived, Known, worked_out
 from symroof.claims.explain import explain
 from symroof.claims.explanation import Explanation
 from symroof.claims.given import changed, study_of
-from symroof.claims.judging import HOLDS, ORDER, Judgement, held, shown
+from symroof.claims.judgement import HOLDS, ORDER, Judgement, held, shown
 from symroof.claims.written import Written, read_written
 from symroof.specs.claims import ClaimSpec, StepSpec
 from symroof.specs.errors import InputError, Problem

@@ -8,7 +8,7 @@ from typing import Any
 
 from symroof.claims.conflicts import stated
 from symroof.claims.figures import Figure
-from symroof.claims.judging import ORDER, Judgement
+from symroof.claims.judgement import ORDER, Judgement
 from symroof.results import bare
 from symroof.specs.claims import ClaimSpec
 from symroof.specs.errors import Problem

@@ -17,7 +17,8 @@ from typing import Any
 from symroof.claims.checked import Checked, Report
 from symroof.claims.conflicts import resolved, stated
 from symroof.claims.correcting import corrected_text
-from symroof.claims.judging import Judgement, judge
+from symroof.claims.judgement import Judgement
+from symroof.claims.judging import judge
 from symroof.claims.reading import Source, read, read_on
 from symroof.specs.claims import ClaimSpec
 from symroof.specs.errors import InputError, Problem

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from symroof.claims.judging import Judgement
+from symroof.claims.judgement import Judgement
 from symroof.claims.written import Written, read_written
 from symroof.units import UnitError, describe, parse_quantity, parse_unit, strict
 

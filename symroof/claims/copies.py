@@ -12,7 +12,7 @@ from symroof.claims.checked import FAILS, Checked, Report
 from symroof.claims.checking import check_text
 from symroof.claims.correcting import in_its_unit, replaceable, replaced
 from symroof.claims.figures import Figure
-from symroof.claims.judging import HOLDS
+from symroof.claims.judgement import HOLDS
 from symroof.claims.reading import NOTES
 from symroof.specs.errors import InputError, Problem
 from symroof.specs.strict_yaml import read_text

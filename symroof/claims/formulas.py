@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from symroof.claims.formula_slips import formula_slips
 from symroof.claims.given import changed
-from symroof.claims.judging import Judgement, tolerance_of
+from symroof.claims.judgement import Judgement, tolerance_of
 from symroof.claims.sides import SAYABLE, Level, Sides
 from symroof.claims.unsaid import counted_otherwise
 from symroof.claims.written import CLOSE_ENOUGH

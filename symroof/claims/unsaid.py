@@ -16,7 +16,7 @@ from symroof.specs.claims import ClaimSpec
 from symroof.specs.errors import InputError
 
 if TYPE_CHECKING:
-    from symroof.claims.judging import Judgement
+    from symroof.claims.judgement import Judgement
 
 Under = Callable[[dict[str, Any]], "Judgement"]
 """The claim judged with changes of its case."""

@@ -42,7 +42,7 @@ def _active(spec: ModelSpec) -> int:
     from symroof.theory.totals import totals
 
     architecture, assumed = spec.architecture(), assume()
-    counting = Theory(architecture, assumed, dict(totals(architecture, assumed).counting()))
+    counting = Theory(architecture, assumed, definitions=dict(totals(architecture, assumed).counting()))
     return int(Case(counting, {name: Num(value) for name, value in spec.values().items()}).value("active_params"))
 
 

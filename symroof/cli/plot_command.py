@@ -31,7 +31,7 @@ def command(kind: str, study: str | None, out: str | None, ending: str | None, *
     is in its text alternative, and told here.
     """
     wanted, form = checked(kind), _form(out, ending)
-    made = study_from(study, options)
+    made = study_from(study, options).decide()
     from symroof.report.pictures.kinds import picture
     from symroof.specs.errors import InputError, Problem
 

@@ -62,7 +62,7 @@ def _review(study: str | None, options: dict[str, Any], wanted: list[str], line:
     from symroof.report.view import subject_of, view
     from symroof.verdict import findings
 
-    made, name = study_from(study, options), _name(study)
+    made, name = study_from(study, options).decide(), _name(study)
     data = view(made, line)
     plots = _pictures(made) if plotted else []
     files = {f"{name}.{chosen}": _render(data, chosen, name, plots, options["template"]) for chosen in wanted}

@@ -140,6 +140,7 @@ def chosen(study: Study, by: str | None = None, progress: Told | None = None) ->
     """
     if by is not None and by not in ORDERS:
         raise InputError(Problem("by", f"no such order {by[:40]!r}", hint=nearest(by, ORDERS)))
+    study.decide()
     _complete(study)
     cases = study.cases
     listed = len(study._selection.values.get("batch", ())) > 1

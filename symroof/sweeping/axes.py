@@ -1,4 +1,5 @@
-"""Axes of a sweep: a numeric one moves an input; one of labels (models, devices, precisions, switches) makes cases."""
+"""Axes of a sweep: a numeric one moves an input; one of labels (models, devices, precisions, switches) makes cases, and so does
+one of parallel degrees, which shape the formulas themselves."""
 
 from __future__ import annotations
 
@@ -10,14 +11,15 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from symroof.binding import Selection
+from symroof.binding import MOST_CASES, Selection
 from symroof.formula.parse import parse
-from symroof.formula.tree import Compare, Largest
+from symroof.formula.tree import Compare, Largest, Num
 from symroof.specs.errors import InputError, Problem, nearest, on_line
 from symroof.specs.model import ModelSpec
 from symroof.specs.study import needs_unit, precision_names, symbol_of
 from symroof.supply import ROLE_INPUT
 from symroof.sweeping.ranges import MOST_ON_AXIS, TooMany, Values, numbers, single
+from symroof.theory.layout import SHAPING
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES, expand_detail
 from symroof.theory.symbols import ALIASES, INPUTS, Symbol, canonical
@@ -41,7 +43,7 @@ class Axis:
 
     Attributes:
         values: exact numbers in base units, or labels as they were written.
-        choices: what each label chooses; empty for numbers.
+        choices: what each label, or each number that makes a case of its own, chooses; empty where an input moves.
     """
 
     name: str
@@ -51,14 +53,20 @@ class Axis:
 
     @property
     def labelled(self) -> bool:
+        """Whether each value makes a case."""
         return bool(self.choices)
+
+    @property
+    def named(self) -> bool:
+        """Whether its values are labels, not numbers."""
+        return bool(self.values) and isinstance(self.values[0], str)
 
     def __len__(self) -> int:
         return len(self.values)
 
     @cached_property
     def symbol(self) -> Symbol | None:
-        return None if self.labelled else symbol_of(self.name)
+        return None if self.named else symbol_of(self.name)
 
     @property
     def unit(self) -> str:
@@ -73,7 +81,7 @@ class Axis:
         """The values as labels, whole numbers where all are, else floats."""
         import numpy as np
 
-        if self.labelled:
+        if self.named:
             return np.array(self.values, dtype=np.str_)
         if isinstance(self.values, range):
             return np.arange(self.values.start, self.values.stop, self.values.step, dtype=np.int64)
@@ -140,7 +148,7 @@ def axis(name: str, values: Any) -> Axis:
         ValueError: an unknown name, a value that cannot be read.
     """
     if name not in LABELLED and name not in SWITCHES:
-        return Axis(name, _numbers(name, values))
+        return numeric(name, _numbers(name, values))
     listed = _labels(values) if isinstance(values, str) else _items(values)
     if name == "activations" and set(listed) <= ON_OFF:
         return _switched(name, listed)
@@ -151,6 +159,20 @@ def axis(name: str, values: Any) -> Axis:
     if name == "hardware":
         return _labels_of(name, listed, LABELLED[name], lambda chosen: Selection(hardware=(str(chosen),)))
     return _switched(name, listed)
+
+
+def numeric(name: str, values: Values) -> Axis:
+    """An axis of numbers; degrees that shape formulas make a case each.
+
+    Raises:
+        TooMany: more degrees than cases that can be bound.
+    """
+    if name not in SHAPING:
+        return Axis(name, values)
+    if len(values) > MOST_CASES:
+        raise TooMany("the axis", len(values))
+    degrees = tuple(map(Fraction, values))
+    return Axis(name, degrees, tuple(Selection(values={name: (Num(degree, symbol_of(name).dimension),)}) for degree in degrees))
 
 
 def _labels(text: str) -> list[str]:

@@ -17,7 +17,7 @@ from symroof.specs.fields import Span
 from symroof.specs.model import ModelSpec
 from symroof.specs.study import Setting
 from symroof.supply import ROLE_INPUT, dimension
-from symroof.sweeping.axes import LABELLED, Axis
+from symroof.sweeping.axes import LABELLED, Axis, numeric
 from symroof.sweeping.plan import Plan
 from symroof.sweeping.wanted import asked, known_in
 from symroof.theory.switches import expand_detail
@@ -85,7 +85,7 @@ def _chosen(name: str, labels: Sequence[str], choices: Sequence[Selection]) -> A
 def _listed_values(name: str, settings: Sequence[Setting]) -> Axis:
     """Numbers are a numeric axis; where a range or a formula is among them, each is a label."""
     if all(isinstance(setting, Num) for setting in settings):
-        return Axis(name, tuple(dict.fromkeys(setting.value for setting in settings if isinstance(setting, Num))))
+        return numeric(name, tuple(dict.fromkeys(setting.value for setting in settings if isinstance(setting, Num))))
     labels = [setting.text if isinstance(setting, Span) else text(setting) for setting in settings]
     return _chosen(name, labels, [Selection(values={name: (setting,)}) for setting in settings])
 

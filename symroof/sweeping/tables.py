@@ -43,7 +43,7 @@ def _schema(grid: Grid) -> pa.Schema:
 
 
 def _axis_type(axis: Axis) -> pa.DataType:
-    return pa.dictionary(pa.int16(), pa.string()) if axis.labelled else pa.from_numpy_dtype(axis.array.dtype)
+    return pa.dictionary(pa.int16(), pa.string()) if axis.named else pa.from_numpy_dtype(axis.array.dtype)
 
 
 def _type(variable: Variable) -> pa.DataType:
@@ -60,7 +60,8 @@ def _table(grid: Grid, block: Block, values: dict[str, Array]) -> pa.Table:
     """The rows of one block."""
     columns: dict[str, Any] = {}
     for axis, place in zip(grid.plan.labelled, grid.at(block), strict=True):
-        columns[axis.name] = pa.DictionaryArray.from_arrays(np.full(block.points, place, dtype=np.int16), pa.array(axis.array.tolist()))
+        places = np.full(block.points, place, dtype=np.int16)
+        columns[axis.name] = pa.DictionaryArray.from_arrays(places, pa.array(axis.array.tolist())) if axis.named else pa.array(axis.array[places])
     for k, axis in enumerate(grid.plan.numeric):
         ticks = axis.array[block.start[k] : block.stop[k]].reshape([-1 if i == k else 1 for i in range(len(grid.plan.numeric))])
         columns[axis.name] = pa.array(np.broadcast_to(ticks, block.shape).ravel())

@@ -39,7 +39,7 @@ def variable_attributes(variable: Variable) -> dict[str, str]:
 
 
 def axis_attributes(axis: Axis) -> dict[str, str]:
-    return {"long_name": axis.long_name} if axis.labelled else {"units": axis.unit or "1", "long_name": axis.long_name}
+    return {"long_name": axis.long_name} if axis.named else {"units": axis.unit or "1", "long_name": axis.long_name}
 
 
 def named(plan: Plan, kind: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -67,13 +67,14 @@ class Case:
     given: Mapping[str, Tree]
     numbers: Mapping[str, Any] = field(default_factory=dict)
     free: frozenset[str] = frozenset()
+    rounded: bool = False
     _memo: dict[str, Any] = field(default_factory=dict)
     _open: set[str] = field(default_factory=set)
     _moving: dict[str, Case] = field(default_factory=dict)
     _laid: dict[frozenset[str], Theory] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        needed = layout(self.theory.architecture, self._plain)
+        needed = layout(self.theory.architecture, self._plain, self.rounded)
         if needed != self.theory.layout:
             self.theory = theory(self.theory.architecture, self.theory.assumptions, needed)
 
@@ -91,7 +92,7 @@ class Case:
     def freed(self, names: Collection[str]) -> Case:
         """The same case where some names may be any number: degrees among them shape its formulas."""
         shaping = SHAPING.intersection(names)
-        return Case(self.theory, self.given, self.numbers, self.free | shaping) if shaping else self
+        return replace(self, free=self.free | shaping, _memo={}, _open=set(), _moving={}, _laid={}) if shaping else self
 
     def value(self, name: str) -> Any:
         """The value of an input or quantity, exact.
@@ -177,7 +178,7 @@ class Case:
         def formula(name: str, changed: frozenset[str]) -> Tree:
             if name in self.given:
                 return Name(name) if not names(self.given[name]) else self.given[name]
-            if self.theory.definition(name) is None:
+            if name in self.numbers or self.theory.definition(name) is None:
                 return Name(name)
             return self.stands_for(name, complete=complete, changed=changed)
 
@@ -228,7 +229,7 @@ class Case:
 
     def changed(self, changes: Mapping[str, Any]) -> Case:
         """The same case with some values replaced; what does not depend on them keeps its value."""
-        child = Case(self.theory, self.given, {**self.numbers, **changes}, self.free.difference(changes))
+        child = Case(self.theory, self.given, {**self.numbers, **changes}, self.free.difference(changes), self.rounded)
         if child.theory is self.theory and all(isinstance(tree, Num) for tree in self.given.values()):
             leads, untouched = self.theory.ancestry, frozenset(changes).isdisjoint
             child._memo.update([(name, value) for name, value in self._memo.items() if untouched(leads(name))])

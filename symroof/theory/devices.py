@@ -39,7 +39,7 @@ def per_device(name: str) -> str:
 
 
 STEP_TOTALS = tuple(f"{step.name}_{what}" for step in STEPS for what in ("flops", "bytes"))
-WHOLE: dict[str, Tree] = {per_device(name): Name(name) for name in (*RESIDENT, "peak_kv_cache_bytes", *STEP_TOTALS)} | {"instance_devices": ONE}
+WHOLE: dict[str, Tree] = {"instance_devices": ONE, **{per_device(name): Name(name) for name in (*RESIDENT, "peak_kv_cache_bytes", *STEP_TOTALS)}}
 """What stands in formulas for the names of a device where there is only one."""
 DEVICE_TOTALS = frozenset(map(per_device, (*RESIDENT, *STEP_TOTALS)))
 
@@ -172,7 +172,9 @@ class Devices:
 
     def _pass(self, step: Step, what: str) -> Tree:
         """FLOPs or bytes of a pass on one device."""
-        keys = [(key, phase, alone, self.totals.groups(phase)[key]) for key, phase, alone in self.totals.parts(step) if (key[0] == "flops") == (what == "flops")]
+        keys = [
+            (key, phase, alone, self.totals.groups(phase)[key]) for key, phase, alone in self.totals.parts(step) if (key[0] == "flops") == (what == "flops")
+        ]
         if not self.layout.attention_dp and all(cell.own is None for *_, cells in keys for cell in cells):
             return build.div(Name(f"{step.name}_{what}"), self.even)
         return build.add(ZERO, *(term for key, phase, alone, cells in keys for term in self._terms(step, key, phase, alone, cells)))

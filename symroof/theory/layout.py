@@ -44,6 +44,7 @@ class Layout:
         uneven: heads (per layer kind) that ``tp`` does not divide.
         copies: whether it is known what every device holds: norms, routers, latents, heads beyond their number.
         network: whether a group of devices may be larger than a node.
+        rounded: whether a ``tp`` that is no number will be one that need not divide the heads.
     """
 
     tp: bool = False
@@ -55,6 +56,7 @@ class Layout:
     copies: bool = True
     network: bool = False
     dp: bool = False
+    rounded: bool = False
 
     @property
     def single(self) -> bool:
@@ -85,7 +87,7 @@ class Layout:
         if not self.tp:
             return {}
         held = {name: f"{name}/tp" for name in (*EVEN, *HEADS)}
-        held |= {name: f"max({name}/tp, 1)" if self.free else f"ceil({name}/tp)" for name in HEADS if layer.symbol(name) in self.uneven}
+        held |= {name: f"max({name}/tp, 1)" if self.free and not self.rounded else f"ceil({name}/tp)" for name in HEADS if layer.symbol(name) in self.uneven}
         if "mamba2" in layer.mixers:  # its channels are those of its heads
             held["d_inner"] = f"d_inner/ssm_heads*{held['ssm_heads']}" if layer.symbol("ssm_heads") in self.uneven else held["d_inner"]
         return {name: parse(text) for name, text in held.items()}
@@ -95,7 +97,7 @@ SINGLE = Layout()
 """One device."""
 
 
-def layout(architecture: Architecture, value: Callable[[str], Fraction | str | None]) -> Layout:
+def layout(architecture: Architecture, value: Callable[[str], Fraction | str | None], rounded: bool = False) -> Layout:
     """The layout of a case; ``value`` is the number of a name, :data:`FREE` where it may be any, None where it is not given.
 
     >>> layout(GENERIC, {"tp": Fraction(4), "n_kv_heads": Fraction(8), "n_heads": Fraction(14)}.get).uneven
@@ -113,10 +115,11 @@ def layout(architecture: Architecture, value: Callable[[str], Fraction | str | N
         above["ep"] or above["attention_dp"],
         1 if not above["pp"] else int(pp) if isinstance(pp, Fraction) and pp.denominator == 1 and pp > 0 else SYMBOLIC,
         free,
-        frozenset(_uneven(architecture, tp, value)) if above["tp"] else frozenset(),
+        frozenset(_uneven(architecture, tp, value, rounded)) if above["tp"] else frozenset(),
         _copies(architecture, value),
         _network(degrees, value),
         above["dp"],
+        rounded and free,
     )
 
 
@@ -126,7 +129,7 @@ def _layout(*fields: object) -> Layout:
     return Layout(*fields)  # type: ignore[arg-type]
 
 
-def _uneven(architecture: Architecture, tp: Fraction | str | None, value: Callable[[str], Fraction | str | None]) -> Iterator[str]:
+def _uneven(architecture: Architecture, tp: Fraction | str | None, value: Callable[[str], Fraction | str | None], rounded: bool) -> Iterator[str]:
     """Heads of which devices do not hold equal shares; heads whose number is not known are taken to divide."""
     for name in dict.fromkeys(layer.symbol(head) for layer in architecture.layers for head in HEADS):
         heads = value(name)
@@ -135,7 +138,7 @@ def _uneven(architecture: Architecture, tp: Fraction | str | None, value: Callab
         if isinstance(tp, Fraction):
             if heads % tp:
                 yield name
-        elif name.partition(".")[0] in COPIED_HEADS:
+        elif rounded or name.partition(".")[0] in COPIED_HEADS:
             yield name
 
 

@@ -11,6 +11,7 @@ from symroof.theory.rows import Row, gemm, matrix, product, stored
 CORE = "attention"
 SCAN = "scan"
 
+
 def gqa(layer: Layer) -> Iterator[Row]:
     """Grouped-query attention; multi-head and multi-query are its ends.
 

@@ -73,7 +73,13 @@ def matrix(operator: str, elements: str, bias: str = "", own: str = "") -> Itera
 
 
 def product(
-    operator: str, elements: str, moved: str, per: str = "tokens", phase: str | None = None, when: tuple[tuple[str, str], ...] = (), own: tuple[str, str] = ("", "")
+    operator: str,
+    elements: str,
+    moved: str,
+    per: str = "tokens",
+    phase: str | None = None,
+    when: tuple[tuple[str, str], ...] = (),
+    own: tuple[str, str] = ("", ""),
 ) -> Iterator[Row]:
     """``per`` rows through a matrix of so many ``elements``, with so many input and output elements ``moved`` by each."""
     yield Row(operator, "flops", f"2 FLOP*{elements}", per, phase=phase, when=when, own=f"2 FLOP*{own[0]}" if own[0] else "")

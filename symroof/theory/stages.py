@@ -117,7 +117,10 @@ class Pipeline(Devices):
             yield _of(stage, "request_bytes"), self._request(stage)
         yield "memory_bytes_per_device", self._largest("memory_bytes")
         yield from ((per_device(name), self._of_fullest([Name(_of(stage, name)) for stage in self.stages])) for name in RESIDENT)
-        room = [build.div(parse(f"usable_memory_per_device - memory_reserve - {_of(stage, 'weight_bytes')}"), Name(_of(stage, "request_bytes"))) for stage in self.stages]
+        room = [
+            build.div(parse(f"usable_memory_per_device - memory_reserve - {_of(stage, 'weight_bytes')}"), Name(_of(stage, "request_bytes")))
+            for stage in self.stages
+        ]
         yield "concurrency", build.mul(Name("attention_dp"), _whole(room)) if self.layout.attention_dp else _whole(room)
 
     def _request(self, stage: Stage) -> Tree:

@@ -7,7 +7,7 @@ coefficients times drivers. Closed forms are spoken in coefficients and not in a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from symroof.formula import build
@@ -50,6 +50,7 @@ NOTHING = (
 """Defined as zero where no row makes them."""
 
 Key = tuple[str, str, Scope]
+BATCH = Name("batch")
 
 
 @dataclass(frozen=True)
@@ -232,7 +233,7 @@ def _stored_bytes(narrow: list[Cell]) -> Tree:
     return build.add(*(build.mul(parameters(c for c in narrow if c.width == width), Name(width)) for width in (*own, WIDTH)), wide)
 
 
-def resident(coefficient: Tree, scope: Scope, requests: Tree = Name("batch")) -> Tree:
+def resident(coefficient: Tree, scope: Scope, requests: Tree = BATCH) -> Tree:
     """What some requests keep at the context, from what one token does; a window or a chunk bounds what a layer keeps."""
     reach = scope if isinstance(scope, Reach) else None
     held = parse(HELD[reach.kind if reach else None])

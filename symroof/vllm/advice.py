@@ -15,7 +15,7 @@ from symroof.specs.errors import InputError
 from symroof.study import Study
 from symroof.theory.thresholds import THRESHOLDS
 from symroof.vllm.line import Line
-from symroof.vllm.served import Served, whole_power
+from symroof.vllm.served import Served, own_requests, whole_power
 
 PACE = "mixed_time(chunk = batch*prompt/output) = itl_target"
 """In a steady state a step ends batch/output requests, so it has to read as many prompts: batch*prompt/output tokens."""
@@ -213,13 +213,15 @@ def _sequences(study: Study) -> tuple[Advice, Study]:
     least = min(bounds, key=lambda limit: limit.value or 0, default=None)
     batch = max(least.value or 1, 1) if least else int(study.first.case.value("batch"))
     because = f"the least of {', '.join(f'{limit.value:,} ({_short(limit)})' for limit in bounds)}" if bounds else "nothing bounds it here"
-    return Advice("max-num-seqs", str(batch), because, limits), _with(study, batch=batch)
+    own = max(batch // int(study.first.case.value("attention_dp")), 1)
+    ranks = "" if own == batch else f"; {own:,} of each rank"
+    return Advice("max-num-seqs", str(own), because + ranks, limits), _with(study, batch=batch)
 
 
 def _budget(study: Study) -> Advice:
     """The batch and the largest chunk beside it: within the ITL target, or else free of charge, or else a whole prompt."""
     limits = _chunk_limits(study)
-    batch = int(study.first.case.value("batch"))
+    batch = own_requests(study, int(study.first.case.value("batch")))
     by_name = {limit.name: limit.value for limit in limits}
     prompt = int(study.first.case.value("prompt")) if "prompt" in study.first.binding.given else 0
     if by_name.get("max_chunk_itl"):

@@ -13,7 +13,7 @@ from symroof.specs.errors import InputError
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import read_model
 from symroof.study import Study
-from symroof.supply import DEFAULT_PRECISION
+from symroof.supply import DEFAULT_PRECISION, ENGINE_SHARE
 from symroof.units import format_quantity
 from symroof.vllm.flags import FLAGS, NOT_MODELLED
 from symroof.vllm.hub import NotFound, model_here
@@ -21,7 +21,7 @@ from symroof.vllm.line import Line, Written
 
 ORIGIN = "vllm line"
 LARGE_MEMORY = 70 * 2**30
-DEFAULTS: dict[str, Any] = {"gpu-memory-utilization": Fraction(92, 100), "block-size": 16}
+DEFAULTS: dict[str, Any] = {"gpu-memory-utilization": ENGINE_SHARE, "block-size": 16}
 """What vLLM takes where a line is silent, by the version read; the batch and the budget go by the device's memory."""
 
 
@@ -45,10 +45,11 @@ class Served:
     """A line as a case.
 
     Attributes:
-        study: the case; its batch is max-num-seqs, its chunk what the budget leaves beside a full batch.
+        study: the case; its batch is max-num-seqs of every rank, its chunk what the budget leaves beside a rank's full batch.
         flags: every flag that says something, the line's first, then the defaults.
         longest: tokens of the longest request.
-        budget: tokens of one step.
+        batch: requests of all ranks.
+        budget: tokens of one step of a rank.
     """
 
     line: Line
@@ -79,14 +80,15 @@ def served(line: Line, chosen: Selection) -> Served:
     model = chosen.models[0] if chosen.models else _model(line, flags)
     spec = model if isinstance(model, ModelSpec) else read_model(model, chosen.base, chosen.assume_family)[0]
     values: dict[str, Any] = {}
-    values |= _degrees(line, flags) | _memory(line, flags) | _formats(line, flags, spec) | _speculation(line, flags)
+    values |= _degrees(line, flags, spec) | _memory(line, flags) | _formats(line, flags, spec) | _speculation(line, flags)
     longest = _longest(line, flags, spec)
     laid = selection(model=[model] if isinstance(model, str) else model, origin=ORIGIN, **values)
     study = Study()
     study.select(chosen.over(laid))
     batch, budget = _step(line, flags, study)
     workload: dict[str, Any] = {} if "prompt" in study.first.binding.given or longest is None else {"prompt": longest}
-    chunk: dict[str, Any] = {"chunk": budget - batch} if budget > batch else {}
+    own = own_requests(study, batch)
+    chunk: dict[str, Any] = {"chunk": budget - own} if budget > own else {}
     study.select(chosen.over(laid.over(selection(origin=ORIGIN, batch=batch, **chunk, **workload))))
     _switches(line, flags)
     made = Served(line, study, name or spec.name, flags, tuple(word.text for word in line.others), longest, batch, budget, [])
@@ -118,15 +120,19 @@ def _model(line: Line, flags: list[Told]) -> str:
     return found
 
 
-def _degrees(line: Line, flags: list[Told]) -> dict[str, Any]:
-    """Parallel degrees that the line has; experts lie on all devices of a copy and of all copies."""
-    names = {"tensor-parallel-size": "tp", "pipeline-parallel-size": "pp", "data-parallel-size": "dp"}
+def _degrees(line: Line, flags: list[Told], spec: ModelSpec) -> dict[str, Any]:
+    """Parallel degrees that the line has. Ranks of data parallelism are copies of a dense model; of a model with experts they
+    are groups of one instance that share them: whole where expert parallelism is on, cut over all devices where it is not."""
+    groups = "attention_dp" if spec.experts() else "dp"
+    names = {"tensor-parallel-size": "tp", "pipeline-parallel-size": "pp", "data-parallel-size": groups}
     found: dict[str, Any] = {symbol: line.flags[name].value for name, symbol in names.items() if name in line.flags}
     for name, symbol in names.items():
         _told(line, flags, name, f"{symbol} = {found.get(symbol, 1)}", "1" if symbol == "tp" else "")
     if "enable-expert-parallel" in line.flags and line.flags["enable-expert-parallel"].value:
-        found["ep"] = found.get("tp", 1) * found.get("dp", 1)
+        found["ep"] = found.get("tp", 1) * found.get(groups, 1)
         _told(line, flags, "enable-expert-parallel", f"ep = {found['ep']}")
+    elif found.get("attention_dp", 1) > 1:
+        found["ep"] = 1
     return found
 
 
@@ -223,16 +229,23 @@ def _step(line: Line, flags: list[Told], study: Study) -> tuple[int, int]:
     device = study.first.binding.hardware
     capacity = study.first.case.value("mem_capacity") if "mem_capacity" in given else Fraction(0)
     large = capacity >= LARGE_MEMORY and not (device and device.name.startswith("a100"))
-    batch = int(study.first.case.value("batch")) if "batch" in given else _value(line, "max-num-seqs") or (1024 if large else 256)
-    budget = _value(line, "max-num-batched-tokens") or max(8192 if large else 2048, batch)
-    if budget < batch:
+    ranks = int(study.first.case.value("attention_dp"))
+    batch = int(study.first.case.value("batch")) if "batch" in given else ranks * (_value(line, "max-num-seqs") or (1024 if large else 256))
+    own = own_requests(study, batch)
+    budget = _value(line, "max-num-batched-tokens") or max(8192 if large else 2048, own)
+    if budget < own:
         column = line.flags["max-num-batched-tokens"].column
         raise InputError(
-            line.problem(column, f"a step of {budget:,} tokens has no room for {batch:,} requests", "vLLM wants max-num-batched-tokens >= max-num-seqs")
+            line.problem(column, f"a step of {budget:,} tokens has no room for {own:,} requests", "vLLM wants max-num-batched-tokens >= max-num-seqs")
         )
-    _told(line, flags, "max-num-seqs", f"batch = {batch:,}", f"{batch:,}")
-    _told(line, flags, "max-num-batched-tokens", f"chunk = {budget - batch:,}: what {budget:,} tokens leave beside a full batch", f"{budget:,}")
+    _told(line, flags, "max-num-seqs", f"batch = {batch:,}" + (f": {own:,} of each rank" if ranks > 1 else ""), f"{own:,}")
+    _told(line, flags, "max-num-batched-tokens", f"chunk = {budget - own:,}: what {budget:,} tokens leave beside a full batch", f"{budget:,}")
     return batch, budget
+
+
+def own_requests(study: Study, batch: int) -> int:
+    """Requests of one rank: vLLM counts max-num-seqs and max-num-batched-tokens for each."""
+    return -(-batch // int(study.first.case.value("attention_dp")))
 
 
 def _switches(line: Line, flags: list[Told]) -> None:
@@ -259,7 +272,7 @@ def _warnings(made: Served, assumed: bool) -> list[str]:
     sizes = [made.study.first.case.value(name) for name in ("prompt", "output") if name in given]
     if made.longest is not None and sum(sizes) > made.longest:
         found.append(f"prompt and output are {int(sum(sizes)):,} tokens, more than the longest request of {made.longest:,}: vLLM refuses it or cuts it")
-    if made.budget <= made.batch:
+    if made.budget <= own_requests(made.study, made.batch):
         found.append("a full batch takes the whole token budget: no prompt is read while it decodes")
     mixed, limit = made.study.first.get("mixed_time"), made.study.first.targets.get("itl")
     if mixed and limit and made.chunked and Fraction(mixed.value) > limit:

@@ -7,7 +7,8 @@ import random
 import pytest
 
 from symroof.claims.explanation import Explanation
-from symroof.claims.judging import Judgement, judge
+from symroof.claims.judgement import Judgement
+from symroof.claims.judging import judge
 from symroof.specs.claims import ClaimSpec
 
 

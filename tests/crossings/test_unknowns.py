@@ -59,6 +59,13 @@ def test_a_changed_input_counts_in_values_and_expansions_and_arrays_alike():
     assert ranged.derive("peak_context").result.high == 616
 
 
+def test_a_share_above_one_is_no_answer_where_inputs_cancel():
+    """A rate of batch/itl and of a share of batch/itl/output: 6 times would be needed, whatever the device."""
+    found = sr.Study(output=2).solve("decode_throughput = goodput/3", for_="slo_share")
+    assert found.value is None
+    assert sr.Study(output=2).solve("decode_throughput = 4*goodput", for_="slo_share").value == Fraction(1, 2)
+
+
 def test_an_unknown_in_a_given_formula():
     assert sr.Study(context="2*batch").solve("context = 100", for_="batch").value == 50
 
