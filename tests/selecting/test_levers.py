@@ -24,6 +24,18 @@ CASES = [
 ]  # fmt: skip
 
 
+DEGREES = (1, 2, 4, 8, 16, 24, 32)
+"""Numbers of devices that share out eight key and value heads, as every model of the cases has: whole ones each, or as many copies of each."""
+
+
+def neighbour(name, value, away):
+    """The next whole number that an input can be; none is 0."""
+    if name != "tp":
+        return value + away
+    place = DEGREES.index(value) + away
+    return DEGREES[place] if place >= 0 else 0
+
+
 def wrong(case, targets, **changes):
     """What is wrong with a case that has other values, built from nothing."""
     written = {name: value * 3600 if name == "price" else value for name, value in changes.items()}  # a plain price is by the hour
@@ -38,7 +50,7 @@ def test_what_it_lacks_makes_it_pass_and_a_hair_less_does_not(case, targets):
     for lever in solved:
         assert wrong(case, targets, **{lever.name: lever.value}) == []
         up = lever.flip.up
-        less = lever.value + (-1 if up else 1) if lever.now.symbol.counted else lever.value * (1 - HAIR if up else 1 + HAIR)
+        less = neighbour(lever.name, lever.value, -1 if up else 1) if lever.now.symbol.counted else lever.value * (1 - HAIR if up else 1 + HAIR)
         assert wrong(case, targets, **{lever.name: less})
     assert solved or together(answers)
 
@@ -50,7 +62,7 @@ def test_what_it_is_said_not_to_help_with_does_not_help(case, targets):
     for lever in lacks(answers):
         if lever.flip is None:
             now = lever.now.value
-            tried = range(1, 9) if lever.now.symbol.counted else [now / 2, now, *([1] if lever.now.symbol.most == "1" else [now * 3, now * 10**9])]
+            tried = DEGREES[:4] if lever.now.symbol.counted else [now / 2, now, *([1] if lever.now.symbol.most == "1" else [now * 3, now * 10**9])]
             assert all(wrong(case, targets, **{lever.name: value}) for value in tried)
         for name, cure in lever.cures:
             mark = "does_not_fit" if name == "memory" else f"{name}_missed"
@@ -111,7 +123,7 @@ def test_a_passing_one_can_go_as_far_as_told(case, targets):
     for keep in found:
         assert wrong(case, targets, **{keep.name: keep.value}) == []
         up = keep.side == "at_most"
-        more = keep.value + (1 if up else -1) if keep.flip.now.symbol.counted else keep.value * (1 + HAIR if up else 1 - HAIR)
+        more = neighbour(keep.name, keep.value, 1 if up else -1) if keep.flip.now.symbol.counted else keep.value * (1 + HAIR if up else 1 - HAIR)
         assert more == 0 or wrong(case, targets, **{keep.name: more})
 
 
