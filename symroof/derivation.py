@@ -9,8 +9,9 @@ from typing import Any
 
 from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex
+from symroof.formula.rewrite import rebuild
 from symroof.formula.text import text
-from symroof.formula.tree import At, Name, Total, Tree, mentions, names, rebuild, walk
+from symroof.formula.tree import At, Name, Total, Tree, mentions, names, walk
 from symroof.limit_forms import FirstOrder, Limit, first_order, limit_forms
 from symroof.results import Answers, Result
 from symroof.sensitivity import Elasticity, binding_arms, elasticities

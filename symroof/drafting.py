@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from symroof.formula import build
-from symroof.formula.tree import Name, Num, Tree, inline, rebuild
+from symroof.formula.rewrite import inline, rebuild
+from symroof.formula.tree import Name, Num, Tree
 from symroof.specs.errors import InputError, Problem
 from symroof.specs.fields import Span
 from symroof.supply import Given

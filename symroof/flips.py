@@ -13,6 +13,7 @@ from symroof.formula.evaluate import NoValue
 from symroof.results import DOES_NOT_FIT, Answers, Result
 from symroof.solution import Solution
 from symroof.theory.case import Case, default_of
+from symroof.theory.layout import SHAPING
 from symroof.theory.symbols import SHARES
 
 UNCERTAIN = (
@@ -122,7 +123,8 @@ def never(answers: Answers, found: Iterable[Flip]) -> tuple[str, ...]:
 def _moving(condition: Condition, answers: Answers) -> list[str]:
     """The uncertain inputs with a value now that a side of the condition is worked out from."""
     case = answers.case
-    used = {*case.used(condition.metric), *case.used(condition.limit)}
+    used = {name for side in (condition.metric, condition.limit) for name in case.used(side)}
+    used |= SHAPING.intersection(name for side in (condition.metric, condition.limit) for name in case.freed(SHAPING).used(side))
     return [n for n in UNCERTAIN if n in used and (n in case.given or n in case.numbers or default_of(n) is not None)]
 
 
@@ -184,9 +186,17 @@ def _first(solution: Solution, crossing: Fraction, holds: bool, up: bool) -> Fra
     """The first value past a crossing: where things are counted a whole one, and a limit met exactly still holds."""
     if not solution.symbol.counted:
         return crossing
+    value = _past(crossing, holds, up)
+    while solution.unknown == "tp" and value >= 1 and not solution.answers.case.permits(value):
+        value += 1 if up else -1
+    return Fraction(value)
+
+
+def _past(crossing: Fraction, holds: bool, up: bool) -> int:
+    """The first whole number past a crossing; one that lies on it counts where the limit is met there."""
     if holds:
-        return Fraction(math.ceil(crossing) if up else math.floor(crossing))
-    return Fraction(math.floor(crossing) + 1 if up else math.ceil(crossing) - 1)
+        return math.ceil(crossing) if up else math.floor(crossing)
+    return math.floor(crossing) + 1 if up else math.ceil(crossing) - 1
 
 
 def _means_something(name: str, value: Fraction, case: Case) -> bool:

@@ -15,8 +15,9 @@ from symroof.crossings.rational import NotRational
 from symroof.crossings.roots import sign
 from symroof.formula.evaluate import NotGiven, NoValue
 from symroof.formula.latex import latex
+from symroof.formula.rewrite import substitute
 from symroof.formula.text import text
-from symroof.formula.tree import ZERO, Compare, Div, Largest, Name, Total, Tree, mentions, names, substitute, walk
+from symroof.formula.tree import ZERO, Compare, Div, Largest, Name, Total, Tree, mentions, names, walk
 from symroof.opening import SPOKEN, explained, shortest, written_out
 from symroof.results import Answers, Result, bare
 from symroof.theory.switches import DETAIL

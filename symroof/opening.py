@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from symroof.formula.evaluate import NoValue
+from symroof.formula.rewrite import inline, substitute
 from symroof.formula.text import text
-from symroof.formula.tree import ZERO, At, Name, Tree, inline, names, substitute, walk
+from symroof.formula.tree import ZERO, At, Name, Tree, names, walk
 from symroof.results import Answers
 from symroof.theory.case import neutral_default
 

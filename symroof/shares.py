@@ -17,8 +17,9 @@ from symroof.crossings.elasticity import elasticity
 from symroof.crossings.rational import NotRational, quotient, rational
 from symroof.crossings.symbolic import arms
 from symroof.formula import build, quotients
+from symroof.formula.rewrite import rebuild, substitute
 from symroof.formula.text import text
-from symroof.formula.tree import Add, Call, Div, Name, Tree, mentions, rebuild, substitute, walk
+from symroof.formula.tree import Add, Call, Div, Name, Tree, mentions, walk
 from symroof.opening import explained, shortest
 from symroof.results import Answers
 

@@ -15,11 +15,11 @@ from symroof.formula import build
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
 from symroof.formula.text import text
-from symroof.formula.tree import At, Compare, Name, Num, Tree
+from symroof.formula.tree import At, Compare, Name, Tree
 from symroof.opening import opened
 from symroof.results import DOES_NOT_FIT, Answers, plural
 from symroof.theory.steps import STEPS
-from symroof.theory.symbols import Symbol, base_name
+from symroof.theory.symbols import Symbol
 from symroof.theory.thresholds import Threshold
 from symroof.units import format_quantity
 
@@ -143,9 +143,7 @@ class Solution:
 
     def _degrees(self, least: int) -> Iterator[int]:
         """Numbers of devices that can share out the key and value heads, from one on."""
-        case = self.answers.case
-        heads = [int(tree.value) for name, tree in case.given.items() if base_name(name) == "n_kv_heads" and isinstance(tree, Num)]
-        return (n for n in range(least, least + MOST_DEGREES) if all(h % n == 0 or n % h == 0 for h in heads))
+        return (n for n in range(least, least + MOST_DEGREES) if self.answers.case.permits(n))
 
     def before(self, value: Fraction) -> int:
         """Which side is the larger just before a crossing; 0 where that cannot be told."""

@@ -10,8 +10,9 @@ from symroof.crossings.crossing import Branch, Condition
 from symroof.crossings.symbolic import bound
 from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex
+from symroof.formula.rewrite import substitute
 from symroof.formula.text import text
-from symroof.formula.tree import ZERO, Compare, Num, Tree, mentions, names, substitute
+from symroof.formula.tree import ZERO, Compare, Num, Tree, mentions, names
 from symroof.opening import opened
 from symroof.results import bare
 from symroof.solution import Solution

@@ -15,7 +15,8 @@ from symroof.crossings.symbolic import symbolic
 from symroof.formula import build, dimension, quotients
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.parse import FormulaError, parse
-from symroof.formula.tree import At, Compare, Largest, Name, Tree, mentions, names, rebuild, walk
+from symroof.formula.rewrite import rebuild
+from symroof.formula.tree import At, Compare, Largest, Name, Tree, mentions, names, walk
 from symroof.opening import opened
 from symroof.results import Answers
 from symroof.solution import REACH, Solution

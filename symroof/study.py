@@ -1,14 +1,14 @@
-"""The façade: a theory bound to specs. Everything the command line and the reports do, Python can do here."""
+"""A study: cases bound to the theory, and the questions that one case answers. Sweeps, claims and fits are in :mod:`symroof.api`."""
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 from symroof.binding import Binding, Selection, Values, bindings
 from symroof.choosing import aimed, check_names, selection
@@ -17,7 +17,7 @@ from symroof.results import DOES_NOT_FIT, TARGETS, Answers, Result
 from symroof.solution import Solution
 from symroof.solving import solve
 from symroof.specs.catalogue import find
-from symroof.specs.errors import InputError, Problem, nearest
+from symroof.specs.errors import DoesNotFit, InputError, Problem, nearest
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import Document, load
@@ -26,16 +26,6 @@ from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, canonical
 from symroof.theory.thresholds import THRESHOLDS
 from symroof.verdict import case_title
-from symroof.warnings import DoesNotFit
-from symroof.witness import looked_at
-
-if TYPE_CHECKING:
-    import xarray
-
-    from symroof.calibration.found import Calibration
-    from symroof.claims.checked import Report
-    from symroof.sweeping.axes import Axis
-    from symroof.sweeping.plan import Plan
 
 
 class Number(float):
@@ -99,13 +89,12 @@ class Study:
         self._selection = aimed(targets or {}).over(selection(model, hardware, preset, assume, assume_family=assume_family, draft=draft, **chosen))
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], line: Selection | None = None, targets: dict[str, Any] | None = None) -> Study:
+    def load(cls, path: str | os.PathLike[str], line: Selection | None = None, targets: dict[str, Any] | None = None) -> Self:
         """A study from its file, or a shipped one by name, with a stronger selection over it.
 
         Raises:
             InputError: everything wrong with the file, with places and hints.
         """
-        looked_at(path)
         document = load(path) if Path(path).exists() else find("studies", str(path))
         spec = build(document, StudySpec)
         made = cls()
@@ -125,7 +114,7 @@ class Study:
         self._selection = line.over(self._selection)
         self.__dict__.pop("cases", None)
 
-    def decide(self) -> Study:
+    def decide(self) -> Self:
         """The same study where something is bought or set by its answers: memory that an engine keeps free is not used."""
         self.select(Selection(deciding=True))
         return self
@@ -168,7 +157,7 @@ class Study:
         """A quantity of the first case as a float in base units (a truth or a label as itself).
 
         The float carries ``unit``, ``low``, ``high`` and ``flags``. Asking a latency, rate or cost of a configuration
-        that does not fit in memory warns :class:`~symroof.warnings.DoesNotFit`.
+        that does not fit in memory warns :class:`~symroof.specs.errors.DoesNotFit`.
         """
         found = self.result(name)
         if DOES_NOT_FIT in found.flags:
@@ -199,86 +188,9 @@ class Study:
 
         >>> study = Study(model="llama-3-8b", hardware=["h100-sxm", "h200"], prompt=4096)
         >>> [solution.integer for solution in study.solutions("max_batch_memory")]
-        [{'at_most': 119}, {'at_most': 232}]
+        [{'at_most': 129}, {'at_most': 250}]
         """
         return [solve(equation, case, for_) for case in self.cases]
-
-    def sweep(self, quantities: str | Sequence[str] | None = None, **over: Any) -> xarray.Dataset:
-        """A grid of quantities over any inputs, one variable a quantity along the axes it depends on.
-
-        An axis is a keyword: numbers in base units, or a text such as ``"128:32768:x2"``; models, devices, precisions and
-        counting choices by name. Lists of the study that no keyword names are axes, too. Units and meanings stand in the
-        attributes of the variables, assumptions, inputs with their sources and warnings in those of the whole. Without
-        ``quantities``, the usual ones; whether a point fits in memory comes along with every latency, rate and cost.
-
-        >>> study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096)
-        >>> found = study.sweep(batch=[1, 64, 256], quantities=["itl", "kv_cache_bytes"])
-        >>> dict(found.sizes), found.itl.units, found.fits.values.tolist()
-        ({'batch': 3}, 's', [True, True, False])
-
-        Raises:
-            InputError: everything wrong with the axes; a quantity that has no value anywhere.
-        """
-        from symroof.sweeping.axes import axes_of
-        from symroof.sweeping.dataset import dataset
-
-        return dataset(self.planned_sweep(axes_of(over.items()), [quantities] if isinstance(quantities, str) else quantities))
-
-    def planned_sweep(self, axes: Sequence[Axis], quantities: Iterable[str] | None = None) -> Plan:
-        """A sweep before anything is worked out, over axes and the lists of this study."""
-        from symroof.sweeping.planning import plan
-
-        return plan(self._selection, axes, quantities, self.spec.title if self.spec else None)
-
-    def calibrate(self, measured: str | os.PathLike[str], fit: Sequence[str] | None = None) -> Calibration:
-        """Fit efficiencies and overheads to the latencies of a CSV file, laid over the first case.
-
-        ``fit`` names what to fit (default: mfu, mbu, step_overhead, and link_latency where the rows can tell it). Every
-        interval is at 95 %, Student's t.
-
-        Raises:
-            InputError: everything wrong with the file; a row faster than the roof allows.
-        """
-        from symroof.calibration.calibrating import calibrate
-
-        return calibrate(measured, self.first, fit)
-
-    def check(self) -> Report:
-        """Check the claim files the study names, looked up from its own folder.
-
-        Raises:
-            InputError: everything wrong with them.
-        """
-        from symroof.claims.checking import check
-
-        base = Path(self.document.file).resolve().parent if self.document else Path()
-        return check([base / name for name in (self.spec.claims if self.spec else ())])
-
-
-def solve_symbolic(equation: str, for_: str | None = None) -> Solution:
-    """A named threshold, or ``lhs = rhs`` for an input, without any case: the answer stays symbolic.
-
-    >>> from symroof.formula.text import text
-    >>> text(solve_symbolic("kv_cache_bytes = weight_bytes", for_="batch").closed_form)
-    'weight_bytes/(kv_bytes_per_token*context)'
-    """
-    return Study().solve(equation, for_)
-
-
-def calibrate(
-    measured: str | os.PathLike[str], study: str | os.PathLike[str] | Study | None = None, fit: Sequence[str] | None = None, **case: Any
-) -> Calibration:
-    """Fit efficiencies and overheads to measured latencies, over a study or a case given by keywords.
-
-    >>> found = calibrate("docs/measured.csv", model="llama-3.1-8b", hardware="h100-sxm")
-    >>> round(found["mfu"].value, 2), round(found["mbu"].value, 2)
-    (0.55, 0.81)
-
-    Raises:
-        InputError: everything wrong with the files.
-    """
-    made = study if isinstance(study, Study) else Study(**case) if study is None else Study.load(study, selection(origin="given", **case) if case else None)
-    return made.calibrate(measured, fit)
 
 
 def known(name: str) -> str:
@@ -295,4 +207,4 @@ def known(name: str) -> str:
     raise InputError(Problem(name, "no such quantity or input", hint=nearest(name, [*QUANTITIES, *INPUTS])))
 
 
-__all__ = ["Number", "Study", "calibrate", "known", "solve_symbolic"]
+__all__ = ["Number", "Study", "known"]

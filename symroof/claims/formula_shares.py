@@ -16,8 +16,9 @@ from symroof.claims.sides import Level
 from symroof.formula import build
 from symroof.formula.compare import same
 from symroof.formula.comparison import Comparison
+from symroof.formula.rewrite import substitute
 from symroof.formula.text import text
-from symroof.formula.tree import Num, substitute
+from symroof.formula.tree import Num
 from symroof.units import format_quantity, significant
 
 

@@ -20,8 +20,9 @@ from symroof.claims.sides import Level, Sides
 from symroof.claims.slips import CATALOGUE
 from symroof.claims.ways import Change, Result, Way
 from symroof.formula.compare import same
+from symroof.formula.rewrite import substitute
 from symroof.formula.text import text
-from symroof.formula.tree import ZERO, Name, Tree, names, substitute
+from symroof.formula.tree import ZERO, Name, Tree, names
 from symroof.supply import ROLE_INPUT
 
 FLOORS = frozenset({"memory_floor_ignored", "compute_floor_ignored"})

@@ -13,7 +13,8 @@ from symroof.claims.catalogued import as_quantity
 from symroof.claims.derived import Known, Value, derived, resolved_but, worked_out
 from symroof.claims.given import changed, study_of
 from symroof.formula.parse import parse
-from symroof.formula.tree import ONE, At, Name, Tree, names, substitute, walk
+from symroof.formula.rewrite import substitute
+from symroof.formula.tree import ONE, At, Name, Tree, names, walk
 from symroof.results import Answers
 from symroof.specs.claims import ClaimSpec
 from symroof.specs.errors import InputError

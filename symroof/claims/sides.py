@@ -13,8 +13,9 @@ from symroof.formula.compare import compare
 from symroof.formula.comparison import Comparison
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import FormulaError
+from symroof.formula.rewrite import substitute
 from symroof.formula.text import text
-from symroof.formula.tree import Name, Num, Tree, names, substitute
+from symroof.formula.tree import Name, Num, Tree, names
 from symroof.results import Answers
 from symroof.specs.claims import ClaimSpec
 from symroof.specs.errors import InputError, Problem, nearest

@@ -40,6 +40,7 @@ def derivation_text(derivation: Derivation) -> str:
     from symroof.formula.text import text
     from symroof.report.table import table
     from symroof.theory.quantities import QUANTITIES
+    from symroof.theory.references import DEFINITION
 
     symbol = derivation.symbol
     lines = [f"{derivation.name}: {symbol.meaning} [{symbol.unit or 'plain number'}]", ""]
@@ -47,7 +48,7 @@ def derivation_text(derivation: Derivation) -> str:
     if derivation.expansion != derivation.formula:
         lines += ["expanded to inputs", f"  {derivation.name} = {text(derivation.expansion)}", ""]
     declared = QUANTITIES.get(derivation.name)
-    if declared and declared.reference:
+    if declared and declared.reference != DEFINITION:
         lines += [f"source of the formula: {declared.reference}", ""]
     lines += _limits(derivation)
     if derivation.result is None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.cache import Answer, kept
 from symroof.cli.options import json_option
 
 if TYPE_CHECKING:
@@ -68,15 +67,21 @@ def quantities() -> Rows:
 
     definitions = theory().definitions
     return [
-        {"name": q.name, "latex": q.latex, "unit": q.unit, "meaning": q.meaning, "definition": text(definitions[q.name]) if q.name in definitions else None}
+        {
+            "name": q.name, "latex": q.latex, "unit": q.unit, "meaning": q.meaning, "reference": q.reference,
+            "definition": text(definitions[q.name]) if q.name in definitions else None,
+        }
         for q in QUANTITIES.values()
-    ]
+    ]  # fmt: skip
 
 
 def thresholds() -> Rows:
     from symroof.theory.thresholds import THRESHOLDS
 
-    return [{"name": t.name, "group": t.group, "unknown": t.unknown, "meaning": t.means, "equation": t.equation} for t in THRESHOLDS.values()]
+    return [
+        {"name": t.name, "group": t.group, "unknown": t.unknown, "meaning": t.means, "reference": t.reference, "equation": t.equation}
+        for t in THRESHOLDS.values()
+    ]
 
 
 def assumptions() -> Rows:
@@ -125,7 +130,7 @@ UNPRINTED = {"models": {"title"}}
 @json_option
 def command(kind: str, as_json: bool) -> None:
     """The catalogue: what symroof knows by name."""
-    click.echo(kept({"command": "list", "kind": kind, "json": as_json}, lambda: Answer(listing(kind, as_json))).text)
+    click.echo(listing(kind, as_json))
 
 
 def listing(kind: str, as_json: bool) -> str:

@@ -7,7 +7,8 @@ from fractions import Fraction
 
 from symroof.crossings.rational import NotRational
 from symroof.formula import build
-from symroof.formula.tree import Add, Call, Compare, Num, Total, Tree, mentions, names, rebuild, substitute, walk
+from symroof.formula.rewrite import rebuild, substitute
+from symroof.formula.tree import Add, Call, Compare, Num, Total, Tree, mentions, names, walk
 
 
 def innermost(tree: Tree, x: str) -> Call | None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from symroof.crossings.rational import Polynomial
 from symroof.formula import build
-from symroof.formula.tree import ZERO, Compare, Name, Tree, substitute, walk
+from symroof.formula.rewrite import substitute
+from symroof.formula.tree import ZERO, Compare, Name, Tree, walk
 
 COEFFICIENTS = {2: "c2", 1: "c1", 0: "c0"}
 """What the coefficients of a long polynomial are called: ``c2*x**2 + c1*x + c0``."""

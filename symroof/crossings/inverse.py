@@ -13,7 +13,8 @@ from symroof.crossings.roots import sign
 from symroof.crossings.walk import Walk
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
-from symroof.formula.tree import ONE, ZERO, Call, Compare, Name, Pow, Total, Tree, mentions, rebuild, substitute, walk
+from symroof.formula.rewrite import rebuild, substitute
+from symroof.formula.tree import ONE, ZERO, Call, Compare, Name, Pow, Total, Tree, mentions, walk
 
 
 def opaque(tree: Tree, x: str) -> Tree | None:

@@ -14,7 +14,8 @@ from symroof.crossings.arms import decided, ends, innermost
 from symroof.crossings.closed import plainly_positive
 from symroof.crossings.rational import NotRational, Polynomial, factored, quotient, rational
 from symroof.formula import build, quotients
-from symroof.formula.tree import ONE, ZERO, Call, Compare, Div, Name, Tree, substitute
+from symroof.formula.rewrite import substitute
+from symroof.formula.tree import ONE, ZERO, Call, Compare, Div, Name, Tree
 
 End = Literal[0, "infinity"]
 """The end of the axis that the unknown goes to."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from symroof.formula import build, quotients
+from symroof.formula import build, quotients, rewrite
 from symroof.formula.tree import ONE, ZERO, Add, Call, Div, Mul, Name, Neg, Num, Pow, Total, Tree, mentions
 
 Polynomial = dict[int, Tree]
@@ -85,7 +85,7 @@ def _summed(body: Tree, index: str, first: Tree, last: Tree, x: str) -> tuple[Po
     over, under = rational(body, x)
     if set(under) != {0}:
         raise NotRational("a sum of terms over different denominators")
-    return _kept({power: build.total(build.div(c, under[0]), index, first, last) for power, c in over.items()}), {0: ONE}
+    return _kept({power: rewrite.total(build.div(c, under[0]), index, first, last) for power, c in over.items()}), {0: ONE}
 
 
 def closed_sum(body: Tree, index: str, first: Tree, last: Tree) -> Tree:

@@ -16,7 +16,8 @@ from symroof.crossings.inverse import hidden_exponent, replaced, whole_name
 from symroof.crossings.rational import NotRational, Polynomial, factored, rational, shared_factors_out
 from symroof.formula import build
 from symroof.formula.compare import same
-from symroof.formula.tree import ZERO, Compare, Name, Pow, Tree, substitute
+from symroof.formula.rewrite import substitute
+from symroof.formula.tree import ZERO, Compare, Name, Pow, Tree
 
 MOST_BRANCHES = 32
 """More choices of arms than a reader can use."""

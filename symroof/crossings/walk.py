@@ -15,7 +15,8 @@ from symroof.crossings.rational import Polynomial, factored, rational, shared_fa
 from symroof.crossings.roots import positive_roots, sign, value
 from symroof.formula import build
 from symroof.formula.evaluate import RELATIONS, NoValue
-from symroof.formula.tree import ZERO, Compare, Name, Num, Tree, mentions, substitute
+from symroof.formula.rewrite import substitute
+from symroof.formula.tree import ZERO, Compare, Name, Num, Tree, mentions
 
 CLOSE = Fraction(1, 10**25)
 """Two numbers nearer than this share of their size are one root, found to 40 digits in two ways."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import lru_cache
 
-from symroof.formula.tree import ONE, ZERO, Add, Call, Div, Mul, Name, Neg, Num, Pow, Total, Tree, substitute
+from symroof.formula.tree import ONE, ZERO, Add, Call, Div, Mul, Name, Neg, Num, Pow, Tree
 from symroof.units import PLAIN, Dimension, combine
 
 MOST_FOLDED_BITS = 4096
@@ -272,13 +272,6 @@ def call(function: str, *args: Tree) -> Tree:
         whole = -(-value.numerator // value.denominator) if function == "ceil" else value.numerator // value.denominator
         return Num(Fraction(whole), args[0].dimension)
     return Call(function, args)
-
-
-def total(body: Tree, index: str, first: Tree, last: Tree) -> Tree:
-    """A sum over an index; over a single index value it is the body there."""
-    if first == last:
-        return substitute(body, {index: first})
-    return Total(body, index, first, last)
 
 
 def name(text: str) -> Name:

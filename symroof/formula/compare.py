@@ -23,8 +23,9 @@ from symroof.formula.dimension import DimensionError, dimension
 from symroof.formula.factors import factor_of_one_name
 from symroof.formula.normal import NoForm, NormalForms, Quotient
 from symroof.formula.polynomial import Monomial, Polynomial, TooLarge, product_of, ratio, scaled, tree_of
+from symroof.formula.rewrite import rebuild
 from symroof.formula.text import WORK
-from symroof.formula.tree import ONE, Call, Largest, Num, Tree, names, rebuild
+from symroof.formula.tree import ONE, Call, Largest, Num, Tree, names
 from symroof.units import Dimension, describe, strict
 
 MOST_SHOWN_TERMS = 64

@@ -17,7 +17,8 @@ from itertools import count
 
 from symroof.formula import build
 from symroof.formula.polynomial import MINUS, ONE_TERM, Monomial, Polynomial, Work, constant, content, plus, power_of, primitive, ratio, scaled, tree_of
-from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, names, substitute
+from symroof.formula.rewrite import substitute
+from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, names
 
 LARGEST_EXPONENT = 64
 

@@ -23,8 +23,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from symroof.formula import build
-from symroof.formula.tree import At, Compare, Div, Largest, Mul, Name, Num, Pow, Total, Tree, children, rebuild, walk
+from symroof.formula import build, rewrite
+from symroof.formula.rewrite import rebuild
+from symroof.formula.tree import At, Compare, Div, Largest, Mul, Name, Num, Pow, Total, Tree, children, walk
 from symroof.units import UNITS, UnitError, parse_number, parse_unit, unknown_unit
 
 LONGEST, DEEPEST, LARGEST_EXPONENT = 4096, 64, 64
@@ -288,7 +289,7 @@ def rename(tree: Tree, table: dict[str, str]) -> Tree:
             return At(table.get(name, name), tuple((table.get(key, key), rename(value, table)) for key, value in pairs))
         case Total(body, index, first, last):
             inner = {name: other for name, other in table.items() if name != index}
-            return build.total(rename(body, inner), index, rename(first, table), rename(last, table))
+            return rewrite.total(rename(body, inner), index, rename(first, table), rename(last, table))
     return rebuild(tree, lambda child: rename(child, table))
 
 

@@ -70,6 +70,7 @@ def _declared(name: str) -> Entry | None:
             ["equation", t.equation],
             ["solved for", t.unknown],
             ["meaning", t.means],
+            ["reference", t.reference],
             ["never, left side below", t.below],
             ["never, left side above", t.above],
         ]
@@ -83,7 +84,7 @@ def _declared(name: str) -> Entry | None:
         definition = theory().definitions.get(name)
         facts = [["LaTeX", q.latex], ["unit", q.unit or "plain number"], ["meaning", q.meaning]]
         facts += [["definition", text(definition)]] if definition else []
-        facts += [["source of the formula", q.reference]] if q.reference else []
+        facts += [["reference", q.reference]]
         return Entry("quantity", name, facts, [(f"by {q.switch}", [], [list(v) for v in q.variants])] if q.switch else [])
     if name in INPUTS:
         s = INPUTS[name]

@@ -9,7 +9,6 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
-from symroof import __version__
 from symroof.report import (
     view_case,
     view_claims,
@@ -26,6 +25,7 @@ from symroof.report.markup import Code, Math
 from symroof.results import Answers
 from symroof.study import Study
 from symroof.verdict import case_title, case_warnings
+from symroof.version import __version__
 
 View = dict[str, Any]
 

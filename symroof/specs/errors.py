@@ -1,4 +1,4 @@
-"""Errors of files: every problem of a file in one go, each with its place and a hint."""
+"""Errors of what users give: every problem of a file in one go, each with its place and a hint; and the one warning."""
 
 from __future__ import annotations
 
@@ -87,3 +87,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     if found:
         return f"did you mean {found[0]!r}?"
     return f"there are: {', '.join(names)}" if 0 < len(names) <= 16 else ""
+
+
+class DoesNotFit(UserWarning):
+    """A latency, rate or cost was asked of a configuration that does not fit in memory; Python users may filter it or make it an error."""

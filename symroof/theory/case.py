@@ -12,7 +12,8 @@ from symroof.formula import build
 from symroof.formula.dual import Dual
 from symroof.formula.evaluate import NotGiven, NoValue, evaluate
 from symroof.formula.parse import parse
-from symroof.formula.tree import Name, Num, Tree, inline, mentions, names, substitute
+from symroof.formula.rewrite import inline, substitute
+from symroof.formula.tree import Name, Num, Tree, mentions, names
 from symroof.theory.devices import whole_of
 from symroof.theory.layout import FREE, SHAPING, layout
 from symroof.theory.quantities import QUANTITIES
@@ -88,6 +89,11 @@ class Case:
             return tree.value if isinstance(tree, Num) else None if tree is None else FREE
         plain = value.value if isinstance(value, Dual) else value
         return plain if isinstance(plain, Fraction) and (name not in SHAPING or plain.denominator == 1) else FREE
+
+    def permits(self, tp: Fraction | int) -> bool:
+        """Whether so many devices can share out the key and value heads, or copy them evenly."""
+        heads = [tree.value for name, tree in self.given.items() if base_name(name) == "n_kv_heads" and isinstance(tree, Num)]
+        return all(held % tp == 0 or tp % held == 0 for held in heads)
 
     def freed(self, names: Collection[str]) -> Case:
         """The same case where some names may be any number: degrees among them shape its formulas."""

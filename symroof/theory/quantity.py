@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from symroof.formula.parse import parse
 from symroof.formula.tree import names
@@ -21,9 +21,9 @@ class Quantity(Symbol):
         switch: the switch whose value chooses among ``variants``.
         variants: switch value -> formula.
         group: the section it is listed under.
-        reference: where the formula comes from.
-        absent: inputs that may be missing, with what stands for them then.
-        exists: conditions under which it has a value, each with what is said where it does not hold.
+        reference: the source of the formula, one of :mod:`symroof.theory.references`.
+        absent: inputs that may be missing, each with the value that replaces it then.
+        exists: conditions under which it has a value, each with the message where it does not hold.
     """
 
     definition: str | None = None
@@ -36,10 +36,20 @@ class Quantity(Symbol):
 
     @property
     def demands(self) -> tuple[str, ...]:
-        """The names that the conditions under which it has a value speak of."""
+        """The names in the conditions under which it has a value."""
         return tuple(name for condition, _ in self.exists for name in names(parse(condition)))
 
 
 def declared(group: str, name: str, latex: str, unit: str, meaning: str, definition: str | None = None, **more: object) -> Quantity:
     variants = more.pop("variants", {})
     return Quantity(name, latex, unit, meaning, definition=definition, group=group, variants=tuple(variants.items()), **more)  # type: ignore[arg-type,attr-defined]
+
+
+def referenced(reference: str, *quantities: Quantity) -> tuple[Quantity, ...]:
+    """Quantities with the reference of their group, except those that name their own.
+
+    >>> group = referenced("definition", declared("g", "a", "a", "s", "one"), declared("g", "b", "b", "s", "two", reference="Little 1961"))
+    >>> [quantity.reference for quantity in group]
+    ['definition', 'Little 1961']
+    """
+    return tuple(q if q.reference else replace(q, reference=reference) for q in quantities)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from symroof.formula import build
 from symroof.formula.parse import parse
-from symroof.formula.tree import ONE, Name, Tree, substitute
+from symroof.formula.rewrite import substitute
+from symroof.formula.tree import ONE, Name, Tree
 from symroof.theory.switches import Assumptions
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 from symroof.formula import build
 from symroof.formula.parse import parse, rename
-from symroof.formula.tree import ONE, Add, Div, Mul, Name, Neg, Tree, children, mentions, substitute
+from symroof.formula.rewrite import substitute
+from symroof.formula.tree import ONE, Add, Div, Mul, Name, Neg, Tree, children, mentions
 from symroof.theory.architecture import Architecture, Layer
 from symroof.theory.blocks import layer_rows, outer_rows
 from symroof.theory.layout import SINGLE, Layout

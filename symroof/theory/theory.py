@@ -10,7 +10,8 @@ from functools import cached_property, lru_cache
 
 from symroof.formula import build, dimension
 from symroof.formula.parse import parse
-from symroof.formula.tree import ZERO, At, Name, Tree, inline, names, substitute, walk
+from symroof.formula.rewrite import inline, substitute
+from symroof.formula.tree import ZERO, At, Name, Tree, names, walk
 from symroof.theory.architecture import GENERIC, Architecture
 from symroof.theory.devices import WHOLE, Devices
 from symroof.theory.layout import SINGLE, Layout

@@ -1,9 +1,24 @@
-"""Named thresholds: one equation each, what is solved for, and what the answer means to a person."""
+"""Named thresholds: one equation each, its unknown, the meaning of the answer, and the source of the question."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+
+from symroof.theory.references import (
+    CUDA_GRAPHS,
+    DEFINITION,
+    KAPLAN,
+    KLEINROCK,
+    LEVIATHAN,
+    MOESD,
+    PAGED_ATTENTION,
+    POPE,
+    ROOFLINE,
+    SARATHI,
+    SCALING_BOOK,
+    SPLITWISE,
+)
 
 GROUPS = {
     "regime": "Where the bound changes",
@@ -20,21 +35,37 @@ GROUPS = {
 }
 """Group -> heading."""
 
+REFERENCES = {
+    "regime": ROOFLINE,
+    "memory": DEFINITION,
+    "targets": DEFINITION,
+    "response": DEFINITION,
+    "chunks": SARATHI,
+    "speculation": LEVIATHAN,
+    "links": SCALING_BOOK,
+    "load": KLEINROCK,
+    "money": DEFINITION,
+    "attention": KAPLAN,
+    "precision": ROOFLINE,
+}
+"""Group -> the reference of its thresholds that name none of their own."""
+
 
 @dataclass(frozen=True)
 class Threshold:
     """A named equation.
 
     Attributes:
-        group: what it tells of, a key of :data:`GROUPS`.
+        group: the subject it belongs to, a key of :data:`GROUPS`.
         equation: ``lhs = rhs`` over quantities.
         unknown: the input it is solved for.
         kind: ``reach`` (the least whole value at which the sides have changed over), or ``limit`` (the largest at which
             they have not).
-        means: what the number tells, completed by the value.
-        below, above: what it means that the left side stays below, or above, the right one for every value of the unknown.
+        means: the meaning of the value, in words that the value completes.
+        below, above: the meaning where the left side stays below, or above, the right one for every value of the unknown.
         needs: inputs beside the case's own, such as a target.
-        when: inputs of which somebody has to speak for a review to tell of it: a case without chunks is not asked about chunks.
+        when: inputs a case has to set for a review to report it: no review of a case without chunks reports chunks.
+        reference: the source of the question, one of :mod:`symroof.theory.references`.
     """
 
     group: str
@@ -47,17 +78,21 @@ class Threshold:
     above: str
     needs: tuple[str, ...] = ()
     when: tuple[str, ...] = ()
+    reference: str = ""
 
     def never(self, verdict: str) -> str:
-        """Why there is no crossing, by which side stays the larger; nothing for any other verdict."""
+        """Why there is no crossing, by the side that stays the larger; empty for any other verdict."""
         return {"lhs_below": self.below, "lhs_above": self.above}.get(verdict, "")
 
     @property
     def step(self) -> str:
-        """The step whose compute and memory time are compared: they can be told apart by operator; empty where others are."""
-        found = {name.partition("_")[0] for name in STEP_TIME.findall(self.equation)}
-        return found.pop() if len(found) == 1 else ""
+        """The one step whose compute and memory times are compared, and can be split by operator; empty for any other equation."""
+        steps = {name.partition("_")[0] for name in STEP_TIME.findall(self.equation)}
+        return steps.pop() if len(steps) == 1 else ""
 
+
+MEMORY = "memory_bytes_per_device = memory_share*mem_capacity"
+"""Where the fullest device is full."""
 
 STEP_TIME = re.compile(r"\b(\w+_(?:compute|memory)_time)\b")
 
@@ -75,7 +110,7 @@ def of_part(threshold: Threshold, part: str) -> Threshold:
 
 
 THRESHOLDS: dict[str, Threshold] = {
-    t.name: t
+    t.name: t if t.reference else replace(t, reference=REFERENCES[t.group])
     for t in (
         Threshold("regime", "batch_to_ridge", "decode_compute_time = decode_memory_time", "batch", "reach",
                   "from this batch on a decode step is limited by compute",
@@ -88,7 +123,7 @@ THRESHOLDS: dict[str, Threshold] = {
         Threshold("regime", "context_beyond_ridge", "decode_compute_time(batch = 2) - decode_compute_time(batch = 1) = decode_memory_time(batch = 2, experts_read = 1) - decode_memory_time(batch = 1, experts_read = 1)", "context", "limit",
                   "beyond this context no batch reaches the ridge",
                   "at no context does any batch reach the ridge",
-                  "at every context some batch reaches the ridge"),
+                  "at every context some batch reaches the ridge", reference=POPE),
         Threshold("regime", "gemm_rows_to_ridge", "gemm_intensity = effective_ridge", "gemm_m", "reach",
                   "from this many rows (tokens) on a matrix product of this shape is limited by compute",
                   "the matrix is too small: with endless rows its intensity still stays below the ridge",
@@ -104,32 +139,32 @@ THRESHOLDS: dict[str, Threshold] = {
         Threshold("memory", "batch_kv_equals_weights", "kv_cache_bytes = weight_bytes", "batch", "reach",
                   "from this batch on the cache is larger than the weights",
                   "the cache stays smaller than the weights",
-                  "the cache is larger than the weights at every batch"),
+                  "the cache is larger than the weights at every batch", reference=POPE),
         Threshold("memory", "context_kv_equals_weights", "kv_cache_bytes = weight_bytes", "context", "reach",
                   "from this context on the cache is larger than the weights",
                   "the cache stays smaller than the weights",
-                  "the cache is larger than the weights at every context"),
+                  "the cache is larger than the weights at every context", reference=POPE),
         Threshold("memory", "context_cache_full", "kv_cache_bytes(context = context + 1) = kv_cache_bytes", "context", "reach",
                   "from this context on the cache grows no more: every layer sees a window or keeps a state",
                   "the cache grows with no context",
                   "some layers keep every token", ("window",)),
-        Threshold("memory", "max_batch_memory", "memory_bytes_per_device = memory_share*mem_capacity", "batch", "limit",
+        Threshold("memory", "max_batch_memory", MEMORY, "batch", "limit",
                   "the largest batch that fits in memory",
                   "it fits at every batch: a request takes no memory of its own",
                   "not even the weights and the reserve fit"),
-        Threshold("memory", "max_context_memory", "memory_bytes_per_device = memory_share*mem_capacity", "context", "limit",
+        Threshold("memory", "max_context_memory", MEMORY, "context", "limit",
                   "the longest context that fits in memory at this batch",
                   "it fits at every context: what the layers keep stops growing",
                   "the weights and the cache of prompt and output alone do not fit"),
-        Threshold("memory", "max_prompt_memory", "memory_bytes_per_device = memory_share*mem_capacity", "prompt", "limit",
+        Threshold("memory", "max_prompt_memory", MEMORY, "prompt", "limit",
                   "the longest prompt whose response still fits in memory at this batch",
                   "it fits at every prompt: what the layers keep stops growing",
                   "not even the weights, the reserve and the cache of the output fit"),
-        Threshold("memory", "max_weight_width_memory", "memory_bytes_per_device = memory_share*mem_capacity", "weight_bytes_per_param", "limit",
+        Threshold("memory", "max_weight_width_memory", MEMORY, "weight_bytes_per_param", "limit",
                   "the widest weights that leave room for the cache",
                   "weights of any width fit",
                   "the cache and the reserve alone do not fit"),
-        Threshold("memory", "min_capacity_memory", "memory_bytes_per_device = memory_share*mem_capacity", "mem_capacity", "limit",
+        Threshold("memory", "min_capacity_memory", MEMORY, "mem_capacity", "limit",
                   "the least memory of one device that holds everything",
                   "any capacity holds it",
                   "no capacity holds it"),
@@ -157,7 +192,7 @@ THRESHOLDS: dict[str, Threshold] = {
                   "the least dense peak that meets the TTFT target",
                   "any peak meets the target",
                   "memory, links or overheads alone take longer", ("ttft_target",)),
-        Threshold("memory", "min_devices_memory", "memory_bytes_per_device = memory_share*mem_capacity", "tp", "reach",
+        Threshold("memory", "min_devices_memory", MEMORY, "tp", "reach",
                   "the least number of devices whose memory holds everything",
                   "one device is enough",
                   "no number of devices holds it"),
@@ -212,11 +247,11 @@ THRESHOLDS: dict[str, Threshold] = {
         Threshold("links", "min_host_bandwidth_swap", "swap_time = recompute_time", "host_bandwidth", "limit",
                   "the slowest host link over which bringing a cache back is quicker than computing it anew",
                   "there is no cache to bring back",
-                  "computing it anew costs nothing", when=("preemption_rate",)),
+                  "computing it anew costs nothing", when=("preemption_rate",), reference=PAGED_ATTENTION),
         Threshold("links", "min_network_bandwidth_transfer", "transfer_time = itl", "network_bandwidth", "limit",
                   "the slowest network over which handing a cache over takes no longer than a decode step",
                   "handing it over is quicker over any network",
-                  "the fixed time of the link alone is longer", when=("prefill_devices",)),
+                  "the fixed time of the link alone is longer", when=("prefill_devices",), reference=SPLITWISE),
         Threshold("load", "max_arrival_ttft", "loaded_ttft = ttft_target", "arrival_rate", "limit",
                   "the highest arrival rate at which the mean first token meets the TTFT target",
                   "every load that the prefill can bear meets the target",
@@ -224,11 +259,11 @@ THRESHOLDS: dict[str, Threshold] = {
         Threshold("load", "cached_prefix_memory_bound", "prefill_compute_time = prefill_memory_time", "cached_prefix", "reach",
                   "from this cached prefix on the prefill is limited by memory",
                   "the prefill stays limited by memory whatever is cached",
-                  "the prefill stays limited by compute whatever is cached", when=("cached_prefix",)),
+                  "the prefill stays limited by compute whatever is cached", when=("cached_prefix",), reference=ROOFLINE),
         Threshold("load", "launches_dominate", "launch_time = decode_roofline_time", "kernels_per_layer", "reach",
                   "from this many kernels a layer on launches take longer than a decode step's work",
                   "launches take no time",
-                  "launches take longer with any number of kernels", ("kernel_launch",), when=("kernel_launch",)),
+                  "launches take longer with any number of kernels", ("kernel_launch",), when=("kernel_launch",), reference=CUDA_GRAPHS),
         Threshold("money", "break_even_price", "price_ratio = break_even_ratio", "price", "limit",
                   "the highest price of this device at which its tokens cost no more than the other's",
                   "any price is low enough",
@@ -248,7 +283,7 @@ THRESHOLDS: dict[str, Threshold] = {
         Threshold("regime", "batch_reads_experts", "experts_read = expert_share*n_experts", "batch", "reach",
                   "from this batch on a decode step reads all but a few experts of a layer: more requests bring no more weights",
                   "no batch reads that many",
-                  "every token is sent to so many experts that one request already reads them", ("n_experts",)),
+                  "every token is sent to so many experts that one request already reads them", ("n_experts",), reference=MOESD),
         Threshold("precision", "weight_width_stops_helping", "decode_memory_time = decode_compute_time", "weight_bytes_per_param", "limit",
                   "weights narrower than this no longer shorten a decode step: compute binds",
                   "compute binds at any width",

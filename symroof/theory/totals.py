@@ -12,7 +12,8 @@ from functools import cached_property
 
 from symroof.formula import build
 from symroof.formula.parse import parse
-from symroof.formula.tree import ZERO, Name, Tree, substitute
+from symroof.formula.rewrite import substitute
+from symroof.formula.tree import ZERO, Name, Tree
 from symroof.theory.architecture import Architecture
 from symroof.theory.layout import SINGLE, Layout
 from symroof.theory.steps import DRIVERS, HELD, STEPS, Pool, Reach, Scope, Step, driver

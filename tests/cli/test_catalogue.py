@@ -76,6 +76,25 @@ def test_list_thresholds_are_equations_that_parse():
         parse(entry["equation"])
 
 
+def test_lists_and_entries_carry_the_reference_of_quantities_and_thresholds():
+    listed = {entry["name"]: entry["reference"] for kind in ("quantities", "thresholds") for entry in good("list", kind, "--json").json["entries"]}
+    assert all(listed.values())
+    for name, source in (
+        ("ridge_point", "Williams, Waterman, Patterson 2009, Roofline"),
+        ("free_chunk", "Agrawal et al. 2023, SARATHI"),
+        ("fits", "definition"),
+    ):
+        facts = {fact[0]: fact[1] for fact in good("show", name, "--json").json["facts"]}
+        assert facts["reference"] == listed[name]
+        assert listed[name].startswith(source)
+        assert source in good("show", name).out
+
+
+def test_eval_has_no_references():
+    """A table of values shows values: the sources stand where the meanings do."""
+    assert "Roofline:" not in good("eval", CHAT).out
+
+
 def test_list_assumptions_has_one_default_for_each_switch():
     rows = good("list", "assumptions", "--json").json["entries"]
     defaults = [row["name"] for row in rows if row["default"]]

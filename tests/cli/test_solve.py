@@ -5,10 +5,10 @@ from math import ceil
 
 import pytest
 
+from symroof.api import Study
 from symroof.cli.main import main
 from symroof.formula.evaluate import evaluate
 from symroof.formula.parse import parse
-from symroof.study import Study
 
 CASE = ["--model", "llama-3-70b", "--hardware", "h100-sxm", "--tp", "2"]
 

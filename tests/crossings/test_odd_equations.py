@@ -5,13 +5,13 @@ import re
 
 import pytest
 
+from symroof.api import Study, solve_symbolic
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.parse import parse
 from symroof.formula.text import text
 from symroof.formula.tree import mentions
 from symroof.solution_text import solution_json
 from symroof.specs.errors import InputError
-from symroof.study import Study, solve_symbolic
 
 CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 128, "batch": 8}
 FREE, TOKEN = 80 * 10**9 - 16_060_522_496, 131_072

@@ -10,12 +10,12 @@ from functools import cache
 
 import pytest
 
+from symroof.api import Study
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.parse import parse
 from symroof.formula.tree import names
 from symroof.solution_text import solution_json
 from symroof.specs.errors import InputError
-from symroof.study import Study
 from symroof.theory.case import Missing, default_of
 from symroof.theory.thresholds import THRESHOLDS
 

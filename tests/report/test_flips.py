@@ -5,9 +5,9 @@ from fractions import Fraction
 import pytest
 from cli import write_study
 
+from symroof.api import Study
 from symroof.flips import UNCERTAIN, WIDEST, flips, never
 from symroof.report.view import view
-from symroof.study import Study
 
 from . import blocks, rows_under, text_of, to_standard_output
 

@@ -8,11 +8,11 @@ import pytest
 from cli import refused, study_text
 from jinja2.exceptions import SecurityError, TemplateError
 
+from symroof.api import Study
 from symroof.report.environment import environment
 from symroof.report.markup import Code, Math, latex_code, latex_text, markdown_text
 from symroof.report.sandbox import plain
 from symroof.report.view import view
-from symroof.study import Study
 
 from . import ROOT, blocks, call, markdown, parsed_html, to_standard_output
 from .test_review import compiled, needs_tex

@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import pytest
 
+from symroof.api import Study
 from symroof.flips import flips
 from symroof.selecting.levers import keeps, lacks, together
-from symroof.study import Study
 from symroof.verdict import findings
 
 HAIR = Fraction(1, 10**6)

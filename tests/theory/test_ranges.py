@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import pytest
 
+from symroof.api import Study
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Compare, Largest, Name
-from symroof.study import Study
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.ranges import Ranges
 
@@ -94,7 +94,7 @@ def test_every_value_lies_in_its_range_and_the_ends_are_taken(study):
     bound, ranges, points = build(study)
     source = random.Random(study)
     names = numeric(bound)
-    assert len(names) > 80
+    assert {"ttft", "itl", "kv_cache_bytes", "decode_throughput"} <= set(names)
     spans = {name: ranges.bounds(Name(name)) for name in names}
     lowest, highest = dict.fromkeys(names), dict.fromkeys(names)
     moving = [name for name in names if spans[name][0] != spans[name][1]]

@@ -1,4 +1,4 @@
-"""The config files of twelve models give what was measured on their implementations, to the last digit."""
+"""The config files of real models give what was measured on their implementations, to the last digit."""
 
 import json
 

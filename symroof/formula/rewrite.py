@@ -1,0 +1,106 @@
+"""Formulas made from formulas: children changed, definitions put in for names, trees substituted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from symroof.formula import build
+from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Pow, Total, Tree, children
+
+
+def rebuild(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
+    """The same node over changed children, through the tidy constructors; the node itself where no child changes."""
+    before = children(tree)
+    after = tuple([change(child) for child in before])
+    for new, old in zip(after, before, strict=True):
+        if new is not old:
+            return _over(tree, after)
+    return tree
+
+
+def _over(tree: Tree, parts: tuple[Tree, ...]) -> Tree:
+    """A node of the same kind over other children."""
+    match tree:
+        case Mul():
+            return build.mul(*parts)
+        case Add():
+            return build.add(*parts)
+        case Div():
+            return build.div(*parts)
+        case Neg():
+            return build.neg(*parts)
+        case Pow():
+            return build.power(*parts)
+        case Call(function, _):
+            return build.call(function, *parts)
+        case Total(_, index, _, _):
+            return total(parts[0], index, parts[1], parts[2])
+        case At(name, pairs):
+            return At(name, tuple((key, value) for (key, _), value in zip(pairs, parts, strict=True)))
+        case Compare(operator, _, _):
+            return Compare(operator, *parts)
+        case Largest(arms):
+            return Largest(tuple((label, value) for (label, _), value in zip(arms, parts, strict=True)))
+    raise TypeError(f"not a formula tree: {tree!r}")
+
+
+DEEPEST = 64
+"""Formulas within formulas beyond which a name is left as it is: a definition by itself ends here."""
+
+
+def inline(tree: Tree, formula: Callable[[str, frozenset[str]], Tree | None]) -> Tree:
+    """Formulas put in for names, and for the names in those; at changed inputs a formula is put in with the changes.
+
+    ``formula`` tells what stands for a name where some names are changed; None, or the name itself, leaves it.
+
+    >>> from symroof.formula.parse import parse
+    >>> from symroof.formula.text import text
+    >>> formulas = {"cache": parse("batch*context"), "peak": parse("cache(context = prompt + output)")}
+    >>> text(inline(parse("2*peak"), lambda name, changed: formulas.get(name)))
+    '2*batch*(prompt + output)'
+    """
+
+    unchanged: dict[str, Tree] = {}  # what names come to where nothing is changed: most of them stand in several places
+
+    def put(name: str, changes: dict[str, Tree], depth: int) -> Tree:
+        if changes:
+            return changes[name] if name in changes else put_in(name, changes, depth)
+        if name not in unchanged:
+            unchanged[name] = put_in(name, changes, depth)
+        return unchanged[name]
+
+    def put_in(name: str, changes: dict[str, Tree], depth: int) -> Tree:
+        found = formula(name, frozenset(changes))
+        return Name(name) if found is None or found == Name(name) or depth > DEEPEST else go(found, changes, depth + 1)
+
+    def go(node: Tree, changes: dict[str, Tree], depth: int) -> Tree:
+        if isinstance(node, Name):
+            found = put(node.name, changes, depth)
+            return node if found == node else found
+        if isinstance(node, At):
+            return put(node.name, changes | {key: go(value, changes, depth) for key, value in node.changes}, depth)
+        return rebuild(node, lambda child: go(child, changes, depth))
+
+    return go(tree, {}, 0)
+
+
+def substitute(tree: Tree, values: dict[str, Tree]) -> Tree:
+    """Put trees for names, all at once; a sum's own index is left alone.
+
+    >>> from symroof.formula.parse import parse
+    >>> from symroof.formula.text import text
+    >>> text(substitute(parse("requests*(past + new)"), {"past": parse("context - 1"), "new": parse("1"), "requests": Name("batch")}))
+    'batch*context'
+    """
+    if isinstance(tree, Name):
+        return values.get(tree.name, tree)
+    if isinstance(tree, Total) and tree.index in values:
+        values = {name: value for name, value in values.items() if name != tree.index}
+    return rebuild(tree, lambda child: substitute(child, values))
+
+
+def total(body: Tree, index: str, first: Tree, last: Tree) -> Tree:
+    """A sum over an index; over a single index value it is the body there."""
+    if first == last:
+        return substitute(body, {index: first})
+    return Total(body, index, first, last)
