@@ -181,7 +181,7 @@ def test_units_meanings_and_assumptions():
     inputs = json.loads(found.attrs["inputs"])
     assert inputs["mem_bandwidth"]["value"] == 3350000000000
     assert "data sheet" in inputs["mem_bandwidth"]["source"]
-    assert inputs["link_latency"]["defaulted"] is True
+    assert inputs["queue_time"]["defaulted"] is True
     assert "batch" not in inputs
     assert (found.attrs["models"], found.attrs["hardware"], found.attrs["source"]) == ("llama-3-8b", "h100-sxm", f"symroof {sr.__version__}")
     assert "mfu is given as 0.5..0.7: it stands at its middle, 0.6" in found.attrs["warnings"]
