@@ -32,8 +32,8 @@ class Study(core.Study):
         ``quantities``, the usual ones; whether a point fits in memory comes along with every latency, rate and cost.
 
         >>> study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096)
-        >>> found = study.sweep(batch=[1, 64, 256], quantities=["itl", "kv_cache_bytes"])
-        >>> dict(found.sizes), found.itl.units, found.fits.values.tolist()
+        >>> grid = study.sweep(batch=[1, 64, 256], quantities=["itl", "kv_cache_bytes"])
+        >>> dict(grid.sizes), grid.itl.units, grid.fits.values.tolist()
         ({'batch': 3}, 's', [True, True, False])
 
         Raises:
@@ -45,7 +45,16 @@ class Study(core.Study):
         return dataset(self.planned_sweep(axes_of(over.items()), [quantities] if isinstance(quantities, str) else quantities))
 
     def planned_sweep(self, axes: Sequence[Axis], quantities: Iterable[str] | None = None) -> Plan:
-        """A sweep before anything is worked out, over axes and the lists of this study."""
+        """A sweep before it is computed: its axes, with the lists of this study, and its variables.
+
+        Raises:
+            InputError: as :meth:`sweep`.
+
+        >>> from symroof.sweeping.axes import axes_of
+        >>> plan = Study("llama-3-8b", "h100-sxm", prompt=4096).planned_sweep(axes_of({"batch": [1, 8]}.items()), ["itl"])
+        >>> [axis.name for axis in plan.axes]
+        ['batch']
+        """
         from symroof.sweeping.planning import plan
 
         return plan(self._selection, axes, quantities, self.spec.title if self.spec else None)
@@ -53,19 +62,31 @@ class Study(core.Study):
     def calibrate(self, measured: str | os.PathLike[str], fit: Sequence[str] | None = None) -> Calibration:
         """Fit efficiencies and overheads to the latencies of a CSV file, laid over the first case.
 
-        ``fit`` names what to fit (default: mfu, mbu, step_overhead, and link_latency where the rows can tell it). Every
-        interval is at 95 %, Student's t.
+        Args:
+            measured: the CSV file: a row for each measurement, a column for each input that varies, and latencies such as ``ttft_ms``.
+            fit: the inputs to fit (default: mfu, mbu, step_overhead, and link_latency where the rows determine it).
+
+        Returns:
+            Each input with its interval (95 %, Student's t), and the residuals. The fit has the least squares of relative
+            residuals, exactly: within a regime of the roofline it is linear, and every regime is solved.
 
         Raises:
             InputError: everything wrong with the file; a row faster than the roof allows.
+
+        >>> fit = Study("llama-3.1-8b", "h100-sxm").calibrate("docs/measured.csv")
+        >>> [parameter.name for parameter in fit.parameters], round(fit["mbu"].value, 2)
+        (['mfu', 'mbu', 'step_overhead'], 0.81)
         """
         return _fitted(measured, self, fit)
 
     def check(self) -> Report:
-        """Check the claim files the study names, looked up from its own folder.
+        """Check the claim files that the study names, relative to its own folder; a study without any has an empty report.
 
         Raises:
             InputError: everything wrong with them.
+
+        >>> Study("llama-3-8b").check()
+        Report(no claims)
         """
         from symroof.claims.checking import check_study
 
@@ -75,9 +96,22 @@ class Study(core.Study):
 def solve_symbolic(equation: str, for_: str | None = None) -> Solution:
     """A named threshold, or ``lhs = rhs`` for an input, without any case: the answer stays symbolic.
 
+    Args:
+        equation: the name of a threshold (``symroof list thresholds``), or an equation over names, in the grammar of formulas.
+        for_: the unknown: any input or quantity; a threshold has its own.
+
+    Returns:
+        The closed form in named coefficients, with the conditions under which it exists.
+
+    Raises:
+        InputError: an unknown name, sides of different dimensions, an unknown that does not occur.
+
     >>> from symroof.formula.text import text
     >>> text(solve_symbolic("kv_cache_bytes = weight_bytes", for_="batch").closed_form)
     'weight_bytes/(kv_bytes_per_token*context)'
+    >>> ridge = solve_symbolic("batch_to_ridge")
+    >>> ridge.verdict, len(ridge.branch.conditions)
+    ('conditional', 1)
     """
     return Study().solve(equation, for_)
 
@@ -87,17 +121,23 @@ def calibrate(
 ) -> Calibration:
     """Fit efficiencies and overheads to measured latencies, over a study or a case given by keywords.
 
-    >>> found = calibrate("docs/measured.csv", model="llama-3.1-8b", hardware="h100-sxm")
-    >>> round(found["mfu"].value, 2), round(found["mbu"].value, 2)
-    (0.55, 0.81)
+    Args:
+        measured: the CSV file of latencies, as :meth:`Study.calibrate` takes it.
+        study: a study or its file; without one, the keywords are the case.
+        fit: the inputs to fit; by default mfu, mbu and overheads.
+        case: keywords of :class:`Study`; over a study file they override it.
 
     Raises:
         InputError: everything wrong with the files.
+
+    >>> fit = calibrate("docs/measured.csv", model="llama-3.1-8b", hardware="h100-sxm")
+    >>> round(fit["mfu"].value, 2), round(fit["mbu"].value, 2)
+    (0.55, 0.81)
     """
-    made = (
+    base = (
         study if isinstance(study, core.Study) else Study(**case) if study is None else Study.load(study, selection(origin="given", **case) if case else None)
     )
-    return _fitted(measured, made, fit)
+    return _fitted(measured, base, fit)
 
 
 def _fitted(measured: str | os.PathLike[str], study: core.Study, fit: Sequence[str] | None) -> Calibration:

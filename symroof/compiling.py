@@ -25,10 +25,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Compiled:
-    """A function of arrays that broadcast against each other, as NumPy's own do. It can be pickled, and holds no case.
+    """A function of arrays that broadcast against each other, as NumPy's own do; :func:`compile` makes it. It can be pickled, and holds no case.
 
     Numbers come in base units. Where a quantity has no value (a queue without a steady state, a division by zero) it is
-    NaN; a label is then empty. Outputs of cases that do not fit in memory are numbers all the same: ask for ``fits`` beside.
+    NaN; a label is then empty. Outputs of cases that do not fit in memory are numbers all the same: compile ``fits`` beside.
+
+    Attributes:
+        symbols: what is computed, in the order of the results.
+        inputs: the names of the arguments, in their order.
+
+    >>> step = compile(["itl", "decode_bound"], ["batch"], model="llama-3-8b", hardware="h100-sxm", prompt=1024)
+    >>> step
+    <itl, decode_bound of batch>
+    >>> step.inputs, step.outputs, dict(step.units)
+    (('batch',), ('itl', 'decode_bound'), {'itl': 's', 'decode_bound': ''})
     """
 
     symbols: tuple[Symbol, ...]
@@ -41,33 +51,48 @@ class Compiled:
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """The quantities, in the order of the results."""
+        """The names of the quantities, in the order of the results."""
         return tuple(output.name for output in self.program.outputs)
 
     @property
     def units(self) -> Mapping[str, str]:
-        """The base unit of every output."""
+        """The base unit of every output; empty for plain numbers, truths and labels."""
         return MappingProxyType({symbol.name: symbol.unit for symbol in self.symbols})
 
     @property
     def labels(self) -> Mapping[str, tuple[str, ...]]:
-        """What the codes of outputs that are labels stand for."""
+        """The texts that the codes of an output stand for, for each output that is a label.
+
+        >>> compile("decode_bound", ["batch"], model="llama-3-8b", hardware="h100-sxm", prompt=1024).labels["decode_bound"]
+        ('compute', 'memory', 'link', 'overhead')
+        """
         return MappingProxyType({output.name: output.labels for output in self.program.outputs if output.labels})
 
     @cached_property
     def depends(self) -> Mapping[str, frozenset[str]]:
-        """The inputs that each output moves with."""
+        """The inputs that each output depends on.
+
+        >>> both = compile(["itl", "prefill_time"], ["batch", "prompt"], model="llama-3-8b", hardware="h100-sxm")
+        >>> {name: sorted(inputs) for name, inputs in both.depends.items()}
+        {'itl': ['batch', 'prompt'], 'prefill_time': ['prompt']}
+        """
         graph = self.program.graph
         return {output.name: output.moves_with(graph) for output in self.program.outputs}  # a proxy is not pickled
 
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
-        """The outputs at these inputs: one array where one quantity was asked for by name, else a tuple.
+        """The outputs at these inputs: one array where the quantity was a single name, else a tuple.
 
-        ``out`` takes the results as NumPy's functions do: an array of the full shape for each output, floats for numbers
-        and truths (``bool``) for truths; for labels use :meth:`codes`.
+        Args:
+            arrays: one for each input, in base units, of shapes that broadcast; each result has their common shape.
+            out: arrays for the results, as NumPy's functions take them: of the common shape, ``float`` for numbers and ``bool`` for
+                truths; for labels use :meth:`codes`.
 
         Raises:
             ValueError: another number of arrays than of inputs, shapes that do not broadcast, ``out`` of another shape.
+
+        >>> grid = compile("kv_cache_bytes", ["batch", "prompt"], model="llama-3-8b")
+        >>> grid(np.array([[1], [8]]), np.array([1024, 2048, 4096])).shape
+        (2, 3)
         """
         if out is not None and self.labels:
             raise ValueError("labels are texts: codes(..., out=...) writes their places")
@@ -77,7 +102,12 @@ class Compiled:
         return plain[0] if self.single else plain
 
     def codes(self, *arrays: Any, out: Sequence[Any] | None = None) -> tuple[np.ndarray[Any, Any], ...]:
-        """The same with labels as places in :attr:`labels` (``int8``), ``-1`` where there is none."""
+        """The same as a tuple, with labels as indices into :attr:`labels` (``int8``), ``-1`` where there is none.
+
+        >>> bound = compile("decode_bound", ["batch"], model="llama-3-8b", hardware="h100-sxm", prompt=1024)
+        >>> bound.codes(np.array([1, 64]))
+        (array([1, 1], dtype=int8),)
+        """
         if len(arrays) != len(self.inputs):
             raise ValueError(f"takes {len(self.inputs)} arrays ({', '.join(self.inputs)}), not {len(arrays)}")
         inputs = [np.asarray(x, dtype=float) for x in arrays]
@@ -99,6 +129,12 @@ class Compiled:
 def compile(quantities: str | Sequence[str], inputs: Sequence[str], study: Study | Answers | None = None, **case: Any) -> Compiled:
     """Quantities as a NumPy function of some inputs, everything else as the first case of a study (or the keywords) has it.
 
+    Args:
+        quantities: a name, whose results come as one array, or several names, whose results come as a tuple.
+        inputs: the names of the arguments: inputs, or quantities that then replace their definition.
+        study: a study, or one of its cases; without one, the keywords are the case.
+        case: keywords of :class:`Study`.
+
     What no input moves is folded to a number, exactly. Called with the axes of a grid (shapes that broadcast: ``batch[:, None],
     prompt[None, :]``), it works along axes what moves along one, and in blocks that fit a core's cache what moves along two.
     Roundings and comparisons that floats cannot decide are decided by exact arithmetic, so ``fits`` is never wrong.
@@ -112,10 +148,9 @@ def compile(quantities: str | Sequence[str], inputs: Sequence[str], study: Study
     >>> both = compile(["fits", "decode_bound"], ["batch", "prompt"], model="llama-3-8b", hardware="h100-sxm")
     >>> fits, bound = both(np.array([[1], [512]]), np.array([[1024, 8192]]))
     >>> fits.tolist(), bound.tolist()
-    ([[True, True], [False, False]], [['memory', 'memory'], ['memory', 'memory']])
+    ([[True, True], [True, False]], [['memory', 'memory'], ['memory', 'memory']])
 
-    An input may be a quantity too: it then stands for itself, and what depends on it follows. Arrays are taken as they are: whether a
-    batch is whole and a share below one is for the caller to see to (:meth:`Study.sweep` does).
+    Arrays are taken as they are: whether a batch is whole and a share below one is for the caller to check (:meth:`Study.sweep` does).
 
     Raises:
         InputError: no quantity, an unknown quantity or input, an input twice, a quantity that needs what is not given.

@@ -46,7 +46,15 @@ class Residual:
 
 @dataclass(frozen=True)
 class Calibration:
-    """What measured latencies say of efficiencies and overheads.
+    """Efficiencies and overheads fitted to measured latencies.
+
+    >>> from symroof.study import calibrate
+    >>> fit = calibrate("docs/measured.csv", model="llama-3.1-8b", hardware="h100-sxm")
+    >>> mfu = fit["mfu"]
+    >>> round(mfu.low, 2), round(mfu.value, 2), round(mfu.high, 2)
+    (0.54, 0.55, 0.55)
+    >>> len(fit.residuals), fit.freedom, max(abs(residual.relative) for residual in fit.residuals) < 0.02
+    (16, 13, True)
 
     Attributes:
         parameters: in the order mfu, mbu, overheads.
@@ -67,6 +75,7 @@ class Calibration:
     file: str
 
     def __getitem__(self, name: str) -> Parameter:
+        """A fitted parameter by the name of its input."""
         return next(parameter for parameter in self.parameters if parameter.name == name)
 
     def block(self) -> str:

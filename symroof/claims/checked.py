@@ -21,8 +21,13 @@ FAILS = ("wrong", "inconsistent")
 class Checked:
     """A claim with its verdict and its place.
 
+    >>> from symroof.claims.checking import check_text
+    >>> claim = check_text("A token costs 262 kB of cache. <!-- symroof: kv_bytes_per_token model=llama-3-8b -->", "note.md").claims[0]
+    >>> claim.verdict, claim.claimed, claim.derived, claim.correction, claim.line
+    ('wrong', '262 kB', '131.07 kB/token', '131 kB', 1)
+
     Attributes:
-        judgement: what came of it.
+        judgement: the verdict with its reasons.
         file, line, column: where it stands: the number of a note's sentence, the entry of a claim file.
         claimed: the claimed value as it stands there.
         correction: the same with the right number in it; empty where nothing is to be corrected or no number can be.
@@ -104,7 +109,18 @@ class Checked:
 
 @dataclass(frozen=True)
 class Report:
-    """Every claim of the files that were checked, in their order, and what is wrong with the files themselves."""
+    """Every claim of the files that were checked, in their order, and the problems of the files themselves.
+
+    >>> from symroof.claims.checking import check_text
+    >>> report = check_text("A token costs 131 kB of cache. <!-- symroof: kv_bytes_per_token model=llama-3-8b -->", "note.md")
+    >>> report, report.summary, report.findings()
+    (Report(1 rounded), {'rounded': 1}, ())
+
+    Attributes:
+        claims: each with its verdict, its place and the derived value.
+        files: the files, as they were named.
+        problems: why files, or claims, could not be read; empty unless reading past errors was chosen.
+    """
 
     claims: tuple[Checked, ...]
     files: tuple[str, ...] = ()
@@ -117,6 +133,7 @@ class Report:
         return {verdict: counts[verdict] for verdict in ORDER if counts[verdict]}
 
     def findings(self, strict: bool = False) -> tuple[Checked, ...]:
+        """The claims to act on: wrong or inconsistent; strictly also conditional, flagged, or not checkable ones."""
         return tuple(claim for claim in self.claims if claim.finding(strict))
 
     def as_json(self) -> dict[str, Any]:

@@ -39,11 +39,21 @@ def check(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, r
     """Check the hand calculations of claim files and Markdown notes.
 
     Args:
+        paths: claim files (YAML) and notes (Markdown), one path or several.
         read_past_errors: judge what can be read; the report then holds the problems, and each faulty claim as ``unchecked``.
-        progress: called with the claims judged so far, and all of them.
+        progress: called after each claim with the number of claims judged so far, and of all claims.
 
     Raises:
         InputError: everything wrong with the files, each at its place; then nothing is judged.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     note = os.path.join(folder, "note.md")
+    ...     with open(note, "w") as file:
+    ...         _ = file.write("The ridge is 295 FLOP/byte. <!-- symroof: ridge_point hardware=h100-sxm -->")
+    ...     report = check(note)
+    >>> report, report.claims[0].derived
+    (Report(1 rounded), '295.34 FLOP/byte')
     """
     several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     sources: list[Source] = []

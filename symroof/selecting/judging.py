@@ -85,12 +85,18 @@ class Run:
 
 @dataclass(frozen=True)
 class Configuration:
-    """One combination of what the study lists.
+    """One combination of the models, devices and values that the study lists, judged.
+
+    >>> from symroof.selecting.select import select
+    >>> choice = select(model="llama-3-8b", hardware="l40s", prompt=4096, batch=1, targets={"itl": "10 ms"})
+    >>> configuration = choice.configurations[0]
+    >>> configuration.label, configuration.state, configuration.run.missed, configuration.chosen
+    ('l40s', 'fails', ('itl',), True)
 
     Attributes:
-        run: the batch it is judged at: its own, or where nobody chose one the largest that passes.
+        run: the configuration at the batch it is judged at: its own, or where none was chosen the largest that passes.
         window: the batches that pass; None where none does, where some condition is not known, and where the study lists batches.
-        chosen: whether somebody chose its batch.
+        chosen: whether its batch was chosen, by the study or by the caller.
     """
 
     run: Run
@@ -99,10 +105,12 @@ class Configuration:
 
     @property
     def label(self) -> str:
+        """The configuration in few words: devices, and the listed values that set it apart."""
         return self.run.label
 
     @property
     def state(self) -> State:
+        """``passes``, ``fails``, ``in part`` (over part of the ranges) or ``unknown``."""
         return self.run.state
 
     @cached_property

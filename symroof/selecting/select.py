@@ -66,12 +66,18 @@ class Front:
 
 @dataclass(frozen=True)
 class Choice:
-    """A selection.
+    """The configurations of a study, judged and sorted; :func:`select` makes it.
+
+    >>> choice = select(model="llama-3-8b", hardware=["l40s", "h100-sxm"], prompt=4096, batch=1, targets={"itl": "10 ms"})
+    >>> [(configuration.label, configuration.state) for configuration in choice.configurations]
+    [('h100-sxm', 'passes'), ('l40s', 'fails')]
+    >>> len(choice.passing), choice.best("inter-token latency").value("itl") < choice.targets["itl"]
+    (1, True)
 
     Attributes:
-        study: what was chosen among.
-        configurations: all of them: passing first and best first, then the nearest misses, then what is not known.
-        order: what "best" is in that order, a key of :data:`ORDERS`.
+        study: the study whose combinations are the candidates.
+        configurations: all of them: passing first and best first, then the nearest misses, then those that cannot be judged.
+        order: the criterion of that order, a key of :data:`ORDERS`.
         targets: the targets in base units.
         batches_listed: whether the study lists batches; if not, the largest that passes is solved for each configuration.
     """
@@ -84,11 +90,12 @@ class Choice:
 
     @property
     def passing(self) -> tuple[Configuration, ...]:
+        """The configurations that fit in memory and meet every target, best first."""
         return tuple(c for c in self.configurations if c.state == "passes")
 
     @property
     def runs(self) -> tuple[Run, ...]:
-        """What competes: every configuration at its own batch, its smallest and its largest, where it passes there."""
+        """The competitors: every configuration at its own batch, its smallest and its largest, where it passes there."""
         return tuple(run for c in self.configurations for run in c.runs)
 
     def best(self, what: str) -> Run | None:
@@ -108,7 +115,7 @@ class Choice:
 
     @property
     def hints(self) -> tuple[str, ...]:
-        """What would make more of the selection: targets where none is set, candidates where there is one."""
+        """How to get more from the selection: set targets where there are none, list candidates where there is one."""
         aim = () if self.targets else ("no target is set, so that memory alone decides: --target ttft='200 ms' --target itl='50 ms'",)
         return (*aim, *((hint(self.study),) if len(self.configurations) == 1 else ()))
 
@@ -116,13 +123,17 @@ class Choice:
 def select(study: str | os.PathLike[str] | Study | None = None, *, among: Mapping[str, Any] | None = None, by: str | None = None, **case: Any) -> Choice:
     """Every configuration of a study against memory and its targets.
 
-    ``study`` is a :class:`~symroof.study.Study`, a study file, or None for a case given by keywords. ``among`` puts lists
-    of candidates in place of the study's own: ``{"hardware": "all", "tp": [1, 2, 4, 8], "weights": ["fp16", "fp8"]}``.
-    ``by`` is what the passing ones are sorted by: cost, throughput, rate (a device's), ttft, itl or price; by default cost where
-    every price is known, else rate. Where batches are not listed, the largest one that passes is solved for each.
+    Args:
+        study: a :class:`~symroof.study.Study`, or a study file; without one, the keywords are the case.
+        among: lists of candidates that replace the study's own: ``{"hardware": "all", "tp": [1, 2, 4, 8], "weights": ["fp16", "fp8"]}``.
+        by: the order of those that pass: cost, throughput, rate (a device's), ttft, itl or price; by default cost where every price
+            is known, else rate.
+        case: keywords of :class:`~symroof.study.Study`; over a study file they override it.
 
-    >>> found = select(model="llama-3-8b", hardware=["a100-80gb-sxm", "h100-sxm"], prompt=4096, mfu=0.5, batch=1, targets={"ttft": 0.2})
-    >>> [(c.label, c.state) for c in found.configurations]
+    Where batches are not listed, the largest one that passes is solved for each configuration.
+
+    >>> choice = select(model="llama-3-8b", hardware=["a100-80gb-sxm", "h100-sxm"], prompt=4096, mfu=0.5, batch=1, targets={"ttft": 0.2})
+    >>> [(configuration.label, configuration.state) for configuration in choice.configurations]
     [('h100-sxm', 'passes'), ('a100-80gb-sxm', 'fails')]
 
     Raises:

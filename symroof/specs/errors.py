@@ -46,7 +46,18 @@ def visible(line: str) -> str:
 
 
 class InputError(ValueError):
-    """Something the user gave is wrong; ``problems`` says what, all of it. Exit code 2."""
+    """An input is wrong: a name, a value, an equation, a file. On the command line its exit code is 2.
+
+    Attributes:
+        problems: everything that is wrong, each with its place and a hint.
+
+    >>> import symroof as sr
+    >>> try:
+    ...     sr.Study(hardware="h100-sxm").value("ridge_pont")
+    ... except sr.InputError as error:
+    ...     print(error.problems[0].message, "-", error.problems[0].hint)
+    no such quantity or input - did you mean 'ridge_point'?
+    """
 
     def __init__(self, problems: Problem | Iterable[Problem]) -> None:
         self.problems: tuple[Problem, ...] = (problems,) if isinstance(problems, Problem) else tuple(problems)
@@ -90,4 +101,15 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 class DoesNotFit(UserWarning):
-    """A latency, rate or cost was asked of a configuration that does not fit in memory; Python users may filter it or make it an error."""
+    """A latency, rate or cost is of a configuration that does not fit in memory; :meth:`symroof.Study.value` warns of it.
+
+    >>> import warnings
+    >>> import symroof as sr
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", sr.DoesNotFit)
+    ...     try:
+    ...         sr.Study(model="llama-3-70b", hardware="h100-sxm", prompt=4096).value("itl")
+    ...     except sr.DoesNotFit as warning:
+    ...         print(warning)
+    itl = 41.90 ms is of a configuration that does not fit in memory
+    """

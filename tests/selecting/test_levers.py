@@ -58,7 +58,13 @@ def test_what_it_is_said_not_to_help_with_does_not_help(case, targets):
     for lever in lacks(answers):
         if lever.flip is None:
             now = lever.now.value
-            tried = (1, 2, 4, 8) if lever.name == "tp" else range(1, 9) if lever.now.symbol.counted else [now / 2, now, *([1] if lever.now.symbol.most == "1" else [now * 3, now * 10**9])]
+            tried = (
+                (1, 2, 4, 8)
+                if lever.name == "tp"
+                else range(1, 9)
+                if lever.now.symbol.counted
+                else [now / 2, now, *([1] if lever.now.symbol.most == "1" else [now * 3, now * 10**9])]
+            )
             assert all(wrong(case, targets, **{lever.name: value}) for value in tried)
         for name, cure in lever.cures:
             mark = "does_not_fit" if name == "memory" else f"{name}_missed"
