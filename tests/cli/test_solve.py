@@ -24,7 +24,10 @@ def ridge_batch(context, peak=989.4e12, bandwidth=3.35e12):
     layers, d, heads, kv_heads, width, ff, vocabulary = 80, 8192, 64, 8, 128, 28672, 128256
     matrices = layers * d * ((heads + 2 * kv_heads) * width + heads * width + 3 * ff)
     flops = 2 * matrices + 4 * layers * heads * width * context + 2 * d * vocabulary
-    moved = 2 * (layers * (2 * 4 * d + (heads + 2 * kv_heads) * width + 3 * heads * width + 3 * ff) + 2 * d + vocabulary) + 2 * 2 * layers * kv_heads * width * context
+    moved = (
+        2 * (layers * (2 * 4 * d + (heads + 2 * kv_heads) * width + 3 * heads * width + 3 * ff) + 2 * d + vocabulary)
+        + 2 * 2 * layers * kv_heads * width * context
+    )
     slope = flops / peak - moved / bandwidth
     return 2 * (matrices + d * vocabulary) / bandwidth / slope if slope > 0 else None
 

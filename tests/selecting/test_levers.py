@@ -24,7 +24,7 @@ CASES = [
 ]  # fmt: skip
 
 
-DEGREES = (1, 2, 4, 8, 16, 24, 32)
+DEGREES = (1, 2, 4, *range(8, 1000, 8))
 """Numbers of devices that share out eight key and value heads, as every model of the cases has: whole ones each, or as many copies of each."""
 
 
