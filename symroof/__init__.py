@@ -5,6 +5,14 @@ Symbolic roofline derivations for LLM inference. ``import symroof as sr`` is qui
 >>> import symroof as sr
 >>> sr.Study(hardware="h100-sxm").value("ridge_point")
 295.3 FLOP/byte
+
+- :class:`Study` binds a model, a device and a workload: values, derivations, solutions, sweeps.
+- :func:`solve` solves an equation without any case; :func:`compile` makes quantities a NumPy function (:class:`Compiled`).
+- :func:`select` judges configurations against targets; :func:`calibrate` fits efficiencies to measurements.
+- :func:`check` checks hand calculations in notes and claim files.
+- :class:`InputError` is raised for a wrong input; :class:`DoesNotFit` warns of a configuration beyond memory.
+
+Numbers are in base units: byte, FLOP, s, token, request, USD, W.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How a number came about: definition, expansion to inputs, substituted line, value, and the same for every step on the way."""
+"""The derivation of a number: definition, expansion to inputs, substituted line, value, and the same for every step on the way."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from symroof.units import readable, scaled, significant
 
 @dataclass(frozen=True)
 class Step:
-    """One line of a derivation: a quantity, its formula, the formula with numbers, the value."""
+    """One line of a derivation: a quantity, its formula, the formula with numbers, the value, or why there is none."""
 
     symbol: Symbol
     formula: Tree
@@ -32,14 +32,23 @@ class Step:
 
 
 class Derivation:
-    """The derivation of one quantity in one case, or symbolically where inputs are not given.
+    """The derivation of one quantity in one case, symbolic where inputs are missing.
+
+    >>> from symroof.study import Study
+    >>> derivation = Study(model="llama-3-8b").derive("kv_bytes_per_token")
+    >>> derivation.definition
+    2*head_dim*kv_bytes_per_element*n_kv_heads*n_layers
+    >>> derivation.latex()
+    '\\kappa = 2 L H_{kv} d_h b_{kv}'
+    >>> derivation.steps[-1].substituted_text, derivation.result.text()
+    ('2*32*8*128*2 byte', '131.1 kB/token')
 
     Attributes:
-        name, symbol: what is derived.
+        name, symbol: the quantity derived.
         answers: the case it is derived in.
         steps: one step for every quantity on the way, deepest first, the quantity itself last.
-        limits, first_order: what it comes to where something vanishes or grows, and with the weights alone.
-        elasticities, binding_arms: what it answers to, and the arms of maxima that this is told of.
+        limits, first_order: its form as an input vanishes or grows, and with the weights alone.
+        elasticities, binding_arms: its sensitivity to each input, and the arms of maxima that the sensitivities hold on.
     """
 
     def __init__(self, name: str, answers: Answers) -> None:
@@ -49,7 +58,7 @@ class Derivation:
 
     @property
     def formula(self) -> Tree:
-        """The definition's tree: what was given, or the declared formula; an input is itself."""
+        """The definition's tree: the formula set in the case, or the declared one; an input is itself."""
         return self.answers.case.explains(self.name)
 
     @cached_property
@@ -86,10 +95,12 @@ class Derivation:
 
     @cached_property
     def why_unknown(self) -> str:
+        """Why there is no value; empty where there is one."""
         return self.answers.why_unknown(self.name)
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
+        """One line for every quantity on the way, deepest first, this one last."""
         order: dict[str, None] = {}
         self._visit(self.name, order)
         return tuple(step_of(name, self.answers) for name in order)
@@ -106,7 +117,7 @@ class Derivation:
 
     @cached_property
     def limits(self) -> tuple[Limit, ...]:
-        """What the quantity comes to as one input vanishes or grows; see :func:`symroof.limit_forms.limit_forms`.
+        """The form of the quantity as one input vanishes or grows; see :func:`symroof.limit_forms.limit_forms`.
 
         >>> from symroof.study import Study
         >>> limit = Study(assume={"detail": "attention"}).derive("decode_intensity").limits[-1]
@@ -117,7 +128,7 @@ class Derivation:
 
     @cached_property
     def first_order(self) -> FirstOrder | None:
-        """The quantity counted with the weights alone, where that is something else and short."""
+        """The quantity counted with the weights alone, where that differs and is short."""
         return first_order(self.name, self.answers)
 
     @cached_property
@@ -125,8 +136,8 @@ class Derivation:
         """Per cent that the quantity moves when one input moves one per cent; see :func:`symroof.sensitivity.elasticities`.
 
         >>> from symroof.study import Study
-        >>> found = Study(hardware="h100-sxm").derive("ridge_point").elasticities
-        >>> [(e.symbol.name, str(e.value)) for e in found]
+        >>> elasticities = Study(hardware="h100-sxm").derive("ridge_point").elasticities
+        >>> [(e.symbol.name, str(e.value)) for e in elasticities]
         [('peak_flops', '1'), ('mem_bandwidth', '-1')]
         """
         return elasticities(self.name, self.answers)
@@ -137,8 +148,9 @@ class Derivation:
         return binding_arms(self.name, self.answers) if self.result else ()
 
     def as_json(self) -> dict[str, Any]:
+        """The form of the contract, ``symroof/derive/1``."""
         own = step_of(self.name, self.answers)
-        found: dict[str, Any] = {
+        entry: dict[str, Any] = {
             "schema": "symroof/derive/1",
             "quantity": self.name,
             "unit": self.symbol.unit,
@@ -147,17 +159,17 @@ class Derivation:
             "expanded": self._both(self.expansion),
             "substituted": {"text": own.substituted_text, "latex": own.substituted_latex},
         }
-        found |= self.result.as_json() if self.result else {"value": None, "reason": self.why_unknown}
-        found["steps"] = [self._step_json(step) for step in self.steps]
+        entry |= self.result.as_json() if self.result else {"value": None, "reason": self.why_unknown}
+        entry["steps"] = [self._step_json(step) for step in self.steps]
         spell = self._theory.latex
-        found["limits"] = [limit.as_json(spell) for limit in self.limits]
-        found["first_order"] = self.first_order.as_json(spell) if self.first_order else None
-        found["elasticities"] = [elasticity.as_json(spell) for elasticity in self.elasticities]
-        found["binding_arms"] = list(self.binding_arms)
-        return found | self.ledger()
+        entry["limits"] = [limit.as_json(spell) for limit in self.limits]
+        entry["first_order"] = self.first_order.as_json(spell) if self.first_order else None
+        entry["elasticities"] = [elasticity.as_json(spell) for elasticity in self.elasticities]
+        entry["binding_arms"] = list(self.binding_arms)
+        return entry | self.ledger()
 
     def ledger(self) -> dict[str, Any]:
-        """What the value rests on: the inputs used with their sources, every switch, and what was defaulted."""
+        """The inputs and assumptions behind the value: the inputs used with their sources, every switch, and the defaults among them."""
         assumptions = self.answers.binding.assumptions
         inputs = self.answers.inputs((self.name,), everything=False)
         return {
@@ -166,12 +178,12 @@ class Derivation:
         }
 
     def _step_json(self, step: Step) -> dict[str, Any]:
-        found = {
+        entry = {
             "quantity": step.symbol.name,
             "definition": self._both(step.formula),
             "substituted": {"text": step.substituted_text, "latex": step.substituted_latex},
         }
-        return found | (step.result.as_json() if step.result else {"value": None, "unit": step.symbol.unit, "reason": step.why_unknown})
+        return entry | (step.result.as_json() if step.result else {"value": None, "unit": step.symbol.unit, "reason": step.why_unknown})
 
     def _both(self, tree: Tree) -> dict[str, str]:
         return {"text": text(tree), "latex": latex(tree, self._theory.latex)}
@@ -183,7 +195,7 @@ def derive(name: str, answers: Answers) -> Derivation:
 
 
 def step_of(name: str, answers: Answers, with_ranges: bool = False) -> Step:
-    """One line: formula, substituted formula, value. ``with_ranges`` shows how far each number in it moves."""
+    """One line: formula, substituted formula, value. ``with_ranges`` shows the range of each number in it."""
     formula = answers.case.explains(name)
     theory = answers.case.theory
     put: dict[str, tuple[str, str]] = {}
@@ -198,7 +210,7 @@ def step_of(name: str, answers: Answers, with_ranges: bool = False) -> Step:
 
 
 def _settled(tree: Tree, answers: Answers, put: dict[str, tuple[str, str]], moving: frozenset[str] = frozenset()) -> Tree:
-    """The formula with quantities at changed inputs put in by value; under a sum they move with its index and stay."""
+    """The formula with quantities at changed inputs substituted by value; under a sum they depend on its index and stay."""
     if isinstance(tree, Total):
         moving |= {tree.index}
     if isinstance(tree, At) and not any(mentions(value, index) for _, value in tree.changes for index in moving):

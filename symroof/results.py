@@ -1,4 +1,4 @@
-"""What a case says of a quantity: the value, its range, and the flags that must stand wherever it is printed."""
+"""The results of a case: values of quantities with their ranges, and the flags that must stand wherever they are printed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,15 @@ Value = Fraction | bool | str
 class Result:
     """A quantity's value in one case.
 
+    >>> from symroof.study import Study
+    >>> result = Study("llama-3-8b", "h100-sxm", prompt=4096, batch="1..8").result("kv_cache_bytes")
+    >>> int(result.low), int(result.high), result.symbol.unit, result.ranged
+    (536870912, 4294967296, 'byte', True)
+    >>> result.text()
+    '2.416 GB (536.9 MB to 4.295 GB)'
+
     Attributes:
+        symbol: the quantity, with its unit and meaning.
         value: exact, in base units; a truth; or a label (``compute``, ``memory``). With ranges: at their middles.
         low, high: the extremes over the ranges; None where nothing is ranged or the value is no number.
         possible: every label or truth that occurs over the ranges.
@@ -44,17 +52,16 @@ class Result:
 
     @property
     def name(self) -> str:
+        """The name of the quantity."""
         return self.symbol.name
 
     @property
     def ranged(self) -> bool:
+        """Whether the value differs over the ranges of the inputs."""
         return self.low is not None and self.low != self.high
 
     def text(self, digits: int = 4) -> str:
-        """For people: value and unit, the range, the flags.
-
-        A flagged number never leaves without its flag.
-        """
+        """For people: value and unit, the range, the flags; a flagged number is never printed without its flag."""
         written = self.plain(digits)
         return f"{written} (does not fit)" if DOES_NOT_FIT in self.flags else written
 
@@ -84,15 +91,15 @@ class Result:
         return format_quantity(value, self.symbol.unit, digits)
 
     def as_json(self) -> dict[str, Any]:
-        unit = self.symbol.unit
-        found: dict[str, Any] = {"value": bare(self.value), "unit": unit}
+        """The value in base units, with the keys of the JSON output."""
+        entry: dict[str, Any] = {"value": bare(self.value), "unit": self.symbol.unit}
         if self.low is not None and self.high is not None:
-            found |= {"low": bare(self.low), "high": bare(self.high)}
+            entry |= {"low": bare(self.low), "high": bare(self.high)}
         if self.possible:
-            found["value"] = [bare(v) for v in self.possible]
+            entry["value"] = [bare(v) for v in self.possible]
         if self.flags:
-            found["flags"] = list(self.flags)
-        return found
+            entry["flags"] = list(self.flags)
+        return entry
 
 
 def plural(unit: str, value: Fraction) -> str:
@@ -101,7 +108,12 @@ def plural(unit: str, value: Fraction) -> str:
 
 
 def bare(value: Value | None) -> Any:
-    """A value for programs: a whole number or a float for a fraction, anything else as it is."""
+    """A value for programs: an int or a float for a fraction, anything else unchanged.
+
+    >>> from fractions import Fraction
+    >>> bare(Fraction(4)), bare(Fraction(1, 4)), bare("memory")
+    (4, 0.25, 'memory')
+    """
     if isinstance(value, Fraction):
         return value.numerator if value.denominator == 1 else float(value)
     return value
@@ -109,7 +121,7 @@ def bare(value: Value | None) -> Any:
 
 @dataclass(frozen=True)
 class Input:
-    """An input as the ledger shows it."""
+    """An input of a result: its value, the source of the value, and whether it is a default."""
 
     result: Result
     source: str
@@ -118,7 +130,15 @@ class Input:
 
 @dataclass
 class Answers:
-    """Everything one bound case can say; values are worked out when asked."""
+    """The results of one bound case, each computed when first used.
+
+    >>> from symroof.study import Study
+    >>> answers = Study("llama-3-8b", "h100-sxm", prompt=4096).first
+    >>> answers.result("kv_cache_bytes").text(), answers.get("queue_wait"), answers.why_unknown("queue_wait")
+    ('536.9 MB', None, 'needs arrival_rate')
+    >>> {name: entry.source for name, entry in answers.inputs(("prefill_tokens",)).items() if name in ("prompt", "cached_prefix")}
+    {'prompt': 'given', 'cached_prefix': 'default'}
+    """
 
     binding: Binding
     _memo: dict[str, Result] = field(default_factory=dict)
@@ -131,6 +151,7 @@ class Answers:
 
     @cached_property
     def case(self) -> Case:
+        """The definitions with the values of this case."""
         return self.moved or self.binding.case()
 
     def assumed(self, **switches: str) -> Answers:
@@ -141,7 +162,7 @@ class Answers:
         return Answers(replace(self.binding, assumptions=assumptions.replaced(**switches)))
 
     def freed(self, names: Collection[str]) -> Answers:
-        """The same case where some names may be any number."""
+        """The same case with the values of some names open: degrees of parallelism among them stay symbols of its formulas."""
         case = self.case.freed(names)
         return self if case is self.case else Answers(self.binding, moved=case)
 
@@ -152,11 +173,12 @@ class Answers:
 
     @cached_property
     def ranges(self) -> Ranges:
+        """The bounds of formulas over the ranges of the inputs."""
         return Ranges(self.case, self.binding.box())
 
     @cached_property
     def corners(self) -> tuple[Case, ...]:
-        """The case at every corner of its ranges; none where nothing is ranged."""
+        """The case at every corner of its ranges; empty where no input is a range."""
         box = self.binding.box()
         return tuple(self.case.changed(dict(zip(box, corner, strict=True))) for corner in itertools.product(*box.values())) if box else ()
 
@@ -186,10 +208,10 @@ class Answers:
             NoValue: it has no value here.
         """
         if name not in self._memo:
-            found = self._unflagged(name)
+            result = self._unflagged(name)
             if self.does_not_fit and self.case.theory.timed(name) and name not in self.case.given:
-                found = Result(found.symbol, found.value, found.low, found.high, found.possible, (DOES_NOT_FIT,))
-            self._memo[name] = found
+                result = replace(result, flags=(DOES_NOT_FIT,))
+            self._memo[name] = result
         return self._memo[name]
 
     def get(self, name: str) -> Result | None:
@@ -222,14 +244,14 @@ class Answers:
     def quantities(self) -> dict[str, Result]:
         """Every quantity that has a value here, in declared order."""
         order = [*QUANTITIES, *(n for n in self.case.theory.definitions if n not in QUANTITIES)]
-        return {name: found for name in order if (found := self.get(name)) is not None}
+        return {name: result for name in order if (result := self.get(name)) is not None}
 
     def unknown(self) -> dict[str, str]:
         """Every quantity without a value, and why."""
         return {name: why for name in QUANTITIES if (why := self.why_unknown(name))}
 
     def why_unknown(self, name: str) -> str:
-        """Why a quantity has no value; nothing where it has one."""
+        """Why a quantity has no value; empty where it has one."""
         try:
             self.case.value(name)
         except NoValue as error:
@@ -239,17 +261,17 @@ class Answers:
     def inputs(self, quantities: tuple[str, ...] | None = None, everything: bool = True) -> dict[str, Input]:
         """The inputs behind some quantities (by default all that have a value), with source and whether defaulted.
 
-        With ``everything``, also what was given and not used by any of them.
+        With ``everything``, also the values set in the case that none of them uses.
         """
-        found: dict[str, Input] = {}
+        inputs: dict[str, Input] = {}
         for quantity in quantities or tuple(self.quantities()):
             for name in self.case.used(quantity):
-                if name not in found and (name in self.case.given or default_of(name) is not None):
-                    found[name] = self._input(name)
+                if name not in inputs and (name in self.case.given or default_of(name) is not None):
+                    inputs[name] = self._input(name)
         for name in self.binding.given if everything else ():
-            if name not in found and name in self.case.given:
-                found[name] = self._input(name)
-        return found
+            if name not in inputs and name in self.case.given:
+                inputs[name] = self._input(name)
+        return inputs
 
     def _input(self, name: str) -> Input:
         symbol = self.case.theory.symbol(name)

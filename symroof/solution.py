@@ -1,4 +1,4 @@
-"""A solved equation of one case: the crossings, the whole number to act on, whether memory allows it, and what it means."""
+"""A solved equation of one case: the crossings, the whole number to act on, whether memory allows it, and its meaning."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LIMIT, REACH = "limit", "reach"
 CLOSE = Fraction(1, 10**20)
 """How near a crossing, known to 40 digits, lies to a whole number that it is."""
 CLAIMS_MEMORY = ("batch", "context", "prompt", "output", "prefill_batch")
-"""Unknowns that claim memory: whether the case still fits at the answer is worth saying."""
+"""Unknowns that take memory: for these the answer is tested for whether the case still fits."""
 
 
 def whole(value: Fraction, kind: str) -> int:
@@ -44,7 +44,23 @@ def whole(value: Fraction, kind: str) -> int:
 class Solution:
     """A solved equation of one case.
 
+    >>> from symroof.study import Study
+    >>> solution = Study(model="llama-3-8b", hardware="h100-sxm", prompt=128).solve("batch_to_ridge")
+    >>> solution
+    <decode_compute_time = decode_memory_time for batch: at least 518 requests>
+    >>> solution.verdict, solution.method, solution.integer, solution.within_memory
+    ('crosses', 'closed_form', {'at_least': 518}, True)
+    >>> solution.reason
+    'from this batch on a decode step is limited by compute'
+
     Attributes:
+        lhs, rhs: the two sides, as they are named.
+        unknown: the name solved for.
+        kind: ``reach`` or ``limit``: which way a crossing is rounded.
+        answers: the case.
+        threshold: the named threshold, where the equation is one.
+        missing: the input that a number would need, where the answer is symbolic.
+        moves: whether a side depends on the unknown in this case.
         verdict: ``crosses``, ``lhs_above``, ``lhs_below``, ``identical``; ``conditional`` without numbers.
         value: the first crossing, exact or to 40 digits; None where the sides never meet.
         integer: ``{"at_least": n}`` or ``{"at_most": n}`` where the unknown counts things.
@@ -64,22 +80,27 @@ class Solution:
 
     @property
     def verdict(self) -> str:
+        """Whether the sides meet, or which side stays the larger."""
         return self.crossing.verdict
 
     @property
     def method(self) -> str:
+        """``closed_form``, or ``numeric`` where values were bracketed."""
         return self.crossing.method
 
     @property
     def values(self) -> tuple[Fraction, ...]:
+        """Every crossing, in rising order, in base units."""
         return self.crossing.values
 
     @property
     def value(self) -> Fraction | None:
+        """The first crossing, in base units."""
         return self.crossing.value
 
     @property
     def symbol(self) -> Symbol:
+        """The unknown with its unit and meaning."""
         return self.answers.case.theory.symbol(self.unknown)
 
     @property
@@ -97,7 +118,7 @@ class Solution:
         """How formulas of the answer spell a name, the coefficients of a long one included."""
         return f"{name[0]}_{name[1:]}" if name in COEFFICIENTS.values() else self.answers.case.theory.latex(name)
 
-    def told(self, condition: Condition) -> Compare:
+    def readable(self, condition: Condition) -> Compare:
         """A condition in the shortest names: in coefficients, or as the times whose formulas stand on its two sides."""
         tree = condition.spoken or condition.tree
         return Compare(tree.operator, self._times.get(tree.left, tree.left), self._times.get(tree.right, tree.right))
@@ -107,7 +128,7 @@ class Solution:
         """The times a roofline compares, by their formulas as far as the unknown reaches: at the context, first and last step."""
         symbolic = self.verdict == "conditional"
         ends = (parse("prompt + 1"), parse("prompt + response_steps"))
-        found: dict[Tree, Tree] = {}
+        times: dict[Tree, Tree] = {}
         theory = self.answers.case.theory
         parts = [f".{part}" for step in STEPS for part in theory.parts(step.name)] if theory.assumptions["roofline"] == "per_operator" else []
         for name in (f"{step.name}_{kind}{part}" for part in ("", *dict.fromkeys(parts)) for step in STEPS for kind in ("compute_time", "memory_time")):
@@ -115,8 +136,8 @@ class Solution:
                 continue  # it stands in the answer by its name
             shapes: tuple[Tree, ...] = (Name(name), *(At(name, (("context", end),)) for end in ends))
             for tree in shapes:
-                found.setdefault(opened(tree, self.unknown, self.answers, symbolic=symbolic), tree)
-        return found
+                times.setdefault(opened(tree, self.unknown, self.answers, symbolic=symbolic), tree)
+        return times
 
     @cached_property
     def integer(self) -> dict[str, int] | None:
@@ -147,7 +168,7 @@ class Solution:
         return (n for n in tried if self.answers.case.permits(n))
 
     def before(self, value: Fraction) -> int:
-        """Which side is the larger just before a crossing; 0 where that cannot be told."""
+        """Which side is the larger just before a crossing; 0 where that is undecided."""
         earlier = max((v for v in self.values if v < value), default=self.crossing.domain[0])
         side = self.side((earlier + value) / 2)
         if side is None and self.symbol.counted:  # between whole numbers a sum has no value
@@ -168,6 +189,7 @@ class Solution:
 
     @cached_property
     def within_memory(self) -> bool | None:
+        """Whether the case fits in memory with the unknown at its whole-number answer."""
         if self.whole is None or self.whole < 1 or self.unknown not in CLAIMS_MEMORY:
             return None
         try:
@@ -177,6 +199,7 @@ class Solution:
 
     @property
     def flags(self) -> tuple[str, ...]:
+        """``does_not_fit`` where the answer is beyond memory."""
         return (DOES_NOT_FIT,) if self.within_memory is False else ()
 
     def shown(self) -> str:
@@ -199,7 +222,7 @@ class Solution:
 
     @cached_property
     def reason(self) -> str:
-        """A plain sentence: what the number means, or why there is none."""
+        """A plain sentence: the meaning of the number, or why there is none."""
         from symroof.solution_reason import reason
 
         return reason(self)

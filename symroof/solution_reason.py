@@ -1,4 +1,4 @@
-"""The sentence that goes with an answer: what the number means, or why there is none, in numbers of the case."""
+"""The sentence that goes with an answer: the meaning of the number, or why there is none, in numbers of the case."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ SETTLED = Fraction(1, 10**4)
 
 def reason(solution: Solution) -> str:
     """A plain sentence."""
-    told = _reason(solution) + _beyond_context(solution)
+    sentence = _reason(solution) + _beyond_context(solution)
     if solution.crossing.more:
-        told += "; more choices of arms than are listed here, or more crossings, are possible"
+        sentence += "; more choices of arms than are listed here, or more crossings, are possible"
     never = solution.verdict in ("lhs_above", "lhs_below")
-    return f"{told}; for a number, {solution.missing} is missing" if solution.missing and not never else told
+    return f"{sentence}; for a number, {solution.missing} is missing" if solution.missing and not never else sentence
 
 
 def _beyond_context(solution: Solution) -> str:
-    """What to add where the answer is a request longer than the model was made for."""
+    """The remark where the answer is a request longer than the model's context."""
     if solution.whole is None or solution.unknown not in LENGTH_NAMES:
         return ""
     binding = solution.answers.binding
@@ -68,7 +68,7 @@ def _conditional(solution: Solution) -> str:
 
 
 def _never(solution: Solution) -> str:
-    """Which side stays larger, what the subject says of it, and the growth of both in numbers."""
+    """The side that stays the larger, the reason the threshold has for it, and the growth of both in numbers."""
     lhs, rhs = (shown_side(side, solution) for side in (solution.lhs, solution.rhs))
     side = "above" if solution.verdict == "lhs_above" else "below"
     why = f": {solution.threshold.never(solution.verdict)}" if solution.threshold else ""
@@ -77,7 +77,7 @@ def _never(solution: Solution) -> str:
 
 
 def _reach(solution: Solution) -> str:
-    """The values of the unknown that are spoken for: all, up to where a denominator is zero, or those a scan looked at."""
+    """The values of the unknown that the answer covers: all, those up to a zero of a denominator, or those a scan searched."""
     unknown, (_, end), searched = solution.unknown, solution.crossing.domain, solution.crossing.searched
     if searched is not None:
         first, last = (with_unit(point, solution.symbol.unit) for point in searched)
@@ -100,7 +100,7 @@ def with_unit(value: Fraction, unit: str) -> str:
 
 
 def _unit(solution: Solution) -> str | None:
-    """The unit both sides are in, where one of them is a name that tells it."""
+    """The unit of both sides, where one of them is a name."""
     for side in (solution.lhs, solution.rhs):
         if isinstance(side, Name):
             return solution.answers.case.theory.symbol(side.name).unit
@@ -108,21 +108,21 @@ def _unit(solution: Solution) -> str | None:
 
 
 def _growth(solution: Solution) -> str:
-    """How both sides move far out, or where they end: why they never meet. Over ranges there is no one number to tell."""
+    """How both sides move far out, or where they end: why they never meet. Over ranges there is no one number to report."""
     unit, unknown = _unit(solution), solution.unknown
     if not solution.moves:
         return f"this does not depend on {unknown} here"
     if unit is None or solution.answers.binding.box():
         return ""
-    told = [(shown_side(side, solution), _flag(side, solution)) for side in (solution.lhs, solution.rhs)]
+    named = [(shown_side(side, solution), _flag(side, solution)) for side in (solution.lhs, solution.rhs)]
     if unknown in SHARES:
         ends = _values(solution, Fraction(1))
-        shown = [f"{format_quantity(value, unit)}{flag}" for value, (_, flag) in zip(ends or (), told, strict=False)]
+        shown = [f"{format_quantity(value, unit)}{flag}" for value, (_, flag) in zip(ends or (), named, strict=False)]
         return f"even at {unknown} 1 they are {' and '.join(shown)}" if shown else ""
     far = [values for point in POINTS if (values := _values(solution, point))]
     if len(far) < len(POINTS):
         return ""
-    sides = [(name, flag, values) for (name, flag), values in zip(told, zip(*far, strict=True), strict=True)]
+    sides = [(name, flag, values) for (name, flag), values in zip(named, zip(*far, strict=True), strict=True)]
     if solution.symbol.counted and all(_linear(values) for _, _, values in sides):
         steps = [f"{format_quantity((values[1] - values[0]) / FAR, unit)}{flag} to {name}" for name, flag, values in sides if values[0] != values[1]]
         still = [(name, flag, with_unit(values[0], unit)) for name, flag, values in sides if values[0] == values[1]]
@@ -135,7 +135,7 @@ def _growth(solution: Solution) -> str:
 
 
 def _flag(side: Tree, solution: Solution) -> str:
-    """What stands beside a latency or rate of a case that does not fit."""
+    """The flag beside a latency or rate of a case that does not fit."""
     theory = solution.answers.case.theory
     timed = any(theory.timed(name) for name in names(side))
     return " (does not fit)" if timed and solution.answers.does_not_fit else ""

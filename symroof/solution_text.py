@@ -58,9 +58,9 @@ def _branch(branch: Branch, solution: Solution) -> dict[str, Any]:
 
 
 LONGEST_BOUND = 240
-"""Characters beyond which a condition solved for a symbol tells a reader no more than the condition does."""
+"""Characters beyond which a condition solved for a symbol is no easier to read than the condition itself."""
 NATURAL = ("context", "prompt", "batch", "output", "tp")
-"""The symbols a condition is solved for: the first that it is linear in, wherever it stands in its names."""
+"""The symbols a condition is solved for: the first that it is linear in, down to the definitions of its names."""
 
 
 def bound_of(condition: Condition, solution: Solution) -> tuple[Compare, Compare | None] | None:
@@ -79,7 +79,7 @@ def bound_of(condition: Condition, solution: Solution) -> tuple[Compare, Compare
 
 def _condition(condition: Condition, solution: Solution) -> dict[str, Any]:
     solved = bound_of(condition, solution)
-    entry: dict[str, Any] = {**_both(solution.told(condition), solution), "holds": condition.holds}
+    entry: dict[str, Any] = {**_both(solution.readable(condition), solution), "holds": condition.holds}
     if solved:
         limit, side = solved
         entry["bound"] = {**_both(limit, solution), "value": _value(limit.right, solution), **({"while": _both(side, solution)} if side else {})}
@@ -95,13 +95,13 @@ def _value(tree: Tree, solution: Solution) -> Any:
 
 
 def where(branch: Branch, solution: Solution) -> dict[str, Tree]:
-    """What the names of a closed form stand for: its coefficients, and the derived quantities that it speaks in."""
-    case, found = solution.answers.case, dict(branch.named)
-    for tree in (branch.shown, *found.values()):
+    """The definitions of the names in a closed form: its coefficients, and the derived quantities in it."""
+    case, definitions = solution.answers.case, dict(branch.named)
+    for tree in (branch.shown, *definitions.values()):
         for name in names(tree) if tree is not None else ():
-            if name not in found and name != solution.unknown and case.theory.definition(name) is not None:
-                found[name] = case.explains(name)
-    return found
+            if name not in definitions and name != solution.unknown and case.theory.definition(name) is not None:
+                definitions[name] = case.explains(name)
+    return definitions
 
 
 def _both(tree: Tree, solution: Solution) -> dict[str, str]:
@@ -109,7 +109,7 @@ def _both(tree: Tree, solution: Solution) -> dict[str, str]:
 
 
 def _conditions_text(branch: Branch, solution: Solution) -> Iterator[str]:
-    """The conditions that can fail; what holds by the shape of the model alone is not worth a line."""
+    """The conditions that can fail; one that holds by the shape of the model alone gets no line."""
     for condition in branch.conditions:
         if condition.holds and _is_fact(condition.tree, solution):
             continue
@@ -145,14 +145,14 @@ def solution_text(solution: Solution) -> str:
     if solution.within_memory is not None:
         lines.append(f"  {'fits in memory there' if solution.within_memory else 'does not fit in memory there'}")
     if solution.method == "numeric":
-        lines.append("  found numerically: no closed form of readable size exists")
-    told: dict[str, Tree] = {}
+        lines.append("  solved numerically: no closed form of readable size exists")
+    defined: dict[str, Tree] = {}
     for branch in solution.crossing.branches:
         if branch.shown is not None and (branch.holds or solution.value is None):
             lines += ["", f"  {solution.unknown} = {text(branch.shown)}", *_conditions_text(branch, solution)]
-            fresh = {name: tree for name, tree in where(branch, solution).items() if told.get(name) != tree}
+            fresh = {name: tree for name, tree in where(branch, solution).items() if defined.get(name) != tree}
             lines += [f"    where {name} = {text(tree)}" for name, tree in fresh.items()]
-            told |= fresh
+            defined |= fresh
     answers = solution.answers
     warnings = [f"! {warning}" for warning in (case_warnings(answers) if answers.fits is not None else answers.binding.warnings)]
     return "\n".join([*lines, *([""] if warnings else []), *warnings])

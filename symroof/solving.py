@@ -1,4 +1,4 @@
-"""Thresholds and equations of a case: names opened as far as the unknown reaches, then the solver."""
+"""Thresholds and equations of a case: definitions that depend on the unknown are inlined, then solved."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ SHOWN = 80
 
 
 def solve(equation: str, answers: Answers, for_: str | None = None) -> Solution:
-    """Solve a named threshold, or ``lhs = rhs`` for an input or a quantity.
+    """Solve a named threshold, or ``lhs = rhs`` for an input or a quantity; an equation is solved once for a case.
 
     Raises:
         InputError: an unknown name, mismatched dimensions, an unknown that does not occur, a missing input.
     """
     if (equation, for_) not in answers.solved:
         answers.solved[equation, for_] = _solve(equation, answers, for_)
-    found: Solution = answers.solved[equation, for_]
-    return found
+    solution: Solution = answers.solved[equation, for_]
+    return solution
 
 
 def _solve(equation: str, answers: Answers, for_: str | None) -> Solution:
@@ -62,17 +62,17 @@ def _solve(equation: str, answers: Answers, for_: str | None) -> Solution:
     if not named:
         _check_occurs(relation, unknown, answers, equation)
     try:
-        found, moves = _with_numbers(relation, unknown, answers)
-        if any(not SMALLEST < abs(value) < LARGEST for value in found.values):
+        crossings, moves = _with_numbers(relation, unknown, answers)
+        if any(not SMALLEST < abs(value) < LARGEST for value in crossings.values):
             raise InputError(Problem(equation[:SHOWN], f"its answer is out of the range of numbers, 1e{-RANGE} to 1e{RANGE}"))
     except Missing as error:
-        found = _without_numbers(relation, unknown, answers, equation, error.name, frozenset(named.needs) if named else frozenset())
-        if numbers := _cancelled(found, unknown, answers):
+        crossings = _without_numbers(relation, unknown, answers, equation, error.name, frozenset(named.needs) if named else frozenset())
+        if numbers := _cancelled(crossings, unknown, answers):
             return Solution(relation.left, relation.right, unknown, kind, answers, numbers, named)
-        return Solution(relation.left, relation.right, unknown, kind, answers, found, named, error.name)
+        return Solution(relation.left, relation.right, unknown, kind, answers, crossings, named, error.name)
     except NoValue as error:
         raise InputError(Problem(equation[:SHOWN], f"has no value for any {unknown}: {error}")) from None
-    return Solution(relation.left, relation.right, unknown, kind, answers, found, named, moves=moves)
+    return Solution(relation.left, relation.right, unknown, kind, answers, crossings, named, moves=moves)
 
 
 def _with_numbers(relation: Compare, unknown: str, answers: Answers) -> tuple[Crossing, bool]:
@@ -80,14 +80,14 @@ def _with_numbers(relation: Compare, unknown: str, answers: Answers) -> tuple[Cr
     moves = mentions(lhs, unknown) or mentions(rhs, unknown)
     low, high = (_end(text, answers) for text in _ends(unknown))
     difference = build.sub(lhs, rhs)
-    found = crossing(difference, unknown, lambda tree, at: evaluate(tree, answers.case, at), low or Fraction(0), high)
-    return _existing(found, relation, difference, unknown, answers), moves
+    crossings = crossing(difference, unknown, lambda tree, at: evaluate(tree, answers.case, at), low or Fraction(0), high)
+    return _existing(crossings, relation, difference, unknown, answers), moves
 
 
-def _existing(found: Crossing, relation: Compare, difference: Tree, unknown: str, answers: Answers) -> Crossing:
+def _existing(crossings: Crossing, relation: Compare, difference: Tree, unknown: str, answers: Answers) -> Crossing:
     """The crossings at which every quantity of the equation exists: beyond the load that a queue can bear there are none."""
-    if not found.values or not list(_demands(relation, answers)):
-        return found
+    if not crossings.values or not list(_demands(relation, answers)):
+        return crossings
     case, sides = answers.case, build.sub(relation.left, relation.right)
 
     def gap(_: Tree, at: dict[str, Fraction]) -> Fraction:
@@ -101,11 +101,11 @@ def _existing(found: Crossing, relation: Compare, difference: Tree, unknown: str
         return True
 
     counted = case.theory.symbol(unknown).counted  # between whole numbers a sum has no value
-    kept = tuple(value for value in found.values if exists(value) or (counted and exists(Fraction(math.ceil(value)))))
-    branches = tuple(branch for branch in found.branches if branch.value is None or branch.value in kept or not branch.holds)
-    if kept:
-        return replace(found, values=kept, branches=branches)
-    return replace(scan(difference, unknown, gap, *found.domain), branches=branches)  # which side is larger where both exist
+    existing = tuple(value for value in crossings.values if exists(value) or (counted and exists(Fraction(math.ceil(value)))))
+    branches = tuple(branch for branch in crossings.branches if branch.value is None or branch.value in existing or not branch.holds)
+    if existing:
+        return replace(crossings, values=existing, branches=branches)
+    return replace(scan(difference, unknown, gap, *crossings.domain), branches=branches)  # which side is larger where both exist
 
 
 def _demands(relation: Compare, answers: Answers) -> Iterator[Compare]:
@@ -116,10 +116,10 @@ def _demands(relation: Compare, answers: Answers) -> Iterator[Compare]:
             yield parse(condition)  # type: ignore[misc]
 
 
-def _cancelled(found: Crossing, unknown: str, answers: Answers) -> Crossing | None:
-    """The crossing as a number, where what is missing drops out of its formula: ``params`` of a ridge batch of weights alone."""
+def _cancelled(crossings: Crossing, unknown: str, answers: Answers) -> Crossing | None:
+    """The crossing as a number, where the missing inputs cancel in its formula: ``params`` of a ridge batch of weights alone."""
     case = answers.case
-    for branch in found.branches:
+    for branch in crossings.branches:
         if branch.closed_form is None:
             continue
         try:
@@ -130,18 +130,18 @@ def _cancelled(found: Crossing, unknown: str, answers: Answers) -> Crossing | No
             continue
         if holds:
             settled = replace(branch, value=value, holds=True, conditions=tuple(replace(c, holds=True) for c in branch.conditions))
-            return Crossing("crosses", CLOSED, (settled,), (value,), found.domain)
+            return Crossing("crosses", CLOSED, (settled,), (value,), crossings.domain)
     return None
 
 
 def _ends(unknown: str) -> tuple[str | None, str | None]:
-    """What an unknown cannot lie below and above."""
+    """The formulas of the least and the largest value of an unknown, where it has them."""
     symbol = INPUTS.get(base_name(unknown))
     return (symbol.least, symbol.most) if symbol else (None, None)
 
 
 def _end(formula: str | None, answers: Answers) -> Fraction | None:
-    """The number of an end; nothing where it has none."""
+    """The value of an end; None where it has none."""
     try:
         return Fraction(answers.case.evaluate(parse(formula))) if formula else None
     except NoValue:
@@ -151,13 +151,14 @@ def _end(formula: str | None, answers: Answers) -> Fraction | None:
 def _within(unknown: str, answers: Answers) -> tuple[Compare, ...]:
     """The ends of an unknown as conditions, for an answer without numbers."""
     least, most = _ends(unknown)
-    found = [Compare(">=", Name(unknown), parse(least))] if least and _end(least, answers) != 0 else []
-    return (*found, Compare("<=", Name(unknown), parse(most))) if most else tuple(found)
+    lower = (Compare(">=", Name(unknown), parse(least)),) if least and _end(least, answers) != 0 else ()
+    upper = (Compare("<=", Name(unknown), parse(most)),) if most else ()
+    return (*lower, *upper)
 
 
-def _without_numbers(relation: Compare, unknown: str, answers: Answers, equation: str, missing: str, kept: frozenset[str]) -> Crossing:
-    """The symbolic answer, where an input it would need for a number is not given."""
-    lhs, rhs = (opened(side, unknown, answers, kept, symbolic=True) for side in (relation.left, relation.right))
+def _without_numbers(relation: Compare, unknown: str, answers: Answers, equation: str, missing: str, named: frozenset[str]) -> Crossing:
+    """The symbolic answer, where an input that a number needs is missing; the names in ``named`` are not inlined."""
+    lhs, rhs = (opened(side, unknown, answers, named, symbolic=True) for side in (relation.left, relation.right))
     if lhs != rhs and not (mentions(lhs, unknown) or mentions(rhs, unknown)):
         raise InputError(Problem(equation[:SHOWN], f"{unknown} does not occur in it under these assumptions, and {missing} is missing for a verdict"))
     demands = dict.fromkeys(opened(condition, unknown, answers, symbolic=True) for condition in _demands(relation, answers))
@@ -169,7 +170,7 @@ def _without_numbers(relation: Compare, unknown: str, answers: Answers, equation
         raise InputError(Problem(equation[:SHOWN], f"has no symbolic answer ({error}), and {missing} is missing for one with numbers", hint=hint)) from None
 
 
-# ------------------------------------------------------------------------------------------------- what was asked
+# ------------------------------------------------------------------------------------------------- the equation and its unknown
 
 
 def _named(equation: str, known: Theory) -> Threshold | None:
@@ -212,7 +213,7 @@ def _heeded(relation: Compare, known: Theory) -> Compare:
 
 
 def _unknown(equation: str, asked: str | None, known: Theory) -> str:
-    """The name to solve for: any input, or any quantity, which then stands free of its definition."""
+    """The name to solve for: any input, or any quantity, which is then independent of its definition."""
     if asked is None:
         raise InputError(Problem(equation[:SHOWN], "say what to solve for", hint="--for batch, or for_='batch' in Python"))
     unknown = printed_name(asked)
@@ -227,7 +228,7 @@ def _unknown(equation: str, asked: str | None, known: Theory) -> str:
 
 
 def _check(relation: Compare, unknown: str | None, answers: Answers, equation: str) -> None:
-    """Every name known and a number, both sides of one dimension."""
+    """Check that every name is known and a number, and that both sides have one dimension."""
     known = answers.case.theory
     for name in _all_names(relation):
         if not known.knows(name):
@@ -258,7 +259,7 @@ def _all_names(tree: Tree) -> Iterator[str]:
 
 
 def _check_occurs(relation: Compare, unknown: str, answers: Answers, equation: str) -> None:
-    """The unknown has to occur under some assumptions, or in what is given; that it does not matter under these is an answer."""
+    """Check that the unknown occurs under some assumptions, or in a formula of the case; that it cancels under these is an answer."""
     known = answers.case.theory
     if relation.left == relation.right or any(known.depends(name, unknown) or unknown in answers.case.leads_to(name) for name in names(relation)):
         return

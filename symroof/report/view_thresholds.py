@@ -113,7 +113,7 @@ def closed_form(solution: Solution, subject: Answers) -> dict[str, Any] | None:
     if max(map(len, (written, *(text for _, text in where)))) > LONGEST_FORMULA:
         return None
     exists = solution.value is not None
-    told = [(solution.told(c), c.holds) for c in branch.conditions if exists or c.holds is not True]
+    told = [(solution.readable(c), c.holds) for c in branch.conditions if exists or c.holds is not True]
     conditions = [{"formula": Math(latex(tree, solution.spelled)), "state": HOLDS[holds]} for tree, holds in told]
     spoken = (solution.lhs, solution.rhs, form, *(tree for _, tree in branch.named), *(tree for tree, _ in told))
     return {

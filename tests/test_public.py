@@ -1,0 +1,44 @@
+"""Every public name of ``import symroof as sr``, and every result it returns, is documented with an example that runs as a doctest."""
+
+import inspect
+
+import pytest
+
+import symroof as sr
+from symroof.calibration.found import Calibration
+from symroof.claims.checked import Checked, Report
+from symroof.derivation import Derivation
+from symroof.results import Answers, Result
+from symroof.selecting.judging import Configuration
+from symroof.selecting.select import Choice
+from symroof.solution import Solution
+from symroof.study import Number
+
+PUBLIC = {name: getattr(sr, name) for name in sr.__all__ if name != "__version__"}
+RESULTS = (Number, Result, Answers, Solution, Derivation, Choice, Configuration, Calibration, Report, Checked)
+METHODS = [
+    pytest.param(member, id=f"{owner.__name__}.{name}")
+    for owner in (sr.Study, sr.Compiled)
+    for name, member in inspect.getmembers_static(owner)
+    if name in vars(owner) and not name.startswith("_") and (callable(member) or isinstance(member, (property, classmethod)) or hasattr(member, "func"))
+]
+
+
+@pytest.mark.parametrize("entry", [*PUBLIC.values(), *RESULTS], ids=lambda entry: entry.__name__)
+def test_every_public_name_and_result_has_an_example(entry):
+    assert ">>>" in inspect.getdoc(entry)
+
+
+@pytest.mark.parametrize("member", METHODS)
+def test_every_public_member_is_documented(member):
+    documented = getattr(member, "__func__", None) or getattr(member, "func", None) or member
+    assert (documented.__doc__ or "").strip()
+
+
+@pytest.mark.parametrize(
+    "name", ["Study.value", "Study.result", "Study.derive", "Study.solve", "Study.sweep", "calibrate", "check", "compile", "select", "solve"]
+)
+def test_what_can_be_refused_documents_its_error(name):
+    owner, _, method = name.rpartition(".")
+    function = getattr(getattr(sr, owner), method) if owner else getattr(sr, name)
+    assert "InputError:" in inspect.getdoc(function)
