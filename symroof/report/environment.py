@@ -45,7 +45,7 @@ def environment(sandboxed: bool = False) -> Environment:
         "column_spec": column_spec,
         "chained": lambda items, word: Markup(word).join(Markup(item) for item in items),
         "as_code": as_code,
-        "display_math": lambda text: Markup(html_math(text, "block")),
+        "display_math": lambda formula: Markup(html_math(formula, "block")),
         "joined": joined,
     }
     return made

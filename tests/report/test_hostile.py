@@ -188,6 +188,12 @@ def test_an_own_template_writes_the_same_data(study, tmp_path):
     assert re.fullmatch(r"A &lt;b&gt;title&lt;/b&gt;: met, [\d.]+ ms\n", outcome.out)
 
 
+def test_an_own_template_shows_formulas_in_mathml(study, tmp_path):
+    said = call(*own(study, tmp_path, "<< ttft.lines[0].left >><< ttft.lines[0].rows[0]|display_math >>", "html")).out
+    assert "<mrow><mi>TTFT</mi></mrow></math>" in said
+    assert 'display="block"><mrow><mi>TTFT</mi><mo>=</mo><msub><mi>t</mi><mi>q</mi></msub>' in said
+
+
 def test_braces_are_plain_text_to_an_own_template(study, tmp_path):
     assert call(*own(study, tmp_path, "{{ 7*7 }} ''.__class__.__mro__")).out == "{{ 7*7 }} ''.__class__.__mro__\n"
 
