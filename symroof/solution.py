@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -77,6 +77,7 @@ class Solution:
     threshold: Threshold | None = None
     missing: str | None = None
     moves: bool = True
+    explain: Callable[[Solution], str] | None = None
 
     @property
     def verdict(self) -> str:
@@ -223,6 +224,4 @@ class Solution:
     @cached_property
     def reason(self) -> str:
         """A plain sentence: the meaning of the number, or why there is none."""
-        from symroof.solution_reason import reason
-
-        return reason(self)
+        return self.explain(self) if self.explain else ""

@@ -20,6 +20,7 @@ from symroof.formula.tree import At, Compare, Largest, Name, Tree, mentions, nam
 from symroof.opening import opened
 from symroof.results import Answers
 from symroof.solution import REACH, Solution
+from symroof.solution_reason import reason
 from symroof.specs.errors import InputError, Problem, nearest, split_hint
 from symroof.theory.case import Missing
 from symroof.theory.quantities import QUANTITIES
@@ -68,11 +69,11 @@ def _solve(equation: str, answers: Answers, for_: str | None) -> Solution:
     except Missing as error:
         crossings = _without_numbers(relation, unknown, answers, equation, error.name, frozenset(named.needs) if named else frozenset())
         if numbers := _cancelled(crossings, unknown, answers):
-            return Solution(relation.left, relation.right, unknown, kind, answers, numbers, named)
-        return Solution(relation.left, relation.right, unknown, kind, answers, crossings, named, error.name)
+            return Solution(relation.left, relation.right, unknown, kind, answers, numbers, named, explain=reason)
+        return Solution(relation.left, relation.right, unknown, kind, answers, crossings, named, error.name, explain=reason)
     except NoValue as error:
         raise InputError(Problem(equation[:SHOWN], f"has no value for any {unknown}: {error}")) from None
-    return Solution(relation.left, relation.right, unknown, kind, answers, crossings, named, moves=moves)
+    return Solution(relation.left, relation.right, unknown, kind, answers, crossings, named, moves=moves, explain=reason)
 
 
 def _with_numbers(relation: Compare, unknown: str, answers: Answers) -> tuple[Crossing, bool]:

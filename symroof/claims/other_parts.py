@@ -10,6 +10,7 @@ from symroof.binding import Binding
 from symroof.specs import catalogue
 from symroof.specs.fields import build
 from symroof.specs.hardware import HardwareSpec
+from symroof.specs.names import Entry
 from symroof.specs.precision import peak_precision
 
 Figure = tuple[str, Fraction]
@@ -66,7 +67,7 @@ def family(vendor: str, architecture: str) -> tuple[HardwareSpec, ...]:
     return tuple(specs)
 
 
-def _is_kin(entry: catalogue.Entry, vendor: str, kin: str) -> bool:
+def _is_kin(entry: Entry, vendor: str, kin: str) -> bool:
     data = entry.document.data if isinstance(entry.document.data, dict) else {}
     return bool(kin) and data.get("vendor") == vendor and str(data.get("architecture", "")).split()[:1] == [kin]
 

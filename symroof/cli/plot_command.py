@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from symroof.cli.options import case_options, study_from
-from symroof.report.pictures.kinds import ENDINGS, KINDS, checked
+from symroof.report.pictures.picture_kinds import ENDINGS, KINDS, checked
 
 KIND_LIST = "\n".join(f"  {name:20}{text}" for name, text in KINDS.items())
 
@@ -32,7 +32,7 @@ def command(kind: str, study: str | None, out: str | None, ending: str | None, *
     """
     wanted, form = checked(kind), _form(out, ending)
     made = study_from(study, options).decide()
-    from symroof.report.pictures.kinds import picture
+    from symroof.report.pictures.picture_kinds import picture
     from symroof.specs.errors import InputError, Problem
 
     goal = Path(out) if out and out != "-" else Path(f"{f'{_stem(study)}-' if study else ''}{wanted}.{form}")

@@ -95,7 +95,7 @@ def _formats(formats: str | None, out: str | None) -> list[str]:
 
 
 def _pictures(study: Study) -> list[Picture]:
-    from symroof.report.pictures.kinds import of_review
+    from symroof.report.pictures.picture_kinds import of_review
     from symroof.report.view import subject_of
 
     return of_review(study, subject_of(study))

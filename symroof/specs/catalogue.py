@@ -5,29 +5,17 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from symroof.shipped import data_folder
 from symroof.specs.errors import InputError, Problem, nearest
-from symroof.specs.names import Named, model_named, near_models, parts_named
+from symroof.specs.names import Entry, Named, model_named, near_models, parts_named
 from symroof.specs.strict_yaml import Document, load
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 SINGULAR = {"hardware": "hardware", "models": "model", "presets": "preset", "studies": "study"}
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One catalogue entry before validation: what a listing needs."""
-
-    name: str
-    title: str
-    aliases: tuple[str, ...]
-    path: Path
-    document: Document
 
 
 @lru_cache(maxsize=8)

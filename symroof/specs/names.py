@@ -9,10 +9,10 @@ import difflib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-if TYPE_CHECKING:
-    from symroof.specs.catalogue import Entry
+from symroof.specs.strict_yaml import Document
 
 HUB = "https://huggingface.co/"
 TUNED = frozenset(["instruct", "it", "chat", "hf", "base", "pt", "thinking", "dynamo", "bf16", "fp16"])
@@ -26,6 +26,17 @@ STORED_AS = {
 
 VERSION = re.compile(r"\d{4}|v\d+(?:\.\d+)*")
 NEAR = 3
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One catalogue entry before validation: what a listing needs."""
+
+    name: str
+    title: str
+    aliases: tuple[str, ...]
+    path: Path
+    document: Document
 
 
 @dataclass(frozen=True)

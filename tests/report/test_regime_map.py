@@ -8,7 +8,7 @@ import pytest
 
 from symroof.api import Study
 from symroof.report.pictures.regimes import before, drawn, picture, region_areas, says
-from symroof.report.regimes import regimes
+from symroof.report.regime_map import regimes
 from symroof.specs.errors import InputError
 
 from . import STEMS, made, text_of
@@ -236,7 +236,7 @@ def test_without_plots_nothing_of_it_is_loaded(tmp_path):
     code = (
         "import sys; from symroof.cli.main import main; "
         f"main(['report', '--model', 'llama-3-8b', '--hardware', 'h100-sxm', '--prompt', '512', '--no-plots', '-o', {str(tmp_path)!r}]); "
-        "print(sorted(m for m in sys.modules if m.startswith(('matplotlib', 'numpy', 'symroof.report.regimes', 'symroof.report.pictures', 'symroof.drawing'))))"
+        "print(sorted(m for m in sys.modules if m.startswith(('matplotlib', 'numpy', 'symroof.report.regime_map', 'symroof.report.pictures', 'symroof.drawing'))))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip().endswith("[]")

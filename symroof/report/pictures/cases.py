@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from symroof.binding import Binding
-from symroof.report.regimes import at_a_context
+from symroof.report.regime_map import at_a_context
 from symroof.results import Answers
 from symroof.study import Study
 from symroof.theory.case import NoValue

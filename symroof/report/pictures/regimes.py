@@ -13,7 +13,7 @@ from symroof.drawing.scales import powers_of_two
 from symroof.report.pictures.picture import Picture
 from symroof.report.pictures.sheet import finished, framed, lacking, sheet
 from symroof.report.pictures.words import counted, requests, target_word
-from symroof.report.regimes import Line, Regimes, regimes
+from symroof.report.regime_map import Line, Regimes, regimes
 from symroof.results import Answers, plural
 from symroof.study import Study
 from symroof.verdict import case_title
