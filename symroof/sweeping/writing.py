@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+from symroof.extras import require
 from symroof.specs.errors import InputError, Problem, nearest
 from symroof.sweeping.alone import alone
 from symroof.sweeping.axes import Axis
@@ -20,13 +21,13 @@ from symroof.sweeping.plan import Plan
 from symroof.sweeping.told import attributes, warnings
 from symroof.tracking import Track, untracked
 
-FORMATS = {
-    ".csv": ("tables", "write_csv"),
-    ".parquet": ("tables", "write_parquet"),
-    ".nc": ("grids", "write_netcdf"),
-    ".zarr": ("grids", "write_zarr"),
+FORMATS: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    ".csv": ("comma_separated", "write_csv", ()),
+    ".parquet": ("tables", "write_parquet", ("pyarrow",)),
+    ".nc": ("grids", "write_netcdf", ("xarray", "netCDF4")),
+    ".zarr": ("grids", "write_zarr", ("xarray", "zarr")),
 }
-"""What writes a file of an ending: a module of this room and its function."""
+"""What writes a file of an ending: a module of this room, its function, and the packages of an extra that it needs."""
 STORES = (".zgroup", "zarr.json", ".zmetadata")
 """What makes a folder a Zarr store."""
 
@@ -52,13 +53,14 @@ def write(plan: Plan, out: str | os.PathLike[str], resume: bool = False, track: 
     A sweep of more than one batch keeps the batches it has beside the goal, and goes on there with ``resume``.
 
     Raises:
-        InputError: a goal that cannot be written, a full disk, parts of another question.
+        InputError: a goal that cannot be written, a full disk, parts of another question, a package that is not installed.
         Interrupted: Ctrl-C.
     """
     goal = Path(out)
     kind = _format(goal)
     _check_goal(goal, kind)
-    module, function = FORMATS[kind]
+    module, function, packages = FORMATS[kind]
+    require(str(goal), *packages)
     writer = getattr(import_module(f"symroof.sweeping.{module}"), function)
     grid, parts = Grid(plan, most), Parts(goal)
     try:
