@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -26,22 +26,20 @@ from symroof.specs.errors import InputError, Problem
 from symroof.specs.strict_yaml import Document, read_text
 from symroof.study import Study
 from symroof.theory.theory import UnknownName
+from symroof.tracking import Track, untracked
 
 BUDGET = 60.0
 """Seconds for the claims of one file: about a hundred times what the longest of the sources takes."""
 TOO_LATE = f"not reached in {BUDGET:.0f} s, which is all the claims of one file get"
 
-Progress = Callable[[int, int], None]
-"""Told how many claims are judged, and how many there are."""
 
-
-def check(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, read_past_errors: bool = False, progress: Progress | None = None) -> Report:
+def check(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, read_past_errors: bool = False, track: Track = untracked) -> Report:
     """Check the hand calculations of claim files and Markdown notes.
 
     Args:
         paths: claim files (YAML) and notes (Markdown), one path or several.
         read_past_errors: judge what can be read; the report then holds the problems, and each faulty claim as ``unchecked``.
-        progress: called after each claim with the number of claims judged so far, and of all claims.
+        track: goes through the claims of all files, so that a caller can show how far it is.
 
     Raises:
         InputError: everything wrong with the files, each at its place; then nothing is judged.
@@ -67,7 +65,7 @@ def check(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, r
             problems += error.problems
     if problems and not read_past_errors:
         raise InputError(problems)
-    report = _judged(sources, problems, progress)
+    report = _judged(sources, problems, track)
     if report.problems and not read_past_errors:
         raise InputError(report.problems)
     return report
@@ -88,30 +86,30 @@ def check_study(study: Study) -> Report:
     return check([base / name for name in (study.spec.claims if study.spec else ())])
 
 
-def _judged(sources: list[Source], problems: Iterable[Problem] = (), progress: Progress | None = None) -> Report:
+def _judged(sources: list[Source], problems: Iterable[Problem] = (), track: Track = untracked) -> Report:
     """The claims of several files, one after the other; what the time does not suffice for is a problem of its file."""
     claims: list[Checked] = []
     found = list(problems)
-    total = sum(len(source.spec.claims) for source in sources)
-    for source in sources:
-        judged = resolved(_in_time(source, progress, len(claims), total))
-        claims += [_checked(source, i, judgement) for i, judgement in enumerate(judged)]
+    for source, judged in zip(sources, _in_time(sources, track), strict=True):
+        claims += [_checked(source, i, judgement) for i, judgement in enumerate(resolved(judged))]
         if late := [claim for claim in claims if claim.file == source.document.file and claim.reason == TOO_LATE]:
             said = f"{len(late):,} claims from here on were {TOO_LATE}"
             found.append(Problem(source.document.file, said, late[0].line, late[0].column, hint="check them in smaller files"))
     return Report(tuple(claims), tuple(source.document.file for source in sources), tuple(found))
 
 
-def _in_time(source: Source, progress: Progress | None, before: int, total: int) -> list[Judgement]:
-    """The claims of a file judged in their order, until the time is up; so many of all claims were judged before them."""
-    judged: list[Judgement] = []
-    end = time.monotonic() + BUDGET
-    for i, claim in enumerate(source.spec.claims):
-        written = _as_written(source.document, i, claim)
+def _in_time(sources: list[Source], track: Track) -> list[list[Judgement]]:
+    """The claims of each file judged in their order, until the time of the file is up."""
+    judged: list[list[Judgement]] = [[] for _ in sources]
+    places = [(k, i) for k, source in enumerate(sources) for i in range(len(source.spec.claims))]
+    end = 0.0
+    for k, i in track(places, "checking claims"):
+        if i == 0:
+            end = time.monotonic() + BUDGET
+        claim = sources[k].spec.claims[i]
+        written = _as_written(sources[k].document, i, claim)
         late = claim.form != "unchecked" and time.monotonic() > end
-        judged.append(Judgement(written, "unchecked", reason=TOO_LATE) if late else _judge(written))
-        if progress:
-            progress(before + len(judged), total)
+        judged[k].append(Judgement(written, "unchecked", reason=TOO_LATE) if late else _judge(written))
     return judged
 
 

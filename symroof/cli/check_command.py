@@ -38,11 +38,10 @@ def command(files: tuple[str, ...], form: str, fix: bool, out: str | None, in_pl
     --fix then writes nothing.
     """
     from symroof.claims.checking import check
-    from symroof.cli.progress import Progress
+    from symroof.cli.progress import bar
 
     _check_options(form, fix, out, in_place, as_json)
-    with Progress("checking claim") as progress:
-        report = check(dict.fromkeys(files), read_past_errors=True, progress=progress)
+    report = check(dict.fromkeys(files), read_past_errors=True, track=bar)
     if fix and not report.problems:
         _write_copies(report, out, in_place)
     if as_json or form == "sarif" or not report.problems or not all(claim.faulty for claim in report.claims):

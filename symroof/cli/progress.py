@@ -1,38 +1,20 @@
-"""How far a long command is, on a terminal and nowhere else."""
+"""A bar for long commands, on a terminal and nowhere else."""
 
 from __future__ import annotations
 
 import sys
-import time
-from types import TracebackType
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, TypeVar
 
-FIRST, EVERY = 1.0, 0.1
-"""Seconds before anything is shown, and between two showings."""
-CLEAR = "\r\x1b[K"
+import click
+
+if TYPE_CHECKING:
+    from symroof.tracking import Items
+
+T = TypeVar("T")
 
 
-class Progress:
-    """``checking 12 of 307`` on standard error, once a command takes its time; gone when it is done.
-
-    Called with what is done and what there is to do; silent where standard error is no terminal.
-    """
-
-    def __init__(self, doing: str) -> None:
-        self.doing = doing
-        self.next = time.monotonic() + FIRST
-        self.shown = False
-
-    def __call__(self, done: int, total: int) -> None:
-        if time.monotonic() < self.next or not sys.stderr.isatty():
-            return
-        self.next, self.shown = time.monotonic() + EVERY, True
-        sys.stderr.write(f"{CLEAR}{self.doing} {done:,} of {total:,}")
-        sys.stderr.flush()
-
-    def __enter__(self) -> Progress:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self.shown:
-            sys.stderr.write(CLEAR)
-            sys.stderr.flush()
+def bar(items: Items[T], label: str) -> Iterator[T]:
+    """The items, with a bar on standard error while they are worked through."""
+    with click.progressbar(items, label=label, show_pos=True, file=sys.stderr, hidden=not sys.stderr.isatty()) as shown:
+        yield from shown

@@ -53,16 +53,14 @@ def command(study: str | None, among: tuple[str, ...], by: str | None, show: int
     ttft, itl (at the last step), cost (of a million output tokens) and price (of the group of devices by the hour). Without a list of
     batches, the largest batch that passes is solved for each configuration. The exit code is 0 if one passes, 1 if none does.
     """
-    from symroof.cli.progress import Progress
+    from symroof.cli.progress import bar
     from symroof.selecting.as_json import choice_json
     from symroof.selecting.candidates import widened
     from symroof.selecting.select import chosen
 
     made = widened(study_from(study, options, needs_case=not among), pairs(among, "--among"))
-    with Progress("judging configuration") as progress:
-        choice = chosen(made, by, progress)
-    with Progress("solving for configuration") as progress:
-        click.echo(json.dumps(choice_json(choice, progress), ensure_ascii=False) if as_json else written(choice, show, form))
+    choice = chosen(made, by, bar)
+    click.echo(json.dumps(choice_json(choice, bar), ensure_ascii=False) if as_json else written(choice, show, form))
     passing = len(choice.passing)
     return int(passing < len(choice.configurations) if strict else not passing)
 

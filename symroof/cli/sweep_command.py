@@ -51,20 +51,14 @@ def _print(planned: Any) -> None:
 
 
 def _write(planned: Any, out: str, resume: bool, as_json: bool) -> None:
-    from symroof.cli.progress import Progress
+    from symroof.cli.progress import bar
     from symroof.sweeping.writing import Interrupted, write
 
-    with Progress("sweeping") as progress:
-
-        def say(doing: str, done: int, total: int) -> None:
-            progress.doing = doing
-            progress(done, total)
-
-        try:
-            written = write(planned, out, resume, say)
-        except Interrupted as stopped:
-            click.echo(str(stopped), err=True)
-            raise KeyboardInterrupt from None
+    try:
+        written = write(planned, out, resume, bar)
+    except Interrupted as stopped:
+        click.echo(str(stopped), err=True)
+        raise KeyboardInterrupt from None
     for warning in written.warnings:
         click.echo(f"! {warning}", err=True)
     sizes = " x ".join(f"{len(axis):,} {axis.name}" for axis in planned.axes)

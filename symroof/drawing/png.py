@@ -6,13 +6,19 @@ import io
 from typing import Any
 
 from symroof.drawing.canvas import Canvas, Point, Shape, Words
+from symroof.extras import require
 
 RESOLUTION = 200
 """Dots an inch."""
 
 
 def png(canvas: Canvas, title: str, description: str) -> bytes:
-    """The drawing as a file with its text alternative in the metadata."""
+    """The drawing as a file with its text alternative in the metadata.
+
+    Raises:
+        InputError: matplotlib is not installed.
+    """
+    require("PNG", "matplotlib")
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.transforms import Affine2D

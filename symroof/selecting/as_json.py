@@ -8,9 +8,10 @@ from typing import Any
 from symroof.results import bare
 from symroof.selecting.judging import Configuration, Run
 from symroof.selecting.levers import Keep, Lever, keeps, lacks, together
-from symroof.selecting.select import BESTS, Choice, Front, Told
+from symroof.selecting.select import BESTS, Choice, Front
 from symroof.sensitivity import over_ranges
 from symroof.theory.switches import SWITCHES
+from symroof.tracking import Track, untracked
 from symroof.verdict import TARGET_METRICS, TargetCheck, case_warnings
 
 QUANTITIES = (
@@ -28,21 +29,16 @@ QUANTITIES = (
 """What is told of each run."""
 
 
-def choice_json(choice: Choice, progress: Told | None = None) -> dict[str, Any]:
+def choice_json(choice: Choice, track: Track = untracked) -> dict[str, Any]:
     """The whole selection; the form is in the docstring of :mod:`symroof.cli.select_command`."""
     places = {id(c): i for i, c in enumerate(choice.configurations)}
     owner = {id(run): places[id(c)] for c in choice.configurations for run in (c.run, *c.runs)}
-    told = []
-    for i, c in enumerate(choice.configurations):
-        told.append(configuration_json(c))
-        if progress:
-            progress(i + 1, len(choice.configurations))
     return {
         "schema": "symroof/select/1",
         "targets": {name: {"value": bare(limit), "unit": _unit(choice, name), "metric": TARGET_METRICS[name]} for name, limit in choice.targets.items()},
         "sorted_by": choice.order,
         "passing": len(choice.passing),
-        "configurations": told,
+        "configurations": [configuration_json(c) for c in track(choice.configurations, "solving for configurations")],
         "best": {what: _place(best, owner, [BESTS[what][0]]) if (best := choice.best(what)) else None for what in BESTS},
         "fronts": [*_fronts(choice.fronts, "passing", owner), *_fronts(choice.fitting_fronts, "fitting", owner)],
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -17,8 +17,7 @@ from symroof.specs.errors import InputError, Problem, nearest
 from symroof.study import Study
 from symroof.theory.case import Missing, NoValue
 from symroof.theory.symbols import GROUPS
-
-Told = Callable[[int, int], None]
+from symroof.tracking import Track, untracked
 
 BESTS: dict[str, tuple[str, bool]] = {
     "throughput": ("decode_throughput", True),
@@ -143,8 +142,8 @@ def select(study: str | os.PathLike[str] | Study | None = None, *, among: Mappin
     return chosen(widened(made, among or {}), by)
 
 
-def chosen(study: Study, by: str | None = None, progress: Told | None = None) -> Choice:
-    """The same of a study that has its candidates; ``progress`` hears how many of how many are judged.
+def chosen(study: Study, by: str | None = None, track: Track = untracked) -> Choice:
+    """The same of a study that has its candidates.
 
     Raises:
         InputError: no model or no device to choose, an order nobody knows.
@@ -153,13 +152,8 @@ def chosen(study: Study, by: str | None = None, progress: Told | None = None) ->
         raise InputError(Problem("by", f"no such order {by[:40]!r}", hint=nearest(by, ORDERS)))
     study.decide()
     _complete(study)
-    cases = study.cases
     listed = len(study._selection.values.get("batch", ())) > 1
-    found = []
-    for i, case in enumerate(cases):
-        found.append(judged(case, listed))
-        if progress:
-            progress(i + 1, len(cases))
+    found = [judged(case, listed) for case in track(study.cases, "judging configurations")]
     order = by or ("cost" if all(c.run.value("cost_per_mtok") is not None for c in found if c.state == "passes") else "rate")
     ranked = sorted(found, key=lambda c: _place(c, order))
     return Choice(study, tuple(ranked), order, targets_of(tuple(c.run for c in found)), listed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -52,6 +52,10 @@ def slabs(shape: tuple[int, ...], most: int = BLOCK) -> list[tuple[tuple[int, ..
         for lead in itertools.product(*map(range, shape[:cut]))
         for first in range(0, shape[cut], step)
     ]
+
+
+Filled = Iterable[list[tuple[Block, dict[str, Array]]]]
+"""Batches of blocks in order, each block with its values."""
 
 
 class Grid:

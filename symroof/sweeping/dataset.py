@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symroof.extras import require
 from symroof.results import bare
 from symroof.specs.errors import InputError, Problem
 from symroof.sweeping.blocks import Array, Grid, collected
@@ -27,8 +28,9 @@ def dataset(plan: Plan) -> xarray.Dataset:
     """One variable a quantity, along the axes it depends on; labels are texts (empty where there is none), truths are truths.
 
     Raises:
-        InputError: more numbers than memory is meant for.
+        InputError: more numbers than memory is meant for, or no xarray.
     """
+    require("a sweep in memory", "xarray")
     import xarray
 
     grid = Grid(plan)

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from symroof.sweeping.blocks import Array, Grid
+from symroof.sweeping.blocks import Array, Filled, Grid
 from symroof.sweeping.plan import NUMBER, Variable
-from symroof.sweeping.tables import Filled
 from symroof.sweeping.told import axis_attributes, flags, variable_attributes
 
 SMALL = 2**18

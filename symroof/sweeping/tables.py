@@ -1,32 +1,19 @@
-"""A sweep as rows: one point a row, a column an axis or a quantity, in base units. CSV and Parquet, block by block."""
+"""A sweep as Parquet: one point a row, a column an axis or a quantity, in base units, block by block."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv
 import pyarrow.parquet
 
 from symroof.sweeping.axes import Axis
-from symroof.sweeping.blocks import Array, Block, Grid
+from symroof.sweeping.blocks import Array, Block, Filled, Grid
 from symroof.sweeping.plan import NUMBER, TRUTH, Variable
 from symroof.sweeping.told import axis_attributes, variable_attributes
-
-Filled = Iterable[list[tuple[Block, dict[str, Array]]]]
-"""Batches of blocks in order, each block with its values."""
-
-
-def write_csv(grid: Grid, path: Path, told: Mapping[str, str], filled: Filled) -> None:
-    """A header of names, then the rows; an empty place is no value. Units are base units, and stand nowhere in the file."""
-    options = pyarrow.csv.WriteOptions(include_header=False, quoting_style="needed")
-    with path.open("wb") as stream:
-        stream.write((",".join([*grid.plan.dims, *grid.plan.quantities]) + "\n").encode())
-        for batch in filled:
-            pyarrow.csv.write_csv(_plain(_rows(grid, batch)), stream, options)
 
 
 def write_parquet(grid: Grid, path: Path, told: Mapping[str, str], filled: Filled) -> None:
@@ -77,9 +64,3 @@ def _column(variable: Variable, rows: Array) -> Any:
     if variable.kind == TRUTH:
         return pa.array(rows == 1, mask=missing)
     return pa.DictionaryArray.from_arrays(pa.array(rows, mask=missing), pa.array(variable.labels))
-
-
-def _plain(table: pa.Table) -> pa.Table:
-    """Labels as texts, which is all a CSV has."""
-    plain = [pa.field(f.name, pa.string()) if pa.types.is_dictionary(f.type) else f for f in table.schema]
-    return table.cast(pa.schema(plain))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+from symroof.extras import require
 from symroof.specs.errors import InputError, Problem, nearest
 from symroof.sweeping.alone import alone
 from symroof.sweeping.axes import Axis
@@ -18,20 +19,19 @@ from symroof.sweeping.blocks import BLOCK, Array, Block, Grid
 from symroof.sweeping.parts import Parts
 from symroof.sweeping.plan import Plan
 from symroof.sweeping.told import attributes, warnings
+from symroof.tracking import Track, untracked
 
-FORMATS = {
-    ".csv": ("tables", "write_csv"),
-    ".parquet": ("tables", "write_parquet"),
-    ".nc": ("grids", "write_netcdf"),
-    ".zarr": ("grids", "write_zarr"),
+FORMATS: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    ".csv": ("comma_separated", "write_csv", ()),
+    ".parquet": ("tables", "write_parquet", ("pyarrow",)),
+    ".nc": ("grids", "write_netcdf", ("xarray", "netCDF4")),
+    ".zarr": ("grids", "write_zarr", ("xarray", "zarr")),
 }
-"""What writes a file of an ending: a module of this room and its function."""
+"""What writes a file of an ending: a module of this room, its function, and the packages of an extra that it needs."""
 STORES = (".zgroup", "zarr.json", ".zmetadata")
 """What makes a folder a Zarr store."""
 
 Values = dict[str, Array]
-Say = Callable[[str, int, int], None]
-"""Told what is being done, how many points of it are done, and how many there are."""
 
 
 class Interrupted(Exception):
@@ -47,25 +47,26 @@ class Written:
     warnings: list[str]
 
 
-def write(plan: Plan, out: str | os.PathLike[str], resume: bool = False, say: Say = lambda *_: None, most: int = BLOCK) -> Written:
+def write(plan: Plan, out: str | os.PathLike[str], resume: bool = False, track: Track = untracked, most: int = BLOCK) -> Written:
     """Work a sweep out into a file whose ending says the format; the goal is the old file or the whole new one, never a part.
 
     A sweep of more than one batch keeps the batches it has beside the goal, and goes on there with ``resume``.
 
     Raises:
-        InputError: a goal that cannot be written, a full disk, parts of another question.
+        InputError: a goal that cannot be written, a full disk, parts of another question, a package that is not installed.
         Interrupted: Ctrl-C.
     """
     goal = Path(out)
     kind = _format(goal)
     _check_goal(goal, kind)
-    module, function = FORMATS[kind]
+    module, function, packages = FORMATS[kind]
+    require(str(goal), *packages)
     writer = getattr(import_module(f"symroof.sweeping.{module}"), function)
     grid, parts = Grid(plan, most), Parts(goal)
     try:
         with alone(goal), _tidy(parts):
             parts.open(f"{plan.digest} {most}" if len(grid) > 1 or resume else "", len(grid), resume)
-            return _written(grid, parts, writer, say)
+            return _written(grid, parts, writer, track)
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(Problem(str(goal), f"cannot be written: {reason[:200]}", hint=_left(parts, len(grid)))) from None
@@ -88,20 +89,20 @@ def _left(parts: Parts, blocks: int) -> str:
     return f"{parts.kept:,} of {blocks:,} parts are kept in {parts.folder}; go on with --resume, or remove that folder" if parts.kept else ""
 
 
-def _written(grid: Grid, parts: Parts, writer: Callable[..., None], say: Say) -> Written:
+def _written(grid: Grid, parts: Parts, writer: Callable[..., None], track: Track) -> Written:
     """Everything worked out, put together and moved to its place."""
     memory: list[Values] = []
-    unfit = _worked_out(grid, parts, memory, say)
-    writer(grid, parts.whole, attributes(grid.plan, unfit), _filled(grid, parts, memory, say))
+    unfit = _worked_out(grid, parts, memory, track)
+    writer(grid, parts.whole, attributes(grid.plan, unfit), _filled(grid, parts, memory, track))
     _move(parts.whole, parts.goal)
     parts.close()
     return Written(grid.plan.axes, grid.plan.quantities, warnings(grid.plan, unfit))
 
 
-def _worked_out(grid: Grid, parts: Parts, memory: list[Values], say: Say) -> int:
+def _worked_out(grid: Grid, parts: Parts, memory: list[Values], track: Track) -> int:
     """Every batch kept in its part, the only one in memory; returns how many points do not fit."""
-    unfit = done = 0
-    for number, blocks in enumerate(grid):
+    unfit = 0
+    for number, blocks in enumerate(track(grid, "sweeping")):
         found = parts.unfit(number)
         if found is None:
             values = [grid.values(block) for block in blocks]
@@ -110,20 +111,16 @@ def _worked_out(grid: Grid, parts: Parts, memory: list[Values], say: Say) -> int
                 memory += values
             else:
                 parts.save(number, found, [own[v.name] for own in values for v in grid.variables])
-        unfit, done = unfit + found, done + sum(block.points for block in blocks)
-        say("sweeping: point", done, grid.plan.points)
+        unfit += found
     return unfit
 
 
-def _filled(grid: Grid, parts: Parts, memory: list[Values], say: Say) -> Iterator[list[tuple[Block, Values]]]:
+def _filled(grid: Grid, parts: Parts, memory: list[Values], track: Track) -> Iterator[list[tuple[Block, Values]]]:
     """The batches in order, each block with its values."""
-    done = 0
     names = [variable.name for variable in grid.variables]
-    for number, blocks in enumerate(grid):
+    for number, blocks in enumerate(track(grid, "writing")):
         kept = parts.load(number, len(names) * len(blocks)) if len(grid) > 1 else iter(())
         yield list(zip(blocks, memory or [dict(zip(names, kept, strict=False)) for _ in blocks], strict=True))
-        done += sum(block.points for block in blocks)
-        say("writing: point", done, grid.plan.points)
 
 
 def _format(goal: Path) -> str:

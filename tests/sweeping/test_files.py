@@ -108,12 +108,14 @@ def stopping_at(count):
     """What stands for somebody who presses Ctrl-C after so many blocks."""
     seen = []
 
-    def say(doing, done, total):
-        seen.append(doing)
-        if len(seen) == count:
-            raise KeyboardInterrupt
+    def track(items, label):
+        for item in items:
+            yield item
+            seen.append(item)
+            if len(seen) == count:
+                raise KeyboardInterrupt
 
-    return say
+    return track
 
 
 @pytest.mark.parametrize("after", [1, 5, 12, 15, 24])
@@ -127,12 +129,11 @@ def test_an_interrupted_sweep_leaves_the_old_file_and_goes_on(planned, kind, aft
     write(other, goal)
     old = contents(tmp_path)
     with pytest.raises(Interrupted, match="go on with --resume") as caught:
-        write(planned, goal, say=stopping_at(after), most=5)
+        write(planned, goal, track=stopping_at(after), most=5)
     kept = int(re.search(r"(\d+) of \d+ parts are kept", str(caught.value))[1])
     assert kept == min(after, 16)
     assert {name: data for name, data in contents(tmp_path).items() if ".parts" not in name} == old
-    worked = []
-    write(planned, goal, resume=True, most=5, say=lambda doing, done, total: worked.append(doing))
+    write(planned, goal, resume=True, most=5)
     assert sorted(os.listdir(tmp_path)) == ["apart", goal.name]
     assert contents(goal if goal.is_dir() else tmp_path) | {} == (contents(whole) if whole.is_dir() else {**contents(tmp_path), goal.name: whole.read_bytes()})
 
@@ -140,7 +141,7 @@ def test_an_interrupted_sweep_leaves_the_old_file_and_goes_on(planned, kind, aft
 def test_parts_that_are_there_are_not_worked_out_again(planned, tmp_path, monkeypatch):
     goal = tmp_path / "grid.csv"
     with pytest.raises(Interrupted):
-        write(planned, goal, say=stopping_at(10), most=5)
+        write(planned, goal, track=stopping_at(10), most=5)
     from symroof.sweeping.blocks import Grid
 
     called = []
@@ -149,19 +150,17 @@ def test_parts_that_are_there_are_not_worked_out_again(planned, tmp_path, monkey
     assert len(called) == 16 - 10
 
 
-def test_progress_counts_points(planned, tmp_path):
-    told = []
-    write(planned, tmp_path / "grid.csv", most=5, say=lambda *said: told.append(said))
-    for doing in ("sweeping: point", "writing: point"):
-        done = [so_far for what, so_far, total in told if what == doing]
-        assert done == sorted(set(done))
-        assert done[-1] == 48 == {total for *_, total in told}.pop()
+def test_a_caller_follows_the_blocks_through_both_passes(planned, tmp_path):
+    """48 points in sixteen blocks."""
+    tracked = []
+    write(planned, tmp_path / "grid.csv", most=5, track=lambda items, label: tracked.append((label, len(items))) or items)
+    assert tracked == [("sweeping", 16), ("writing", 16)]
 
 
 def test_parts_of_another_question_are_not_taken(planned, tmp_path):
     goal = tmp_path / "grid.csv"
     with pytest.raises(Interrupted):
-        write(planned, goal, say=stopping_at(3), most=5)
+        write(planned, goal, track=stopping_at(3), most=5)
     kept = contents(tmp_path)
     other = sr.Study(**{**CASE, "prompt": 2049}).planned_sweep(axes_of(OVER.items()), QUANTITIES)
     with pytest.raises(InputError, match="of another question"):
@@ -174,14 +173,14 @@ def test_parts_of_another_question_are_not_taken(planned, tmp_path):
 def test_a_new_sweep_without_resume_starts_anew(planned, tmp_path):
     goal = tmp_path / "grid.nc"
     with pytest.raises(Interrupted):
-        write(planned, goal, say=stopping_at(3), most=5)
+        write(planned, goal, track=stopping_at(3), most=5)
     with pytest.raises(Interrupted, match="1 of 16 parts"):
-        write(planned, goal, say=stopping_at(1), most=5)
+        write(planned, goal, track=stopping_at(1), most=5)
 
 
 def test_one_block_leaves_nothing_behind(planned, tmp_path):
     with pytest.raises(Interrupted, match="nothing is left behind"):
-        write(planned, tmp_path / "grid.csv", say=stopping_at(1))
+        write(planned, tmp_path / "grid.csv", track=stopping_at(1))
     assert os.listdir(tmp_path) == []
 
 
@@ -289,7 +288,7 @@ def test_memory_stays_small_however_many_points(tmp_path):
 def test_two_sweeps_into_one_file_do_not_take_each_others_parts(planned, tmp_path):
     path = tmp_path / "grid.parquet"
     with pytest.raises(Interrupted):
-        write(planned, path, say=stopping_at(3), most=2)
+        write(planned, path, track=stopping_at(3), most=2)
     left = contents(tmp_path)
     with alone(path), pytest.raises(InputError, match="another sweep is writing this file"):
         write(planned, path, resume=True, most=2)
