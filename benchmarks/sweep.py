@@ -72,7 +72,7 @@ def by_lambdify(inputs: tuple[str, ...]) -> Callable[..., Arrays]:
     """``lambdify(cse=True)`` of the expanded formulas, every other symbol a number handed in."""
     import sympy
 
-    from symroof.study import Study
+    from symroof.api import Study
 
     study = Study(model=MODEL, hardware=DEVICE, prompt=1, batch=1, **CASE)
     formulas = [study.derive(name).expanded for name in ("ttft", "itl", "decode_throughput", "memory_bytes", "cost_per_mtok")]

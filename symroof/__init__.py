@@ -19,28 +19,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from symroof.version import __version__
+
 if TYPE_CHECKING:
+    from symroof.api import Study, calibrate
+    from symroof.api import solve_symbolic as solve
     from symroof.claims.checking import check
     from symroof.compiling import Compiled, compile
     from symroof.selecting.select import select
-    from symroof.specs.errors import InputError
-    from symroof.study import Study, calibrate
-    from symroof.study import solve_symbolic as solve
-    from symroof.warnings import DoesNotFit
+    from symroof.specs.errors import DoesNotFit, InputError
 
-__version__ = "0.1.0"
 __all__ = ["Compiled", "DoesNotFit", "InputError", "Study", "__version__", "calibrate", "check", "compile", "select", "solve"]
 
 _HOMES = {
-    "Study": ("symroof.study", "Study"),
-    "solve": ("symroof.study", "solve_symbolic"),
-    "calibrate": ("symroof.study", "calibrate"),
+    "Study": ("symroof.api", "Study"),
+    "solve": ("symroof.api", "solve_symbolic"),
+    "calibrate": ("symroof.api", "calibrate"),
     "Compiled": ("symroof.compiling", "Compiled"),
     "compile": ("symroof.compiling", "compile"),
     "select": ("symroof.selecting.select", "select"),
     "check": ("symroof.claims.checking", "check"),
     "InputError": ("symroof.specs.errors", "InputError"),
-    "DoesNotFit": ("symroof.warnings", "DoesNotFit"),
+    "DoesNotFit": ("symroof.specs.errors", "DoesNotFit"),
 }
 
 

@@ -11,7 +11,7 @@ from symroof.solution import Solution
 from symroof.solving import solve
 from symroof.specs.errors import InputError
 from symroof.theory.case import Case
-from symroof.theory.thresholds import THRESHOLDS
+from symroof.theory.thresholds import MEMORY, THRESHOLDS
 from symroof.verdict import metric_of
 
 
@@ -25,7 +25,7 @@ class Condition:
 
     @property
     def equation(self) -> str:
-        return f"{self.metric} = {self.limit}"
+        return MEMORY if self.name == "memory" else f"{self.metric} = {self.limit}"
 
     def holds(self, case: Case) -> bool:
         return bool(case.value(self.metric) <= case.value(self.limit))

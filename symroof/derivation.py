@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex
+from symroof.formula.mathml import THIN, mathml, measured, spelling, words
 from symroof.formula.rewrite import rebuild
 from symroof.formula.text import text
 from symroof.formula.tree import At, Name, Total, Tree, mentions, names, walk
@@ -19,14 +21,49 @@ from symroof.theory.symbols import STEP_INDEX, Symbol
 from symroof.units import readable, scaled, significant
 
 
+class Written(NamedTuple):
+    """A name or its value as text that a formula takes, as LaTeX and as MathML."""
+
+    text: str
+    latex: str
+    mathml: str
+
+    @classmethod
+    def name(cls, name: str, spelled: str) -> Written:
+        return cls(name, spelled, spelling(spelled))
+
+
+@dataclass(frozen=True)
+class Substituted:
+    """A formula with what is put for its names: all but those that stay are numbers."""
+
+    tree: Tree
+    put: Mapping[str, Written]
+    spell: Callable[[str], str]
+
+    @property
+    def text(self) -> str:
+        return text(self.tree, lambda name: self._shown(name).text)
+
+    @property
+    def latex(self) -> str:
+        return latex(self.tree, lambda name: self._shown(name).latex, dots=True)
+
+    @property
+    def mathml(self) -> str:
+        return mathml(self.tree, lambda name: self._shown(name).mathml, dots=True)
+
+    def _shown(self, name: str) -> Written:
+        return self.put[name] if name in self.put else Written.name(name, self.spell(name))
+
+
 @dataclass(frozen=True)
 class Step:
     """One line of a derivation: a quantity, its formula, the formula with numbers, the value, or why there is none."""
 
     symbol: Symbol
     formula: Tree
-    substituted_text: str
-    substituted_latex: str
+    substituted: Substituted
     result: Result | None
     why_unknown: str = ""
 
@@ -157,7 +194,7 @@ class Derivation:
             "meaning": self.symbol.meaning,
             "definition": self._both(self.formula),
             "expanded": self._both(self.expansion),
-            "substituted": {"text": own.substituted_text, "latex": own.substituted_latex},
+            "substituted": {"text": own.substituted.text, "latex": own.substituted.latex},
         }
         entry |= self.result.as_json() if self.result else {"value": None, "reason": self.why_unknown}
         entry["steps"] = [self._step_json(step) for step in self.steps]
@@ -181,7 +218,7 @@ class Derivation:
         entry = {
             "quantity": step.symbol.name,
             "definition": self._both(step.formula),
-            "substituted": {"text": step.substituted_text, "latex": step.substituted_latex},
+            "substituted": {"text": step.substituted.text, "latex": step.substituted.latex},
         }
         return entry | (step.result.as_json() if step.result else {"value": None, "unit": step.symbol.unit, "reason": step.why_unknown})
 
@@ -198,18 +235,16 @@ def step_of(name: str, answers: Answers, with_ranges: bool = False) -> Step:
     """One line: formula, substituted formula, value. ``with_ranges`` shows the range of each number in it."""
     formula = answers.case.explains(name)
     theory = answers.case.theory
-    put: dict[str, tuple[str, str]] = {}
+    put: dict[str, Written] = {}
     settled = _settled(formula, answers, put)
     put |= {
         node.name: _shown(node.name, answers, with_ranges) for node in walk(settled) if isinstance(node, Name) and node.name not in put and node.name != name
     }
-    written = text(settled, lambda n: put.get(n, (n, n))[0])
-    typeset = latex(settled, lambda n: put[n][1] if n in put else theory.latex(n), times=r" \cdot ")
     result = answers.get(name)
-    return Step(theory.symbol(name), formula, written, typeset, result, answers.why_unknown(name) if result is None else "")
+    return Step(theory.symbol(name), formula, Substituted(settled, put, theory.latex), result, answers.why_unknown(name) if result is None else "")
 
 
-def _settled(tree: Tree, answers: Answers, put: dict[str, tuple[str, str]], moving: frozenset[str] = frozenset()) -> Tree:
+def _settled(tree: Tree, answers: Answers, put: dict[str, Written], moving: frozenset[str] = frozenset()) -> Tree:
     """The formula with quantities at changed inputs substituted by value; under a sum they depend on its index and stay."""
     if isinstance(tree, Total):
         moving |= {tree.index}
@@ -228,31 +263,33 @@ def _is_number(tree: Tree) -> bool:
     return not names(tree) and not any(isinstance(node, At) for node in walk(tree))
 
 
-def _shown(name: str, answers: Answers, with_ranges: bool = False) -> tuple[str, str]:
-    """A name's value as it stands in a substituted line, as text and LaTeX; the name itself where it is not known."""
+def _shown(name: str, answers: Answers, with_ranges: bool = False) -> Written:
+    """A name's value as it stands in a substituted line; the name itself where it is not known."""
     theory = answers.case.theory
     if name == STEP_INDEX.name:
-        return name, STEP_INDEX.latex
+        return Written.name(name, STEP_INDEX.latex)
     try:
         value = answers.case.value(name)
     except (NoValue, LookupError):
-        return name, theory.latex(name)
-    plain, typeset = _written(value, theory.symbol(name))
+        return Written.name(name, theory.latex(name))
+    written = _written(value, theory.symbol(name))
     result = answers.get(name) if with_ranges else None
     if result is not None and result.ranged:
-        typeset += rf"\,\text{{({result.span()})}}"
-    return plain, typeset
+        span = f"({result.span()})"
+        return Written(written.text, rf"{written.latex}\,\text{{{span}}}", f"{written.mathml}{THIN}{words(span)}")
+    return written
 
 
-def _written(value: Any, symbol: Symbol) -> tuple[str, str]:
-    """A value as text that a formula takes, and as LaTeX."""
+def _written(value: Any, symbol: Symbol) -> Written:
+    """A value as it stands in a formula."""
     if not isinstance(value, Fraction):
-        return str(value), rf"\text{{{value}}}"
+        return Written(str(value), rf"\text{{{value}}}", words(str(value)))
     if symbol.unit in ("", "token", "request", "device") or symbol.counted:
         plain = significant(value, 6 if value.denominator != 1 else 12).replace(",", "")
-        return plain, plain
+        return Written(plain, plain, measured(plain, ""))
     number, unit = scaled(value, symbol.unit)
-    return readable(value, symbol.unit), rf"{significant(number).replace(',', '')}\,\mathrm{{{_unit_latex(unit)}}}"
+    digits = significant(number).replace(",", "")
+    return Written(readable(value, symbol.unit), rf"{digits}\,\mathrm{{{_unit_latex(unit)}}}", measured(digits, unit))
 
 
 def _unit_latex(unit: str) -> str:

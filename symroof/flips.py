@@ -43,6 +43,7 @@ class Flip:
         holds: whether the condition holds from there on.
         crossing: where the metric equals its limit.
         value: what to act on: the first whole number on the far side of something counted, else the crossing itself.
+        last: the last value before it: the whole number next to it, or the crossing.
         low, high: how far the value moves over the ranges of the other inputs; None where it does not.
         everywhere: whether it exists at every corner of the ranges.
         up: whether it lies above the value now.
@@ -56,6 +57,7 @@ class Flip:
     holds: bool
     crossing: Fraction
     value: Fraction
+    last: Fraction
     low: Fraction | None
     high: Fraction | None
     everywhere: bool
@@ -124,7 +126,8 @@ def _moving(condition: Condition, answers: Answers) -> list[str]:
     """The uncertain inputs with a value now that a side of the condition is worked out from."""
     case = answers.case
     used = {name for side in (condition.metric, condition.limit) for name in case.used(side)}
-    used |= SHAPING.intersection(name for side in (condition.metric, condition.limit) for name in case.freed(SHAPING).used(side))
+    shaping = SHAPING.intersection(UNCERTAIN)  # a degree of one stands in no formula until it may be another
+    used |= shaping.intersection(name for side in (condition.metric, condition.limit) for name in case.freed(shaping).used(side))
     return [n for n in UNCERTAIN if n in used and (n in case.given or n in case.numbers or default_of(n) is not None)]
 
 
@@ -158,7 +161,21 @@ def _flips(condition: Condition, name: str, asked: list[Condition], answers: Ans
         wrong = tuple(n for n, met in states.items() if not met)
         holds = condition.name not in wrong
         low, high, everywhere = _spread(condition, solution, crossing, holds, up)
-        yield Flip(answers.result(name), condition.name, holds, crossing, value, low, high, everywhere, up, then[1] if then else None, wrong, wrong_now)
+        yield Flip(
+            answers.result(name),
+            condition.name,
+            holds,
+            crossing,
+            value,
+            _last(solution, crossing, value, up),
+            low,
+            high,
+            everywhere,
+            up,
+            then[1] if then else None,
+            wrong,
+            wrong_now,
+        )
 
 
 def _turns(condition: Condition, solution: Solution, up: bool) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
@@ -183,20 +200,20 @@ def _holds(condition: Condition, case: Case, name: str, value: Fraction) -> bool
 
 
 def _first(solution: Solution, crossing: Fraction, holds: bool, up: bool) -> Fraction:
-    """The first value past a crossing: where things are counted a whole one, and a limit met exactly still holds."""
+    """The first value past a crossing: where things are counted a whole one, and a limit met exactly still holds; of devices
+    the first number that can share out the heads."""
     if not solution.symbol.counted:
         return crossing
-    value = _past(crossing, holds, up)
-    while solution.unknown == "tp" and value >= 1 and not solution.answers.case.permits(value):
-        value += 1 if up else -1
-    return Fraction(value)
+    past_it = (math.ceil(crossing) if up else math.floor(crossing)) if holds else (math.floor(crossing) + 1 if up else math.ceil(crossing) - 1)
+    return Fraction(next(solution.degrees(past_it, up), past_it) if solution.unknown == "tp" else past_it)
 
 
-def _past(crossing: Fraction, holds: bool, up: bool) -> int:
-    """The first whole number past a crossing; one that lies on it counts where the limit is met there."""
-    if holds:
-        return math.ceil(crossing) if up else math.floor(crossing)
-    return math.floor(crossing) + 1 if up else math.ceil(crossing) - 1
+def _last(solution: Solution, crossing: Fraction, value: Fraction, up: bool) -> Fraction:
+    """The last value before a flip."""
+    if not solution.symbol.counted:
+        return crossing
+    before = int(value) + (-1 if up else 1)
+    return Fraction(next(solution.degrees(before, not up), before) if solution.unknown == "tp" else before)
 
 
 def _means_something(name: str, value: Fraction, case: Case) -> bool:

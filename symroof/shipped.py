@@ -23,16 +23,6 @@ def data_folder(name: str) -> Path:
     return Path(_place(name))
 
 
-def roots() -> tuple[str, ...]:
-    """Every folder that what symroof says is made from: its source, its words, its catalogue.
-
-    Raises:
-        FileNotFoundError: a broken installation.
-    """
-    beside = (place for place in (_place("templates"), _place("specs")) if not place.startswith(PACKAGE + os.sep))
-    return PACKAGE, *beside
-
-
 @lru_cache(maxsize=4)
 def _place(name: str) -> str:
     around = os.path.dirname(PACKAGE)

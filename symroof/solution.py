@@ -157,14 +157,15 @@ class Solution:
         if not before:
             return whole(value, self.kind)
         if self.unknown == "tp":
-            return next((n for n in self._degrees(max(up, 1)) if self.side(n) in (-before, 0)), max(up, 1))
+            return next((n for n in self.degrees(max(up, 1)) if self.side(n) in (-before, 0)), max(up, 1))
         if self.kind == LIMIT:
             return next((n for n in (down, down - 1) if n < 1 or self.side(n) in (before, 0)), down)
         return next((n for n in (up, up + 1) if n >= 1 and self.side(n) in (-before, 0)), max(up, 1))
 
-    def _degrees(self, least: int) -> Iterator[int]:
-        """Numbers of devices that can share out the key and value heads, from one on."""
-        return (n for n in range(least, least + MOST_DEGREES) if self.answers.case.permits(n))
+    def degrees(self, first: int, up: bool = True) -> Iterator[int]:
+        """Numbers of devices that can share out the key and value heads, from one on, upwards or downwards."""
+        tried = range(first, first + MOST_DEGREES) if up else range(first, 0, -1)
+        return (n for n in tried if self.answers.case.permits(n))
 
     def before(self, value: Fraction) -> int:
         """Which side is the larger just before a crossing; 0 where that is undecided."""

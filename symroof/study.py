@@ -1,14 +1,14 @@
-"""The façade: a theory bound to specs. Everything the command line and the reports do, Python can do here."""
+"""A study: cases bound to the theory, and the questions that one case answers. Sweeps, claims and fits are in :mod:`symroof.api`."""
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 from symroof.binding import Binding, Selection, Values, bindings
 from symroof.choosing import aimed, check_names, selection
@@ -17,7 +17,7 @@ from symroof.results import DOES_NOT_FIT, TARGETS, Answers, Result
 from symroof.solution import Solution
 from symroof.solving import solve
 from symroof.specs.catalogue import find
-from symroof.specs.errors import InputError, Problem, nearest
+from symroof.specs.errors import DoesNotFit, InputError, Problem, nearest
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import Document, load
@@ -26,16 +26,6 @@ from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, canonical
 from symroof.theory.thresholds import THRESHOLDS
 from symroof.verdict import case_title
-from symroof.warnings import DoesNotFit
-from symroof.witness import looked_at
-
-if TYPE_CHECKING:
-    import xarray
-
-    from symroof.calibration.found import Calibration
-    from symroof.claims.checked import Report
-    from symroof.sweeping.axes import Axis
-    from symroof.sweeping.plan import Plan
 
 
 class Number(float):
@@ -133,7 +123,7 @@ class Study:
         self._selection = aimed(targets or {}).over(selection(model, hardware, preset, assume, assume_family=assume_family, draft=draft, **chosen))
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], line: Selection | None = None, targets: dict[str, Any] | None = None) -> Study:
+    def load(cls, path: str | os.PathLike[str], line: Selection | None = None, targets: dict[str, Any] | None = None) -> Self:
         """A study from its file, or a shipped one by name, with a stronger selection over it.
 
         Args:
@@ -148,7 +138,6 @@ class Study:
         >>> {metric: float(limit) for metric, limit in study.first.targets.items()}
         {'ttft': 0.2, 'itl': 0.03}
         """
-        looked_at(path)
         document = load(path) if Path(path).exists() else find("studies", str(path))
         spec = build(document, StudySpec)
         study = cls()
@@ -174,7 +163,7 @@ class Study:
         self._selection = line.over(self._selection)
         self.__dict__.pop("cases", None)
 
-    def decide(self) -> Study:
+    def decide(self) -> Self:
         """This study for a decision on hardware or settings: the share of memory that engines leave free by default is not used.
 
         It changes the study in place and returns it. A ``memory_share`` that was set stays.
@@ -311,123 +300,6 @@ class Study:
         """
         return [solve(equation, case, for_) for case in self.cases]
 
-    def sweep(self, quantities: str | Sequence[str] | None = None, **over: Any) -> xarray.Dataset:
-        """A grid of quantities over any inputs, one variable a quantity along the axes it depends on.
-
-        An axis is a keyword: numbers in base units, or a text such as ``"128:32768:x2"``; models, devices, precisions and
-        counting choices by name. Lists of the study that no keyword names are axes, too. Units and meanings stand in the
-        attributes of the variables, assumptions, inputs with their sources and warnings in those of the whole. Without
-        ``quantities``, the usual ones; whether a point fits in memory comes along with every latency, rate and cost.
-
-        >>> study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096)
-        >>> grid = study.sweep(batch=[1, 64, 256], quantities=["itl", "kv_cache_bytes"])
-        >>> dict(grid.sizes), grid.itl.units, grid.fits.values.tolist()
-        ({'batch': 3}, 's', [True, True, False])
-
-        Raises:
-            InputError: everything wrong with the axes; a quantity that has no value anywhere.
-        """
-        from symroof.sweeping.axes import axes_of
-        from symroof.sweeping.dataset import dataset
-
-        return dataset(self.planned_sweep(axes_of(over.items()), [quantities] if isinstance(quantities, str) else quantities))
-
-    def planned_sweep(self, axes: Sequence[Axis], quantities: Iterable[str] | None = None) -> Plan:
-        """A sweep before it is computed: its axes, with the lists of this study, and its variables.
-
-        Raises:
-            InputError: as :meth:`sweep`.
-
-        >>> from symroof.sweeping.axes import axes_of
-        >>> plan = Study("llama-3-8b", "h100-sxm", prompt=4096).planned_sweep(axes_of({"batch": [1, 8]}.items()), ["itl"])
-        >>> [axis.name for axis in plan.axes]
-        ['batch']
-        """
-        from symroof.sweeping.planning import plan
-
-        return plan(self._selection, axes, quantities, self.spec.title if self.spec else None)
-
-    def calibrate(self, measured: str | os.PathLike[str], fit: Sequence[str] | None = None) -> Calibration:
-        """Fit efficiencies and overheads to the latencies of a CSV file, laid over the first case.
-
-        Args:
-            measured: the CSV file: a row for each measurement, a column for each input that varies, and latencies such as ``ttft_ms``.
-            fit: the inputs to fit (default: mfu, mbu, step_overhead, and link_latency where the rows determine it).
-
-        Returns:
-            Each input with its interval (95 %, Student's t), and the residuals. The fit has the least squares of relative
-            residuals, exactly: within a regime of the roofline it is linear, and every regime is solved.
-
-        Raises:
-            InputError: everything wrong with the file; a row faster than the roof allows.
-
-        >>> fit = Study("llama-3.1-8b", "h100-sxm").calibrate("docs/measured.csv")
-        >>> [parameter.name for parameter in fit.parameters], round(fit["mbu"].value, 2)
-        (['mfu', 'mbu', 'step_overhead'], 0.81)
-        """
-        from symroof.calibration.calibrating import calibrate
-
-        return calibrate(measured, self.first, fit)
-
-    def check(self) -> Report:
-        """Check the claim files that the study names, relative to its own folder; a study without any has an empty report.
-
-        Raises:
-            InputError: everything wrong with them.
-
-        >>> Study("llama-3-8b").check()
-        Report(no claims)
-        """
-        from symroof.claims.checking import check
-
-        base = Path(self.document.file).resolve().parent if self.document else Path()
-        return check([base / name for name in (self.spec.claims if self.spec else ())])
-
-
-def solve_symbolic(equation: str, for_: str | None = None) -> Solution:
-    """A named threshold, or ``lhs = rhs`` for an input, without any case: the answer stays symbolic.
-
-    Args:
-        equation: the name of a threshold (``symroof list thresholds``), or an equation over names, in the grammar of formulas.
-        for_: the unknown: any input or quantity; a threshold has its own.
-
-    Returns:
-        The closed form in named coefficients, with the conditions under which it exists.
-
-    Raises:
-        InputError: an unknown name, sides of different dimensions, an unknown that does not occur.
-
-    >>> from symroof.formula.text import text
-    >>> text(solve_symbolic("kv_cache_bytes = weight_bytes", for_="batch").closed_form)
-    'weight_bytes/(kv_bytes_per_token*context)'
-    >>> ridge = solve_symbolic("batch_to_ridge")
-    >>> ridge.verdict, len(ridge.branch.conditions)
-    ('conditional', 1)
-    """
-    return Study().solve(equation, for_)
-
-
-def calibrate(
-    measured: str | os.PathLike[str], study: str | os.PathLike[str] | Study | None = None, fit: Sequence[str] | None = None, **case: Any
-) -> Calibration:
-    """Fit efficiencies and overheads to measured latencies, over a study or a case given by keywords.
-
-    Args:
-        measured: the CSV file of latencies, as :meth:`Study.calibrate` takes it.
-        study: a study or its file; without one, the keywords are the case.
-        fit: the inputs to fit; by default mfu, mbu and overheads.
-        case: keywords of :class:`Study`; over a study file they override it.
-
-    Raises:
-        InputError: everything wrong with the files.
-
-    >>> fit = calibrate("docs/measured.csv", model="llama-3.1-8b", hardware="h100-sxm")
-    >>> round(fit["mfu"].value, 2), round(fit["mbu"].value, 2)
-    (0.55, 0.81)
-    """
-    base = study if isinstance(study, Study) else Study(**case) if study is None else Study.load(study, selection(origin="given", **case) if case else None)
-    return base.calibrate(measured, fit)
-
 
 def known(name: str) -> str:
     """The printed name of a quantity or input.
@@ -446,4 +318,4 @@ def known(name: str) -> str:
     raise InputError(Problem(name, "no such quantity or input", hint=nearest(name, [*QUANTITIES, *INPUTS])))
 
 
-__all__ = ["Number", "Study", "calibrate", "known", "solve_symbolic"]
+__all__ = ["Number", "Study", "known"]

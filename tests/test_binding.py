@@ -4,13 +4,13 @@ from fractions import Fraction
 
 import pytest
 
+from symroof.api import Study
 from symroof.binding import Selection, bindings
 from symroof.choosing import selection
 from symroof.formula.tree import Num
 from symroof.results import Answers
 from symroof.specs.errors import InputError
 from symroof.specs.fields import Span
-from symroof.study import Study
 
 PRESET = "tutorial-mlsysim"
 

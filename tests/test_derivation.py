@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import pytest
 
+from symroof.api import Study
 from symroof.formula.parse import parse
 from symroof.formula.text import text
 from symroof.formula.tree import Num
-from symroof.study import Study
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS
 

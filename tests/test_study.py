@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import symroof as sr
-from symroof.study import Number, Study, known
+from symroof.api import Study
+from symroof.study import Number, known
 
 STUDIES = Path(__file__).resolve().parents[1] / "specs" / "studies"
 H100 = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 16, "batch": 2}

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 from symroof.claims.checked import Checked, Report
@@ -23,6 +24,7 @@ from symroof.claims.reading import Source, read, read_on
 from symroof.specs.claims import ClaimSpec
 from symroof.specs.errors import InputError, Problem
 from symroof.specs.strict_yaml import Document, read_text
+from symroof.study import Study
 from symroof.theory.theory import UnknownName
 
 BUDGET = 60.0
@@ -74,6 +76,16 @@ def check(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, r
 def check_text(text: str, file: str) -> Report:
     """The same for a text; the file's name tells what it is."""
     return _judged([read(text, file)])
+
+
+def check_study(study: Study) -> Report:
+    """Check the claim files that a study names, looked up from its own folder.
+
+    Raises:
+        InputError: everything wrong with them.
+    """
+    base = Path(study.document.file).resolve().parent if study.document else Path()
+    return check([base / name for name in (study.spec.claims if study.spec else ())])
 
 
 def _judged(sources: list[Source], problems: Iterable[Problem] = (), progress: Progress | None = None) -> Report:

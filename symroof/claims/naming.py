@@ -27,7 +27,6 @@ from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import printed_name
 from symroof.theory.symbols import INPUTS, TARGET_SYMBOLS, base_name, canonical
 from symroof.theory.thresholds import THRESHOLDS
-from symroof.witness import looked_at
 
 Fault = tuple[Location, str, str]
 """Where below the claim, what, and a hint."""
@@ -141,8 +140,6 @@ def _entry(place: Location, kind: str, name: object, family: str | None) -> Iter
     if not isinstance(name, str):
         yield place, "expected one name", f"`symroof list {kind}` shows them"
         return
-    if is_path(name):
-        looked_at(name)
     if is_path(name) and not (os.path.isfile(name) or os.path.isdir(name)):
         yield place, f"{name[:80]}: no such file", ""
         return

@@ -55,7 +55,7 @@ def derivation_text(derivation: Derivation) -> str:
         lines += _elasticities(derivation)
         return "\n".join([*lines, f"no number: {derivation.why_unknown}"])
     if derivation.steps:
-        rows = [[step.symbol.name, f"= {step.substituted_text}", f"= {step.result.text()}" if step.result else ""] for step in derivation.steps]
+        rows = [[step.symbol.name, f"= {step.substituted.text}", f"= {step.result.text()}" if step.result else ""] for step in derivation.steps]
         lines += ["with numbers", table(rows, indent="  ")]
     else:
         lines += [f"value: {derivation.result.text()}"]

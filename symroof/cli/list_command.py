@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.cache import Answer, kept
 from symroof.cli.options import json_option
 
 if TYPE_CHECKING:
@@ -131,7 +130,7 @@ UNPRINTED = {"models": {"title"}}
 @json_option
 def command(kind: str, as_json: bool) -> None:
     """The catalogue: what symroof knows by name."""
-    click.echo(kept({"command": "list", "kind": kind, "json": as_json}, lambda: Answer(listing(kind, as_json))).text)
+    click.echo(listing(kind, as_json))
 
 
 def listing(kind: str, as_json: bool) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import click
 
-from symroof import __version__
+from symroof.version import __version__
 
 COMMANDS = {
     "report": "Write the design review of a study.",

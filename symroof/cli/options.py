@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
+    from symroof.api import Study
     from symroof.binding import Selection
-    from symroof.study import Study
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -122,7 +122,7 @@ def line_selection(options: dict[str, Any]) -> Selection:
 
 def study_from(path: str | None, options: dict[str, Any], needs_case: bool = True) -> Study:
     """The study of a file, of the options, or of both (the options win)."""
-    from symroof.study import Study
+    from symroof.api import Study
 
     line = line_selection(options)
     if path:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.cache import Answer, kept
 from symroof.cli.options import case_options, strict_option, study_from
 
 if TYPE_CHECKING:
@@ -28,7 +27,6 @@ DEFAULT_FORMATS = "md,tex"
 @click.option("--format", "formats", default=None, metavar="LIST", help=f"Any of {', '.join(FORMATS)} (default: {DEFAULT_FORMATS}).")
 @click.option("--template", default=None, metavar="FILE", help="Your own template over the same data, instead of the shipped words.")
 @click.option("--no-plots", is_flag=True, help="Leave the figures out.")
-@click.option("--no-cache", is_flag=True, help="Work everything out anew, and keep nothing.")
 @case_options
 @strict_option
 @click.pass_context
@@ -37,48 +35,31 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
 
     symroof report specs/studies/llama-3-70b-chat.yaml
     """
-    out = options.pop("out")
-    wanted = _formats(options.pop("formats"), out)
-    line = reproduce(list(context.obj or ()))
-    plotted = not options["no_plots"] and out != "-"
-    fresh = options.pop("no_cache") or "pdf" in wanted  # what a TeX makes of a text is its own affair
-
-    def work_out() -> Answer:
-        return _review(study, options, wanted, line, plotted)
-
-    question = {"command": "report", "study": study, "options": options, "formats": wanted, "line": line, "plotted": plotted}
-    name = _name(study)
-    answer = work_out() if fresh else kept(question, work_out, lambda answer: _is_of(answer, name, wanted))
-    if out == "-":
-        sys.stdout.buffer.write(answer.files[f"{name}.{wanted[0]}"])
-    else:
-        _write(Path(out or Path("reports") / name), answer.files)
-    return answer.code
-
-
-def _review(study: str | None, options: dict[str, Any], wanted: list[str], line: str, plotted: bool) -> Answer:
-    """The review in every format wanted with its figures, and whether it finds something that ``--strict`` is told."""
-    from symroof.report.markup import FORMATS as OUTPUTS
-    from symroof.report.view import subject_of, view
+    from symroof.report.view import subject_of
     from symroof.verdict import findings
 
-    made, name = study_from(study, options).decide(), _name(study)
-    data = view(made, line)
-    plots = _pictures(made) if plotted else []
-    files = {f"{name}.{chosen}": _render(data, chosen, name, plots, options["template"]) for chosen in wanted}
-    endings = {OUTPUTS[chosen].figure_ending for chosen in wanted if chosen in OUTPUTS}
-    files |= {f"{name}-{plot.name}.{ending}": plot.form(ending) for plot in plots for ending in endings}
-    return Answer(files=files, code=int(options["strict"] and bool(findings(subject_of(made)))))
+    out = options.pop("out")
+    formats = _formats(options.pop("formats"), out)
+    name = slug(Path(study).stem) if study else "case"
+    made = study_from(study, options).decide()
+    files = _review(made, name, formats, options, with_figures=not options["no_plots"] and out != "-", line=reproduce(list(context.obj or ())))
+    if out == "-":
+        sys.stdout.buffer.write(files[f"{name}.{formats[0]}"])
+    else:
+        _write(Path(out or Path("reports") / name), files)
+    return int(options["strict"] and bool(findings(subject_of(made))))
 
 
-def _is_of(answer: Answer, name: str, wanted: list[str]) -> bool:
-    """Whether an answer holds the texts of a review, and nothing but its files."""
-    return all(f"{name}.{chosen}" in answer.files for chosen in wanted) and all(file.startswith((f"{name}.", f"{name}-")) for file in answer.files)
+def _review(study: Study, name: str, formats: list[str], options: dict[str, Any], *, with_figures: bool, line: str) -> dict[str, bytes]:
+    """The review in every format and its figures, by file name."""
+    from symroof.report.markup import FORMATS as OUTPUTS
+    from symroof.report.view import view
 
-
-def _name(study: str | None) -> str:
-    """What the files of a review are called."""
-    return slug(Path(study).stem) if study else "case"
+    data = view(study, line)
+    plots = _pictures(study) if with_figures else []
+    files = {f"{name}.{chosen}": _render(data, chosen, name, plots, options["template"]) for chosen in formats}
+    endings = {OUTPUTS[chosen].figure_ending for chosen in formats if chosen in OUTPUTS}
+    return files | {f"{name}-{plot.name}.{ending}": plot.form(ending) for plot in plots for ending in endings}
 
 
 def slug(stem: str) -> str:
@@ -98,7 +79,7 @@ def reproduce(arguments: list[str]) -> str:
             skip = False
         elif argument in ("-o", "--out", "--format"):
             skip = True
-        elif argument != "--no-cache" and not argument.startswith(("--out=", "--format=", "-o")):
+        elif not argument.startswith(("--out=", "--format=", "-o")):
             kept.append(argument)
     return shlex.join(["symroof", *kept])
 

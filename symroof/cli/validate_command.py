@@ -6,7 +6,6 @@ import json
 
 import click
 
-from symroof.cli.cache import Answer, kept
 from symroof.cli.options import family_option, json_option
 from symroof.specs.kinds import FILE_KINDS
 
@@ -18,34 +17,21 @@ from symroof.specs.kinds import FILE_KINDS
 @json_option
 def command(files: tuple[str, ...], kind: str | None, assume_family: str | None, as_json: bool) -> None:
     """Check spec files, config.json and GGUF files: every problem, with its place and a hint."""
-    question = {"command": "validate", "files": files, "kind": kind, "family": assume_family, "json": as_json}
-    click.echo(kept(question, lambda: _validation(files, kind, assume_family, as_json)).text, nl=False)
-
-
-def _validation(files: tuple[str, ...], kind: str | None, assume_family: str | None, as_json: bool) -> Answer:
-    """What to say where every file is valid; where one is not, what is valid is told here, before the error.
-
-    Raises:
-        InputError: everything wrong with the files.
-    """
     from symroof.specs.errors import InputError, Problem
 
     problems: list[Problem] = []
     valid = []
     for file in files:
         try:
-            found = _validated(file, kind, assume_family)
-            valid.append({"file": file, "kind": found})
+            valid.append({"file": file, "kind": _validated(file, kind, assume_family)})
         except InputError as error:
             problems += error.problems
     if as_json:
-        text = json.dumps({"schema": "symroof/validate/1", "valid": valid, "problems": [p.as_json() for p in problems]}) + "\n"
-    else:
-        text = "".join(f"{entry['file']}: a valid {entry['kind']} file\n" for entry in valid)
+        click.echo(json.dumps({"schema": "symroof/validate/1", "valid": valid, "problems": [p.as_json() for p in problems]}))
+    for entry in () if as_json else valid:
+        click.echo(f"{entry['file']}: a valid {entry['kind']} file")
     if problems:
-        click.echo(text, nl=False)
         raise InputError(problems)
-    return Answer(text)
 
 
 def _validated(file: str, kind: str | None, assume_family: str | None) -> str:

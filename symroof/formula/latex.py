@@ -8,19 +8,19 @@ r"""A formula as LaTeX, in the order it was written, every name spelled as its d
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import pairwise
 
-from symroof.formula.text import ATOM, POWER, PRODUCT, SIGN, SUM, joined_sum, number_text
-from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree
+from symroof.formula.notation import Named, Notation
+from symroof.formula.text import number_text
+from symroof.formula.tree import Tree
 
-RELATIONS = {"<=": r"\le", ">=": r"\ge", "<": "<", ">": ">", "=": "="}
+RELATIONS = {"<=": r"\le", ">=": r"\ge"}
 
 
-def latex(tree: Tree, show: Callable[[str], str], times: str = " ") -> str:
-    r"""The formula as LaTeX; ``show`` spells a name, ``times`` stands between factors (``r" \cdot "`` for numbers)."""
-    return _Printer(show, times).print(tree)[0]
+def latex(tree: Tree, show: Callable[[str], str], dots: bool = False) -> str:
+    r"""The formula as LaTeX; ``show`` spells a name, ``dots`` puts a ``\cdot`` between all factors, as numbers need it."""
+    return _Latex(show, dots)(tree)
 
 
 def number_latex(value: Fraction) -> str:
@@ -35,61 +35,31 @@ def number_latex(value: Fraction) -> str:
     return written
 
 
-class _Printer:
-    def __init__(self, show: Callable[[str], str], times: str) -> None:
-        self.show, self.times = show, times
+class _Latex(Notation):
+    minus, dot, space = "-", r" \cdot ", " "
 
-    def print(self, tree: Tree) -> tuple[str, int]:
-        match tree:
-            case Num(value):
-                return number_latex(value), SIGN if value < 0 else ATOM
-            case Name(name):
-                return self.show(name), ATOM
-            case Neg(arg):
-                return "-" + self.inside(arg, PRODUCT), SIGN
-            case Add(terms):
-                return joined_sum(terms, self.inside), SUM
-            case Mul(factors):
-                return self.product(factors), PRODUCT
-            case Div(over, under):
-                return rf"\frac{{{self.print(over)[0]}}}{{{self.print(under)[0]}}}", ATOM
-            case Pow(base, exponent):
-                return f"{self.raised(base)}^{{{self.print(exponent)[0]}}}", POWER
-            case Call(function, args):
-                return self.call(function, [self.print(arg)[0] for arg in args]), ATOM
-            case Total(body, index, first, last):
-                bounds = rf"\sum_{{{self.show(index)}={self.print(first)[0]}}}^{{{self.print(last)[0]}}}"
-                return f"{bounds} {self.inside(body, PRODUCT)}", SUM
-            case At(name, pairs):
-                changes = ", ".join(f"{self.show(k)} = {self.print(v)[0]}" for k, v in pairs)
-                return rf"\left. {self.show(name)} \right\vert_{{{changes}}}", ATOM
-            case Largest(arms):
-                inner = ", ".join(rf"\text{{{label}: }} {self.print(arm)[0]}" for label, arm in arms)
-                return rf"\operatorname{{arg\,max}}\left({inner}\right)", ATOM
-            case Compare(operator, left, right):
-                return f"{self.print(left)[0]} {RELATIONS[operator]} {self.print(right)[0]}", SUM
-        raise TypeError(f"not a formula tree: {tree!r}")
+    def infix(self, operator: str) -> str:
+        return f" {RELATIONS.get(operator, operator)} "
 
-    def inside(self, tree: Tree, binding: int, fractions: bool = False) -> str:
-        written, own = self.print(tree)
-        loose = own < binding or (fractions and isinstance(tree, Div))
-        return rf"\left({written}\right)" if loose else written
+    def has_exponent(self, name: str) -> bool:
+        return "^" in name
 
-    def raised(self, base: Tree) -> str:
-        """The base of a power: in parentheses where it has an exponent or a fraction of its own."""
-        written = self.inside(base, ATOM, fractions=True)
-        loose = (isinstance(base, Name) and "^" in written) or (isinstance(base, Num) and not written.isdigit())
-        return rf"\left({written}\right)" if loose else written
+    def are_digits(self, before: str, after: str) -> bool:
+        return before[-1:].isdigit() and after[:1].isdigit()
 
-    def product(self, factors: tuple[Tree, ...]) -> str:
-        written = [self.inside(factor, PRODUCT if i == 0 else POWER) for i, factor in enumerate(factors)]
-        joined = written[0]
-        for before, after in pairwise(written):
-            between_digits = before[-1:].isdigit() and after[:1].isdigit()
-            joined += (r" \cdot " if between_digits else self.times) + after
-        return joined
+    def bracketed(self, printed: str) -> str:
+        return rf"\left({printed}\right)"
 
-    def call(self, function: str, args: list[str]) -> str:
+    def number(self, value: Fraction) -> str:
+        return number_latex(value)
+
+    def fraction(self, over: str, under: str) -> str:
+        return rf"\frac{{{over}}}{{{under}}}"
+
+    def power(self, base: str, exponent: str) -> str:
+        return f"{base}^{{{exponent}}}"
+
+    def call(self, function: str, args: Sequence[str]) -> str:
         match function:
             case "ceil":
                 return rf"\left\lceil {args[0]} \right\rceil"
@@ -98,5 +68,18 @@ class _Printer:
             case "sqrt":
                 return rf"\sqrt{{{args[0]}}}"
             case "log2":
-                return rf"\log_2\left({args[0]}\right)"
-        return rf"\{function}\left({', '.join(args)}\right)"
+                return r"\log_2" + self.bracketed(args[0])
+            case "max" | "min":
+                return rf"\{function}" + self.bracketed(", ".join(args))
+        escaped = function.replace("_", r"\_")
+        return rf"\operatorname{{{escaped}}}" + self.bracketed(", ".join(args))
+
+    def total(self, index: str, first: str, last: str, body: str) -> str:
+        return rf"\sum_{{{index}={first}}}^{{{last}}} {body}"
+
+    def at(self, name: str, changes: Sequence[Named]) -> str:
+        written = ", ".join(f"{key} = {value}" for key, value in changes)
+        return rf"\left. {name} \right\vert_{{{written}}}"
+
+    def largest(self, arms: Sequence[Named]) -> str:
+        return r"\operatorname{arg\,max}" + self.bracketed(", ".join(rf"\text{{{label}: }} {arm}" for label, arm in arms))

@@ -77,7 +77,7 @@ class _Printer:
             case Neg(arg):
                 return "-" + self.inside(arg, PRODUCT), SIGN
             case Add(terms):
-                return joined_sum(terms, self.inside), SUM
+                return self.sum(terms), SUM
             case Mul(factors):
                 return "*".join(self.inside(_bare(f), PRODUCT if i == 0 else SIGN) for i, f in enumerate(factors)), PRODUCT
             case Div(over, under):
@@ -100,14 +100,10 @@ class _Printer:
         written, own = self.print(tree)
         return f"({written})" if own < binding else written
 
-
-def joined_sum(terms: tuple[Tree, ...], inside: Callable[[Tree, int], str]) -> str:
-    """The terms of a sum, each with its sign between it and the one before."""
-    written = ""
-    for term in terms:
-        minus = is_negative(term)
-        if minus and written:
-            written += " - " + inside(neg(term), PRODUCT)
-        else:
-            written += (" + " if written else "") + inside(term, PRODUCT)
-    return written
+    def sum(self, terms: tuple[Tree, ...]) -> str:
+        """The terms, each with its sign between it and the one before."""
+        written = self.inside(terms[0], PRODUCT)
+        for term in terms[1:]:
+            minus = is_negative(term)
+            written += (" - " if minus else " + ") + self.inside(neg(term) if minus else term, PRODUCT)
+        return written

@@ -8,8 +8,8 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from symroof import __version__
 from symroof.specs.errors import Problem, visible
+from symroof.version import __version__
 
 if TYPE_CHECKING:
     from symroof.claims.checked import Checked, Report

@@ -13,7 +13,6 @@ from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
-from symroof.report.compiled import Beside
 from symroof.report.markup import FORMATS, Code, Math, html_math
 from symroof.report.table import NUMERIC
 from symroof.shipped import data_folder
@@ -36,7 +35,7 @@ def environment(sandboxed: bool = False) -> Environment:
     made = kind(
         loader=FileSystemLoader(data_folder("templates")), undefined=StrictUndefined, autoescape=True, finalize=written,
         block_start_string="<%", block_end_string="%>", variable_start_string="<<", variable_end_string=">>",
-        comment_start_string="<#", comment_end_string="#>", bytecode_cache=None if sandboxed else Beside(), trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
+        comment_start_string="<#", comment_end_string="#>", trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
     made.globals["first"] = 1
     made.filters |= {
@@ -46,7 +45,7 @@ def environment(sandboxed: bool = False) -> Environment:
         "column_spec": column_spec,
         "chained": lambda items, word: Markup(word).join(Markup(item) for item in items),
         "as_code": as_code,
-        "display_math": lambda text: Markup(html_math(text, "block")),
+        "display_math": lambda formula: Markup(html_math(formula, "block")),
         "joined": joined,
     }
     return made

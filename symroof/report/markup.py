@@ -15,15 +15,23 @@ from typing import Any
 
 from markupsafe import Markup
 
-from symroof.report.mathml import NotPrinted, mathml
-
 
 class Code(str):
     """A name as it is typed."""
 
 
 class Math(str):
-    """A formula in LaTeX, from our own printers."""
+    """A formula in LaTeX, from our own printers, and the same in MathML: the inside of a ``<math>`` element."""
+
+    mathml: str
+
+    def __new__(cls, latex: str, mathml: str) -> Math:
+        made = super().__new__(cls, latex)
+        made.mathml = mathml
+        return made
+
+    def __reduce__(self) -> tuple[type[Math], tuple[str, str]]:  # a template of the user's gets it in another process
+        return Math, (str(self), self.mathml)
 
 
 MARKDOWN_SPECIAL = re.compile(r"([\\`*_\[\]|$~#])")
@@ -89,15 +97,8 @@ def latex_math(text: str) -> str:
     return f"${text}$"
 
 
-def html_math(text: str, display: str = "inline") -> str:
-    latex = text.replace(r"\vert", "|")
-    try:
-        return mathml(latex, display)
-    except NotPrinted:
-        from latex2mathml.converter import convert
-
-        made: str = convert(latex, display=display)
-        return made
+def html_math(formula: Math, display: str = "inline") -> str:
+    return f'<math xmlns="http://www.w3.org/1998/Math/MathML" display="{display}"><mrow>{formula.mathml}</mrow></math>'
 
 
 def _one_line(text: str) -> str:
@@ -114,7 +115,7 @@ class Format:
     figure_ending: str
     text: Callable[[str], str]
     code: Callable[[str], str]
-    math: Callable[[str], str]
+    math: Callable[[Math], str]
 
     def written(self, value: Any) -> Markup:
         """What a template prints for a value: everything but finished markup is escaped here."""

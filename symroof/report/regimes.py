@@ -21,8 +21,9 @@ from symroof.solving import parse_equation, solve
 from symroof.specs.errors import InputError
 from symroof.supply import Given, dimension
 from symroof.theory.case import Case
+from symroof.theory.thresholds import MEMORY
 
-EQUATIONS = {"ridge": "decode_compute_time = decode_memory_time", "memory": "memory_bytes_per_device = memory_share*mem_capacity", "target": "itl = itl_target"}
+EQUATIONS = {"ridge": "decode_compute_time = decode_memory_time", "memory": MEMORY, "target": "itl = itl_target"}
 CONTEXTS, TAIL = 48, 12
 """How many contexts a line is solved at, and how many more batches where the ridge runs off towards its last context."""
 

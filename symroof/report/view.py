@@ -9,7 +9,6 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
-from symroof import __version__
 from symroof.report import (
     view_case,
     view_claims,
@@ -22,10 +21,12 @@ from symroof.report import (
     view_thresholds,
     view_verdict,
 )
-from symroof.report.markup import Code, Math
+from symroof.report.formulas import symbol
+from symroof.report.markup import Code
 from symroof.results import Answers
 from symroof.study import Study
 from symroof.verdict import case_title, case_warnings
+from symroof.version import __version__
 
 View = dict[str, Any]
 
@@ -89,7 +90,7 @@ def symbols(subject: Answers, thresholds: list[dict[str, Any]]) -> list[list[str
     shown = [entry["formula"] for group in thresholds for entry in group["entries"] if entry["formula"]]
     spoken = dict.fromkeys(str(name) for formula in shown for name in formula["speaks"])
     wanted = [name for name in spoken if name not in known and theory.definition(name) is not None and name not in subject.case.given]
-    return [[Math(theory.latex(name)), Code(name), theory.symbol(name).meaning] for name in wanted]
+    return [[symbol(theory.latex(name)), Code(name), theory.symbol(name).meaning] for name in wanted]
 
 
 def sources(study: Study) -> list[list[str]]:

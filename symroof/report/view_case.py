@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from symroof.formula.parse import parse
-from symroof.report.markup import Code, Math
+from symroof.report.formulas import symbol
+from symroof.report.markup import Code
 from symroof.results import TARGETS, Answers, Result
 from symroof.study import Study
 from symroof.theory.quantities import QUANTITIES
@@ -86,8 +87,8 @@ def ledger(study: Study, subject: Answers) -> dict[str, Any]:
     inputs = subject.inputs(tuple(name for name in REPORTED if subject.get(name)), everything=False)
     chosen = subject.binding.assumptions
     return {
-        "given": [[Code(n), Math(subject.case.theory.latex(n)), i.result.plain(), i.source] for n, i in inputs.items() if not i.defaulted],
-        "defaulted": [[Code(n), Math(subject.case.theory.latex(n)), i.result.plain(), i.result.symbol.meaning] for n, i in inputs.items() if i.defaulted],
+        "given": [[Code(n), symbol(subject.case.theory.latex(n)), i.result.plain(), i.source] for n, i in inputs.items() if not i.defaulted],
+        "defaulted": [[Code(n), symbol(subject.case.theory.latex(n)), i.result.plain(), i.result.symbol.meaning] for n, i in inputs.items() if i.defaulted],
         "chosen": [[Code(s), Code(chosen[s]), SWITCHES[s].values[chosen[s]]] for s in SWITCHES if not chosen.defaulted(s)],
         "standard": [[Code(s), Code(chosen[s]), SWITCHES[s].values[chosen[s]]] for s in SWITCHES if chosen.defaulted(s)],
         "precisions": [[role, Code(name)] for role, name in subject.binding.precisions.items()],

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from symroof.derivation import Step, step_of
-from symroof.formula.latex import latex
 from symroof.formula.tree import names
+from symroof.report.formulas import NOTHING, equation, formula, said, symbol
 from symroof.report.markup import Code, Math
 from symroof.report.view_case import UNKNOWN, shown
 from symroof.results import DOES_NOT_FIT, Answers
@@ -87,23 +87,22 @@ def opened(name: str, subject: Answers, known: set[str] | None = None) -> dict[s
 
 def _line(step: Step, subject: Answers) -> dict[str, Any]:
     theory = subject.case.theory
-    left = theory.latex(step.symbol.name)
-    formula = latex(step.formula, theory.latex)
-    value = _value_latex(step)
-    written = [formula, step.substituted_latex, value] if formula != step.substituted_latex else [formula, value]
+    left = symbol(theory.latex(step.symbol.name))
+    definition, numbers = formula(step.formula, theory.latex), Math(step.substituted.latex, step.substituted.mathml)
+    rights = [definition, numbers, _value(step)] if definition != numbers else [definition, _value(step)]
+    long = len("".join(rights)) > LINE_LENGTH
     return {
         "name": Code(step.symbol.name),
-        "symbol": Math(left),
+        "symbol": left,
         "meaning": step.symbol.meaning,
-        "left": Math(left),
-        "rights": [Math(part) for part in written],
-        "long": len("".join(written)) > LINE_LENGTH,
+        "left": left,
+        "rights": rights,
+        "long": long,
+        "rows": [equation(left, rights[0]), *(equation(NOTHING, right) for right in rights[1:])] if long else [equation(left, *rights)],
     }
 
 
-def _value_latex(step: Step) -> str:
+def _value(step: Step) -> Math:
     if step.result is None:
-        return rf"\text{{{UNKNOWN}}}"
-    plain = step.result.plain().replace("µ", r"\textmu{}").replace("%", r"\%")
-    flag = r"\ \text{(does not fit)}" if DOES_NOT_FIT in step.result.flags else ""
-    return rf"\text{{{plain}}}".replace(r"\textmu{}s", r"}\mu\text{s") + flag
+        return said(UNKNOWN)
+    return said(step.result.plain(), "(does not fit)" if DOES_NOT_FIT in step.result.flags else "")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from symroof.formula.latex import latex
-from symroof.report.markup import Code, Math
+from symroof.report.formulas import formula
+from symroof.report.markup import Code
 from symroof.results import Answers
 from symroof.study import Study
 from symroof.theory.serving import SERVING
@@ -37,5 +37,5 @@ def rows(group: str, subject: Answers) -> list[list[Any]]:
         result = subject.get(quantity.name) if quantity.group == group else None
         if result is not None:
             definition = subject.case.stands_for(quantity.name)
-            found.append([Code(quantity.name), Math(latex(definition, subject.case.theory.latex)), result.text(), quantity.meaning])
+            found.append([Code(quantity.name), formula(definition, subject.case.theory.latex), result.text(), quantity.meaning])
     return found

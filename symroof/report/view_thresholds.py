@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.corners import spread
-from symroof.formula.latex import latex
 from symroof.formula.tree import Compare, names
+from symroof.report.formulas import equation, formula, said, symbol
 from symroof.report.markup import Code, Math
 from symroof.results import Answers
 from symroof.solution import Solution, whole
@@ -65,7 +65,7 @@ def threshold(name: str, subject: Answers) -> dict[str, Any] | None:
         "answer": solution.verdict,
         "reason": solution.reason,
         "memory": within_memory(solution),
-        "equation": Math(latex(Compare("=", solution.lhs, solution.rhs), subject.case.theory.latex)),
+        "equation": formula(Compare("=", solution.lhs, solution.rhs), subject.case.theory.latex),
         "formula": closed_form(solution, subject),
         "unknown": Code(solution.unknown),
         "method": solution.method,
@@ -108,26 +108,26 @@ def closed_form(solution: Solution, subject: Answers) -> dict[str, Any] | None:
     form = branch.shown if branch else None
     if branch is None or form is None:
         return None
-    written = latex(form, solution.spelled)
-    where = [(name, latex(tree, solution.spelled)) for name, tree in branch.named]
-    if max(map(len, (written, *(text for _, text in where)))) > LONGEST_FORMULA:
+    written = formula(form, solution.spelled)
+    where = [(name, formula(tree, solution.spelled)) for name, tree in branch.named]
+    if max(map(len, (written, *(typeset for _, typeset in where)))) > LONGEST_FORMULA:
         return None
     exists = solution.value is not None
     told = [(solution.readable(c), c.holds) for c in branch.conditions if exists or c.holds is not True]
-    conditions = [{"formula": Math(latex(tree, solution.spelled)), "state": HOLDS[holds]} for tree, holds in told]
+    conditions = [{"formula": formula(tree, solution.spelled), "state": HOLDS[holds]} for tree, holds in told]
     spoken = (solution.lhs, solution.rhs, form, *(tree for _, tree in branch.named), *(tree for tree, _ in told))
     return {
-        "display": Math(f"{solution.spelled(solution.unknown)} = {written}{_value_latex(solution)}"),
+        "display": equation(symbol(solution.spelled(solution.unknown)), written, *_value(solution)),
         "exists": exists,
-        "where": [Math(f"{solution.spelled(name)} = {text}") for name, text in where],
+        "where": [equation(symbol(solution.spelled(name)), typeset) for name, typeset in where],
         "conditions": [c for c in conditions if len(c["formula"]) <= LONGEST_CONDITION],
         "speaks": [Code(n) for n in dict.fromkeys(n for tree in spoken for n in names(tree)) if n not in dict(branch.named)],
     }
 
 
-def _value_latex(solution: Solution) -> str:
+def _value(solution: Solution) -> list[Math]:
     """What the formula comes to before it is rounded to a whole number; a time is left to the table, flags and all."""
     symbol = solution.symbol
     if solution.value is None or symbol.unit == "s":
-        return ""
-    return rf" = \text{{{format_quantity(solution.value, '' if symbol.counted else symbol.unit)}}}"
+        return []
+    return [said(format_quantity(solution.value, "" if symbol.counted else symbol.unit))]

@@ -68,8 +68,7 @@ class Keep:
     @property
     def value(self) -> Fraction:
         """The last value that passes: the crossing, or the whole number before it."""
-        counted = self.flip.now.symbol.counted
-        return self.flip.value - (1 if self.flip.up else -1) if counted else self.flip.crossing
+        return self.flip.last
 
 
 def lacks(answers: Answers) -> tuple[Lever, ...]:

@@ -14,7 +14,6 @@ from symroof.shipped import data_folder
 from symroof.specs.errors import InputError, Problem, nearest
 from symroof.specs.names import Named, model_named, near_models, parts_named
 from symroof.specs.strict_yaml import Document, load
-from symroof.witness import looked_at
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 SINGULAR = {"hardware": "hardware", "models": "model", "presets": "preset", "studies": "study"}
@@ -54,12 +53,7 @@ def is_path(name: str, base: Path | None = None) -> bool:
     if name.lower().endswith(ENDINGS):
         return True
     written = os.sep in name or "/" in name
-    return written and (not ON_HUB.fullmatch(name) or _lies_at(Path(name)) or (base is not None and _lies_at(base / name)))
-
-
-def _lies_at(place: Path) -> bool:
-    looked_at(place)
-    return os.path.exists(place)
+    return written and (not ON_HUB.fullmatch(name) or os.path.exists(name) or (base is not None and os.path.exists(base / name)))
 
 
 def holds(kind: str, name: str) -> bool:
@@ -77,8 +71,6 @@ def named_model(name: str) -> Named | None:
 def located(name: str, base: Path | None) -> str | Path:
     """Where a path leads that a file names: beside that file, or else from the working directory."""
     beside = base / name if base else None
-    if beside:
-        looked_at(beside)
     return beside if beside and os.path.isfile(beside) else name
 
 

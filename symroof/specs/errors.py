@@ -1,4 +1,4 @@
-"""Errors of files: every problem of a file in one go, each with its place and a hint."""
+"""Errors of what users give: every problem of a file in one go, each with its place and a hint; and the one warning."""
 
 from __future__ import annotations
 
@@ -98,3 +98,18 @@ def nearest(name: str, known: Iterable[str]) -> str:
     if found:
         return f"did you mean {found[0]!r}?"
     return f"there are: {', '.join(names)}" if 0 < len(names) <= 16 else ""
+
+
+class DoesNotFit(UserWarning):
+    """A latency, rate or cost is of a configuration that does not fit in memory; :meth:`symroof.Study.value` warns of it.
+
+    >>> import warnings
+    >>> import symroof as sr
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("error", sr.DoesNotFit)
+    ...     try:
+    ...         sr.Study(model="llama-3-70b", hardware="h100-sxm", prompt=4096).value("itl")
+    ...     except sr.DoesNotFit as warning:
+    ...         print(warning)
+    itl = 41.90 ms is of a configuration that does not fit in memory
+    """

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Protocol
 
 from symroof.specs import catalogue
 from symroof.specs.strict_yaml import Document, load
-from symroof.witness import looked_at
 
 if TYPE_CHECKING:
     from symroof.specs.model import ModelSpec
@@ -39,7 +38,6 @@ def model_path(name: str, base: Path | None = None) -> Path | None:
 
 def _is_there(path: Path) -> bool:
     """Whether something is at a path; a name that no file can have has nothing at it."""
-    looked_at(path)
     try:
         return path.exists()
     except (OSError, ValueError):

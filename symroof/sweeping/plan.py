@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from symroof import __version__
 from symroof.formula.tree import Compare, Name, Tree, names
 from symroof.results import Answers
 from symroof.sweeping.axes import Axis
 from symroof.sweeping.functions import Function, functions
 from symroof.theory.quantities import QUANTITIES
+from symroof.version import __version__
 
 NUMBER, TRUTH, LABEL = "number", "truth", "label"
 

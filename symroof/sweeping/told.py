@@ -7,13 +7,13 @@ import json
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from symroof import __version__
 from symroof.results import Input
 from symroof.sweeping.axes import Axis
 from symroof.sweeping.plan import TRUTH, Plan, Variable
 from symroof.sweeping.wanted import FITS
 from symroof.theory.switches import SWITCHES
 from symroof.verdict import published_mismatch
+from symroof.version import __version__
 
 SCHEMA = "symroof/sweep/1"
 T = TypeVar("T")

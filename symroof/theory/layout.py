@@ -17,10 +17,8 @@ from symroof.theory.architecture import GENERIC, Architecture, Layer
 
 EVEN = ("d_ff", "d_inner", "d_shared", "vocab_size", "more_embeddings", "learned_positions", "layer_input_vocab")
 """Widths that devices cut anywhere: feed-forward columns, rows of tables."""
-QUERY_HEADS = ("n_heads",)
-COPIED_HEADS = ("n_kv_heads", "ssm_heads", "ssm_groups", "linear_key_heads", "linear_value_heads")
-"""Heads that are copied where there are more devices than heads."""
-HEADS = (*QUERY_HEADS, *COPIED_HEADS)
+HEADS = ("n_heads", "n_kv_heads", "ssm_heads", "ssm_groups", "linear_key_heads", "linear_value_heads")
+"""What devices hold whole: where there are more devices than heads, copies."""
 
 DEGREES = ("tp", "pp", "attention_dp", "ep", "dp")
 FREE = "free"
@@ -115,7 +113,7 @@ def layout(architecture: Architecture, value: Callable[[str], Fraction | str | N
         above["ep"] or above["attention_dp"],
         1 if not above["pp"] else int(pp) if isinstance(pp, Fraction) and pp.denominator == 1 and pp > 0 else SYMBOLIC,
         free,
-        frozenset(_uneven(architecture, tp, value, rounded)) if above["tp"] else frozenset(),
+        frozenset(_uneven(architecture, tp, value)) if above["tp"] else frozenset(),
         _copies(architecture, value),
         _network(degrees, value),
         above["dp"],
@@ -129,16 +127,13 @@ def _layout(*fields: object) -> Layout:
     return Layout(*fields)  # type: ignore[arg-type]
 
 
-def _uneven(architecture: Architecture, tp: Fraction | str | None, value: Callable[[str], Fraction | str | None], rounded: bool) -> Iterator[str]:
+def _uneven(architecture: Architecture, tp: Fraction | str | None, value: Callable[[str], Fraction | str | None]) -> Iterator[str]:
     """Heads of which devices do not hold equal shares; heads whose number is not known are taken to divide."""
     for name in dict.fromkeys(layer.symbol(head) for layer in architecture.layers for head in HEADS):
         heads = value(name)
         if not isinstance(heads, Fraction):
             continue
-        if isinstance(tp, Fraction):
-            if heads % tp:
-                yield name
-        elif rounded or name.partition(".")[0] in COPIED_HEADS:
+        if not isinstance(tp, Fraction) or heads % tp:
             yield name
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from symroof.study import Study
+from symroof.api import Study
 
 UNITS = {
     "": 1, "x": 1, "%": Fraction(1, 100), "s": 1, "ms": Fraction(1, 10**3), "us": Fraction(1, 10**6),

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from symroof.study import Study
+from symroof.api import Study
 
 from . import B8, B70, H100, KV, TUTORIAL, WEIGHTS, agree, check, row
 
@@ -48,7 +48,7 @@ BUDGET = [
     row("fp16 70B fits two", "fits", True, **B70, **H100, prompt=4096, tp=2),
     row("free memory counts the cache", "free_memory", 20 * 10**9 - 4096 * 327_680, **B70, **H100, prompt=4096, tp=2),
     row("free memory is negative where it does not fit", "free_memory", -60 * 10**9 - 4096 * 327_680, **B70, **H100, prompt=4096),
-    row("free memory counts the reserve and the response", "free_memory", 18 * 10**9 - (4096 + 511) * 327_680, **B70, **H100, prompt=4096, output=512, tp=2, memory_reserve="2 GB"),
+    row("free memory counts each device's reserve and the response", "free_memory", 20 * 10**9 - 2 * 2 * 10**9 - (4096 + 511) * 327_680, **B70, **H100, prompt=4096, output=512, tp=2, memory_reserve="2 GB"),
     row("utilisation with the tutorial's cache, of 80 GiB", "memory_utilization", "20.1 %", **TUTORIAL, **UTILISATION),
     row("utilisation with the true cache, of 80 GB", "memory_utilization", "20.4 %", **B8, **UTILISATION, mem_capacity="80 GB"),
     row("of the 81,559 MiB that the driver reports", "memory_utilization", Fraction(16_060_000_000 + 2048 * 131_072, 81_559 * 2**20), **B8, **UTILISATION),

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from symroof.study import Study
+from symroof.api import Study
 
 from . import B8, B70, H100, H100_989, KV, TUTORIAL, WEIGHTS, agree, check, row
 

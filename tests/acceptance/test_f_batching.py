@@ -2,7 +2,7 @@
 
 import pytest
 
-from symroof.study import Study
+from symroof.api import Study
 
 from . import B70, H100, KV, WEIGHTS, agree, check, row
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from symroof.study import Study
+from symroof.api import Study
 
 from . import B70, H100, KV, TUTORIAL, WEIGHTS, agree, check, elasticity, row
 
@@ -18,7 +18,7 @@ COST = [
     row("twice the rate, half the cost", "cost_per_mtok", 2, {"batch": 64}, **ON, batch=32, price="1 USD/hour"),
     row("two stages cost twice", "cost_per_mtok", Fraction(2 * 10**6, 3600) * (STEP + Fraction(16_384, 450 * 10**9)), **ON, pp=2, price="1 USD/hour"),
     row("eight devices, 1 USD an hour each", "group_price", Fraction(8, 3600), **ON, tp=4, pp=2, price="1 USD/hour"),
-    row("one of two stages", "decode_throughput_per_device", Fraction(32, 2) / (STEP + Fraction(16_384 * 32, 450 * 10**9)), **ON, batch=32, pp=2),
+    row("one of two stages, 16 requests in each", "decode_throughput_per_device", Fraction(32, 2) / (STEP + Fraction(16_384 * 16, 450 * 10**9)), **ON, batch=32, pp=2),
     row("a million prompt tokens", "cost_per_mtok_input", Fraction(10**6, 3600) * Fraction(2 * 70, 989_400), **ON, prompt=4096, price="1 USD/hour"),
     row("a request's share", "cost_per_request", Fraction(1, 3600) * (Fraction(2 * 70 * 4096, 989_400) + 255 * STEP / 32), **ON, prompt=4096, output=256, batch=32, price="1 USD/hour"),
     row("energy of a token, 700 W", "energy_per_token", 700 * STEP / 32, **ON, batch=32),

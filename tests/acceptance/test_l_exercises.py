@@ -2,7 +2,7 @@
 
 import pytest
 
-from symroof.study import Study
+from symroof.api import Study
 
 from . import H100_989, KV, WEIGHTS, check, row
 

@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
+from symroof.api import Study
 from symroof.claims.catalogued import figure
-from symroof.study import Study
 
 from . import B70, H100, TUTORIAL, WEIGHTS, agree, check, held, row
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from symroof.study import Study
+from symroof.api import Study
 
 from . import ATTENTION, B8, B70, H100, H100_989, KV, WEIGHTS, agree
 

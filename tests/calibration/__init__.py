@@ -5,8 +5,17 @@ from dataclasses import dataclass
 L, D, H, HKV, DH, DFF, V = 32, 4096, 32, 8, 128, 14336, 128256
 LAYER = D * H * DH + 2 * D * HKV * DH + H * DH * D + 3 * D * DFF
 MATRICES = L * LAYER + D * V
-ACTIVATIONS = L * ((D + (H + 2 * HKV) * DH) + 2 * H * DH + (H * DH + D) + (D + 2 * DFF) + (DFF + D))
 FLOPS, BANDWIDTH, LINK = 989.4e12, 3.35e12, 450e9
+
+
+def activations(tp=1):
+    """Elements one device reads and writes for a token: inputs of what is cut by columns whole, and outputs of what is cut by rows."""
+    return L * ((D + (H + 2 * HKV) * DH / tp) + 2 * H * DH / tp + (H * DH / tp + D) + (D + 2 * DFF / tp) + (DFF / tp + D))
+
+
+def device_bytes(tokens, cached, rows, kv_bytes=2, tp=1):
+    """Bytes one device moves: its share of the weights and of the cache, and its activations."""
+    return (2 * MATRICES + kv_bytes * 2 * L * HKV * DH * cached) / tp + 2 * (tokens * activations(tp) + rows * (D + V / tp))
 
 
 @dataclass(frozen=True)
@@ -20,16 +29,16 @@ class Truth:
 
     def itl(self, batch, context, tp=1):
         flops = 2 * batch * MATRICES + 4 * L * H * DH * context * batch
-        moved = 2 * MATRICES + 2 * (2 * L * HKV * DH) * context * batch + 2 * batch * (ACTIVATIONS + D + V)
-        return self.roof(flops, moved, tp) + self.link(batch, tp) + self.overhead
+        return self.roof(flops / tp, device_bytes(batch, context * batch, batch, tp=tp)) + self.link(batch, tp) + self.overhead
 
     def ttft(self, prompt, requests=1, tp=1):
         flops = 2 * requests * (prompt * L * LAYER + D * V) + 4 * L * H * DH * requests * prompt * (prompt + 1) / 2
-        moved = 2 * MATRICES + 2 * (2 * L * HKV * DH) * prompt * requests + 2 * requests * (prompt * ACTIVATIONS + D + V)
-        return self.roof(flops, moved, tp) + self.link(prompt * requests, tp) + self.overhead
+        moved = device_bytes(prompt * requests, prompt * requests, requests, tp=tp)
+        return self.roof(flops / tp, moved) + self.link(prompt * requests, tp) + self.overhead
 
-    def roof(self, flops, moved, tp):
-        return max(flops / (tp * self.mfu * FLOPS), moved / (tp * self.mbu * BANDWIDTH))
+    def roof(self, flops, moved):
+        """The roofline time of one device."""
+        return max(flops / (self.mfu * FLOPS), moved / (self.mbu * BANDWIDTH))
 
     def link(self, tokens, tp):
         return 2 * L * (self.latency + 2 * (tp - 1) / tp * tokens * D * 2 / LINK) if tp > 1 else 0.0

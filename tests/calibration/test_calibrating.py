@@ -115,8 +115,8 @@ def test_compute_and_memory_one_after_the_other(tmp_path):
     """Under `no_overlap` both shares are told by every row: hand-made sums of both times."""
 
     class Sum(Truth):
-        def roof(self, flops, moved, tp):
-            return flops / (tp * self.mfu * 989.4e12) + moved / (tp * self.mbu * 3.35e12)
+        def roof(self, flops, moved):
+            return flops / (self.mfu * 989.4e12) + moved / (self.mbu * 3.35e12)
 
     found = fitted(tmp_path, table(Sum()), assume={"roofline": "no_overlap"})
     assert [found[name].value for name in ("mfu", "mbu")] == pytest.approx([0.56, 0.82], rel=1e-6)
@@ -131,7 +131,7 @@ def test_each_operator_with_its_own_maximum(tmp_path):
         parts = [(L * 2 * b * k * n, L * 2 * (k * n + b * (k + n))) for k, n in shapes]
         parts.append((L * 4 * H * DH * c * b, L * 2 * (2 * HKV * DH * c * b + 2 * b * H * DH)))
         parts.append((2 * b * D * V, 2 * (D * V + b * (D + V))))
-        return sum(truth.roof(flops, moved, 1) for flops, moved in parts) + truth.overhead
+        return sum(truth.roof(flops, moved) for flops, moved in parts) + truth.overhead
 
     text = "prompt,batch,itl\n" + "".join(f"{s},{b},{step(b, s)!r}\n" for s, b in [*CASES, (128, 512), (256, 900), (4096, 128)])
     found = fitted(tmp_path, text, assume={"roofline": "per_operator"})

@@ -68,6 +68,7 @@ class Numbers:
     reads_cache: bool = True
     floors: tuple[bool, bool] = (True, True)  # compute, memory
     steps: int | None = None
+    copied: Fraction = Fraction(0)  # parameters that each device has a copy of: norms
 
     @property
     def per_token(self) -> Fraction:
@@ -103,7 +104,7 @@ class Numbers:
             "kv_cache_bytes": lambda: self.per_token * S * B,
             "kv_bytes_per_token": lambda: self.per_token,
             "weight_bytes": lambda: self.P * self.b_w,
-            "weight_bytes_per_device": lambda: self.P * self.b_w / self.n,
+            "weight_bytes_per_device": lambda: ((self.P - self.copied) / self.n + self.copied) * self.b_w,
             "memory_bytes": lambda: self.P * self.b_w + self.per_token * (S + N - 1) * B,
             "prefill_flops": self.prefill_flops,
             "decode_flops": lambda: self.decode_flops(S),
@@ -124,6 +125,14 @@ def peak(device: dict, kind: str = "dense") -> Fraction | None:
     return _number(found[kind]) if found and kind in found else None
 
 
+def norms(spec: dict) -> int:
+    """Parameters of all norms: vectors of the residual's width, and where queries and keys have norms two of a head's width a layer."""
+    vectors, layers = {"rms": 1, "layer": 2}[spec["norm"]["kind"]], spec["layers"][0]
+    attention = layers["attention"]
+    heads = {"none": 0, "head": 2 * attention["head_dim"]}[attention.get("qk_norm", "none")]
+    return vectors * spec["d_model"] * (layers["count"] * spec["norm"]["per_layer"] + spec["norm"]["final"]) + layers["count"] * heads
+
+
 def case(rng: random.Random) -> tuple[Numbers, dict[str, object]]:
     """A random case in numbers, and as the ``given`` of a claim."""
     model, device = rng.choice(MODELS), rng.choice(DEVICES)
@@ -138,6 +147,7 @@ def case(rng: random.Random) -> tuple[Numbers, dict[str, object]]:
     numbers = Numbers(
         model, device, Fraction(spec["published_params"]), spec["layers"][0]["count"], spec["d_model"], spec["vocab_size"], attention["n_heads"],
         Fraction(attention["n_kv_heads"]), Fraction(attention["head_dim"]), S, N, B, 1, peak(part), _number(part["memory"]["bandwidth"]["value"]), price,
+        copied=Fraction(norms(spec)),
     )  # fmt: skip
     given = {"model": model, "hardware": device, "prompt": S, "batch": B, "output": N, "price": f"{float(price)} USD/hour", "assume": {"detail": "attention"}}
     return numbers, given
@@ -211,5 +221,5 @@ def slips(v: Numbers, quantity: str, unit: str) -> dict[str, list[Fraction]]:
     if quantity in ("kv_cache_bytes", "itl", "decode_throughput", "decode_flops"):
         found["batch_factor"] = [after(B=1), true / v.B, true * v.B]
     if quantity == "weight_bytes_per_device":
-        found["per_device_vs_total"] = [true * v.n]
+        found["per_device_vs_total"] = [v.P * v.b_w]
     return {name: [value for value in values if value > 0 and abs(value / true - 1) > Fraction(3, 100)] for name, values in found.items()}

@@ -152,7 +152,10 @@ def drawn(rng: random.Random) -> tuple[by_hand.Numbers, dict[str, object], str]:
     numbers, given = by_hand.case(rng)
     quantity = rng.choice(list(by_hand.UNIT))
     if quantity == "weight_bytes_per_device":
-        devices = rng.choice((2, 4, 8))
+        permitted = [devices for devices in (2, 4, 8) if numbers.K % devices == 0]  # whole heads for each
+        if not permitted:
+            return drawn(rng)
+        devices = rng.choice(permitted)
         numbers, given = replace(numbers, n=devices), {**given, "tp": devices}
     return numbers, given, quantity
 

@@ -4,13 +4,13 @@ import time
 
 import pytest
 
+from symroof.api import Study
 from symroof.claims import checking
 from symroof.claims.checking import check, check_text
 from symroof.claims.notes import MOST_ANNOTATIONS, read_note
 from symroof.cli import progress
 from symroof.specs.claims import MOST_CLAIMS
 from symroof.specs.errors import InputError
-from symroof.study import Study
 
 CASE = "model: llama-3-8b, hardware: h100-sxm"
 

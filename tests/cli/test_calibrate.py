@@ -44,9 +44,9 @@ def test_json_and_text_say_the_same(measured):
     assert found["parameters"]["mfu"]["value"] == pytest.approx(0.56, rel=0.02)
     assert found["parameters"]["mfu"]["low"] < found["parameters"]["mfu"]["value"] < found["parameters"]["mfu"]["high"]
     assert (found["level"], found["freedom"], len(found["rows"])) == (0.95, 11, 14)
-    assert found["inputs"]["link_latency"]["defaulted"] is True
+    assert found["inputs"]["layer_overhead"]["defaulted"] is True
     text = good("calibrate", measured, *CASE).out
-    for word in ("95% interval", "Student's t with 11 degrees", "* link_latency", "roofline=aggregate*", "limited by", "efficiency: {mfu: "):
+    for word in ("95% interval", "Student's t with 11 degrees", "* layer_overhead", "roofline=aggregate*", "limited by", "efficiency: {mfu: "):
         assert word in text
 
 

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import pytest
 
+from symroof.api import Study
 from symroof.formula.parse import parse
-from symroof.study import Study
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES
 
@@ -496,15 +496,6 @@ LIGHT = [("--help",), ("list", "models"), ("list", "quantities"), ("validate", s
 def test_light_commands_do_not_load_sympy(line):
     code = f"import sys\nfrom symroof.cli.main import main\nc = main({list(line)!r})\nprint(c, sorted({{'sympy', 'numpy', 'matplotlib', 'jinja2'}} & set(sys.modules)), file=sys.stderr)"
     assert process(code=code).stderr.strip() == "0 []"
-
-
-def test_what_is_told_again_loads_next_to_nothing(tmp_path):
-    line = ["report", str(CHAT), "-o", "-"]
-    heavy = "{'sympy', 'numpy', 'matplotlib', 'jinja2', 'pydantic', 'yaml', 'symroof.study'}"
-    code = f"import sys\nfrom symroof.cli.main import main\nc = main({line!r})\nprint(c, sorted({heavy} & set(sys.modules)), file=sys.stderr)"
-    runs = [process(code=code, SYMROOF_CACHE=str(tmp_path)) for _ in range(2)]
-    assert runs[0].stdout == runs[1].stdout
-    assert runs[1].stderr.strip() == "0 []"
 
 
 def test_help_loads_no_command():

@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
+from symroof.api import Study
 from symroof.specs.errors import InputError
-from symroof.study import Study
 
 from . import ROOT, call, cases, good, process, refused, write_study
 

@@ -20,7 +20,7 @@ def test_the_review_says_flags_limits_and_a_line():
         "not modelled: --port 8000",
         "* --kv-cache-dtype",
         "max_batch_memory",
-        "memory_bytes = usable_memory",
+        "memory_bytes_per_device = memory_share*mem_capacity",
         "consulted 2026",
     ):
         assert word in text

@@ -30,7 +30,7 @@ class Grid:
         if name in self.changes:
             return self.changes[name]
         if name not in self.memo:
-            self.memo[name] = self.of(self.case.formula(name))
+            self.memo[name] = self.of(self.case.formula(name, self.changes))
         return self.memo[name]
 
     def of(self, node, index=None):

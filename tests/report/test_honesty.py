@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from symroof.study import Study
-from symroof.warnings import DoesNotFit
+from symroof.api import Study
+from symroof.specs.errors import DoesNotFit
 
 from . import FORMATS, ROOT, blocks, call, evaluated, made, printed, rows_under, text_of
 

@@ -8,11 +8,11 @@ import pytest
 from cli import refused, study_text
 from jinja2.exceptions import SecurityError, TemplateError
 
+from symroof.api import Study
 from symroof.report.environment import environment
 from symroof.report.markup import Code, Math, latex_code, latex_text, markdown_text
 from symroof.report.sandbox import plain
 from symroof.report.view import view
-from symroof.study import Study
 
 from . import ROOT, blocks, call, markdown, parsed_html, to_standard_output
 from .test_review import compiled, needs_tex
@@ -186,6 +186,12 @@ def test_an_own_template_writes_the_same_data(study, tmp_path):
     outcome = call(*own(study, tmp_path, "<< title >>: << verdict.state >>, << cases[first - 1].ttft >>", "html"))
     assert (outcome.code, outcome.err) == (0, "")
     assert re.fullmatch(r"A &lt;b&gt;title&lt;/b&gt;: met, [\d.]+ ms\n", outcome.out)
+
+
+def test_an_own_template_shows_formulas_in_mathml(study, tmp_path):
+    said = call(*own(study, tmp_path, "<< ttft.lines[0].left >><< ttft.lines[0].rows[0]|display_math >>", "html")).out
+    assert "<mrow><mi>TTFT</mi></mrow></math>" in said
+    assert 'display="block"><mrow><mi>TTFT</mi><mo>=</mo><msub><mi>t</mi><mi>q</mi></msub>' in said
 
 
 def test_braces_are_plain_text_to_an_own_template(study, tmp_path):

@@ -1,8 +1,8 @@
 """The review's table of what the other failing cases lack."""
 
+from symroof.api import Study
 from symroof.report.view import subject_of
 from symroof.report.view_lacking import MOST, lacking_cases
-from symroof.study import Study
 
 CASE = {"model": "llama-3-8b", "prompt": 4096, "mfu": 0.5, "batch": 1}
 

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from symroof.api import Study
 from symroof.drawing.canvas import Shape
 from symroof.report.pictures import itl as itl_picture
 from symroof.report.pictures import ttft as ttft_picture
@@ -17,7 +18,6 @@ from symroof.report.pictures.kinds import ENDINGS, KINDS, of_review, picture
 from symroof.report.pictures.tornado import elasticities
 from symroof.report.view import subject_of
 from symroof.specs.errors import InputError
-from symroof.study import Study
 
 from . import ROOT, STEMS, call
 

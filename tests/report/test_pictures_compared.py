@@ -4,10 +4,10 @@ import re
 
 import pytest
 
+from symroof.api import Study
 from symroof.report.pictures import pareto
 from symroof.report.pictures.cases import configurations, labels
 from symroof.report.pictures.kinds import picture
-from symroof.study import Study
 
 TWELVE = {"model": "llama-3.1-70b", "hardware": ["h100-sxm", "h200", "a100-80gb-sxm"], "tp": [2, 4], "weights": ["fp16", "fp8"], "prompt": 4096, "output": 512, "batch": 24, "targets": {"itl": "30 ms"}}  # fmt: skip
 CHEAP = {"model": "llama-3-8b", "hardware": ["h100-sxm", "l40s"], "prompt": 1024, "output": 256, "batch": [1, 16], "targets": {"itl": "50 ms"}}

@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import pytest
 
+from symroof.api import Study
 from symroof.report.pictures.regimes import before, drawn, picture, region_areas, says
 from symroof.report.regimes import regimes
 from symroof.specs.errors import InputError
-from symroof.study import Study
 
 from . import STEMS, made, text_of
 

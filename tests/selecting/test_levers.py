@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import pytest
 
+from symroof.api import Study
 from symroof.flips import flips
 from symroof.selecting.levers import keeps, lacks, together
-from symroof.study import Study
 from symroof.verdict import findings
 
 HAIR = Fraction(1, 10**6)
@@ -24,6 +24,14 @@ CASES = [
 ]  # fmt: skip
 
 
+def neighbour(name, value, step):
+    """The next number of something counted; of devices the next that deals out eight heads, or copies them evenly."""
+    value += step
+    while name == "tp" and value > 0 and 8 % value and value % 8:
+        value += step
+    return value
+
+
 def wrong(case, targets, **changes):
     """What is wrong with a case that has other values, built from nothing."""
     written = {name: value * 3600 if name == "price" else value for name, value in changes.items()}  # a plain price is by the hour
@@ -38,7 +46,7 @@ def test_what_it_lacks_makes_it_pass_and_a_hair_less_does_not(case, targets):
     for lever in solved:
         assert wrong(case, targets, **{lever.name: lever.value}) == []
         up = lever.flip.up
-        less = lever.value + (-1 if up else 1) if lever.now.symbol.counted else lever.value * (1 - HAIR if up else 1 + HAIR)
+        less = neighbour(lever.name, lever.value, -1 if up else 1) if lever.now.symbol.counted else lever.value * (1 - HAIR if up else 1 + HAIR)
         assert wrong(case, targets, **{lever.name: less})
     assert solved or together(answers)
 
@@ -50,7 +58,13 @@ def test_what_it_is_said_not_to_help_with_does_not_help(case, targets):
     for lever in lacks(answers):
         if lever.flip is None:
             now = lever.now.value
-            tried = range(1, 9) if lever.now.symbol.counted else [now / 2, now, *([1] if lever.now.symbol.most == "1" else [now * 3, now * 10**9])]
+            tried = (
+                (1, 2, 4, 8)
+                if lever.name == "tp"
+                else range(1, 9)
+                if lever.now.symbol.counted
+                else [now / 2, now, *([1] if lever.now.symbol.most == "1" else [now * 3, now * 10**9])]
+            )
             assert all(wrong(case, targets, **{lever.name: value}) for value in tried)
         for name, cure in lever.cures:
             mark = "does_not_fit" if name == "memory" else f"{name}_missed"
@@ -111,7 +125,7 @@ def test_a_passing_one_can_go_as_far_as_told(case, targets):
     for keep in found:
         assert wrong(case, targets, **{keep.name: keep.value}) == []
         up = keep.side == "at_most"
-        more = keep.value + (1 if up else -1) if keep.flip.now.symbol.counted else keep.value * (1 + HAIR if up else 1 - HAIR)
+        more = neighbour(keep.name, keep.value, 1 if up else -1) if keep.flip.now.symbol.counted else keep.value * (1 + HAIR if up else 1 - HAIR)
         assert more == 0 or wrong(case, targets, **{keep.name: more})
 
 

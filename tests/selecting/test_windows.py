@@ -4,10 +4,10 @@ import random
 
 import pytest
 
+from symroof.api import Study
 from symroof.results import Answers
 from symroof.selecting.select import select
 from symroof.selecting.windows import window
-from symroof.study import Study
 
 METRICS = {"ttft": "ttft", "itl": "itl_last", "cost": "cost_per_mtok", "price": "group_price"}
 

@@ -4,11 +4,11 @@ from fractions import Fraction
 
 import pytest
 
+from symroof.api import Study
 from symroof.formula.tree import Num
 from symroof.specs import catalogue
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
-from symroof.study import Study
 from symroof.theory.case import Case
 from symroof.theory.theory import theory
 

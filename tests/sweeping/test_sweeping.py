@@ -181,7 +181,7 @@ def test_units_meanings_and_assumptions():
     inputs = json.loads(found.attrs["inputs"])
     assert inputs["mem_bandwidth"]["value"] == 3350000000000
     assert "data sheet" in inputs["mem_bandwidth"]["source"]
-    assert inputs["link_latency"]["defaulted"] is True
+    assert inputs["queue_time"]["defaulted"] is True
     assert "batch" not in inputs
     assert (found.attrs["models"], found.attrs["hardware"], found.attrs["source"]) == ("llama-3-8b", "h100-sxm", f"symroof {sr.__version__}")
     assert "mfu is given as 0.5..0.7: it stands at its middle, 0.6" in found.attrs["warnings"]
@@ -231,13 +231,20 @@ def test_without_a_case_what_needs_none_is_swept():
 NO_LINKS = {"model": "llama-3-8b", "prompt": 1024, "peak_flops": 1e15, "mem_bandwidth": 3e12, "mem_capacity": 80e9}
 
 
-@pytest.mark.parametrize("tp", [[1, 8], [8, 1], [2, 4]])
-def test_what_is_needed_at_one_end_of_an_axis_is_asked_for(tp):
-    """One device sends nothing to others, so needs no bandwidth of a link; two do."""
+def test_what_an_axis_needs_everywhere_is_asked_for():
+    """Two devices send each other something, so need the bandwidth of a link; one does not."""
     with pytest.raises(InputError, match="needs link_bandwidth") as caught:
-        sr.Study(**NO_LINKS).sweep("itl", tp=tp)
+        sr.Study(**NO_LINKS).sweep("itl", tp=[2, 4])
     assert caught.value.problems[0].hint == "--set link_bandwidth=VALUE, or an axis: --over link_bandwidth=VALUES"
     assert np.isfinite(sr.Study(**NO_LINKS).sweep("itl", batch=[1, 2]).itl.values).all()
+
+
+@pytest.mark.parametrize("tp", [[1, 8], [8, 1]])
+def test_what_is_needed_at_one_end_of_an_axis_is_missing_there_and_told(tp):
+    found = sr.Study(**NO_LINKS).sweep("itl", tp=tp)
+    assert np.isfinite(found.itl.values).tolist() == [devices == 1 for devices in tp]
+    assert found.itl.sel(tp=1).item() == pytest.approx(float(sr.Study(**NO_LINKS).exact("itl")), rel=1e-12)
+    assert "itl has no value where tp=8: needs link_bandwidth" in found.attrs["warnings"]
 
 
 def test_what_one_device_needs_on_a_part_of_the_grid_is_missing_there_alone():
@@ -246,7 +253,7 @@ def test_what_one_device_needs_on_a_part_of_the_grid_is_missing_there_alone():
     found = sr.Study(model="llama-3-8b", prompt=1024).sweep("itl", hardware=["h100-sxm", alone], tp=[1, 2])
     assert np.isfinite(found.itl.values).tolist() == [[True, True], [True, False]]
     assert found.itl.sel(hardware=alone, tp=1) == pytest.approx(float(sr.Study(model="llama-3-8b", prompt=1024, hardware=alone).exact("itl")))
-    assert f"itl has no value where hardware={alone}: needs link_bandwidth on a part of the grid" in found.attrs["warnings"]
+    assert f"itl has no value where hardware={alone}, tp=2: needs link_bandwidth" in found.attrs["warnings"]
 
 
 def test_a_queue_that_grows_on_one_device_only_is_told():

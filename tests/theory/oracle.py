@@ -3,7 +3,7 @@
 Written from what is counted, not from the engine: no symbols, no closed forms, no shared code.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 NORM_VECTORS = {"rms": 1, "layer": 2, "none": 0}
@@ -147,11 +147,18 @@ def kv_bytes_of_layer(kind, widths):
     return 2 * kind.n_kv_heads * kind.head_dim * widths.kv
 
 
-def operators(model, step, switches, widths):
-    """``(name, FLOPs, bytes)`` of every operator of every layer in one pass."""
+def of_a_device(model, tp):
+    """What the fullest of ``tp`` devices has of every layer: whole heads, and its share of feed-forward widths and of the head's rows."""
+    kinds = [replace(kind, n_heads=-(-kind.n_heads // tp), n_kv_heads=-(-kind.n_kv_heads // tp), d_ff=Fraction(kind.d_ff, tp)) for kind in model.kinds]
+    return replace(model, kinds=tuple(kinds), vocab_size=Fraction(model.vocab_size, tp))
+
+
+def operators(model, step, switches, widths, tp=1):
+    """``(name, FLOPs, bytes)`` of every operator of every layer in one pass, of one of ``tp`` devices."""
     if switches["parameters"] == "nominal":
-        yield from _nominal(model, step, switches, widths)
+        yield from _nominal(model, step, switches, widths, tp)
         return
+    model = of_a_device(model, tp)
     tokens, moves = step.requests * step.new, switches["activations"] == "on"
     for kind in each_layer(model):
         for name, inner, outer in matrices(kind, model.d_model):
@@ -178,28 +185,28 @@ def _attention(kind, step, switches, widths):
     return "attention", flops, moved
 
 
-def _nominal(model, step, switches, widths):
+def _nominal(model, step, switches, widths, tp):
     """Two operators: everything linear, which multiplies and reads every parameter, and attention layer by layer."""
-    count = parameters(model)
+    count = Fraction(parameters(model), tp)
     yield "linear", 2 * count * step.requests * step.new, count * widths.weight
-    for kind in each_layer(model):
+    for kind in each_layer(of_a_device(model, tp)):
         yield _attention(kind, step, switches, widths)
 
 
-def totals(model, step, switches, widths):
-    """FLOPs and bytes of one pass."""
-    found = list(operators(model, step, switches, widths))
+def totals(model, step, switches, widths, tp=1):
+    """FLOPs and bytes of one pass, on one of ``tp`` devices."""
+    found = list(operators(model, step, switches, widths, tp))
     return sum(flops for _, flops, _ in found), sum(moved for _, _, moved in found)
 
 
-def roofline(model, step, switches, widths, compute, memory):
-    """Time of one pass at ``compute`` FLOP/s and ``memory`` byte/s."""
-    flops, moved = totals(model, step, switches, widths)
+def roofline(model, step, switches, widths, compute, memory, tp=1):
+    """Time of one pass where each of ``tp`` devices has ``compute`` FLOP/s and ``memory`` byte/s."""
+    flops, moved = totals(model, step, switches, widths, tp)
     if switches["roofline"] == "aggregate":
         return max(Fraction(flops) / compute, Fraction(moved) / memory)
     if switches["roofline"] == "no_overlap":
         return Fraction(flops) / compute + Fraction(moved) / memory
-    return sum(max(Fraction(f) / compute, Fraction(b) / memory) for _, f, b in operators(model, step, switches, widths))
+    return sum(max(Fraction(f) / compute, Fraction(b) / memory) for _, f, b in operators(model, step, switches, widths, tp))
 
 
 def cache(model, batch, context, widths):

@@ -111,11 +111,11 @@ RIDGE = st.sampled_from([Fraction(1, 100), Fraction(1), Fraction(20)])
 
 
 def check_times(model, switches, prompt, batch, devices, ridge):
-    """Roofline, the all-reduces of a group and the fixed costs of a pass, for a prefill and a decode step."""
+    """Roofline of the fullest device, the all-reduces of a group and the fixed costs of a pass, for a prefill and a decode step."""
     layers = sum(kind.count for kind in model.kinds)
     found = bound(model, switches, prompt=prompt, batch=batch, tp=devices, peak_flops=ridge * 1000, mem_bandwidth=1000, **DEVICE_TIMES)
     for name, overhead, step in (("prefill_time", 0, Pass(1, prompt, 0)), ("itl", Fraction(1, 3) + layers * Fraction(1, 7), Pass(batch, 1, prompt - 1))):
-        expected = oracle.roofline(model, step, switches, Widths(), devices * Fraction(7, 10) * ridge * 1000, devices * Fraction(1, 2) * 1000)
+        expected = oracle.roofline(model, step, switches, Widths(), Fraction(7, 10) * ridge * 1000, Fraction(1, 2) * 1000, devices)
         for _ in range(2 * layers if devices > 1 else 0):
             expected += Fraction(1, 8) + Fraction(2 * (devices - 1), devices) * step.requests * step.new * model.d_model * 2 / 500
         assert found.value(name) == expected + overhead, name

@@ -3,6 +3,7 @@
 import itertools
 import re
 from collections import defaultdict
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -16,6 +17,7 @@ from symroof.specs import catalogue
 from symroof.theory.architecture import GENERIC, Architecture, Layer
 from symroof.theory.blocks import layer_rows, outer_rows
 from symroof.theory.case import Case
+from symroof.theory.layout import DEGREES
 from symroof.theory.quantities import ATTENTION, DEVICE, LATENCY, MEMORY, MODEL, MONEY, QUANTITIES, RATE, STEP
 from symroof.theory.serving import SERVING
 from symroof.theory.steps import STEPS
@@ -45,7 +47,7 @@ LAYERS = {
 }
 MIXED = Architecture(
     (Layer(label="local", reach="window", own=frozenset({"n_layers", "window"})), Layer(label="full", own=frozenset({"n_layers"}))),
-    tied_embeddings=True, norm="layer", learned_positions=True,
+    order=("local", "full", "local", "local", "full"), tied_embeddings=True, norm="layer", learned_positions=True,
 )  # fmt: skip
 HYBRID = Architecture(
     (
@@ -53,8 +55,18 @@ HYBRID = Architecture(
         Layer(label="latent", mixers=("mla",), feed_forward="moe", own=frozenset({"n_layers", "n_experts"})),
         Layer(label="chunked", reach="chunk", own=frozenset({"n_layers"})),
     ),
+    order=("mamba", "latent", "mamba", "chunked"),
     kept=frozenset({"embedding", "lm_head", "router"}),
 )
+LAYOUTS = {
+    "one device": {},
+    "heads cut and copied": {"tp": 12, "dp": 2},
+    "groups": {"tp": 2, "attention_dp": 3, "ep": 2},
+    "beyond a node": {"tp": 16, "attention_dp": 4},
+    "stages": {"tp": 4, "pp": 3},
+    "stages of groups": {"attention_dp": 3, "pp": 2, "ep": 3},
+}
+"""Degrees by which formulas of a device differ."""
 HEADLINES = {"ttft", "itl", "decode_time", "decode_bound", "kv_cache_bytes", "weight_bytes", "fits", "decode_throughput", "cost_per_request"}
 """Quantities of every theory: where one is missing, a loop over definitions has looked at less than it should."""
 CHOICES = [(name, value) for name, switch in SWITCHES.items() for value in switch.values]
@@ -70,6 +82,13 @@ def check_all(built):
 def test_every_definition_has_its_declared_unit(switch, value):
     for architecture in (GENERIC, MIXED, HYBRID, *(Architecture((layer,)) for layer in LAYERS.values())):
         check_all(theory(architecture, assume(**{switch: value})))
+
+
+@pytest.mark.parametrize("degrees", LAYOUTS.values(), ids=list(LAYOUTS))
+@pytest.mark.parametrize("counted", ["matmul", "nominal"])
+def test_every_definition_of_a_device_has_its_declared_unit(degrees, counted):
+    for architecture in (GENERIC, MIXED, HYBRID, *(Architecture((layer,)) for layer in LAYERS.values())):
+        check_all(laid_out(architecture, assume(parameters=counted), degrees))
 
 
 @pytest.mark.parametrize("name", sorted(catalogue.entries("models")))
@@ -100,24 +119,42 @@ def rescaled(tree):
     return Num(tree.value * scale(tree.dimension), tree.dimension) if isinstance(tree, Num) else rebuild(tree, rescaled)
 
 
-def values_for(built, changed):
-    """Made-up values of every input, in old units or new ones."""
+def number(symbol, changed):
+    """A made-up value of a name, the same in every theory, in old units or new ones."""
+    base, _, kind = symbol.name.partition(".")
+    i = NAMES.index(base) + len(kind)
+    value = Fraction(i + 5, 7) if base in ("mfu", "mbu", "memory_share", "link_latency") else Fraction(i + 2)
+    return Num(value * (scale(symbol.dimension) if changed else 1), symbol.dimension)
+
+
+def values_for(built, degrees, changed):
+    """Made-up values of every input, in old units or new ones, on devices of these degrees."""
     used = {node.name for tree in built.definitions.values() for node in walk(tree) if isinstance(node, Name)} | set(INPUTS)
-    given = {}
-    for i, name in enumerate(sorted(used - set(built.definitions) - {"step"})):
-        symbol = built.symbol(name)
-        value = Fraction(i + 5, 7) if name in ("mfu", "mbu", "memory_share", "link_latency") else Fraction(i + 2)
-        given[name] = Num(value * (scale(symbol.dimension) if changed else 1), symbol.dimension)
-    return given
+    given = {name: number(built.symbol(name), changed) for name in sorted(used - set(built.definitions) - {"step"})}
+    return given | {name: Num(Fraction(degrees.get(name, 1))) for name in DEGREES} | {"node_devices": Num(Fraction(8))}
 
 
-@pytest.mark.parametrize(("switch", "value"), CHOICES)
+def laid_out(architecture, assumptions, degrees):
+    """A theory as cases on devices of these degrees have it."""
+    alone = theory(architecture, assumptions)
+    return Case(alone, values_for(alone, degrees, False)).theory
+
+
+NAMES = sorted({**INPUTS, **QUANTITIES})
+IN_TURN = list(zip(CHOICES, itertools.cycle(list(LAYOUTS)[1:]), strict=False))
+"""Every switch value on one of the layouts of several devices."""
+
+
+@pytest.mark.parametrize(("switch", "value", "layout"), [*((*choice, "one device") for choice in CHOICES), *((*choice, layout) for choice, layout in IN_TURN)])
 @pytest.mark.parametrize("architecture", [MIXED, HYBRID], ids=["dense", "hybrid"])
-def test_values_move_as_their_units_do(switch, value, architecture):
+def test_values_move_as_their_units_do(switch, value, layout, architecture):
     """Counting in bits, or in fifths of a second, changes every quantity by its own unit and by nothing else."""
-    built = theory(architecture, assume(**{switch: value}))
-    before, after = (Case(built, values_for(built, changed)) for changed in (False, True))
-    after = Case(type(built)(built.architecture, built.assumptions, {n: rescaled(t) for n, t in built.definitions.items()}), after.given)
+    degrees = LAYOUTS[layout]
+    built = laid_out(architecture, assume(**{switch: value}), degrees)
+    before = Case(built, values_for(built, degrees, False))
+    moved = replace(built, definitions={name: rescaled(tree) for name, tree in built.definitions.items()})
+    after = Case(moved, values_for(built, degrees, True))
+    assert before.theory is built and after.theory is moved
     compared = set()
     for name in built.definitions:
         try:

@@ -60,11 +60,23 @@ def test_one_device_is_no_group(model, work):
 
 @examples(30)
 @given(some_model, workloads, st.integers(2, 8))
-def test_a_group_divides_the_roofline_and_nothing_else(model, work, devices):
-    one, group = case(model, **DEVICE, **work), case(model, **DEVICE, **work, tp=devices)
+def test_a_group_divides_what_counts_no_copies(model, work, devices):
+    """All weights and nothing else: the roofline is divided, whatever the heads, and the model's own numbers stay."""
+    one, group = (case(model, {"detail": "weights"}, **DEVICE, **work, tp=tp) for tp in (1, devices))
     assert group.value("decode_roofline_time") == one.value("decode_roofline_time") / devices
-    for name in ("decode_flops", "decode_bytes", "weight_bytes", "kv_cache_bytes", "memory_bytes"):
+    for name in ("decode_flops", "decode_bytes", "weight_bytes", "kv_cache_bytes"):
         assert group.value(name) == one.value(name), name
+
+
+@examples(30)
+@given(some_model, workloads, st.integers(2, 8))
+def test_copies_cost_a_group_more_than_a_share_and_never_more_than_all(model, work, devices):
+    one, group = case(model, **DEVICE, **work), case(model, **DEVICE, **work, tp=devices)
+    for name in ("decode_flops", "decode_bytes", "weight_bytes", "kv_cache_bytes"):
+        assert group.value(name) == one.value(name), name
+    for name in ("decode_roofline_time", "prefill_roofline_time", "weight_bytes_per_device", "kv_cache_bytes_per_device", "memory_bytes_per_device"):
+        assert one.value(name) / devices <= group.value(name) <= one.value(name), name
+    assert group.value("memory_bytes") == devices * group.value("memory_bytes_per_device") > one.value("memory_bytes"), "norms are copied"
 
 
 GROWING = ("decode_flops", "decode_bytes", "itl", "decode_throughput", "kv_cache_bytes", "memory_bytes", "decode_time", "response_time")
@@ -87,9 +99,9 @@ def test_a_longer_prompt_is_more_work(model, work, more):
         assert long.value(name) >= short.value(name), name
 
 
-def one_step(model, switches, batch, context, devices=1):
+def one_step(model, switches, batch, context):
     """ITL of one step from the oracle, with the fixed costs in :data:`FIXED`."""
-    compute, memory = devices * Fraction(10**6), devices * Fraction(10**5)
+    compute, memory = Fraction(10**6), Fraction(10**5)
     layers = sum(kind.count for kind in model.kinds)
     return oracle.roofline(model, Pass(batch, 1, context - 1), switches, Widths(), compute, memory) + FIXED["step_overhead"] + layers * FIXED["layer_overhead"]
 

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import pytest
 
+from symroof.api import Study
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Compare, Largest, Name
-from symroof.study import Study
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.ranges import Ranges
 

@@ -6,7 +6,7 @@ from symroof.choosing import aimed, selection
 from symroof.vllm.advice import review
 from symroof.vllm.line import read_line
 from symroof.vllm.served import served
-from tests.calibration import ACTIVATIONS, DH, HKV, LAYER, MATRICES, D, H, L, Truth, V
+from tests.calibration import DH, HKV, LAYER, D, H, L, Truth, V, device_bytes
 
 WEIGHTS = 8030261248 * 2
 """Published parameters of Llama 3.1 8B, two bytes each."""
@@ -25,8 +25,8 @@ def mixed(batch, chunk, context, past, kv_bytes=2, tp=2):
     """A decode step that takes a chunk along, by hand."""
     tokens = batch + chunk
     flops = 2 * (tokens * L * LAYER + (batch + 1) * D * V) + 4 * L * H * DH * (batch * context + chunk * past + chunk * (chunk + 1) / 2)
-    moved = 2 * MATRICES + kv_bytes * KV * (batch * context + past + chunk) + 2 * (tokens * ACTIVATIONS + (batch + 1) * (D + V))
-    return PEAK.roof(flops, moved, tp) + PEAK.link(tokens, tp)
+    moved = device_bytes(tokens, batch * context + past + chunk, batch + 1, kv_bytes, tp)
+    return PEAK.roof(flops / tp, moved) + PEAK.link(tokens, tp)
 
 
 def limit(found, name):

@@ -15,6 +15,7 @@ from symroof.solution import LIMIT, Solution, whole
 from symroof.solving import solve
 from symroof.specs.errors import InputError
 from symroof.theory.case import Case
+from symroof.theory.thresholds import MEMORY
 
 BEYOND = "#808080"
 """The grey of what memory does not hold."""
@@ -99,9 +100,6 @@ def limit(equation: str, answers: Answers, by: str) -> Limit | None:
     if solution.verdict in ("lhs_above", "lhs_below"):
         return Limit(solution, 0.0 if solution.verdict == "lhs_above" else math.inf)
     return None
-
-
-MEMORY = "memory_bytes_per_device = memory_share*mem_capacity"
 
 
 def held(answers: Answers, by: str) -> Limit | None:

@@ -14,7 +14,6 @@ from typing import BinaryIO
 
 from symroof.specs.errors import InputError, Problem
 from symroof.specs.families.ggml_types import TYPES, GgmlType
-from symroof.witness import was_read
 
 MAGIC = b"GGUF"
 VERSIONS = (2, 3)
@@ -74,7 +73,6 @@ def read_header(path: str | os.PathLike[str]) -> Header:
     try:
         if Path(path).is_dir():
             raise InputError(Problem(name, "is a directory, not a file"))
-        was_read(path, None)  # its tensors are never read
         with open(path, "rb") as handle:
             return _Reader(name, handle).header()
     except OSError as error:

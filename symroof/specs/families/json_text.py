@@ -15,7 +15,6 @@ from typing import Any
 
 from symroof.specs.errors import InputError, Problem
 from symroof.specs.strict_yaml import Document, Location, path_text
-from symroof.witness import looked_at, was_read
 
 LARGEST_FILE, DEEPEST, LONGEST_NUMBER, MOST_VALUES = 4_000_000, 40, 400, 200_000
 STRING = re.compile(r'"(?:[^"\\]|\\.?)*(?:"|\Z)', re.DOTALL)
@@ -85,11 +84,9 @@ def kind_of_value(value: object) -> str:
 
 def _read(path: str | os.PathLike[str]) -> str:
     name = str(path)
-    looked_at(path)
     try:
         with open(path, "rb") as handle:
             raw = handle.read(LARGEST_FILE + 1)
-        was_read(path, raw)
     except OSError as error:
         raise InputError(Problem(name, f"cannot be read: {error.strerror or error}")) from None
     except ValueError:

@@ -18,7 +18,6 @@ from symroof.specs.families.quantization_config import read_quantization
 from symroof.specs.families.table import NESTED, WRAPPERS, family_of, known_types
 from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import Location
-from symroof.witness import looked_at
 
 CONFIG = "config.json"
 ASSUME_HINT = "`--assume-family llama` reads it as that family"
@@ -137,7 +136,6 @@ def name_of(document: JsonDocument) -> str:
 def find_config(path: str | os.PathLike[str]) -> Path:
     """The ``config.json`` that a path means: itself, or the one in a folder."""
     found = Path(path)
-    looked_at(found)
     try:
         if not found.is_dir():
             return found

@@ -1,9 +1,9 @@
 """Models and resident bytes for the tests of files that people have."""
 
+from symroof.api import Study
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import loads
-from symroof.study import Study
 
 
 def spec(text, **changes):

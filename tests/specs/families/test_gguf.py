@@ -7,13 +7,13 @@ from fractions import Fraction
 
 import pytest
 
+from symroof.api import Study
 from symroof.specs import catalogue
 from symroof.specs.errors import InputError
 from symroof.specs.families.ggml_types import TYPES
 from symroof.specs.families.gguf import read_gguf
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
-from symroof.study import Study
 
 from . import numbered
 from .gguf_files import BF16, F16, F32, MXFP4, Q4_0, Q4_K, Q6_K, Q8_0, block, gguf, heads, model, text, value

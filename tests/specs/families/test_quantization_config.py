@@ -4,13 +4,13 @@ import random
 
 import pytest
 
+from symroof.api import Study
 from symroof.specs import catalogue
 from symroof.specs.errors import InputError
 from symroof.specs.families.modules import operators_named
 from symroof.specs.families.quantization_config import METHODS, read_quantization
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
-from symroof.study import Study
 
 from .sizes import resident, spec
 

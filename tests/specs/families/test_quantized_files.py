@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 from cli import good, refused
 
-from symroof.study import Study
+from symroof.api import Study
 
 from . import DATA, from_file
 from .gguf_files import F16, block, gguf, heads, model

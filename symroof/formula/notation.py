@@ -1,0 +1,125 @@
+"""What the notations of a formula share: its order, and where brackets stand. How each piece looks, LaTeX and MathML say."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import pairwise
+
+from symroof.formula.build import is_negative, neg
+from symroof.formula.text import ATOM, POWER, PRODUCT, SIGN, SUM, number_text
+from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree
+
+Named = tuple[str, str]
+"""What stands before a formula, as it is printed or as a plain label, and the printed formula."""
+
+
+class Notation(ABC):
+    """A formula in the order it was written, with brackets where a looser expression stands inside a tighter one.
+
+    ``show`` prints a name; with ``dots`` there is a dot between all factors, else only between two numbers.
+    """
+
+    def __init__(self, show: Callable[[str], str], dots: bool = False) -> None:
+        self.show, self.dots = show, dots
+
+    def __call__(self, tree: Tree) -> str:
+        return self._print(tree)[0]
+
+    def _print(self, tree: Tree) -> tuple[str, int]:
+        """What is printed, and how tightly it binds."""
+        match tree:
+            case Num(value):
+                return self.number(value), SIGN if value < 0 else ATOM
+            case Name(name):
+                return self.show(name), ATOM
+            case Neg(arg):
+                return self.minus + self._inside(arg, PRODUCT), SIGN
+            case Add(terms):
+                return self._sum(terms), SUM
+            case Mul(factors):
+                return self._product(factors), PRODUCT
+            case Div(over, under):
+                return self.fraction(self(over), self(under)), ATOM
+            case Pow(base, exponent):
+                return self.power(self._base(base), self(exponent)), POWER
+            case Call(function, args):
+                return self.call(function, [self(arg) for arg in args]), ATOM
+            case Total(body, index, first, last):
+                return self.total(self.show(index), self(first), self(last), self._inside(body, PRODUCT)), SUM
+            case At(name, changes):
+                return self.at(self.show(name), [(self.show(key), self(value)) for key, value in changes]), ATOM
+            case Largest(arms):
+                return self.largest([(label, self(arm)) for label, arm in arms]), ATOM
+            case Compare(operator, left, right):
+                return self(left) + self.infix(operator) + self(right), SUM
+        raise TypeError(f"not a formula tree: {tree!r}")
+
+    def _inside(self, tree: Tree, binding: int) -> str:
+        """A formula where something binds so tightly: in brackets if it binds less."""
+        printed, own = self._print(tree)
+        return self.bracketed(printed) if own < binding else printed
+
+    def _base(self, base: Tree) -> str:
+        """The base of a power: in brackets also where it is a fraction, a number with a point, or has an exponent of its own."""
+        printed, own = self._print(base)
+        fraction = isinstance(base, Div) or (isinstance(base, Num) and not number_text(base.value).isdigit())
+        raised = isinstance(base, Name) and self.has_exponent(printed)
+        return self.bracketed(printed) if own < ATOM or fraction or raised else printed
+
+    def _sum(self, terms: Sequence[Tree]) -> str:
+        """Terms, each with its sign between it and the one before."""
+        printed = self._inside(terms[0], PRODUCT)
+        for term in terms[1:]:
+            minus = is_negative(term)
+            printed += self.infix("-" if minus else "+") + self._inside(neg(term) if minus else term, PRODUCT)
+        return printed
+
+    def _product(self, factors: Sequence[Tree]) -> str:
+        printed = [self._inside(factor, PRODUCT if i == 0 else POWER) for i, factor in enumerate(factors)]
+        joined = printed[0]
+        for before, after in pairwise(printed):
+            joined += (self.dot if self.dots or self.are_digits(before, after) else self.space) + after
+        return joined
+
+    minus: str
+    dot: str
+    space: str
+    """A sign before a term, and what stands between factors."""
+
+    @abstractmethod
+    def infix(self, operator: str) -> str:
+        """``+``, ``-`` or a relation between what stands beside it."""
+
+    @abstractmethod
+    def has_exponent(self, name: str) -> bool:
+        """Whether a printed name is raised."""
+
+    @abstractmethod
+    def are_digits(self, before: str, after: str) -> bool:
+        """Whether digits of two factors would meet."""
+
+    @abstractmethod
+    def bracketed(self, printed: str) -> str: ...
+
+    @abstractmethod
+    def number(self, value: Fraction) -> str: ...
+
+    @abstractmethod
+    def fraction(self, over: str, under: str) -> str: ...
+
+    @abstractmethod
+    def power(self, base: str, exponent: str) -> str: ...
+
+    @abstractmethod
+    def call(self, function: str, args: Sequence[str]) -> str: ...
+
+    @abstractmethod
+    def total(self, index: str, first: str, last: str, body: str) -> str: ...
+
+    @abstractmethod
+    def at(self, name: str, changes: Sequence[Named]) -> str: ...
+
+    @abstractmethod
+    def largest(self, arms: Sequence[Named]) -> str: ...
