@@ -1,6 +1,6 @@
 """An architecture is a list of layer kinds: which blocks stand in a layer, not how wide they are.
 
-Widths are inputs with values; what is here is structure. Where two kinds of layer differ in a width, each has its own
+Widths are inputs with values; this is the structure. Where two kinds of layer differ in a width, each has its own
 symbol (``n_heads.local``); where they agree they share one.
 """
 
@@ -36,7 +36,7 @@ TRAITS = {
     "layer_input": "the token's own vector for this layer is gated in",
     "altup": "several copies of the residual are kept beside each other and predicted, and a narrow product runs beside the attention (Gemma 3n)",
 }
-"""What a layer may have beside its blocks; each changes rows of the operator table and nothing else."""
+"""Options of a layer beside its blocks; each changes rows of the operator table and nothing else."""
 
 
 @dataclass(frozen=True)
@@ -80,13 +80,13 @@ class Layer:
 
 @dataclass(frozen=True)
 class Architecture:
-    """Layer kinds, the order in which they stand, and what stands before and after them.
+    """Layer kinds, their order, and the parts before and after the layers.
 
     ``order`` is the label of every layer, the first at the input; empty where there is one kind.
     ``narrow_embedding``: tables of their own width, projected to the residual's and back. ``more_embeddings``: rows of the
     input table that the head does not have. ``layer_inputs``: a second table with a vector for each layer. ``altup``: the
     residual is copied before the layers and merged after them.
-    ``kept`` are the operators whose matrices stay at ``kept_bytes_per_param`` where the others are quantized; None where
+    ``kept`` are the operators whose matrices are stored at ``kept_bytes_per_param`` where the others are quantized; None where
     all parameters have one width. ``widths`` are those with a width of their own (``weight_bytes_per_param.down``).
     """
 
@@ -107,4 +107,4 @@ class Architecture:
 
 
 GENERIC = Architecture()
-"""A dense decoder with grouped-query attention and one kind of layer: what formulas show when no model is named."""
+"""A dense decoder with grouped-query attention and one kind of layer: the architecture of formulas without a model."""

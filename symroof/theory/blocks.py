@@ -1,4 +1,4 @@
-"""Which rows a layer has, and what stands outside the layers."""
+"""The rows of a layer, and those outside the layers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _layer_rows(layer: Layer, norm: str) -> Iterator[Row]:
 
 
 def outer_rows(architecture: Architecture) -> Iterator[Row]:
-    """What stands outside the layers: tables before them; final norm and head after them. A tied head multiplies but is
+    """The rows outside the layers: tables before them; final norm and head after them. A tied head multiplies but is
     stored once."""
     rows = "(vocab_size + more_embeddings)" if architecture.more_embeddings else "vocab_size"
     yield replace(stored("embedding", f"{rows}*{_width(architecture)}"), kept=False)
@@ -65,7 +65,7 @@ def _after_layers(architecture: Architecture) -> Iterator[Row]:
 
 
 def _around_embedding(architecture: Architecture) -> Iterator[Row]:
-    """What stands between the table and the residual: a norm, projections to its width and back, vectors for each layer."""
+    """The rows between the table and the residual: a norm, projections to its width and back, vectors for each layer."""
     if architecture.embedding_norm:
         yield stored("norm", f"{PLAIN_NORM_VECTORS[architecture.norm]}*d_model")
     if architecture.narrow_embedding:

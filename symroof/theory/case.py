@@ -1,4 +1,4 @@
-"""A case: a theory with values. Any quantity may be given; it then replaces its definition and what depends on it follows."""
+"""A case: a theory with values. Any quantity may be set; the value replaces its definition, and every dependent quantity follows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from symroof.units import parse_quantity
 
 
 class Missing(NotGiven):
-    """An input nobody gave; ``name`` is the input, ``needed_by`` the way there."""
+    """An input without a value; ``name`` is the input, ``needed_by`` the names that lead to it."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"needs {name}")
@@ -44,7 +44,7 @@ def default_of(name: str) -> Num | None:
 
 
 def neutral_default(name: str) -> Num | None:
-    """The default of an input where it is 0 or 1: nobody chose it and it does not matter, so a formula need not show it.
+    """The default of an input where it is 0 or 1: without effect on a product or a sum, so a formula need not show it.
 
     >>> neutral_default("batch"), neutral_default("block_size"), neutral_default("prompt")
     (Num(value=Fraction(1, 1), dimension=()), None, None)
@@ -107,7 +107,7 @@ class Case:
             Missing: an input it needs was not given and has no default.
             NotClosed: no formula gives it under the assumptions.
             NoValue: it has no value here (a division by zero, a circular definition, a queue that only grows).
-            UnknownName: nobody declared it.
+            UnknownName: it is not declared.
         """
         if name in self.numbers:
             return self.numbers[name]
@@ -133,7 +133,7 @@ class Case:
         return True
 
     def _check_exists(self, name: str) -> None:
-        """What a declaration demands of its inputs holds here: a queue without a steady state has no mean wait."""
+        """Check that the conditions of the declaration hold here: a queue without a steady state has no mean wait."""
         quantity = QUANTITIES.get(name)
         if quantity is None or not quantity.exists or name in self.given:
             return
@@ -142,10 +142,10 @@ class Case:
                 raise NoValue(reason)
 
     def formula(self, name: str, changed: Collection[str] = ()) -> Tree:
-        """What stands for a name here: the given value, its definition, or its default.
+        """The formula of a name here: the given value, its definition, or its default.
 
         ``changed`` names have values from elsewhere (an unknown, the inputs of an array function, a quantity at changed
-        inputs), so nothing stands in for them.
+        inputs), so nothing replaces them.
         """
         if name in self.given:
             return self.given[name]
@@ -164,9 +164,9 @@ class Case:
         return default
 
     def stands_for(self, name: str, complete: bool = True, changed: Collection[str] = ()) -> Tree:
-        """What stands for a name here, or the name itself where nothing does.
+        """The formula of a name here, or the name itself where it has none.
 
-        With ``complete`` off, a definition is itself: no input it can do without is put as what stands in for it.
+        With ``complete`` off, a definition is unchanged: optional inputs stay names.
         """
         try:
             definition = self._definition(name, changed)
@@ -175,11 +175,11 @@ class Case:
             return Name(name)
 
     def explains(self, name: str) -> Tree:
-        """The formula behind a name for people: an input that a case does without is left out only of what then has a value."""
+        """The formula of a name for people: optional inputs are left out only where the name then has a value."""
         return self.stands_for(name, complete=self.known(name))
 
     def expanded(self, tree: Tree) -> Tree:
-        """A formula over inputs: definitions and given formulas put in for names; what is given as a number keeps its name."""
+        """A formula over inputs: definitions and given formulas are inlined; a name that is given as a number stays a name."""
 
         def formula(name: str, changed: frozenset[str]) -> Tree:
             if name in self.given:
@@ -192,7 +192,7 @@ class Case:
         return inline(tree, formula)
 
     def _definition(self, name: str, changed: Collection[str]) -> Tree | None:
-        """The definition of a name; what a device has of a total that is given is an even share: nothing says who holds what."""
+        """The definition of a name; of a total that is given, a device has an even share: its parts are not known."""
         known = self._laid_out(frozenset(changed))
         definition, whole = known.definition(name), whole_of(name)
         if whole is None or known.layout.single or not (whole in self.given or whole in self.numbers or whole in changed):
@@ -234,7 +234,7 @@ class Case:
         return self.changed(changes).value(name)
 
     def changed(self, changes: Mapping[str, Any]) -> Case:
-        """The same case with some values replaced; what does not depend on them keeps its value."""
+        """The same case with some values replaced; names that do not depend on them keep their cached values."""
         child = Case(self.theory, self.given, {**self.numbers, **changes}, self.free.difference(changes), self.rounded)
         if child.theory is self.theory and all(isinstance(tree, Num) for tree in self.given.values()):
             leads, untouched = self.theory.ancestry, frozenset(changes).isdisjoint
@@ -262,11 +262,11 @@ class Case:
         return moved
 
     def used(self, name: str) -> tuple[str, ...]:
-        """The inputs a value was worked out from, in order of use."""
-        return tuple(found for found in self.leads_to(name) if self.is_input(found))
+        """The inputs a value was computed from, in order of use."""
+        return tuple(inner for inner in self.leads_to(name) if self.is_input(inner))
 
     def leads_to(self, name: str) -> tuple[str, ...]:
-        """A name and every name that what stands for it leads to here, in order of use."""
+        """A name and every name that its formula leads to here, in order of use."""
         seen: dict[str, None] = {}
 
         def visit(current: str) -> None:
@@ -280,7 +280,7 @@ class Case:
         return tuple(seen)
 
     def is_input(self, name: str) -> bool:
-        """Whether a name is given a plain value here rather than worked out."""
+        """Whether a name has a plain value here, rather than a formula."""
         if name in self.given:
             return not isinstance(self.given[name], Name)
         return self.theory.definition(name) is None and base_name(name) in INPUTS

@@ -1,8 +1,8 @@
-"""What one device of an instance holds, reads and multiplies: the operator table once more, by who has which part.
+"""Memory, traffic and FLOPs of one device of an instance: the operator table by the part that each device has.
 
 On one device everything is the whole model's. Where ``tp`` devices split every layer, each has an even share of most rows; of
 norms, routers and latents it has a copy, and of heads whole ones. Groups (``attention_dp``) compute the tokens of their own
-requests. Copies count: a device is as full as what lies on it. Stages of a pipeline are in :mod:`symroof.theory.stages`.
+requests. Copies count: they take memory on every device. Stages of a pipeline are in :mod:`symroof.theory.stages`.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from symroof.theory.table import Cell, parameters, total
 from symroof.theory.totals import Key, Totals, resident
 
 RESIDENT = ("weight_bytes", "kv_cache_bytes", "state_bytes")
-"""What a device holds beside its reserve."""
+"""The memory of a device beside its reserve."""
 
 GROUP, PASS = "group", "pass"
 """Drivers of a part of a step: of the tokens of one group, and of one pass through a stage."""
 
 
 def per_device(name: str) -> str:
-    """The name of what one device has of a total.
+    """The name of one device's part of a total.
 
     >>> per_device("kv_bytes_per_token.local")
     'kv_bytes_per_token_per_device.local'
@@ -40,19 +40,19 @@ def per_device(name: str) -> str:
 
 STEP_TOTALS = tuple(f"{step.name}_{what}" for step in STEPS for what in ("flops", "bytes"))
 WHOLE: dict[str, Tree] = {"instance_devices": ONE, **{per_device(name): Name(name) for name in (*RESIDENT, "peak_kv_cache_bytes", *STEP_TOTALS)}}
-"""What stands in formulas for the names of a device where there is only one."""
+"""The formulas of the names of a device where there is only one."""
 DEVICE_TOTALS = frozenset(map(per_device, (*RESIDENT, *STEP_TOTALS)))
 
 
 def whole_of(name: str) -> str | None:
-    """The total that a name says a device's part of: ``decode_flops`` for ``decode_flops_per_device``."""
+    """The total that a name is a device's part of: ``decode_flops`` for ``decode_flops_per_device``."""
     whole = WHOLE.get(name)
     return whole.name if isinstance(whole, Name) and name in DEVICE_TOTALS else None
 
 
 @dataclass(frozen=True)
 class Devices:
-    """The definitions of what one device has, under one layout."""
+    """The definitions of one device's part of every total, under one layout."""
 
     totals: Totals
     layout: Layout
@@ -63,7 +63,7 @@ class Devices:
         return frozenset()
 
     def definitions(self) -> Iterator[tuple[str, Tree]]:
-        """Everything of a device, by name."""
+        """Every definition of a device, by name."""
         if self.layout.attention_dp:  # each group prefills one prompt, and experts stand whole on the groups
             yield from (("prefill_batch", Name("attention_dp")), ("ep", Name("attention_dp")))
         yield "instance_devices", self.layout.devices()
@@ -78,7 +78,7 @@ class Devices:
         yield from self._own()
 
     def _own(self) -> Iterator[tuple[str, Tree]]:
-        """What the device holds and does, and the times on links."""
+        """Memory and work of the device, and the times on links."""
         if self.layout.single:
             yield from ((per_device(name), Name(name)) for name in (*RESIDENT, *STEP_TOTALS))
         else:
@@ -89,15 +89,15 @@ class Devices:
         for step in STEPS:
             yield f"{step.name}_link_time", link_time(self.layout, *self.tokens(step), self.totals.has_experts)
 
-    # ----------------------------------------------------------------------------------------------- what it holds
+    # ------------------------------------------------------------------------------------------------------- memory
 
     @cached_property
     def even(self) -> Tree:
-        """What an even share is divided by: the devices of a group."""
+        """The divisor of an even share: the devices of a group."""
         return Name("tp") if self.layout.tp else ONE
 
     def own(self, cell: Cell) -> Cell:
-        """A cell with what one device has of it."""
+        """A cell with one device's part of its amount."""
         return replace(cell, amount=cell.own if cell.own is not None else build.div(cell.amount, self.even))
 
     def resident(self) -> Iterator[tuple[str, Tree]]:
@@ -109,7 +109,7 @@ class Devices:
         yield "state_bytes_per_device", self._state()
 
     def _weights(self) -> Tree:
-        """The resident weights: an even share, but for copies, for what devices hold in whole heads, and for experts."""
+        """The resident weights: an even share, except for copies, for whole heads, and for experts."""
         held = [cell for cell in self.totals.placed if cell.stream == "params"]
         uneven = [cell for cell in held if (cell.own is not None if self.layout.tp else cell.pooled) and not self._copied(cell)]
         whole, own = stored_bytes(uneven), stored_bytes(map(self.own, uneven))
@@ -146,12 +146,12 @@ class Devices:
         return build.mul(each, self.requests("batch"))
 
     def _divisor(self, cells: list[Cell]) -> Tree | None:
-        """By what some cells are divided for a device, where it is the same of all."""
+        """The divisor of some cells for a device, where all have the same."""
         divisors = {self.even if cell.own is None else ONE if cell.own == cell.amount else None for cell in cells}
         return divisors.pop() if len(divisors) == 1 else None
 
     def _coefficient(self, key: Key, cells: list[Cell], phase: str) -> Tree:
-        """What a device has of a coefficient: a share of it, or one with a name of its own."""
+        """A device's part of a coefficient: a share of it, or a coefficient with a name of its own."""
         name = self.totals.spoken[phase][key]
         divisor = self._divisor(cells)
         return Name(per_device(name)) if divisor is None or len(cells) < len(self.totals.groups(phase)[key]) else build.div(Name(name), divisor)
@@ -164,7 +164,7 @@ class Devices:
                 if own and (len(own) < len(cells) or self._divisor(own) is None):
                     yield per_device(self.totals.spoken[phase][key]), total(map(self.own, own))
 
-    # ------------------------------------------------------------------------------------------------ what it does
+    # --------------------------------------------------------------------------------------------------------- work
 
     def apart(self, cell: Cell) -> bool:
         """Whether a cell counts the tokens of all groups, and not those of the device's own."""
@@ -187,11 +187,11 @@ class Devices:
             yield self.driven(step, total(map(self.own, apart)), key, alone, pooled=True)
 
     def driven(self, step: Step, coefficient: Tree, key: Key, alone: str | None, pooled: bool = False) -> Tree:
-        """A coefficient times what drives it on one device."""
+        """A coefficient times its driver on one device."""
         return coefficient if key[1] == "once" else build.mul(coefficient, Name(self.driver_name(step, key[1], key[2], alone, pooled)))
 
     def driver_name(self, step: Step, per: str, scope: Scope, alone: str | None, pooled: bool = False) -> str:
-        """The name of what drives a row on one device: of the step, of a group's tokens, or of a pass through a stage."""
+        """The name of a row's driver on one device: of the step, of a group's tokens, or of a pass through a stage."""
         name = self.totals.driver_name(step, per, scope, alone)
         kind = PASS if self.layout.staged else ""
         if self.layout.attention_dp and not (pooled or isinstance(scope, Pool)):
@@ -203,7 +203,7 @@ class Devices:
         return self.driver_name(step, "tokens", None, None), self.driver_name(step, "tokens", None, None, pooled=True)
 
     def _drivers(self, step: Step) -> Iterator[tuple[str, Tree]]:
-        """What drives a device where it does not compute every token of the step."""
+        """The drivers of a device where it does not compute every token of the step."""
         if not (self.layout.attention_dp or self.layout.staged):
             return
         every = self.tokens(step)[1]

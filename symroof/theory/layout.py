@@ -1,4 +1,4 @@
-"""How an instance lies on its devices: which parallel degrees are above one, and what share of a width one device holds.
+"""How an instance lies on its devices: which parallel degrees are above one, and the share of a width that one device holds.
 
 Structure only, like an architecture: one device needs no formula about shares, and heads that divide evenly need no rounding.
 :func:`layout` reads it off the values of a case.
@@ -40,7 +40,7 @@ class Layout:
         pp: the number of pipeline stages; :data:`SYMBOLIC` where it is no number.
         free: whether ``tp`` is no number: heads are then shared out as they are wherever it is a permitted degree.
         uneven: heads (per layer kind) that ``tp`` does not divide.
-        copies: whether it is known what every device holds: norms, routers, latents, heads beyond their number.
+        copies: whether the parts of every device are known: norms, routers, latents, heads beyond their number.
         network: whether a group of devices may be larger than a node.
         rounded: whether a ``tp`` that is no number will be one that need not divide the heads.
     """
@@ -72,7 +72,7 @@ class Layout:
         return tuple(name for name, counts in (("tp", self.tp), ("attention_dp", self.attention_dp), ("pp", self.staged)) if counts)
 
     def absent(self) -> dict[str, Tree]:
-        """What stands for the degrees that are one."""
+        """The value of each degree that is one."""
         counts = {"tp": self.tp, "pp": self.staged, "attention_dp": self.attention_dp, "ep": self.ep, "dp": self.dp}
         return {name: ONE for name, above in counts.items() if not above}
 
@@ -81,7 +81,7 @@ class Layout:
         return parse("*".join(self.degrees)) if self.degrees else ONE
 
     def shares(self, layer: Layer) -> dict[str, Tree]:
-        """What one device holds of each width that ``tp`` splits, by the width's name in a row."""
+        """One device's part of each width that ``tp`` splits, by the width's name in a row."""
         if not self.tp:
             return {}
         held = {name: f"{name}/tp" for name in (*EVEN, *HEADS)}
@@ -138,7 +138,7 @@ def _uneven(architecture: Architecture, tp: Fraction | str | None, value: Callab
 
 
 def _copies(architecture: Architecture, value: Callable[[str], Fraction | str | None]) -> bool:
-    """Whether dimensions say what devices copy; of a total that is given nothing says who holds what, so shares are even."""
+    """Whether the dimensions tell which parts devices copy; the parts of a total that is given are unknown, so shares are even."""
     if value("params") is not None or value("weight_bytes") is not None:
         return False
     return architecture != GENERIC or all(value(name) is not None for name in ("d_model", "n_layers"))

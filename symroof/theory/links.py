@@ -1,4 +1,4 @@
-"""What devices send each other: rings and exchanges inside a node, and between nodes where a group is larger than one."""
+"""Communication of devices: rings and exchanges inside a node, and between nodes where a group is larger than one."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def send(message: str) -> str:
 
 
 def sends(message: str, layout: Layout) -> Tree:
-    """What a pass sends from stage to stage; over the network where the next stage is in another node."""
+    """The time a pass takes to send activations from stage to stage; over the network where the next stage is in another node."""
     if not layout.staged:
         return ZERO
     if not layout.network:
@@ -61,7 +61,7 @@ def sends(message: str, layout: Layout) -> Tree:
 
 
 def message(tokens: str) -> str:
-    """What devices send each other of some tokens: one activation vector each."""
+    """The bytes of some tokens that devices send each other: one activation vector each."""
     return f"{tokens}*d_model*link_bytes_per_element"
 
 
@@ -80,10 +80,10 @@ def link_time(layout: Layout, tokens: str, every: str, experts: bool, layers: Tr
     ``tokens`` are those of one group, ``every`` those of all groups: routed experts work for all of them, whole on some
     devices each (two exchanges) or cut over all (one all-reduce).
     """
-    found = build.mul(all_reduces(layout, experts, layers, expert_layers), parse(all_reduce("tp", message(tokens), layout.network))) if layout.tp else ZERO
+    reduced = build.mul(all_reduces(layout, experts, layers, expert_layers), parse(all_reduce("tp", message(tokens), layout.network))) if layout.tp else ZERO
     if not (experts and layout.ep):
-        return found
+        return reduced
     exchanged = parse(f"2*{all_to_all(message(tokens), layout.network)}")
     group = "*".join(name for name in layout.degrees if name != "pp")
     cut = parse(f"max(2 - ep, 0)*{all_reduce(group, message(every), layout.network)}") if group else ZERO
-    return build.add(found, build.mul(expert_layers, exchanged), build.mul(expert_layers, cut))
+    return build.add(reduced, build.mul(expert_layers, exchanged), build.mul(expert_layers, cut))

@@ -19,10 +19,10 @@ def gqa(layer: Layer) -> Iterator[Row]:
     a value per KV head (Ainslie et al. 2023); query in and result out are activations.
     """
     both = "head_dim + value_dim" if layer.has("value_dim") else "2*head_dim"
-    kept = f"n_kv_heads*({both})" if layer.has("value_dim") else "2*n_kv_heads*head_dim"
+    cached = f"n_kv_heads*({both})" if layer.has("value_dim") else "2*n_kv_heads*head_dim"
     result = f"n_heads*{'value_dim' if layer.has('value_dim') else 'head_dim'}"
     queries = "2*n_heads*head_dim" if layer.has("out_gate") else "n_heads*head_dim"
-    made = [queries, *([] if layer.has("shares_kv") else ["n_kv_heads*head_dim" if layer.has("value_is_key") else kept])]
+    made = [queries, *([] if layer.has("shares_kv") else ["n_kv_heads*head_dim" if layer.has("value_is_key") else cached])]
     yield from _projections(layer, made)
     if layer.has("head_gate"):
         yield from gemm("head_gate", "d_model", "n_heads")
@@ -38,7 +38,7 @@ def gqa(layer: Layer) -> Iterator[Row]:
         yield stored(CORE, "2")
     if layer.has("sinks"):
         yield stored(CORE, "n_heads")
-    cache = Row(CORE, "kv", f"{kept}*kv_bytes_per_element", "span", reaching=True)
+    cache = Row(CORE, "kv", f"{cached}*kv_bytes_per_element", "span", reaching=True)
     yield from _core(f"2 FLOP*n_heads*({both})" if layer.has("value_dim") else "4 FLOP*n_heads*head_dim", f"n_heads*({both})" if layer.has("value_dim") else "2*n_heads*head_dim")  # fmt: skip
     yield replace(cache, stream="kv_again") if layer.has("shares_kv") else cache
     yield from gemm("attention_out", result, "d_model", bias="d_model" if layer.has("out_bias") else "")
@@ -67,7 +67,7 @@ ABSORBED, EXPANDED, REEXPANDED = ((("mla", value),) for value in ("absorbed", "e
 
 def mla(layer: Layer) -> Iterator[Row]:
     """Multi-head latent attention (DeepSeek-V2, arXiv 2405.04434): a latent of ``kv_lora_rank`` and one rotated key of
-    ``qk_rope_dim`` are kept for all heads.
+    ``qk_rope_dim`` are cached for all heads.
 
     ``absorbed``: a prompt's keys and values are expanded once, as engines do; a step that writes tokens moves the
     expansion into query and result, and its core works on the latent. ``expanded``: keys and values are read in full.
@@ -87,7 +87,7 @@ def mla(layer: Layer) -> Iterator[Row]:
 
 
 def _expansions() -> Iterator[Row]:
-    """What expanding costs: of the tokens read, or of the new ones only."""
+    """The work of expanding the latents: of the tokens read, or of the new ones only."""
     elements = f"kv_lora_rank*n_heads*{KEY_AND_VALUE}"
     out = f"n_heads*{KEY_AND_VALUE}"
     yield from product("kv_up", elements, f"2*{out}", "span", phase="prompt", when=ABSORBED)
@@ -112,7 +112,7 @@ def _recurrence(inputs: str, outputs: str, conv: str, state: str, flops: str, he
 
     The scan in its recurrent form: an outer product added to the state and a product with it, a multiply-add each per
     element; gates and decays are elementwise. The state is read and written by every pass: the last inputs of the
-    convolution, ``d_conv`` of them as transformers keeps them, and what the scan carries. Devices share it out by heads or
+    convolution, ``d_conv`` of them as transformers caches them, and the state of the scan. Devices share it out by heads or
     channels; ``cut`` where the channels are those of the residual.
     """
     yield from gemm("ssm_in", "d_model", inputs, bias=f"({inputs})" if layer.has("state_in_bias") else "", cut="outer" if cut else "")
@@ -152,7 +152,7 @@ LINEAR_STATE = "linear_value_heads*linear_key_dim*linear_value_dim"
 
 
 def gated_delta(layer: Layer) -> Iterator[Row]:
-    """Gated delta rule (Yang et al. 2024, arXiv 2412.06464): what the state already holds for a key is taken off first,
+    """Gated delta rule (Yang et al. 2024, arXiv 2412.06464): the value that the state has for a key is subtracted first,
     a third product with the state."""
     conv = "2*linear_key_heads*linear_key_dim + linear_value_heads*linear_value_dim"
     values = "linear_value_heads*linear_value_dim"
@@ -163,7 +163,7 @@ def gated_delta(layer: Layer) -> Iterator[Row]:
 
 def linear(layer: Layer) -> Iterator[Row]:
     """Linear attention with a fixed decay a head (Lightning Attention, arXiv 2401.04658), its result normalised and
-    gated. Its state is kept at the width of activations."""
+    gated. Its state has the width of activations."""
     values = "linear_value_heads*linear_value_dim"
     inputs = f"2*linear_key_heads*linear_key_dim + 2*{values}"
     yield from _recurrence(inputs, values, "", f"{LINEAR_STATE}*act_bytes_per_element", f"4 FLOP*{LINEAR_STATE}", "", values, layer)

@@ -1,4 +1,4 @@
-"""Operators of a step: what each does, moves and takes, and what of a step is the sum of its operators'."""
+"""Operators of a step: FLOPs, bytes and times of each, and the quantities of a step that are sums over its operators."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Operator:
 
 
 def _of_streams(operators: Iterable[Operator], belongs: Callable[[str], bool]) -> Tree:
-    """What some operators do or move, stream by stream, what layers share written once."""
+    """The FLOPs or bytes of some operators, stream by stream; factors that layers share are written once."""
     by_stream: dict[str, dict[Tree, list[Tree]]] = {}
     for operator in operators:
         for stream, amount in operator.streams:
@@ -65,14 +65,14 @@ PARTS: dict[str, Callable[[list[Operator]], Tree]] = {
     "memory_time": lambda some: build.div(_over_layers(some, lambda operator: operator.device_bytes), parse(MEMORY_RATE)),
     "roofline_time": lambda some: build.add(ZERO, *(operator.roofline_time for operator in some)),
 }
-"""What of a step is the sum of its operators': the quantity's name after the step's, and an operator's share of it."""
+"""The quantities of a step that are sums over its operators: the name after the step's, and the sum over some operators."""
 
 Amount = Callable[[Cell], Tree]
 
 
 def operators(counted: Iterable[Cell], whole: Amount, device: Amount) -> Iterator[Operator]:
     """The operators of a step from the cells that count in it; ``whole`` gives a cell's FLOPs or bytes in one layer, ``device``
-    what one device has of them."""
+    one device's part of them."""
     by_operator: dict[tuple[str, str], list[Cell]] = {}
     for cell in counted:
         by_operator.setdefault((cell.operator, cell.layer), []).append(cell)

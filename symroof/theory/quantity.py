@@ -1,4 +1,4 @@
-"""What a declaration of a derived quantity holds."""
+"""The declaration of a derived quantity."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from symroof.formula.tree import names
 from symroof.theory.symbols import Symbol
 
 COMPUTE_RATE, MEMORY_RATE = "(mfu*peak_flops)", "(mbu*mem_bandwidth)"
-"""What one device reaches: FLOPs and bytes over these are times, of a pass and of an operator alike."""
+"""The rates one device achieves: FLOPs and bytes over these are times, of a pass and of an operator alike."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Where a quantity can lie when some inputs are ranges.
 
 A quantity that moves one way with an input takes its extremes at that input's ends; which way it moves is read off the
-formula (all symbols are positive). Where a formula does not tell, the inside is searched too. Interval arithmetic is
+formula (all symbols are positive). Where the shape of a formula does not decide, the inside is searched too. Interval arithmetic is
 not used: ``a/(a + b)`` would get a range it never takes.
 """
 
@@ -71,13 +71,13 @@ class Ranges:
 
     def labels(self, tree: Largest) -> tuple[str, ...]:
         """Every label that is largest somewhere in the box."""
-        found = []
+        labels = []
         for label, arm in tree.arms:
             others = tuple(other for name, other in tree.arms if name != label)
             _, high = self.bounds(Add((arm, Neg(Call("max", others)))))
             if high > 0 or (high == 0 and label == tree.arms[0][0]):  # a tie goes to the arm named first
-                found.append(label)
-        return tuple(found) or (self.case.evaluate(tree),)
+                labels.append(label)
+        return tuple(labels) or (self.case.evaluate(tree),)
 
     def _at(self, tree: Tree, point: Mapping[str, Fraction]) -> Fraction:
         corner = tuple(sorted(point.items()))
@@ -189,7 +189,7 @@ class Ranges:
         return [arg for arg, (low, high) in zip(args, spans, strict=True) if (high >= best if larger else low <= best)]
 
     def _rest(self, part: Tree, whole: Tree) -> Tree | None:
-        """What a sum holds beside a part of it: ``b`` of ``a + b``, whether written out or behind a name."""
+        """The rest of a sum beside a part of it: ``b`` of ``a + b``, whether written out or behind a name."""
         if isinstance(whole, Name) and self.case.has(whole.name):
             whole = self.case.formula(whole.name, self.box)
         if isinstance(whole, Add) and part in whole.terms and len(whole.terms) == 2:
@@ -211,7 +211,7 @@ class Ranges:
         return None
 
     def nonnegative(self, tree: Tree) -> bool:
-        """Whether a formula cannot be negative, as far as its shape tells."""
+        """Whether a formula cannot be negative, as far as its shape shows."""
         match tree:
             case Num(value):
                 return value >= 0

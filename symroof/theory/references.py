@@ -1,7 +1,7 @@
-"""The literature behind the formulas: what quantities and thresholds name as their ``reference``.
+"""The literature behind the formulas: the ``reference`` of each quantity and threshold.
 
-A reference says where a reader can check the formula: authors, year, title, and the arXiv number, journal or document.
-What follows from the meaning of the names alone, such as a ratio, a sum or a unit price, is a :data:`DEFINITION`.
+A reference is where a reader can check the formula: authors, year, title, and the arXiv number, journal or document.
+A formula that follows from the meaning of the names alone, such as a ratio, a sum or a unit price, is a :data:`DEFINITION`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Rows of the operator table, and the one every matrix product makes.
 
-A row says: this operator, in this stream, costs this much per driver. Drivers are what a step supplies: ``tokens``,
+A row is the cost of an operator in one stream, per unit of a driver. A step supplies the drivers: ``tokens``,
 ``pairs`` (query, key), ``span`` (cached tokens read or written), ``logit_rows``, ``experts_read``, ``state_moves``, or
 ``once``. FLOPs are facts; bytes are a model, and a row that only some assumption makes names it in ``when``.
 """
@@ -17,14 +17,14 @@ class Row:
 
     Attributes:
         operator, stream: which operator, and of ``params``, ``flops``, ``weights``, ``kv``, ``kv_again`` (read without
-            being kept here), ``state``, ``activations``.
+            being stored here), ``state``, ``activations``.
         reaching: whether a window or a chunk of the layer limits what it counts.
         phase: ``prompt`` or ``token`` where it is so only of segments that read a prompt, or that write tokens.
-        when: switch values under which it stands.
+        when: switch values under which the row counts.
         kept: whether its parameters are never quantized: norms, biases, tables of scalars.
-        own: what one of ``tp`` devices holds or does of it, where that does not follow from the widths it names.
+        own: the part of one of ``tp`` devices, where that does not follow from the widths it names.
         pooled: whether all devices of an instance share it out evenly, whoever's tokens they are: routed experts.
-        end: ``last`` for what stands after the layers; ``tied`` for a table that is stored once, but at both ends of a pipeline.
+        end: ``last`` for a row after the layers; ``tied`` for a table that is stored once, but at both ends of a pipeline.
     """
 
     operator: str

@@ -41,8 +41,8 @@ def printed_name(name: str) -> str:
     """
     if name in INPUTS or name in QUANTITIES:
         return name
-    if found := ALIASES.get(name) or letters().get(name):
-        return found
+    if printed := ALIASES.get(name) or letters().get(name):
+        return printed
     for mark in "._":
         whole, _, kind = name.rpartition(mark)
         if whole and (mark == "." or kind in KINDS):
@@ -51,7 +51,7 @@ def printed_name(name: str) -> str:
 
 
 def resolved(tree: Tree) -> Tree:
-    """A formula with every alias and letter put as the name it stands for.
+    """A formula with every alias and letter replaced by the name it spells.
 
     >>> from symroof.formula.text import text
     >>> text(resolved(parse("2*L*H_kv*d_h*b_kv")))
@@ -70,7 +70,7 @@ def known_names() -> frozenset[str]:
 def read_formula(source: str, also: Collection[str] = ()) -> Tree:
     r"""A formula in either grammar, names as written: LaTeX where it holds a command or a brace, or letters side by side.
 
-    ``also`` are names that mean something here and are no names of the theory.
+    ``also`` are names defined by the caller, outside the theory.
 
     >>> from symroof.formula.text import text
     >>> text(read_formula(r"\frac{2 P}{\eta_c F}")), text(read_formula("2 L H_kv d_h")), text(read_formula("2*params/80 GB"))
@@ -91,11 +91,11 @@ def read_formula(source: str, also: Collection[str] = ()) -> Tree:
 
 
 def _letters_side_by_side(source: str, known: frozenset[str], signs: Collection[str]) -> bool:
-    """Whether every name is a letter that stands for something, and none may be the prefix of a unit."""
+    """Whether every name is a letter that spells a name, and none may be the prefix of a unit."""
     try:
-        found, by_letter = tokens(source), latex_tokens(source, known)
+        by_name, by_letter = tokens(source), latex_tokens(source, known)
     except FormulaError:
         return False
-    thousands = any(before.kind == "number" and after.text in AMBIGUOUS for before, after in pairwise(found))
+    thousands = any(before.kind == "number" and after.text in AMBIGUOUS for before, after in pairwise(by_name))
     names = [token.text for token in by_letter if token.kind in ("letter", "text")]
     return bool(names) and not thousands and all(name in signs or name in FUNCTIONS for name in names)

@@ -78,7 +78,7 @@ def stages(architecture: Architecture, pp: int) -> tuple[Stage, ...] | None:
 
 @dataclass(frozen=True)
 class Pipeline(Devices):
-    """The definitions of what a device has where layers are split into stages."""
+    """The definitions of one device's part where layers are split into stages."""
 
     @cached_property
     def stages(self) -> tuple[Stage, ...]:
@@ -99,10 +99,10 @@ class Pipeline(Devices):
         for step in STEPS:
             yield from self._times(step)
 
-    # ----------------------------------------------------------------------------------------------- what it holds
+    # ------------------------------------------------------------------------------------------------------- memory
 
     def _in(self, stage: Stage, cells: Iterable[Cell]) -> list[Cell]:
-        """What one device of a stage has of some cells."""
+        """The parts of some cells that one device of a stage has."""
         if not self.layout.copies:  # dimensions that are not known: every stage is an even part of the model
             return [replace(self.own(cell), amount=build.div(self.own(cell).amount, Name("pp"))) for cell in cells]
         return [placed for cell in cells if (placed := stage.place(self.own(cell))) is not None]
@@ -124,7 +124,7 @@ class Pipeline(Devices):
         yield "concurrency", build.mul(Name("attention_dp"), _whole(room)) if self.layout.attention_dp else _whole(room)
 
     def _request(self, stage: Stage) -> Tree:
-        """What one request takes of a device at its longest."""
+        """The memory one request takes of a device at its longest context."""
         one = ("batch", parse("1"))
         return build.add(At(_of(stage, "kv_cache_bytes"), (one, ("context", Name("peak_context")))), At(_of(stage, "state_bytes"), (one,)))
 
@@ -144,13 +144,13 @@ class Pipeline(Devices):
         return build.call("max", *(Name(_of(stage, name)) for stage in self.stages))
 
     def _of_fullest(self, values: list[Tree]) -> Tree:
-        """What belongs to the stage that holds most."""
+        """The value of the stage with the most memory."""
         if len(values) == 1:
             return values[0]
         pairs = zip((Name(_of(stage, "memory_bytes")) for stage in self.stages), values, strict=True)
         return build.call("of_largest", *(part for pair in pairs for part in pair))
 
-    # ------------------------------------------------------------------------------------------------ what it does
+    # --------------------------------------------------------------------------------------------------------- work
 
     def _times(self, step: Step) -> Iterator[tuple[str, Tree]]:
         """Work, traffic and times of a step: the slowest stage's, as often as passes follow each other."""
@@ -208,7 +208,7 @@ class Pipeline(Devices):
         yield from operators(self._in(stage, (cell for cell in self.totals.counted if cell.phase is None or cell.phase in phases)), amount, amount)
 
     def _links(self, step: Step, stage: Stage) -> Tree:
-        """What a pass sends inside a stage."""
+        """The time a pass spends on links inside a stage."""
         layers = build.add(ZERO, *(count for _, count in stage.counts))
         with_experts = {layer.symbol("n_layers") for layer in self.totals.architecture.layers if layer.feed_forward == "moe"}
         expert_layers = build.add(ZERO, *(count for name, count in stage.counts if name in with_experts))

@@ -1,4 +1,4 @@
-"""A phase is a list of segments ``(requests, new tokens, past tokens)``; what they drive is said once for all phases.
+"""A phase is a list of segments ``(requests, new tokens, past tokens)``; their drivers are stated once for all phases.
 
 Prefill, decode and every later step (verification, chunked) differ in their segments and nowhere else.
 """
@@ -18,7 +18,7 @@ from symroof.theory.switches import Assumptions
 class Segment:
     """``requests`` requests that each add ``new`` tokens to ``past`` tokens already cached.
 
-    ``phase`` says what the new tokens are: a ``prompt`` that is read, many at a time, or a ``token`` that is written;
+    ``phase`` is the kind of the new tokens: a ``prompt`` that is read, many at a time, or a ``token`` that is written;
     ``logits`` which of them need logits, where no switch decides it.
     """
 
@@ -31,7 +31,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class Reach:
-    """What limits the keys a query sees, and by which symbol: a sliding ``window``, or the ``chunk`` it stands in."""
+    """The limit on the keys a query sees, and its symbol: a sliding ``window``, or the ``chunk`` it stands in."""
 
     kind: str
     symbol: str
@@ -46,7 +46,7 @@ class Pool:
 
 
 Scope = Reach | Pool | None
-"""What a driver needs to know of its layer kind."""
+"""The properties of a layer kind that a driver depends on."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,9 @@ STEPS = (
     Step("mixed", (Segment("1", "chunk", "chunk_past", "prompt"), Segment("batch", "1", "context - 1")), "a decode step that takes a chunk of a prompt along"),
 )
 
-# What a segment drives, over requests r, new tokens n, past tokens p and a window or chunk w. A query sees at most its
+# The drivers of a segment, over requests r, new tokens n, past tokens p and a window or chunk w. A query sees at most its
 # last w keys, its own included; a windowed cache still holds w - 1 past tokens when a segment begins. Of a chunk it sees
-# what stands in it before the query.
+# the keys in it before the query.
 SPAN = {None: "r*(p + n)", "window": "r*(min(p, w - 1) + n)", "chunk": "r*(p - floor(p/w)*w + n)"}
 FULL_PAIRS = {None: "r*n*(p + n)", "window": "r*n*(min(p, w - 1) + n)", "chunk": "r*n*(min(p, w - 1) + n)"}
 CAUSAL_PAIRS = "r*(n*p + n*(n + 1)/2)"
@@ -113,7 +113,7 @@ def _causal(parts: dict[str, Tree], reach: str | None) -> Tree:
 
 
 def driver(step: Step, per: str, scope: Scope, assumptions: Assumptions, phase: str | None = None, tokens: str = "") -> Tree:
-    """What a step supplies of a driver, summed over its segments, or over those of one ``phase``; ``tokens`` is the name of those
+    """A driver of a step, summed over its segments, or over those of one ``phase``; ``tokens`` is the name of those
     that draw experts, where they are not all of the step.
 
     >>> from symroof.formula.text import text
@@ -126,8 +126,8 @@ def driver(step: Step, per: str, scope: Scope, assumptions: Assumptions, phase: 
     if isinstance(scope, Pool):
         parts = {"n_experts": Name(scope.experts), "experts_per_token": Name(scope.taken), "t": Name(tokens or f"{step.name}_tokens")}
         return _over(EXPERTS_READ[assumptions["experts"]], parts)  # type: ignore[arg-type]
-    found = [segment for segment in step.segments if phase in (None, segment.phase)]
-    return build.add(*(_segment(segment, per, scope, assumptions) for segment in found))
+    segments = [segment for segment in step.segments if phase in (None, segment.phase)]
+    return build.add(*(_segment(segment, per, scope, assumptions) for segment in segments))
 
 
 def _segment(segment: Segment, per: str, reach: Reach | None, assumptions: Assumptions) -> Tree:

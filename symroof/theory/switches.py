@@ -8,7 +8,7 @@ from functools import cached_property
 
 @dataclass(frozen=True)
 class Switch:
-    """One counting choice: its name and, for each value, what the value means."""
+    """One counting choice: its name and, for each value, the meaning."""
 
     name: str
     values: dict[str, str]
@@ -53,7 +53,7 @@ DETAIL: dict[str, dict[str, str]] = {
 
 @dataclass(frozen=True)
 class Assumptions:
-    """The value of every switch, and which of them nobody chose."""
+    """The value of every switch, and which of them were chosen; the others are defaults."""
 
     values: tuple[tuple[str, str], ...]
     chosen: frozenset[str] = frozenset()

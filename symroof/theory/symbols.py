@@ -1,4 +1,4 @@
-"""Every input a case can give: one name, one LaTeX spelling, one unit, one meaning, and its default if it has one."""
+"""Every input of a case: one name, one LaTeX spelling, one unit, one meaning, and its default if it has one."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class Symbol:
         latex: how formulas spell it.
         unit: its base unit; the empty text is a plain number.
         meaning: one line.
-        default: the value taken (and listed as defaulted) when nobody gives one.
+        default: the value of a case that sets none; it is listed as defaulted.
         aliases: other names accepted on input, never printed.
         counted: whether it counts things, so that thresholds are rounded to whole ones.
         written_in: the unit people write it in, where that is not the base unit.
-        from_zero: whether it may be nothing at all, as what defaults to 0 may.
-        least, most: formulas of what it cannot lie below or above; without them every positive value has a meaning.
+        from_zero: whether it may be zero; an input whose default is 0 always may.
+        least, most: formulas of its bounds; without them every positive value is valid.
     """
 
     name: str

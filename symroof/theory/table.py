@@ -19,7 +19,7 @@ from symroof.theory.steps import Pool, Reach, Scope
 from symroof.theory.switches import Assumptions
 
 STREAM_FILTERS = {"kv": "kv_traffic", "kv_again": "kv_traffic", "state": "kv_traffic", "activations": "activations"}
-"""Streams a switch takes out of the traffic. What is resident does not change."""
+"""Streams that a switch removes from the traffic; resident bytes do not change."""
 
 LINEAR = "linear"
 GATHERED = ("layer_inputs", "positions")
@@ -34,7 +34,7 @@ WIDTH, KEPT_WIDTH = "weight_bytes_per_param", "kept_bytes_per_param"
 class Cell:
     """A row in its place: which kind of layer, how many of them, within which window, chunk or pool of experts.
 
-    ``own`` is what one device holds or does of the amount; None where all ``tp`` devices share it evenly. ``pooled`` and
+    ``own`` is one device's part of the amount; None where all ``tp`` devices share it evenly. ``pooled`` and
     ``end`` are the row's.
     """
 
@@ -58,11 +58,11 @@ class _Placed(Cell):
 
 
 def cells(architecture: Architecture, assumptions: Assumptions, layout: Layout = SINGLE) -> tuple[Cell, ...]:
-    """All rows of an architecture that the assumptions let stand, before any switch filters the traffic."""
-    found = [*_cells(architecture, layout)]
+    """All rows of an architecture that count under the assumptions, before any switch filters the traffic."""
+    placed = [*_cells(architecture, layout)]
     if assumptions["parameters"] == "nominal":
-        found = [*_nominal(found, architecture.kept is not None, layout)]
-    return tuple(cell for cell in found if assumptions.holds(cell.when))
+        placed = [*_nominal(placed, architecture.kept is not None, layout)]
+    return tuple(cell for cell in placed if assumptions.holds(cell.when))
 
 
 def _cells(architecture: Architecture, layout: Layout) -> Iterator[_Placed]:
@@ -84,7 +84,7 @@ def _placed(row: Row, layer: Layer, count: Tree, architecture: Architecture, lay
 
 
 def _held(row: Row, layer: Layer, layout: Layout) -> Tree | None:
-    """What one device has of a row; None for an even share of ``tp`` devices, as experts have where nothing else shares them."""
+    """One device's part of a row; None for an even share of ``tp`` devices, as experts have where nothing else shares them."""
     amount = parse(row.amount)
     if row.pooled:
         return build.div(amount, parse("*".join(name for name in layout.degrees if name != "pp"))) if layout.attention_dp else None
@@ -132,7 +132,7 @@ def width_of(operator: str, architecture: Architecture) -> str:
 
 
 def _scope(row: Row, layer: Layer) -> Scope:
-    """What limits a row's driver: tokens and logit rows are what they are, pairs and spans end at a window."""
+    """The limit of a row's driver: pairs and spans end at a window, tokens and logit rows have no limit."""
     if row.per in EXPERT_DRIVERS:
         return Pool(layer.symbol("n_experts"), layer.symbol("experts_per_token"))
     if row.reaching and layer.reach and row.per in ("pairs", "span"):
@@ -140,33 +140,33 @@ def _scope(row: Row, layer: Layer) -> Scope:
     return None
 
 
-def _nominal(found: list[_Placed], quantized: bool, layout: Layout) -> Iterator[_Placed]:
+def _nominal(placed: list[_Placed], quantized: bool, layout: Layout) -> Iterator[_Placed]:
     """``parameters: nominal``: all matrix products are one operator that multiplies every active parameter and reads all
-    but the idle experts; recurrences run in it. Attention and the experts read stay what they are."""
-    for cell in found:
+    but the idle experts; recurrences run in it. Attention and the experts read are unchanged."""
+    for cell in placed:
         if cell.stream == "params" or cell.operator == CORE:
             yield cell
         elif _stays(cell):
             yield replace(cell, operator=LINEAR, layer="")
-    routed = [cell for cell in found if cell.pooled and cell.stream == "flops"]
-    drawn = [cell for cell in found if cell.per == "experts_read"]
+    routed = [cell for cell in placed if cell.pooled and cell.stream == "flops"]
+    drawn = [cell for cell in placed if cell.per == "experts_read"]
     multiplied = build.mul(parse("2 FLOP"), Name("active_params" if drawn else "params"))
     if layout.attention_dp:  # the experts' work is that of the tokens of all groups
         yield from (replace(cell, operator=LINEAR, layer="") for cell in routed)
         multiplied = build.sub(multiplied, total(routed))
     if layout.staged and layout.copies:
-        yield from _nominal_by_layer(found, bool(drawn), layout)
+        yield from _nominal_by_layer(placed, bool(drawn), layout)
         return
     read = build.sub(parse("weight_bytes" if quantized else f"params*{WIDTH}"), parameters(drawn))
     for stream, amount, per in (("flops", multiplied, "tokens"), ("weights", read, "once")):
         yield _Placed(LINEAR, "", stream, amount, per, ONE, None, own=None if layout.tp else amount)
 
 
-def _nominal_by_layer(found: list[_Placed], active: bool, layout: Layout) -> Iterator[_Placed]:
+def _nominal_by_layer(placed: list[_Placed], active: bool, layout: Layout) -> Iterator[_Placed]:
     """The same where layers are split into stages: each multiplies and reads the parameters that stand in it."""
     if not layout.attention_dp:
-        yield from (replace(cell, operator=LINEAR, layer="") for cell in found if cell.pooled and cell.stream == "flops")
-    for cell in found:
+        yield from (replace(cell, operator=LINEAR, layer="") for cell in placed if cell.pooled and cell.stream == "flops")
+    for cell in placed:
         if cell.stream != "params" or cell.pooled or cell.end == "tied":
             continue
         held = replace(cell, operator=LINEAR, layer="", scope=None)
@@ -178,8 +178,8 @@ def _nominal_by_layer(found: list[_Placed], active: bool, layout: Layout) -> Ite
 
 
 def _stays(cell: Cell) -> bool:
-    """Whether matrix products taken together keep it: activations of tokens (the head is in P: logits change nothing), the
-    experts read, and what recurrences keep and do."""
+    """Whether a cell remains where matrix products are one operator: activations of tokens (the head is in P: logits change nothing), the
+    experts read, state and work of recurrences."""
     return (cell.stream == "activations" and cell.per == "tokens") or cell.per == "experts_read" or cell.stream == "state" or cell.operator == SCAN
 
 
@@ -193,22 +193,22 @@ def counted_traffic(cell: Cell, assumptions: Assumptions) -> bool:
     return switch is None or assumptions[switch] == "on"
 
 
-def total(found: Iterable[Cell]) -> Tree:
-    """The sum of cells' amounts, each times its count, what they share written once: ``2*n_layers*d_model*(...)``."""
+def total(summed: Iterable[Cell]) -> Tree:
+    """The sum of cells' amounts, each times its count, with shared factors written once: ``2*n_layers*d_model*(...)``."""
     by_count: dict[Tree, list[Tree]] = {}
-    for cell in found:
+    for cell in summed:
         by_count.setdefault(cell.count, []).append(cell.amount)
     return build.factored(*(build.mul(count, build.factored(*amounts)) for count, amounts in by_count.items()))
 
 
-def parameters(found: Iterable[Cell]) -> Tree:
+def parameters(summed: Iterable[Cell]) -> Tree:
     """Parameters held, those of an expert as often as there are experts."""
-    return total(_of_pool(cell, Name(cell.scope.experts)) if isinstance(cell.scope, Pool) else cell for cell in found)
+    return total(_of_pool(cell, Name(cell.scope.experts)) if isinstance(cell.scope, Pool) else cell for cell in summed)
 
 
-def idle_parameters(found: Iterable[Cell]) -> Tree:
+def idle_parameters(summed: Iterable[Cell]) -> Tree:
     """Parameters of the experts that one token is not sent to."""
-    idle = [_of_pool(cell, build.sub(Name(cell.scope.experts), Name(cell.scope.taken))) for cell in found if isinstance(cell.scope, Pool)]
+    idle = [_of_pool(cell, build.sub(Name(cell.scope.experts), Name(cell.scope.taken))) for cell in summed if isinstance(cell.scope, Pool)]
     return total(idle)
 
 

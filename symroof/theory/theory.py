@@ -28,7 +28,7 @@ from symroof.theory.totals import totals
 from symroof.units import PLAIN, Dimension
 
 TIMES = frozenset(f"{step.name}_{part}" for step in STEPS for part in ("compute_time", "memory_time", "roofline_time", "link_time", "busy_time", "overhead"))
-"""The parts of a step's time: what depends on one is a latency, a rate or a cost."""
+"""The parts of a step's time: a quantity that depends on one is a latency, a rate or a cost."""
 
 
 VANISHING = ("state_bytes", "expert_layers")
@@ -54,14 +54,14 @@ class Theory:
         """Name, LaTeX, unit and meaning of an input or quantity; a dotted name is spelled with its kind of layer.
 
         Raises:
-            UnknownName: nobody declared it.
+            UnknownName: it is not declared.
         """
         if name not in self._symbols:
             base, _, kind = name.partition(".")
-            found = STEP_INDEX if name == STEP_INDEX.name else QUANTITIES.get(base) or INPUTS.get(base)
-            if not found:
+            symbol = STEP_INDEX if name == STEP_INDEX.name else QUANTITIES.get(base) or INPUTS.get(base)
+            if not symbol:
                 raise UnknownName(name)
-            self._symbols[name] = _of_kind(found, kind) if kind else found
+            self._symbols[name] = _of_kind(symbol, kind) if kind else symbol
         return self._symbols[name]
 
     def knows(self, name: str) -> bool:
@@ -92,11 +92,11 @@ class Theory:
 
     def definition(self, name: str) -> Tree | None:
         """The formula of a quantity, or of the part of it that one operator makes, or None where the name is an input."""
-        found = self.definitions.get(name)
-        return found if found is not None or "." not in name else self._part(*name.split(".", 1))
+        definition = self.definitions.get(name)
+        return definition if definition is not None or "." not in name else self._part(*name.split(".", 1))
 
     def parts(self, step: str) -> tuple[str, ...]:
-        """The operators by which the work, the traffic and the times of a step can be told apart.
+        """The operators by which the work, the traffic and the times of a step can be split.
 
         >>> theory().parts("decode")
         ('linear', 'qkv', 'attention', 'attention_out', 'gate_up', 'down', 'lm_head')
@@ -106,18 +106,18 @@ class Theory:
         return tuple(dict.fromkeys((*((LINEAR,) if operators else ()), *labels)))
 
     def label(self, step: str, operator: Operator) -> str:
-        """What tells one operator from the others of its step: its name, and its kind of layer where several kinds have it."""
+        """The label that identifies an operator of a step: its name, and its kind of layer where several kinds have it."""
         several = sum(other.name == operator.name for other in self.operators[step]) > 1
         return f"{operator.name}.{operator.layer}" if several else operator.name
 
     def _part(self, base: str, label: str) -> Tree | None:
         """The share of some operators in a total: ``decode_flops.gate_up``; ``linear`` is everything but attention."""
         step, _, kind = base.partition("_")
-        found = [o for o in self.operators.get(step, ()) if label in (o.name, f"{o.name}.{o.layer}") or (label == LINEAR and o.name != CORE)]
-        return PARTS[kind](found) if found and kind in PARTS else None
+        selected = [o for o in self.operators.get(step, ()) if label in (o.name, f"{o.name}.{o.layer}") or (label == LINEAR and o.name != CORE)]
+        return PARTS[kind](selected) if selected and kind in PARTS else None
 
     def not_closed(self, name: str) -> str:
-        """Why a quantity has no formula under these assumptions; nothing where it has one, or is an input."""
+        """Why a quantity has no formula under these assumptions; empty where it has one, or is an input."""
         if name in self.lacking:
             return NOT_CLOSED
         switch = QUANTITIES[name].switch if name in QUANTITIES and name not in self.definitions else None
@@ -138,15 +138,15 @@ class Theory:
         return {}
 
     def _collect(self, name: str) -> frozenset[str]:
-        found = {name}
+        ancestors = {name}
         definition = self.definition(name)
         if definition is not None:
             for inner in names(definition):
-                found |= self.ancestry(inner)
+                ancestors |= self.ancestry(inner)
             for node in walk(definition):
                 if isinstance(node, At):
-                    found |= {key for key, _ in node.changes}
-        return frozenset(found)
+                    ancestors |= {key for key, _ in node.changes}
+        return frozenset(ancestors)
 
     def timed(self, name: str) -> bool:
         """Whether a quantity is a latency, rate or cost of serving: it means nothing where the case does not fit."""
@@ -155,7 +155,7 @@ class Theory:
         return serves or any(base_name(inner) in TIMES for inner in self.ancestry(name))
 
     def expand(self, tree: Tree, given: dict[str, Tree] | None = None) -> Tree:
-        """The formula over inputs: definitions put in for names; ``given`` wins over them."""
+        """The formula over inputs: definitions are inlined, except where ``given`` has another formula."""
         stands = given or {}
         return inline(tree, lambda name, _: stands.get(name) or self.definition(name))
 
@@ -201,7 +201,7 @@ def _theory(architecture: Architecture, chosen: Assumptions, layout: Layout) -> 
         if declared is not None:
             built.definitions[quantity.name] = substitute(declared, {name: tree for name, tree in absent.items() if name != quantity.name})
     for name, tree in built.definitions.items():
-        if (name, tree) not in _CHECKED:  # what a name measures is the same in every theory
+        if (name, tree) not in _CHECKED:  # the dimension of a name is the same in every theory
             dimension.check(tree, built.dimension(name), built.dimension, name)
             _CHECKED.add((name, tree))
     return built

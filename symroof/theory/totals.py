@@ -1,7 +1,7 @@
 """From the operator table to definitions: coefficients, parameters, and each step's drivers, FLOPs and bytes.
 
-A coefficient is what all layers together cost per unit of a driver (``kv_bytes_per_token``); a step's total is the sum of
-coefficients times drivers. Closed forms are spoken in coefficients and not in a hundred operations.
+A coefficient is the cost of all layers together per unit of a driver (``kv_bytes_per_token``); a step's total is the sum of
+coefficients times drivers. Closed forms are written in coefficients and not in a hundred operations.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ COEFFICIENTS = {
     ("activations", "pairs"): "score_bytes_per_pair",
     ("activations", "logit_rows"): "head_activation_bytes_per_row",
 }
-"""The readable coefficient in which each (stream, driver) is spoken."""
+"""The readable coefficient of each (stream, driver)."""
 
 ALWAYS_READ = "fixed_weight_bytes"
-"""What ``weight_bytes_read`` is beside the experts, where there are any."""
+"""The coefficient of the weights beside the experts, where there are any."""
 
 NOTHING = (
     "attention_flops_per_pair",
@@ -71,18 +71,18 @@ class Totals:
 
     def groups(self, phase: str) -> dict[Key, list[Cell]]:
         """The cells of segments of one phase, by stream, driver, and window or pool; those of no phase count in all."""
-        found: dict[Key, list[Cell]] = {}
+        by_key: dict[Key, list[Cell]] = {}
         for cell in self.placed:
             if cell.stream != "params" and cell.phase in (None, phase):
-                found.setdefault((cell.stream, cell.per, cell.scope), []).append(cell)
-        return found
+                by_key.setdefault((cell.stream, cell.per, cell.scope), []).append(cell)
+        return by_key
 
     @cached_property
     def spoken(self) -> dict[str, dict[Key, str]]:
         """The coefficient's name for each group of each phase. A prompt's has a name of its own where it differs."""
         tokens, prompt = self.groups("token"), self.groups("prompt")
         names = {key: self._name(key, tokens) for key in tokens}
-        of_prompt = {key: names[key] if tokens.get(key) == found else _dotted(self._name(key, prompt), "prompt") for key, found in prompt.items()}
+        of_prompt = {key: names[key] if tokens.get(key) == cells_ else _dotted(self._name(key, prompt), "prompt") for key, cells_ in prompt.items()}
         return {"token": names, "prompt": of_prompt}
 
     def _name(self, key: Key, groups: dict[Key, list[Cell]]) -> str:
@@ -108,7 +108,7 @@ class Totals:
             yield from self._routed()
 
     def counting(self) -> Iterator[tuple[str, Tree]]:
-        """What the parameters come to, and the layers: all that counting them takes."""
+        """The definitions that counting parameters takes: parameters and layers."""
         yield from self._layer_totals()
         yield from self._parameters()
 
@@ -170,13 +170,13 @@ class Totals:
         """The groups that count in a step: key, phase, and the phase again where a part of the segments drives it."""
         counting = {(cell.stream, cell.per, cell.scope) for cell in self.counted}
         phases = self.phases(step)
-        found: list[tuple[Key, str, str | None]] = []
+        parts: list[tuple[Key, str, str | None]] = []
         for phase in phases:
             for key, cells_ in self.groups(phase).items():
                 same = all(self.groups(other).get(key) == cells_ for other in phases)
                 if key in counting and not (same and phase != phases[0]):
-                    found.append((key, phase, None if same else phase))
-        return found
+                    parts.append((key, phase, None if same else phase))
+        return parts
 
     def _step(self, step: Step) -> Iterator[tuple[str, Tree]]:
         """Drivers, FLOPs and bytes of one step."""
@@ -189,7 +189,7 @@ class Totals:
         yield f"{step.name}_bytes", build.add(ZERO, *terms[False])
 
     def drivers(self, step: Step) -> Iterator[tuple[str, Scope, str | None]]:
-        """What drives a step: tokens, pairs, spans and their like, within which window or pool, of which phase alone."""
+        """The drivers of a step: tokens, pairs, spans and their like, within which window or pool, of which phase alone."""
         used: set[tuple[str, Scope, str | None]] = {(key[1], key[2], alone) for key, _, alone in self.parts(step) if key[1] != "once"}
         used |= {(key[1], key[2], None) for phase in self.phases(step) for key in self.groups(phase) if key[1] != "once"}
         used |= {("tokens", None, None), ("logit_rows", None, None)}
@@ -199,20 +199,20 @@ class Totals:
     # ------------------------------------------------------------------------------------------------ caches and sums
 
     def _routed(self) -> Iterator[tuple[str, Tree]]:
-        """What the routed experts add to a coefficient of all tokens."""
+        """The part of the routed experts in a coefficient of all tokens."""
         for stream, name in (("flops", "expert_flops_per_token"), ("activations", "expert_activation_bytes_per_token")):
             yield name, total(cell for cell in self.placed if cell.pooled and cell.stream == stream and cell.per == "tokens")
 
     def _resident(self) -> Iterator[tuple[str, Tree]]:
-        """The cache and the states of the whole batch; a window or a chunk bounds what a layer keeps."""
-        groups = {key: found for key, found in self.groups("token").items() if key[0] == "kv"}
-        if groups:
-            yield "kv_cache_bytes", build.add(*(resident(Name(self.spoken["token"][key]), key[2]) for key in groups))
+        """The cache and the states of the whole batch; a window or a chunk bounds the tokens that a layer caches."""
+        keys = [key for key in self.groups("token") if key[0] == "kv"]
+        if keys:
+            yield "kv_cache_bytes", build.add(*(resident(Name(self.spoken["token"][key]), key[2]) for key in keys))
         if any(cell.stream == "state" for cell in self.placed):
             yield "state_bytes", parse("batch*state_bytes_per_request")
 
     def _attention(self) -> Iterator[tuple[str, Tree]]:
-        """Sums over the prefill that people ask for by name."""
+        """Sums over the prefill that are quantities of their own."""
         prefill = STEPS[0]
         keys = self.groups("prompt")
         flops = {True: [], False: []}  # type: dict[bool, list[Tree]]
@@ -226,7 +226,7 @@ class Totals:
 
 
 def _stored_bytes(narrow: list[Cell]) -> Tree:
-    """What a quantized checkpoint keeps resident: operators at a width of their own, the other quantized ones, the rest."""
+    """The resident bytes of a quantized checkpoint: operators at a width of their own, the other quantized ones, the rest."""
     wide = parse(f"(params - quantized_params)*{KEPT_WIDTH}")
     own = sorted({cell.width for cell in narrow} - {WIDTH})
     if not own:
@@ -235,7 +235,7 @@ def _stored_bytes(narrow: list[Cell]) -> Tree:
 
 
 def resident(coefficient: Tree, scope: Scope, requests: Tree = BATCH) -> Tree:
-    """What some requests keep at the context, from what one token does; a window or a chunk bounds what a layer keeps."""
+    """The bytes that some requests cache at the context, from those of one token; a window or a chunk bounds the tokens cached."""
     reach = scope if isinstance(scope, Reach) else None
     held = parse(HELD[reach.kind if reach else None])
     return build.mul(coefficient, requests, _put(held, reach))
@@ -256,5 +256,5 @@ def _scope_order(driven: tuple[Scope, str | None]) -> tuple[str, str]:
 
 def totals(architecture: Architecture, assumptions: Assumptions, layout: Layout = SINGLE) -> Totals:
     """The table of an architecture, ready to be summed."""
-    found = cells(architecture, assumptions, layout)
-    return Totals(architecture, assumptions, tuple(cell for cell in found if cell.end != "tied"), tuple(cell for cell in found if cell.end == "tied"))
+    table = cells(architecture, assumptions, layout)
+    return Totals(architecture, assumptions, tuple(cell for cell in table if cell.end != "tied"), tuple(cell for cell in table if cell.end == "tied"))
