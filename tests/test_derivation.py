@@ -12,6 +12,7 @@ from symroof.formula.text import text
 from symroof.formula.tree import Num
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS
+from tests.theory import as_symbols
 
 H100 = {"hardware": "h100-sxm", "prompt": 4096, "output": 512, "batch": 8}
 CASES = {
@@ -131,10 +132,14 @@ def test_every_text_parses_and_every_latex_balances(derivations):
 
 
 @pytest.mark.parametrize("chosen", [{}, {"model": "gemma-2-9b"}, {"hardware": "h100-sxm", "batch": 4, "assume": {"detail": "attention"}}])
-def test_missing_inputs_leave_the_answer_symbolic(chosen):
+def test_missing_inputs_leave_the_answer_symbolic(chosen, monkeypatch):
     """Whatever is missing, nothing raises; what is told at a made-up case is what the quantity does there."""
-    study = Study(**chosen)
-    full = Study(**{"model": "gemma-2-9b" if "model" in chosen else "llama-3-8b", **H100, "prompt": 6000, **SERVED, **chosen}).first.case
+    full = {"model": "gemma-2-9b" if "model" in chosen else "llama-3-8b", **H100, "prompt": 6000, **SERVED, **chosen}
+    if "hardware" not in chosen:  # of a network nothing is known
+        full["node_devices"] = 10 * FAR
+    if "model" not in chosen:
+        as_symbols(monkeypatch, known=("network_bandwidth",))
+    study, full = Study(**chosen), Study(**full).first.case
     for quantity in (*QUANTITIES, *INPUTS):
         derivation = study.derive(quantity)
         derivation.as_json()

@@ -33,11 +33,13 @@ class Model:
         return 2 * 2 * self.layers * self.kv_heads * self.head
 
     def step(self, batch, context, tp=1, mfu=1.0, mbu=1.0):
-        """Seconds of a decode step."""
+        """Seconds of a decode step. Each device reads the whole input of what is cut by columns, and writes the whole output of what is cut by rows."""
         flops = 2 * batch * self.matrices + 4 * self.layers * self.heads * self.head * context * batch
         wide, narrow = self.heads * self.head, self.kv_heads * self.head
-        moved = self.layers * ((self.d + wide + 2 * narrow) + 2 * wide + (wide + self.d) + (self.d + 2 * self.ff) + (self.ff + self.d)) + self.d + self.vocab
-        roof = max(flops / (tp * mfu * F), (2 * self.matrices + self.cache * context * batch + 2 * batch * moved) / (tp * mbu * BETA))
+        cut = self.layers * ((wide + 2 * narrow) + 2 * wide + wide + 2 * self.ff + self.ff) + self.vocab
+        whole = self.layers * 4 * self.d + self.d
+        moved = (2 * self.matrices + self.cache * context * batch) / tp + 2 * batch * (cut / tp + whole)
+        roof = max(flops / (tp * mfu * F), moved / (mbu * BETA))
         return roof + (2 * self.layers * 2 * (tp - 1) / tp * batch * self.d * 2 / LINK if tp > 1 else 0)
 
 

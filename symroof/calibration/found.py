@@ -49,7 +49,7 @@ class Residual:
 class Calibration:
     """Efficiencies and overheads fitted to measured latencies.
 
-    >>> from symroof.study import calibrate
+    >>> from symroof import calibrate
     >>> fit = calibrate("docs/measured.csv", model="llama-3.1-8b", hardware="h100-sxm")
     >>> mfu = fit["mfu"]
     >>> round(mfu.low, 2), round(mfu.value, 2), round(mfu.high, 2)

@@ -20,9 +20,9 @@ from symroof.formula.text import text
 from symroof.formula.tree import Num
 from symroof.solution_text import solution_json
 from symroof.theory.case import Case
-from symroof.theory.layout import SHAPING
 from symroof.theory.symbols import INPUTS
 from symroof.theory.thresholds import THRESHOLDS
+from tests.theory import as_symbols
 
 from .scan import ROOT, Scan
 
@@ -174,16 +174,9 @@ class Known:
         return self.case.at(name, changes)
 
 
-@pytest.fixture
-def as_symbols(monkeypatch):
-    """Dimensions are symbols where devices share them out: heads divide, and nothing is known to be copied, as in an answer without numbers."""
-    shaped = Case._plain
-    monkeypatch.setattr(Case, "_plain", lambda case, name: shaped(case, name) if name in SHAPING else None)
-
-
-@pytest.mark.usefixtures("as_symbols")
 @pytest.mark.parametrize(("equation", "unknown", "switches"), PARAMETERS)
-def test_the_symbolic_answer_tells_the_truth(equation, unknown, switches):
+def test_the_symbolic_answer_tells_the_truth(equation, unknown, switches, monkeypatch):
+    as_symbols(monkeypatch)
     theory, solution, printed = answered(equation, unknown, switches)
     assert solution.value is None or not printed["branches"] or solution.verdict == "crosses"
     written = THRESHOLDS[equation].equation if equation in THRESHOLDS else equation

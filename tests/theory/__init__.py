@@ -10,6 +10,7 @@ from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
 from symroof.theory.architecture import GENERIC
 from symroof.theory.case import Case
+from symroof.theory.layout import SHAPING
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import assume
 from symroof.theory.symbols import INPUTS, base_name
@@ -45,3 +46,10 @@ def case(model=None, switches=None, **values):
     spec = shipped(model) if isinstance(model, str) else model
     given = {name: number(name, value) for name, value in ({**spec.values(), **values} if spec else values).items()}
     return Case(theory(spec.architecture() if spec else GENERIC, assume(**(switches or {}))), given)
+
+
+def as_symbols(monkeypatch, known=()):
+    """Where devices share out heads, numbers stand for symbols: heads divide and nothing is known to be copied, as an answer without
+    numbers has it; ``known`` names keep their numbers."""
+    shaped = Case._plain
+    monkeypatch.setattr(Case, "_plain", lambda case, name: shaped(case, name) if name in (*SHAPING, *known) else None)
