@@ -6,7 +6,7 @@ import io
 from typing import Any
 
 from symroof.drawing.canvas import Canvas, Point, Shape, Words
-from symroof.extras import require
+from symroof.specs.errors import require
 
 RESOLUTION = 200
 """Dots an inch."""

@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib import import_module
 
 REPLACED = "\ufffd"
 
@@ -113,3 +114,22 @@ class DoesNotFit(UserWarning):
     ...         print(warning)
     itl = 41.90 ms is of a configuration that does not fit in memory
     """
+
+
+EXTRAS = {"xarray": "sweep", "netCDF4": "sweep", "zarr": "sweep", "pyarrow": "sweep", "matplotlib": "plot"}
+"""Package -> the extra of symroof that brings it."""
+
+
+def require(what: str, *modules: str) -> None:
+    """Import what an output needs.
+
+    Raises:
+        InputError: it is not installed; the hint names the extra.
+    """
+    for module in modules:
+        try:
+            import_module(module)
+        except ModuleNotFoundError as error:
+            if error.name != module:  # it is there, and lacks something of its own
+                raise
+            raise InputError(Problem(what, f"needs {module}, which is not installed", hint=f"pip install 'symroof[{EXTRAS[module]}]'")) from None

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symroof.extras import require
 from symroof.results import bare
-from symroof.specs.errors import InputError, Problem
+from symroof.specs.errors import InputError, Problem, require
 from symroof.sweeping.blocks import Array, Grid, collected
 from symroof.sweeping.plan import LABEL, NUMBER, TRUTH, Plan, Variable
 from symroof.sweeping.told import SCHEMA, assumptions, attributes, axis_attributes, inputs, variable_attributes, warnings

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from symroof.extras import require
-from symroof.specs.errors import InputError, Problem, nearest
+from symroof.specs.errors import InputError, Problem, nearest, require
 from symroof.sweeping.alone import alone
 from symroof.sweeping.axes import Axis
 from symroof.sweeping.blocks import BLOCK, Array, Block, Grid
