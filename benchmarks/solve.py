@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from symroof.results import Answers
+    from symroof.cases.case_results import Answers
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -37,8 +37,8 @@ WAYS = ("numbers, cold", "numbers, warm", "symbols, cold", "symbols, warm")
 
 def answered(name: str, answers: Answers) -> bool:
     """Whether a threshold has an answer: some need inputs that this case does not give, and have none without numbers."""
-    from symroof.solving import solve
-    from symroof.specs.errors import InputError
+    from symroof.analysis.solve import solve
+    from symroof.errors import InputError
 
     try:
         return solve(name, answers) is not None
@@ -48,13 +48,13 @@ def answered(name: str, answers: Answers) -> bool:
 
 def derivations() -> dict[str, float]:
     """Seconds to derive the whole list each way; the modules are imported and the spec files read before."""
+    from symroof.analysis.solve import solve
     from symroof.api import Study
-    from symroof.crossings.rational import rational
+    from symroof.cases.case_results import Answers
     from symroof.formula import build, quotients
     from symroof.formula.parse import parse
     from symroof.formula.tree import mentions, names
-    from symroof.results import Answers
-    from symroof.solving import solve
+    from symroof.solver.rational import rational
     from symroof.theory import theory as theories
     from symroof.theory.thresholds import THRESHOLDS
 
@@ -111,10 +111,10 @@ def with_sympy(name: str, answer) -> None:
     """Solve one threshold's equation over inputs by ``sympy.solve``, arm by arm; seconds and number of roots into the queue."""
     import sympy
 
+    from symroof.analysis.solve import parse_equation
     from symroof.api import Study
     from symroof.formula import build
     from symroof.formula.to_sympy import symbol, to_sympy
-    from symroof.solving import parse_equation
     from symroof.theory.thresholds import THRESHOLDS
 
     threshold = THRESHOLDS[name]
@@ -146,9 +146,9 @@ def by_sympy(name: str) -> dict:  # type: ignore[type-arg]
 
 def one_by_one() -> dict[str, float]:
     """Seconds that symroof takes for each threshold without a case, theory there."""
+    from symroof.analysis.solve import solve
     from symroof.api import Study
-    from symroof.results import Answers
-    from symroof.solving import solve
+    from symroof.cases.case_results import Answers
     from symroof.theory.thresholds import THRESHOLDS
 
     bound = Study().bound

@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING, Any
 from symroof.version import __version__
 
 if TYPE_CHECKING:
+    from symroof.analysis.compile import Compiled, compile
     from symroof.api import Study, calibrate
     from symroof.api import solve_symbolic as solve
-    from symroof.claims.checking import check
-    from symroof.compiling import Compiled, compile
-    from symroof.selecting.select import select
-    from symroof.specs.errors import DoesNotFit, InputError
+    from symroof.claims.check import check
+    from symroof.errors import DoesNotFit, InputError
+    from symroof.select.choice import select
 
 __all__ = ["Compiled", "DoesNotFit", "InputError", "Study", "__version__", "calibrate", "check", "compile", "select", "solve"]
 
@@ -35,12 +35,12 @@ _HOMES = {
     "Study": ("symroof.api", "Study"),
     "solve": ("symroof.api", "solve_symbolic"),
     "calibrate": ("symroof.api", "calibrate"),
-    "Compiled": ("symroof.compiling", "Compiled"),
-    "compile": ("symroof.compiling", "compile"),
-    "select": ("symroof.selecting.select", "select"),
-    "check": ("symroof.claims.checking", "check"),
-    "InputError": ("symroof.specs.errors", "InputError"),
-    "DoesNotFit": ("symroof.specs.errors", "DoesNotFit"),
+    "Compiled": ("symroof.analysis.compile", "Compiled"),
+    "compile": ("symroof.analysis.compile", "compile"),
+    "select": ("symroof.select.choice", "select"),
+    "check": ("symroof.claims.check", "check"),
+    "InputError": ("symroof.errors", "InputError"),
+    "DoesNotFit": ("symroof.errors", "DoesNotFit"),
 }
 
 

@@ -7,17 +7,17 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from symroof import study as core
-from symroof.choosing import selection
-from symroof.solution import Solution
+from symroof.analysis import study as core
+from symroof.analysis.solution import Solution
+from symroof.cases.request import selection
 
 if TYPE_CHECKING:
     import xarray
 
-    from symroof.calibration.found import Calibration
-    from symroof.claims.checked import Report
-    from symroof.sweeping.axes import Axis
-    from symroof.sweeping.plan import Plan
+    from symroof.calibrate.calibration_result import Calibration
+    from symroof.claims.check_result import Report
+    from symroof.sweep.axes import Axis
+    from symroof.sweep.plan import Plan
 
 
 class Study(core.Study):
@@ -39,8 +39,8 @@ class Study(core.Study):
         Raises:
             InputError: everything wrong with the axes; a quantity that has no value anywhere.
         """
-        from symroof.sweeping.axes import axes_of
-        from symroof.sweeping.dataset import dataset
+        from symroof.sweep.axes import axes_of
+        from symroof.sweep.dataset import dataset
 
         return dataset(self.planned_sweep(axes_of(over.items()), [quantities] if isinstance(quantities, str) else quantities))
 
@@ -50,12 +50,12 @@ class Study(core.Study):
         Raises:
             InputError: as :meth:`sweep`.
 
-        >>> from symroof.sweeping.axes import axes_of
+        >>> from symroof.sweep.axes import axes_of
         >>> plan = Study("llama-3-8b", "h100-sxm", prompt=4096).planned_sweep(axes_of({"batch": [1, 8]}.items()), ["itl"])
         >>> [axis.name for axis in plan.axes]
         ['batch']
         """
-        from symroof.sweeping.planning import plan
+        from symroof.sweep.make_plan import plan
 
         return plan(self._selection, axes, quantities, self.spec.title if self.spec else None)
 
@@ -88,7 +88,7 @@ class Study(core.Study):
         >>> Study("llama-3-8b").check()
         Report(no claims)
         """
-        from symroof.claims.checking import check_study
+        from symroof.claims.check import check_study
 
         return check_study(self)
 
@@ -141,7 +141,7 @@ def calibrate(
 
 
 def _fitted(measured: str | os.PathLike[str], study: core.Study, fit: Sequence[str] | None) -> Calibration:
-    from symroof.calibration.calibrating import calibrate
+    from symroof.calibrate.fit import calibrate
 
     return calibrate(measured, study.first, fit)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from symroof.specs.errors import EXTRAS
+from symroof.errors import EXTRAS
 
 ROOT = Path(__file__).resolve().parent.parent
 DECLARED = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

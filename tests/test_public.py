@@ -5,14 +5,14 @@ import inspect
 import pytest
 
 import symroof as sr
-from symroof.calibration.found import Calibration
-from symroof.claims.checked import Checked, Report
-from symroof.derivation import Derivation
-from symroof.results import Answers, Result
-from symroof.selecting.judging import Configuration
-from symroof.selecting.select import Choice
-from symroof.solution import Solution
-from symroof.study import Number
+from symroof.analysis.derivation import Derivation
+from symroof.analysis.solution import Solution
+from symroof.analysis.study import Number
+from symroof.calibrate.calibration_result import Calibration
+from symroof.cases.case_results import Answers, Result
+from symroof.claims.check_result import Checked, Report
+from symroof.select.choice import Choice
+from symroof.select.configuration import Configuration
 
 PUBLIC = {name: getattr(sr, name) for name in sr.__all__ if name != "__version__"}
 RESULTS = (Number, Result, Answers, Solution, Derivation, Choice, Configuration, Calibration, Report, Checked)

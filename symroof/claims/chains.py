@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from symroof.claims.derived import Derived, Known, worked_out
-from symroof.claims.explain import explain
-from symroof.claims.explanation import Explanation
-from symroof.claims.given import changed, study_of
+from symroof.analysis.study import Study, known
+from symroof.claims.claim_study import changed, study_of
+from symroof.claims.derive_claim import Derived, Known, worked_out
 from symroof.claims.judgement import HOLDS, ORDER, Judgement, held, shown
-from symroof.claims.written import Written, read_written
+from symroof.claims.read.written_number import Written, read_written
+from symroof.claims.slips.explanation import Explanation
+from symroof.claims.slips.rank import explain
+from symroof.errors import InputError, Problem
 from symroof.specs.claims import ClaimSpec, StepSpec
-from symroof.specs.errors import InputError, Problem
-from symroof.study import Study, known
 from symroof.theory.spellings import printed_name
 from symroof.units import Dimension, parse_unit, strict
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from symroof.claims.judgement import Judgement
-from symroof.claims.written import Written, read_written
+from symroof.claims.read.written_number import Written, read_written
 from symroof.units import UnitError, describe, parse_quantity, parse_unit, strict
 
 

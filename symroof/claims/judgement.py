@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from symroof.claims.derived import Derived
-from symroof.claims.explanation import Explanation
-from symroof.claims.written import Written, read_written
+from symroof.claims.derive_claim import Derived
+from symroof.claims.read.written_number import Written, read_written
+from symroof.claims.slips.explanation import Explanation
+from symroof.errors import InputError, Problem
 from symroof.specs.claims import ClaimSpec
-from symroof.specs.errors import InputError, Problem
 from symroof.units import format_quantity
 
 HOLDS = ("exact", "rounded", "approximate")

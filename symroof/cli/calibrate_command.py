@@ -10,7 +10,7 @@ import click
 from symroof.cli.options import case_options, json_option, study_from
 
 if TYPE_CHECKING:
-    from symroof.calibration.found import Calibration, Parameter
+    from symroof.calibrate.calibration_result import Calibration, Parameter
 
 
 @click.command("calibrate")
@@ -40,7 +40,7 @@ def command(measured: str, study: str | None, fit: str | None, out: str | None, 
         click.echo(found.block(), nl=False)
         return
     if out:
-        from symroof.report.write import write_atomic
+        from symroof.report.atomic_write import write_atomic
 
         write_atomic(out, found.block())
         click.echo(f"wrote {out}", err=True)
@@ -49,7 +49,7 @@ def command(measured: str, study: str | None, fit: str | None, out: str | None, 
 
 def calibration_json(found: Calibration) -> dict[str, Any]:
     """The fit for programs: base units, residuals as shares."""
-    from symroof.calibration.terms import unit
+    from symroof.calibrate.terms import unit
     from symroof.theory.switches import SWITCHES
 
     chosen = found.answers.binding.assumptions
@@ -84,8 +84,8 @@ def calibration_json(found: Calibration) -> dict[str, Any]:
 
 def calibration_text(found: Calibration) -> str:
     """Parameters, warnings, what was held, residuals, and the block."""
-    from symroof.report.table import table
-    from symroof.verdict import case_title
+    from symroof.analysis.verdict import case_title
+    from symroof.report.text_table import table
 
     lines = [f"== {case_title(found.answers)}: {len(found.residuals)} measured times ==", *(f"! {warning}" for warning in found.warnings), ""]
     lines += [table([_shown(p) for p in found.parameters], ["fitted", "value", f"{found.level:.0%} interval", ""])]
@@ -103,15 +103,15 @@ def _shown(p: Parameter) -> list[str]:
 
 
 def _written(name: str, value: float) -> str:
-    from symroof.calibration.found import as_fraction
-    from symroof.calibration.terms import unit
+    from symroof.calibrate.calibration_result import as_fraction
+    from symroof.calibrate.terms import unit
     from symroof.units import format_quantity
 
     return format_quantity(as_fraction(value), unit(name))
 
 
 def _row(r: Any) -> list[str]:
-    from symroof.calibration.found import as_fraction
+    from symroof.calibrate.calibration_result import as_fraction
     from symroof.units import format_quantity
 
     m = r.measurement

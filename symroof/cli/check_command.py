@@ -11,7 +11,7 @@ import click
 from symroof.cli.options import json_option
 
 if TYPE_CHECKING:
-    from symroof.claims.checked import Report
+    from symroof.claims.check_result import Report
 
 FORMATS = ("text", "github", "sarif")
 WITHOUT_TERMINAL = 140
@@ -37,7 +37,7 @@ def command(files: tuple[str, ...], form: str, fix: bool, out: str | None, in_pl
     Exit 1 where a claim is wrong or inconsistent; 2 where one cannot be read. The others are judged all the same, but
     --fix then writes nothing.
     """
-    from symroof.claims.checking import check
+    from symroof.claims.check import check
     from symroof.cli.progress import bar
 
     _check_options(form, fix, out, in_place, as_json)
@@ -53,7 +53,7 @@ def command(files: tuple[str, ...], form: str, fix: bool, out: str | None, in_pl
 
 def _refused(report: Report, form: str) -> int:
     """What is wrong with the files, after what could be judged in them."""
-    from symroof.specs.errors import InputError
+    from symroof.errors import InputError
 
     if form != "github":
         raise InputError(report.problems)
@@ -85,9 +85,9 @@ def _printed(report: Report, form: str, strict: bool) -> str:
 
 def _write_copies(report: Report, out: str | None, in_place: bool) -> None:
     """Every copy is made before the first is written, and each is written whole or not at all."""
-    from symroof.claims.copies import copies
+    from symroof.claims.corrected_copies import copies
+    from symroof.report.atomic_write import write_atomic
     from symroof.report.claims_text import corrections
-    from symroof.report.write import write_atomic
 
     made = copies(report, out, in_place)
     for copy in made:

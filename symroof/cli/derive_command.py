@@ -11,7 +11,7 @@ from symroof.cli.ledger import inputs_table
 from symroof.cli.options import case_options, json_option, study_from
 
 if TYPE_CHECKING:
-    from symroof.derivation import Derivation
+    from symroof.analysis.derivation import Derivation
 
 
 @click.command("derive")
@@ -38,7 +38,7 @@ def command(quantity: str, study: str | None, as_latex: bool, as_json: bool, **o
 def derivation_text(derivation: Derivation) -> str:
     """Definition, expansion, limits, the steps with numbers, the value, elasticities."""
     from symroof.formula.text import text
-    from symroof.report.table import table
+    from symroof.report.text_table import table
     from symroof.theory.quantities import QUANTITIES
     from symroof.theory.references import DEFINITION
 
@@ -76,9 +76,9 @@ def _limits(derivation: Derivation) -> list[str]:
 
 def _elasticities(derivation: Derivation) -> list[str]:
     """Per cent for one per cent: the number where there is one, and the formula where it is short."""
+    from symroof.analysis.sensitivity import span_text
     from symroof.formula.text import text
-    from symroof.report.table import table
-    from symroof.sensitivity import span_text
+    from symroof.report.text_table import table
 
     if not derivation.elasticities:
         return []
@@ -92,7 +92,7 @@ def _elasticities(derivation: Derivation) -> list[str]:
 
 def _ledger(derivation: Derivation) -> list[str]:
     """Warnings, inputs and switches behind the value; a star marks what nobody chose."""
-    from symroof.verdict import case_warnings
+    from symroof.analysis.verdict import case_warnings
 
     answers = derivation.answers
     inputs = answers.inputs((derivation.name,), everything=False)

@@ -11,7 +11,7 @@ from symroof.cli.ledger import inputs_table, starred
 from symroof.cli.options import case_options, json_option, strict_option, study_from
 
 if TYPE_CHECKING:
-    from symroof.results import Answers
+    from symroof.cases.case_results import Answers
 
 
 @click.command("eval")
@@ -24,7 +24,7 @@ def command(study: str | None, strict: bool, as_json: bool, **options: Any) -> i
 
     Take a STUDY.yaml, or the same on the line: symroof eval --model llama-3-8b --hardware h100-sxm --prompt 2048
     """
-    from symroof.verdict import findings
+    from symroof.analysis.verdict import findings
 
     cases = study_from(study, options).cases
     if as_json:
@@ -36,8 +36,8 @@ def command(study: str | None, strict: bool, as_json: bool, **options: Any) -> i
 
 def case_json(answers: Answers) -> dict[str, Any]:
     """One case in the form of the contract."""
+    from symroof.analysis.verdict import case_warnings, target_warnings
     from symroof.theory.switches import SWITCHES
-    from symroof.verdict import case_warnings, target_warnings
 
     binding = answers.binding
     return {
@@ -53,9 +53,9 @@ def case_json(answers: Answers) -> dict[str, Any]:
 
 def case_text(answers: Answers) -> str:
     """One case as tables."""
-    from symroof.report.table import table
+    from symroof.analysis.verdict import case_title, case_warnings, target_warnings
+    from symroof.report.text_table import table
     from symroof.theory.quantities import QUANTITIES
-    from symroof.verdict import case_title, case_warnings, target_warnings
 
     sections = [f"== {case_title(answers)} =="]
     sections += [f"! {warning}" for warning in (*case_warnings(answers), *target_warnings(answers))]
@@ -72,7 +72,7 @@ def case_text(answers: Answers) -> str:
 
 def _summary(answers: Answers) -> list[str]:
     """The answer before the tables: both latencies and what limits them, memory, the precision of the arithmetic."""
-    from symroof.verdict import devices
+    from symroof.analysis.verdict import devices
 
     lines = []
     for what, name, bound in (("time to first token", "ttft", "prefill_bound"), ("inter-token latency", "itl", "decode_bound")):
@@ -90,7 +90,7 @@ def _summary(answers: Answers) -> list[str]:
 
 
 def _switches(answers: Answers) -> str:
-    from symroof.report.table import table
+    from symroof.report.text_table import table
     from symroof.theory.switches import SWITCHES
 
     chosen = answers.binding.assumptions

@@ -12,14 +12,14 @@ from symroof.specs.kinds import FILE_KINDS
 @click.option("-o", "--out", default="-", metavar="FILE", help="Where to write it (default: standard output). Never overwrites.")
 def command(kind: str, out: str) -> None:
     """A starter file to fill in."""
-    from symroof.shipped import data_folder
-    from symroof.specs.errors import InputError, Problem
+    from symroof.errors import InputError, Problem
+    from symroof.resources import data_folder
 
     text = data_folder("templates").joinpath("starters", f"{kind}.yaml").read_text(encoding="utf-8")
     if out == "-":
         click.echo(text, nl=False)
         return
-    from symroof.report.write import write_new
+    from symroof.report.atomic_write import write_new
 
     try:
         write_new(out, text)

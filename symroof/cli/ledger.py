@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from symroof.results import Input
+    from symroof.cases.case_results import Input
 
 
 def starred(name: str, defaulted: bool) -> str:
@@ -15,6 +15,6 @@ def starred(name: str, defaulted: bool) -> str:
 
 def inputs_table(inputs: dict[str, Input]) -> str:
     """Name, value and source of every input."""
-    from symroof.report.table import table
+    from symroof.report.text_table import table
 
     return table([[starred(name, i.defaulted), i.result.text(), i.source] for name, i in inputs.items()])

@@ -138,7 +138,7 @@ def listing(kind: str, as_json: bool) -> str:
     rows = KINDS[kind]()
     if as_json:
         return json.dumps({"schema": "symroof/list/1", "kind": kind, "entries": rows}, default=str, ensure_ascii=False)
-    from symroof.report.table import table
+    from symroof.report.text_table import table
 
     shown = [key for key in rows[0] if key not in UNPRINTED.get(kind, ())]
     return table([[_cell(row[key]) for key in shown] for row in rows], [key.replace("_", " ") for key in shown])

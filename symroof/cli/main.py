@@ -61,7 +61,7 @@ def group(debug: bool) -> None:
 
 def main(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code."""
-    from symroof.specs.errors import InputError
+    from symroof.errors import InputError
 
     as_json = "--json" in arguments
     try:

@@ -9,7 +9,7 @@ import click
 
 if TYPE_CHECKING:
     from symroof.api import Study
-    from symroof.binding import Selection
+    from symroof.cases.binding import Selection
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -110,7 +110,7 @@ def pairs(values: tuple[str, ...], option: str) -> dict[str, Any]:
 
 def line_selection(options: dict[str, Any]) -> Selection:
     """What the options choose, targets included."""
-    from symroof.choosing import aimed, selection
+    from symroof.cases.request import aimed, selection
 
     named = {name: (list(values) if len(values) > 1 else values[0]) for name in SYMBOL_OPTIONS if (values := options.get(name))}
     chosen = {**named, **pairs(options.get("settings", ()), "--set")}

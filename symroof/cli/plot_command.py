@@ -32,8 +32,8 @@ def command(kind: str, study: str | None, out: str | None, ending: str | None, *
     """
     wanted, form = checked(kind), _form(out, ending)
     made = study_from(study, options).decide()
+    from symroof.errors import InputError, Problem
     from symroof.report.pictures.picture_kinds import picture
-    from symroof.specs.errors import InputError, Problem
 
     goal = Path(out) if out and out != "-" else Path(f"{f'{_stem(study)}-' if study else ''}{wanted}.{form}")
     if out != "-" and not goal.parent.is_dir():
@@ -43,7 +43,7 @@ def command(kind: str, study: str | None, out: str | None, ending: str | None, *
     if out == "-":
         sys.stdout.buffer.write(content)
         return
-    from symroof.report.write import write_atomic
+    from symroof.report.atomic_write import write_atomic
 
     write_atomic(goal, content)
     click.echo(f"wrote {goal}", err=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from symroof.tracking import Items
+    from symroof.analysis.tracking import Items
 
 T = TypeVar("T")
 

@@ -14,8 +14,8 @@ import click
 from symroof.cli.options import case_options, strict_option, study_from
 
 if TYPE_CHECKING:
+    from symroof.analysis.study import Study
     from symroof.report.pictures.picture import Picture
-    from symroof.study import Study
 
 FORMATS = ("md", "tex", "html", "pdf")
 DEFAULT_FORMATS = "md,tex"
@@ -35,8 +35,8 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
 
     symroof report specs/studies/llama-3-70b-chat.yaml
     """
+    from symroof.analysis.verdict import findings
     from symroof.report.view import subject_of
-    from symroof.verdict import findings
 
     out = options.pop("out")
     formats = _formats(options.pop("formats"), out)
@@ -113,7 +113,7 @@ def _render(data: dict[str, Any], chosen: str, name: str, plots: list[Picture], 
 
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:
-    from symroof.report.write import write_all
+    from symroof.report.atomic_write import write_all
 
     write_all(folder, files)
     for file in sorted(files):

@@ -30,7 +30,7 @@ import click
 from symroof.cli.options import case_options, json_option, pairs, study_from
 
 if TYPE_CHECKING:
-    from symroof.selecting.select import Choice
+    from symroof.select.choice import Choice
 
 FORMATS = ("text", "md")
 
@@ -54,9 +54,9 @@ def command(study: str | None, among: tuple[str, ...], by: str | None, show: int
     batches, the largest batch that passes is solved for each configuration. The exit code is 0 if one passes, 1 if none does.
     """
     from symroof.cli.progress import bar
-    from symroof.selecting.as_json import choice_json
-    from symroof.selecting.candidates import widened
-    from symroof.selecting.select import chosen
+    from symroof.select.as_json import choice_json
+    from symroof.select.candidates import widened
+    from symroof.select.choice import chosen
 
     made = widened(study_from(study, options, needs_case=not among), pairs(among, "--among"))
     choice = chosen(made, by, bar)
@@ -68,8 +68,8 @@ def command(study: str | None, among: tuple[str, ...], by: str | None, show: int
 def written(choice: Choice, show: int, form: str) -> str:
     """The tables, warnings and ledger in one format."""
     from symroof.report.markup import markdown_text
-    from symroof.report.select_ledger import ledger, warnings
-    from symroof.report.table import markdown_table, table
+    from symroof.report.selection_ledger import ledger, warnings
+    from symroof.report.text_table import markdown_table, table
     from symroof.report.view_select import headline, parts
 
     plain = form == "text"

@@ -19,7 +19,7 @@ def command(name: str, assume_family: str | None, as_json: bool) -> None:
 
     NAME is a name of the catalogue or a path to a spec file, to a config.json, to the folder that holds one, or to a GGUF file.
     """
-    from symroof.report.entries import entry
+    from symroof.report.catalogue_entries import entry
 
     found = entry(name, assume_family)
     if as_json:
@@ -30,7 +30,7 @@ def command(name: str, assume_family: str | None, as_json: bool) -> None:
 
 def text_of(found: Any) -> str:
     """Title, facts, tables, notes."""
-    from symroof.report.table import table
+    from symroof.report.text_table import table
 
     lines = [found.title, ""]
     if found.facts:

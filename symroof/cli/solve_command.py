@@ -10,7 +10,7 @@ import click
 from symroof.cli.options import case_options, json_option, study_from
 
 if TYPE_CHECKING:
-    from symroof.solution import Solution
+    from symroof.analysis.solution import Solution
 
 
 @click.command("solve")
@@ -30,7 +30,7 @@ def command(equation: str, study: str | None, unknown: str | None, as_json: bool
 
     A threshold of a step also takes one of its operators. Several cases get a row each after the first.
     """
-    from symroof.solution_text import solution_json, solution_text
+    from symroof.analysis.solution_text import solution_json, solution_text
 
     solutions: list[Solution] = study_from(study, options, needs_case=False).solutions(equation, unknown)
     if as_json:
@@ -48,8 +48,8 @@ WITHIN_MEMORY = {True: "yes", False: "no", None: ""}
 
 def solutions_table(solutions: list[Solution]) -> str:
     """One row a case: the answer, whether memory allows it, and what it means or why there is none."""
-    from symroof.report.table import table
-    from symroof.verdict import case_label
+    from symroof.analysis.verdict import case_label
+    from symroof.report.text_table import table
 
     rows = [[case_label(s.answers), s.shown(), WITHIN_MEMORY[s.within_memory], s.reason] for s in solutions]
     return table(rows, ["case", solutions[0].unknown, "within memory", "meaning"], indent="  ")

@@ -27,8 +27,8 @@ def command(study: str | None, over: tuple[str, ...], quantities: tuple[str, ...
     1,2,4, or a mixture 1:8,16,32, with units; or one of labels: model, hardware, weights, kv, activations, detail and every
     other counting choice. A list in the study that no --over names is an axis, too. Files are written whole or not at all.
     """
-    from symroof.specs.errors import InputError, Problem
-    from symroof.sweeping.axes import read_over
+    from symroof.errors import InputError, Problem
+    from symroof.sweep.axes import read_over
 
     axes = read_over(over)
     made = study_from(study, options, needs_case=False)
@@ -42,7 +42,7 @@ def command(study: str | None, over: tuple[str, ...], quantities: tuple[str, ...
 
 
 def _print(planned: Any) -> None:
-    from symroof.sweeping.dataset import as_json as sweep_json
+    from symroof.sweep.dataset import as_json as sweep_json
 
     found, said = sweep_json(planned)
     click.echo(json.dumps(found, ensure_ascii=False))
@@ -52,7 +52,7 @@ def _print(planned: Any) -> None:
 
 def _write(planned: Any, out: str, resume: bool, as_json: bool) -> None:
     from symroof.cli.progress import bar
-    from symroof.sweeping.writing import Interrupted, write
+    from symroof.sweep.write_file import Interrupted, write
 
     try:
         written = write(planned, out, resume, bar)

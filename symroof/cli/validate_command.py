@@ -17,7 +17,7 @@ from symroof.specs.kinds import FILE_KINDS
 @json_option
 def command(files: tuple[str, ...], kind: str | None, assume_family: str | None, as_json: bool) -> None:
     """Check spec files, config.json and GGUF files: every problem, with its place and a hint."""
-    from symroof.specs.errors import InputError, Problem
+    from symroof.errors import InputError, Problem
 
     problems: list[Problem] = []
     valid = []
@@ -55,7 +55,7 @@ def _validated(file: str, kind: str | None, assume_family: str | None) -> str:
     document = None if note else loads(text, file)
     found = kind or (kind_of(document) if document else "claims")
     if found == "claims":
-        from symroof.claims.reading import read
+        from symroof.claims.read.claim_files import read
 
         read(text, file)
     else:

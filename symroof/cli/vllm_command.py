@@ -26,10 +26,10 @@ def command(line: str, strict: bool, as_json: bool, **options: Any) -> int:
     Each flag in symroof's terms; what memory, the ITL target and the ridge allow; and the line that follows, each number
     with the threshold it was solved from. Nothing of the line is run. Options here win over the line.
     """
-    from symroof.verdict import findings
+    from symroof.analysis.verdict import findings
     from symroof.vllm.advice import review
-    from symroof.vllm.line import read_line
-    from symroof.vllm.served import served
+    from symroof.vllm.command_line import read_line
+    from symroof.vllm.served_case import served
 
     found = review(served(read_line(line), line_selection(options)))
     click.echo(json.dumps(review_json(found), ensure_ascii=False) if as_json else review_text(found))
@@ -63,15 +63,15 @@ def review_json(found: Review) -> dict[str, Any]:
 
 
 def _limit_json(limit: Limit) -> dict[str, Any]:
-    from symroof.solution_text import solution_json
+    from symroof.analysis.solution_text import solution_json
 
     return {"name": limit.name, "value": limit.value, "means": limit.means, "solution": solution_json(limit.solution)}
 
 
 def review_text(found: Review) -> str:
     """Flags, numbers, limits, the recommended line with its derivation."""
-    from symroof.report.table import table
-    from symroof.verdict import case_title, case_warnings, target_warnings
+    from symroof.analysis.verdict import case_title, case_warnings, target_warnings
+    from symroof.report.text_table import table
     from symroof.vllm.flags import READ
 
     made, answers = found.served, found.served.study.first

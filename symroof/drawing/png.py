@@ -6,7 +6,7 @@ import io
 from typing import Any
 
 from symroof.drawing.canvas import Canvas, Point, Shape, Words
-from symroof.specs.errors import require
+from symroof.errors import require
 
 RESOLUTION = 200
 """Dots an inch."""

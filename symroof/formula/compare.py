@@ -16,12 +16,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
-from symroof.formula import build, points, quotients
+from symroof.formula import build, quotients
+from symroof.formula import random_points as points
 from symroof.formula.build import is_negative
+from symroof.formula.canonical_form import NoForm, NormalForms, Quotient
 from symroof.formula.comparison import ArmDifference, Comparison, TermDifference
 from symroof.formula.dimension import DimensionError, dimension
 from symroof.formula.factors import factor_of_one_name
-from symroof.formula.normal import NoForm, NormalForms, Quotient
 from symroof.formula.polynomial import Monomial, Polynomial, TooLarge, product_of, ratio, scaled, tree_of
 from symroof.formula.rewrite import rebuild
 from symroof.formula.text import WORK

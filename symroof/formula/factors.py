@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from symroof.formula import build, quotients
-from symroof.formula.normal import NormalForms, Quotient
+from symroof.formula.canonical_form import NormalForms, Quotient
 from symroof.formula.polynomial import tree_of
 from symroof.formula.tree import Tree, names
 

@@ -8,11 +8,11 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from symroof.specs.errors import Problem, visible
+from symroof.errors import Problem, visible
 from symroof.version import __version__
 
 if TYPE_CHECKING:
-    from symroof.claims.checked import Checked, Report
+    from symroof.claims.check_result import Checked, Report
 
 LEVELS = {"wrong": "error", "inconsistent": "error", "conditional": "warning", "unchecked": "note"}
 """SARIF's level of each verdict that is told; what holds is no result."""

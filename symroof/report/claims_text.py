@@ -7,13 +7,13 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from symroof.report.table import table, width
-from symroof.specs.errors import visible
+from symroof.errors import visible
+from symroof.report.text_table import table, width
 
 if TYPE_CHECKING:
-    from symroof.claims.checked import Checked, Report
-    from symroof.claims.copies import Copy
-    from symroof.claims.explanation import Explanation
+    from symroof.claims.check_result import Checked, Report
+    from symroof.claims.corrected_copies import Copy
+    from symroof.claims.slips.explanation import Explanation
 
 HEADER = ("line", "sentence", "claimed", "derived", "verdict", "slip", "correction")
 NARROWEST, WIDEST = 60, 160

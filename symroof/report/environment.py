@@ -14,8 +14,8 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
 from symroof.report.markup import FORMATS, Code, Math, html_math
-from symroof.report.table import NUMERIC
-from symroof.shipped import data_folder
+from symroof.report.text_table import NUMERIC
+from symroof.resources import data_folder
 
 BY_NAME = {output.name: output for output in FORMATS.values()}
 

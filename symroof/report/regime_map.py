@@ -10,16 +10,16 @@ import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from symroof.corners import by_closed_form, crossings_in
+from symroof.analysis.corners import by_closed_form, crossings_in
+from symroof.analysis.inline import opened
+from symroof.analysis.solution import Solution
+from symroof.analysis.solve import parse_equation, solve
+from symroof.cases.case_results import Answers
+from symroof.cases.spec_values import Given, dimension
+from symroof.errors import InputError
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.tree import Num
-from symroof.opening import opened
-from symroof.results import Answers
-from symroof.solution import Solution
-from symroof.solving import parse_equation, solve
-from symroof.specs.errors import InputError
-from symroof.supply import Given, dimension
 from symroof.theory.case import Case
 from symroof.theory.thresholds import MEMORY
 

@@ -11,9 +11,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from symroof.errors import InputError, Problem
 from symroof.report.environment import environment
 from symroof.report.markup import FORMATS
-from symroof.specs.errors import InputError, Problem
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -9,8 +9,8 @@ import multiprocessing
 from multiprocessing.connection import Connection
 from typing import Any
 
+from symroof.errors import InputError, Problem
 from symroof.report.environment import environment
-from symroof.specs.errors import InputError, Problem
 
 SECONDS, MEMORY, LARGEST_TEXT = 10, 1 << 30, 20_000_000
 

@@ -9,6 +9,9 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
+from symroof.analysis.study import Study
+from symroof.analysis.verdict import case_title, case_warnings
+from symroof.cases.case_results import Answers
 from symroof.report import (
     view_case,
     view_claims,
@@ -23,9 +26,6 @@ from symroof.report import (
 )
 from symroof.report.formulas import symbol
 from symroof.report.markup import Code
-from symroof.results import Answers
-from symroof.study import Study
-from symroof.verdict import case_title, case_warnings
 from symroof.version import __version__
 
 View = dict[str, Any]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from symroof.analysis.study import Study
+from symroof.analysis.verdict import all_met, case_label, case_title, devices, findings, target_checks
+from symroof.cases.case_results import TARGETS, Answers, Result
 from symroof.formula.parse import parse
 from symroof.report.formulas import symbol
 from symroof.report.markup import Code
-from symroof.results import TARGETS, Answers, Result
-from symroof.study import Study
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES
-from symroof.verdict import all_met, case_label, case_title, devices, findings, target_checks
 
 UNKNOWN = "not known"
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from symroof.analysis.study import Study
+from symroof.cases.case_results import DOES_NOT_FIT, Answers
 from symroof.report.markup import Code
-from symroof.results import DOES_NOT_FIT, Answers
-from symroof.study import Study
 
 if TYPE_CHECKING:
-    from symroof.claims.checked import Checked
+    from symroof.claims.check_result import Checked
 
 
 def claims(study: Study, subject: Answers) -> dict[str, Any] | None:
     """Every claim of the files the study names, in order; None where it names none."""
     if study.spec is None or not study.spec.claims:
         return None
-    from symroof.claims.checking import check_study
+    from symroof.claims.check import check_study
 
     found = check_study(study)
     counts = [f"{count} {verdict}" for verdict, count in found.summary.items() if count]

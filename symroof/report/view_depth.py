@@ -5,11 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from symroof.analysis.sensitivity import LEVERS, NOTICEABLE, over_ranges, span_text
+from symroof.analysis.study import Study
+from symroof.cases.case_results import Answers
 from symroof.report.markup import Code
 from symroof.report.view_case import shown
-from symroof.results import Answers
-from symroof.sensitivity import LEVERS, NOTICEABLE, over_ranges, span_text
-from symroof.study import Study
 from symroof.theory.switches import DETAIL
 
 METRICS = ("ttft", "itl", "decode_throughput", "response_time", "cost_per_mtok")

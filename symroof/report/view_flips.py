@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
-from symroof.conditions import conditions
-from symroof.flips import Flip, flips, never
+from symroof.analysis.constraints import conditions
+from symroof.analysis.study import Study
+from symroof.analysis.tipping_points import Flip, flips, never
+from symroof.analysis.verdict import splits_evenly
+from symroof.cases.case_results import Answers
 from symroof.report.markup import Code
-from symroof.results import Answers
-from symroof.study import Study
 from symroof.units import significant
-from symroof.verdict import splits_evenly
 
 FAR = 10
 """The factor beyond which what breaks a case is told below the table and not in it."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from symroof.conditions import conditions
+from symroof.analysis.constraints import conditions
+from symroof.analysis.study import Study
+from symroof.analysis.verdict import case_label
+from symroof.cases.case_results import Answers
 from symroof.report.markup import Code
 from symroof.report.view_select import lacking
-from symroof.results import Answers
-from symroof.study import Study
-from symroof.verdict import case_label
 
 MOST = 8
 """Cases that a reader still compares; `symroof select` has all."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from symroof.derivation import Step, step_of
+from symroof.analysis.derivation import Step, step_of
+from symroof.analysis.study import Study
+from symroof.cases.case_results import DOES_NOT_FIT, Answers
 from symroof.formula.tree import names
 from symroof.report.formulas import NOTHING, equation, formula, said, symbol
 from symroof.report.markup import Code, Math
 from symroof.report.view_case import UNKNOWN, shown
-from symroof.results import DOES_NOT_FIT, Answers
-from symroof.study import Study
 
 LINE_LENGTH = 70
 """Characters of rendered formula after which a derivation goes to the next line."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from symroof.analysis.study import Study
+from symroof.cases.case_results import Answers, Result
 from symroof.formula import build
 from symroof.formula.tree import Largest
 from symroof.report.markup import Code
 from symroof.report.view_case import UNKNOWN
-from symroof.results import Answers, Result
-from symroof.study import Study
 from symroof.theory.operators import Operator
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.steps import STEPS

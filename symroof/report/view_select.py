@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from symroof.analysis.sensitivity import NOTICEABLE, over_ranges, span_text
+from symroof.analysis.verdict import TargetCheck
+from symroof.cases.case_results import Answers, Result
 from symroof.report.view_flips import change, row
-from symroof.results import Answers, Result
-from symroof.selecting.judging import MEMORY, Configuration, Run
-from symroof.selecting.levers import Keep, Lever, keeps, lacks, together
-from symroof.selecting.select import BESTS, Choice, Front
-from symroof.sensitivity import NOTICEABLE, over_ranges, span_text
+from symroof.select.choice import BESTS, Choice, Front
+from symroof.select.configuration import MEMORY, Configuration, Run
+from symroof.select.required_changes import Keep, Lever, keeps, lacks, together
 from symroof.units import significant
-from symroof.verdict import TargetCheck
 
 UNKNOWN = "not known"
 BUYS = {"peak_flops": "compute", "mem_bandwidth": "bandwidth"}
@@ -102,8 +102,8 @@ def verdict(c: Configuration) -> str:
 def slack(check: TargetCheck) -> str:
     """What is left to the limit, or how much too much it is, in the unit of the metric and in per cent of the limit.
 
-    >>> from symroof.study import Study
-    >>> from symroof.verdict import target_checks
+    >>> from symroof.analysis.study import Study
+    >>> from symroof.analysis.verdict import target_checks
     >>> study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096, targets={"ttft": 0.1})
     >>> slack(target_checks(study.first)[0])
     '+37.77 ms (38 %)'

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from symroof.analysis.study import Study
+from symroof.cases.case_results import Answers
 from symroof.report.formulas import formula
 from symroof.report.markup import Code
-from symroof.results import Answers
-from symroof.study import Study
 from symroof.theory.serving import SERVING
 
 GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {

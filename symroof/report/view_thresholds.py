@@ -5,16 +5,16 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from symroof.corners import spread
+from symroof.analysis.corners import spread
+from symroof.analysis.solution import Solution, whole
+from symroof.analysis.solution_text import HOLDS
+from symroof.analysis.solve import solve
+from symroof.analysis.study import Study
+from symroof.cases.case_results import Answers
+from symroof.errors import InputError
 from symroof.formula.tree import Compare, names
 from symroof.report.formulas import equation, formula, said, symbol
 from symroof.report.markup import Code, Math
-from symroof.results import Answers
-from symroof.solution import Solution, whole
-from symroof.solution_text import HOLDS
-from symroof.solving import solve
-from symroof.specs.errors import InputError
-from symroof.study import Study
 from symroof.theory.case import NoValue
 from symroof.theory.thresholds import GROUPS, THRESHOLDS
 from symroof.units import format_quantity
@@ -45,7 +45,7 @@ def thresholds(study: Study, subject: Answers) -> list[dict[str, Any]]:
 
 
 def _unknown(study: Study, name: str) -> Any:
-    from symroof.specs.errors import Problem, nearest
+    from symroof.errors import Problem, nearest
 
     hint = nearest(name, THRESHOLDS)
     if study.document:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from symroof.binding import Binding
+from symroof.analysis.solution import Solution
+from symroof.analysis.solve import solve
+from symroof.analysis.study import Study
+from symroof.analysis.verdict import all_met, case_label, case_title, devices, findings, target_checks
+from symroof.cases.binding import Binding
+from symroof.cases.case_results import Answers
+from symroof.errors import InputError
 from symroof.report.view_case import MET, all_usable, case_row, shown, target_row
 from symroof.report.view_latency import bound_of
 from symroof.report.view_thresholds import in_ranges
-from symroof.results import Answers
-from symroof.solution import Solution
-from symroof.solving import solve
-from symroof.specs.errors import InputError
-from symroof.study import Study
 from symroof.theory.case import NoValue
 from symroof.units import format_quantity
-from symroof.verdict import all_met, case_label, case_title, devices, findings, target_checks
 
 LARGEST_GROUP = 8
 NARROWER = {"fp16": ("fp8", "int8"), "bf16": ("fp8", "int8")}

@@ -9,8 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from symroof.shipped import data_folder
-from symroof.specs.errors import InputError, Problem, nearest
+from symroof.errors import InputError, Problem, nearest
+from symroof.resources import data_folder
 from symroof.specs.names import Entry, Named, model_named, near_models, parts_named
 from symroof.specs.strict_yaml import Document, load
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, WithJsonSchema
 
-from symroof.specs.errors import InputError, Problem, nearest, split_hint
+from symroof.errors import InputError, Problem, nearest, split_hint
 from symroof.specs.strict_yaml import Document
 from symroof.units import Quantity, UnitError, describe, parse_quantity, parse_unit, strict, with_usual_unit
 

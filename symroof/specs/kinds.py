@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from symroof.specs.errors import InputError
+from symroof.errors import InputError
 
 if TYPE_CHECKING:
     from symroof.specs.fields import Spec

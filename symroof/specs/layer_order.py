@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import cycle, groupby, islice
 from typing import TypeVar
 
-from symroof.specs.errors import nearest
+from symroof.errors import nearest
 
 T = TypeVar("T")
 

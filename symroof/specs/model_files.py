@@ -73,13 +73,13 @@ def _built(document: Document) -> tuple[ModelSpec, Document]:
 
 
 def _config(path: Path, assume_family: str | None) -> tuple[ModelSpec, Document]:
-    from symroof.specs.families.reading import read
+    from symroof.specs.checkpoints.config_reader import read
 
     return read(path, assume_family)
 
 
 def _gguf(path: Path, assume_family: str | None) -> tuple[ModelSpec, Document]:
-    from symroof.specs.families.gguf import read
+    from symroof.specs.checkpoints.gguf import read
 
     return read(path, assume_family)
 

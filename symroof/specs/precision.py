@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
+from symroof.errors import nearest
 from symroof.formula.parse import parse
 from symroof.formula.tree import Num, Tree
-from symroof.specs.errors import nearest
 from symroof.units import UnitError, parse_quantity, parse_unit, strict
 
 BITS = {"fp64": 64, "fp32": 32, "tf32": 32, "fp16": 16, "bf16": 16, "fp8": 8, "int8": 8, "fp6": 6, "fp4": 4, "int4": 4}

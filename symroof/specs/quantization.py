@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from pydantic import Field, model_validator
 
+from symroof.errors import nearest
 from symroof.formula.parse import parse
 from symroof.formula.tree import Num
-from symroof.specs.errors import nearest
 from symroof.specs.fields import Spec, amount, whole
 from symroof.specs.matrices import Matrix
 from symroof.specs.precision import BITS, Width
-from symroof.theory.blocks import PARAMETER_GROUPS
-from symroof.theory.table import WIDTH
+from symroof.theory.layer_blocks import PARAMETER_GROUPS
+from symroof.theory.operator_table import WIDTH
 from symroof.units import Quantity, parse_unit
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from symroof.specs.errors import nearest
-from symroof.specs.families.gguf_mixtures import MIXTURES, mixture, plain
-from symroof.specs.families.quantization_config import read_quantization
+from symroof.errors import nearest
+from symroof.specs.checkpoints.gguf_mixtures import MIXTURES, mixture, plain
+from symroof.specs.checkpoints.quantization_config import read_quantization
 from symroof.specs.model import ModelSpec
 from symroof.specs.precision import BITS, Width, width
 from symroof.specs.quantization import Quantization

@@ -17,7 +17,7 @@ from typing import Any
 
 import yaml
 
-from symroof.specs.errors import InputError, Problem
+from symroof.errors import InputError, Problem
 from symroof.units import UnitError, parse_number
 
 LARGEST_FILE, DEEPEST, MOST_NODES = 1_000_000, 40, 50_000
@@ -103,7 +103,7 @@ def loads(text: str, file: str = "<text>", noted: list[Problem] | None = None) -
     >>> loads("a: 1\\na: 2")
     Traceback (most recent call last):
         ...
-    symroof.specs.errors.InputError: <text>:2:1: a: duplicate key, first written in line 1
+    symroof.errors.InputError: <text>:2:1: a: duplicate key, first written in line 1
         a: 2
         ^
     """

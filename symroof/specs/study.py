@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
+from symroof.errors import nearest
 from symroof.formula import dimension
 from symroof.formula.parse import FormulaError
 from symroof.formula.tree import Num, Tree, names
-from symroof.specs.errors import nearest
 from symroof.specs.fields import NAME, Faults, Source, Span, Spec, in_unit, parse_span
 from symroof.specs.stored import precision_name, precision_width
 from symroof.theory.quantities import QUANTITIES

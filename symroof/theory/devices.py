@@ -16,9 +16,9 @@ from symroof.formula.parse import parse
 from symroof.formula.tree import ONE, ZERO, Name, Tree
 from symroof.theory.layout import Layout
 from symroof.theory.links import all_gather, all_reduce, all_reduces, all_to_all, link_time, message, sends
+from symroof.theory.operator_table import Cell, parameters, total
 from symroof.theory.operators import Operator, operators
 from symroof.theory.steps import STEPS, Pool, Scope, Step, driver
-from symroof.theory.table import Cell, parameters, total
 from symroof.theory.totals import Key, Totals, resident
 
 RESIDENT = ("weight_bytes", "kv_cache_bytes", "state_bytes")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from symroof.formula import build
 from symroof.formula.parse import parse
 from symroof.formula.tree import ONE, ZERO, Tree
+from symroof.theory.operator_table import Cell
 from symroof.theory.quantity import COMPUTE_RATE, MEMORY_RATE
-from symroof.theory.table import Cell
 
 
 @dataclass(frozen=True)

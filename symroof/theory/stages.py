@@ -18,10 +18,10 @@ from symroof.theory.architecture import Architecture
 from symroof.theory.devices import RESIDENT, Devices, per_device, stored_bytes
 from symroof.theory.layout import SYMBOLIC
 from symroof.theory.links import link_time, message, sends
+from symroof.theory.operator_table import Cell, total
 from symroof.theory.operators import Operator, operators
 from symroof.theory.quantity import COMPUTE_RATE, MEMORY_RATE
 from symroof.theory.steps import STEPS, Step
-from symroof.theory.table import Cell, total
 from symroof.theory.totals import resident
 
 NOT_CLOSED = "no closed form in pp, as the layers of this model differ: give pp a number"

@@ -16,6 +16,7 @@ from symroof.theory.architecture import GENERIC, Architecture
 from symroof.theory.devices import WHOLE, Devices
 from symroof.theory.layout import SINGLE, Layout
 from symroof.theory.mixers import CORE
+from symroof.theory.operator_table import LINEAR
 from symroof.theory.operators import PARTS, Operator
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.quantity import Quantity
@@ -23,7 +24,6 @@ from symroof.theory.stages import NOT_CLOSED, Pipeline
 from symroof.theory.steps import STEPS
 from symroof.theory.switches import Assumptions, assume
 from symroof.theory.symbols import INPUTS, STEP_INDEX, Symbol, base_name
-from symroof.theory.table import LINEAR
 from symroof.theory.totals import totals
 from symroof.units import PLAIN, Dimension
 

@@ -7,15 +7,15 @@ import shlex
 from dataclasses import dataclass, field
 from typing import Any
 
-from symroof.choosing import selection
+from symroof.analysis.solution import Solution
+from symroof.analysis.study import Study
+from symroof.cases.case_results import TARGETS, Answers, Result
+from symroof.cases.request import selection
+from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
-from symroof.results import TARGETS, Answers, Result
-from symroof.solution import Solution
-from symroof.specs.errors import InputError
-from symroof.study import Study
 from symroof.theory.thresholds import THRESHOLDS
-from symroof.vllm.line import Line
-from symroof.vllm.served import Served, own_requests, whole_power
+from symroof.vllm.command_line import Line
+from symroof.vllm.served_case import Served, own_requests, whole_power
 
 PACE = "mixed_time(chunk = batch*prompt/output) = itl_target"
 """In a steady state a step ends batch/output requests, so it has to read as many prompts: batch*prompt/output tokens."""
@@ -184,7 +184,7 @@ def _devices(served: Served) -> tuple[Advice | None, Study]:
 
 def _serves(answers: Answers) -> bool:
     """Whether the weights and one request fit, and its targets are met."""
-    from symroof.verdict import target_checks
+    from symroof.analysis.verdict import target_checks
 
     return not answers.does_not_fit and all(check.met for check in target_checks(answers))
 

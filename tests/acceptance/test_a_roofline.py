@@ -6,7 +6,7 @@ import pytest
 import sympy
 
 from symroof.api import Study
-from symroof.specs.errors import InputError
+from symroof.errors import InputError
 
 from . import B8, B70, H100, H100_989, WEIGHTS, agree, check, elasticity, held, row
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from symroof.api import Study
-from symroof.specs.errors import InputError
+from symroof.errors import InputError
 from symroof.theory.case import NoValue
 
 from . import B8, B70, H100, H100_989, KV, TUTORIAL, WEIGHTS, agree, check, row

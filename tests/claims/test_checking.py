@@ -11,9 +11,9 @@ import pytest
 
 import symroof as sr
 from symroof.api import Study
-from symroof.claims.checking import check, check_text
-from symroof.claims.correcting import rewritten
-from symroof.specs.errors import InputError
+from symroof.claims.check import check, check_text
+from symroof.claims.fix import rewritten
+from symroof.errors import InputError
 
 KV = "quantity: kv_cache_bytes, given: {model: llama-3-70b, prompt: 4096}"
 FIELDS = {"id", "file", "line", "says", "verdict", "claimed", "derived", "ratio", "tolerance", "assumptions_needed", "slips", "flags", "reason", "correction"}

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import pytest
 
+from symroof.claims.judge import judge
 from symroof.claims.judgement import Judgement
-from symroof.claims.judging import judge
 from symroof.specs.claims import ClaimSpec
 from tests.claims import by_hand
 

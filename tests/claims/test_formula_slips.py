@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from symroof.claims.explanation import Explanation
+from symroof.claims.judge import judge
 from symroof.claims.judgement import Judgement
-from symroof.claims.judging import judge
+from symroof.claims.slips.explanation import Explanation
 from symroof.specs.claims import ClaimSpec
 
 

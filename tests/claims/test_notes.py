@@ -8,10 +8,10 @@ import time
 
 import pytest
 
-from symroof.claims.checking import check_text
-from symroof.claims.figures import figures
-from symroof.claims.notes import MOST_ANNOTATIONS, read_note
-from symroof.specs.errors import InputError
+from symroof.claims.check import check_text
+from symroof.claims.read.markdown_notes import MOST_ANNOTATIONS, read_note
+from symroof.claims.read.numbers import figures
+from symroof.errors import InputError
 
 TOKEN = 2 * 80 * 8 * 128 * 2
 KV = "<!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 kv=fp16 -->"
@@ -376,7 +376,7 @@ def test_any_annotation_is_read_or_refused():
 
 def test_numbers_as_latex_sets_them():
     """Thousands apart by {,} or a thin space are one number; a dollar opens a formula, not a price; a unit may stand in \\text."""
-    from symroof.claims.figures import figures
+    from symroof.claims.read.numbers import figures
 
     assert [(f.digits, f.unit) for f in figures(r"$2 \cdot 3 = 327{,}680$ bytes")][-1] == ("327,680", "byte")
     assert [(f.digits, f.unit) for f in figures(r"$327\,680$ byte and $21\,\text{ms}$")] == [("327,680", "byte"), ("21", "ms")]

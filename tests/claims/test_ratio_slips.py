@@ -9,10 +9,10 @@ from fractions import Fraction
 
 import pytest
 
-from symroof.claims.derived import derived
-from symroof.claims.explain import explain, explanations
-from symroof.claims.explanation import Explanation
-from symroof.claims.written import read_written
+from symroof.claims.derive_claim import derived
+from symroof.claims.read.written_number import read_written
+from symroof.claims.slips.explanation import Explanation
+from symroof.claims.slips.rank import explain, explanations
 from symroof.specs.claims import ClaimSpec
 from tests.claims import by_hand
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from symroof.claims.cases import is_switch
-from symroof.claims.checking import check, check_text
-from symroof.claims.reading import read_on
-from symroof.specs.errors import InputError
+from symroof.claims.check import check, check_text
+from symroof.claims.claim_cases import is_switch
+from symroof.claims.read.claim_files import read_on
+from symroof.errors import InputError
 from symroof.theory.switches import DETAIL, SWITCHES
 
 KV = "kv_cache_bytes model=llama-3-70b prompt=4096"

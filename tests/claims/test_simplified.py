@@ -8,9 +8,9 @@ from fractions import Fraction
 
 import pytest
 
-from symroof.claims.derived import derived
-from symroof.claims.judging import judge
-from symroof.claims.simplified import SIMPLIFICATIONS
+from symroof.claims.derive_claim import derived
+from symroof.claims.judge import judge
+from symroof.claims.simplifications import SIMPLIFICATIONS
 from symroof.specs.claims import ClaimSpec
 from tests.claims import by_hand
 

@@ -9,15 +9,15 @@ from fractions import Fraction
 
 import pytest
 
-from symroof.claims.derived import derived
-from symroof.claims.explain import explain, explanations
-from symroof.claims.explanation import Explanation
-from symroof.claims.judging import judge
-from symroof.claims.predicted import predictions
-from symroof.claims.scene import scene_of
-from symroof.claims.slips import CATALOGUE
-from symroof.claims.ways import Change, Slip
-from symroof.claims.written import read_written
+from symroof.claims.derive_claim import derived
+from symroof.claims.judge import judge
+from symroof.claims.read.written_number import read_written
+from symroof.claims.slips.apply import predictions
+from symroof.claims.slips.changes import Change, Slip
+from symroof.claims.slips.context import scene_of
+from symroof.claims.slips.explanation import Explanation
+from symroof.claims.slips.rank import explain, explanations
+from symroof.claims.slips.slip_catalogue import CATALOGUE
 from symroof.specs.claims import ClaimSpec
 from tests.claims import by_hand
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from symroof.claims.checking import check_text
+from symroof.claims.check import check_text
 
 # DeepSeek-V3: 61 layers, 128 heads, 128 + 64 wide queries and keys, values of 128, latent 512, rotated key 64.
 LATENT = 61 * (512 + 64) * 2

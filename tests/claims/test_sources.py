@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from symroof.claims.checking import check
+from symroof.claims.check import check
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FILES = sorted((ROOT / "specs" / "claims").glob("seed-*.yaml"))

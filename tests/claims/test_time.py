@@ -6,12 +6,12 @@ import time
 import pytest
 
 from symroof.api import Study
-from symroof.claims import checking
-from symroof.claims.checking import check, check_text
-from symroof.claims.notes import MOST_ANNOTATIONS, read_note
+from symroof.claims import check as checking
+from symroof.claims.check import check, check_text
+from symroof.claims.read.markdown_notes import MOST_ANNOTATIONS, read_note
 from symroof.cli.progress import bar
+from symroof.errors import InputError
 from symroof.specs.claims import MOST_CLAIMS
-from symroof.specs.errors import InputError
 
 CASE = "model: llama-3-8b, hardware: h100-sxm"
 

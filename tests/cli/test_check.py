@@ -7,8 +7,8 @@ import time
 
 import pytest
 
+from symroof.report.atomic_write import PREFIX
 from symroof.report.claims_text import off
-from symroof.report.write import PREFIX
 
 from . import ROOT, call, good, process, refused
 

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from symroof.api import Study
-from symroof.specs.errors import InputError
+from symroof.errors import InputError
 
 from . import ROOT, call, cases, good, process, refused, write_study
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from symroof.selecting.as_json import QUANTITIES
+from symroof.select.as_json import QUANTITIES
 
 from . import call, good, process, refused, write_study
 

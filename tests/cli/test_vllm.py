@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from symroof.vllm.line import read_line
+from symroof.vllm.command_line import read_line
 
 from . import call, good, process, refused
 

@@ -1,8 +1,8 @@
 """What ``symroof show`` says of a quantized checkpoint: its resident bytes by part, adding up to the whole."""
 
-from symroof.report.entries import model_entry
+from symroof.report.catalogue_entries import model_entry
 from symroof.specs import catalogue
-from symroof.specs.families.quantization_config import read_quantization
+from symroof.specs.checkpoints.quantization_config import read_quantization
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from symroof.api import Study
-from symroof.specs.errors import DoesNotFit
+from symroof.errors import DoesNotFit
 
 from . import FORMATS, ROOT, blocks, call, evaluated, made, printed, rows_under, text_of
 

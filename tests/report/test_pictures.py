@@ -11,13 +11,13 @@ import pytest
 
 from symroof.api import Study
 from symroof.drawing.canvas import Shape
+from symroof.errors import InputError
 from symroof.report.pictures import itl as itl_picture
 from symroof.report.pictures import ttft as ttft_picture
 from symroof.report.pictures.curves import curve, held, limit, spread
 from symroof.report.pictures.picture_kinds import ENDINGS, KINDS, of_review, picture
 from symroof.report.pictures.tornado import elasticities
 from symroof.report.view import subject_of
-from symroof.specs.errors import InputError
 
 from . import ROOT, STEMS, call
 

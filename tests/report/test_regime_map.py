@@ -7,9 +7,9 @@ from itertools import pairwise
 import pytest
 
 from symroof.api import Study
+from symroof.errors import InputError
 from symroof.report.pictures.regimes import before, drawn, picture, region_areas, says
 from symroof.report.regime_map import regimes
-from symroof.specs.errors import InputError
 
 from . import STEMS, made, text_of
 

@@ -2,7 +2,7 @@
 
 from hypothesis import settings
 
-from symroof.specs.errors import InputError
+from symroof.errors import InputError
 from symroof.specs.strict_yaml import loads
 
 

@@ -5,13 +5,13 @@ from fractions import Fraction
 import pytest
 
 from symroof.api import Study
-from symroof.choosing import aimed, selection
-from symroof.specs.errors import InputError
+from symroof.cases.request import aimed, selection
+from symroof.errors import InputError
 from symroof.specs.fields import build
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.strict_yaml import loads
 from symroof.specs.study import StudySpec, needs_unit, setting
-from symroof.sweeping.axes import read_over
+from symroof.sweep.axes import read_over
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import GROUPS, INPUTS
 from symroof.units import parse_quantity, strict

@@ -5,9 +5,9 @@ from fractions import Fraction
 import pytest
 
 import symroof as sr
-from symroof.claims.catalogued import as_quantity, figure
+from symroof.claims.catalogue_claims import as_quantity, figure
+from symroof.errors import InputError
 from symroof.specs import catalogue
-from symroof.specs.errors import InputError
 from symroof.specs.fields import build
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.strict_yaml import loads

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from symroof.errors import InputError
 from symroof.specs import catalogue
-from symroof.specs.errors import InputError
 from symroof.specs.fields import build
 from symroof.specs.layer_order import MOST_LAYERS, repeated, shortest_pattern
 from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import loads
 
-from .families import numbered, read
+from .checkpoints import numbered, read
 
 MODELS = sorted(catalogue.entries("models"))
 MEASURED = json.loads((Path(__file__).parents[1] / "data" / "families.json").read_text())["models"]

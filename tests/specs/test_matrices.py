@@ -2,16 +2,16 @@
 
 import pytest
 
+from symroof.cases.spec_values import model_values
 from symroof.specs import catalogue
 from symroof.specs.fields import build
 from symroof.specs.matrices import Matrix, matrices
 from symroof.specs.model import ModelSpec
 from symroof.specs.quantization import Quantization
 from symroof.specs.strict_yaml import loads
-from symroof.supply import model_values
 from symroof.theory.case import Case
+from symroof.theory.operator_table import cells, parameters
 from symroof.theory.switches import assume
-from symroof.theory.table import cells, parameters
 from symroof.theory.theory import theory
 
 ATTENTION = "{n_heads: 8, n_kv_heads: 2, head_dim: 16}"

@@ -5,8 +5,8 @@ import os
 import pytest
 
 import symroof as sr
+from symroof.errors import InputError
 from symroof.specs import catalogue
-from symroof.specs.errors import InputError
 from symroof.specs.model_files import model_path, read_model
 
 MODELS = {

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from symroof.errors import InputError
 from symroof.formula.tree import Num
 from symroof.specs import catalogue
-from symroof.specs.errors import InputError
 from symroof.specs.fields import Span, build
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.model import ModelSpec

@@ -5,9 +5,9 @@ from fractions import Fraction
 import pytest
 
 import symroof as sr
+from symroof.analysis.verdict import case_warnings
+from symroof.errors import InputError
 from symroof.specs.catalogue import entries
-from symroof.specs.errors import InputError
-from symroof.verdict import case_warnings
 
 LINEAR = 32 * (4096 * (32 + 2 * 8) * 128 + 4096 * 4096 + 3 * 4096 * 14336)
 TABLE = 128_256 * 4096

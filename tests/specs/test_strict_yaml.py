@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symroof.specs.errors import InputError
+from symroof.errors import InputError
 from symroof.specs.strict_yaml import load, loads, path_text, read_text
 
 from . import examples, problems

@@ -15,8 +15,8 @@ from symroof.formula.rewrite import rebuild
 from symroof.formula.tree import Name, Num, walk
 from symroof.specs import catalogue
 from symroof.theory.architecture import GENERIC, Architecture, Layer
-from symroof.theory.blocks import layer_rows, outer_rows
 from symroof.theory.case import Case
+from symroof.theory.layer_blocks import layer_rows, outer_rows
 from symroof.theory.layout import DEGREES
 from symroof.theory.quantities import ATTENTION, DEVICE, LATENCY, MEMORY, MODEL, MONEY, QUANTITIES, RATE, SHARES_OF_A_DEVICE, STEP
 from symroof.theory.serving import SERVING

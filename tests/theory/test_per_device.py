@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 import symroof as sr
-from symroof.specs.errors import InputError
+from symroof.errors import InputError
 from symroof.specs.layers import Experts, GroupedAttention, LatentAttention, LinearAttention, Mamba, Mamba2
 
 from . import per_device as counter

@@ -2,9 +2,9 @@
 
 import pytest
 
-from symroof.specs.errors import InputError
+from symroof.errors import InputError
+from symroof.vllm.command_line import NAME, read_line
 from symroof.vllm.hub import NotFound, model_here
-from symroof.vllm.line import NAME, read_line
 
 WRITTEN = {
     "serve": "vllm serve org/m --tensor-parallel-size 2 --max-num-seqs 16 --max-model-len 32000",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from symroof.binding import Binding
+from symroof.analysis.study import Study
+from symroof.analysis.verdict import case_label
+from symroof.cases.binding import Binding
+from symroof.cases.case_results import Answers
 from symroof.report.regime_map import at_a_context
-from symroof.results import Answers
-from symroof.study import Study
 from symroof.theory.case import NoValue
-from symroof.verdict import case_label
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from symroof.analysis.solution import LIMIT, Solution, whole
+from symroof.analysis.solve import solve
+from symroof.cases.case_results import Answers, Result
 from symroof.drawing.colours import DASHED, DOTTED, OCHRE, VERMILION
 from symroof.drawing.frame import Frame
+from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
-from symroof.results import Answers, Result
-from symroof.solution import LIMIT, Solution, whole
-from symroof.solving import solve
-from symroof.specs.errors import InputError
 from symroof.theory.case import Case
 from symroof.theory.thresholds import MEMORY
 

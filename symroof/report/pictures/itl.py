@@ -6,6 +6,9 @@ import math
 from fractions import Fraction
 from itertools import pairwise
 
+from symroof.analysis.study import Study
+from symroof.analysis.verdict import case_title
+from symroof.cases.case_results import DOES_NOT_FIT, Answers, Result
 from symroof.drawing.colours import BLUE, DOTTED, GREY, OCHRE, ORANGE, SKY, VERMILION, WHITE
 from symroof.drawing.frame import Frame
 from symroof.drawing.places import Area
@@ -15,9 +18,6 @@ from symroof.report.pictures.curves import Limit, Line, band, edges, held, limit
 from symroof.report.pictures.picture import Picture
 from symroof.report.pictures.sheet import finished, framed, lacking, sheet
 from symroof.report.pictures.words import counted, lines, met, name_regions, regions, requests, ridge_words, seconds, target_word
-from symroof.results import DOES_NOT_FIT, Answers, Result
-from symroof.study import Study
-from symroof.verdict import case_title
 
 HEADLINE = "Inter-token latency against the context"
 RIDGE, TARGET, DOUBLE = "decode_compute_time = decode_memory_time", "itl = itl_target", "itl = 2*itl(context = 1)"

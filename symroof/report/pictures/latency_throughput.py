@@ -6,6 +6,9 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from symroof.analysis.study import Study
+from symroof.analysis.verdict import case_title
+from symroof.cases.case_results import Answers
 from symroof.drawing.colours import BLACK, DASHED, GREY, SERIES, SKY, VERMILION, WHITE, Dash
 from symroof.drawing.frame import Frame
 from symroof.drawing.scales import decimal
@@ -14,9 +17,6 @@ from symroof.report.pictures.curves import BEYOND, Limit, curve, held, limit, po
 from symroof.report.pictures.picture import Picture
 from symroof.report.pictures.sheet import finished, framed, lacking, sheet
 from symroof.report.pictures.words import counted, requests, seconds, target_word
-from symroof.results import Answers
-from symroof.study import Study
-from symroof.verdict import case_title
 
 HEADLINE = "Inter-token latency against throughput as the batch grows"
 RIDGE, TARGET = "decode_compute_time = decode_memory_time", "itl = itl_target"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from symroof.analysis.study import Study
+from symroof.analysis.verdict import case_title
+from symroof.cases.case_results import Answers
 from symroof.drawing.canvas import Canvas
 from symroof.drawing.colours import BLACK, BLUE, GREEN, GREY, ORANGE, VERMILION, tint
 from symroof.drawing.frame import TICK_SIZE
@@ -11,9 +14,6 @@ from symroof.report.pictures.cases import compared, labels
 from symroof.report.pictures.picture import Picture
 from symroof.report.pictures.sheet import RIGHT, WIDTH, lacking, noted, sheet
 from symroof.report.view_case import memory_parts
-from symroof.results import Answers
-from symroof.study import Study
-from symroof.verdict import case_title
 
 HEADLINE = "Memory against what may be used"
 COLOURS = {"weights": BLUE, "cache": tint(ORANGE, 0.9), "state": GREEN, "reserve": tint(GREY, 0.5)}

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
 
+from symroof.analysis.study import Study
+from symroof.analysis.verdict import case_title
+from symroof.cases.case_results import Answers
 from symroof.drawing.colours import BLACK, DASHED, GREY, PALE, SERIES, VERMILION, WHITE
 from symroof.drawing.frame import Frame
 from symroof.drawing.scales import decimal
@@ -16,10 +19,7 @@ from symroof.report.pictures.curves import Limit, held, limit, moved, power_of_t
 from symroof.report.pictures.picture import Picture
 from symroof.report.pictures.sheet import finished, framed, lacking, sheet
 from symroof.report.pictures.words import counted, in_unit, requests, seconds, target_word
-from symroof.results import Answers
-from symroof.selecting.front import front
-from symroof.study import Study
-from symroof.verdict import case_title
+from symroof.select.pareto_front import front
 
 TARGET = "itl = itl_target"
 MOST, LARGEST = 64, 2.0**14

@@ -6,12 +6,12 @@ import contextlib
 import importlib
 from typing import TYPE_CHECKING
 
-from symroof.specs.errors import InputError, Problem, nearest
+from symroof.errors import InputError, Problem, nearest
 
 if TYPE_CHECKING:
+    from symroof.analysis.study import Study
+    from symroof.cases.case_results import Answers
     from symroof.report.pictures.picture import Picture
-    from symroof.results import Answers
-    from symroof.study import Study
 
 KINDS = {
     "roofline": "both phases and their operators under the roof of one device",

@@ -6,6 +6,9 @@ import math
 from fractions import Fraction
 from itertools import pairwise
 
+from symroof.analysis.study import Study
+from symroof.analysis.verdict import case_title
+from symroof.cases.case_results import Answers, plural
 from symroof.drawing.colours import BLACK, BLUE, DASHED, DOTTED, GREEN, GREY, OCHRE, ORANGE, SKY, VERMILION, tint
 from symroof.drawing.frame import Frame
 from symroof.drawing.places import Area
@@ -14,9 +17,6 @@ from symroof.report.pictures.picture import Picture
 from symroof.report.pictures.sheet import finished, framed, lacking, sheet
 from symroof.report.pictures.words import counted, requests, target_word
 from symroof.report.regime_map import Line, Regimes, regimes
-from symroof.results import Answers, plural
-from symroof.study import Study
-from symroof.verdict import case_title
 
 HEADLINE = "What limits a decode step, over batch and context"
 EDGE = 0.75

@@ -8,6 +8,9 @@ from fractions import Fraction
 from itertools import groupby
 from typing import Any
 
+from symroof.analysis.study import Study
+from symroof.analysis.verdict import case_title
+from symroof.cases.case_results import Answers
 from symroof.drawing.colours import BLACK, BLUE, DOTTED, GREEN, GREY, OCHRE, ORANGE, SKY, VERMILION, WHITE
 from symroof.drawing.frame import Frame
 from symroof.drawing.scales import decimal
@@ -16,11 +19,8 @@ from symroof.report.pictures.picture import Picture
 from symroof.report.pictures.sheet import finished, framed, lacking, sheet
 from symroof.report.pictures.words import counted, in_unit
 from symroof.report.view_operators import phase
-from symroof.results import Answers
-from symroof.study import Study
 from symroof.theory.steps import STEPS
 from symroof.units import format_quantity
-from symroof.verdict import case_title
 
 HEADLINE = "Roofline of one device"
 LOOKS = {"prefill": (BLUE, "up"), "decode": (VERMILION, "circle")}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from symroof.cases.case_results import Answers
 from symroof.drawing.canvas import LEADING, Canvas
 from symroof.drawing.colours import BLACK, GREY, VERMILION
 from symroof.drawing.frame import Frame
 from symroof.drawing.letters import wrapped
 from symroof.drawing.scales import Scale
+from symroof.errors import InputError, Problem
 from symroof.report.pictures.picture import Picture
-from symroof.results import Answers
-from symroof.specs.errors import InputError, Problem
 
 WIDTH, HEIGHT = 520.0, 330.0
 LEFT, RIGHT, BOTTOM, TOP = 60.0, 24.0, 36.0, 54.0

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from symroof.analysis.sensitivity import FIXED, NOTICEABLE, Span, over_ranges
+from symroof.analysis.study import Study
+from symroof.analysis.verdict import case_title
+from symroof.cases.case_results import Answers
 from symroof.drawing.canvas import Canvas
 from symroof.drawing.colours import BLACK, BLUE, GREY, VERMILION, tint
 from symroof.drawing.letters import shortened
 from symroof.drawing.scales import Scale
 from symroof.report.pictures.picture import Picture
 from symroof.report.pictures.sheet import RIGHT, WIDTH, lacking, noted, sheet
-from symroof.results import Answers
-from symroof.sensitivity import FIXED, NOTICEABLE, Span, over_ranges
-from symroof.study import Study
 from symroof.theory.symbols import base_name
-from symroof.verdict import case_title
 
 HEADLINE = "What the latencies and the cost answer to"
 METRICS = {"ttft": "time to first token", "itl": "inter-token latency", "cost_per_mtok": "cost of a token"}

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from symroof.analysis.study import Study
+from symroof.analysis.verdict import case_title
+from symroof.cases.case_results import Answers
 from symroof.drawing.colours import BLUE, DASH_DOT, DOTTED, GREY, OCHRE, ORANGE, SKY, VERMILION
 from symroof.drawing.frame import Frame
 from symroof.drawing.scales import decimal, powers_of_two
@@ -12,9 +15,6 @@ from symroof.report.pictures.curves import Limit, Line, band, curve, edges, held
 from symroof.report.pictures.picture import Picture
 from symroof.report.pictures.sheet import finished, framed, lacking, sheet
 from symroof.report.pictures.words import counted, lines, met, name_regions, regions, ridge_words, seconds, target_word
-from symroof.results import Answers
-from symroof.study import Study
-from symroof.verdict import case_title
 
 HEADLINE = "Time to first token against the prompt"
 RIDGE, TARGET = "prefill_compute_time = prefill_memory_time", "ttft = ttft_target"

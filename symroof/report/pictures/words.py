@@ -7,12 +7,12 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
+from symroof.analysis.solve import parse_equation
+from symroof.cases.case_results import Answers, plural
 from symroof.drawing.colours import BLUE, OCHRE
 from symroof.drawing.frame import Frame
 from symroof.drawing.scales import Scale
 from symroof.report.pictures.curves import Limit
-from symroof.results import Answers, plural
-from symroof.solving import parse_equation
 from symroof.units import format_quantity
 
 

@@ -1,0 +1,208 @@
+"""What a quantity comes to when one input vanishes or grows, and what is left of it at first order: its formula in small.
+
+Declared here is which ends of which inputs mean something to people; the mathematics is :mod:`symroof.solver.limits`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+from symroof.analysis.inline import SPOKEN, explained, shortest, written_out
+from symroof.cases.case_results import Answers, Result, bare
+from symroof.formula.evaluate import NotGiven, NoValue
+from symroof.formula.latex import latex
+from symroof.formula.rewrite import substitute
+from symroof.formula.text import text
+from symroof.formula.tree import ZERO, Compare, Div, Largest, Name, Total, Tree, mentions, names, walk
+from symroof.solver.closed_forms import known_sign
+from symroof.solver.limits import End, Leading, leading_terms
+from symroof.solver.rational import NotRational
+from symroof.solver.roots import sign
+from symroof.theory.switches import DETAIL
+from symroof.theory.symbols import INPUTS, Symbol, base_name
+
+TOLD: tuple[tuple[str, End, str], ...] = (
+    ("act_bytes_per_element", 0, "as activations vanish"),
+    ("kv_bytes_per_element", 0, "as the cache's bytes vanish"),
+    ("context", 0, "as the context vanishes"),
+    ("context", "infinity", "as the context grows"),
+    ("prompt", "infinity", "as the prompt grows"),
+    ("output", "infinity", "as the response grows"),
+    ("batch", "infinity", "as the batch grows"),
+    ("gemm_m", "infinity", "as rows grow"),
+    ("intensity", "infinity", "as the intensity grows"),
+    ("peak_flops", "infinity", "as compute grows"),
+    ("mem_bandwidth", "infinity", "as memory bandwidth grows"),
+    ("link_bandwidth", "infinity", "as link bandwidth grows"),
+    ("tp", "infinity", "as devices are added"),
+)
+"""Which limits are told, in which words: those that people reason with."""
+
+MOST_ARMS = 4
+"""More arms than a reader wants to tell apart."""
+
+LONGEST = 240
+"""Characters of a formula that can still be read at a glance."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What a quantity comes to at one end of one input.
+
+    Attributes:
+        symbol, to: the input, and the end it goes to.
+        words: how people say it.
+        leading: the term that is left, and the conditions under which it is.
+        tree: the limit; where it grows without bound, the term it grows like.
+        result: the limit's value with unit and flags; None where it grows, or an input is missing.
+    """
+
+    symbol: Symbol
+    to: End
+    words: str
+    leading: Leading
+    tree: Tree
+    result: Result | None
+
+    @property
+    def grows(self) -> bool:
+        """Whether it grows without bound."""
+        return self.leading.limit(self.to) is None
+
+    @property
+    def readable(self) -> bool:
+        """Whether it can be read at a glance, with its conditions."""
+        return len(text(self.tree)) + sum(len(text(condition)) for condition in self.leading.conditions) <= LONGEST
+
+    @property
+    def says(self) -> str:
+        """The sentence before the formula."""
+        held = "".join(f", while {text(condition)}" for condition in self.leading.conditions)
+        if self.grows:
+            return f"{self.words}{held}, without bound, like"
+        falls = f", falling like {text(self.leading.term(self.symbol.name))}" if self.tree == ZERO and self.leading.power else ""
+        return f"{self.words}{held}{falls}"
+
+    def as_json(self, spell: Any) -> dict[str, Any]:
+        value = bare(self.result.value) if self.result else None
+        return {"symbol": self.symbol.name, "to": self.to, "text": text(self.tree), "latex": latex(self.tree, spell), "says": self.says, "value": value}
+
+
+@dataclass(frozen=True)
+class FirstOrder:
+    """A quantity counted with the weights alone, written out."""
+
+    tree: Tree
+    result: Result | None
+
+    def as_json(self, spell: Any) -> dict[str, Any]:
+        return {"text": text(self.tree), "latex": latex(self.tree, spell), "value": bare(self.result.value) if self.result else None}
+
+
+def limit_forms(name: str, answers: Answers) -> tuple[Limit, ...]:
+    """Every limit of :data:`TOLD` that a quantity has here and that says something.
+
+    >>> from symroof.analysis.study import Study
+    >>> for limit in limit_forms("gemm_intensity", Study().first):
+    ...     print(limit.says, text(limit.tree))
+    as activations vanish 2*gemm_m/weight_bytes_per_param
+    as rows grow 2*gemm_k*gemm_n/((gemm_k + gemm_n)*act_bytes_per_element)
+    """
+    if isinstance(answers.case.stands_for(name), (Compare, Largest)):
+        return ()
+    told = (row for row in TOLD if not stands_behind_context(row[0], name, answers))
+    return tuple(limit for x, to, words in told for limit in _limits(name, x, to, words, answers))
+
+
+def stands_behind_context(x: str, name: str, answers: Answers) -> bool:
+    """Whether an input is the prompt and moves a quantity through the context alone: then the context is what is told."""
+    if x != "prompt":
+        return False
+    at_context = explained(name, "context", answers)
+    return mentions(at_context, "context") and substitute(explained(name, x, answers), {x: Name("context")}) == at_context
+
+
+def _limits(name: str, x: str, to: End, words: str, answers: Answers) -> list[Limit]:
+    """The limits at one end, an arm each; none where it does not move, nothing is left out, or no closed form exists."""
+    tree = explained(name, x, answers)
+    if name == x or not mentions(tree, x):
+        return []
+    try:
+        found = list(islice(leading_terms(tree, x, to, lambda part: _sign(part, answers)), MOST_ARMS + 1))
+    except NotRational:
+        return []
+    if len(found) > MOST_ARMS or all(term.whole and term.power for term in found):
+        return []
+    forms = {shortest(term.limit(to) or term.term(x), answers): term for term in found}
+    if len(forms) == 1:  # every arm says the same, so that no condition matters
+        forms = {form: replace(term, conditions=()) for form, term in forms.items()}
+    symbol = answers.case.theory.symbol(x)
+    if any(over_nothing(form) for form in forms):
+        return []
+    limits = [Limit(symbol, to, words, term, form, _value(name, form, term, to, answers)) for form, term in forms.items()]
+    if not all(limit.readable for limit in limits):  # one arm of two would be half the truth
+        return []
+    return [limit for limit in limits if not _already_there(limit, answers.get(name)) and not _beside(limit, name, answers)]
+
+
+def _already_there(limit: Limit, now: Result | None) -> bool:
+    """Whether the limit is the value that the quantity has anyway: another arm binds, and going there changes nothing."""
+    return now is not None and limit.result is not None and limit.result.value == now.value and not now.ranged
+
+
+def over_nothing(tree: Tree) -> bool:
+    """Whether a formula divides by what is nothing here, such as a launch that takes no time."""
+    return any(isinstance(node, Div) and node.under == ZERO for node in walk(tree))
+
+
+def _beside(limit: Limit, name: str, answers: Answers) -> bool:
+    """Whether the limit needs an input that the quantity has its value without: links of a draft that nobody speaks of take no time."""
+    try:
+        return answers.get(name) is not None and answers.case.evaluate(limit.tree) is None
+    except NotGiven:
+        return True
+    except NoValue:
+        return False
+
+
+def _sign(part: Tree, answers: Answers) -> int | None:
+    """The sign of a coefficient by its numbers, where every case of the ranges agrees; else as far as its shape tells."""
+    try:
+        found = {sign(case.evaluate(part)) for case in (answers.case, *answers.corners)}
+    except NoValue:
+        return known_sign(part)
+    return found.pop() if len(found) == 1 else None
+
+
+def _value(name: str, form: Tree, term: Leading, to: End, answers: Answers) -> Result | None:
+    """The limit's value where the quantity has one; a term that grows has none, and neither has what holds on a condition."""
+    if term.limit(to) is None or term.conditions or answers.get(name) is None:
+        return None
+    try:
+        return answers.formula(form, answers.case.theory.symbol(name), timed=answers.case.theory.timed(name))
+    except NoValue:
+        return None
+
+
+def first_order(name: str, answers: Answers) -> FirstOrder | None:
+    """The quantity with the weights alone, where that is something else, and short.
+
+    >>> from symroof.analysis.study import Study
+    >>> text(first_order("decode_intensity", Study().first).tree)
+    '2*batch/weight_bytes_per_param'
+    """
+    weights = answers.assumed(**DETAIL["weights"])
+    tree = written_out(Name(name), weights)
+    left = [inner for inner in names(tree) if base_name(inner) not in INPUTS and inner not in SPOKEN and inner not in answers.case.given]
+    if (
+        left
+        or any(isinstance(node, Total) for node in walk(tree))
+        or over_nothing(tree)
+        or tree in (ZERO, written_out(Name(name), answers))
+        or isinstance(tree, (Compare, Largest))
+        or len(text(tree)) > LONGEST
+    ):
+        return None
+    return FirstOrder(tree, weights.get(name) if answers.get(name) else None)

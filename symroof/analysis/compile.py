@@ -1,0 +1,228 @@
+"""Quantities of a case as one NumPy function: what a sweep calls a million times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symroof.analysis.study import Study, known
+from symroof.arrays.graph import Graph, frozen
+from symroof.arrays.lower import Builder
+from symroof.arrays.program import NO_LABEL, Output, Program
+from symroof.cases.case_results import Answers
+from symroof.errors import InputError, Problem
+from symroof.formula.evaluate import NoValue
+from symroof.theory.symbols import Symbol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, repr=False)
+class Compiled:
+    """A function of arrays that broadcast against each other, as NumPy's own do; :func:`compile` makes it. It can be pickled, and holds no case.
+
+    Numbers come in base units. Where a quantity has no value (a queue without a steady state, a division by zero) it is
+    NaN; a label is then empty. Outputs of cases that do not fit in memory are numbers all the same: compile ``fits`` beside.
+
+    Attributes:
+        symbols: what is computed, in the order of the results.
+        inputs: the names of the arguments, in their order.
+
+    >>> step = compile(["itl", "decode_bound"], ["batch"], model="llama-3-8b", hardware="h100-sxm", prompt=1024)
+    >>> step
+    <itl, decode_bound of batch>
+    >>> step.inputs, step.outputs, dict(step.units)
+    (('batch',), ('itl', 'decode_bound'), {'itl': 's', 'decode_bound': ''})
+    """
+
+    symbols: tuple[Symbol, ...]
+    inputs: tuple[str, ...]
+    program: Program
+    single: bool = False
+
+    def __repr__(self) -> str:
+        return f"<{', '.join(self.outputs)} of {', '.join(self.inputs)}>"
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The names of the quantities, in the order of the results."""
+        return tuple(output.name for output in self.program.outputs)
+
+    @property
+    def units(self) -> Mapping[str, str]:
+        """The base unit of every output; empty for plain numbers, truths and labels."""
+        return MappingProxyType({symbol.name: symbol.unit for symbol in self.symbols})
+
+    @property
+    def labels(self) -> Mapping[str, tuple[str, ...]]:
+        """The texts that the codes of an output stand for, for each output that is a label.
+
+        >>> compile("decode_bound", ["batch"], model="llama-3-8b", hardware="h100-sxm", prompt=1024).labels["decode_bound"]
+        ('compute', 'memory', 'link', 'overhead')
+        """
+        return MappingProxyType({output.name: output.labels for output in self.program.outputs if output.labels})
+
+    @cached_property
+    def depends(self) -> Mapping[str, frozenset[str]]:
+        """The inputs that each output depends on.
+
+        >>> both = compile(["itl", "prefill_time"], ["batch", "prompt"], model="llama-3-8b", hardware="h100-sxm")
+        >>> {name: sorted(inputs) for name, inputs in both.depends.items()}
+        {'itl': ['batch', 'prompt'], 'prefill_time': ['prompt']}
+        """
+        graph = self.program.graph
+        return {output.name: output.moves_with(graph) for output in self.program.outputs}  # a proxy is not pickled
+
+    def __call__(self, *arrays: Any, out: Any = None) -> Any:
+        """The outputs at these inputs: one array where the quantity was a single name, else a tuple.
+
+        Args:
+            arrays: one for each input, in base units, of shapes that broadcast; each result has their common shape.
+            out: arrays for the results, as NumPy's functions take them: of the common shape, ``float`` for numbers and ``bool`` for
+                truths; for labels use :meth:`codes`.
+
+        Raises:
+            ValueError: another number of arrays than of inputs, shapes that do not broadcast, ``out`` of another shape.
+
+        >>> grid = compile("kv_cache_bytes", ["batch", "prompt"], model="llama-3-8b")
+        >>> grid(np.array([[1], [8]]), np.array([1024, 2048, 4096])).shape
+        (2, 3)
+        """
+        if out is not None and self.labels:
+            raise ValueError("labels are texts: codes(..., out=...) writes their places")
+        given = (out,) if self.single and out is not None and not isinstance(out, tuple) else out
+        found = tuple(self._spelled(output, codes) for output, codes in zip(self.program.outputs, self.codes(*arrays, out=given), strict=True))
+        plain = tuple(x if isinstance(x, str) or x.ndim else x[()] for x in found)
+        return plain[0] if self.single else plain
+
+    def codes(self, *arrays: Any, out: Sequence[Any] | None = None) -> tuple[np.ndarray[Any, Any], ...]:
+        """The same as a tuple, with labels as indices into :attr:`labels` (``int8``), ``-1`` where there is none.
+
+        >>> bound = compile("decode_bound", ["batch"], model="llama-3-8b", hardware="h100-sxm", prompt=1024)
+        >>> bound.codes(np.array([1, 64]))
+        (array([1, 1], dtype=int8),)
+        """
+        if len(arrays) != len(self.inputs):
+            raise ValueError(f"takes {len(self.inputs)} arrays ({', '.join(self.inputs)}), not {len(arrays)}")
+        inputs = [np.asarray(x, dtype=float) for x in arrays]
+        if out is not None:
+            self._check_room(out, np.broadcast_shapes(*(x.shape for x in inputs)))
+        return self.program.run(inputs, out)
+
+    def _check_room(self, out: Sequence[Any], shape: tuple[int, ...]) -> None:
+        if len(out) != len(self.outputs):
+            raise ValueError(f"out has {len(out)} arrays for {len(self.outputs)} outputs")
+        for output, array in zip(self.program.outputs, out, strict=True):
+            if array.shape != shape or array.dtype != output.dtype:
+                raise ValueError(f"out for {output.name} has to be {output.dtype} of shape {shape}, not {array.dtype} of {array.shape}")
+
+    def _spelled(self, output: Output, found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        return np.array([*output.labels, ""])[found] if output.labels else found
+
+
+def compile(quantities: str | Sequence[str], inputs: Sequence[str], study: Study | Answers | None = None, **case: Any) -> Compiled:
+    """Quantities as a NumPy function of some inputs, everything else as the first case of a study (or the keywords) has it.
+
+    Args:
+        quantities: a name, whose results come as one array, or several names, whose results come as a tuple.
+        inputs: the names of the arguments: inputs, or quantities that then replace their definition.
+        study: a study, or one of its cases; without one, the keywords are the case.
+        case: keywords of :class:`Study`.
+
+    What no input moves is folded to a number, exactly. Called with the axes of a grid (shapes that broadcast: ``batch[:, None],
+    prompt[None, :]``), it works along axes what moves along one, and in blocks that fit a core's cache what moves along two.
+    Roundings and comparisons that floats cannot decide are decided by exact arithmetic, so ``fits`` is never wrong.
+
+    >>> import numpy as np
+    >>> itl = compile("itl", ["batch"], model="llama-3-8b", hardware="h100-sxm", prompt=1024)
+    >>> itl
+    <itl of batch>
+    >>> [f"{1e3*t:.2f}" for t in itl(np.array([1, 16, 256]))]
+    ['4.52', '5.15', '15.14']
+    >>> both = compile(["fits", "decode_bound"], ["batch", "prompt"], model="llama-3-8b", hardware="h100-sxm")
+    >>> fits, bound = both(np.array([[1], [512]]), np.array([[1024, 8192]]))
+    >>> fits.tolist(), bound.tolist()
+    ([[True, True], [True, False]], [['memory', 'memory'], ['memory', 'memory']])
+
+    Arrays are taken as they are: whether a batch is whole and a share below one is for the caller to check (:meth:`Study.sweep` does).
+
+    Raises:
+        InputError: no quantity, an unknown quantity or input, an input twice, a quantity that needs what is not given.
+    """
+    answers = study if isinstance(study, Answers) else (study or Study(**case)).first
+    names = (quantities,) if isinstance(quantities, str) else tuple(quantities)
+    if not names:
+        raise InputError(Problem("quantities", "a function works out one at least", hint="such as itl"))
+    return _compiled(tuple(map(known, names)), _moved(inputs), answers, isinstance(quantities, str))
+
+
+def compile_cases(quantities: Sequence[str], inputs: Sequence[str], cases: Iterable[Answers]) -> list[Compiled]:
+    """The same quantities as a function for each of several cases.
+
+    Raises:
+        InputError: as :func:`compile`.
+    """
+    names, moved = tuple(map(known, quantities)), _moved(inputs)
+    return [_compiled(names, moved, answers, False) for answers in cases]
+
+
+def _moved(inputs: Sequence[str]) -> tuple[str, ...]:
+    moved = tuple(map(known, inputs))
+    if not moved:
+        raise InputError(Problem("inputs", "a function needs one at least", hint="such as batch"))
+    for i, name in enumerate(moved):
+        if name in moved[:i]:
+            raise InputError(Problem("inputs", "is given twice", path=name))
+    return moved
+
+
+def _compiled(names: tuple[str, ...], inputs: tuple[str, ...], answers: Answers, single: bool) -> Compiled:
+    builder = Builder(replace(answers.case.freed(inputs), rounded=True), inputs)  # arrays may hold degrees that do not divide the heads
+    outputs = tuple(_output(name, builder) for name in names)
+    symbols = tuple(answers.case.theory.symbol(name) for name in names)
+    return Compiled(symbols, inputs, Program(pruned(builder.graph, outputs), outputs), single)
+
+
+def _output(name: str, builder: Builder) -> Output:
+    """One quantity, as what kind it is.
+
+    Raises:
+        InputError: it has no value whatever the inputs are.
+    """
+    try:
+        match builder.result(name):
+            case bool() as truth:
+                return Output(name, relation="=", constant=truth)
+            case str() as label:
+                return Output(name, labels=(label,), constant=0)
+            case (str() as relation, dict() as difference):
+                return Output(name, (frozen(difference),), relation=relation)
+            case (tuple() as labels, list() as arms):
+                return Output(name, tuple(frozen(arm) for arm in arms), labels=labels)
+            case dict() as polynomial:
+                return Output(name, (frozen(polynomial if builder.graph.light(polynomial) else builder.graph.whole(polynomial)),))
+    except NoValue as error:
+        raise InputError(Problem(name, f"has no value here: {error}")) from None
+    raise TypeError(name)
+
+
+def pruned(graph: Graph, outputs: Iterable[Output]) -> Graph:
+    """The graph with what the outputs speak of, and nothing else."""
+    kept: set[str] = set()
+
+    def keep(forms: Iterable[Any]) -> None:
+        for name in {name for form in forms for monomial, _ in form for name, _ in monomial if name in graph.operations and name not in kept}:
+            kept.add(name)
+            keep(graph.operations[name].args)
+
+    keep(form for output in outputs for form in output.forms)
+    return Graph(graph.inputs, {name: operation for name, operation in graph.operations.items() if name in kept})
+
+
+__all__ = ["NO_LABEL", "Compiled", "compile", "compile_cases"]

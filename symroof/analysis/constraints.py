@@ -1,0 +1,50 @@
+"""What a headline rests on: memory and targets, each as a metric that keeps within its limit, and so as an equation to solve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from symroof.analysis.solution import Solution
+from symroof.analysis.solve import solve
+from symroof.analysis.verdict import metric_of
+from symroof.cases.case_results import TARGETS, Answers
+from symroof.errors import InputError
+from symroof.formula.evaluate import NoValue
+from symroof.theory.case import Case
+from symroof.theory.thresholds import MEMORY, THRESHOLDS
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One thing the headline says: a metric keeps within its limit."""
+
+    name: str
+    metric: str
+    limit: str
+
+    @property
+    def equation(self) -> str:
+        return MEMORY if self.name == "memory" else f"{self.metric} = {self.limit}"
+
+    def holds(self, case: Case) -> bool:
+        return bool(case.value(self.metric) <= case.value(self.limit))
+
+    def share(self, case: Case) -> Fraction:
+        """How much of its limit the metric takes up."""
+        return Fraction(case.value(self.metric)) / Fraction(case.value(self.limit))
+
+    def solved(self, unknown: str, answers: Answers) -> Solution | None:
+        """Where it is met with equality; None where an input that is not given keeps it from being known."""
+        named = next((t.name for t in THRESHOLDS.values() if (t.equation, t.unknown) == (self.equation, unknown)), None)
+        try:
+            found = solve(named, answers) if named else solve(self.equation, answers, unknown)  # the review solves the named ones anyhow
+        except (InputError, NoValue):
+            return None
+        return None if found.missing else found
+
+
+def conditions(answers: Answers) -> list[Condition]:
+    """What the headline of a case rests on: memory where it is known, and each target that has a metric."""
+    found = [Condition("memory", "memory_bytes_per_device", "usable_memory_per_device")] if answers.case.known("fits") else []
+    return found + [Condition(name, metric, TARGETS[name]) for name in answers.targets if (metric := metric_of(name, answers.case))]

@@ -1,0 +1,57 @@
+"""A solved equation in other cases: by the same closed form while its conditions hold there, else solved anew."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from symroof.analysis.solution import Solution
+from symroof.analysis.solve import solve
+from symroof.cases.case_results import Answers
+from symroof.errors import InputError
+from symroof.formula.evaluate import NoValue, evaluate
+from symroof.formula.text import text
+from symroof.theory.case import Case
+
+
+def crossings_in(solution: Solution, case: Case) -> tuple[Fraction, ...]:
+    """The crossings of a solved equation in another case of the same theory."""
+    by_form = by_closed_form(solution, case)
+    if by_form is not None:
+        return (by_form,)
+    moved = Answers(solution.answers.binding, moved=case)
+    equation = solution.threshold.name if solution.threshold else f"{text(solution.lhs)} = {text(solution.rhs)}"
+    try:
+        return solve(equation, moved, solution.unknown).values
+    except (InputError, NoValue):
+        return ()
+
+
+def by_closed_form(solution: Solution, case: Case) -> Fraction | None:
+    """The formula of the only crossing, where all it takes to hold still holds."""
+    branch = next((b for b in solution.crossing.branches if b.holds and b.value == solution.value and b.closed_form), None)
+    if branch is None or branch.closed_form is None or len(solution.values) > 1:
+        return None
+    try:
+        value = evaluate(branch.closed_form, case)
+        at_value = {solution.unknown: value}
+        holds = value > 0 and all(c.holds and evaluate(c.tree, case, at_value) for c in branch.conditions)
+    except NoValue:
+        return None
+    return Fraction(value) if holds else None
+
+
+def at_corners(solution: Solution) -> tuple[tuple[Fraction, ...], ...]:
+    """The crossings at each corner of the case's ranges; none where nothing is ranged, or the unknown itself is."""
+    answers = solution.answers
+    if solution.unknown in answers.binding.box():
+        return ()
+    return tuple(crossings_in(solution, case) for case in answers.corners)
+
+
+def spread(solution: Solution) -> tuple[Fraction | None, Fraction | None, bool]:
+    """Least and largest first crossing over the corners of the ranges, and whether each corner has one."""
+    corners = at_corners(solution)
+    values = [found[0] for found in corners if found]
+    if not values:
+        return None, None, True
+    return min(values), max(values), len(values) == len(corners)

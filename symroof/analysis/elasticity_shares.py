@@ -1,0 +1,154 @@
+"""Elasticities as formulas: an elasticity is made of shares, and each share is spoken in the quantities people know.
+
+Opened down to inputs, the elasticity of a step's time in the context would fill a line. Opened only as far as single
+terms, it is ``kv_bytes_per_token*decode_span/decode_bytes``: the cache's share of the bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from itertools import islice
+
+from symroof.analysis.inline import explained, shortest
+from symroof.cases.case_results import Answers
+from symroof.formula import build, quotients
+from symroof.formula.rewrite import rebuild, substitute
+from symroof.formula.text import text
+from symroof.formula.tree import Add, Call, Div, Name, Tree, mentions, walk
+from symroof.solver.arms import settled
+from symroof.solver.elasticity import elasticity
+from symroof.solver.rational import NotRational, quotient, rational
+from symroof.solver.symbolic import arms
+
+WORTH_SHORTENING = 400
+"""Characters beyond which no choice of names makes a formula readable."""
+
+
+@dataclass
+class Shares:
+    """One quantity and one input that moves it.
+
+    What moves as one term, ``c*x**k``, stays a quantity: it stands in the formulas that are worked with as a mark for
+    ``c``, times the power, and becomes its name again in what is told.
+    """
+
+    name: str
+    x: str
+    answers: Answers
+    _marks: dict[str, Tree] = field(default_factory=dict)
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The quantity opened as far as single terms."""
+        return self._opened(self.name)
+
+    @property
+    def moves(self) -> bool:
+        """Whether the input moves the quantity."""
+        return mentions(self.tree, self.x)
+
+    def on_binding_arm(self) -> Tree:
+        """The elasticity on the arms that win by value.
+
+        Raises:
+            NotRational: it has no closed form.
+            NoValue: an arm has no value.
+
+        >>> from symroof.formula.text import text
+        >>> from symroof.analysis.study import Study
+        >>> case = Study(model="llama-3-8b", hardware="h100-sxm", prompt=2048).first
+        >>> text(Shares("decode_intensity", "batch", case).on_binding_arm())
+        'weight_bytes_read/decode_bytes'
+        """
+        return self._told(elasticity(settled(self.tree, self.x, self._number), self.x))
+
+    def by_arm(self, most: int) -> Iterator[tuple[Tree, str]]:
+        """The elasticity on each arm with the arm's name: never of a maximum itself. Nothing where there are more than ``most``.
+
+        Raises:
+            NotRational: it has no closed form.
+
+        >>> from symroof.formula.text import text
+        >>> from symroof.analysis.study import Study
+        >>> for form, arm in Shares("itl", "context", Study().first).by_arm(4):
+        ...     print(arm, text(form))
+        decode_compute_time attention_flops_per_pair*decode_pairs/decode_flops
+        decode_memory_time kv_bytes_per_token*decode_span/decode_bytes
+        """
+        found = [(elasticity(arm, self.x), held) for arm, held in islice(arms(self.tree, self.x), most + 1)]
+        for form, held in found if len(found) <= most else ():
+            winners = dict.fromkeys(self._arm_names.get(condition.left, "") for condition in held)
+            if "" not in winners:  # an arm that has no name cannot be told in a word
+                yield self._told(form), ", ".join(winners)
+
+    def _opened(self, name: str) -> Tree:
+        return explained(name, self.x, self.answers, self._single_term)
+
+    def _single_term(self, name: str) -> Tree | None:
+        """A quantity that moves as one term, as a mark times the power of the input."""
+        try:
+            over, under = rational(explained(name, self.x, self.answers), self.x)
+        except NotRational:
+            return None
+        power = next(iter(over)) - next(iter(under))
+        if len(over) > 1 or len(under) > 1 or not power:
+            return None
+        mark, moved = f"{name}:{self.x}", build.power(Name(self.x), build.number(abs(power)))
+        self._marks[mark] = build.div(Name(name), moved) if power > 0 else build.mul(Name(name), moved)
+        return build.mul(Name(mark), moved) if power > 0 else build.div(Name(mark), moved)
+
+    def _number(self, arm: Tree) -> Fraction:
+        value: Fraction = self.answers.case.evaluate(substitute(arm, self._marks))
+        return value
+
+    def _told(self, tree: Tree) -> Tree:
+        """A formula with marks as people read it."""
+        found = self._summed(_tidied(substitute(tree, self._marks)))
+        return shortest(found, self.answers) if len(text(found)) <= WORTH_SHORTENING else found
+
+    def _summed(self, tree: Tree) -> Tree:
+        """Sums that a quantity is the name of, by that name: its terms may stand among others."""
+        found = rebuild(tree, self._summed)
+        if isinstance(found, Add):
+            for name, terms in self._sums.items():
+                if terms <= set(found.terms):
+                    return self._summed(build.add(Name(name), *(term for term in found.terms if term not in terms)))
+        return found
+
+    @cached_property
+    def _sums(self) -> dict[str, set[Tree]]:
+        """The quantities on the way that are defined as sums, the longest first."""
+        case = self.answers.case
+        formulas = {name: case.stands_for(name) for name in sorted(case.theory.ancestry(self.name)) if name != self.name}
+        sums = {name: set(tree.terms) for name, tree in formulas.items() if isinstance(tree, Add)}
+        return dict(sorted(sums.items(), key=lambda item: -len(item[1])))
+
+    @cached_property
+    def _arm_names(self) -> dict[Tree, str]:
+        """The named arms of maxima on the way, as they stand here when opened."""
+        theory = self.answers.case.theory
+        definitions = (theory.definition(name) for name in sorted(theory.ancestry(self.name)))
+        named = (arm.name for tree in definitions if tree is not None for node in walk(tree) for arm in named_arms(node))
+        return {self._opened(name): name for name in named}
+
+
+def named_arms(node: Tree) -> tuple[Name, ...]:
+    """The arms of a maximum that all have names: the compute and the memory time of a step.
+
+    >>> from symroof.formula.parse import parse
+    >>> named_arms(parse("max(compute_time, memory_time)")), named_arms(parse("max(context, prompt + output)"))
+    ((Name(name='compute_time'), Name(name='memory_time')), ())
+    """
+    if not isinstance(node, Call) or node.function != "max":
+        return ()
+    found = tuple(arm for arm in node.args if isinstance(arm, Name))
+    return found if len(found) == len(node.args) else ()
+
+
+def _tidied(tree: Tree) -> Tree:
+    """Powers of the input that the marks brought cancelled."""
+    found = quotients.fraction(rebuild(tree, _tidied))
+    return quotient(found.over, found.under) if isinstance(found, Div) else found

@@ -1,0 +1,179 @@
+"""The sentence that goes with an answer: the meaning of the number, or why there is none, in numbers of the case."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from symroof.cases.case_results import plural
+from symroof.cases.spec_values import LENGTHS, beyond_context, lengths
+from symroof.formula.evaluate import NoValue
+from symroof.formula.text import text
+from symroof.formula.tree import Name, Num, Tree, names
+from symroof.theory.symbols import INPUTS, SHARES
+from symroof.units import COUNTED, format_quantity
+
+if TYPE_CHECKING:
+    from symroof.analysis.solution import Solution
+
+FAR = Fraction(10**9)
+"""So large a value of the unknown that what grows slower no longer matters."""
+POINTS = (FAR, 2 * FAR, 3 * FAR)
+LENGTH_NAMES = frozenset(name for names in LENGTHS for name in names)
+SETTLED = Fraction(1, 10**4)
+
+
+def reason(solution: Solution) -> str:
+    """A plain sentence."""
+    sentence = _reason(solution) + _beyond_context(solution)
+    if solution.crossing.more:
+        sentence += "; more choices of arms than are listed here, or more crossings, are possible"
+    never = solution.verdict in ("lhs_above", "lhs_below")
+    return f"{sentence}; for a number, {solution.missing} is missing" if solution.missing and not never else sentence
+
+
+def _beyond_context(solution: Solution) -> str:
+    """The remark where the answer is a request longer than the model's context."""
+    if solution.whole is None or solution.unknown not in LENGTH_NAMES:
+        return ""
+    binding = solution.answers.binding
+    sizes = {**lengths(binding.given), solution.unknown: solution.whole}
+    own = next(names for names in LENGTHS if solution.unknown in names)
+    model = binding.model
+    beyond = beyond_context(model, {name: size for name, size in sizes.items() if name in own})
+    return f"; beyond the {model.max_context:,} tokens {model.shown_name} was made for" if model and beyond else ""
+
+
+def _reason(solution: Solution) -> str:
+    verdict, threshold = solution.verdict, solution.threshold
+    if verdict == "identical":
+        return "both sides are the same formula" if solution.moves else "both sides are the same, and neither moves with the unknown"
+    means = f"{threshold.means}; " if threshold else ""
+    if verdict == "conditional":
+        return f"{means}{_conditional(solution)}"
+    if verdict == "crosses" and solution.value is None:
+        return threshold.means if threshold else "the two sides meet, whatever the symbols"
+    if solution.value is None:
+        return _never(solution)
+    if solution.integer and solution.value < 1:
+        return f"{means}the crossing itself lies below one, at {format_quantity(solution.value, '')}"
+    return threshold.means if threshold else _sides(solution)
+
+
+def _conditional(solution: Solution) -> str:
+    if solution.crossing.branches or solution.crossing.more:
+        return "whether there is one depends on the conditions of each branch"
+    return f"the two sides meet at no positive {solution.unknown}, unless they are the same at every one"
+
+
+def _never(solution: Solution) -> str:
+    """The side that stays the larger, the reason the threshold has for it, and the growth of both in numbers."""
+    lhs, rhs = (shown_side(side, solution) for side in (solution.lhs, solution.rhs))
+    side = "above" if solution.verdict == "lhs_above" else "below"
+    why = f": {solution.threshold.never(solution.verdict)}" if solution.threshold else ""
+    growth = _growth(solution)
+    return f"{lhs} stays {side} {rhs} for {_reach(solution)}{why}{f' ({growth})' if growth else ''}"
+
+
+def _reach(solution: Solution) -> str:
+    """The values of the unknown that the answer covers: all, those up to a zero of a denominator, or those a scan searched."""
+    unknown, (_, end), searched = solution.unknown, solution.crossing.domain, solution.crossing.searched
+    if searched is not None:
+        first, last = (with_unit(point, solution.symbol.unit) for point in searched)
+        return f"{unknown} from {first} to {last}, where the search ended"
+    pole = end is not None and unknown not in SHARES and INPUTS.get(unknown, solution.symbol).most is None
+    return f"{unknown} up to {format_quantity(end, '')}, where a denominator is zero," if pole and end else f"every {unknown}"
+
+
+def shown_side(side: Tree, solution: Solution) -> str:
+    """A side as it is written; a number with its unit."""
+    if isinstance(side, Num):
+        unit = _unit(solution)
+        return with_unit(side.value, unit) if unit is not None else text(side)
+    return text(side)
+
+
+def with_unit(value: Fraction, unit: str) -> str:
+    """A value with its unit; counted units take an s."""
+    return f"{int(value):,} {plural(unit, value)}" if unit in COUNTED and value.denominator == 1 else format_quantity(value, unit)
+
+
+def _unit(solution: Solution) -> str | None:
+    """The unit of both sides, where one of them is a name."""
+    for side in (solution.lhs, solution.rhs):
+        if isinstance(side, Name):
+            return solution.answers.case.theory.symbol(side.name).unit
+    return None
+
+
+def _growth(solution: Solution) -> str:
+    """How both sides move far out, or where they end: why they never meet. Over ranges there is no one number to report."""
+    unit, unknown = _unit(solution), solution.unknown
+    if not solution.moves:
+        return f"this does not depend on {unknown} here"
+    if unit is None or solution.answers.binding.box():
+        return ""
+    named = [(shown_side(side, solution), _flag(side, solution)) for side in (solution.lhs, solution.rhs)]
+    if unknown in SHARES:
+        ends = _values(solution, Fraction(1))
+        shown = [f"{format_quantity(value, unit)}{flag}" for value, (_, flag) in zip(ends or (), named, strict=False)]
+        return f"even at {unknown} 1 they are {' and '.join(shown)}" if shown else ""
+    far = [values for point in POINTS if (values := _values(solution, point))]
+    if len(far) < len(POINTS):
+        return ""
+    sides = [(name, flag, values) for (name, flag), values in zip(named, zip(*far, strict=True), strict=True)]
+    if solution.symbol.counted and all(_linear(values) for _, _, values in sides):
+        steps = [f"{format_quantity((values[1] - values[0]) / FAR, unit)}{flag} to {name}" for name, flag, values in sides if values[0] != values[1]]
+        still = [(name, flag, with_unit(values[0], unit)) for name, flag, values in sides if values[0] == values[1]]
+        fixed = [f"{name} is {value}{flag}" for name, flag, value in still if name != value]
+        grown = [f"each {solution.symbol.unit or unknown} adds {' and '.join(steps)}"] if steps else [f"far out neither grows with {unknown}"]
+        return ", ".join([*grown, *fixed])
+    if all(_settles(values) for _, _, values in sides):
+        return ", ".join(f"{name} tends to {format_quantity(values[-1], unit)}{flag}" for name, flag, values in sides if values[0] != values[-1])
+    return ""
+
+
+def _flag(side: Tree, solution: Solution) -> str:
+    """The flag beside a latency or rate of a case that does not fit."""
+    theory = solution.answers.case.theory
+    timed = any(theory.timed(name) for name in names(side))
+    return " (does not fit)" if timed and solution.answers.does_not_fit else ""
+
+
+def _linear(values: tuple[Fraction, ...]) -> bool:
+    return abs((values[2] - values[1]) - (values[1] - values[0])) <= abs(values[2] - values[1]) * SETTLED
+
+
+def _settles(values: tuple[Fraction, ...]) -> bool:
+    return abs(values[2] - values[0]) <= abs(values[0]) * SETTLED
+
+
+def _values(solution: Solution, point: Fraction) -> tuple[Fraction, Fraction] | None:
+    """Both sides at a value of the unknown."""
+    case = solution.answers.case.changed({solution.unknown: point})
+    try:
+        return case.evaluate(solution.lhs), case.evaluate(solution.rhs)
+    except NoValue:
+        return None
+
+
+def _sides(solution: Solution) -> str:
+    """Which side is the larger before and after the crossing, in whole numbers where things are counted."""
+    lhs, rhs = (shown_side(side, solution) for side in (solution.lhs, solution.rhs))
+    value = solution.value
+    if value is None or len(solution.values) > 1:
+        return f"{lhs} and {rhs} meet here"
+    before, after = solution.before(value), solution.side(2 * value)
+    if after == 0 or (before == 0 and after):
+        return f"{lhs} and {rhs} are the same {'from here on' if after == 0 else 'up to here'}"
+    if not before or after != -before:
+        return f"{lhs} and {rhs} meet here"
+    words = ("below", "above") if before < 0 else ("above", "below")
+    if not solution.symbol.counted:
+        return f"{lhs} is {words[0]} {rhs} under this value and {words[1]} it over it"
+    last = next((n for n in (math.floor(value), math.ceil(value) - 1) if solution.side(n) in (before, 0)), None)
+    first = next((n for n in (last + 1, last + 2) if solution.side(n) == after), None) if last is not None else None
+    if last is None or first is None or last < 1:
+        return f"{lhs} and {rhs} meet here"
+    return f"{lhs} stays {words[0]} {rhs} up to {last:,} and is {words[1]} it from {first:,} on"

@@ -1,0 +1,175 @@
+"""What a quantity answers to: its elasticity in every input that can be chosen, as a number and as a formula, on the arm that binds."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from symroof.analysis.asymptotics import MOST_ARMS, stands_behind_context
+from symroof.analysis.elasticity_shares import Shares, named_arms
+from symroof.cases.case_results import Answers, bare
+from symroof.formula.evaluate import NoValue
+from symroof.formula.latex import latex
+from symroof.formula.text import text
+from symroof.formula.tree import ZERO, At, Name, Total, Tree, children
+from symroof.solver.rational import NotRational
+from symroof.theory.case import Case, default_of
+from symroof.theory.symbols import ARCHITECTURE, PARALLEL, Symbol, base_name
+
+LEVERS = (
+    "peak_flops",
+    "mem_bandwidth",
+    "link_bandwidth",
+    "weight_bytes_per_param",
+    "kv_bytes_per_element",
+    "prompt",
+    "batch",
+    "layer_overhead",
+    "step_overhead",
+)
+"""What people can turn: the review's columns, and the inputs of which a formula without numbers tells the elasticity."""
+
+FIXED = frozenset(symbol.name for symbol in (*ARCHITECTURE, *PARALLEL))
+"""Inputs that do not move by one per cent: the model's shape, and the number of devices."""
+
+NOTICEABLE = Fraction(5, 1000)
+
+LONGEST = 160
+"""Characters of a symbolic elasticity that can still be read at a glance."""
+
+Span = tuple[Fraction, Fraction, Fraction]
+"""A value at the middle of the ranges, and the least and the largest at their corners."""
+
+
+@dataclass(frozen=True)
+class Elasticity:
+    """Per cent that a quantity moves when one input moves one per cent.
+
+    Attributes:
+        symbol: the input.
+        span: the exact value, with its extremes over the ranges; None without numbers.
+        form: the formula on the arm that binds; None where it is long or has no closed form.
+        arm: without numbers, the arm it is the formula of, where there is more than one.
+    """
+
+    symbol: Symbol
+    span: Span | None
+    form: Tree | None
+    arm: str = ""
+
+    @property
+    def value(self) -> Fraction | None:
+        """The exact value, at the middle of the ranges."""
+        return self.span[0] if self.span else None
+
+    def as_json(self, spell: Any) -> dict[str, Any]:
+        written = {"text": text(self.form), "latex": latex(self.form, spell)} if self.form is not None else {"text": None, "latex": None}
+        found: dict[str, Any] = {"symbol": self.symbol.name, "value": bare(self.value), **written}
+        if self.span and len(set(self.span)) > 1:
+            found |= {"low": bare(self.span[1]), "high": bare(self.span[2])}
+        return found | ({"arm": self.arm} if self.arm else {})
+
+
+def span_text(middle: Fraction, low: Fraction, high: Fraction) -> str:
+    """An elasticity with its range.
+
+    >>> span_text(Fraction(-1), Fraction(-1), Fraction(-1)), span_text(Fraction(1, 2), Fraction(0), Fraction(3, 4))
+    ('-1.00', '+0.50 (0 to +0.75)')
+    """
+    written = [f"{float(v):+.2f}" if abs(v) >= NOTICEABLE else "0" for v in (middle, low, high)]
+    return written[0] if written[1] == written[2] else f"{written[0]} ({written[1]} to {written[2]})"
+
+
+def over_ranges(answers: Answers, name: str, by: str) -> Span | None:
+    """The elasticity at the middle of the ranges, and its least and largest value at their corners."""
+    values = [v for case in (answers.case, *answers.corners) if (v := _elasticity(case, name, by)) is not None]
+    return (values[0], min(values), max(values)) if values else None
+
+
+def _elasticity(case: Case, name: str, by: str) -> Fraction | None:
+    """None where there is none: a quantity that is nothing, an input that bounds a sum."""
+    try:
+        return case.elasticity(name, by) if case.value(name) else None
+    except NoValue:
+        return None
+
+
+def elasticities(name: str, answers: Answers) -> tuple[Elasticity, ...]:
+    """With numbers, every noticeable elasticity, the largest first; without, the formula for each lever on each arm.
+
+    >>> from symroof.analysis.study import Study
+    >>> for found in elasticities("decode_memory_time", Study(assume={"detail": "kv"}).first):
+    ...     print(found.symbol.name, text(found.form))
+    mem_bandwidth -1
+    weight_bytes_per_param weight_bytes_read/decode_bytes
+    kv_bytes_per_element kv_bytes_per_token*decode_span/decode_bytes
+    batch kv_bytes_per_token*decode_span/decode_bytes
+    context kv_bytes_per_token*decode_span/decode_bytes
+    """
+    result = answers.get(name)
+    if result is None:
+        return tuple(_symbolic(name, answers))
+    if not isinstance(result.value, Fraction):
+        return ()
+    inputs = [x for x in answers.case.used(name) if base_name(x) not in FIXED and x != name]
+    spans = {x: span for x in inputs if (span := over_ranges(answers, name, x)) and max(map(abs, span)) >= NOTICEABLE}
+    order = sorted(spans, key=lambda x: -abs(spans[x][0]))
+    return tuple(Elasticity(answers.case.theory.symbol(x), spans[x], _form(name, x, answers)) for x in order)
+
+
+def _form(name: str, x: str, answers: Answers) -> Tree | None:
+    """The formula of an elasticity on the arm that binds here, where it can be read at a glance."""
+    try:
+        form = Shares(name, x, answers).on_binding_arm()
+    except (NotRational, NoValue):
+        return None
+    return form if len(text(form)) <= LONGEST else None
+
+
+def _symbolic(name: str, answers: Answers) -> Iterator[Elasticity]:
+    """The formula for each lever, an arm each; an arm that it does not move needs no word."""
+    for x in (*LEVERS, "context"):
+        default = default_of(x)
+        idle = default is not None and default.value == 0 and x not in answers.case.given
+        if x == name or idle or stands_behind_context(x, name, answers):
+            continue
+        shares = Shares(name, x, answers)
+        with contextlib.suppress(NotRational):
+            forms = list(shares.by_arm(MOST_ARMS)) if shares.moves else []
+            yield from (Elasticity(answers.case.theory.symbol(x), None, form, arm) for form, arm in forms if form != ZERO and len(text(form)) <= LONGEST)
+
+
+def binding_arms(name: str, answers: Answers) -> tuple[str, ...]:
+    """The named arms that win on the way to a quantity's value, at both ends where a sum holds them.
+
+    >>> from symroof.analysis.study import Study
+    >>> binding_arms("response_time", Study(model="llama-3-8b", hardware="h100-sxm", prompt=2048, output=100).first)
+    ('prefill_compute_time', 'decode_memory_time')
+    """
+    found: dict[str, None] = {}
+
+    def visit(tree: Tree, case: Case) -> None:
+        named = named_arms(tree)
+        if named:
+            winner = max(named, key=case.evaluate)
+            found.setdefault(winner.name)
+        elif isinstance(tree, Total):
+            for end in (tree.first, tree.last):
+                visit(tree.body, case.changed({tree.index: case.evaluate(end)}))
+        elif isinstance(tree, At):
+            visit(Name(tree.name), case.changed({key: case.evaluate(value) for key, value in tree.changes}))
+        elif isinstance(tree, Name):
+            if tree.name not in case.given and case.theory.timed(tree.name):
+                visit(case.stands_for(tree.name), case)
+        else:
+            for child in children(tree):
+                visit(child, case)
+
+    try:
+        visit(Name(name), answers.case)
+    except NoValue:
+        return ()
+    return tuple(found)

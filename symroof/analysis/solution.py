@@ -1,0 +1,227 @@
+"""A solved equation of one case: the crossings, the whole number to act on, whether memory allows it, and its meaning."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from symroof.analysis.inline import opened
+from symroof.cases.case_results import DOES_NOT_FIT, Answers, plural
+from symroof.formula import build
+from symroof.formula.evaluate import NoValue
+from symroof.formula.parse import parse
+from symroof.formula.text import text
+from symroof.formula.tree import At, Compare, Name, Tree
+from symroof.solver.closed_forms import COEFFICIENTS
+from symroof.solver.result import Branch, Condition, Crossing
+from symroof.solver.roots import sign
+from symroof.theory.steps import STEPS
+from symroof.theory.symbols import Symbol
+from symroof.theory.thresholds import Threshold
+from symroof.units import format_quantity
+
+MOST_DEGREES = 1024
+"""How many numbers of devices beyond a crossing are tried."""
+LIMIT, REACH = "limit", "reach"
+CLOSE = Fraction(1, 10**20)
+"""How near a crossing, known to 40 digits, lies to a whole number that it is."""
+CLAIMS_MEMORY = ("batch", "context", "prompt", "output", "prefill_batch")
+"""Unknowns that take memory: for these the answer is tested for whether the case still fits."""
+
+
+def whole(value: Fraction, kind: str) -> int:
+    """A crossing as a whole number: down to the last that keeps a limit, up to the first that reaches."""
+    near = round(value)
+    if abs(value - near) < CLOSE:
+        return near
+    return math.floor(value) if kind == LIMIT else math.ceil(value)
+
+
+@dataclass(repr=False)
+class Solution:
+    """A solved equation of one case.
+
+    >>> from symroof.analysis.study import Study
+    >>> solution = Study(model="llama-3-8b", hardware="h100-sxm", prompt=128).solve("batch_to_ridge")
+    >>> solution
+    <decode_compute_time = decode_memory_time for batch: at least 518 requests>
+    >>> solution.verdict, solution.method, solution.integer, solution.within_memory
+    ('crosses', 'closed_form', {'at_least': 518}, True)
+    >>> solution.reason
+    'from this batch on a decode step is limited by compute'
+
+    Attributes:
+        lhs, rhs: the two sides, as they are named.
+        unknown: the name solved for.
+        kind: ``reach`` or ``limit``: which way a crossing is rounded.
+        answers: the case.
+        threshold: the named threshold, where the equation is one.
+        missing: the input that a number would need, where the answer is symbolic.
+        moves: whether a side depends on the unknown in this case.
+        verdict: ``crosses``, ``lhs_above``, ``lhs_below``, ``identical``; ``conditional`` without numbers.
+        value: the first crossing, exact or to 40 digits; None where the sides never meet.
+        integer: ``{"at_least": n}`` or ``{"at_most": n}`` where the unknown counts things.
+        within_memory: whether the case still fits at that value; None where memory is not known or not concerned.
+        reason: a plain sentence.
+    """
+
+    lhs: Tree
+    rhs: Tree
+    unknown: str
+    kind: str
+    answers: Answers
+    crossing: Crossing
+    threshold: Threshold | None = None
+    missing: str | None = None
+    moves: bool = True
+    explain: Callable[[Solution], str] | None = None
+
+    @property
+    def verdict(self) -> str:
+        """Whether the sides meet, or which side stays the larger."""
+        return self.crossing.verdict
+
+    @property
+    def method(self) -> str:
+        """``closed_form``, or ``numeric`` where values were bracketed."""
+        return self.crossing.method
+
+    @property
+    def values(self) -> tuple[Fraction, ...]:
+        """Every crossing, in rising order, in base units."""
+        return self.crossing.values
+
+    @property
+    def value(self) -> Fraction | None:
+        """The first crossing, in base units."""
+        return self.crossing.value
+
+    @property
+    def symbol(self) -> Symbol:
+        """The unknown with its unit and meaning."""
+        return self.answers.case.theory.symbol(self.unknown)
+
+    @property
+    def branch(self) -> Branch | None:
+        """The branch that gives the value, or the first that would if its conditions held."""
+        branches = self.crossing.branches
+        return next((b for b in branches if b.holds and b.value == self.value), branches[0] if branches else None)
+
+    @property
+    def closed_form(self) -> Tree | None:
+        """The formula of the crossing, or the formula it would have if its conditions held."""
+        return self.branch.closed_form if self.branch else None
+
+    def spelled(self, name: str) -> str:
+        """How formulas of the answer spell a name, the coefficients of a long one included."""
+        return f"{name[0]}_{name[1:]}" if name in COEFFICIENTS.values() else self.answers.case.theory.latex(name)
+
+    def readable(self, condition: Condition) -> Compare:
+        """A condition in the shortest names: in coefficients, or as the times whose formulas stand on its two sides."""
+        tree = condition.spoken or condition.tree
+        return Compare(tree.operator, self._times.get(tree.left, tree.left), self._times.get(tree.right, tree.right))
+
+    @cached_property
+    def _times(self) -> dict[Tree, Tree]:
+        """The times a roofline compares, by their formulas as far as the unknown reaches: at the context, first and last step."""
+        symbolic = self.verdict == "conditional"
+        ends = (parse("prompt + 1"), parse("prompt + response_steps"))
+        times: dict[Tree, Tree] = {}
+        theory = self.answers.case.theory
+        parts = [f".{part}" for step in STEPS for part in theory.parts(step.name)] if theory.assumptions["roofline"] == "per_operator" else []
+        for name in (f"{step.name}_{kind}{part}" for part in ("", *dict.fromkeys(parts)) for step in STEPS for kind in ("compute_time", "memory_time")):
+            if not (theory.depends(name, self.unknown) or theory.depends(name, "context")):
+                continue  # it stands in the answer by its name
+            shapes: tuple[Tree, ...] = (Name(name), *(At(name, (("context", end),)) for end in ends))
+            for tree in shapes:
+                times.setdefault(opened(tree, self.unknown, self.answers, symbolic=symbolic), tree)
+        return times
+
+    @cached_property
+    def integer(self) -> dict[str, int] | None:
+        """The whole-number answer, from exact values at it and at its neighbours."""
+        if not self.symbol.counted or self.value is None:
+            return None
+        return {"at_most" if self.kind == LIMIT else "at_least": self.rounded(self.value)}
+
+    def rounded(self, value: Fraction) -> int:
+        """A crossing as the whole number it allows: the last that keeps a limit, the first that reaches.
+
+        The sides are evaluated at the candidate and its neighbours: a jump just behind a whole number, or a crossing
+        known to 40 digits that lies on one, is not left to rounding.
+        """
+        down, up = whole(value, LIMIT), whole(value, REACH)
+        before = self.before(value)
+        if not before:
+            return whole(value, self.kind)
+        if self.unknown == "tp":
+            return next((n for n in self.degrees(max(up, 1)) if self.side(n) in (-before, 0)), max(up, 1))
+        if self.kind == LIMIT:
+            return next((n for n in (down, down - 1) if n < 1 or self.side(n) in (before, 0)), down)
+        return next((n for n in (up, up + 1) if n >= 1 and self.side(n) in (-before, 0)), max(up, 1))
+
+    def degrees(self, first: int, up: bool = True) -> Iterator[int]:
+        """Numbers of devices that can share out the key and value heads, from one on, upwards or downwards."""
+        tried = range(first, first + MOST_DEGREES) if up else range(first, 0, -1)
+        return (n for n in tried if self.answers.case.permits(n))
+
+    def before(self, value: Fraction) -> int:
+        """Which side is the larger just before a crossing; 0 where that is undecided."""
+        earlier = max((v for v in self.values if v < value), default=self.crossing.domain[0])
+        side = self.side((earlier + value) / 2)
+        if side is None and self.symbol.counted:  # between whole numbers a sum has no value
+            side = self.side(math.ceil(value) - 1)
+        return side or 0
+
+    def side(self, point: Fraction | int) -> int | None:
+        """The sign of left less right at a value of the unknown, by the definitions themselves."""
+        try:
+            return sign(self.answers.case.changed({self.unknown: Fraction(point)}).evaluate(build.sub(self.lhs, self.rhs)))
+        except NoValue:
+            return None
+
+    @cached_property
+    def whole(self) -> Fraction | None:
+        """The value to act on: the whole number where things are counted, else the crossing."""
+        return Fraction(next(iter(self.integer.values()))) if self.integer else self.value
+
+    @cached_property
+    def within_memory(self) -> bool | None:
+        """Whether the case fits in memory with the unknown at its whole-number answer."""
+        if self.whole is None or self.whole < 1 or self.unknown not in CLAIMS_MEMORY:
+            return None
+        try:
+            return bool(self.answers.case.changed({self.unknown: self.whole}).value("fits"))
+        except NoValue:
+            return None
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """``does_not_fit`` where the answer is beyond memory."""
+        return (DOES_NOT_FIT,) if self.within_memory is False else ()
+
+    def shown(self) -> str:
+        """The answer in a few words: the whole number or value with its unit, or "never"."""
+        if self.verdict == "identical":
+            return "everywhere"
+        if self.verdict == "conditional":
+            return "depends on the conditions"
+        if self.verdict == "crosses" and self.value is None:
+            return "always one, by the formula"
+        if self.value is None:
+            return "never"
+        if self.integer:
+            (word, number), unit = next(iter(self.integer.items())), self.symbol.unit
+            return f"{word.replace('_', ' ')} {number:,}" + (f" {plural(unit, Fraction(number))}" if unit else "")
+        return format_quantity(self.value, self.symbol.unit)
+
+    def __repr__(self) -> str:
+        return f"<{text(self.lhs)} = {text(self.rhs)} for {self.unknown}: {self.shown()}>"
+
+    @cached_property
+    def reason(self) -> str:
+        """A plain sentence: the meaning of the number, or why there is none."""
+        return self.explain(self) if self.explain else ""

@@ -1,0 +1,158 @@
+"""A solution for people and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from symroof.analysis.explain_solution import with_unit
+from symroof.analysis.inline import opened
+from symroof.analysis.solution import Solution
+from symroof.analysis.verdict import case_title, case_warnings
+from symroof.cases.case_results import bare
+from symroof.formula.evaluate import NoValue
+from symroof.formula.latex import latex
+from symroof.formula.rewrite import substitute
+from symroof.formula.text import text
+from symroof.formula.tree import ZERO, Compare, Num, Tree, mentions, names
+from symroof.solver.closed_forms import plainly_positive
+from symroof.solver.result import Branch, Condition
+from symroof.solver.symbolic import bound
+from symroof.theory.symbols import GROUPS, base_name
+
+FIXED = frozenset(symbol.name for group in ("architecture", "precision") for symbol in GROUPS[group])
+"""Inputs that come with the model: a condition on these alone is a fact of it."""
+HOLDS = {True: "holds", False: "does not hold", None: "is not known to hold"}
+
+
+def solution_json(solution: Solution) -> dict[str, Any]:
+    """The form of the contract, ``symroof/solve/1``."""
+    crossing = solution.crossing
+    return {
+        "schema": "symroof/solve/1",
+        "equation": {"lhs": text(solution.lhs), "rhs": text(solution.rhs)},
+        "unknown": solution.unknown,
+        "verdict": solution.verdict,
+        "method": solution.method,
+        "domain": [bare(end) for end in crossing.domain],
+        "branches": [_branch(branch, solution) for branch in crossing.branches],
+        "values": [bare(value) for value in solution.values],
+        "value": bare(solution.value),
+        "integer": solution.integer,
+        "within_memory": solution.within_memory,
+        "unit": solution.symbol.unit,
+        "reason": solution.reason,
+        "warnings": case_warnings(solution.answers),
+    }
+
+
+def _branch(branch: Branch, solution: Solution) -> dict[str, Any]:
+    form = branch.shown
+    return {
+        "closed_form": _both(form, solution) if form is not None else None,
+        "where": {name: _both(tree, solution) for name, tree in where(branch, solution).items()},
+        "conditions": [_condition(c, solution) for c in branch.conditions],
+        "value": bare(branch.value),
+        "holds": branch.holds,
+    }
+
+
+LONGEST_BOUND = 240
+"""Characters beyond which a condition solved for a symbol is no easier to read than the condition itself."""
+NATURAL = ("context", "prompt", "batch", "output", "tp")
+"""The symbols a condition is solved for: the first that it is linear in, down to the definitions of its names."""
+
+
+def bound_of(condition: Condition, solution: Solution) -> tuple[Compare, Compare | None] | None:
+    """A condition of a closed form, solved for the next natural symbol: a ridge batch exists below some context."""
+    tree = condition.tree
+    if not isinstance(tree, Compare) or mentions(tree, solution.unknown):
+        return None
+    for symbol in NATURAL:
+        whole = opened(tree, symbol, solution.answers, symbolic=solution.verdict == "conditional")
+        if symbol != solution.unknown and isinstance(whole, Compare) and mentions(whole, symbol):
+            solved = bound(whole, symbol)
+            if solved:
+                return solved
+    return None
+
+
+def _condition(condition: Condition, solution: Solution) -> dict[str, Any]:
+    solved = bound_of(condition, solution)
+    entry: dict[str, Any] = {**_both(solution.readable(condition), solution), "holds": condition.holds}
+    if solved:
+        limit, side = solved
+        entry["bound"] = {**_both(limit, solution), "value": _value(limit.right, solution), **({"while": _both(side, solution)} if side else {})}
+    return entry
+
+
+def _value(tree: Tree, solution: Solution) -> Any:
+    """The number of a bound, where its inputs have numbers."""
+    try:
+        return bare(solution.answers.case.evaluate(tree))
+    except NoValue:
+        return None
+
+
+def where(branch: Branch, solution: Solution) -> dict[str, Tree]:
+    """The definitions of the names in a closed form: its coefficients, and the derived quantities in it."""
+    case, definitions = solution.answers.case, dict(branch.named)
+    for tree in (branch.shown, *definitions.values()):
+        for name in names(tree) if tree is not None else ():
+            if name not in definitions and name != solution.unknown and case.theory.definition(name) is not None:
+                definitions[name] = case.explains(name)
+    return definitions
+
+
+def _both(tree: Tree, solution: Solution) -> dict[str, str]:
+    return {"text": text(tree), "latex": latex(tree, solution.spelled)}
+
+
+def _conditions_text(branch: Branch, solution: Solution) -> Iterator[str]:
+    """The conditions that can fail; one that holds by the shape of the model alone gets no line."""
+    for condition in branch.conditions:
+        if condition.holds and _is_fact(condition.tree, solution):
+            continue
+        entry = _condition(condition, solution)
+        state = f": {HOLDS[condition.holds]}" if solution.verdict != "conditional" else ""
+        yield f"    {'' if state else 'if '}{entry['text']}{state}"
+        if "bound" in entry:
+            side = f" (while {entry['bound']['while']['text']})" if "while" in entry["bound"] else ""
+            value = entry["bound"]["value"]
+            if len(entry["bound"]["text"]) <= LONGEST_BOUND and (value is None or value >= 1):
+                yield f"      that is {entry['bound']['text']}{f' = {value:,.6g}' if value is not None else ''}{side}"
+
+
+def _is_fact(tree: Compare, solution: Solution) -> bool:
+    """Whether a condition holds by the shape of the model alone, whatever the device and the load."""
+    case = solution.answers.case
+    of_model = {name: Num(case.value(name)) for name in names(tree) if base_name(name) in FIXED and name != solution.unknown}
+    left, right = substitute(tree.left, dict(of_model)), substitute(tree.right, dict(of_model))
+    return right == ZERO and plainly_positive(left) and tree.operator == ">"
+
+
+def _asked(solution: Solution) -> str:
+    return f"{text(solution.lhs)} = {text(solution.rhs)}, solved for {solution.unknown}"
+
+
+def solution_text(solution: Solution) -> str:
+    """Equation, answer, meaning, closed form, conditions."""
+    lines = [_asked(solution), f"  {case_title(solution.answers)}", ""]
+    lines += [f"{solution.unknown}: {solution.shown()}", f"  {solution.reason}"]
+    if len(solution.values) > 1:
+        shown = ", ".join(with_unit(value, solution.symbol.unit) for value in solution.values)
+        lines.append(f"  all crossings: {shown}{' and so on' if solution.crossing.more else ''}")
+    if solution.within_memory is not None:
+        lines.append(f"  {'fits in memory there' if solution.within_memory else 'does not fit in memory there'}")
+    if solution.method == "numeric":
+        lines.append("  solved numerically: no closed form of readable size exists")
+    defined: dict[str, Tree] = {}
+    for branch in solution.crossing.branches:
+        if branch.shown is not None and (branch.holds or solution.value is None):
+            lines += ["", f"  {solution.unknown} = {text(branch.shown)}", *_conditions_text(branch, solution)]
+            fresh = {name: tree for name, tree in where(branch, solution).items() if defined.get(name) != tree}
+            lines += [f"    where {name} = {text(tree)}" for name, tree in fresh.items()]
+            defined |= fresh
+    answers = solution.answers
+    warnings = [f"! {warning}" for warning in (case_warnings(answers) if answers.fits is not None else answers.binding.warnings)]
+    return "\n".join([*lines, *([""] if warnings else []), *warnings])

@@ -1,0 +1,270 @@
+"""Thresholds and equations of a case: definitions that depend on the unknown are inlined, then solved."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+from symroof.analysis.explain_solution import reason
+from symroof.analysis.inline import opened
+from symroof.analysis.solution import REACH, Solution
+from symroof.cases.case_results import Answers
+from symroof.errors import InputError, Problem, nearest, split_hint
+from symroof.formula import build, dimension, quotients
+from symroof.formula.evaluate import NoValue, evaluate
+from symroof.formula.parse import FormulaError, parse
+from symroof.formula.rewrite import rebuild
+from symroof.formula.tree import At, Compare, Largest, Name, Tree, mentions, names, walk
+from symroof.solver.crossing import crossing
+from symroof.solver.rational import NotRational
+from symroof.solver.result import CLOSED, Crossing
+from symroof.solver.scan import scan
+from symroof.solver.symbolic import symbolic
+from symroof.theory.case import Missing
+from symroof.theory.quantities import QUANTITIES
+from symroof.theory.spellings import printed_name, read_formula, resolved
+from symroof.theory.switches import assume
+from symroof.theory.symbols import INPUTS, base_name
+from symroof.theory.theory import Theory, theory
+from symroof.theory.thresholds import THRESHOLDS, Threshold, of_part
+
+RANGE = 300
+SMALLEST, LARGEST = Fraction(1, 10**RANGE), Fraction(10**RANGE)
+SHOWN = 80
+"""Characters of an equation that an error repeats."""
+
+
+def solve(equation: str, answers: Answers, for_: str | None = None) -> Solution:
+    """Solve a named threshold, or ``lhs = rhs`` for an input or a quantity; an equation is solved once for a case.
+
+    Raises:
+        InputError: an unknown name, mismatched dimensions, an unknown that does not occur, a missing input.
+    """
+    if (equation, for_) not in answers.solved:
+        answers.solved[equation, for_] = _solve(equation, answers, for_)
+    solution: Solution = answers.solved[equation, for_]
+    return solution
+
+
+def _solve(equation: str, answers: Answers, for_: str | None) -> Solution:
+    named = _named(equation.strip(), answers.case.theory)
+    relation = parse_equation(named.equation if named else equation)
+    asked = for_ or (named.unknown if named else None)
+    answers = answers.freed({printed_name(asked or ""), *_all_names(relation)})
+    if named:
+        relation = _heeded(relation, answers.case.theory)
+    _check(relation, asked and printed_name(asked), answers, equation)
+    unknown = _unknown(equation, asked, answers.case.theory)
+    kind = named.kind if named else REACH
+    if named and unknown != named.unknown:  # the words of a threshold are about its own unknown
+        named = None
+    if not named:
+        _check_occurs(relation, unknown, answers, equation)
+    try:
+        crossings, moves = _with_numbers(relation, unknown, answers)
+        if any(not SMALLEST < abs(value) < LARGEST for value in crossings.values):
+            raise InputError(Problem(equation[:SHOWN], f"its answer is out of the range of numbers, 1e{-RANGE} to 1e{RANGE}"))
+    except Missing as error:
+        crossings = _without_numbers(relation, unknown, answers, equation, error.name, frozenset(named.needs) if named else frozenset())
+        if numbers := _cancelled(crossings, unknown, answers):
+            return Solution(relation.left, relation.right, unknown, kind, answers, numbers, named, explain=reason)
+        return Solution(relation.left, relation.right, unknown, kind, answers, crossings, named, error.name, explain=reason)
+    except NoValue as error:
+        raise InputError(Problem(equation[:SHOWN], f"has no value for any {unknown}: {error}")) from None
+    return Solution(relation.left, relation.right, unknown, kind, answers, crossings, named, moves=moves, explain=reason)
+
+
+def _with_numbers(relation: Compare, unknown: str, answers: Answers) -> tuple[Crossing, bool]:
+    lhs, rhs = (opened(side, unknown, answers) for side in (relation.left, relation.right))
+    moves = mentions(lhs, unknown) or mentions(rhs, unknown)
+    low, high = (_end(text, answers) for text in _ends(unknown))
+    difference = build.sub(lhs, rhs)
+    crossings = crossing(difference, unknown, lambda tree, at: evaluate(tree, answers.case, at), low or Fraction(0), high)
+    return _existing(crossings, relation, difference, unknown, answers), moves
+
+
+def _existing(crossings: Crossing, relation: Compare, difference: Tree, unknown: str, answers: Answers) -> Crossing:
+    """The crossings at which every quantity of the equation exists: beyond the load that a queue can bear there are none."""
+    if not crossings.values or not list(_demands(relation, answers)):
+        return crossings
+    case, sides = answers.case, build.sub(relation.left, relation.right)
+
+    def gap(_: Tree, at: dict[str, Fraction]) -> Fraction:
+        return Fraction(case.changed(at).evaluate(sides))
+
+    def exists(point: Fraction) -> bool:
+        try:
+            gap(sides, {unknown: point})
+        except NoValue:
+            return False
+        return True
+
+    counted = case.theory.symbol(unknown).counted  # between whole numbers a sum has no value
+    existing = tuple(value for value in crossings.values if exists(value) or (counted and exists(Fraction(math.ceil(value)))))
+    branches = tuple(branch for branch in crossings.branches if branch.value is None or branch.value in existing or not branch.holds)
+    if existing:
+        return replace(crossings, values=existing, branches=branches)
+    return replace(scan(difference, unknown, gap, *crossings.domain), branches=branches)  # which side is larger where both exist
+
+
+def _demands(relation: Compare, answers: Answers) -> Iterator[Compare]:
+    """The conditions under which the quantities of an equation have values, each once."""
+    known = answers.case.theory
+    for inner in sorted({inner for name in names(relation) for inner in known.ancestry(name)} - set(answers.case.given)):
+        for condition, _ in QUANTITIES[inner].exists if inner in QUANTITIES else ():
+            yield parse(condition)  # type: ignore[misc]
+
+
+def _cancelled(crossings: Crossing, unknown: str, answers: Answers) -> Crossing | None:
+    """The crossing as a number, where the missing inputs cancel in its formula: ``params`` of a ridge batch of weights alone."""
+    case = answers.case
+    for branch in crossings.branches:
+        if branch.closed_form is None:
+            continue
+        try:
+            value = Fraction(case.evaluate(quotients.fraction(case.expanded(branch.closed_form))))
+            there = case.changed({unknown: value})
+            holds = value > 0 and all(there.evaluate(there.expanded(c.tree)) for c in branch.conditions)
+        except NoValue:
+            continue
+        if holds:
+            settled = replace(branch, value=value, holds=True, conditions=tuple(replace(c, holds=True) for c in branch.conditions))
+            return Crossing("crosses", CLOSED, (settled,), (value,), crossings.domain)
+    return None
+
+
+def _ends(unknown: str) -> tuple[str | None, str | None]:
+    """The formulas of the least and the largest value of an unknown, where it has them."""
+    symbol = INPUTS.get(base_name(unknown))
+    return (symbol.least, symbol.most) if symbol else (None, None)
+
+
+def _end(formula: str | None, answers: Answers) -> Fraction | None:
+    """The value of an end; None where it has none."""
+    try:
+        return Fraction(answers.case.evaluate(parse(formula))) if formula else None
+    except NoValue:
+        return None
+
+
+def _within(unknown: str, answers: Answers) -> tuple[Compare, ...]:
+    """The ends of an unknown as conditions, for an answer without numbers."""
+    least, most = _ends(unknown)
+    lower = (Compare(">=", Name(unknown), parse(least)),) if least and _end(least, answers) != 0 else ()
+    upper = (Compare("<=", Name(unknown), parse(most)),) if most else ()
+    return (*lower, *upper)
+
+
+def _without_numbers(relation: Compare, unknown: str, answers: Answers, equation: str, missing: str, named: frozenset[str]) -> Crossing:
+    """The symbolic answer, where an input that a number needs is missing; the names in ``named`` are not inlined."""
+    lhs, rhs = (opened(side, unknown, answers, named, symbolic=True) for side in (relation.left, relation.right))
+    if lhs != rhs and not (mentions(lhs, unknown) or mentions(rhs, unknown)):
+        raise InputError(Problem(equation[:SHOWN], f"{unknown} does not occur in it under these assumptions, and {missing} is missing for a verdict"))
+    demands = dict.fromkeys(opened(condition, unknown, answers, symbolic=True) for condition in _demands(relation, answers))
+    try:
+        return symbolic(build.sub(lhs, rhs), unknown, (*demands, *_within(unknown, answers)))  # type: ignore[arg-type]
+    except NotRational as error:
+        drawn = answers.case.theory.knows("expert_weight_bytes") and answers.case.theory.assumptions["experts"] == "expected"
+        hint = "`--assume experts=all`, every expert read, has one" if "exponent" in str(error) and drawn else ""
+        raise InputError(Problem(equation[:SHOWN], f"has no symbolic answer ({error}), and {missing} is missing for one with numbers", hint=hint)) from None
+
+
+# ------------------------------------------------------------------------------------------------- the equation and its unknown
+
+
+def _named(equation: str, known: Theory) -> Threshold | None:
+    """A named threshold, or one of a single operator: ``batch_to_ridge.gate_up``."""
+    name, _, part = equation.partition(".")
+    threshold = THRESHOLDS.get(name)
+    if threshold is None or not part:
+        return threshold
+    parts = known.parts(threshold.step)
+    if part not in parts:
+        raise InputError(Problem(equation[:SHOWN], f"no operator {part!r}" if parts else f"{name} is of the whole case", hint=nearest(part, parts)))
+    return of_part(threshold, part)
+
+
+def parse_equation(equation: str) -> Compare:
+    """``lhs = rhs`` as a tree.
+
+    Raises:
+        InputError: not an equation.
+    """
+    try:
+        tree = resolved(read_formula(equation))
+    except FormulaError as error:
+        raise InputError(Problem("equation", error.message, 1, error.column, source=equation[:200])) from None
+    if not isinstance(tree, Compare) or tree.operator != "=":
+        raise InputError(Problem("equation", "is not of the form lhs = rhs", hint=nearest(equation, THRESHOLDS), source=equation[:200]))
+    return tree
+
+
+def _heeded(relation: Compare, known: Theory) -> Compare:
+    """A threshold's equation without the changed values that nothing here depends on: a dense model reads no experts."""
+
+    def heed(tree: Tree) -> Tree:
+        if isinstance(tree, At):
+            changes = tuple((key, value) for key, value in tree.changes if known.depends(tree.name, key))
+            return At(tree.name, changes) if changes else Name(tree.name)
+        return rebuild(tree, heed)
+
+    return Compare(relation.operator, heed(relation.left), heed(relation.right))
+
+
+def _unknown(equation: str, asked: str | None, known: Theory) -> str:
+    """The name to solve for: any input, or any quantity, which is then independent of its definition."""
+    if asked is None:
+        raise InputError(Problem(equation[:SHOWN], "say what to solve for", hint="--for batch, or for_='batch' in Python"))
+    unknown = printed_name(asked)
+    if not known.knows(unknown):
+        raise InputError(Problem(asked[:SHOWN], "no such input or quantity to solve for", hint=_nearest(asked, known)))
+    kinds = sorted(name for name in known.spoken if name != unknown and base_name(name) == unknown)
+    if kinds and unknown in INPUTS:
+        raise InputError(Problem(unknown, "differs between parts of this model", hint=f"solve for {' or '.join(kinds)}"))
+    if isinstance(known.definition(unknown), (Compare, Largest)):
+        raise InputError(Problem(unknown, "is a truth or a label, not a number to solve for"))
+    return unknown
+
+
+def _check(relation: Compare, unknown: str | None, answers: Answers, equation: str) -> None:
+    """Check that every name is known and a number, and that both sides have one dimension."""
+    known = answers.case.theory
+    for name in _all_names(relation):
+        if not known.knows(name):
+            raise InputError(Problem(equation[:SHOWN], f"unknown name {name!r}", hint=_nearest(name, known)))
+        if isinstance(known.definition(name), (Compare, Largest)):
+            raise InputError(Problem(equation[:SHOWN], f"{name} is a truth or a label, not a number"))
+        for inner in sorted(known.ancestry(name) - {unknown, *answers.case.given}):
+            if why := known.not_closed(inner):
+                raise InputError(Problem(equation[:SHOWN], f"{inner} has {why}", hint=f"--set {inner}='…' gives it a value"))
+    try:
+        dimension.dimension(relation, known.dimension)
+        dimension.check_counts(relation, known.dimension, known.is_share)
+    except dimension.DimensionError as error:
+        message, hint = split_hint(str(error))
+        raise InputError(Problem(equation[:SHOWN], message, hint=hint)) from None
+
+
+def _nearest(name: str, known: Theory) -> str:
+    return nearest(name, [*INPUTS, *QUANTITIES, *known.spoken])
+
+
+def _all_names(tree: Tree) -> Iterator[str]:
+    """Every name, and every input that a quantity is taken at a changed value of."""
+    yield from names(tree)
+    for node in walk(tree):
+        if isinstance(node, At):
+            yield from (key for key, _ in node.changes)
+
+
+def _check_occurs(relation: Compare, unknown: str, answers: Answers, equation: str) -> None:
+    """Check that the unknown occurs under some assumptions, or in a formula of the case; that it cancels under these is an answer."""
+    known = answers.case.theory
+    if relation.left == relation.right or any(known.depends(name, unknown) or unknown in answers.case.leads_to(name) for name in names(relation)):
+        return
+    if any(theory(known.architecture, assume(), known.layout).depends(name, unknown) for name in names(relation)):
+        return
+    can = sorted({name for side in names(relation) for name in known.ancestry(side) if name in INPUTS and name != unknown})
+    raise InputError(Problem(equation[:SHOWN], f"{unknown} does not occur in it", hint=f"it can be solved for {', '.join(can[:12])}" if can else ""))

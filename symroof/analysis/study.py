@@ -1,0 +1,321 @@
+"""A study: cases bound to the theory, and the questions that one case answers. Sweeps, claims and fits are in :mod:`symroof.api`."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+from symroof.analysis.derivation import Derivation, derive
+from symroof.analysis.solution import Solution
+from symroof.analysis.solve import solve
+from symroof.analysis.verdict import case_title
+from symroof.cases.binding import Binding, Selection, Values, bindings
+from symroof.cases.case_results import DOES_NOT_FIT, TARGETS, Answers, Result
+from symroof.cases.request import aimed, check_names, selection
+from symroof.errors import DoesNotFit, InputError, Problem, nearest
+from symroof.specs.catalogue import find
+from symroof.specs.fields import build
+from symroof.specs.model import ModelSpec
+from symroof.specs.strict_yaml import Document, load
+from symroof.specs.study import StudySpec
+from symroof.theory.quantities import QUANTITIES
+from symroof.theory.symbols import INPUTS, canonical
+from symroof.theory.thresholds import THRESHOLDS
+
+
+class Number(float):
+    """A float in base units (byte, FLOP, s, token, USD) with its unit, range and flags; its text shows them all.
+
+    It computes as the plain float it is: what arithmetic returns has no unit and no range.
+
+    >>> ttft = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096, mfu="0.4..0.6").value("ttft")
+    >>> ttft
+    124.5 ms (103.7 to 155.6 ms)
+    >>> ttft.unit, round(ttft.low, 4), round(ttft.high, 4), ttft.flags
+    ('s', 0.1037, 0.1556, ())
+    >>> round(1000 * ttft, 1)
+    124.5
+    """
+
+    result: Result
+
+    def __new__(cls, result: Result) -> Number:
+        number = super().__new__(cls, result.value)
+        number.result = result
+        return number
+
+    @property
+    def unit(self) -> str:
+        """The base unit; empty for a plain number."""
+        return self.result.symbol.unit
+
+    @property
+    def low(self) -> float:
+        """The least value over the ranges of the inputs; the value itself without ranges."""
+        return float(self.result.low) if self.result.low is not None else float(self)
+
+    @property
+    def high(self) -> float:
+        """The largest value over the ranges of the inputs; the value itself without ranges."""
+        return float(self.result.high) if self.result.high is not None else float(self)
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """``does_not_fit`` where a latency, rate or cost is of a configuration that memory does not hold."""
+        return self.result.flags
+
+    def __repr__(self) -> str:
+        return self.result.text()
+
+    __str__ = __repr__
+
+
+class Study:
+    """A model, a device and a workload, bound to the theory.
+
+    >>> study = Study(model="llama-3-70b", hardware="h100-sxm", prompt=4096, tp=2)
+    >>> study.value("kv_cache_bytes")
+    1.342 GB
+    >>> float(study.value("kv_cache_bytes"))
+    1342177280.0
+
+    Everything is optional: without a model or a device, derivations and solutions stay symbolic. A study may hold several
+    cases (lists of devices, batches ...); methods that return one value use the first, :attr:`cases` has all.
+
+    Args:
+        model: names of the catalogue or of the hub, paths (a spec, a ``config.json``, a GGUF file), or a model spec; a list makes a case each.
+        hardware: names of the catalogue or paths; a list makes a case each.
+        preset: a named set of switches and values that everything else overrides.
+        assume: counting choices, switch -> value (``symroof list assumptions``).
+        assume_family: the family of models to read an unknown ``config.json`` as.
+        draft: the model that drafts tokens for speculative decoding; its cost per token is derived.
+        targets: limits by metric: ``{"ttft": 0.2, "itl": "50 ms"}``; a plain number is in seconds, or in USD.
+        chosen: any input or quantity by name (``prompt``, ``batch``, ``tp``, ``mfu`` ...), and ``weights``, ``kv``, ``activations`` for
+            precisions. A number is in base units, a text carries its unit (``"3.35 TB/s"``), ``"0.5..0.7"`` is a range, a list makes a case each.
+
+    Raises:
+        InputError: an unknown name, a value that cannot be read, a value outside its bounds; all of them at once.
+
+    >>> study = Study("llama-3-8b", ["h100-sxm", "h200"], prompt=4096, batch=[1, 8], weights="fp8")
+    >>> len(study.cases)
+    4
+    """
+
+    def __init__(
+        self,
+        model: str | Iterable[str] | ModelSpec | None = None,
+        hardware: str | Iterable[str] | None = None,
+        *,
+        preset: str | None = None,
+        assume: dict[str, str] | None = None,
+        assume_family: str | None = None,
+        draft: str | None = None,
+        targets: dict[str, Any] | None = None,
+        **chosen: Any,
+    ) -> None:
+        self.spec: StudySpec | None = None
+        self.document: Document | None = None
+        self._selection = aimed(targets or {}).over(selection(model, hardware, preset, assume, assume_family=assume_family, draft=draft, **chosen))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], line: Selection | None = None, targets: dict[str, Any] | None = None) -> Self:
+        """A study from its file, or a shipped one by name, with a stronger selection over it.
+
+        Args:
+            path: a study file, or the name of a shipped study.
+            line: a selection that overrides the file, as the command line does.
+            targets: limits by metric that override those of the file.
+
+        Raises:
+            InputError: everything wrong with the file, with places and hints.
+
+        >>> study = Study.load("llama-3-8b-chat", targets={"itl": "30 ms"})
+        >>> {metric: float(limit) for metric, limit in study.first.targets.items()}
+        {'ttft': 0.2, 'itl': 0.03}
+        """
+        document = load(path) if Path(path).exists() else find("studies", str(path))
+        spec = build(document, StudySpec)
+        study = cls()
+        study.spec, study.document = spec, document
+        base = Path(document.file).resolve().parent
+        check_names(document, spec, base)
+        aims = {TARGETS[name]: (value,) for name, value in spec.targets if value is not None}
+        values: Values = {**spec.workload, **spec.efficiency, **spec.parallel, **spec.set, **aims}
+        precision = {role: value for role, value in spec.precision if value}
+        origin = dict.fromkeys([*values, *precision, *spec.assume, "draft"], "study")
+        own = Selection(spec.model, spec.hardware, precision, values, spec.assume, spec.preset, origin, base, spec.assume_family, spec.draft)
+        study._selection = aimed(targets or {}).over(line.over(own) if line else own)
+        return study
+
+    def select(self, line: Selection) -> None:
+        """Lay a stronger selection over the one of this study, in place; cases are bound anew.
+
+        >>> study = Study("llama-3-8b", "h100-sxm", prompt=1024)
+        >>> study.select(selection(prompt=4096))
+        >>> int(study.value("prompt"))
+        4096
+        """
+        self._selection = line.over(self._selection)
+        self.__dict__.pop("cases", None)
+
+    def decide(self) -> Self:
+        """This study for a decision on hardware or settings: the share of memory that engines leave free by default is not used.
+
+        It changes the study in place and returns it. A ``memory_share`` that was set stays.
+
+        >>> Study("llama-3-8b", "h100-sxm", prompt=4096).decide().value("memory_share")
+        0.92
+        """
+        self.select(Selection(deciding=True))
+        return self
+
+    @property
+    def empty(self) -> bool:
+        """Whether no model, device, precision or value was chosen.
+
+        >>> Study().empty, Study(prompt=128).empty
+        (True, False)
+        """
+        chosen = self._selection
+        return not (chosen.models or chosen.hardware or chosen.values or chosen.precision)
+
+    def __repr__(self) -> str:
+        return f"Study({'; '.join(case_title(case) for case in self.cases[:4])}{'; ...' if len(self.cases) > 4 else ''})"
+
+    @cached_property
+    def cases(self) -> tuple[Answers, ...]:
+        """One case for every combination of the listed models, devices and values, in the order of the lists.
+
+        >>> [case.result("batch").text() for case in Study("llama-3-8b", batch=[1, 8]).cases]
+        ['1 request', '8 requests']
+        """
+        return tuple(Answers(binding) for binding in bindings(self._selection))
+
+    @property
+    def first(self) -> Answers:
+        """The first case: the baseline, which :meth:`value`, :meth:`derive` and :meth:`solve` use.
+
+        >>> Study("llama-3-8b", ["h100-sxm", "h200"]).first.binding.hardware.name
+        'h100-sxm'
+        """
+        return self.cases[0]
+
+    @property
+    def bound(self) -> Binding:
+        """The inputs of the first case, each with its value and source.
+
+        >>> Study("llama-3-8b").bound.given["n_layers"].source
+        'model llama-3-8b'
+        """
+        return self.first.binding
+
+    def result(self, name: str) -> Result:
+        """A quantity of the first case with unit, range and flags; its numbers are exact, in base units.
+
+        Raises:
+            InputError: no such quantity, an input it needs is missing, it has no value here (a division by zero).
+
+        >>> result = Study("llama-3-8b", "h100-sxm").result("kv_bytes_per_token")
+        >>> result.value, result.symbol.unit, result.text()
+        (Fraction(131072, 1), 'byte/token', '131.1 kB/token')
+        """
+        printed = known(name)
+        try:
+            return self.first.result(printed)
+        except ArithmeticError as error:
+            raise InputError(Problem(printed, f"has no value here: {error}")) from None
+
+    def value(self, name: str) -> Any:
+        """A quantity of the first case as a :class:`Number`: a float in base units with ``unit``, ``low``, ``high`` and ``flags``.
+
+        A truth (``fits``) is a ``bool`` and a label (``decode_bound``) a text; over ranges, a tuple of all that occur.
+
+        Raises:
+            InputError: no such quantity, an input it needs is missing, it has no value here.
+
+        Warns:
+            DoesNotFit: a latency, rate or cost of a configuration that does not fit in memory.
+
+        >>> study = Study(model="llama-3-70b", hardware="h100-sxm", tp=4, prompt=4096, batch=8)
+        >>> study.value("itl"), study.value("decode_bound"), study.value("fits")
+        (11.27 ms, 'memory', True)
+        """
+        result = self.result(name)
+        if DOES_NOT_FIT in result.flags:
+            warnings.warn(f"{name} = {result.plain()} is of a configuration that does not fit in memory", DoesNotFit, stacklevel=2)
+        if isinstance(result.value, (bool, str)):
+            return result.possible if len(result.possible) > 1 else result.value
+        return Number(result)
+
+    def exact(self, name: str) -> Fraction | bool | str:
+        """A quantity of the first case exactly, in base units, while its formula is rational; a root to 40 digits.
+
+        Raises:
+            InputError: as :meth:`result`.
+
+        >>> Study(peak_flops="989.4 TFLOP/s", mem_bandwidth="3.35 TB/s").exact("ridge_point")
+        Fraction(19788, 67)
+        """
+        return self.result(name).value
+
+    def derive(self, name: str) -> Derivation:
+        """Definition, expansion to inputs, substituted line and value of a quantity; symbolic where inputs are missing.
+
+        Raises:
+            InputError: no such quantity.
+
+        >>> derivation = Study(hardware="h100-sxm").derive("ridge_point")
+        >>> derivation.definition, derivation.steps[-1].substituted_text, derivation.result.text()
+        (peak_flops/mem_bandwidth, '989.4 TFLOP/s/3.35 TB/s', '295.3 FLOP/byte')
+        """
+        return derive(known(name), self.first)
+
+    def solve(self, equation: str, for_: str | None = None) -> Solution:
+        """A named threshold, or ``lhs = rhs`` for an input, in the first case.
+
+        Args:
+            equation: the name of a threshold (``symroof list thresholds``), or an equation over names.
+            for_: the unknown; a threshold has its own.
+
+        Raises:
+            InputError: an unknown name, sides of different dimensions, an unknown that does not occur, an equation without a value.
+
+        >>> study = Study(model="llama-3-70b", params=70e9, hardware="h100-sxm", prompt=4096, assume={"detail": "weights"})
+        >>> study.solve("batch_to_ridge").integer
+        {'at_least': 296}
+        """
+        return solve(equation, self.first, for_)
+
+    def solutions(self, equation: str, for_: str | None = None) -> list[Solution]:
+        """The same as :meth:`solve` in every case, in order.
+
+        >>> study = Study(model="llama-3-8b", hardware=["h100-sxm", "h200"], prompt=4096)
+        >>> [solution.integer for solution in study.solutions("max_batch_memory")]
+        [{'at_most': 129}, {'at_most': 250}]
+        """
+        return [solve(equation, case, for_) for case in self.cases]
+
+
+def known(name: str) -> str:
+    """The printed name of a quantity or input.
+
+    Raises:
+        InputError: unknown, with the nearest name.
+
+    >>> known("seq_len")
+    'prompt'
+    """
+    printed = canonical(name)
+    if printed in QUANTITIES or printed in INPUTS or "." in printed:
+        return printed
+    if printed in THRESHOLDS:
+        raise InputError(Problem(name, "is a threshold, not a quantity", hint=f"`symroof solve {name}`"))
+    raise InputError(Problem(name, "no such quantity or input", hint=nearest(name, [*QUANTITIES, *INPUTS])))
+
+
+__all__ = ["Number", "Study", "known"]

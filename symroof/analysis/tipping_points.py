@@ -1,0 +1,237 @@
+"""What flips a verdict: for each uncertain input the values at which a case begins or ceases to fit or to meet a target, solved."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from symroof.analysis.constraints import Condition, conditions
+from symroof.analysis.corners import at_corners
+from symroof.analysis.solution import Solution
+from symroof.cases.case_results import DOES_NOT_FIT, Answers, Result
+from symroof.formula.evaluate import NoValue
+from symroof.theory.case import Case, default_of
+from symroof.theory.layout import SHAPING
+from symroof.theory.symbols import SHARES
+
+UNCERTAIN = (
+    "mfu", "mbu",
+    "prompt", "output", "context", "batch", "prefill_batch", "cached_prefix",
+    "tp", "peak_flops", "mem_bandwidth", "mem_capacity", "memory_share", "memory_reserve", "link_bandwidth", "link_latency", "price",
+    "weight_bytes_per_param", "kv_bytes_per_element",
+    "step_overhead", "layer_overhead", "queue_time",
+)  # fmt: skip
+"""What may turn out otherwise than a case assumes: efficiencies, load, devices, precisions, fixed costs."""
+
+WIDEST = Fraction(4)
+"""Bytes of the widest number anybody stores a weight or a cached element in: fp32."""
+
+WIDTHS = frozenset({"weight_bytes_per_param", "kv_bytes_per_element"})
+
+BEYOND = Fraction(1, 10**9)
+"""How far past a crossing of something continuous its far side is looked at."""
+
+
+@dataclass(frozen=True)
+class Flip:
+    """A value of one input at which one condition changes.
+
+    Attributes:
+        now: the input as it is; a range stands at its middle.
+        holds: whether the condition holds from there on.
+        crossing: where the metric equals its limit.
+        value: what to act on: the first whole number on the far side of something counted, else the crossing itself.
+        last: the last value before it: the whole number next to it, or the crossing.
+        low, high: how far the value moves over the ranges of the other inputs; None where it does not.
+        everywhere: whether it exists at every corner of the ranges.
+        up: whether it lies above the value now.
+        until: the next value away from now at which the condition changes back.
+        wrong: the conditions that do not hold there; none means it fits and meets every target.
+        wrong_now: the conditions that do not hold as things are.
+    """
+
+    now: Result
+    condition: str
+    holds: bool
+    crossing: Fraction
+    value: Fraction
+    last: Fraction
+    low: Fraction | None
+    high: Fraction | None
+    everywhere: bool
+    up: bool
+    until: Fraction | None
+    wrong: tuple[str, ...]
+    wrong_now: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return self.now.name
+
+    @property
+    def factor(self) -> Fraction | None:
+        """From the value now to this one; None where there is none now."""
+        start = Fraction(self.now.value)
+        return self.value / start if start else None
+
+    @property
+    def distance(self) -> Fraction | None:
+        """The factor or its inverse, whichever is above one: how near the flip is, in either direction."""
+        return max(self.factor, 1 / self.factor) if self.factor else None
+
+    @property
+    def good(self) -> bool:
+        """Whether the whole headline becomes good there."""
+        return bool(self.wrong_now) and not self.wrong
+
+    @property
+    def ruins(self) -> bool:
+        """Whether the headline is good now and ceases to be."""
+        return not self.wrong_now and bool(self.wrong)
+
+    @property
+    def inside(self) -> bool | None:
+        """Whether it lies inside the range its input already has; None where that is no range."""
+        low, high = self.now.low, self.now.high
+        return None if low is None or high is None or low == high else low <= self.value <= high
+
+    @property
+    def at(self) -> Result:
+        """The value with its range; a time of a case that does not fit carries the flag, as every such time does."""
+        flags = (DOES_NOT_FIT,) if "memory" in self.wrong and self.now.symbol.unit == "s" else ()
+        return Result(self.now.symbol, self.value, self.low, self.high, flags=flags)
+
+
+def flips(answers: Answers, among: Sequence[str] = UNCERTAIN, of: Collection[str] | None = None) -> tuple[Flip, ...]:
+    """Every flip of a case, the nearest first; inputs that are zero now, from which no factor leads away, stand last.
+
+    ``among`` narrows the inputs, ``of`` the conditions that flip, by name; all are heeded in what a flip says of the rest.
+    """
+    asked = conditions(answers)
+    turning = [condition for condition in asked if of is None or condition.name in of]
+    found = [flip for condition in turning for name in _moving(condition, answers) if name in among for flip in _flips(condition, name, asked, answers)]
+    return tuple(sorted(found, key=lambda f: (f.distance is None, f.distance or 0, UNCERTAIN.index(f.name), f.value)))
+
+
+def never(answers: Answers, found: Iterable[Flip]) -> tuple[str, ...]:
+    """The inputs that move a side of some condition, and flip none whatever their value."""
+    asked, flipping = conditions(answers), {flip.name for flip in found}
+    candidates = {name for condition in asked for name in _moving(condition, answers)} - flipping
+    return tuple(n for n in UNCERTAIN if n in candidates and not _unsettled(n, asked, answers) and _matters(n, asked, answers))
+
+
+def _moving(condition: Condition, answers: Answers) -> list[str]:
+    """The uncertain inputs with a value now that a side of the condition is worked out from."""
+    case = answers.case
+    used = {name for side in (condition.metric, condition.limit) for name in case.used(side)}
+    shaping = SHAPING.intersection(UNCERTAIN)  # a degree of one stands in no formula until it may be another
+    used |= shaping.intersection(name for side in (condition.metric, condition.limit) for name in case.freed(shaping).used(side))
+    return [n for n in UNCERTAIN if n in used and (n in case.given or n in case.numbers or default_of(n) is not None)]
+
+
+def _unsettled(name: str, asked: list[Condition], answers: Answers) -> bool:
+    """Whether an input that is not given keeps some condition from being solved for this one."""
+    return any(c.solved(name, answers) is None for c in asked if name in _moving(c, answers))
+
+
+def _matters(name: str, asked: list[Condition], answers: Answers) -> bool:
+    """Whether another value changes a metric or a limit at all: one device has no links, whatever their bandwidth."""
+    now = answers.case.value(name)
+    others = [answers.case.changed({name: value}) for value in (2 * now + 1, now / 2)]
+    return any(case.value(side) != answers.case.value(side) for case in others for c in asked for side in (c.metric, c.limit))
+
+
+def _flips(condition: Condition, name: str, asked: list[Condition], answers: Answers) -> Iterator[Flip]:
+    """The nearest flip of one condition by one input above the value now, and the nearest below."""
+    solution = condition.solved(name, answers)
+    if solution is None:
+        return
+    wrong_now = tuple(c.name for c in asked if not c.holds(answers.case))
+    for up in (True, False):
+        turns = _turns(condition, solution, up)
+        first, then = next(turns, None), next(turns, None)
+        if first is None:
+            continue
+        crossing, value, beyond = first
+        states = {c.name: _holds(c, answers.case, name, beyond) for c in asked}
+        if None in states.values():  # a second device of which nobody gave the links: what it comes to is not known
+            continue
+        wrong = tuple(n for n, met in states.items() if not met)
+        holds = condition.name not in wrong
+        low, high, everywhere = _spread(condition, solution, crossing, holds, up)
+        yield Flip(
+            answers.result(name),
+            condition.name,
+            holds,
+            crossing,
+            value,
+            _last(solution, crossing, value, up),
+            low,
+            high,
+            everywhere,
+            up,
+            then[1] if then else None,
+            wrong,
+            wrong_now,
+        )
+
+
+def _turns(condition: Condition, solution: Solution, up: bool) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
+    """Away from the value now: each crossing at which the condition really changes, the value to act on, a point past it."""
+    case, name = solution.answers.case, solution.unknown
+    now, state = case.value(name), condition.holds(case)
+    for crossing in sorted(solution.values, reverse=not up):
+        if crossing < now if up else crossing > now:
+            continue
+        value = _first(solution, crossing, not state, up)
+        beyond = value if solution.symbol.counted else crossing * (1 + BEYOND if up else 1 - BEYOND)
+        if _means_something(name, beyond, case) and _holds(condition, case, name, beyond) is not state:
+            state = not state
+            yield crossing, value, beyond
+
+
+def _holds(condition: Condition, case: Case, name: str, value: Fraction) -> bool | None:
+    try:
+        return condition.holds(case.changed({name: value}))
+    except NoValue:
+        return None
+
+
+def _first(solution: Solution, crossing: Fraction, holds: bool, up: bool) -> Fraction:
+    """The first value past a crossing: where things are counted a whole one, and a limit met exactly still holds; of devices
+    the first number that can share out the heads."""
+    if not solution.symbol.counted:
+        return crossing
+    past_it = (math.ceil(crossing) if up else math.floor(crossing)) if holds else (math.floor(crossing) + 1 if up else math.ceil(crossing) - 1)
+    return Fraction(next(solution.degrees(past_it, up), past_it) if solution.unknown == "tp" else past_it)
+
+
+def _last(solution: Solution, crossing: Fraction, value: Fraction, up: bool) -> Fraction:
+    """The last value before a flip."""
+    if not solution.symbol.counted:
+        return crossing
+    before = int(value) + (-1 if up else 1)
+    return Fraction(next(solution.degrees(before, not up), before) if solution.unknown == "tp" else before)
+
+
+def _means_something(name: str, value: Fraction, case: Case) -> bool:
+    """Whether an input can have a value: a share is at most one, counted things begin at one, a prefix lies inside its prompt."""
+    if name == "cached_prefix":
+        return bool(0 <= value < case.value("prompt"))
+    if name == "prompt":
+        return bool(value > case.value("cached_prefix"))
+    most = Fraction(1) if name in SHARES else max(WIDEST, case.value(name)) if name in WIDTHS else None
+    return bool(value >= 1 if case.theory.symbol(name).counted else value > 0) and (most is None or value <= most)
+
+
+def _spread(condition: Condition, solution: Solution, crossing: Fraction, holds: bool, up: bool) -> tuple[Fraction | None, Fraction | None, bool]:
+    """Least and largest value over the corners of the ranges, of each corner's crossing that is nearest to this one."""
+    case, box = solution.answers.case, solution.answers.binding.box()
+    if not box.keys() & {*case.used(condition.metric), *case.used(condition.limit)}:
+        return None, None, True
+    corners = at_corners(solution)
+    nearest = [min(found, key=lambda other: max(other / crossing, crossing / other)) for found in corners if found]
+    values = [_first(solution, c, holds, up) for c in (crossing, *nearest)]
+    return (min(values), max(values), len(nearest) == len(corners)) if nearest else (None, None, not corners)

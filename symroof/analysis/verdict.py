@@ -1,0 +1,204 @@
+"""What a case amounts to: does it fit, are the targets met, what binds. Data and short phrases; the review's words are templates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from symroof.cases.binding import Binding
+from symroof.cases.case_results import Answers, Result
+from symroof.formula.evaluate import NoValue
+from symroof.specs.precision import BITS
+from symroof.theory.case import Case
+from symroof.theory.layout import DEGREES
+from symroof.units import format_quantity
+
+TARGET_METRICS = {"ttft": "ttft", "itl": "itl_last", "cost": "cost_per_mtok", "price": "group_price"}
+"""The metric each target is tested on: the ITL target at the last step of the response, the price target on the whole group."""
+
+METRICS = frozenset({*TARGET_METRICS.values(), "itl"})
+
+PUBLISHED_TOLERANCE = Fraction(1, 1000)
+
+
+@dataclass(frozen=True)
+class TargetCheck:
+    """One target against its metric.
+
+    Attributes:
+        met: True, False, or None where it holds in a part of the ranges only.
+        slack: limit less value, at the middle of the ranges.
+    """
+
+    name: str
+    metric: Result
+    limit: Fraction
+    met: bool | None
+
+    @property
+    def slack(self) -> Fraction:
+        return self.limit - Fraction(self.metric.value)
+
+    @property
+    def bound(self) -> Result:
+        """The limit as it is written: in the unit of its metric."""
+        return Result(self.metric.symbol, self.limit)
+
+    @property
+    def gap(self) -> Result:
+        """What is left or too much, whichever it is."""
+        return Result(self.metric.symbol, abs(self.slack))
+
+
+def metric_of(target: str, case: Case) -> str | None:
+    """The metric a target is tested on here; None where it has no value. Without an output there is one step, at the context."""
+    for name in (TARGET_METRICS[target], target):
+        if name in METRICS and case.known(name):
+            return name
+    return None
+
+
+def target_checks(answers: Answers) -> list[TargetCheck]:
+    """Every target of the study that this case has a metric for."""
+    found = []
+    for name, limit in answers.targets.items():
+        tested = metric_of(name, answers.case)
+        if tested is None:
+            continue
+        metric = answers.result(tested)
+        low, high = metric.low or metric.value, metric.high or metric.value
+        met = True if high <= limit else False if low > limit else None  # type: ignore[operator]
+        found.append(TargetCheck(name, metric, limit, met))
+    return found
+
+
+def all_met(checks: list[TargetCheck]) -> bool | None:
+    """Whether all targets are met: False where one is missed, None where one is met in a part of the ranges only."""
+    states = [check.met for check in checks]
+    return False if False in states else None if None in states else True
+
+
+def findings(answers: Answers) -> list[str]:
+    """What is wrong with a case, one name each: ``does_not_fit``, ``ttft_missed``, ``itl_missed``."""
+    found = ["does_not_fit"] if answers.does_not_fit else []
+    return found + [f"{check.name}_missed" for check in target_checks(answers) if check.met is not True]
+
+
+def devices(answers: Answers) -> int:
+    """Devices of one instance."""
+    return int(answers.case.value("instance_devices"))
+
+
+def _group(answers: Answers) -> str:
+    """The devices: how many of what."""
+    device, count = answers.binding.hardware, devices(answers)
+    return f"{f'{count} × ' if count > 1 else ''}{device.title if device else 'no hardware'}"
+
+
+def case_title(answers: Answers) -> str:
+    """The case in a line: model on devices, and what varies."""
+    binding = answers.binding
+    model = binding.model.shown_name if binding.model else "no model"
+    drafted = f" drafted by {binding.chosen_draft.spec.shown_name}" if binding.chosen_draft.spec else ""
+    parts = [f"{model}{drafted} on {_group(answers)}"]
+    for name in ("batch", "prompt", "output"):
+        if name in binding.given:
+            parts.append(f"{name} {answers.case.value(name).numerator:,}")
+    parts += degrees(answers)
+    parts += [f"{name} {value}" for name, value in binding.varied if name not in {"batch", "prompt", "output", *DEGREES}]
+    return ", ".join(parts)
+
+
+def degrees(answers: Answers) -> list[str]:
+    """The parallel degrees above one, where the number of devices does not say them: ``attention_dp 8``."""
+    above = [(name, answers.case.value(name)) for name in DEGREES if name in answers.case.given and answers.case.value(name) != 1]
+    return [] if [name for name, _ in above] in ([], ["tp"]) else [f"{name} {value}" for name, value in above]
+
+
+def target_warnings(answers: Answers) -> list[str]:
+    """A line for every target that is missed, wholly or in a part of the ranges."""
+    words = {False: "misses its {} target", None: "meets its {} target in a part of its ranges only"}
+    return [
+        f"{words[check.met].format(check.name)}: {check.metric.text()} against {check.bound.plain()}"
+        for check in target_checks(answers)
+        if check.met is not True
+    ]
+
+
+def case_label(answers: Answers) -> str:
+    """The case by what tells it from its neighbours: the device, and what the study lists."""
+    binding = answers.binding
+    parts = [_group(answers)] if binding.hardware else []
+    if binding.several_models and binding.model:
+        parts.insert(0, binding.model.shown_name)
+    parts += degrees(answers)
+    parts += [f"{name} {value}" for name, value in binding.varied if name not in DEGREES]
+    return ", ".join(parts) or case_title(answers)
+
+
+def splits_evenly(answers: Answers, group: int) -> bool:
+    """Whether a number of devices takes the same number of heads each: of the cache's heads too, or copies of one each."""
+    heads, shared = (Fraction(found.value) if (found := answers.get(name)) is not None else None for name in ("n_heads", "n_kv_heads"))
+    return (heads is None or heads % group == 0) and (shared is None or shared % group == 0 or group % shared == 0)
+
+
+def case_warnings(answers: Answers) -> list[str]:
+    """Everything a reader must know before a number of this case."""
+    found = []
+    if answers.does_not_fit:
+        found.append(memory_warning(answers))
+    elif answers.fits is None and answers.binding.model and answers.binding.hardware:
+        found.append("whether this fits in memory is not known: the memory capacity or a size is missing")
+    found += [*answers.binding.warnings, *_wide_arithmetic(answers.binding)]
+    found += [f"impossible: {share} is {result.plain()}, above the roof" for share in ACHIEVED if (result := answers.get(share)) and _above_one(result)]
+    if (tp := answers.case.value("tp")) and not splits_evenly(answers, int(tp)) and (heads := answers.get("n_heads")) is not None:
+        found.append(f"tp {tp} does not divide {heads.plain()} query heads: the fullest device has {-(-Fraction(heads.value) // tp)}")
+    published = published_mismatch(answers)
+    return [*found, published] if published else found
+
+
+def _wide_arithmetic(binding: Binding) -> list[str]:
+    """8-bit weights alone do not make 8-bit arithmetic: worth a word where the device has it and nobody chose the activations."""
+    weights, chosen = binding.precisions.get("weights", ""), binding.selection.precision
+    alone = "weights" in chosen and "activations" not in chosen and binding.hardware is not None
+    if not alone or BITS.get(weights) != 8 or binding.compute == weights or weights not in binding.hardware.peaks:  # type: ignore[union-attr]
+        return []
+    return [
+        f"{weights} weights beside {binding.precisions['activations']} activations are multiplied at {binding.compute}; --activations {weights} takes the {weights} peak"
+    ]
+
+
+ACHIEVED = ("prefill_mfu", "prefill_mbu", "decode_mfu", "decode_mbu")
+
+
+def _above_one(result: Result) -> bool:
+    return isinstance(result.value, Fraction) and result.value > 1
+
+
+def memory_warning(answers: Answers) -> str:
+    """The sentence that goes before every latency of a case that does not fit."""
+    word = "does not fit" if answers.never_fits else "does not fit everywhere in its ranges"
+    return f"{word}: {memory_needed(answers)}, so no latency, rate or cost of it can be reached"
+
+
+def memory_needed(answers: Answers) -> str:
+    """What the fullest device needs, of what it has."""
+    needed, usable = answers.result("memory_bytes_per_device"), answers.result("usable_memory_per_device")
+    count = devices(answers)
+    who = f"the fullest of {count} devices needs" if count > 1 else "needs"
+    return f"{who} {needed.plain()} of the {usable.plain()} of memory that may be used"
+
+
+def published_mismatch(answers: Answers) -> str | None:
+    """A word where the engine's own parameter count is not the published one."""
+    model = answers.binding.model
+    if model is None or not model.published_params or not model.layers or "params" in answers.binding.given:
+        return None
+    try:
+        counted = answers.case.value("params")
+    except NoValue:
+        return None
+    off = abs(counted - model.published_params) / model.published_params
+    if off <= PUBLISHED_TOLERANCE:
+        return None
+    return f"{model.name}: counted {format_quantity(counted, 'parameter')}, published {format_quantity(Fraction(model.published_params), 'parameter')}"

@@ -1,0 +1,97 @@
+"""Where floats cannot decide, the exact value does: roundings next to whole numbers, comparisons of what is all but equal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from symroof.arrays.graph import Form, Graph
+from symroof.arrays.kernels import Values, exact
+from symroof.formula.evaluate import RELATIONS, NoValue
+
+DOUBT = 512 * float(np.finfo(float).eps)
+"""The share of the magnitude of its terms by which a sum of floats may be off here: they have a few dozen operations at most."""
+
+ROUNDINGS = ("ceil", "floor")
+
+
+@lru_cache(maxsize=65536)
+def written(x: float) -> Fraction:
+    """What a float means: the decimal it is written as, ``0.1`` a tenth."""
+    return Fraction(int(x)) if x == int(x) else Fraction(Decimal(repr(x)))
+
+
+def magnitude(form: Form, sizes: Callable[[str, bool], float]) -> float:
+    """How large the terms of a polynomial get: what its floats may be off is a share of that. ``sizes`` tells the largest
+    (with True the least) absolute value of a name."""
+    total = 0.0
+    for monomial, coefficient in form:
+        term = abs(float(coefficient))
+        for name, exponent in monomial:
+            term *= sizes(name, exponent < 0) ** exponent
+        total += term
+    return total
+
+
+def size(x: Any, least: bool) -> float:
+    """The largest absolute value, or the least that is not zero; 1 where there is none."""
+    found = np.abs(x)
+    found = found[np.isfinite(found) & (found > 0)] if isinstance(found, np.ndarray) else np.array([found] if found else [])
+    return 1.0 if not found.size else float(found.min() if least else found.max())
+
+
+def whole_terms(graph: Graph, form: Form, values: Callable[[str], Any]) -> bool:
+    """Whether a polynomial of these values has no rounding at all: whole inputs, coefficients over a power of two, no quotients."""
+    powers = [power for monomial, _ in form for power in monomial]
+    if any(exponent < 0 or name in graph.operations for name, exponent in powers) or any(c.denominator.bit_count() != 1 for _, c in form):
+        return False
+    if not all(np.all(values(name) == np.rint(values(name))) for name, _ in powers):
+        return False
+    scale = max((c.denominator for _, c in form), default=1)
+    return magnitude(form, lambda name, least: size(values(name), least)) * scale < 2**52
+
+
+def mend(values: Values, name: str, found: Any) -> Any:
+    """The value of a rounding or relation over arrays, put right where it is in doubt; any other operation as it is."""
+    operation = values.graph.operations[name]
+    if operation.kind not in ROUNDINGS and operation.kind not in RELATIONS:
+        return found
+    form = operation.args[0]
+    if whole_terms(values.graph, form, values.name):
+        return found
+    off = DOUBT * magnitude(form, lambda inner, least: size(values.name(inner), least))
+    doubt = doubtful(operation.kind, values.form(form), off)
+    if not np.any(doubt):
+        return found
+    made = np.array(found)
+    settle(made, doubt, sorted(values.graph.reach(name)), values.point, lambda point: exact(values.graph, point).name(name))
+    return made
+
+
+def doubtful(kind: str, argument: Any, off: float) -> Any:
+    """Which values lie closer to a whole number (a relation: to zero) than they may be off."""
+    return np.abs(argument - (np.rint(argument) if kind in ROUNDINGS else 0.0)) <= off
+
+
+def settle(found: Any, doubt: Any, inputs: Sequence[str], arrays: Mapping[str, Any], value: Callable[[dict[str, Fraction]], Any], none: float = np.nan) -> None:
+    """Put the exact value in every doubtful place; each different point of the inputs is worked out once.
+
+    ``none`` is put where a point has no value.
+    """
+    places = np.nonzero(np.broadcast_to(doubt, found.shape))
+    columns = np.array([np.broadcast_to(arrays[key], found.shape)[places] for key in inputs], dtype=float).reshape(len(inputs), len(places[0]))
+    rows, back = np.unique(columns, axis=1, return_inverse=True)
+    settled = np.array([_or_none(value, dict(zip(inputs, map(float, row), strict=True)), none) for row in rows.T])
+    found[places] = settled.astype(found.dtype)[back.reshape(-1)]
+
+
+def _or_none(value: Callable[[dict[str, Fraction]], Any], point: Mapping[str, float], none: float) -> float:
+    try:
+        return float(value({key: written(x) for key, x in point.items()}))
+    except (NoValue, ValueError, OverflowError):  # a point that is no number has no value either
+        return none

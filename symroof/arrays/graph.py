@@ -1,0 +1,217 @@
+"""Exact polynomials over inputs and operations: each operation once, under a name of its own.
+
+>>> graph = Graph(("batch", "prompt"))
+>>> batch, prompt = (power_of(name) for name in graph.inputs)
+>>> peak = graph.operation("max", graph.times(batch, prompt), constant(Fraction(8)))
+>>> graph.operation("max", graph.times(prompt, batch), constant(Fraction(8))) == peak      # said twice, one name
+True
+>>> sorted(graph.inputs_of(peak))
+['batch', 'prompt']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import count
+from typing import Any
+
+from symroof.formula.evaluate import FUNCTIONS, RELATIONS, NoValue, power
+from symroof.formula.polynomial import Monomial, Polynomial, constant, merged, plus, power_of, scaled
+
+
+class Form(tuple[tuple[Monomial, Fraction], ...]):
+    """A polynomial that can be a key: its terms in order. It is looked up in every block, so its hash is worked out once."""
+
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            self._hash: int = super().__hash__()
+            return self._hash
+
+    def __reduce__(self) -> tuple[type, tuple[Any]]:  # a hash of another process means nothing here
+        return Form, (tuple(self),)
+
+
+EXTREMES = {"max": "min", "min": "max"}
+MISSING, VOID = "missing", "void"
+"""An input that nobody gave, and what is multiplied by such a one: zero where that is zero, else without a value."""
+MOST_EXPANDED = 48
+"""Terms beyond which a product of sums stays a product."""
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What is no polynomial: a function of polynomials.
+
+    Kinds: ``max min ceil floor sqrt log2 power``; ``form``, a polynomial that others divide by or multiply as a whole;
+    ``guard``, the first argument where the relation of the second holds; relations (``<=`` ...: their one argument against
+    zero); ``missing`` and ``void``; the sums of :mod:`symroof.arrays.sums`.
+    """
+
+    kind: str
+    args: tuple[Form, ...]
+    words: tuple[str, ...] = ()
+
+
+def frozen(p: Polynomial) -> Form:
+    return Form(sorted(p.items()))
+
+
+def number_of(p: Polynomial) -> Fraction | None:
+    """The value of a polynomial that is a number; None where it has names."""
+    return None if any(monomial for monomial in p) else p.get((), Fraction(0))
+
+
+@dataclass
+class Graph:
+    """Operations by name, in an order in which each comes after what it speaks of."""
+
+    inputs: tuple[str, ...]
+    operations: dict[str, Operation] = field(default_factory=dict)
+    _names: dict[Operation, str] = field(default_factory=dict)
+    _reach: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    # -------------------------------------------------------------------------------------------------- asking
+
+    def reach(self, name: str) -> frozenset[str]:
+        """The inputs (and running indices of sums) that a name depends on."""
+        if name not in self.operations:
+            return frozenset((name,))
+        if name not in self._reach:
+            found = frozenset().union(*map(self.inputs_of, self.operations[name].args))
+            self._reach[name] = found - frozenset(self.operations[name].words)
+        return self._reach[name]
+
+    def inputs_of(self, p: Polynomial | Form) -> frozenset[str]:
+        """The inputs that a polynomial depends on."""
+        return frozenset().union(*(self.reach(name) for monomial in dict(p) for name, _ in monomial))
+
+    def lacking(self, p: Polynomial | Form) -> Iterator[str]:
+        """The inputs that nobody gave and without which a polynomial has no value anywhere."""
+        for monomial in dict(p):
+            for name, _ in monomial:
+                operation = self.operations.get(name)
+                if operation and operation.kind == MISSING:
+                    yield from operation.words
+                elif operation and operation.kind != VOID:
+                    for arg in operation.args:
+                        yield from self.lacking(arg)
+
+    def light(self, p: Polynomial) -> bool:
+        """Whether every name is an input or moves with one input alone: such a polynomial is cheap on a grid."""
+        return all(len(self.reach(name)) <= 1 for monomial in p for name, _ in monomial)
+
+    # ------------------------------------------------------------------------------------------------- building
+
+    def operation(self, kind: str, *args: Polynomial, words: tuple[str, ...] = ()) -> Polynomial:
+        """An operation as a polynomial of one name; over numbers alone, its exact value."""
+        if kind in FOLDED and all(number_of(arg) is not None for arg in args):
+            return constant(FOLDED[kind](*(arg.get((), Fraction(0)) for arg in args)))
+        return power_of(self.named(Operation(kind, tuple(frozen(arg) for arg in args), words)))
+
+    def named(self, operation: Operation) -> str:
+        if operation not in self._names:
+            name = next(name for i in count(len(self.operations)) if (name := f"~{i}") not in self.operations)  # no input is called so
+            self._names[operation] = name
+            self.operations[name] = operation
+        return self._names[operation]
+
+    def times(self, p: Polynomial, q: Polynomial) -> Polynomial:
+        """A product: written out where that stays small, of named factors where it would not."""
+        if not p or not q:
+            return {}
+        if len(p) > 1 and len(q) > 1 and len(p) * len(q) > MOST_EXPANDED:
+            p, q = self.whole(p), self.whole(q)
+        p, q = (self.whole(a) if number_of(b) is None and len(a) > 1 and not self.light(a) else a for a, b in ((p, q), (q, p)))
+        found: Polynomial = {}
+        for m, a in p.items():
+            found = plus(found, scaled(q, a, m))
+        return found
+
+    def over(self, p: Polynomial, q: Polynomial) -> Polynomial:
+        """A quotient.
+
+        Raises:
+            NoValue: the divisor is zero wherever one looks.
+        """
+        if not q:
+            raise NoValue("division by zero")
+        ((monomial, coefficient),) = (q if len(q) == 1 else self.whole(q)).items()
+        inverse: Monomial = tuple((name, -exponent) for name, exponent in monomial)
+        p = p if len(p) <= 1 or not monomial or self.light(p) else self.whole(p)
+        return {merged(m, inverse): c / coefficient for m, c in p.items()}
+
+    def whole(self, p: Polynomial) -> Polynomial:
+        """A polynomial as one name, to be worked out once and used as it is."""
+        return p if len(p) <= 1 else self.operation("form", p)
+
+    def raised(self, base: Polynomial, exponent: Polynomial) -> Polynomial:
+        """A power: small whole ones of a term are terms, all others operations."""
+        fixed = number_of(exponent)
+        if fixed is not None and number_of(base) is None and fixed.denominator == 1 and abs(fixed) <= 8:
+            found = constant(Fraction(1))
+            for _ in range(abs(int(fixed))):
+                found = self.times(found, base)
+            return found if fixed >= 0 else self.over(constant(Fraction(1)), found)
+        return self.operation("power", base, exponent)
+
+    def copy(self) -> Graph:
+        """A graph that can be added to without the first one knowing."""
+        return Graph(self.inputs, dict(self.operations), dict(self._names))
+
+    def absorbed(self, p: Polynomial) -> Polynomial:
+        """``k*max(a, b) + r`` as ``max(k*a + r, k*b + r)`` where a, b and r are cheap: on a grid a sum of large arrays less."""
+        extremes = [(monomial, self.operations[monomial[0][0]]) for monomial in p if self._is_extreme(monomial)]
+        if len(extremes) != 1 or len(p) == 1 == p[extremes[0][0]]:
+            return p
+        ((monomial, operation),) = extremes
+        rest, factor = {m: c for m, c in p.items() if m != monomial}, p[monomial]
+        if not self.light(rest) or not all(self.light(dict(arg)) for arg in operation.args):
+            return p
+        kind = operation.kind if factor > 0 else EXTREMES[operation.kind]
+        return self.operation(kind, *(plus(scaled(dict(arg), factor), rest) for arg in operation.args))
+
+    def _is_extreme(self, monomial: Monomial) -> bool:
+        return len(monomial) == 1 and monomial[0][1] == 1 and monomial[0][0] in self.operations and self.operations[monomial[0][0]].kind in EXTREMES
+
+    def replaced(self, p: Polynomial, values: Mapping[str, Polynomial]) -> Polynomial:
+        """The polynomial with others put for some of its names, however deep they lie in operations."""
+        memo: dict[str, Polynomial] = dict(values)
+
+        def put(name: str) -> Polynomial:
+            if name not in memo:
+                memo[name] = power_of(name) if not self._speaks(name, values) else self._rebuilt(name, go)
+            return memo[name]
+
+        def go(q: Polynomial) -> Polynomial:
+            total: Polynomial = {}
+            for monomial, coefficient in q.items():
+                term = constant(coefficient)
+                for name, exponent in monomial:
+                    term = self.times(term, self.raised(put(name), constant(Fraction(exponent))))
+                total = plus(total, term)
+            return total
+
+        return go(p)
+
+    def _speaks(self, name: str, values: Mapping[str, Polynomial]) -> bool:
+        if name not in self.operations:
+            return name in values
+        args = (dict(arg) for arg in self.operations[name].args)
+        return any(inner in values or self._speaks(inner, values) for arg in args for monomial in arg for inner, _ in monomial)
+
+    def _rebuilt(self, name: str, go: Callable[[Polynomial], Polynomial]) -> Polynomial:
+        operation = self.operations[name]
+        args = [go(dict(arg)) for arg in operation.args]
+        return self.whole(args[0]) if operation.kind == "form" else self.operation(operation.kind, *args, words=operation.words)
+
+
+FOLDED: dict[str, Callable[..., Fraction]] = {
+    **{name: (lambda *args, _of=function: _of(list(args))) for name, function in FUNCTIONS.items()},
+    "power": power,
+    **{relation: (lambda difference, _holds=holds: Fraction(_holds(difference, 0))) for relation, holds in RELATIONS.items()},
+}
+"""Operations over numbers alone are numbers, taken exactly."""

@@ -1,0 +1,239 @@
+"""What a graph comes to at given inputs: over arrays by NumPy, or at one point exactly. The walk is the same.
+
+>>> from fractions import Fraction
+>>> from symroof.formula.polynomial import power_of, scaled
+>>> graph = Graph(("prompt",))
+>>> blocks = graph.operation("ceil", scaled(power_of("prompt"), Fraction(1, 49)))
+>>> exact(graph, {"prompt": Fraction(98)}).form(blocks)
+Fraction(2, 1)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from symroof.arrays.graph import FOLDED, Form, Graph
+from symroof.formula.evaluate import MOST_TERMS, NoValue, divide, power
+from symroof.formula.polynomial import Polynomial
+
+Kernel = Callable[..., Any]
+
+
+@dataclass
+class Values:
+    """Values of names and polynomials over ``point``, each worked out when asked, once."""
+
+    graph: Graph
+    point: dict[str, Any]
+    kernels: Mapping[str, Kernel]
+    number: Callable[[Fraction], Any]
+    inverse: Callable[[Any], Any]
+    mend: Callable[[Values, str, Any], Any] | None = None
+    """Puts right what floats cannot decide: the values, the name of the operation, what it came to."""
+    _raised: dict[tuple[str, int], Any] = field(default_factory=dict)
+
+    def name(self, name: str) -> Any:
+        """The value of an input or operation.
+
+        Raises:
+            NoValue: it has none (over arrays there is NaN instead).
+        """
+        if name not in self.point:
+            operation = self.graph.operations[name]
+            if operation.kind == "steps":
+                found = self._steps(operation.args, operation.words[0])
+            else:
+                found = self.kernels[operation.kind](*(self.form(arg) for arg in operation.args))
+            self.point[name] = self.mend(self, name, found) if self.mend else found
+        return self.point[name]
+
+    def form(self, form: Form | Polynomial) -> Any:
+        """The value of a polynomial."""
+        terms = form.items() if isinstance(form, dict) else form
+        total: Any = None
+        for monomial, coefficient in terms:
+            term: Any = self.number(coefficient)
+            for name, exponent in monomial:
+                term = term * self.raised(name, exponent)
+            total = term if total is None else total + term
+        return self.number(Fraction(0)) if total is None else total
+
+    def raised(self, name: str, exponent: int) -> Any:
+        """A power of a name."""
+        if exponent == 1:
+            return self.name(name)
+        if (name, exponent) not in self._raised:
+            base = self.name(name)
+            whole = base if abs(exponent) == 1 else base ** abs(exponent)
+            self._raised[name, exponent] = whole if exponent > 0 else self.inverse(whole)
+        return self._raised[name, exponent]
+
+    def at(self, changes: Mapping[str, Any]) -> Values:
+        """The same inputs with others beside them: the step of a sum."""
+        moved = {name: value for name, value in self.point.items() if not self.graph.reach(name) & changes.keys()}
+        return Values(self.graph, {**moved, **changes}, self.kernels, self.number, self.inverse, self.mend)
+
+    def _steps(self, args: tuple[Form, ...], index: str) -> Any:
+        """A sum taken term by term; where some points have fewer terms than others, the rest is not counted for them."""
+        body, first, last = args[0], self.form(args[1]), self.form(args[2])
+        start, end = _end(np.nanmin, first), _end(np.nanmax, last)
+        total = (first + last) * self.number(Fraction(0))
+        if end - start >= MOST_TERMS:
+            raise NoValue(f"a sum of {end - start + 1} terms that has no closed form")
+        for j in range(start, end + 1):
+            term = self.at({index: self.number(Fraction(j))}).form(body)
+            inside = (first <= j) & (j <= last)
+            total = total + (np.where(inside, term, 0.0) if isinstance(inside, np.ndarray) else term)
+        return total
+
+
+def _end(furthest: Callable[[Any], Any], value: Any) -> int:
+    if isinstance(value, Fraction):
+        return int(value)
+    reached = furthest(value) if np.any(np.isfinite(value)) else 0
+    return int(reached)
+
+
+# ------------------------------------------------------------------------------------------------------- arrays
+
+
+def arrays(graph: Graph, inputs: Mapping[str, Any], mend: Callable[[Values, str, Any], Any] | None = None) -> Values:
+    """Values over arrays that broadcast against each other; NaN where there is no value."""
+    return Values(graph, dict(inputs), ARRAYS, float, inverted, mend)
+
+
+def inverted(x: Any) -> Any:
+    """``1/x``, without a value where x is zero."""
+    with np.errstate(all="ignore"):
+        return np.where(x == 0, np.nan, np.divide(1.0, x))
+
+
+EXTREME = {"max": np.maximum, "min": np.minimum}
+HOLDS = {"<=": np.less_equal, ">=": np.greater_equal, "<": np.less, ">": np.greater, "=": np.equal}
+
+
+def _extreme(of: np.ufunc) -> Kernel:
+    def kernel(first: Any, *others: Any) -> Any:
+        for other in others:
+            first = of(first, other)
+        return first
+
+    return kernel
+
+
+def _logarithm(x: Any) -> Any:
+    return np.where(x > 0, np.log2(np.where(x > 0, x, 1.0)), np.nan)
+
+
+def _power(base: Any, exponent: Any) -> Any:
+    none = (base == 0) & (exponent < 0)
+    return np.where(none, np.nan, np.power(np.where(none, 1.0, base), exponent))
+
+
+def _ramp(value: Any, slope: Any, count: Any) -> Any:
+    """The sum of the positive terms of a line: from its higher end down, as far as it stays above zero."""
+    count = np.maximum(count, 0.0)
+    highest = np.maximum(value, value + slope * (count - 1))
+    fall = np.abs(slope)
+    level = np.where(highest > 0, count, 0.0)
+    terms = np.where(fall > 0, np.clip(np.ceil(highest / np.where(fall > 0, fall, 1.0)), 0.0, count), level)
+    return terms * highest - fall * terms * (terms - 1) / 2
+
+
+def _geometric(ratio: Any, first: Any, last: Any) -> Any:
+    """A sum of powers; near a ratio of 1 by the logarithm, which loses no digits there."""
+    count = last - first + 1
+    plain = np.where((ratio == 1) | (ratio <= 0), 0.5, ratio)
+    shrinking = -np.expm1(count * np.log(plain)) / (1 - plain)
+    at_zero = np.where((first <= 0) & (last >= 0), 1.0, 0.0)
+    found = np.where(ratio == 1, count, np.where(ratio == 0, at_zero, np.power(plain, first) * shrinking))
+    return np.where(count > 0, np.where(ratio < 0, np.nan, found), 0.0)
+
+
+def _of_largest(*pairs: Any) -> Any:
+    """Of pairs (key, value) the value whose key is largest; a tie goes to the first."""
+    best, found = pairs[0], pairs[1]
+    for key, value in zip(pairs[2::2], pairs[3::2], strict=True):
+        best, found = np.maximum(best, key), np.where(key > best, value, found)
+    return found
+
+
+ARRAYS: dict[str, Kernel] = {
+    **{kind: _extreme(of) for kind, of in EXTREME.items()},
+    "ceil": np.ceil,
+    "floor": np.floor,
+    "cut": np.floor,
+    "sqrt": np.sqrt,
+    "log2": _logarithm,
+    "of_largest": _of_largest,
+    "power": _power,
+    "form": lambda x: x,
+    "guard": lambda x, holds: np.where(holds, x, np.nan),
+    "whole": lambda x: np.where(np.rint(x) == x, x, np.nan),
+    "missing": lambda: np.nan,
+    "void": lambda x: np.where(x == 0, 0.0, np.nan),
+    "ramp": _ramp,
+    "geometric": _geometric,
+    **{relation: (lambda x, _holds=holds: _holds(x, 0.0)) for relation, holds in HOLDS.items()},
+}
+
+
+# -------------------------------------------------------------------------------------------------------- exact
+
+
+def exact(graph: Graph, point: Mapping[str, Fraction]) -> Values:
+    """Values at one point, exact; the mend of floats."""
+    return Values(graph, dict(point), EXACT, Fraction, lambda x: divide(Fraction(1), x))
+
+
+def _guarded(value: Fraction, holds: Any) -> Fraction:
+    if not holds:
+        raise NoValue("it does not exist here")
+    return value
+
+
+def _whole(x: Fraction) -> Fraction:
+    if x.denominator != 1:
+        raise NoValue("the bound of a sum is not whole")
+    return x
+
+
+def _missing() -> Fraction:
+    raise NoValue("an input is not given")
+
+
+def _void(x: Fraction) -> Fraction:
+    return x if x == 0 else _missing()
+
+
+def _exact_ramp(value: Fraction, slope: Fraction, count: Fraction) -> Fraction:
+    highest, fall = max(value, value + slope * (count - 1)), abs(slope)
+    if count <= 0 or highest <= 0:
+        return Fraction(0)
+    terms = min(Fraction(math.ceil(highest / fall)), count) if fall else count
+    return terms * highest - fall * terms * (terms - 1) / 2
+
+
+def _exact_geometric(ratio: Fraction, first: Fraction, last: Fraction) -> Fraction:
+    if last < first:
+        return Fraction(0)
+    return last - first + 1 if ratio == 1 else (power(ratio, first) - power(ratio, last + 1)) / (1 - ratio)
+
+
+EXACT: dict[str, Kernel] = {
+    **FOLDED,
+    "cut": lambda x: Fraction(math.floor(x)),
+    "form": lambda x: x,
+    "guard": _guarded,
+    "whole": _whole,
+    "missing": _missing,
+    "void": _void,
+    "ramp": _exact_ramp,
+    "geometric": _exact_geometric,
+}

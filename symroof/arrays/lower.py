@@ -1,0 +1,174 @@
+"""From the formulas of a case to a graph: definitions put in as far as the inputs reach, all else folded to numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+
+from symroof.arrays.graph import MISSING, VOID, Graph, number_of
+from symroof.arrays.sums import total
+from symroof.formula.evaluate import NoValue
+from symroof.formula.parse import parse
+from symroof.formula.polynomial import MINUS, Polynomial, constant, plus, power_of, scaled
+from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, names, walk
+from symroof.theory.case import Case, Missing
+from symroof.theory.quantities import QUANTITIES
+
+Changes = Mapping[str, Polynomial]
+"""What stands for some names: the running index of a sum, an input at which a quantity is asked elsewhere."""
+Result = Polynomial | tuple[str, Polynomial] | tuple[tuple[str, ...], list[Polynomial]] | bool | str
+
+
+@dataclass
+class Builder:
+    """Builds the polynomials of a case's quantities over some of its inputs.
+
+    The inputs may be quantities too: they then stand for themselves, and what depends on them follows.
+    """
+
+    case: Case
+    inputs: tuple[str, ...]
+    _memo: dict[tuple[str, tuple[tuple[str, object], ...]], Polynomial] = field(default_factory=dict)
+    _moves: dict[tuple[str, frozenset[str]], bool] = field(default_factory=dict)
+    _indices: int = 0
+
+    @cached_property
+    def graph(self) -> Graph:
+        return Graph(self.inputs)
+
+    def result(self, name: str) -> Result:
+        """A quantity: a number as a polynomial; a truth as a relation and what it holds against zero; a label as the names
+        of its arms and the arms. A truth or label that no input moves is itself.
+
+        Raises:
+            NoValue: wherever one looks it has none (Missing: an input it needs is not given).
+        """
+        changes = {key: power_of(key) for key in self.inputs}
+        if name in changes:
+            return changes[name]
+        tree = self.case.formula(name, changes)
+        if not isinstance(tree, Compare | Largest):
+            return self._complete(self._name(name, changes))
+        if not self._moving(name, frozenset(changes)):
+            fixed: bool | str = self.case.value(name)
+            return fixed
+        if isinstance(tree, Compare):
+            return tree.operator, self._complete(self._difference(tree, changes))
+        return tuple(label for label, _ in tree.arms), [self._complete(self._tree(arm, changes)) for _, arm in tree.arms]
+
+    # ---------------------------------------------------------------------------------------------------- names
+
+    def _name(self, name: str, changes: Changes) -> Polynomial:
+        if name in changes:
+            return changes[name]
+        keys = frozenset(changes)
+        if not self._moving(name, keys):
+            return self._still(name)
+        mine = tuple((key, tuple(sorted(changes[key].items()))) for key in sorted(keys) if self._moving(name, frozenset((key,))))
+        if (name, mine) not in self._memo:
+            self._memo[name, mine] = self._guarded(name, self._tree(self.case.formula(name, keys), changes), changes)
+        return self._memo[name, mine]
+
+    def _still(self, name: str) -> Polynomial:
+        """What no input moves, as a number; an input that nobody gave may yet not matter: links do not while there is one device."""
+        try:
+            return constant(Fraction(self.case.value(name)))
+        except Missing as missing:
+            return self.graph.operation(MISSING, words=(missing.name,))
+
+    def _complete(self, p: Polynomial) -> Polynomial:
+        """The same polynomial, where nothing is missing in it wherever one looks."""
+        for name in self.graph.lacking(p):
+            raise Missing(name)
+        return p
+
+    def _guarded(self, name: str, value: Polynomial, changes: Changes) -> Polynomial:
+        """What a declaration demands of its inputs: where it does not hold there is no value."""
+        quantity = QUANTITIES.get(name)
+        for condition, _ in quantity.exists if quantity and name not in self.case.given else ():
+            tree = parse(condition)
+            assert isinstance(tree, Compare)
+            value = self.graph.operation("guard", value, self._compare(tree, changes))
+        return value
+
+    def _moving(self, name: str, keys: frozenset[str]) -> bool:
+        """Whether a name depends on one of the changed ones here."""
+        if name in keys:
+            return True
+        if (name, keys) not in self._moves:
+            self._moves[name, keys] = False  # a circle does not move itself; asking its value says so
+            self._moves[name, keys] = any(self._moving(inner, keys) for inner in self._speaks_of(name, keys))
+        return self._moves[name, keys]
+
+    def _speaks_of(self, name: str, keys: frozenset[str]) -> tuple[str, ...]:
+        try:
+            formula = self.case.formula(name, keys)
+        except NoValue:
+            return ()
+        quantity = QUANTITIES.get(name)
+        inside = [key for node in walk(formula) if isinstance(node, At) for key, _ in node.changes]
+        return (*(inner for inner in names(formula) if inner != name), *(key for key in inside if key in keys), *(quantity.demands if quantity else ()))
+
+    # ---------------------------------------------------------------------------------------------------- trees
+
+    def _tree(self, tree: Tree, changes: Changes) -> Polynomial:
+        graph = self.graph
+        match tree:
+            case Num(value):
+                return constant(value)
+            case Name(name):
+                return self._name(name, changes)
+            case Neg(arg):
+                return scaled(self._tree(arg, changes), MINUS)
+            case Add(terms):
+                found: Polynomial = {}
+                for term in terms:
+                    found = plus(found, self._tree(term, changes))
+                return found
+            case Mul(factors):
+                return self._product(factors, changes)
+            case Div(over, under):
+                return graph.over(self._tree(over, changes), self._tree(under, changes))
+            case Pow(base, exponent):
+                return graph.raised(self._tree(base, changes), self._tree(exponent, changes))
+            case Call("max" | "min" as function, args):
+                return self._extreme(function, [self._tree(arg, changes) for arg in args])
+            case Call(function, args):
+                return graph.operation(function, *(self._tree(arg, changes) for arg in args))
+            case Total(body, index, first, last):
+                return self._total(body, index, self._tree(first, changes), self._tree(last, changes), changes)
+            case At(name, pairs):
+                return self._name(name, {**changes, **{key: self._tree(value, changes) for key, value in pairs}})
+        raise NoValue("a relation or a label where a number is wanted")
+
+    def _product(self, factors: tuple[Tree, ...], changes: Changes) -> Polynomial:
+        found = self._tree(factors[0], changes)
+        for factor in factors[1:]:
+            if not found:
+                return found  # no links means no time on them, whatever their bandwidth would be
+            other = self._tree(factor, changes)
+            voided = number_of(found) is None and any(self.graph.lacking(other))
+            found = self.graph.operation(VOID, found) if voided else self.graph.times(found, other)
+        return found
+
+    def _extreme(self, function: str, args: list[Polynomial]) -> Polynomial:
+        """A maximum or minimum: numbers among its arms are one, and an arm said twice is said once."""
+        numbers = [arg for arg in args if not any(arg)]
+        moving = [arg for i, arg in enumerate(args) if any(arg) and arg not in args[:i]]
+        folded = [self.graph.operation(function, *numbers)] if numbers else []
+        arms = [*moving, *folded]
+        return arms[0] if len(arms) == 1 else self.graph.operation(function, *arms)
+
+    def _total(self, body: Tree, index: str, first: Polynomial, last: Polynomial, changes: Changes) -> Polynomial:
+        self._indices += 1
+        running = f"~{index}{self._indices}"
+        inner = self._tree(body, {**changes, index: power_of(running)})
+        return total(self.graph, inner, running, first, last)
+
+    def _compare(self, tree: Compare, changes: Changes) -> Polynomial:
+        return self.graph.operation(tree.operator, self._difference(tree, changes))
+
+    def _difference(self, tree: Compare, changes: Changes) -> Polynomial:
+        return plus(self._tree(tree.left, changes), scaled(self._tree(tree.right, changes), MINUS))

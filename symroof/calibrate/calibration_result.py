@@ -1,0 +1,143 @@
+"""What a fit found: parameters with their intervals, residuals, and what a reader should know before using them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from symroof.calibrate.measurements import Measurement
+from symroof.cases.case_results import Answers
+from symroof.theory.symbols import GROUPS
+
+LARGE = 0.2
+"""A residual beyond this share of the measured time is worth a word."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A fitted parameter.
+
+    Attributes:
+        value: in base units; None where the rows do not determine it.
+        low, high: its interval; None where there is none (as many parameters as rows).
+        note: why it is not determined, or that it stands at a limit.
+    """
+
+    name: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Residual:
+    """A measurement, the time the fit gives it, and what limits that."""
+
+    measurement: Measurement
+    fitted: float
+    bound: str
+
+    @property
+    def relative(self) -> float:
+        """(fitted - measured)/measured."""
+        return self.fitted / float(self.measurement.seconds) - 1
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Efficiencies and overheads fitted to measured latencies.
+
+    >>> from symroof import calibrate
+    >>> fit = calibrate("docs/measured.csv", model="llama-3.1-8b", hardware="h100-sxm")
+    >>> mfu = fit["mfu"]
+    >>> round(mfu.low, 2), round(mfu.value, 2), round(mfu.high, 2)
+    (0.54, 0.55, 0.55)
+    >>> len(fit.residuals), fit.freedom, max(abs(residual.relative) for residual in fit.residuals) < 0.02
+    (16, 13, True)
+
+    Attributes:
+        parameters: in the order mfu, mbu, overheads.
+        residuals: one a measurement.
+        freedom: measurements beyond the parameters determined.
+        level: of the intervals.
+        deviation: root mean square of the relative residuals, per degree of freedom; None without one.
+        answers: the case the rows were laid over.
+    """
+
+    parameters: tuple[Parameter, ...]
+    residuals: tuple[Residual, ...]
+    freedom: int
+    level: float
+    deviation: float | None
+    warnings: tuple[str, ...]
+    answers: Answers
+    file: str
+
+    def __getitem__(self, name: str) -> Parameter:
+        """A fitted parameter by the name of its input."""
+        return next(parameter for parameter in self.parameters if parameter.name == name)
+
+    def block(self) -> str:
+        """The fit as keys of a study file: ``efficiency:``, and ``set:`` for what is no efficiency."""
+        return study_keys(self)
+
+
+def doubts(parameters: Iterable[Parameter], residuals: Sequence[Residual], freedom: int) -> list[str]:
+    """What a reader should know before using the fit."""
+    found = []
+    if freedom <= 0:
+        found.append("there are no more rows than parameters: the fit has no intervals and says nothing of how well it holds")
+    far = [r for r in residuals if abs(r.relative) > LARGE]
+    if far:
+        lines = ", ".join(dict.fromkeys(str(r.measurement.line) for r in far))
+        found.append(f"{len(far)} of {len(residuals)} times are more than {LARGE:.0%} off the fit (line {lines}): one mfu and mbu do not describe them")
+    found += [f"{p.name} is not determined by these rows: {p.note}" for p in parameters if p.value is None]
+    found += [f"{p.name} is {p.note}" for p in parameters if p.value is not None and p.note]
+    wide = [p.name for p in parameters if p.value and p.low is not None and p.low <= 0 and not p.note]
+    found += [f"the interval of {name} reaches down to 0: these rows hardly tell it" for name in wide]
+    return found
+
+
+def as_fraction(value: float, digits: int = 4) -> Fraction:
+    """A fitted number to so many digits, exact from there on."""
+    return Fraction(f"{value:.{digits}g}")
+
+
+EFFICIENCY = frozenset(symbol.name for symbol in GROUPS["efficiency"])
+NARROW = 0.005
+"""An interval narrower than this share of the value, to either side, is written as the value alone."""
+
+
+def study_keys(found: Calibration) -> str:
+    """``efficiency:`` and, for what is no efficiency, ``set:``; a range where the interval is wide enough to matter."""
+    known = [p for p in found.parameters if p.value is not None]
+    lines = [f"# fitted to {len(found.residuals)} measured times of {_name(found.file)}; intervals at {found.level:.0%}"]
+    lines += [f"# {p.name} is not determined by these rows" for p in found.parameters if p.value is None]
+    for key, members in (("efficiency", [p for p in known if p.name in EFFICIENCY]), ("set", [p for p in known if p.name not in EFFICIENCY])):
+        if members:
+            lines.append(f"{key}: {{{', '.join(f'{p.name}: {written(p)}' for p in members)}}}")
+    return "\n".join(lines) + "\n"
+
+
+def written(parameter: Parameter) -> str:
+    """A value or a range as a study file takes it: ``0.52..0.58``, ``1.2 ms``."""
+    value, low, high = parameter.value or 0.0, parameter.low, parameter.high
+    if low is None or high is None or value <= 0 or high - low <= 2 * NARROW * value or (low <= 0 and parameter.name in ("mfu", "mbu")):
+        return _number(parameter.name, value)
+    return f"{_number(parameter.name, low)}..{_number(parameter.name, high)}"
+
+
+def _number(name: str, value: float) -> str:
+    if name in ("mfu", "mbu"):
+        return f"{min(value, 1.0):.4g}"
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if value >= size:
+            return f"{value / size:.4g} {unit}"
+    return f"{value / 1e-6:.4g} us" if value else "0 s"
+
+
+def _name(file: str) -> str:
+    """The file's own name in a comment, whatever is in it."""
+    return "".join(c if c.isprintable() else "?" for c in file.replace("\\", "/").rpartition("/")[2])[:80]

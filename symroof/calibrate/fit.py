@@ -1,0 +1,196 @@
+"""Efficiencies and overheads from measured latencies: the fit, its intervals, and what the rows cannot tell."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from symroof.calibrate.calibration_result import Calibration, Parameter, Residual, doubts
+from symroof.calibrate.measurements import Measurement, read_measured
+from symroof.calibrate.student_t import quantile
+from symroof.calibrate.terms import DEFAULT_FIT, OVERHEADS, SHARES, Terms, chosen, terms
+from symroof.cases.case_results import Answers
+from symroof.errors import InputError, Problem
+from symroof.formula.evaluate import NoValue
+from symroof.units import format_quantity
+
+if TYPE_CHECKING:
+    from symroof.calibrate.least_squares import Array
+    from symroof.calibrate.least_squares import Problem as Rows
+
+LEVEL = 0.95
+"""Level of every interval: Student's t with as many degrees of freedom as rows beyond the parameters."""
+DEPENDENT = 1e-7
+"""A direction in which the rows move by less than this share counts as one they do not tell."""
+
+
+def calibrate(path: str | os.PathLike[str], answers: Answers, fit: Sequence[str] | None = None) -> Calibration:
+    """Fit efficiencies and overheads to the latencies in a CSV file, laid over a case.
+
+    Raises:
+        InputError: everything wrong with the file; a row faster than the roof; an input the rows and the case leave out.
+    """
+    wanted = chosen(fit if fit is not None else DEFAULT_FIT, answers.case.theory)
+    measured = read_measured(path, wanted)
+    found = _terms(measured, answers, wanted, str(path))
+    notes = [*_laid_over(answers, wanted), *_unfit(measured, answers)]
+    if fit is None:
+        wanted, found = _without_unseen(wanted, found)
+    return _fitted(str(path), answers, measured, found, wanted, notes)
+
+
+def _terms(measured: Sequence[Measurement], answers: Answers, fit: Sequence[str], file: str) -> list[Terms]:
+    """The terms of every row.
+
+    Raises:
+        InputError: all rows that lack an input or are faster than the roof.
+    """
+    found, problems = [], []
+    for m in measured:
+        try:
+            made = terms(answers.case, m, fit)
+        except NoValue as error:
+            problems.append(Problem(file, f"{m.metric} {error}", m.line, m.column, m.metric, "add a column, or give it in the study or on the line", m.source))
+            continue
+        found.append(made)
+        if m.seconds < made.roof:
+            said = (
+                f"impossible: above the {made.label} roof: {format_quantity(m.seconds, 's')} measured, at least {format_quantity(made.roof, 's')} at the peak"
+            )
+            hint = "check the model, device, precision, tp and cached prefix of this row, and that no time was left out"
+            problems.append(Problem(file, said, m.line, m.column, m.metric, hint, m.source))
+    if problems:
+        raise InputError(problems)
+    return found
+
+
+def _without_unseen(fit: Sequence[str], found: list[Terms]) -> tuple[tuple[str, ...], list[Terms]]:
+    """Without the link latency where the rows cannot tell it from the overhead of a step: no links, or one group size."""
+    overheads = [name for name in fit if name in OVERHEADS]
+    if "link_latency" not in overheads:
+        return tuple(fit), found
+    link, step = overheads.index("link_latency"), overheads.index("step_overhead")
+    ratios = {row.rates[link] / row.rates[step] for row in found if row.rates[step]}
+    if len(ratios) > 1:
+        return tuple(fit), found
+    keep = [i for i in range(len(overheads)) if i != link]
+    kept = [Terms(row.arms, tuple(row.rates[i] for i in keep), row.fixed, row.label) for row in found]
+    return tuple(name for name in fit if name != "link_latency"), kept
+
+
+def _laid_over(answers: Answers, fit: Sequence[str]) -> list[str]:
+    """What the case says and the fit does not heed."""
+    given = [name for name in fit if name in answers.binding.given]
+    return [f"{name} is given and not heeded: it is fitted" for name in given]
+
+
+def _unfit(measured: Sequence[Measurement], answers: Answers) -> list[str]:
+    """Rows that were measured though memory would not hold them: something about the case is wrong."""
+    lines = []
+    for m in measured:
+        try:
+            if answers.case.changed(m.inputs).value("fits") is False:
+                lines.append(str(m.line))
+        except NoValue:
+            continue
+    rows = ", ".join(dict.fromkeys(lines))
+    return [f"was measured, but does not fit in memory by this case (line {rows}): is the model, precision or tp right?"] if lines else []
+
+
+# ---------------------------------------------------------------------------------------------------------- the fit
+
+
+def _problem(measured: Sequence[Measurement], found: list[Terms], fit: Sequence[str], answers: Answers) -> Rows:
+    import numpy as np
+
+    from symroof.calibrate.least_squares import Problem as Rows
+
+    overheads = [name for name in fit if name in OVERHEADS]
+    arms = [(row, float(c), float(m)) for row, made in enumerate(found) for c, m in made.arms]
+    full = [1.0 if name in fit else 1 / float(answers.case.value(name)) for name in SHARES]
+    return Rows(
+        measured=np.array([float(m.seconds) for m in measured]),
+        row=np.array([row for row, _, _ in arms], dtype=np.intp),
+        compute=np.array([c for _, c, _ in arms]),
+        memory=np.array([m for _, _, m in arms]),
+        rates=np.array([[float(rate) for rate in made.rates] for made in found]).reshape(len(found), len(overheads)),
+        fixed=np.array([float(made.fixed) for made in found]),
+        least=np.array([*full, *(0.0 for _ in overheads)]),
+        held=np.array([*(name not in fit for name in SHARES), *(False for _ in overheads)]),
+    )
+
+
+def _fitted(file: str, answers: Answers, measured: list[Measurement], found: list[Terms], fit: Sequence[str], notes: list[str]) -> Calibration:
+    from symroof.calibrate.least_squares import solve, squares, times
+
+    rows = _problem(measured, found, fit, answers)
+    point = solve(rows)
+    names = [*SHARES, *(name for name in fit if name in OVERHEADS)]
+    moves = [i for i, name in enumerate(names) if name in fit]
+    columns = rows.columns(point[1] / point[0])[:, moves]
+    spread, unseen, told = _spread(columns)
+    freedom = len(measured) - told
+    deviation = math.sqrt(squares(rows, point) / freedom) if freedom > 0 else None
+    reach = quantile(LEVEL, freedom) * deviation if deviation is not None else None
+    parameters = []
+    for k, i in enumerate(moves):
+        if unseen[k]:
+            parameters.append(
+                Parameter(names[i], None, note=_why_unseen(names[i], columns[:, k], [names[j] for n, j in enumerate(moves) if unseen[n]], rows, point))
+            )
+        else:
+            parameters.append(_parameter(names[i], float(point[i]), None if reach is None else reach * float(spread[k])))
+    fitted = times(rows, point)
+    residuals = tuple(Residual(m, float(t), _bound(made, point)) for m, t, made in zip(measured, fitted, found, strict=True))
+    warnings = (*notes, *doubts(parameters, residuals, freedom))
+    return Calibration(tuple(parameters), residuals, freedom, LEVEL, deviation, warnings, answers, file)
+
+
+def _spread(columns: Array) -> tuple[Array, list[bool], int]:
+    """How far each parameter moves for one unit of residual, which ones the rows do not determine, and how many directions they tell."""
+    import numpy as np
+
+    size = np.linalg.norm(columns, axis=0)
+    safe = np.where(size > 0, size, 1)
+    _, values, directions = np.linalg.svd(columns / safe, full_matrices=True)
+    values = np.concatenate((values, np.zeros(len(directions) - len(values))))
+    lost = values <= DEPENDENT * max(values.max(initial=0), DEPENDENT)
+    inverse = np.where(lost, 0, 1 / np.where(lost, 1, values))
+    unseen = (np.abs(directions[lost]) > math.sqrt(DEPENDENT)).any(axis=0) | (size == 0)
+    return np.sqrt(((directions * inverse[:, None]) ** 2).sum(axis=0)) / safe, list(unseen), int((~lost).sum())
+
+
+def _parameter(name: str, value: float, reach: float | None) -> Parameter:
+    """A parameter with its interval; a share is 1 over what was fitted, and its interval that of its own slope."""
+    if name in SHARES:
+        value, reach = 1 / value, None if reach is None else reach / value**2
+    most = 1.0 if name in SHARES else math.inf
+    at_limit = (name in SHARES and value >= 1) or (name not in SHARES and value <= 0)
+    note = "at its limit: the rows ask for more than there is" if at_limit else ""
+    if reach is None:
+        return Parameter(name, value, note=note)
+    return Parameter(name, value, max(value - reach, 0.0), min(value + reach, most), note)
+
+
+NO_ROW = {"mfu": "no row is limited by compute", "mbu": "no row is limited by memory", "link_latency": "no row crosses a link"}
+
+
+def _why_unseen(name: str, column: Array, others: list[str], rows: Rows, point: Array) -> str:
+    """Why the rows do not determine a parameter, with the bound they do give."""
+    if column.any():
+        return f"these rows cannot tell it from {' and '.join(other for other in others if other != name)}"
+    why = NO_ROW.get(name, "no row depends on it")
+    if name not in SHARES or any(other in others for other in SHARES if other != name):
+        return why
+    arm, against = (rows.compute, rows.memory * point[1]) if name == "mfu" else (rows.memory, rows.compute * point[0])
+    least = float((arm[against > 0] / against[against > 0]).max(initial=0.0))
+    return f"{why}; it is at least {least:.2g}" if 0 < least < 1 else why
+
+
+def _bound(made: Terms, point: Array) -> str:
+    """What limits a row in the fit: the arm that most of its roofline time is on."""
+    compute = sum(float(c) * point[0] for c, m in made.arms if float(c) * point[0] >= float(m) * point[1])
+    memory = sum(float(m) * point[1] for c, m in made.arms if float(c) * point[0] < float(m) * point[1])
+    return "compute" if compute >= memory else "memory"

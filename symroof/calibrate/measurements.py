@@ -1,0 +1,205 @@
+"""A CSV file of measured latencies, read strictly: every fault with its line and column, nothing guessed, nothing unbounded."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from symroof.errors import InputError, Problem, nearest, split_hint
+from symroof.formula.tree import Num
+from symroof.specs.fields import Faults
+from symroof.specs.strict_yaml import read_text
+from symroof.specs.study import setting
+from symroof.theory.symbols import ALIASES, INPUTS, canonical
+from symroof.units import UNITS
+
+METRICS = {"ttft": "prefill", "itl": "decode"}
+"""A measured latency, and the step whose time it is."""
+MOST_ROWS, MOST_COLUMNS, LONGEST_LINE = 1_000, 64, 4_096
+
+CELL = re.compile(r'[ \t]*(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^,"]*?))[ \t]*(?P<end>,|$)')
+HEADING = re.compile(r"(?P<name>[A-Za-z]\w*)\s*(?:[\[(]\s*(?P<unit>[^\[\]()]+?)\s*[\])])?")
+BARE = re.compile(r"[-+\d.,_]+(?:[eE][-+]?\d+)?")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A field of a line and the column it begins in."""
+
+    text: str
+    column: int
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A column: the symbol it holds, and the unit of its bare numbers."""
+
+    name: str
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One latency that was measured.
+
+    Attributes:
+        metric: ``ttft`` or ``itl``.
+        seconds: what was measured.
+        inputs: the inputs of its row by name, in base units.
+        line, column: where it stands in the file.
+        source: the line as written.
+    """
+
+    metric: str
+    seconds: Fraction
+    inputs: Mapping[str, Fraction]
+    line: int
+    column: int
+    source: str = ""
+
+
+def read_measured(path: str | os.PathLike[str], fitted: Collection[str] = ()) -> list[Measurement]:
+    """The measurements of a file, in order; ``fitted`` names cannot be columns.
+
+    The first line names the columns: inputs, and ``ttft``, ``itl`` or both, each with a unit for its bare numbers where
+    one is written (``ttft_ms``, ``itl [ms]``); without one a latency is in seconds. Empty lines and lines that begin with
+    ``#`` are passed over. A latency may be left empty, an input may not.
+
+    Raises:
+        InputError: everything wrong with the file.
+    """
+    return parse_measured(read_text(path), str(path), fitted)
+
+
+def parse_measured(text: str, file: str = "<text>", fitted: Collection[str] = ()) -> list[Measurement]:
+    r"""The same of a text.
+
+    >>> [(m.metric, m.seconds, dict(m.inputs)) for m in parse_measured("batch,itl_ms\n8,12.5\n")]
+    [('itl', Fraction(1, 80), {'batch': Fraction(8, 1)})]
+    """
+    lines = [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip() and not line.lstrip().startswith("#")]
+    if len(lines) < 2:
+        raise InputError(Problem(file, "is empty" if not lines else "has a heading and no rows", 1, 1, hint="columns such as prompt,batch,ttft_ms,itl_ms"))
+    if len(lines) - 1 > MOST_ROWS:
+        raise InputError(Problem(file, f"has {len(lines) - 1:,} rows; at most {MOST_ROWS:,} are read", lines[MOST_ROWS + 1][0], 1))
+    problems: list[Problem] = []
+    headings = _headings(file, *lines[0], fitted)
+    found: list[Measurement] = []
+    for number, line in lines[1:]:
+        try:
+            found += _row(file, number, line, headings)
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(problems)
+    return found
+
+
+def _cells(file: str, number: int, line: str) -> list[Cell]:
+    """The fields of a line, quotes taken off."""
+    if len(line) > LONGEST_LINE:
+        raise InputError(Problem(file, f"the line is longer than {LONGEST_LINE:,} characters", number, 1))
+    found: list[Cell] = []
+    at = 0
+    while True:
+        match = CELL.match(line, at)
+        if match is None:
+            raise InputError(
+                Problem(file, "cannot be read as comma-separated values", number, at + 1, source=line, hint="a quote stands at both ends of a value")
+            )
+        kind = "plain" if match["quoted"] is None else "quoted"
+        found.append(Cell(match[kind].replace('""', '"').strip(), match.start(kind) + 1))
+        if match["end"] == "":
+            return found
+        at = match.end()
+
+
+def _headings(file: str, number: int, line: str, fitted: Collection[str]) -> list[Heading]:
+    """The columns.
+
+    Raises:
+        InputError: a column nobody knows, one that is there twice, too many, no latency among them.
+    """
+    cells = _cells(file, number, line)
+    problems: list[Problem] = []
+    found: list[Heading] = []
+    for cell in cells[: MOST_COLUMNS + 1]:
+        try:
+            heading = _heading(cell.text, fitted)
+            if heading.name in (other.name for other in found):
+                raise ValueError(f"{heading.name} is there twice")
+            found.append(heading)
+        except ValueError as error:
+            message, _, hint = str(error).partition("; ")
+            problems.append(Problem(file, message, number, cell.column, cell.text[:40], hint, line))
+    if len(cells) > MOST_COLUMNS:
+        problems = [Problem(file, f"has {len(cells)} columns; at most {MOST_COLUMNS} are read", number, 1, hint="are they separated by commas?", source=line)]
+    elif not problems and not any(heading.name in METRICS for heading in found):
+        problems = [Problem(file, "has no column of a latency", number, 1, hint="ttft_ms, itl_ms or both; columns are separated by commas", source=line)]
+    if problems:
+        raise InputError(problems)
+    return found
+
+
+def _heading(text: str, fitted: Collection[str]) -> Heading:
+    """A column's name and unit: ``itl [ms]``, ``itl_ms``, ``prompt``."""
+    match = HEADING.fullmatch(text)
+    if match is None:
+        raise ValueError("is no name of a column; a name and its unit, such as ttft_ms or itl [ms]" if text else "a column has no name")
+    name, unit = match["name"], match["unit"] or ""
+    stem, _, suffix = name.rpartition("_")
+    if not _known(name) and _known(stem) and suffix in UNITS and not unit:
+        name, unit = stem, suffix
+    if not _known(name):
+        raise ValueError(f"no such input or latency; {nearest(name, [*INPUTS, *ALIASES, *METRICS, 'context'])}")
+    name = canonical(name)
+    if name in fitted:
+        raise ValueError("is fitted here, so it cannot be a column; leave it out, or choose what is fitted with --fit")
+    if unit:
+        setting(name, f"1 {unit}", formulas=False)  # of the right dimension, or an error that says which one is needed
+    return Heading(name, unit or ("s" if name in METRICS else ""))
+
+
+def _known(name: str) -> bool:
+    return canonical(name) in INPUTS or name in METRICS or name == "context"
+
+
+def _row(file: str, number: int, line: str, headings: list[Heading]) -> list[Measurement]:
+    """The latencies of a row."""
+    cells = _cells(file, number, line)
+    if len(cells) != len(headings):
+        raise InputError(Problem(file, f"has {len(cells)} values for {len(headings)} columns", number, cells[-1].column, source=line))
+    problems: list[Problem] = []
+    values: dict[str, Fraction] = {}
+    for heading, cell in zip(headings, cells, strict=True):
+        try:
+            if cell.text or heading.name not in METRICS:
+                values[heading.name] = _value(heading, cell.text)
+        except ValueError as error:
+            message, hint = split_hint(error.items[0][1] if isinstance(error, Faults) else str(error))
+            problems.append(Problem(file, message, number, cell.column, heading.name, hint, line))
+    if not problems and not any(name in METRICS for name in values):
+        problems.append(Problem(file, "nothing was measured in this row", number, 1, source=line))
+    if problems:
+        raise InputError(problems)
+    inputs = {name: value for name, value in values.items() if name not in METRICS}
+    places = {heading.name: cell.column for heading, cell in zip(headings, cells, strict=True)}
+    return [Measurement(name, values[name], inputs, number, places[name], line) for name in METRICS if name in values]
+
+
+def _value(heading: Heading, text: str) -> Fraction:
+    """A number in the column's unit, or with one of its own."""
+    if not text:
+        raise ValueError("is empty")
+    found = setting(heading.name, f"{text} {heading.unit}" if heading.unit and BARE.fullmatch(text) else text, formulas=False)
+    if not isinstance(found, Num):
+        raise ValueError("one row holds one number, not a range")
+    if heading.name in METRICS and found.value <= 0:
+        raise ValueError("must be positive")
+    return found.value
+
+
+__all__ = ["METRICS", "Measurement", "parse_measured", "read_measured"]

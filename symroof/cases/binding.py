@@ -1,0 +1,309 @@
+"""From names to cases: which value each input takes, and who said so.
+
+Strongest first: the command line (or Python call), the study, the preset, the specs of model and hardware, the default.
+A case is one combination of everything that was listed.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from symroof.cases.draft_model import NOT_ITS, draft_given
+from symroof.cases.spec_values import (
+    ENGINE_SHARE,
+    ROLE_INPUT,
+    Given,
+    check_context,
+    check_degrees,
+    check_name,
+    check_split,
+    device_values,
+    dimension,
+    middle,
+    model_values,
+    precision_values,
+    stored_model,
+)
+from symroof.errors import InputError, Problem
+from symroof.formula.evaluate import NoValue
+from symroof.formula.text import text
+from symroof.formula.tree import Num
+from symroof.specs import catalogue
+from symroof.specs.fields import Span, build
+from symroof.specs.hardware import HardwareSpec
+from symroof.specs.model import ModelSpec
+from symroof.specs.model_files import model_path, read_model
+from symroof.specs.strict_yaml import Document
+from symroof.specs.study import PresetSpec, Setting
+from symroof.theory.architecture import GENERIC, Architecture
+from symroof.theory.case import Case
+from symroof.theory.operator_table import KEPT_WIDTH, WIDTH
+from symroof.theory.switches import Assumptions, assume
+from symroof.theory.theory import theory
+
+DECIDING_SHARE = Given(Num(ENGINE_SHARE), "default of decisions: what vLLM takes of a device's memory (gpu-memory-utilization)", defaulted=True)
+
+Values = Mapping[str, tuple[Setting, ...]]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What somebody chose: names, lists of values, switches. Later ones are laid over earlier ones.
+
+    ``deciding``: something is bought or set by the answers, so what an engine keeps free of memory counts unless it is given.
+    """
+
+    models: tuple[str | ModelSpec, ...] = ()
+    hardware: tuple[str, ...] = ()
+    precision: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    values: Values = field(default_factory=dict)
+    assume: dict[str, str] = field(default_factory=dict)
+    preset: str | None = None
+    origin: dict[str, str] = field(default_factory=dict)
+    base: Path | None = None
+    assume_family: str | None = None
+    draft: str | None = None
+    deciding: bool = False
+
+    def over(self, weaker: Selection) -> Selection:
+        """This selection laid over a weaker one."""
+        return Selection(
+            self.models or weaker.models,
+            self.hardware or weaker.hardware,
+            {**weaker.precision, **self.precision},
+            {**weaker.values, **self.values},
+            {**weaker.assume, **self.assume},
+            self.preset or weaker.preset,
+            {**weaker.origin, **self.origin},
+            self.base or weaker.base,
+            self.assume_family or weaker.assume_family,
+            self.draft or weaker.draft,
+            self.deciding or weaker.deciding,
+        )
+
+
+S = TypeVar("S")
+
+
+@dataclass(frozen=True)
+class Entry(Generic[S]):
+    """A name somebody chose, with the spec and the file behind it."""
+
+    name: str = ""
+    spec: S | None = None
+    document: Document | None = None
+
+
+@dataclass(frozen=True)
+class Binding:
+    """One combination: a model on a device under assumptions, with every given value and its source."""
+
+    chosen_model: Entry[ModelSpec]
+    chosen_device: Entry[HardwareSpec]
+    assumptions: Assumptions
+    given: dict[str, Given]
+    precisions: dict[str, str] = field(default_factory=dict)
+    compute: str | None = None
+    warnings: tuple[str, ...] = ()
+    documents: tuple[Document, ...] = ()
+    varied: tuple[tuple[str, str], ...] = ()
+    selection: Selection = field(default_factory=Selection)
+    preset: PresetSpec | None = None
+    several_models: bool = False
+    chosen_draft: Entry[ModelSpec] = Entry()
+
+    @property
+    def model(self) -> ModelSpec | None:
+        return self.chosen_model.spec
+
+    @property
+    def hardware(self) -> HardwareSpec | None:
+        return self.chosen_device.spec
+
+    def variant(self, on: Binding | None = None, **changes: Any) -> Binding:
+        """The same binding on another's device, or with a precision role or values by name chosen otherwise."""
+        line = Selection(
+            precision={role: (changes.pop(role),) for role in ROLE_INPUT if role in changes},
+            values={name: (Num(Fraction(value), dimension(name)),) for name, value in changes.items()},
+        )
+        origin = dict.fromkeys([*line.precision, *line.values], "variant")
+        chosen = Selection(precision=line.precision, values=line.values, origin=origin).over(self.selection)
+        roles = {role: next(iter(chosen.precision.get(role, ())), None) for role in ROLE_INPUT}
+        return _bind(chosen, self.preset, self.documents[:1] if self.preset else (), self.chosen_model, (on or self).chosen_device, roles, {})
+
+    @property
+    def architecture(self) -> Architecture:
+        if self.model is None:
+            return GENERIC
+        own = frozenset(name.removeprefix(f"{WIDTH}.") for name in self.given if name.startswith(f"{WIDTH}."))
+        return self.model.architecture(KEPT_WIDTH in self.given, own)
+
+    def case(self) -> Case:
+        """The theory with these values; a range stands at its middle."""
+        return Case(theory(self.architecture, self.assumptions), {name: middle(g.setting, name) for name, g in self.given.items()})
+
+    def box(self) -> dict[str, tuple]:  # type: ignore[type-arg]
+        """The inputs that are ranges."""
+        return {name: (g.setting.low, g.setting.high) for name, g in self.given.items() if isinstance(g.setting, Span)}
+
+
+def bindings(chosen: Selection) -> Iterator[Binding]:
+    """Every combination of the listed models, devices, precisions and values, in written order.
+
+    Raises:
+        InputError: a name that is not in the catalogue, a file that cannot be read.
+    """
+    preset, documents = _preset(chosen)
+    models = [_load_model(name, chosen.base, chosen.assume_family) for name in chosen.models] or [Entry()]
+    devices = [_load_device(name, chosen.base) for name in chosen.hardware] or [Entry()]
+    layered = _under(chosen, preset)
+    _within_limit([len(models), len(devices), *map(len, layered.precision.values()), *map(len, layered.values.values())])
+    roles = [dict(zip(ROLE_INPUT, names, strict=True)) for names in itertools.product(*(layered.precision.get(role) or (None,) for role in ROLE_INPUT))]
+    listed = {name: values for name, values in layered.values.items() if len(values) > 1}
+    stored = [role for role, names in layered.precision.items() if len(names) > 1]
+    singles = [dict(zip(listed, values, strict=True)) for values in itertools.product(*listed.values())]
+    for model, device, role, single in itertools.product(models, devices, roles, singles):
+        made = _without_circles(_bind(layered, preset, documents, model, device, role, single))
+        told = tuple((name, made.precisions[name]) for name in stored if name in made.precisions)
+        yield replace(made, several_models=len(models) > 1, varied=(*told, *made.varied))
+
+
+MOST_CASES = 1000
+
+
+def _within_limit(lengths: Iterable[int]) -> None:
+    """A few lists multiply to many cases; more than a reader can use is an error before anything is worked out."""
+    count = math.prod(lengths)
+    if count > MOST_CASES:
+        raise InputError(Problem("study", f"its lists multiply to {count:,} cases; at most {MOST_CASES:,} are worked out", hint="give fewer values"))
+
+
+def _without_circles(binding: Binding) -> Binding:
+    """Given formulas must not lead back to themselves."""
+    case = binding.case()
+    for name, given in binding.given.items():
+        if not isinstance(given.setting, (Num, Span)):
+            try:
+                case.value(name)
+            except NoValue as error:
+                if "is defined by itself" in str(error):
+                    raise InputError(Problem(given.source, str(error), path=name)) from None
+    return binding
+
+
+def _preset(chosen: Selection) -> tuple[PresetSpec | None, tuple[Document, ...]]:
+    if not chosen.preset:
+        return None, ()
+    document = catalogue.find("presets", chosen.preset, chosen.base)
+    return build(document, PresetSpec), (document,)
+
+
+def _load_model(name: str | ModelSpec, base: Path | None, assume_family: str | None) -> Entry[ModelSpec]:
+    if isinstance(name, ModelSpec):
+        return Entry(name.name, name)
+    return _shipped_model(name) if model_path(name, base) is None else Entry(name, *read_model(name, base, assume_family))
+
+
+def _load_device(name: str, base: Path | None) -> Entry[HardwareSpec]:
+    return _read_device(name, base) if catalogue.is_path(name, base) else _shipped_device(name)
+
+
+@lru_cache(maxsize=256)
+def _shipped_model(name: str) -> Entry[ModelSpec]:
+    """A model of the catalogue, read once: the check of a claim asks for it a hundred times. A file may change, so is read anew."""
+    return Entry(name, *read_model(name))
+
+
+@lru_cache(maxsize=256)
+def _shipped_device(name: str) -> Entry[HardwareSpec]:
+    return _read_device(name, None)
+
+
+def _read_device(name: str, base: Path | None) -> Entry[HardwareSpec]:
+    document = catalogue.find("hardware", name, base)
+    return Entry(name, build(document, HardwareSpec), document)
+
+
+def _under(chosen: Selection, preset: PresetSpec | None) -> Selection:
+    """The selection over its preset."""
+    if preset is None:
+        return chosen
+    precision = {role: value for role, value in preset.precision if value}
+    origin = dict.fromkeys((*preset.set, *preset.assume, *precision), f"preset {preset.name}")
+    return chosen.over(Selection(precision=precision, values=dict(preset.set), assume=dict(preset.assume), origin=origin))
+
+
+def _bind(
+    layered: Selection,
+    preset: PresetSpec | None,
+    documents: tuple[Document, ...],
+    chosen_model: Entry[ModelSpec],
+    chosen_device: Entry[HardwareSpec],
+    roles: dict[str, str | None],
+    single: dict[str, Setting],
+) -> Binding:
+    """One combination, values laid over each other from the weakest to the strongest."""
+    model, device = chosen_model.spec, chosen_device.spec
+    given: dict[str, Given] = {}
+    warnings: list[str] = []
+    model, as_stored = stored_model(model, roles["weights"], warnings)
+    chosen_model = replace(chosen_model, spec=model)
+    precisions, widths = precision_values(roles, given, layered.origin, model, as_stored)
+    if model:
+        given |= model_values(model)
+        warnings += model.cautions()
+        check_name(chosen_model.name, roles, warnings)
+    compute = device_values(device, preset, widths, given, warnings) if device else None
+    if preset:
+        special = {**preset.hardware.get(device.name if device else "", {}), **preset.models.get(model.name if model else "", {})}
+        given |= {name: Given(values[0], f"preset {preset.name}") for name, values in special.items()}
+    values = {name: single.get(name, values[0]) for name, values in layered.values.items()}
+    for name, value in values.items():
+        given[name] = Given(value, layered.origin.get(name, "given"), value.text if isinstance(value, Span) else "")
+    if layered.deciding:
+        given.setdefault("memory_share", DECIDING_SHARE)
+    if WIDTH in values:  # a width chosen by hand is that of every quantized operator
+        given = {name: chosen for name, chosen in given.items() if not name.startswith(f"{WIDTH}.")}
+    check_split(values, given)
+    check_degrees(given, warnings)
+    check_context(model, given, warnings)
+    files = (*documents, *(f for f in (chosen_model.document, chosen_device.document) if f))
+    draft = _load_model(layered.draft, layered.base, layered.assume_family) if layered.draft else Entry[ModelSpec]()
+    own = Selection(
+        (chosen_model.name,) if model else (), (chosen_device.name,) if device else (), {role: (name,) for role, name in roles.items() if name},
+        {name: (value,) for name, value in values.items()}, layered.assume, layered.preset, layered.origin, layered.base,
+        layered.assume_family, layered.draft, layered.deciding,
+    )  # fmt: skip
+    chosen = assume(**layered.assume)
+    files = (*files, draft.document) if draft.document else files
+    made = Binding(chosen_model, chosen_device, chosen, given, precisions, compute, tuple(warnings), files, _varied(single), own, preset, chosen_draft=draft)
+    return _drafted(made, layered, documents, roles, single) if draft.spec else made
+
+
+def _drafted(made: Binding, layered: Selection, documents: tuple[Document, ...], roles: dict[str, str | None], single: dict[str, Setting]) -> Binding:
+    """The combination with its draft model: what drafting costs and what it takes of memory, worked out on the same device under the same load."""
+    draft, name = made.chosen_draft, made.chosen_draft.name
+    if made.model is None:
+        raise InputError(Problem(layered.origin.get("draft", "given"), "a draft model drafts for a model: give one", path="draft"))
+    kept = {key: value for key, value in layered.values.items() if key not in NOT_ITS}
+    alone = _bind(
+        replace(layered, values=kept, draft=None), made.preset, documents, draft, made.chosen_device, roles, {k: v for k, v in single.items() if k in kept}
+    )
+    extra = draft_given(alone.case(), made.case(), made.given, name)
+    said = [
+        f"drafted by {name}: its own prefill of the prompt is not in ttft",
+        *(f"draft {warning}" for warning in alone.warnings if warning not in made.warnings),
+    ]
+    said += ["draft_cost is given: the draft model's own time is not heeded"] if "draft_cost" in made.given else []
+    return replace(made, given=made.given | extra, warnings=(*made.warnings, *said))
+
+
+def _varied(single: dict[str, Setting]) -> tuple[tuple[str, str], ...]:
+    return tuple((name, value.text if isinstance(value, Span) else text(value)) for name, value in single.items())

@@ -1,0 +1,285 @@
+"""The results of a case: values of quantities with their ranges, and the flags that must stand wherever they are printed."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from symroof.cases.binding import Binding
+from symroof.formula.evaluate import NoValue
+from symroof.formula.tree import Compare, Largest, Name, Tree
+from symroof.theory.case import Case, Missing, default_of
+from symroof.theory.quantities import QUANTITIES
+from symroof.theory.ranges import Ranges
+from symroof.theory.symbols import TARGET_SYMBOLS, Symbol
+from symroof.units import COUNTED, format_quantity, parse_unit
+
+DOES_NOT_FIT = "does_not_fit"
+TARGETS = TARGET_SYMBOLS
+
+Value = Fraction | bool | str
+
+
+@dataclass(frozen=True)
+class Result:
+    """A quantity's value in one case.
+
+    >>> from symroof.analysis.study import Study
+    >>> result = Study("llama-3-8b", "h100-sxm", prompt=4096, batch="1..8").result("kv_cache_bytes")
+    >>> int(result.low), int(result.high), result.symbol.unit, result.ranged
+    (536870912, 4294967296, 'byte', True)
+    >>> result.text()
+    '2.416 GB (536.9 MB to 4.295 GB)'
+
+    Attributes:
+        symbol: the quantity, with its unit and meaning.
+        value: exact, in base units; a truth; or a label (``compute``, ``memory``). With ranges: at their middles.
+        low, high: the extremes over the ranges; None where nothing is ranged or the value is no number.
+        possible: every label or truth that occurs over the ranges.
+        flags: ``does_not_fit`` where a latency, rate or cost is of a configuration that memory does not hold.
+    """
+
+    symbol: Symbol
+    value: Value
+    low: Fraction | None = None
+    high: Fraction | None = None
+    possible: tuple[Value, ...] = ()
+    flags: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the quantity."""
+        return self.symbol.name
+
+    @property
+    def ranged(self) -> bool:
+        """Whether the value differs over the ranges of the inputs."""
+        return self.low is not None and self.low != self.high
+
+    def text(self, digits: int = 4) -> str:
+        """For people: value and unit, the range, the flags; a flagged number is never printed without its flag."""
+        written = self.plain(digits)
+        return f"{written} (does not fit)" if DOES_NOT_FIT in self.flags else written
+
+    def plain(self, digits: int = 4) -> str:
+        """Value and range without the flags, for places that show the flag beside it."""
+        if isinstance(self.value, bool):
+            options = [("yes" if v else "no") for v in (self.possible or (self.value,))]
+            return " or ".join(options)
+        if isinstance(self.value, str):
+            return " or ".join(str(v) for v in (self.possible or (self.value,)))
+        written = self._format(self.value, digits)
+        return f"{written} ({self.span(digits)})" if self.ranged else written
+
+    def span(self, digits: int = 4) -> str:
+        """The range as ``low to high``, the unit once where both have the same."""
+        if self.low is None or self.high is None:
+            return ""
+        low, high = self._format(self.low, digits), self._format(self.high, digits)
+        number, _, unit = low.partition(" ")
+        return f"{number if unit and high.endswith(f' {unit}') else low} to {high}"
+
+    def _format(self, value: Fraction, digits: int) -> str:
+        if self.symbol.written_in:
+            return format_quantity(value / parse_unit(self.symbol.written_in).size, self.symbol.written_in, digits)
+        if self.symbol.counted and value.denominator == 1:
+            return f"{value.numerator:,}" + (f" {plural(self.symbol.unit, value)}" if self.symbol.unit else "")
+        return format_quantity(value, self.symbol.unit, digits)
+
+    def as_json(self) -> dict[str, Any]:
+        """The value in base units, with the keys of the JSON output."""
+        entry: dict[str, Any] = {"value": bare(self.value), "unit": self.symbol.unit}
+        if self.low is not None and self.high is not None:
+            entry |= {"low": bare(self.low), "high": bare(self.high)}
+        if self.possible:
+            entry["value"] = [bare(v) for v in self.possible]
+        if self.flags:
+            entry["flags"] = list(self.flags)
+        return entry
+
+
+def plural(unit: str, value: Fraction) -> str:
+    """``1 token``, ``2 tokens``: counted units take an s."""
+    return unit if value == 1 or unit not in COUNTED else f"{unit}s"
+
+
+def bare(value: Value | None) -> Any:
+    """A value for programs: an int or a float for a fraction, anything else unchanged.
+
+    >>> from fractions import Fraction
+    >>> bare(Fraction(4)), bare(Fraction(1, 4)), bare("memory")
+    (4, 0.25, 'memory')
+    """
+    if isinstance(value, Fraction):
+        return value.numerator if value.denominator == 1 else float(value)
+    return value
+
+
+@dataclass(frozen=True)
+class Input:
+    """An input of a result: its value, the source of the value, and whether it is a default."""
+
+    result: Result
+    source: str
+    defaulted: bool
+
+
+@dataclass
+class Answers:
+    """The results of one bound case, each computed when first used.
+
+    >>> from symroof.analysis.study import Study
+    >>> answers = Study("llama-3-8b", "h100-sxm", prompt=4096).first
+    >>> answers.result("kv_cache_bytes").text(), answers.get("queue_wait"), answers.why_unknown("queue_wait")
+    ('536.9 MB', None, 'needs arrival_rate')
+    >>> {name: entry.source for name, entry in answers.inputs(("prefill_tokens",)).items() if name in ("prompt", "cached_prefix")}
+    {'prompt': 'given', 'cached_prefix': 'default'}
+    """
+
+    binding: Binding
+    _memo: dict[str, Result] = field(default_factory=dict)
+    solved: dict[tuple[str, str | None], Any] = field(default_factory=dict)
+    moved: Case | None = None
+    """The case where it is not the binding's own: a corner of its ranges."""
+    spoken: dict[tuple[str, frozenset[str], bool], tuple[str, ...]] = field(default_factory=dict)
+    moves: dict[tuple[str, frozenset[str], bool], bool] = field(default_factory=dict)
+    opened: dict[tuple[Tree, str, frozenset[str], bool], Tree] = field(default_factory=dict)
+
+    @cached_property
+    def case(self) -> Case:
+        """The definitions with the values of this case."""
+        return self.moved or self.binding.case()
+
+    def assumed(self, **switches: str) -> Answers:
+        """The same case under other counting choices."""
+        assumptions = self.binding.assumptions
+        if assumptions.holds(tuple(switches.items())):
+            return self
+        return Answers(replace(self.binding, assumptions=assumptions.replaced(**switches)))
+
+    def freed(self, names: Collection[str]) -> Answers:
+        """The same case with the values of some names open: degrees of parallelism among them stay symbols of its formulas."""
+        case = self.case.freed(names)
+        return self if case is self.case else Answers(self.binding, moved=case)
+
+    @property
+    def targets(self) -> dict[str, Fraction]:
+        """The limits of this case by metric."""
+        return {name: self.case.value(symbol) for name, symbol in TARGETS.items() if symbol in self.case.given}
+
+    @cached_property
+    def ranges(self) -> Ranges:
+        """The bounds of formulas over the ranges of the inputs."""
+        return Ranges(self.case, self.binding.box())
+
+    @cached_property
+    def corners(self) -> tuple[Case, ...]:
+        """The case at every corner of its ranges; empty where no input is a range."""
+        box = self.binding.box()
+        return tuple(self.case.changed(dict(zip(box, corner, strict=True))) for corner in itertools.product(*box.values())) if box else ()
+
+    @cached_property
+    def fits(self) -> Result | None:
+        """Whether the case fits memory; None where it is not known."""
+        try:
+            return self._unflagged("fits")
+        except NoValue:
+            return None
+
+    @property
+    def does_not_fit(self) -> bool:
+        """Whether it fails to fit anywhere in the ranges."""
+        return self.fits is not None and (self.fits.value is False or False in self.fits.possible)
+
+    @property
+    def never_fits(self) -> bool:
+        """Whether it fails to fit everywhere in the ranges."""
+        return self.fits is not None and self.fits.value is False and True not in self.fits.possible
+
+    def result(self, name: str) -> Result:
+        """A quantity with range and flags.
+
+        Raises:
+            Missing: an input it needs is not given.
+            NoValue: it has no value here.
+        """
+        if name not in self._memo:
+            result = self._unflagged(name)
+            if self.does_not_fit and self.case.theory.timed(name) and name not in self.case.given:
+                result = replace(result, flags=(DOES_NOT_FIT,))
+            self._memo[name] = result
+        return self._memo[name]
+
+    def get(self, name: str) -> Result | None:
+        """A quantity, or None where it has no value."""
+        try:
+            return self.result(name)
+        except NoValue:
+            return None
+
+    def _unflagged(self, name: str) -> Result:
+        symbol = self.case.theory.symbol(name)
+        value = self.case.value(name)
+        if not self.ranges.box:
+            return Result(symbol, value)
+        formula = self.case.formula(name)
+        if isinstance(formula, Compare):
+            truths = self.ranges.truths(formula)
+            return Result(symbol, value, possible=truths if len(truths) > 1 else ())
+        if isinstance(formula, Largest):
+            return Result(symbol, value, possible=self.ranges.labels(formula))
+        low, high = self.ranges.bounds(Name(name))
+        return Result(symbol, value, low, high)
+
+    def formula(self, tree: Tree, symbol: Symbol, timed: bool) -> Result:
+        """The value of a formula that has no name, with range and flags."""
+        value = self.case.evaluate(tree)
+        low, high = self.ranges.bounds(tree) if self.ranges.box else (None, None)
+        return Result(symbol, value, low, high, flags=(DOES_NOT_FIT,) if timed and self.does_not_fit else ())
+
+    def quantities(self) -> dict[str, Result]:
+        """Every quantity that has a value here, in declared order."""
+        order = [*QUANTITIES, *(n for n in self.case.theory.definitions if n not in QUANTITIES)]
+        return {name: result for name in order if (result := self.get(name)) is not None}
+
+    def unknown(self) -> dict[str, str]:
+        """Every quantity without a value, and why."""
+        return {name: why for name in QUANTITIES if (why := self.why_unknown(name))}
+
+    def why_unknown(self, name: str) -> str:
+        """Why a quantity has no value; empty where it has one."""
+        try:
+            self.case.value(name)
+        except NoValue as error:
+            return str(error)
+        return ""
+
+    def inputs(self, quantities: tuple[str, ...] | None = None, everything: bool = True) -> dict[str, Input]:
+        """The inputs behind some quantities (by default all that have a value), with source and whether defaulted.
+
+        With ``everything``, also the values set in the case that none of them uses.
+        """
+        inputs: dict[str, Input] = {}
+        for quantity in quantities or tuple(self.quantities()):
+            for name in self.case.used(quantity):
+                if name not in inputs and (name in self.case.given or default_of(name) is not None):
+                    inputs[name] = self._input(name)
+        for name in self.binding.given if everything else ():
+            if name not in inputs and name in self.case.given:
+                inputs[name] = self._input(name)
+        return inputs
+
+    def _input(self, name: str) -> Input:
+        symbol = self.case.theory.symbol(name)
+        given = self.binding.given.get(name)
+        if given is None:
+            default = default_of(name)
+            if default is None:
+                raise Missing(name)
+            return Input(Result(symbol, default.value), "default", True)
+        span = self.binding.box().get(name)
+        return Input(Result(symbol, self.case.value(name), *(span or (None, None))), given.source, given.defaulted)

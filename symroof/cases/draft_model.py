@@ -1,0 +1,92 @@
+"""A draft model of its own: what it costs to draft a token, and what it takes of memory, as formulas over the case's inputs.
+
+The draft's step and its memory are those of the theory for its own architecture. Its dimensions go in as numbers; the load,
+the device and the efficiencies stay names, so that a threshold over the batch or the bandwidth moves the draft along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from symroof.cases.spec_values import Given
+from symroof.errors import InputError, Problem
+from symroof.formula import build
+from symroof.formula.rewrite import inline, rebuild
+from symroof.formula.tree import Name, Num, Tree
+from symroof.specs.fields import Span
+from symroof.theory.case import Case
+from symroof.theory.quantities import QUANTITIES
+from symroof.theory.symbols import GROUPS, INPUTS, base_name
+
+OWN = frozenset(symbol.name for group in ("architecture", "precision", "shapes") for symbol in GROUPS[group])
+"""Inputs that a model brings; all others are those of the case."""
+REQUEST = "request_bytes_per_device"
+NOT_ITS = frozenset(QUANTITIES) - {"context"} | frozenset(symbol.name for symbol in GROUPS["architecture"])
+"""What somebody gives is of the model: a measured latency, a width. The draft has its own."""
+
+
+def draft_given(draft: Case, case: Case, given: Mapping[str, Given], name: str) -> dict[str, Given]:
+    """What a draft model sets in a case: the cost of a drafted token, and the memory it takes beside the reserve.
+
+    ``concurrency`` is given anew: the draft keeps a cache of every request, so the reserve that holds it grows with them.
+
+    Raises:
+        InputError: the reserve is a range, to which nothing can be added.
+    """
+    own = given.get("memory_reserve")
+    setting = own.setting if own is not None else Num(Fraction(0), INPUTS["memory_reserve"].dimension)
+    if isinstance(setting, Span):
+        raise InputError(
+            Problem(own.source if own else name, "a range cannot be given beside a draft model, whose memory is added to it", path="memory_reserve")
+        )
+    words = Words(draft, case)
+    weights, cache, state = (words.of(Name(key)) for key in ("weight_bytes_per_device", "peak_kv_cache_bytes_per_device", "state_bytes_per_device"))
+    fixed = build.add(setting, weights)
+    source = f"draft {name}"
+    found = {
+        "memory_reserve": Given(
+            build.add(fixed, cache, state), f"{source}: its weights and cache{'' if own is None else f', beside what is given ({own.source})'}"
+        )
+    }
+    if "draft_cost" not in given:
+        found["draft_cost"] = Given(build.div(words.of(Name("itl")), Name("itl")), f"{source}: its decode step over the model's")
+    if "concurrency" not in given and (tree := case.theory.definition("concurrency")) is not None:
+        found["concurrency"] = Given(_with_draft(tree, fixed, words.of(Name(REQUEST))), f"{source}: its caches counted")
+    return found
+
+
+class Words:
+    """The draft's quantities in the case's words."""
+
+    def __init__(self, draft: Case, case: Case) -> None:
+        self.draft, self.case = draft, case
+
+    def of(self, tree: Tree) -> Tree:
+        """A formula of the draft over inputs of the case."""
+        return inline(tree, self._stands)
+
+    def _stands(self, name: str, changed: frozenset[str]) -> Tree | None:
+        """What stands for a name of the draft's theory; None where it means the same in the case."""
+        theory = self.draft.theory
+        ancestry = theory.ancestry(name)
+        if not any(base_name(other) in OWN for other in ancestry) and not ancestry & changed and self._same(name):
+            return None
+        return self.draft.stands_for(name)
+
+    def _same(self, name: str) -> bool:
+        """Whether draft and case give a name the same; a device may have another peak for the draft's precision."""
+        return self.draft.given.get(name) == self.case.given.get(name)
+
+
+def _with_draft(tree: Tree, fixed: Tree, request: Tree) -> Tree:
+    """The definition of the concurrency with the draft's weights in the reserve, and its cache beside each request's."""
+
+    def go(node: Tree) -> Tree:
+        if node == Name("memory_reserve"):
+            return fixed
+        if isinstance(node, Name) and base_name(node.name) == REQUEST:
+            return build.add(node, request)
+        return rebuild(node, go)
+
+    return go(tree)

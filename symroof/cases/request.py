@@ -1,0 +1,133 @@
+"""What somebody chose, from plain values: names, precisions, symbols, switches, targets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from symroof.cases.binding import Selection
+from symroof.cases.case_results import TARGETS
+from symroof.cases.spec_values import ROLE_INPUT
+from symroof.errors import InputError, Problem, nearest, on_line, split_hint
+from symroof.specs.catalogue import find
+from symroof.specs.fields import Faults
+from symroof.specs.model import ModelSpec
+from symroof.specs.model_files import read_model
+from symroof.specs.strict_yaml import Document
+from symroof.specs.study import Setting, StudySpec, precision_names, read_assumptions, settings
+from symroof.theory.symbols import INPUTS, canonical
+
+ROLES = tuple(ROLE_INPUT)
+WITH_UNIT = {
+    "price": "`price` is what the whole group costs by the hour; `cost` is what a million output tokens cost",
+    "cost": "`price` limits what the group costs by the hour",
+}
+"""What to say where the two targets on money are taken for each other."""
+
+
+def selection(
+    model: str | Iterable[str] | ModelSpec | None = None,
+    hardware: str | Iterable[str] | None = None,
+    preset: str | None = None,
+    assume: dict[str, str] | None = None,
+    origin: str = "given",
+    base: Path | None = None,
+    assume_family: str | None = None,
+    draft: str | None = None,
+    **chosen: Any,
+) -> Selection:
+    """A selection from plain values: precisions by role, every other keyword a symbol or quantity.
+
+    Raises:
+        InputError: an unknown name or a value that cannot be read.
+    """
+    precision, values = {}, {}
+    problems: list[Problem] = []
+    for name, value in chosen.items():
+        if value is None:
+            continue
+        try:
+            if name in ROLES:
+                precision[name] = precision_names(value)
+            else:
+                values[canonical(name)] = settings(name, _exact(value), bare=True)
+        except ValueError as error:
+            problems += _problems(origin, name, error)
+    switches: dict[str, str] = {}
+    try:
+        switches = read_assumptions(dict(assume or {}))
+    except Faults as fault:
+        for _, text in fault.items:
+            message, _, hint = text.partition("; ")
+            problems.append(Problem(origin, message, path="assume", hint=hint))
+    if problems:
+        raise InputError(problems)
+    sources = dict.fromkeys([*precision, *values, *switches, *(["draft"] if draft else [])], origin)
+    models = (model,) if isinstance(model, ModelSpec) else _names(model)
+    return Selection(models, _names(hardware), precision, values, switches, preset, sources, base, assume_family, draft)
+
+
+def _problems(origin: str, name: str, error: ValueError) -> list[Problem]:
+    """What is wrong with the value of a name, each fault with its hint."""
+    messages = [message for _, message in error.items] if isinstance(error, Faults) else [str(error)]
+    return [Problem(origin, message, path=name, hint=on_line(name, hint)) for message, hint in map(split_hint, messages)]
+
+
+def _names(value: str | Iterable[str] | None) -> tuple[str, ...]:
+    return () if value is None else (value,) if isinstance(value, str) else tuple(value)
+
+
+def _exact(value: Any) -> Any:
+    """Python numbers as exact ones: the float 0.1 means the decimal 0.1."""
+    if isinstance(value, (list, tuple, range)):
+        return [_exact(item) for item in value]
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError(f"{value} is no number")
+        return Fraction(Decimal(repr(value)))
+    if isinstance(value, Decimal):
+        return Fraction(value)
+    return value
+
+
+def aimed(targets: dict[str, Any]) -> Selection:
+    """Targets by name as a selection; a plain Python number is seconds, USD a million tokens, or USD an hour.
+
+    >>> [values[0].value for values in aimed({"itl": 0.05, "cost": "2 USD", "price": 36}).values.values()]
+    [Fraction(1, 20), Fraction(2, 1), Fraction(1, 100)]
+    """
+    values: dict[str, tuple[Setting, ...]] = {}
+    for name, value in targets.items():
+        if name not in TARGETS:
+            raise InputError(Problem("targets", f"no such target {name!r}", hint=nearest(name, TARGETS)))
+        symbol = INPUTS[TARGETS[name]]
+        try:
+            values[symbol.name] = settings(symbol.name, _exact(value), formulas=False, bare=True)
+        except ValueError as error:
+            fault, *_ = _problems("targets", name, error)
+            confused = name in WITH_UNIT and "is needed" in fault.message
+            raise InputError(replace(fault, hint=WITH_UNIT[name]) if confused else fault) from None
+    return Selection(values=values, origin=dict.fromkeys(values, "target"))
+
+
+def check_names(document: Document, spec: StudySpec, base: Path) -> None:
+    """Every name of the study leads to an entry or a file; a fault points at the study's own line."""
+    drafts = ("models", "draft", (spec.draft,) if spec.draft else ())
+    named = [("models", "model", spec.model), drafts, ("hardware", "hardware", spec.hardware), ("presets", "preset", (spec.preset,) if spec.preset else ())]
+    problems = []
+    for kind, key, chosen in named:
+        for i, name in enumerate(chosen):
+            try:
+                read_model(name, base, spec.assume_family) if kind == "models" else find(kind, name, base)
+            except InputError as error:
+                first = error.problems[0]
+                place = (key, i) if (key, i) in document.places else (key,)
+                same = first.line is None  # the name is the fault; a fault inside the file it names has a place of its own
+                problems += [document.problem(place, f"{name}: {first.message}", first.hint)] if same else list(error.problems)
+    if problems:
+        raise InputError(problems)

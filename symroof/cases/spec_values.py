@@ -1,0 +1,239 @@
+"""What specs supply to a case: values by name, each with who gave it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from symroof.errors import InputError, Problem
+from symroof.formula.tree import Num, Tree
+from symroof.specs.catalogue import named_model
+from symroof.specs.fields import Span
+from symroof.specs.hardware import HardwareSpec
+from symroof.specs.model import ModelSpec
+from symroof.specs.precision import Width, compute_precision, peak_precision
+from symroof.specs.stored import of_checkpoint, precision_width, stored_as
+from symroof.specs.study import PresetSpec, Setting
+from symroof.theory.layout import DEGREES
+from symroof.theory.symbols import INPUTS, base_name
+from symroof.units import PLAIN, Dimension, parse_unit
+
+
+@dataclass(frozen=True)
+class Given:
+    """One input's value in a case, with who gave it."""
+
+    setting: Setting
+    source: str
+    text: str = ""
+    defaulted: bool = False
+
+
+def middle(setting: Setting, name: str) -> Tree:
+    if isinstance(setting, Span):
+        return Num(setting.middle, INPUTS[name].dimension if name in INPUTS else ())
+    return setting
+
+
+def dimension(name: str) -> Dimension:
+    """The dimension of an input, whatever kind of layer it belongs to."""
+    symbol = INPUTS.get(base_name(name))
+    return symbol.dimension if symbol else PLAIN
+
+
+ENGINE_SHARE = Fraction(92, 100)
+"""The share of a device's memory that an engine takes: vLLM's default of gpu-memory-utilization, by the version read."""
+
+ROLE_INPUT = {"weights": "weight_bytes_per_param", "kv": "kv_bytes_per_element", "activations": "act_bytes_per_element"}
+DEFAULT_PRECISION = "fp16"
+
+
+def precision_values(
+    roles: dict[str, str | None], given: dict[str, Given], origin: dict[str, str], model: ModelSpec | None = None, as_stored: bool = False
+) -> tuple[dict[str, str], dict[str, Width]]:
+    """Precisions to widths; ``weights`` as the precision of another role means the same as the weights. Weights that
+    nobody chose a precision for are as the model's checkpoint stores them, and so are all with ``as_stored``."""
+    stored = model.quantization if model and (as_stored or roles["weights"] is None) else None
+    names = {role: name or DEFAULT_PRECISION for role, name in roles.items()}
+    same = stored.format if stored else names["weights"]
+    names = {role: same if name == "weights" else name for role, name in names.items()}
+    widths = {role: precision_width(name) if role == "weights" else of_elements(precision_width(name)) for role, name in names.items()}
+    if stored and model:
+        widths["weights"], names["weights"] = stored.width(model.operator_widths()), stored.method
+        origin = origin if as_stored else {**origin, "weights": f"model {model.name}"}
+        roles = {**roles, "weights": stored.method}
+    for role, chosen in widths.items():
+        if roles[role] is None:
+            continue
+        source = origin.get(role, "given")
+        given |= {name: Given(tree, f"{source}: {role} {chosen.text}") for name, tree in chosen.settings}
+        given[ROLE_INPUT[role]] = Given(chosen.bytes, f"{source}: {role} {chosen.text}")
+    return names, widths
+
+
+def of_elements(chosen: Width) -> Width:
+    """A width with its share of a scale as one number: the cache and the activations know nothing of a weight's bits and groups."""
+    parts = {name: tree.value for name, tree in chosen.settings if isinstance(tree, Num)}
+    if "weight_bits" not in parts:
+        return chosen
+    size = parts["weight_bits"] + parts.get("scale_bits", Fraction(0)) / parts.get("scale_group", Fraction(1))
+    return Width(chosen.text, Num(size, parse_unit("byte").dimension), chosen.format)
+
+
+def stored_model(model: ModelSpec | None, weights: str | None, warnings: list[str]) -> tuple[ModelSpec | None, bool]:
+    """The model as a precision of the weights stores it, where that is one of a whole checkpoint; and whether it is."""
+    if weights is None or not of_checkpoint(weights):
+        return model, False
+    if model is None or not model.layers:
+        warnings.append(f"without a model's layers every parameter counts as narrow; a checkpoint in {weights} leaves some wide")
+        return model, False
+    return model.model_copy(update={"quantization": stored_as(weights, model)}), True
+
+
+def model_values(model: ModelSpec) -> dict[str, Given]:
+    """The inputs a model supplies."""
+    return {name: Given(Num(value, dimension(name)), f"model {model.name}") for name, value in model.values().items()}
+
+
+def device_values(device: HardwareSpec, preset: PresetSpec | None, widths: dict[str, Width], given: dict[str, Given], warnings: list[str]) -> str | None:
+    """The inputs a device supplies, and the precision its peak is taken at."""
+    wanted = compute_precision(widths["weights"], widths["activations"])
+    own = preset.peaks.get(device.name, {}) if preset else {}
+    rates = {name: peak.dense for name, peak in device.peaks.items()} | ({} if not own else dict(own))
+    available = list(own) if own else list(rates)
+    compute = peak_precision(wanted, available)
+    if compute is None:
+        warnings.append(f"{device.title} has no dense peak at {wanted} or wider in its spec: times that need peak_flops are not known")
+    else:
+        if compute != wanted:
+            warnings.append(f"{device.title} has no dense {wanted} peak: operands are widened and compute at {compute}")
+        where = f"preset {preset.name}" if own and preset else str(device.source_of(device.peaks[compute]))  # type: ignore[index]
+        given["peak_flops"] = Given(Num(rates[compute].value, INPUTS["peak_flops"].dimension), f"{device.name}, {compute} dense: {where}", rates[compute].text)
+    for name, valued in _device_numbers(device).items():
+        given[name] = _device_given(device, name, valued, str(device.source_of(valued)))
+    if device.memory.reported is None:
+        label = device.memory.capacity
+        given["mem_capacity"] = _device_given(device, "mem_capacity", label, f"{device.source_of(label)} (the label; what the driver reports is not known)")
+    if device.host_link is not None:
+        for name, why in OVER_HOST_LINK.items():
+            given.setdefault(name, _device_given(device, name, device.host_link.bandwidth, why))
+    return compute
+
+
+OVER_HOST_LINK = {
+    "link_bandwidth": "over the host link, there is no link between devices",
+    "network_bandwidth": "the host link, a bound: a network card sits behind it",
+}
+"""What a device without a link of its own for it sends over the host link, and why."""
+
+
+def _device_given(device: HardwareSpec, name: str, valued: Any, source: str) -> Given:
+    return Given(Num(valued.value.value, dimension(name)), f"{device.name}: {source}", valued.value.text)
+
+
+def _device_numbers(device: HardwareSpec) -> dict[str, Any]:
+    chip = device.chip
+    found = {
+        "mem_bandwidth": device.memory.bandwidth,
+        "mem_capacity": device.memory.reported,
+        "link_bandwidth": device.link.bandwidth if device.link else None,
+        "node_devices": device.link.devices if device.link else None,
+        "network_bandwidth": device.network.bandwidth if device.network else None,
+        "host_bandwidth": device.host_link.bandwidth if device.host_link else None,
+        "power": device.power,
+        "price": device.price,
+        "multiprocessors": chip.multiprocessors if chip else None,
+        "clock": chip.boost_clock if chip else None,
+        "l2_capacity": chip.l2 if chip else None,
+        "sram_capacity": chip.shared_memory if chip else None,
+    }
+    return {name: valued for name, valued in found.items() if valued is not None}
+
+
+def check_split(values: Mapping[str, Setting], given: Mapping[str, Given]) -> None:
+    """A width that differs between kinds of layer, or between operators, cannot be set for all of them at once without saying how.
+
+    Raises:
+        InputError: somebody does; the names to set instead.
+    """
+    problems = []
+    for name in values:
+        parts = sorted(other for other in given if base_name(other) == name and other != name)
+        if parts:
+            problems.append(Problem("given", f"{name} differs between parts of this model", path=name, hint=f"set {' and '.join(parts)}"))
+    if problems:
+        raise InputError(problems)
+
+
+def check_name(name: str, roles: Mapping[str, str | None], warnings: list[str]) -> None:
+    """What a model's name on the hub says of its weights, or of its version, is worth a word where nothing follows from it."""
+    found = named_model(name)
+    if found and (remark := found.remark(roles["weights"] is not None)):
+        warnings.append(f"{name} is taken as {found.name}; {remark}")
+
+
+LENGTHS = (("prompt", "output"), ("context",))
+"""What a request's tokens are told by: both together, and the keys of a step alone."""
+
+
+def beyond_context(model: ModelSpec | None, sizes: Mapping[str, Fraction]) -> list[str]:
+    """What of a request's lengths lies beyond what the model was made for.
+
+    >>> from symroof.specs.model_files import read_model
+    >>> beyond_context(read_model("llama-3-8b")[0], {"prompt": Fraction(8000), "output": Fraction(500), "context": Fraction(8192)})
+    ['prompt and output together are 8,500 tokens; Llama 3 8B was made for 8,192']
+    """
+    if model is None or model.max_context is None:
+        return []
+    found = []
+    for names in LENGTHS:
+        known = [name for name in names if name in sizes]
+        length = sum((sizes[name] for name in known), Fraction(0))
+        if length > model.max_context:
+            what = f"{known[0]} is" if len(known) == 1 else f"{' and '.join(known)} together are"
+            found.append(f"{what} {int(length):,} tokens; {model.shown_name} was made for {model.max_context:,}")
+    return found
+
+
+def lengths(given: Mapping[str, Given]) -> dict[str, Fraction]:
+    """The lengths of a request that are given as numbers; of a range its upper end."""
+    settings = {name: given[name].setting for names in LENGTHS for name in names if name in given}
+    return {name: setting.high if isinstance(setting, Span) else setting.value for name, setting in settings.items() if isinstance(setting, (Span, Num))}
+
+
+def check_context(model: ModelSpec | None, given: Mapping[str, Given], warnings: list[str]) -> None:
+    """A prompt, an output or a context beyond what the model was made for is worth a word."""
+    warnings += beyond_context(model, lengths(given))
+
+
+def check_degrees(given: Mapping[str, Given], warnings: list[str]) -> None:
+    """Parallel degrees that a model allows: key and value heads are dealt whole, or copied evenly.
+
+    Raises:
+        InputError: ``tp`` neither divides the key and value heads nor is a multiple of them; a degree that is not whole.
+    """
+    degrees = {name: number for name in DEGREES if (number := _number(given, name)) is not None}
+    for name, degree in degrees.items():
+        if degree.denominator != 1 or degree < 1:
+            raise InputError(Problem(given[name].source, f"{name} {float(degree):g} is no number of devices", path=name, hint="write 1, 2, 4 …"))
+    tp = degrees.get("tp", Fraction(1))
+    for name in sorted(given):
+        heads = _number(given, name)
+        if heads is None:
+            continue
+        if base_name(name) == "n_kv_heads" and heads % tp and tp % heads:
+            permitted = ", ".join(str(n) for n in range(1, int(heads) + 1) if not heads % n)
+            raise InputError(
+                Problem(given["tp"].source, f"tp {tp} cannot share out {heads} key and value heads", path="tp", hint=f"{permitted}, or a multiple of {heads}")
+            )
+    batch, pp = _number(given, "batch") or Fraction(1), degrees.get("pp", Fraction(1))
+    if batch < pp:
+        warnings.append(f"batch {batch} is less than pp {pp}: stages stand idle in a decode step")
+
+
+def _number(given: Mapping[str, Given], name: str) -> Fraction | None:
+    """The number that is given for a name."""
+    setting = given[name].setting if name in given else None
+    return setting.value if isinstance(setting, Num) else None

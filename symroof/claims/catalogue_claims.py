@@ -1,0 +1,96 @@
+"""A figure of the catalogue by its path: ``h100-sxm.mem_bandwidth``, ``h100-sxm.peaks.fp16.sparse``, ``llama-3-70b.n_kv_heads``."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from symroof.analysis.study import Study, known
+from symroof.errors import InputError, Problem, nearest
+from symroof.specs import catalogue
+from symroof.specs.fields import build
+from symroof.specs.hardware import HardwareSpec
+from symroof.theory.quantities import QUANTITIES
+from symroof.theory.symbols import INPUTS, canonical
+
+
+def figure(path: str) -> tuple[Fraction, str]:
+    """The number behind a path, and its base unit.
+
+    >>> figure("h100-sxm.mem_bandwidth")
+    (Fraction(3350000000000, 1), 'byte/s')
+
+    Raises:
+        InputError: no such entry, no such figure.
+    """
+    entry, _, rest = _split(path)
+    device = entry in _names("hardware")
+    if device and rest.startswith(("peaks.", "memory.", "link.", "host_link.", "network.", "chip.")):
+        return _of_device(path, entry, rest)
+    study = Study(hardware=entry) if device else Study(model=entry)
+    name = known(rest)
+    try:
+        value = study.exact(name)
+    except InputError as error:
+        raise InputError(Problem(path, f"{entry} has no {rest}: {error.problems[0].message}")) from None
+    if not isinstance(value, Fraction):
+        raise InputError(Problem(path, "is no number"))
+    return value, (QUANTITIES.get(name) or INPUTS[name]).unit
+
+
+MEANS = {
+    "memory.bandwidth": "mem_bandwidth",
+    "memory.reported": "mem_capacity",
+    "link.bandwidth": "link_bandwidth",
+    "link.devices": "node_devices",
+    "host_link.bandwidth": "host_bandwidth",
+    "network.bandwidth": "network_bandwidth",
+}
+"""Figures of a device that are inputs of a case under another name; the label of its memory is none."""
+
+
+def as_quantity(path: str) -> tuple[str, dict[str, str]] | None:
+    """The quantity or input that a figure is, and its case; None for a figure that no case takes.
+
+    >>> as_quantity("h100-sxm.peaks.fp8.dense")
+    ('peak_flops', {'hardware': 'h100-sxm', 'weights': 'fp8', 'activations': 'fp8'})
+    >>> as_quantity("llama-3-70b.n_kv_heads"), as_quantity("h100-sxm.peaks.fp8.sparse")
+    (('n_kv_heads', {'model': 'llama-3-70b'}), None)
+    """
+    entry, _, rest = _split(path)
+    if rest.startswith("peaks."):
+        _, precision, kind = rest.split(".")
+        return ("peak_flops", {"hardware": entry, "weights": precision, "activations": precision}) if kind == "dense" else None
+    name = canonical(MEANS.get(rest, rest))
+    if name not in INPUTS and name not in QUANTITIES:
+        return None
+    return name, {"hardware" if entry in _names("hardware") else "model": entry}
+
+
+def _names(kind: str) -> set[str]:
+    return {alias for entry in catalogue.entries(kind).values() for alias in (entry.name, *entry.aliases)}
+
+
+def _split(path: str) -> tuple[str, str, str]:
+    """The entry's name, which may hold points itself, and what stands behind it."""
+    names = _names("hardware") | _names("models")
+    found = max((name for name in names if path.startswith(f"{name}.")), key=len, default=None)
+    if found is None:
+        raise InputError(Problem(path, "begins with no device or model of the catalogue", hint=nearest(path.partition(".")[0], names)))
+    return found, ".", path[len(found) + 1 :]
+
+
+def _of_device(path: str, entry: str, rest: str) -> tuple[Fraction, str]:
+    spec = build(catalogue.find("hardware", entry), HardwareSpec)
+    numbers = dict(spec.numbers())
+    head, _, kind = rest.rpartition(".")
+    if head in numbers and kind in ("dense", "sparse"):
+        peak = getattr(numbers[head], kind)
+        if peak is None:
+            raise InputError(Problem(path, f"{spec.title} has no {kind} peak there"))
+        return peak.value, "FLOP/s"
+    if rest not in numbers:
+        raise InputError(Problem(path, "no such figure", hint=nearest(rest, [*numbers, *(f"{name}.dense" for name in numbers if name.startswith("peaks."))])))
+    from symroof.units import describe
+
+    value = numbers[rest].value
+    return value.value, describe(value.dimension) if value.dimension else ""

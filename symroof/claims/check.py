@@ -1,0 +1,155 @@
+"""Files of claims checked: read, judged one by one, held against each other, and told with their places.
+
+>>> report = check_text("A prompt of 4,096 tokens takes 2.68 GB. <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->", "notes.md")
+>>> report.claims[0].verdict, report.claims[0].derived, report.claims[0].correction
+('wrong', '1.3422 GB', '1.34 GB')
+>>> report.summary
+{'wrong': 1}
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from symroof.analysis.study import Study
+from symroof.analysis.tracking import Track, untracked
+from symroof.claims.check_result import Checked, Report
+from symroof.claims.conflicts import resolved, stated
+from symroof.claims.fix import corrected_text
+from symroof.claims.judge import judge
+from symroof.claims.judgement import Judgement
+from symroof.claims.read.claim_files import Source, read, read_on
+from symroof.errors import InputError, Problem
+from symroof.specs.claims import ClaimSpec
+from symroof.specs.strict_yaml import Document, read_text
+from symroof.theory.theory import UnknownName
+
+BUDGET = 60.0
+"""Seconds for the claims of one file: about a hundred times what the longest of the sources takes."""
+TOO_LATE = f"not reached in {BUDGET:.0f} s, which is all the claims of one file get"
+
+
+def check(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, read_past_errors: bool = False, track: Track = untracked) -> Report:
+    """Check the hand calculations of claim files and Markdown notes.
+
+    Args:
+        paths: claim files (YAML) and notes (Markdown), one path or several.
+        read_past_errors: judge what can be read; the report then holds the problems, and each faulty claim as ``unchecked``.
+        track: goes through the claims of all files, so that a caller can show how far it is.
+
+    Raises:
+        InputError: everything wrong with the files, each at its place; then nothing is judged.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     note = os.path.join(folder, "note.md")
+    ...     with open(note, "w") as file:
+    ...         _ = file.write("The ridge is 295 FLOP/byte. <!-- symroof: ridge_point hardware=h100-sxm -->")
+    ...     report = check(note)
+    >>> report, report.claims[0].derived
+    (Report(1 rounded), '295.34 FLOP/byte')
+    """
+    several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    sources: list[Source] = []
+    problems: list[Problem] = []
+    for path in several:
+        try:
+            source = read_on(read_text(path), os.fspath(path))
+            sources.append(source)
+            problems += source.problems
+        except InputError as error:
+            problems += error.problems
+    if problems and not read_past_errors:
+        raise InputError(problems)
+    report = _judged(sources, problems, track)
+    if report.problems and not read_past_errors:
+        raise InputError(report.problems)
+    return report
+
+
+def check_text(text: str, file: str) -> Report:
+    """The same for a text; the file's name tells what it is."""
+    return _judged([read(text, file)])
+
+
+def check_study(study: Study) -> Report:
+    """Check the claim files that a study names, looked up from its own folder.
+
+    Raises:
+        InputError: everything wrong with them.
+    """
+    base = Path(study.document.file).resolve().parent if study.document else Path()
+    return check([base / name for name in (study.spec.claims if study.spec else ())])
+
+
+def _judged(sources: list[Source], problems: Iterable[Problem] = (), track: Track = untracked) -> Report:
+    """The claims of several files, one after the other; what the time does not suffice for is a problem of its file."""
+    claims: list[Checked] = []
+    found = list(problems)
+    for source, judged in zip(sources, _in_time(sources, track), strict=True):
+        claims += [_checked(source, i, judgement) for i, judgement in enumerate(resolved(judged))]
+        if late := [claim for claim in claims if claim.file == source.document.file and claim.reason == TOO_LATE]:
+            said = f"{len(late):,} claims from here on were {TOO_LATE}"
+            found.append(Problem(source.document.file, said, late[0].line, late[0].column, hint="check them in smaller files"))
+    return Report(tuple(claims), tuple(source.document.file for source in sources), tuple(found))
+
+
+def _in_time(sources: list[Source], track: Track) -> list[list[Judgement]]:
+    """The claims of each file judged in their order, until the time of the file is up."""
+    judged: list[list[Judgement]] = [[] for _ in sources]
+    places = [(k, i) for k, source in enumerate(sources) for i in range(len(source.spec.claims))]
+    end = 0.0
+    for k, i in track(places, "checking claims"):
+        if i == 0:
+            end = time.monotonic() + BUDGET
+        claim = sources[k].spec.claims[i]
+        written = _as_written(sources[k].document, i, claim)
+        late = claim.form != "unchecked" and time.monotonic() > end
+        judged[k].append(Judgement(written, "unchecked", reason=TOO_LATE) if late else _judge(written))
+    return judged
+
+
+def _judge(claim: ClaimSpec) -> Judgement:
+    """A claim judged; one that speaks of a part the model does not have (``n_heads.global``) is unchecked."""
+    try:
+        return judge(claim)
+    except UnknownName as error:
+        return Judgement(claim, "unchecked", str(claim.value or ""), reason=f"unknown name {error.args[0]!r}: this model has no such part")
+
+
+def _as_written(document: Document, index: int, claim: ClaimSpec) -> ClaimSpec:
+    """A claim whose numbers are the texts they stood as: ``1.20`` claims a digit more than 6/5."""
+
+    def text(value: Any, *place: str | int) -> Any:
+        return document.written.get(("claims", index, *place), value)
+
+    changes: dict[str, Any] = {"value": text(claim.value, "value")}
+    if isinstance(stated := claim.values.get("value"), list):
+        changes["values"] = {**claim.values, "value": [text(value, "values", "value", i) for i, value in enumerate(stated)]}
+    if claim.steps:
+        changes["steps"] = tuple(step.model_copy(update={"value": text(step.value, "steps", i, "value")}) for i, step in enumerate(claim.steps))
+    return claim.model_copy(update=changes)
+
+
+def _checked(source: Source, index: int, judgement: Judgement) -> Checked:
+    note = source.note
+    figure = note.figures[index] if note else None
+    line, column = note.places[index] if note else source.document.places[("claims", index)]
+    value = judgement.claim.value
+    claimed = figure.text if figure else judgement.claimed or ("" if value is None else str(value))
+    correction = _correction(judgement, claimed) if judgement.verdict == "wrong" else ""
+    return Checked(judgement, source.document.file, line, column, claimed, correction, figure, index in source.aside or judgement.reason == TOO_LATE)
+
+
+def _correction(judgement: Judgement, claimed: str) -> str:
+    """What to write instead: the same with the right number in it, or what was derived; of a bound or a range only its author knows."""
+    if judgement.parts:
+        return ""
+    found = stated(judgement)
+    if found and (found.operator or found.low is not None):
+        return ""
+    return corrected_text(claimed, judgement.value) or judgement.derived

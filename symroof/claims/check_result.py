@@ -1,0 +1,168 @@
+"""What came of claims, with their places: for people who read attributes, and as JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from symroof.cases.case_results import bare
+from symroof.claims.conflicts import stated
+from symroof.claims.judgement import ORDER, Judgement
+from symroof.claims.read.numbers import Figure
+from symroof.errors import Problem
+from symroof.specs.claims import ClaimSpec
+
+FAILS = ("wrong", "inconsistent")
+"""Verdicts that are findings whatever is asked."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A claim with its verdict and its place.
+
+    >>> from symroof.claims.check import check_text
+    >>> claim = check_text("A token costs 262 kB of cache. <!-- symroof: kv_bytes_per_token model=llama-3-8b -->", "note.md").claims[0]
+    >>> claim.verdict, claim.claimed, claim.derived, claim.correction, claim.line
+    ('wrong', '262 kB', '131.07 kB/token', '131 kB', 1)
+
+    Attributes:
+        judgement: the verdict with its reasons.
+        file, line, column: where it stands: the number of a note's sentence, the entry of a claim file.
+        claimed: the claimed value as it stands there.
+        correction: the same with the right number in it; empty where nothing is to be corrected or no number can be.
+        figure: the number's place in the note, for a corrected copy.
+        faulty: whether it was not judged for a problem of its file: it cannot be read, or time was up. Its reason says so.
+    """
+
+    judgement: Judgement
+    file: str
+    line: int
+    column: int
+    claimed: str
+    correction: str = ""
+    figure: Figure | None = None
+    faulty: bool = False
+
+    @property
+    def claim(self) -> ClaimSpec:
+        return self.judgement.claim
+
+    @property
+    def id(self) -> str:
+        return self.claim.id
+
+    @property
+    def says(self) -> str:
+        return self.claim.says
+
+    @property
+    def verdict(self) -> str:
+        return self.judgement.verdict
+
+    @property
+    def derived(self) -> str:
+        return self.judgement.derived
+
+    @property
+    def ratio(self) -> float | None:
+        return None if self.judgement.ratio is None else float(self.judgement.ratio)
+
+    @property
+    def tolerance(self) -> float | None:
+        return None if self.judgement.tolerance is None else float(self.judgement.tolerance)
+
+    @property
+    def reason(self) -> str:
+        """A sentence; a label that is derived already says itself."""
+        return "" if self.judgement.reason == self.derived else self.judgement.reason
+
+    @property
+    def assumptions_needed(self) -> tuple[str, ...]:
+        return self.judgement.needs
+
+    @property
+    def slips(self) -> tuple[Any, ...]:
+        return self.judgement.slips
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        return self.judgement.flags
+
+    def finding(self, strict: bool = False) -> bool:
+        """Whether it is to be acted on: wrong or inconsistent; strictly also what is conditional, flagged, or could not be checked."""
+        if self.verdict in FAILS:
+            return True
+        return strict and (self.verdict == "conditional" or bool(self.flags) or (self.verdict == "unchecked" and self.claim.form != "unchecked"))
+
+    def as_json(self) -> dict[str, Any]:
+        """The claim in the form of the contract; numbers in base units."""
+        judged = self.judgement
+        claimed, derived = _bare_row(judged) if judged.parts else (_claimed(judged, self.claimed), _derived(judged))
+        return {
+            "id": self.id, "file": self.file, "line": self.line, "column": self.column, "says": self.says, "verdict": self.verdict,
+            "claimed": claimed, "derived": derived, "unit": judged.unit, "claimed_text": self.claimed, "derived_text": self.derived,
+            "ratio": self.ratio, "tolerance": self.tolerance, "assumptions_needed": list(self.assumptions_needed),
+            "slips": [slip.as_json() for slip in self.slips], "flags": list(self.flags), "reason": self.reason, "correction": self.correction,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Report:
+    """Every claim of the files that were checked, in their order, and the problems of the files themselves.
+
+    >>> from symroof.claims.check import check_text
+    >>> report = check_text("A token costs 131 kB of cache. <!-- symroof: kv_bytes_per_token model=llama-3-8b -->", "note.md")
+    >>> report, report.summary, report.findings()
+    (Report(1 rounded), {'rounded': 1}, ())
+
+    Attributes:
+        claims: each with its verdict, its place and the derived value.
+        files: the files, as they were named.
+        problems: why files, or claims, could not be read; empty unless reading past errors was chosen.
+    """
+
+    claims: tuple[Checked, ...]
+    files: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def summary(self) -> dict[str, int]:
+        """How many claims came to each verdict, from best to worst."""
+        counts = Counter(claim.verdict for claim in self.claims)
+        return {verdict: counts[verdict] for verdict in ORDER if counts[verdict]}
+
+    def findings(self, strict: bool = False) -> tuple[Checked, ...]:
+        """The claims to act on: wrong or inconsistent; strictly also conditional, flagged, or not checkable ones."""
+        return tuple(claim for claim in self.claims if claim.finding(strict))
+
+    def as_json(self) -> dict[str, Any]:
+        errors = {"errors": [problem.as_json() for problem in self.problems]} if self.problems else {}
+        return {"schema": "symroof/check/1", "claims": [claim.as_json() for claim in self.claims], "summary": self.summary, **errors}
+
+    def __repr__(self) -> str:
+        return f"Report({', '.join(f'{count} {verdict}' for verdict, count in self.summary.items()) or 'no claims'})"
+
+
+# ---------------------------------------------------------------------------------------------------- for programs
+
+
+def _claimed(judgement: Judgement, text: str) -> Any:
+    """The claimed number in base units; a label, a range or what cannot be read as it stands."""
+    found = stated(judgement)
+    if found is None or found.low is not None:
+        return text
+    if found.value is not None:
+        return bare(found.value)
+    return found.word if isinstance(found.word, bool) else text
+
+
+def _derived(judgement: Judgement) -> Any:
+    if judgement.value is not None:
+        return bare(judgement.value)
+    return {"true": True, "false": False}.get(judgement.derived, judgement.derived)
+
+
+def _bare_row(judgement: Judgement) -> tuple[Any, Any]:
+    """The claimed and derived values of a row; a chain's parts carry their names and stay text."""
+    return [_claimed(part, part.claimed) for part in judgement.parts], [_derived(part) for part in judgement.parts]

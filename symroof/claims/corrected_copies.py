@@ -1,0 +1,129 @@
+"""Corrected copies of notes: which numbers are put right, and where the copy goes. The original stays unless it is asked for."""
+
+from __future__ import annotations
+
+import codecs
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from symroof.claims.check import check_text
+from symroof.claims.check_result import FAILS, Checked, Report
+from symroof.claims.fix import in_its_unit, replaceable, replaced
+from symroof.claims.judgement import HOLDS
+from symroof.claims.read.claim_files import NOTES
+from symroof.claims.read.numbers import Figure
+from symroof.errors import InputError, Problem
+from symroof.specs.strict_yaml import read_text
+
+AUTHOR = "what is right only its author knows"
+Change = tuple[Figure, str]
+Changes = Mapping[int, Change]
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A corrected note, ready to be written.
+
+    Attributes:
+        goal: where to.
+        content: the whole file.
+        corrected: the wrong claims that were put right.
+        left: those that could not be, and why.
+        asked: whether it is written even where nothing was put right.
+    """
+
+    goal: Path
+    content: bytes
+    corrected: tuple[Checked, ...]
+    left: tuple[tuple[Checked, str], ...]
+    asked: bool = False
+
+    @property
+    def written(self) -> bool:
+        return self.asked or bool(self.corrected)
+
+
+def copies(report: Report, out: str | None = None, in_place: bool = False) -> list[Copy]:
+    """A corrected copy of each note; one with nothing to correct is written only where ``out`` asks for it.
+
+    Raises:
+        InputError: no note among the files, a goal that is one of them, one goal for several notes.
+    """
+    notes = [file for file in dict.fromkeys(report.files) if Path(file).suffix.lower() in NOTES]
+    if not notes:
+        raise InputError(Problem(", ".join(report.files)[:200], "is no Markdown note; only numbers in notes are corrected"))
+    originals = {Path(file).resolve() for file in report.files}
+    made: dict[Path, Copy] = {}
+    for file in notes:
+        goal = Path(file).resolve() if in_place else _goal(file, out, len(notes))
+        if not in_place and goal.resolve() in originals:
+            raise InputError(Problem(str(goal), "is an original; a corrected copy never replaces one", hint="--in-place if that is wanted"))
+        if goal in made:
+            raise InputError(Problem(str(goal), "would hold two corrected notes", hint="check them one at a time"))
+        made[goal] = corrected(file, [claim for claim in report.claims if claim.file == file], goal, asked=out is not None)
+    return list(made.values())
+
+
+def _goal(file: str, out: str | None, notes: int) -> Path:
+    path = Path(file)
+    if out is None:
+        return path.with_name(f"{path.stem}.fixed{path.suffix}")
+    if out.endswith(("/", os.sep)) or Path(out).is_dir():
+        return Path(out) / path.name
+    if notes > 1:
+        raise InputError(Problem(out, "is one file for several notes", hint="give a folder: -o DIR/"))
+    return Path(out)
+
+
+def corrected(file: str, claims: list[Checked], goal: Path, asked: bool = False) -> Copy:
+    """A note with every wrong number replaced that can be; line ends and byte-order mark stay as they are."""
+    original = read_text(file)
+    found = {i: _change(claim) for i, claim in enumerate(claims) if claim.verdict in FAILS}
+    left = {i: change for i, change in found.items() if isinstance(change, str)}
+    changes = {i: change for i, change in found.items() if not isinstance(change, str)}
+    for check, reason in ((_agreed, "two claims want it otherwise"), (_that_hold, "the claim would not hold with it put right")):
+        kept = check(changes, original, file, len(claims))
+        left |= dict.fromkeys(changes.keys() - kept, reason)
+        changes = {i: change for i, change in changes.items() if i in kept}
+    mark = codecs.BOM_UTF8 if _marked(file) else b""
+    content = mark + replaced(original, changes.values()).encode("utf-8")
+    return Copy(goal, content, tuple(claims[i] for i in changes), tuple((claims[i], left[i]) for i in sorted(left)), asked)
+
+
+def _change(claim: Checked) -> Change | str:
+    """The number to replace and what by, or why it stays."""
+    figure, value = claim.figure, claim.judgement.value
+    if claim.verdict != "wrong":
+        return "it contradicts itself or another claim: " + AUTHOR
+    if figure is None:
+        return "it is no number of the text"
+    if value is None:
+        return "there is no right number for it"
+    if not replaceable(figure):
+        return "it is a bound or a range: " + AUTHOR
+    digits = in_its_unit(figure, value)
+    return (figure, digits) if digits else "its unit cannot be read"
+
+
+def _agreed(changes: Changes, *_: object) -> set[int]:
+    """The changes of numbers that no two claims want otherwise."""
+    wanted: dict[tuple[int, int], set[str]] = {}
+    for figure, digits in changes.values():
+        wanted.setdefault((figure.start, figure.end), set()).add(digits)
+    return {i for i, (figure, _) in changes.items() if len(wanted[figure.start, figure.end]) == 1}
+
+
+def _that_hold(changes: Changes, original: str, file: str, count: int) -> set[int]:
+    """The changes after which their claims hold: a number that was read otherwise than it was meant stays as it is."""
+    try:
+        again = check_text(replaced(original, changes.values()), file).claims
+    except InputError:
+        return set()
+    return {i for i in changes if len(again) == count and again[i].verdict in HOLDS}
+
+
+def _marked(file: str) -> bool:
+    with open(file, "rb") as handle:
+        return handle.read(3) == codecs.BOM_UTF8

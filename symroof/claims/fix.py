@@ -1,0 +1,70 @@
+"""The right number written the way the wrong one was, and a note with such numbers in it.
+
+>>> rewritten("2.68", Fraction("1.342177")), rewritten("1,000", Fraction(1310720)), rewritten("24", Fraction("311.7"))
+('1.34', '1,310,720', '312')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+from symroof.claims.read.numbers import Figure, figures
+from symroof.claims.read.written_number import precision
+from symroof.units import UnitError, parse_unit
+
+
+def rewritten(digits: str, value: Fraction) -> str:
+    """A value with as many significant digits as a written number, and never fewer than its whole part has."""
+    if value == 0 or (value.denominator == 1 and "." not in digits):  # exact without decimals nobody wrote
+        return f"{value.numerator:,}" if "," in digits else str(value.numerator)
+    wanted = precision(digits)[1]
+    with localcontext() as context:
+        context.prec = 120
+        number = Decimal(value.numerator) / Decimal(value.denominator)
+        for _ in range(2):  # rounding 9.996 carries into one digit more: round again there
+            number = number.quantize(Decimal(1).scaleb(min(number.adjusted() - wanted + 1, 0)))
+    return f"{number:,f}" if "," in digits else f"{number:f}"
+
+
+def in_its_unit(figure: Figure, value: Fraction) -> str | None:
+    """A value in base units as the digits of a figure; None where its unit cannot be read."""
+    try:
+        size = Fraction(1) if figure.unit in ("", "x") else parse_unit(figure.unit).size
+    except UnitError:
+        return None
+    return rewritten(figure.digits, value / size / Fraction(10) ** figure.power).replace(",", figure.apart)
+
+
+def corrected_text(text: str, value: Fraction | None) -> str:
+    """A claimed value with the right number in it; empty where it is a bound, a range, or no number.
+
+    >>> corrected_text("about 2.68 GB", Fraction(1342177280)), corrected_text("< 50 ms", Fraction(1, 10))
+    ('about 1.34 GB', '')
+    """
+    found = figures(text)
+    if value is None or len(found) != 1 or not replaceable(found[0]):
+        return ""
+    digits = in_its_unit(found[0], value)
+    return text[: found[0].start] + digits + text[found[0].end :] if digits else ""
+
+
+def replaceable(figure: Figure) -> bool:
+    """Whether a figure is one number that claims to be the value itself."""
+    return figure.last is None and figure.sign in ("", "about")
+
+
+def replaced(text: str, changes: Iterable[tuple[Figure, str]]) -> str:
+    """A text with the digits of some figures replaced.
+
+    Raises:
+        ValueError: a figure is to be replaced by two different numbers.
+    """
+    parts, place = [], 0
+    for start, end, digits in sorted({(figure.start, figure.end, digits) for figure, digits in changes}):
+        if start < place:
+            raise ValueError("two numbers for one place")
+        parts += [text[place:start], digits]
+        place = end
+    return "".join([*parts, text[place:]])

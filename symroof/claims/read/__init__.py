@@ -1,0 +1,1 @@
+"""Claims as they are written: files, annotations, numbers in prose."""

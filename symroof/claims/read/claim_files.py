@@ -1,0 +1,138 @@
+"""Files of claims read: what is wrong with one claim is told at its place and sets that claim aside; the others are read on.
+
+A claim set aside stays in its place as one that is not checked, so that nothing is lost and nothing is judged by halves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from symroof.claims.claim_cases import spelled
+from symroof.claims.name_check import misnamed
+from symroof.claims.read.markdown_notes import Note, read_note
+from symroof.errors import InputError, Problem, why
+from symroof.specs.claims import ClaimsSpec
+from symroof.specs.fields import build
+from symroof.specs.strict_yaml import Document, loads
+
+NOTES = (".md", ".markdown")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file of claims that was read.
+
+    Attributes:
+        problems: everything wrong with it.
+        aside: the claims that cannot be judged for it, by their place in the file.
+    """
+
+    document: Document
+    spec: ClaimsSpec
+    note: Note | None = None
+    problems: tuple[Problem, ...] = ()
+    aside: frozenset[int] = frozenset()
+
+
+def read(text: str, file: str) -> Source:
+    """A file of claims that holds nothing wrong: a Markdown note by its ending, a claim file else.
+
+    Raises:
+        InputError: everything wrong with it.
+    """
+    source = read_on(text, file)
+    if source.problems:
+        raise InputError(source.problems)
+    return source
+
+
+def read_on(text: str, file: str) -> Source:
+    """The same with claims that cannot be read set aside.
+
+    Raises:
+        InputError: what is wrong with the file as a whole.
+    """
+    noted: list[Problem] = []
+    note = read_note(text, file) if Path(file).suffix.lower() in NOTES else None
+    document = note.document if note else _spelled(loads(text, file, noted), noted)
+    if isinstance(document.data, dict) and "claims" not in document.data:
+        raise InputError(Problem(file, "holds no claims", 1, 1, hint="`symroof init claims` writes a starter; a note's name ends in .md"))
+    found, aside = [*(note.problems if note else ())], set(note.aside if note else ())
+    problems: Sequence[Problem] = noted
+    while True:
+        found += _distinct(problems)
+        late = _claims_of(problems, found) - aside
+        document, aside = _without(document, late, problems), aside | late
+        spec, problems = _built(document)
+        if spec and not problems:
+            return Source(document, spec, note, tuple(sorted(found, key=lambda problem: (problem.line or 0, problem.column or 0))), frozenset(aside))
+
+
+def _built(document: Document) -> tuple[ClaimsSpec | None, Sequence[Problem]]:
+    """The claims of a document, or what is wrong with them: first with their fields, then with the names in them."""
+    try:
+        spec = build(document, ClaimsSpec)
+    except InputError as error:
+        return None, error.problems
+    return spec, misnamed(document, spec)
+
+
+def _spelled(document: Document, noted: list[Problem]) -> Document:
+    """A claim file with the cases of its claims spelled out."""
+    claims = document.data.get("claims") if isinstance(document.data, dict) else None
+    if not isinstance(claims, list):
+        return document
+    base, whole, places = Path(document.file).resolve().parent, list(claims), dict(document.places)
+    for i, claim in enumerate(claims):
+        if isinstance(claim, dict):
+            found = spelled(claim, base)
+            whole[i] = found.data
+            noted += [document.problem(("claims", i, *place), message) for place, message in found.faults]
+            for now, before in found.moved.items():
+                places.setdefault(("claims", i, *now), document.places[("claims", i, *before)])
+    return replace(document, data={**document.data, "claims": whole}, places=places)
+
+
+def _claims_of(problems: Iterable[Problem], every: Sequence[Problem]) -> set[int]:
+    """Which claims the problems are of.
+
+    Raises:
+        InputError: one is of none, but of the file as a whole; then with every problem found so far.
+    """
+    found = {problem.location[1] if problem.location[:1] == ("claims",) and len(problem.location) > 1 else None for problem in problems}
+    if not all(isinstance(index, int) for index in found):
+        raise InputError(every)
+    return {index for index in found if isinstance(index, int)}
+
+
+def _without(document: Document, aside: set[int], problems: Iterable[Problem]) -> Document:
+    """The document with some of its claims set aside."""
+    if not aside:
+        return document
+    taken = {claim.get("id") for i, claim in enumerate(document.data["claims"]) if isinstance(claim, dict) and i not in aside}
+    claims = list(document.data["claims"])
+    for index in sorted(aside):
+        reasons = [problem for problem in problems if problem.location[:2] == ("claims", index)]
+        claims[index] = set_aside(claims[index], why(reasons), f"claim-{index + 1}", taken)
+        taken.add(claims[index]["id"])
+    return replace(document, data={**document.data, "claims": claims})
+
+
+def set_aside(claim: object, reason: str, name: str, taken: set[Any]) -> dict[str, Any]:
+    """A claim that is not judged, in the place of one that cannot be: what it says stays, as far as that can be read."""
+    said = claim if isinstance(claim, dict) else {}
+    kept = {key: said[key] for key in ("id", "says") if isinstance(said.get(key), str)}
+    kept |= {"value": said["value"]} if isinstance(said.get("value"), (str, int, Fraction)) else {}
+    kept |= {"line": said["line"]} if isinstance(said.get("line"), int) else {}
+    while kept.setdefault("id", name) in taken:
+        kept["id"] += "-2"
+    return {**kept, "unchecked": reason or "cannot be read"}
+
+
+def _distinct(problems: Iterable[Problem]) -> list[Problem]:
+    """Every problem once: what a default says wrongly is wrong in each claim after it."""
+    return list({(problem.line, problem.column, problem.message): problem for problem in problems}.values())

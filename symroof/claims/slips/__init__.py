@@ -1,0 +1,1 @@
+"""Slips: what each changes, how likely each explanation is."""

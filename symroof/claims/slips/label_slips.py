@@ -1,0 +1,80 @@
+"""Bounds, truths, labels and directions that are wrong: the one change that would make them true, where there is but one.
+
+They hold little information: a bound is met by half of all values, a truth by every second answer. So what is found here is
+suggested and never named, and nothing is where two slips would do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from math import inf
+from typing import Any
+
+from symroof.cases.case_results import Answers
+from symroof.claims.derive_claim import Derived, Value
+from symroof.claims.read.written_number import Written
+from symroof.claims.slips.apply import changes
+from symroof.claims.slips.changes import Result, Rounded
+from symroof.claims.slips.coincidence import chance
+from symroof.claims.slips.context import Scene, scene_of
+from symroof.claims.slips.explanation import Explanation
+from symroof.claims.slips.slip_catalogue import CATALOGUE
+from symroof.formula.tree import Largest
+from symroof.specs.claims import ClaimSpec
+from symroof.units import format_quantity
+
+DIRECTIONS = 3
+"""Up, down, or not at all."""
+TRUTHS = 2
+
+
+def flipped(claim: ClaimSpec, given: Mapping[str, Any], written: Written, found: Derived) -> tuple[Explanation, ...]:
+    """The slip after which a wrong bound or answer holds, if only one does; changes of the case, no result read otherwise.
+
+    >>> from symroof.claims.derive_claim import derived
+    >>> from symroof.claims.read.written_number import read_written
+    >>> given = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1000, "batch": 200}
+    >>> claim = ClaimSpec(id="b", relation="batch > 100", given=given, value=False)
+    >>> [slip.text for slip in flipped(claim, given, read_written(False, ""), derived(claim, given))]
+    ['one request in place of the batch: then false']
+    """
+    value = found.value if isinstance(found.value, Fraction) else Fraction(0)
+    scene = scene_of(claim, given, value, found.unit, written.text)
+    outcomes = _outcomes(scene)
+    holding = [(slip, says, outcome) for slip, says, outcome in outcomes if _holds(written, outcome)]
+    if len({slip for slip, _, _ in holding}) != 1:
+        return ()
+    slip, says, outcome = holding[0]
+    by_chance = _by_chance(scene, written, found, [reached for _, _, reached in outcomes])
+    shown = format_quantity(outcome, found.unit, 4) if isinstance(outcome, Fraction) else str(outcome).lower()
+    return (Explanation(slip, False, outcome if isinstance(outcome, Fraction) else str(outcome).lower(), by_chance, f"{says}: then {shown}"),)
+
+
+def _outcomes(scene: Scene) -> list[tuple[str, str, Value]]:
+    """What comes out after each change of the catalogue."""
+    ways = [(slip.name, way) for slip in CATALOGUE for way in slip.ways if not isinstance(way, (Result, Rounded))]
+    tried = [(name, says, scene.outcome(sets)) for name, way in ways for says, sets in changes(scene, way)]
+    return [(name, says, outcome) for name, says, outcome in tried if outcome is not None]
+
+
+def _holds(written: Written, outcome: Value) -> bool:
+    if written.operator:
+        return isinstance(outcome, Fraction) and written.agrees(outcome)
+    return written.word is not None and written.word == outcome and isinstance(written.word, bool) == isinstance(outcome, bool)
+
+
+def _by_chance(scene: Scene, written: Written, found: Derived, reached: list[Value]) -> float:
+    """The share of wrong bounds about as wrong, or of wrong answers, that some change would make true."""
+    if not written.operator:
+        others = {str(outcome) for outcome in reached} - {str(found.value)}
+        return min(1.0, len(others) / (_answers(scene.claim, scene.answers) - 1))
+    values = [float(outcome) for outcome in reached if isinstance(outcome, Fraction) and outcome > 0]
+    span = (min(values), inf) if written.operator.startswith("<") else (0.0, max(values))
+    return chance(float(written.number), float(scene.value), [span]) if written.number > 0 < scene.value else 1.0
+
+
+def _answers(claim: ClaimSpec, answers: Answers) -> int:
+    """How many answers a question has."""
+    asked = answers.case.stands_for(claim.relation or claim.quantity or "")
+    return DIRECTIONS if claim.moves else len(asked.arms) if isinstance(asked, Largest) else TRUTHS

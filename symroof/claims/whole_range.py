@@ -1,0 +1,102 @@
+"""A claim that should hold throughout a range: the ends of the stretches where it does and does not are solved for, not searched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from math import ceil, floor
+from typing import Any
+
+from symroof.analysis.solution import Solution
+from symroof.analysis.solve import solve
+from symroof.claims.claim_study import study_of
+from symroof.claims.read.written_number import read_written
+from symroof.errors import InputError
+from symroof.formula import build
+from symroof.formula.evaluate import NoValue
+from symroof.formula.text import text
+from symroof.formula.tree import Compare, Largest, Tree
+from symroof.specs.claims import ClaimSpec
+from symroof.specs.fields import Span, parse_span
+from symroof.specs.study import symbol_of
+
+Outcome = bool | str
+
+
+@dataclass(frozen=True)
+class Stretches:
+    """A range of one input cut where a claim may begin or cease to hold.
+
+    Attributes:
+        found: for each stretch its ends and what is the case in it.
+        claimed: what the claim says.
+        closed: whether every cut is known in closed form: then nothing lies between.
+    """
+
+    name: str
+    counted: bool
+    found: tuple[tuple[Fraction, Fraction, Outcome], ...]
+    claimed: Outcome | None
+    closed: bool
+
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        return tuple(dict.fromkeys(outcome for _, _, outcome in self.found))
+
+    @property
+    def failing(self) -> str:
+        """Where the claim does not hold: ``not for prompt 1 to 308``."""
+        ends = [(low, high) for low, high, outcome in self.found if outcome != self.claimed]
+        return ", ".join(f"not for {self.name} {_told(low, self.counted, up=True)} to {_told(high, self.counted, up=False)}" for low, high in ends)
+
+
+def stretches(claim: ClaimSpec, given: Mapping[str, Any], relation: Tree) -> Stretches | None:
+    """The stretches of the one ranged input; None where several are ranged, or where nothing can be solved for."""
+    if len(claim.for_all) != 1:
+        return None
+    name, span = next((str(name), str(span)) for name, span in claim.for_all.items())
+    try:
+        symbol = symbol_of(name)
+        ends = parse_span(span, symbol.unit, symbol.written_in)
+        answers = study_of({key: value for key, value in given.items() if key != name}).first
+        solved = [solve(equation, answers, name) for equation in _edges(relation, claim)]
+        cuts = {value for solution in solved for value in solution.values if ends.low < value < ends.high}
+        points = sorted({ends.low, *cuts, ends.high})
+        parts = [(low, high) for low, high in pairwise(points) if not symbol.counted or ceil(low) <= floor(high)]  # else no whole number in it
+        found = tuple((low, high, _outcome(relation, answers, name, (low + high) / 2)) for low, high in parts)
+        edges = all(_outcome(relation, answers, name, end) in {outcome for _, _, outcome in found} for end in (ends.low, ends.high))
+        claimed = read_written(claim.value, "").word
+    except (InputError, NoValue, ValueError, IndexError):
+        return None
+    return Stretches(name, symbol.counted, found, claimed, edges and bool(solved) and all(_covers(one, ends) for one in solved))
+
+
+def _covers(solution: Solution, ends: Span) -> bool:
+    """Whether every crossing in the range is known in closed form."""
+    low, high = solution.crossing.domain
+    return solution.method == "closed_form" and low <= ends.low and (high is None or ends.high <= high)
+
+
+def _edges(relation: Tree, claim: ClaimSpec) -> list[str]:
+    """The equations at whose solutions the claim may change."""
+    if isinstance(relation, Compare):
+        return [f"{text(relation.left)} = {text(relation.right)}"]
+    if not isinstance(relation, Largest):
+        return []
+    own = next((arm for label, arm in relation.arms if label == claim.value), None)
+    others = [arm for label, arm in relation.arms if arm != own]
+    return [f"{text(own)} = {text(build.call('max', *others))}"] if own and others else []
+
+
+def _outcome(relation: Tree, answers: Any, name: str, point: Fraction) -> Outcome:
+    found = answers.case.changed({name: point}).evaluate(relation)
+    return found if isinstance(found, bool) else str(found)
+
+
+def _told(value: Fraction, counted: bool, up: bool) -> str:
+    """An end of a stretch: the first or the last whole number in it."""
+    if not counted:
+        return f"{float(value):.6g}"
+    return f"{ceil(value) if up else floor(value):,}"

@@ -1,0 +1,76 @@
+"""What a selection rests on: inputs and switches that its configurations share, and those in which they differ."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+from symroof.analysis.verdict import case_warnings
+from symroof.cases.case_results import TARGETS, Input
+from symroof.report.view_select import Part
+from symroof.select.choice import Choice
+from symroof.theory.switches import SWITCHES
+
+RESTS_ON = ("memory_bytes", "fits", "ttft", "itl_last", "itl", "decode_throughput_per_device", "cost_per_mtok", "group_price", *TARGETS.values())
+"""The quantities of the tables: the ledger lists their inputs."""
+
+
+def starred(name: str, defaulted: bool) -> str:
+    """A name with its mark where nobody chose it."""
+    return f"* {name}" if defaulted else name
+
+
+MOST_SHOWN = 3
+"""Configurations that a warning names; more are counted."""
+
+
+def inputs(choice: Choice) -> tuple[dict[str, Input], dict[str, list[Input]]]:
+    """Inputs that all configurations share by name, and every distinct value of those in which they differ."""
+    found: dict[str, list[Input]] = {}
+    for c in choice.configurations:
+        answers = c.run.answers
+        for name, value in answers.inputs(tuple(name for name in RESTS_ON if answers.get(name)), everything=False).items():
+            found.setdefault(name, []).append(value)
+    shared, differing = {}, {}
+    for name, values in found.items():
+        if len({(v.result.value, v.source) for v in values}) == 1:
+            shared[name] = values[0]
+        else:
+            differing[name] = list({(v.result.value, v.source): v for v in values}.values())
+    return shared, differing
+
+
+def ledger(choice: Choice) -> tuple[Part, ...]:
+    """Inputs and switches as tables; a star marks what nobody chose."""
+    shared, differing = inputs(choice)
+    rows = [(starred(name, i.defaulted), i.result.text(), i.source) for name, i in shared.items()]
+    rows += [(starred(name, False), _spread(values), "differs between the configurations") for name, values in differing.items()]
+    first = choice.configurations[0].run.answers.binding.assumptions
+    switches = [(starred(s, first.defaulted(s)), first[s], switch.values[first[s]]) for s, switch in SWITCHES.items()]
+    return (
+        Part("Inputs", ("input", "value", "source"), tuple(rows), "* = defaulted"),
+        Part("Assumptions", ("switch", "value", "meaning"), tuple(switches), "* = defaulted"),
+    )
+
+
+def _spread(values: list[Input]) -> str:
+    """What an input takes over the configurations: a few values one by one, more as a span."""
+    ordered = sorted(values, key=lambda i: Fraction(i.result.value))
+    texts = list(dict.fromkeys(i.result.plain() for i in ordered))
+    return ", ".join(texts) if len(texts) <= MOST_SHOWN else f"{texts[0]} to {texts[-1]}"
+
+
+def warnings(choice: Choice) -> list[str]:
+    """What a reader must know beside the verdicts, each said once with the configurations it is of; memory is in the table."""
+    said: dict[str, list[str]] = {}
+    for c in choice.configurations:
+        for text in case_warnings(c.run.answers):
+            if not text.startswith("does not fit"):
+                said.setdefault(text, []).append(c.label)
+    total = len(choice.configurations)
+    return [text if len(labels) == total else f"{_of(labels)}: {text}" for text, labels in said.items()]
+
+
+def _of(labels: list[str]) -> str:
+    names = list(Counter(labels))
+    return "; ".join(names[:MOST_SHOWN]) + (f" and {len(names) - MOST_SHOWN:,} more" if len(names) > MOST_SHOWN else "")

@@ -1,0 +1,149 @@
+"""A selection for programs: base units, exact integers kept, everything that the tables say and what they leave out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from symroof.analysis.sensitivity import over_ranges
+from symroof.analysis.tracking import Track, untracked
+from symroof.analysis.verdict import TARGET_METRICS, TargetCheck, case_warnings
+from symroof.cases.case_results import bare
+from symroof.select.choice import BESTS, Choice, Front
+from symroof.select.configuration import Configuration, Run
+from symroof.select.required_changes import Keep, Lever, keeps, lacks, together
+from symroof.theory.switches import SWITCHES
+
+QUANTITIES = (
+    "memory_bytes",
+    "usable_memory",
+    "ttft",
+    "itl",
+    "itl_last",
+    "response_time",
+    "decode_throughput",
+    "decode_throughput_per_device",
+    "cost_per_mtok",
+    "group_price",
+)
+"""What is told of each run."""
+
+
+def choice_json(choice: Choice, track: Track = untracked) -> dict[str, Any]:
+    """The whole selection; the form is in the docstring of :mod:`symroof.cli.select_command`."""
+    places = {id(c): i for i, c in enumerate(choice.configurations)}
+    owner = {id(run): places[id(c)] for c in choice.configurations for run in (c.run, *c.runs)}
+    return {
+        "schema": "symroof/select/1",
+        "targets": {name: {"value": bare(limit), "unit": _unit(choice, name), "metric": TARGET_METRICS[name]} for name, limit in choice.targets.items()},
+        "sorted_by": choice.order,
+        "passing": len(choice.passing),
+        "configurations": [configuration_json(c) for c in track(choice.configurations, "solving for configurations")],
+        "best": {what: _place(best, owner, [BESTS[what][0]]) if (best := choice.best(what)) else None for what in BESTS},
+        "fronts": [*_fronts(choice.fronts, "passing", owner), *_fronts(choice.fitting_fronts, "fitting", owner)],
+    }
+
+
+def _unit(choice: Choice, name: str) -> str:
+    return choice.configurations[0].run.answers.case.theory.symbol(TARGET_METRICS[name]).unit
+
+
+def configuration_json(c: Configuration) -> dict[str, Any]:
+    """One configuration: what it is, its verdict, what it gives, lacks and answers to."""
+    answers, binding = c.run.answers, c.run.answers.binding
+    failing, passing = c.state in ("fails", "in part") and c.run.missed, c.run.passes
+    bought = together(answers) if failing else None
+    return {
+        "label": c.label,
+        "model": binding.model.name if binding.model else None,
+        "hardware": binding.hardware.name if binding.hardware else None,
+        "precisions": dict(binding.precisions),
+        "varied": dict(binding.varied),
+        "batch": c.run.batch,
+        "batch_chosen": c.chosen,
+        "state": c.state,
+        "missed": list(c.run.missed),
+        "checks": {check.name: check_json(check) for check in c.run.checks},
+        "unknown": c.run.unknown,
+        "quantities": dict(_quantities(c.run)),
+        "batches": {"least": c.window.least, "most": c.window.most, "stopped_by": list(c.window.stopped_by)} if c.window else None,
+        "at_largest_batch": dict(_quantities(c.largest)) if c.largest else None,
+        "lacks": [lever_json(lever) for lever in lacks(answers)] if failing else [],
+        "together": {name: result.as_json() for name, result in bought.items()} if bought else None,
+        "keeps": [keep_json(keep) for keep in keeps(answers)] if passing else [],
+        "elasticities": {metric: {by: _elasticity(c.run, metric, by) for by in ("peak_flops", "mem_bandwidth")} for metric in ("ttft", "itl")},
+        "inputs": {name: {**i.result.as_json(), "source": i.source, "defaulted": i.defaulted} for name, i in answers.inputs(_known(c.run), False).items()},
+        "assumptions": {s: {"value": binding.assumptions[s], "defaulted": binding.assumptions.defaulted(s)} for s in SWITCHES},
+        "warnings": case_warnings(answers),
+    }
+
+
+def check_json(check: TargetCheck) -> dict[str, Any]:
+    """One condition: metric, limit, whether it is met (null: in a part of the ranges), what is left, also as a share of the limit."""
+    share = check.slack / check.limit if check.limit else None
+    return {
+        **check.metric.as_json(),
+        "metric": check.metric.name,
+        "limit": bare(check.limit),
+        "met": check.met,
+        "slack": bare(check.slack),
+        "share": bare(share),
+    }
+
+
+def _known(run: Run) -> tuple[str, ...]:
+    return tuple(name for name in QUANTITIES if run.answers.get(name) is not None)
+
+
+def _quantities(run: Run) -> Iterator[tuple[str, dict[str, Any]]]:
+    yield from ((name, run.answers.result(name).as_json()) for name in _known(run))
+
+
+def lever_json(lever: Lever) -> dict[str, Any]:
+    """One input of a failing configuration: the value at which everything holds, or what keeps it from that."""
+    flip = lever.flip
+    return {
+        "input": lever.name,
+        "now": bare(lever.now.value),
+        "unit": lever.now.symbol.unit,
+        "value": bare(lever.value),
+        "side": None if flip is None else "at_least" if flip.up else "at_most",
+        **({"low": bare(flip.low), "high": bare(flip.high)} if flip and flip.low is not None else {}),
+        "cures": {name: bare(cure.value) for name, cure in lever.cures},
+        "stuck": {name: {**best.as_json(), "metric": best.name} for name, best in lever.stuck},
+        "breaks": list(lever.breaks),
+    }
+
+
+def keep_json(keep: Keep) -> dict[str, Any]:
+    """One input of a passing configuration: the last value that passes, and the condition that breaks behind it."""
+    return {
+        "input": keep.name,
+        "now": bare(keep.flip.now.value),
+        "unit": keep.flip.now.symbol.unit,
+        "value": bare(keep.value),
+        "side": keep.side,
+        "breaks": keep.flip.condition,
+    }
+
+
+def _elasticity(run: Run, metric: str, by: str) -> Any:
+    span = over_ranges(run.answers, metric, by)
+    return bare(span[0]) if span else None
+
+
+def _place(run: Run, owner: dict[int, int], names: list[str]) -> dict[str, Any]:
+    """A run by the place of its configuration in the list, its batch, and what it is told for."""
+    found = {name: result.as_json() for name in names if (result := run.result(name)) is not None}
+    return {"configuration": owner[id(run)], "batch": run.batch, "values": found}
+
+
+def _fronts(fronts: tuple[Front, ...], over: str, owner: dict[int, int]) -> list[dict[str, Any]]:
+    return [
+        {
+            "over": over,
+            "respects": [{"quantity": name, "better": "larger" if larger else "smaller"} for name, larger in f.respects],
+            "runs": [_place(run, owner, [name for name, _ in f.respects]) for run in f.runs],
+        }
+        for f in fronts
+    ]

@@ -1,0 +1,113 @@
+"""Which batches pass: memory and every target solved for the batch, whole numbers from exact values, nothing scanned."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from symroof.analysis.constraints import Condition, conditions
+from symroof.analysis.corners import crossings_in
+from symroof.cases.case_results import Answers
+from symroof.formula.evaluate import NoValue
+from symroof.theory.case import Case
+
+
+@dataclass(frozen=True)
+class Window:
+    """The batches that pass, up to the largest.
+
+    Attributes:
+        least, most: every batch between them passes; ``most`` is None where no batch is too large.
+        stopped_by: the conditions that the next batch breaks.
+    """
+
+    least: int
+    most: int | None
+    stopped_by: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        if self.most is None:
+            return f"{self.least:,} or more"
+        return f"{self.most:,}" if self.least == self.most else f"{self.least:,} to {self.most:,}"
+
+
+def window(answers: Answers) -> Window | None:
+    """The largest batch that fits and meets every target, and how far down from it every batch does; None where no batch does.
+
+    Each condition is solved for the batch. Between crossings nothing changes over, so that the whole numbers beside the
+    crossings are all there is to look at. Over ranges a batch passes where it does at every corner.
+
+    >>> from symroof.analysis.study import Study
+    >>> study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096, output=512, targets={"itl": 0.02})
+    >>> found = window(study.first)
+    >>> found.most, found.stopped_by
+    (85, ('itl',))
+    """
+    asked = conditions(answers)
+    moved = [c for c in asked if "batch" in {*answers.case.used(c.metric), *answers.case.used(c.limit)}]
+    corners = (answers.case, *answers.corners)
+    if not _hold([c for c in asked if c not in moved], corners):
+        return None  # no batch changes that
+    solutions = [c.solved("batch", answers) for c in moved]
+    if None in solutions:
+        return None
+    known = [solution for solution in solutions if solution]
+    crossings = {value for solution in known for value in solution.values}
+    middle = _between(crossings, moved, corners[:1])
+    if middle is None or len(corners) == 1:
+        return middle
+    at = Fraction(middle.most or middle.least)
+    worst = [max(answers.corners, key=lambda case: c.share(case.changed({"batch": at}))) for c in moved]
+    found = _between(crossings | {value for s, case in zip(known, worst, strict=True) for value in crossings_in(s, case)}, moved, corners)
+    if found is not None and not _reaches(found, moved, corners):
+        return found
+    everywhere = {value for case in answers.corners for s in known for value in crossings_in(s, case)}
+    return _between(crossings | everywhere, moved, corners)
+
+
+def _between(crossings: Collection[Fraction], asked: list[Condition], corners: Sequence[Case]) -> Window | None:
+    """The window that the crossings allow: looked at beside each of them, and at one batch."""
+    whole = sorted({n for value in crossings for n in _beside(value)} | {1})
+    beyond = whole[-1] + 1
+    if _passes(beyond, asked, corners):
+        return Window(_least(beyond, whole, asked, corners), None)
+    most = next((n for n in reversed(whole) if _passes(n, asked, corners)), None)
+    if most is None:
+        return None
+    stopped = tuple(c.name for c in asked if not _passes(most + 1, [c], corners))
+    return Window(_least(most, whole, asked, corners), most, stopped)
+
+
+def _reaches(found: Window, asked: list[Condition], corners: Sequence[Case]) -> bool:
+    """Whether a batch beside the window passes too, so that a corner is missing."""
+    ends = [found.least - 1, *([found.most + 1] if found.most else [])]
+    return any(n >= 1 and _passes(n, asked, corners) for n in ends)
+
+
+def _beside(value: Fraction) -> tuple[int, ...]:
+    """The whole numbers beside a crossing, which may lie on one: it is known to 40 digits."""
+    down = math.floor(value)
+    return tuple(n for n in range(down - 1, down + 3) if n >= 1)
+
+
+def _passes(batch: int, asked: list[Condition], corners: Sequence[Case]) -> bool:
+    return _hold(asked, [case.changed({"batch": Fraction(batch)}) for case in corners])
+
+
+def _hold(asked: list[Condition], corners: Iterable[Case]) -> bool:
+    try:
+        return all(c.holds(case) for case in corners for c in asked)
+    except NoValue:
+        return False
+
+
+def _least(most: int, whole: list[int], asked: list[Condition], corners: Sequence[Case]) -> int:
+    """Down from the largest batch that passes to the last one below it that still does."""
+    least = most
+    for n in (n for n in reversed(whole) if n < most):
+        if not _passes(n, asked, corners):
+            return least
+        least = n
+    return 1

@@ -1,0 +1,102 @@
+"""Widening a study to more candidates: ``hardware=all``, ``tp=1,2,4,8``, ``weights=fp16,fp8``."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from typing import Any
+
+from symroof.analysis.study import Study
+from symroof.cases.binding import Selection
+from symroof.cases.request import ROLES, selection
+from symroof.errors import InputError, Problem, nearest
+from symroof.specs.catalogue import entries
+from symroof.theory.symbols import INPUTS, canonical
+
+ALL = "all"
+KINDS = {"hardware": "hardware", "model": "models"}
+"""What is chosen by name, and the part of the catalogue that has the names."""
+
+ORIGIN = "among"
+
+
+def widened(study: Study, among: Mapping[str, Any]) -> Study:
+    """The study with the candidates of some names put in place of its own.
+
+    A name is ``hardware``, ``model``, a precision (``weights``, ``kv``, ``activations``) or an input. A value is a list, or a
+    text with commas; names of hardware and models may be ``all`` of the catalogue, or a pattern such as ``h100*``.
+
+    >>> study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096)
+    >>> len(widened(study, {"hardware": "h100*, h200", "tp": "1,2"}).cases)
+    8
+
+    Raises:
+        InputError: an unknown name, an empty list, a value that cannot be read.
+    """
+    if not among:
+        return study
+    lists: dict[str, Any] = {_name(name): _listed(_name(name), value) for name, value in among.items()}
+    named = {key: lists.pop(key, None) for key in KINDS}
+    made = copy.copy(study)
+    made.select(selection(named["model"], named["hardware"], origin=ORIGIN, **lists))
+    return made
+
+
+def _name(text: str) -> str:
+    """A name that can be chosen among.
+
+    Raises:
+        InputError: nobody declared it.
+    """
+    found = canonical(text.strip())
+    if found not in KINDS and found not in ROLES and found not in INPUTS:
+        raise InputError(Problem(ORIGIN, f"no such name {text[:40]!r} to choose among", hint=nearest(text, [*KINDS, *ROLES, *INPUTS])))
+    return found
+
+
+def _listed(name: str, value: Any) -> list[Any]:
+    """The values of one name, patterns written out.
+
+    Raises:
+        InputError: none are left.
+    """
+    given: list[Any] = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
+    values = [part for item in given for part in (_split(name, item) if isinstance(item, str) else [item])]
+    if name in KINDS:
+        values = list(dict.fromkeys(found for item in values for found in _matching(name, str(item))))
+    if not values:
+        raise InputError(Problem(ORIGIN, "an empty list of candidates", path=name, hint=f"{name}={EXAMPLES.get(name, '1,2,4')}"))
+    return values
+
+
+def _split(name: str, text: str) -> list[str]:
+    """A text at its commas; one that groups thousands would be two candidates.
+
+    Raises:
+        InputError: a part that begins with a nought, as of ``4,096``.
+    """
+    values = [part.strip() for part in text.split(",") if part.strip()]
+    if any(part.isdigit() and part.startswith("0") and part != "0" for part in values):
+        raise InputError(Problem(ORIGIN, f"{text[:40]!r}: a comma separates candidates", path=name, hint=f"write {text.replace(',', '')[:40]}"))
+    return values
+
+
+EXAMPLES = {"hardware": "all, or hardware=h100-sxm,h200", "model": "llama-3-8b,llama-3-70b", "weights": "fp16,fp8", "kv": "fp16,fp8"}
+
+
+def _matching(name: str, item: str) -> list[str]:
+    """A name as it is, or every entry of the catalogue that a pattern matches."""
+    if item != ALL and not any(sign in item for sign in "*?["):
+        return [item]
+    found = [entry for entry in entries(KINDS[name]) if item == ALL or fnmatchcase(entry, item)]
+    if not found:
+        raise InputError(Problem(ORIGIN, f"no {name} of the catalogue is like {item[:40]!r}", path=name, hint=f"`symroof list {KINDS[name]}`"))
+    return found
+
+
+def hint(study: Study) -> str:
+    """How to widen a study that has one configuration only."""
+    chosen: Selection = study._selection
+    model = chosen.precision.get("weights", ("fp16",))[0]
+    return f"one configuration only; widen it: --among hardware=all --among tp=1,2,4,8 --among weights={','.join(dict.fromkeys((model, 'fp8')))}"

@@ -1,0 +1,211 @@
+"""Hardware and configuration against targets: which pass, which are best, and which nobody beats."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from symroof.analysis.study import Study
+from symroof.analysis.tracking import Track, untracked
+from symroof.cases.case_results import TARGETS
+from symroof.cases.request import selection
+from symroof.errors import InputError, Problem, nearest
+from symroof.select.candidates import hint, widened
+from symroof.select.configuration import Configuration, Run, judged, targets_of
+from symroof.select.pareto_front import front
+from symroof.theory.case import Missing, NoValue
+from symroof.theory.symbols import GROUPS
+
+BESTS: dict[str, tuple[str, bool]] = {
+    "throughput": ("decode_throughput", True),
+    "throughput per device": ("decode_throughput_per_device", True),
+    "cost": ("cost_per_mtok", False),
+    "first token": ("ttft", False),
+    "inter-token latency": ("itl", False),
+}
+"""What one can be best at: the quantity, and whether more of it is better."""
+
+FRONTS: tuple[tuple[tuple[str, bool], ...], ...] = (
+    (("itl", False), ("decode_throughput_per_device", True)),
+    (("response_time", False), ("cost_per_mtok", False)),
+)
+"""The respects of each front: what a user waits for against what a device gives; the whole response against its price."""
+
+ORDERS = {
+    "cost": ("cost_per_mtok", False),
+    "throughput": ("decode_throughput", True),
+    "rate": ("decode_throughput_per_device", True),
+    "ttft": ("ttft", False),
+    "itl": ("itl", False),
+    "price": ("group_price", False),
+}
+"""What the configurations can be sorted by, by the word for it."""
+
+RANK = {"passes": 0, "in part": 2, "fails": 3, "unknown": 4}
+"""The order of the states; between the first two, what fails at its batch and passes at another."""
+
+
+@dataclass(frozen=True)
+class Front:
+    """What nobody beats in some respects at once.
+
+    Attributes:
+        respects: the quantities, each with whether more of it is better.
+        runs: who is on it, by the first respect.
+        over: how many competed.
+    """
+
+    respects: tuple[tuple[str, bool], ...]
+    runs: tuple[Run, ...]
+    over: int
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The configurations of a study, judged and sorted; :func:`select` makes it.
+
+    >>> choice = select(model="llama-3-8b", hardware=["l40s", "h100-sxm"], prompt=4096, batch=1, targets={"itl": "10 ms"})
+    >>> [(configuration.label, configuration.state) for configuration in choice.configurations]
+    [('h100-sxm', 'passes'), ('l40s', 'fails')]
+    >>> len(choice.passing), choice.best("inter-token latency").value("itl") < choice.targets["itl"]
+    (1, True)
+
+    Attributes:
+        study: the study whose combinations are the candidates.
+        configurations: all of them: passing first and best first, then the nearest misses, then those that cannot be judged.
+        order: the criterion of that order, a key of :data:`ORDERS`.
+        targets: the targets in base units.
+        batches_listed: whether the study lists batches; if not, the largest that passes is solved for each configuration.
+    """
+
+    study: Study
+    configurations: tuple[Configuration, ...]
+    order: str
+    targets: dict[str, Fraction]
+    batches_listed: bool
+
+    @property
+    def passing(self) -> tuple[Configuration, ...]:
+        """The configurations that fit in memory and meet every target, best first."""
+        return tuple(c for c in self.configurations if c.state == "passes")
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """The competitors: every configuration at its own batch, its smallest and its largest, where it passes there."""
+        return tuple(run for c in self.configurations for run in c.runs)
+
+    def best(self, what: str) -> Run | None:
+        """The passing run that is best at something, a key of :data:`BESTS`; None where none passes or the quantity is not known."""
+        name, larger = BESTS[what]
+        return _best(self.runs, name, larger)
+
+    @property
+    def fronts(self) -> tuple[Front, ...]:
+        """The front over what passes, for each pair of respects that is known."""
+        return _fronts(self.runs)
+
+    @property
+    def fitting_fronts(self) -> tuple[Front, ...]:
+        """The same over all that fit, targets aside."""
+        return _fronts(tuple(c.run for c in self.configurations if c.run.answers.fits is not None and not c.run.answers.does_not_fit))
+
+    @property
+    def hints(self) -> tuple[str, ...]:
+        """How to get more from the selection: set targets where there are none, list candidates where there is one."""
+        aim = () if self.targets else ("no target is set, so that memory alone decides: --target ttft='200 ms' --target itl='50 ms'",)
+        return (*aim, *((hint(self.study),) if len(self.configurations) == 1 else ()))
+
+
+def select(study: str | os.PathLike[str] | Study | None = None, *, among: Mapping[str, Any] | None = None, by: str | None = None, **case: Any) -> Choice:
+    """Every configuration of a study against memory and its targets.
+
+    Args:
+        study: a :class:`~symroof.analysis.study.Study`, or a study file; without one, the keywords are the case.
+        among: lists of candidates that replace the study's own: ``{"hardware": "all", "tp": [1, 2, 4, 8], "weights": ["fp16", "fp8"]}``.
+        by: the order of those that pass: cost, throughput, rate (a device's), ttft, itl or price; by default cost where every price
+            is known, else rate.
+        case: keywords of :class:`~symroof.analysis.study.Study`; over a study file they override it.
+
+    Where batches are not listed, the largest one that passes is solved for each configuration.
+
+    >>> choice = select(model="llama-3-8b", hardware=["a100-80gb-sxm", "h100-sxm"], prompt=4096, mfu=0.5, batch=1, targets={"ttft": 0.2})
+    >>> [(configuration.label, configuration.state) for configuration in choice.configurations]
+    [('h100-sxm', 'passes'), ('a100-80gb-sxm', 'fails')]
+
+    Raises:
+        InputError: an unknown name, an empty list of candidates, no model, more than 1,000 configurations.
+    """
+    made = study if isinstance(study, Study) else Study(**case) if study is None else Study.load(study, selection(origin="given", **case) if case else None)
+    return chosen(widened(made, among or {}), by)
+
+
+def chosen(study: Study, by: str | None = None, track: Track = untracked) -> Choice:
+    """The same of a study that has its candidates.
+
+    Raises:
+        InputError: no model or no device to choose, an order nobody knows.
+    """
+    if by is not None and by not in ORDERS:
+        raise InputError(Problem("by", f"no such order {by[:40]!r}", hint=nearest(by, ORDERS)))
+    study.decide()
+    _complete(study)
+    listed = len(study._selection.values.get("batch", ())) > 1
+    found = [judged(case, listed) for case in track(study.cases, "judging configurations")]
+    order = by or ("cost" if all(c.run.value("cost_per_mtok") is not None for c in found if c.state == "passes") else "rate")
+    ranked = sorted(found, key=lambda c: _place(c, order))
+    return Choice(study, tuple(ranked), order, targets_of(tuple(c.run for c in found)), listed)
+
+
+def _complete(study: Study) -> None:
+    """There is a model, a device and a load to choose for."""
+    own = study.first.binding
+    missing = [
+        name for name, found in (("model", own.model), ("hardware", own.hardware or "mem_capacity" in own.given)) if not found and "params" not in own.given
+    ]
+    if missing:
+        raise InputError([Problem("select", f"no {name} to choose", hint=f"--{name} NAME, or --among {name}=all") for name in missing])
+    try:
+        study.first.case.value("memory_bytes")
+    except Missing as error:
+        if error.name in {symbol.name for symbol in GROUPS["workload"]}:
+            raise InputError(Problem("select", f"what has to fit is not known without {error.name}", hint=f"--{error.name} 4096")) from None
+    except NoValue:
+        pass  # the table says of each configuration what is not known, and why
+
+
+def _place(configuration: Configuration, order: str) -> tuple[int, int, Fraction]:
+    """Where a configuration stands: by state, then by what is asked of those that pass (at their own batch, if there), by the nearness of the miss of the others."""
+    if not configuration.runs:
+        return RANK[configuration.state], 0, configuration.run.worst
+    name, larger = ORDERS[order]
+    best = configuration.run if configuration.run.passes else _best(configuration.runs, name, larger)
+    value = best.value(name) if best else None
+    rank = RANK["passes"] if configuration.state == "passes" else 1
+    return rank, int(value is None), Fraction(0) if value is None else -value if larger else value
+
+
+def _best(runs: Sequence[Run], name: str, larger: bool) -> Run | None:
+    """The best of those whose value is known, the first where several are; None where none is."""
+    known = [(value, run) for run in runs if (value := run.value(name)) is not None]
+    if not known:
+        return None
+    best = (max if larger else min)(value for value, _ in known)
+    return next(run for value, run in known if value == best)
+
+
+def _fronts(runs: tuple[Run, ...]) -> tuple[Front, ...]:
+    found = []
+    for respects in FRONTS:
+        known = [run for run in runs if all(run.value(name) is not None for name, _ in respects)]
+        points = [[run.value(name) for name, _ in respects] for run in known]
+        on = [known[i] for i in front(points, [larger for _, larger in respects])]
+        if known:
+            first = respects[0][0]
+            found.append(Front(respects, tuple(sorted(on, key=lambda run: run.value(first) or Fraction(0))), len(known)))
+    return tuple(found)
+
+
+__all__ = ["BESTS", "FRONTS", "ORDERS", "TARGETS", "Choice", "Front", "chosen", "select"]

@@ -1,0 +1,74 @@
+"""The maxima and minima that an unknown moves: where they stand, at which ends of a sum to compare them, and how one wins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from symroof.formula import build
+from symroof.formula.rewrite import rebuild, substitute
+from symroof.formula.tree import Add, Call, Compare, Num, Total, Tree, mentions, names, walk
+from symroof.solver.rational import NotRational
+
+
+def innermost(tree: Tree, x: str) -> Call | None:
+    """A maximum or minimum that the unknown, or the index of a sum that the unknown moves, moves; its arms hold no other."""
+    indices = {node.index for node in walk(tree) if isinstance(node, Total) and mentions(node, x)}
+    moving = {x, *indices}
+    for node in walk(tree):
+        if _choice(node, moving) and not any(_choice(inner, moving) for arg in node.args for inner in walk(arg)):  # type: ignore[union-attr]
+            return node  # type: ignore[return-value]
+    return None
+
+
+def _choice(node: Tree, moving: set[str]) -> bool:
+    return isinstance(node, Call) and node.function in ("max", "min") and bool(moving & set(names(node)))
+
+
+def ends(tree: Tree, node: Call) -> list[dict[str, Tree]]:
+    """Where to compare the arms: at once, or at both ends of the sum they stand under."""
+    for outer in walk(tree):
+        if isinstance(outer, Total) and outer.index in names(node) and any(inner == node for inner in walk(outer.body)):
+            return [{outer.index: outer.first}, {outer.index: outer.last}]
+    return [{}]
+
+
+def decided(tree: Tree, node: Call, winner: Tree) -> Tree:
+    """The tree with one maximum replaced by the arm that wins."""
+    return winner if tree == node else rebuild(tree, lambda child: decided(child, node, winner))
+
+
+def beats(node: Call, winner: Tree, loser: Tree) -> Compare:
+    """What makes one arm win against another: ``ceil(x) - 3 >= -3`` is written ``ceil(x) >= 0``."""
+    relation = ">=" if node.function == "max" else "<="
+    shift = next((build.neg(term) for term in (winner.terms if isinstance(winner, Add) else ()) if isinstance(term, Num)), None)
+    if shift is not None and isinstance(loser, Num):
+        winner, loser = build.add(winner, shift), build.add(loser, shift)
+    return Compare(relation, winner, loser)
+
+
+def winner(node: Call, sides: list[dict[str, Tree]], number: Callable[[Tree], Fraction]) -> Tree:
+    """The arm that wins where ``number`` tells the value of each; of equal arms the first.
+
+    Raises:
+        NotRational: different arms win at the two ends of a sum.
+    """
+    pick = max if node.function == "max" else min
+    winners = {pick(range(len(node.args)), key=lambda i: number(substitute(node.args[i], end))) for end in sides}
+    if len(winners) > 1:
+        raise NotRational("steps of both kinds in one sum")
+    return node.args[winners.pop()]
+
+
+def settled(tree: Tree, x: str, number: Callable[[Tree], Fraction]) -> Tree:
+    """The tree with every maximum that the unknown moves replaced by the arm that wins by value.
+
+    >>> from symroof.formula.parse import parse
+    >>> from symroof.formula.text import text
+    >>> values = {"3*x": Fraction(6), "y": Fraction(5)}
+    >>> text(settled(parse("max(3*x, y) + z"), "x", lambda arm: values[text(arm)]))
+    '3*x + z'
+    """
+    while (node := innermost(tree, x)) is not None:
+        tree = decided(tree, node, winner(node, ends(tree, node), number))
+    return tree

@@ -1,0 +1,183 @@
+"""The fields of one ``config.json``, taken strictly; what the file leaves out and its class supplies is written down.
+
+A field is what it should be or an error with its place: no number from a text, no truth from a 1, nothing evaluated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from symroof.errors import InputError, nearest
+from symroof.specs.checkpoints.json_text import JsonDocument, kind_of_value
+from symroof.specs.layer_order import MOST_LAYERS
+from symroof.specs.model import Filled
+from symroof.specs.strict_yaml import Location
+
+MOST = 10**8
+"""No width, count of heads or vocabulary comes near."""
+
+MISSING: Any = object()
+
+
+@dataclass
+class Config:
+    """One language model's fields, below ``place`` in a file.
+
+    Attributes:
+        data: the fields.
+        defaults: what the class supplies where the file is silent.
+        names: other spellings of a field that the class takes, in order.
+        source: the class whose defaults these are.
+        outer: the whole file's fields, where the language model is a part of it.
+    """
+
+    document: JsonDocument
+    place: Location
+    data: Mapping[str, Any]
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    source: str = "the class"
+    filled: dict[str, Filled] = field(default_factory=dict)
+
+    # ------------------------------------------------------------------------------------------------ finding a field
+
+    def place_of(self, name: str) -> Location:
+        """Where a field stands, by whichever of its spellings the file uses."""
+        written = [spelling for spelling in self.spellings(name) if spelling in self.data]
+        return (*self.place, next((spelling for spelling in written if self.data[spelling] is not None), (*written, name)[0]))
+
+    def spellings(self, name: str) -> tuple[str, ...]:
+        return self.names.get(name, (name,))
+
+    def raw(self, name: str) -> Any:
+        """What the file or the class's default says, unread; MISSING where neither does."""
+        written = [self.data[spelling] for spelling in self.spellings(name) if spelling in self.data]
+        if written:
+            return next((value for value in written if value is not None), None)
+        return self.defaults.get(name, MISSING)
+
+    def states(self, name: str) -> bool:
+        """Whether the file itself says something other than null."""
+        return any(self.data.get(spelling) is not None for spelling in self.spellings(name))
+
+    def fail(self, name: str, message: str, hint: str = "") -> NoReturn:
+        """Stop with an error at a field."""
+        raise InputError(self.document.problem(self.place_of(name), message, hint))
+
+    def fill(self, name: str, value: object, why: str) -> None:
+        """Write down a value that the file does not give."""
+        self.filled.setdefault(name, Filled(field=".".join(map(str, (*self.place, name))), value=str(value), why=why))
+
+    def _taken(self, name: str, read: Callable[[str, Any], Any]) -> Any:
+        """A field read; a default is written down, null is nothing."""
+        value = self.raw(name)
+        if value is None or value is MISSING:
+            return None
+        found = read(name, value)
+        if not any(spelling in self.data for spelling in self.spellings(name)):
+            self.fill(name, str(found).lower() if isinstance(found, bool) else found, f"the default of {self.source}")
+        return found
+
+    # ------------------------------------------------------------------------------------------------ reading a field
+
+    def maybe(self, name: str, least: int = 1, most: int = MOST) -> int | None:
+        """A whole number, or None where the field is null or absent without a default."""
+        return self._taken(name, lambda key, value: self._whole(key, value, least, most))  # type: ignore[no-any-return]
+
+    def whole(self, name: str, least: int = 1, most: int = MOST) -> int:
+        """A whole number that must be there."""
+        found = self.maybe(name, least, most)
+        if found is None:
+            self.fail(name, "is null; expected a whole number" if self.raw(name) is None else "is missing")
+        return found
+
+    def _whole(self, name: str, value: Any, least: int, most: int) -> int:
+        if isinstance(value, bool) or not isinstance(value, int):
+            self.fail(name, f"expected a whole number, found {kind_of_value(value)}")
+        if value < least:
+            self.fail(name, f"expected a whole number, {least} or more, found {kind_of_value(value)}")
+        if value > most:
+            self.fail(name, f"is far too large: {kind_of_value(value)}; at most {most:,}")
+        return value
+
+    def flag(self, name: str) -> bool:
+        """True or false; null counts as false, as it does in the classes."""
+        return bool(self._taken(name, self._flag))
+
+    def _flag(self, name: str, value: Any) -> bool:
+        if not isinstance(value, bool):
+            self.fail(name, f"expected true or false, found {kind_of_value(value)}")
+        return value
+
+    def word(self, name: str, known: tuple[str, ...]) -> str | None:
+        """One of the words a field may hold."""
+        return self._taken(name, lambda key, value: self._word(key, value, known))  # type: ignore[no-any-return]
+
+    def _word(self, name: str, value: Any, known: tuple[str, ...]) -> str:
+        if not isinstance(value, str) or value not in known:
+            self.fail(name, f"expected {' or '.join(known)}, found {kind_of_value(value)}", nearest(str(value)[:40], known))
+        return value
+
+    def text(self, name: str, longest: int = MOST_LAYERS) -> str | None:
+        """A short text."""
+        return self._taken(name, lambda key, value: self._text(key, value, longest))  # type: ignore[no-any-return]
+
+    def _text(self, name: str, value: Any, longest: int) -> str:
+        if not isinstance(value, str) or not 0 < len(value) <= longest:
+            self.fail(name, f"expected a text, found {kind_of_value(value)}")
+        return value
+
+    def number(self, name: str) -> float | None:
+        """A positive number, fractional or not."""
+        return self._taken(name, self._number)  # type: ignore[no-any-return]
+
+    def _number(self, name: str, value: Any) -> float:
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < MOST:
+            self.fail(name, f"expected a positive number, found {kind_of_value(value)}")
+        return value
+
+    def listed(self, name: str, length: int | None = None) -> list[Any] | None:
+        """A list, as long as there are layers where ``length`` says so; None where null or absent."""
+        value = self.raw(name)
+        if value is None or value is MISSING:
+            return None
+        if not isinstance(value, list):
+            self.fail(name, f"expected a list, found {kind_of_value(value)}")
+        if length is not None and len(value) != length:
+            self.fail(name, f"has {len(value)} entries for {length} layers")
+        return value
+
+    def wholes(self, name: str, length: int | None = None, least: int = 0) -> list[int] | None:
+        """A list of whole numbers, such as the indices of layers."""
+        found = self.listed(name, length)
+        return None if found is None else [self._whole(name, value, least, MOST) for value in found]
+
+    def words(self, name: str, known: Mapping[str, str], length: int | None) -> list[str] | None:
+        """A list of words, one a layer, each as the word ``known`` takes it for."""
+        found = self.listed(name, length)
+        if found is None:
+            return None
+        for value in found:
+            if not isinstance(value, str) or value not in known:
+                self.fail(name, f"has an entry nobody knows: {kind_of_value(value)}", nearest(str(value)[:40], known))
+        return [known[value] for value in found]
+
+    # --------------------------------------------------------------------------------------------------- parts of it
+
+    @property
+    def n_layers(self) -> int:
+        return self.whole("num_hidden_layers", most=MOST_LAYERS)
+
+    def bounded(self, name: str, layers: int) -> None:
+        """Stop where a field lays out more layers than any model has."""
+        if not 0 < layers <= MOST_LAYERS:
+            self.fail(name, f"lays out {layers:,} layers; from 1 to {MOST_LAYERS:,} can be read")
+
+    def inside(self, name: str, defaults: Mapping[str, Any] | None = None) -> Config:
+        """The fields of an object inside this one; an absent one has its class's defaults."""
+        value = self.data.get(name)
+        if value is not None and not isinstance(value, dict):
+            self.fail(name, f"expected an object with fields, found {kind_of_value(value)}")
+        return Config(self.document, (*self.place, name), value or {}, defaults or {}, {}, self.source, self.filled)

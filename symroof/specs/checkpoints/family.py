@@ -1,0 +1,88 @@
+"""A family of models: what its ``config.json`` makes of a layer list, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from symroof.specs.checkpoints.config_json import Config
+from symroof.specs.checkpoints.equal_layers import collected
+from symroof.specs.checkpoints.layer_layouts import ALL_FULL, CHUNKED, DENSE, FULL, NOTHING, SLIDING, SPARSE, Layout
+from symroof.specs.checkpoints.recipes import CHUNK, GATED, GROUPED, NO_FEED, RMS, WINDOW, Recipe, flag, made, whole
+
+MOST_KINDS = 128
+"""Distinct kinds of layer in one model; real ones have a few, those with a width for each layer a few dozen."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """One entry of the table.
+
+    Attributes:
+        source: the class whose configuration and modelling code were read.
+        defaults: what it supplies where a file is silent.
+        attention: the recipe of full attention; windows and chunks add their own field to it.
+        mixers: recipes of other words that ``mixing`` may yield: recurrences, attention of another shape.
+        ffn, experts: the recipes of a dense feed-forward block, and of a sparse one.
+        mixing, feeding: the word of every layer.
+        norm: the recipe of the normalisation.
+        outer: recipes of what stands outside the layers.
+        names: spellings of a field, where the class takes others than its name.
+    """
+
+    source: str
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    attention: Recipe = field(default_factory=lambda: GROUPED)
+    mixers: Mapping[str, Recipe] = field(default_factory=dict)
+    ffn: Recipe = field(default_factory=lambda: GATED)
+    experts: Recipe | None = None
+    mixing: Layout = ALL_FULL
+    feeding: Layout | None = None
+    norm: Recipe = field(default_factory=lambda: RMS)
+    outer: Recipe = field(default_factory=dict)
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def recipe_of_mixer(self, word: str) -> Recipe | None:
+        """The recipe behind a word of ``mixing``."""
+        own = {FULL: self.attention, SLIDING: {**self.attention, **WINDOW}, CHUNKED: {**self.attention, **CHUNK}}
+        return self.mixers.get(word, own.get(word))
+
+    def recipe_of_feed(self, word: str) -> Recipe:
+        """The recipe behind a word of ``feeding``."""
+        return {DENSE: self.ffn, SPARSE: self.experts or self.ffn, NOTHING: NO_FEED}[word]
+
+
+OUTER: Recipe = {"d_model": whole("hidden_size"), "vocab_size": whole("vocab_size"), "tied_embeddings": flag("tie_word_embeddings")}
+
+
+def model_fields(family: Family, c: Config) -> tuple[dict[str, Any], list[int]]:
+    """The fields of a model spec that a config makes, and for each layer which of the kinds it is.
+
+    Raises:
+        InputError: a field that is not what it should be, at its place.
+    """
+    fields = made({**OUTER, **family.outer}, c, 0)
+    fields["norm"] = made({**RMS, **family.norm}, c, 0)
+    fields["layers"], kinds = collected(layer(family, c, i, *words) for i, words in enumerate(_words(family, c)))
+    if len(fields["layers"]) > MOST_KINDS:
+        c.fail("num_hidden_layers", f"the layers are of more than {MOST_KINDS} kinds")
+    if c.states("max_position_embeddings"):
+        fields["max_context"] = c.whole("max_position_embeddings")
+    return fields, kinds
+
+
+def _words(family: Family, c: Config) -> list[tuple[str, str]]:
+    mixing = family.mixing(c)
+    feeding = family.feeding(c) if family.feeding else [SPARSE if family.experts else DENSE] * len(mixing)
+    return list(zip(mixing, feeding, strict=True))
+
+
+def layer(family: Family, c: Config, i: int, mixing: str, feeding: str) -> dict[str, Any]:
+    """One layer, as a model spec writes it."""
+    recipe = family.recipe_of_mixer(mixing)
+    if recipe is None:
+        c.fail("layer_types", f"has {mixing!r}, which {family.source} does not know")
+    made_mixer = made(recipe, c, i)
+    beside = made_mixer.pop("beside", None)
+    return {"attention": made_mixer, **({"mixer": beside} if beside else {}), "ffn": made(family.recipe_of_feed(feeding), c, i)}

@@ -1,0 +1,65 @@
+"""The table of families: ``model_type`` of a ``config.json`` to what its fields mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from symroof.specs.checkpoints.dense import DENSE_FAMILIES
+from symroof.specs.checkpoints.experts import EXPERT_FAMILIES
+from symroof.specs.checkpoints.family import Family
+from symroof.specs.checkpoints.older_dense import OLDER_FAMILIES
+from symroof.specs.checkpoints.own_parts import OWN_PARTS
+from symroof.specs.checkpoints.recurrent import RECURRENT_FAMILIES
+
+FAMILIES: Mapping[str, Family] = {**DENSE_FAMILIES, **OLDER_FAMILIES, **EXPERT_FAMILIES, **RECURRENT_FAMILIES, **OWN_PARTS}
+
+SAME_AS = {"kimi_k2": "deepseek_v3", "minimax_text_01": "minimax", "minimax_m1": "minimax"}
+"""Types without a class in transformers whose repositories carry the code of another family."""
+
+
+@dataclass(frozen=True)
+class Wrapper:
+    """A multimodal type: where its language model stands, and the family taken where that does not say its own.
+
+    Attributes:
+        family: the ``model_type`` of the language model by default.
+        tied: the class's default for tying the embeddings; None where the language model's own holds.
+        forwards: whether a language model that says it is tied makes the whole so (older files say it there).
+    """
+
+    family: str
+    tied: bool | None = None
+    forwards: bool = False
+
+
+WRAPPERS: Mapping[str, Wrapper] = {
+    "qwen3_omni_moe": Wrapper("qwen3_omni_moe_text", False), "qwen3_omni_moe_thinker": Wrapper("qwen3_omni_moe_text", False),
+    "qwen2_5_omni": Wrapper("qwen2_5_omni_text", False), "qwen2_5_omni_thinker": Wrapper("qwen2_5_omni_text", False),
+    "aya_vision": Wrapper("cohere2", True), "cohere2_vision": Wrapper("cohere2", True), "deepseek_vl": Wrapper("llama", True),
+    "deepseek_vl_hybrid": Wrapper("llama", True), "fast_vlm": Wrapper("qwen2", False, True), "gemma3": Wrapper("gemma3_text", True),
+    "gemma3n": Wrapper("gemma3n_text", True), "gemma4": Wrapper("gemma4_text", True), "glm46v": Wrapper("glm4v_text", False),
+    "glm4v": Wrapper("glm4v_text", False, True), "glm4v_moe": Wrapper("glm4v_moe_text", False, True), "got_ocr2": Wrapper("qwen2", True),
+    "granite_speech": Wrapper("granite", True), "idefics2": Wrapper("mistral", False), "idefics3": Wrapper("llama", False),
+    "internvl": Wrapper("qwen2", True), "janus": Wrapper("llama", True), "kimi_k25": Wrapper("deepseek_v3", True), "lfm2_vl": Wrapper("lfm2", True),
+    "llama4": Wrapper("llama4_text", False), "llava": Wrapper("llama", False, True), "llava_next": Wrapper("llama", False),
+    "llava_next_video": Wrapper("llama", False, True), "llava_onevision": Wrapper("qwen2", False, True), "mistral3": Wrapper("mistral", True),
+    "mllama": Wrapper("mllama_text_model"), "ovis2": Wrapper("qwen2", True), "paligemma": Wrapper("gemma", True), "qwen2_5_vl": Wrapper("qwen2_vl_text", False, True),
+    "qwen2_audio": Wrapper("qwen2"), "qwen2_vl": Wrapper("qwen2_vl_text", False, True), "qwen3_5": Wrapper("qwen3_5_text", False),
+    "qwen3_5_moe": Wrapper("qwen3_5_moe_text", False), "qwen3_vl": Wrapper("qwen3_vl_text", False), "qwen3_vl_moe": Wrapper("qwen3_vl_moe_text", False),
+    "smolvlm": Wrapper("llama", False), "vipllava": Wrapper("llama", False), "voxtral": Wrapper("llama"),
+}  # fmt: skip
+"""Read from the configuration classes of transformers 5.23.0, with and without the field in either place."""
+
+NESTED = ("text_config", "language_config", "llm_config", "thinker_config", "language_model_config")
+"""Fields that hold the language model of a multimodal one."""
+
+
+def family_of(model_type: str) -> Family | None:
+    """The family of a type."""
+    return FAMILIES.get(SAME_AS.get(model_type, model_type))
+
+
+def known_types() -> list[str]:
+    """Every ``model_type`` that can be read."""
+    return sorted({*FAMILIES, *SAME_AS, *WRAPPERS})

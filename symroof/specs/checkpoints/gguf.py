@@ -1,0 +1,151 @@
+"""A GGUF file as a model: what llama.cpp runs, with its exact parameters and resident bytes, from the header alone."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from symroof.errors import nearest
+from symroof.formula.tree import Num
+from symroof.specs.checkpoints.equal_layers import collected
+from symroof.specs.checkpoints.gguf_header import Header, Tensor, read_header
+from symroof.specs.checkpoints.gguf_layers import Layer, layer_kind, slides_by_pattern
+from symroof.specs.checkpoints.gguf_widths import Shares, quantization, shares
+from symroof.specs.model import ModelSpec
+from symroof.specs.strict_yaml import Document
+from symroof.theory.case import Case
+from symroof.theory.theory import theory
+
+ARCHITECTURES = frozenset({
+    "llama", "mistral3", "qwen2", "qwen2moe", "qwen3", "qwen3moe", "gemma", "gemma2", "gemma3", "phi2", "phi3", "phimoe", "deepseek", "deepseek2",
+    "gpt-oss", "command-r", "cohere2", "starcoder", "starcoder2", "falcon", "glm4", "glm4moe", "chatglm", "mamba", "mamba2", "jamba", "gpt2", "gptneox",
+    "stablelm", "internlm2", "minicpm", "exaone", "exaone4", "olmo", "olmo2", "olmoe", "granite", "granitemoe", "baichuan", "orion", "nemotron", "smollm3",
+    "seed_oss", "ernie4_5", "ernie4_5-moe", "dots1", "bailingmoe", "hunyuan-moe", "hunyuan-dense", "dbrx", "mpt", "codeshell", "xverse", "refact",
+})  # fmt: skip
+"""Architectures (``general.architecture``) whose tensors mean what their names say."""
+
+MOST_PARTS, MOST_LAYERS = 1000, 1000
+
+
+def read_gguf(path: str | os.PathLike[str]) -> ModelSpec:
+    """The model in a GGUF file, or in all parts of a split one; the tensors' data are not read.
+
+    Raises:
+        InputError: not GGUF, cut short, out of bounds, an architecture that is not known, metadata or tensors missing.
+    """
+    return _read(path)[0]
+
+
+def _read(path: str | os.PathLike[str]) -> tuple[ModelSpec, Header]:
+    header = _with_parts(read_header(path), Path(path))
+    architecture = _architecture(header)
+    layers, layer_tensors = _layers(header, architecture)
+    kinds, order = collected(layer_kind(layer) for layer in layers)
+    outer = [(name, tensor) for name, tensor in header.tensors.items() if not name.startswith("blk.")]
+    plain = any(kind["ffn"]["kind"] == "plain" for kind in kinds)
+    q_lora = any("q_lora_rank" in kind.get("attention", {}) for kind in kinds)
+    found = shares([*outer, *layer_tensors], plain, q_lora)
+    fields = _around(header, architecture) | {"layers": kinds, "published_params": found.elements}
+    fields["quantization"] = quantization(header, found, fields["tied_embeddings"])
+    try:
+        model = ModelSpec.model_validate(fields).in_order(order)
+    except ValidationError as error:
+        said = error.errors(include_url=False)[0]
+        raise header.problem(".".join(map(str, said["loc"])), f"makes no model: {said['msg']}") from None
+    return model.model_copy(update={"notes": tuple(_notes(header, found, layers, model))}), header
+
+
+def read(path: str | os.PathLike[str], assume_family: str | None = None) -> tuple[ModelSpec, Document]:
+    """The model of a GGUF file and the file itself, whose text, for telling versions apart, is its list of tensors."""
+    model, header = _read(path)
+    lines = tuple(f"{tensor.name} {'x'.join(map(str, tensor.shape))} {tensor.type.name}" for tensor in header.tensors.values())
+    return model, Document(header.file, {}, {}, lines, "\n".join(lines))
+
+
+def _with_parts(header: Header, path: Path) -> Header:
+    """The header with the tensors of all parts, where a file is one of several."""
+    count = header.metadata.get("split.count")
+    if not isinstance(count, int) or count < 2:
+        return header
+    split = re.fullmatch(r"(.*-)(\d{5})(-of-\d{5}\.gguf)", path.name)
+    if split is None or count > MOST_PARTS:
+        raise header.problem("split.count", f"is one of {count:,} parts, and its name does not say which", "name it like model-00001-of-00002.gguf")
+    parts = [read_header(path.with_name(f"{split[1]}{i:05d}{split[3]}")) for i in range(1, count + 1)]
+    tensors = {name: tensor for part in parts for name, tensor in part.tensors.items()}
+    return Header(header.file, parts[0].metadata, parts[0].lengths, tensors)
+
+
+def _architecture(header: Header) -> str:
+    found = header.metadata.get("general.architecture")
+    if not isinstance(found, str):
+        raise header.problem("general.architecture", "is missing" if found is None else "expected a text")
+    if found not in ARCHITECTURES:
+        near = nearest(found, ARCHITECTURES) or f"known are {', '.join(sorted(ARCHITECTURES))}"
+        raise header.problem("general.architecture", f"no architecture {found[:40]!r} is known", near)
+    if "token_embd.weight" not in header.tensors:
+        raise header.problem("token_embd.weight", "is missing: the file holds no model")
+    return found
+
+
+def _layers(header: Header, architecture: str) -> tuple[list[Layer], list[tuple[str, Tensor]]]:
+    """The blocks that run, and their tensors; heads that guess ahead stand last and are left out."""
+    count, ahead = (_whole(header, f"{architecture}.{key}", default) for key, default in (("block_count", None), ("nextn_predict_layers", 0)))
+    if not 0 < count - ahead <= min(len(header.tensors), MOST_LAYERS):
+        raise header.problem(f"{architecture}.block_count", f"is {count:,}; the file has {len(header.tensors):,} tensors")
+    blocks: list[dict[str, Tensor]] = [{} for _ in range(count - ahead)]
+    for name, tensor in header.tensors.items():
+        if re.fullmatch(r"blk\.\d+\.attn_[kv]_b\.weight", name) and f"{name.rsplit('_', 2)[0]}_kv_b.weight" in header.tensors:
+            continue  # the same matrix cut in two, beside the whole
+        if (found := re.fullmatch(r"blk\.(\d{1,5})\.(.+)", name)) and int(found[1]) < len(blocks):
+            blocks[int(found[1])][found[2]] = tensor
+    layers = [Layer(header, i, block) for i, block in enumerate(blocks)]
+    return layers, [(name, tensor) for block in blocks for name, tensor in block.items()]
+
+
+def _whole(header: Header, key: str, default: int | None = None) -> int:
+    found = header.metadata.get(key, default)
+    if isinstance(found, bool) or not isinstance(found, int) or found < 0:
+        raise header.problem(key, "is missing" if found is None else "expected a whole number")
+    return found
+
+
+def _around(header: Header, architecture: str) -> dict[str, Any]:
+    """Everything but the layers."""
+    tensors = header.tensors
+    title = header.metadata.get("general.name") or Path(header.file).stem
+    d_model, vocab = (*tensors["token_embd.weight"].shape, 1)[:2]
+    norms = any(name.endswith("norm.bias") for name in tensors)
+    context = header.metadata.get(f"{architecture}.context_length")
+    positions = tensors.get("position_embd.weight")
+    return {
+        "name": re.sub(r"[^a-z0-9._-]+", "-", str(title).lower()).strip("-._")[:64] or "model",
+        "title": "".join(c for c in str(title) if c.isprintable())[:64] or None,
+        "source": {"title": f"header of {Path(header.file).name}"},
+        "d_model": d_model,
+        "vocab_size": vocab,
+        "tied_embeddings": "output.weight" not in tensors,
+        "positions": positions.shape[-1] if positions and len(positions.shape) > 1 else None,
+        "head_bias": "output.bias" in tensors,
+        "max_context": context if isinstance(context, int) and not isinstance(context, bool) and context > 0 else None,
+        "norm": {"kind": "layer" if norms else "rms", "final": "output_norm.weight" in tensors},
+    }
+
+
+def _notes(header: Header, found: Shares, layers: list[Layer], model: ModelSpec) -> list[str]:
+    """What the layer list does not have, told rather than left out in silence."""
+    notes = ["Widths are those of the file's tensors; tables worked out from metadata (rope_freqs) are no parameters and are not counted."]
+    if found.unknown:
+        named = ", ".join(sorted(found.unknown)[:3])
+        size = sum(tensor.bytes for tensor in found.unknown.values())
+        notes.append(f"{len(found.unknown)} tensors with {size:,} byte stand in no operator and are not counted: {named[:160]}")
+    window = layers[0].meta("attention.sliding_window")
+    if window and slides_by_pattern(layers[0]) is None:
+        notes.append(f"The file names a window of {window:,} tokens; llama.cpp gives this architecture none, so attention is full.")
+    made = Case(theory(model.architecture()), {name: Num(value) for name, value in model.values().items()}).value("params")
+    if made != found.elements:
+        notes.append(f"The file's tensors hold {found.elements:,} parameters, the layer list makes {int(made):,}: bytes are off by as much.")
+    return notes

@@ -1,0 +1,191 @@
+"""Layers of a GGUF file: the shapes of its tensors are the widths, the metadata says what shapes cannot.
+
+Tensor names are those of ``gguf-py/gguf/constants.py`` (github.com/ggml-org/llama.cpp). Extents come inputs first: a matrix of n
+outputs and k inputs has shape (k, n), experts a third extent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from symroof.specs.checkpoints.gguf_header import Header, Tensor
+
+PERIODS = {"gemma2": 2, "gemma3": 6, "gpt-oss": 2, "cohere2": 4, "olmo2": 4, "exaone4": 4, "phi3": 0}
+"""Of so many layers all but the last slide (0: all), where the file does not say so itself (``set_swa_pattern`` of llama.cpp)."""
+
+NOT_RESIDUAL = ("attn_q_norm", "attn_k_norm", "attn_q_a_norm", "attn_kv_a_norm", "ssm_norm", "ssm_dt_norm", "ssm_b_norm", "ssm_c_norm")
+"""Norms inside a block, which belong to it."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One block's tensors by their names without ``blk.N.``."""
+
+    header: Header
+    index: int
+    tensors: dict[str, Tensor]
+
+    def has(self, name: str) -> bool:
+        return f"{name}.weight" in self.tensors
+
+    def biased(self, *names: str) -> bool:
+        return any(f"{name}.bias" in self.tensors for name in names)
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Extents of a tensor, a missing second one being 1."""
+        found = self.tensors.get(f"{name}.weight")
+        if found is None:
+            raise self.header.problem(f"blk.{self.index}.{name}.weight", "is missing")
+        return (*found.shape, 1)[: max(len(found.shape), 2)]
+
+    def inputs(self, name: str) -> int:
+        return self.shape(name)[0]
+
+    def outputs(self, name: str) -> int:
+        return self.shape(name)[1]
+
+    def meta(self, key: str) -> int | None:
+        """A whole number of the architecture's metadata; of one a layer, this layer's."""
+        name = f"{self.header.metadata['general.architecture']}.{key}"
+        found = self.header.metadata.get(name)
+        if isinstance(found, list):
+            if self.index >= len(found):
+                raise self.header.problem(name, f"has {len(found)} entries; layer {self.index} has none")
+            found = found[self.index]
+        if found is None:
+            return None
+        if isinstance(found, bool) or not isinstance(found, int) or not 0 <= found < 10**8:
+            raise self.header.problem(name, "expected a whole number")
+        return found
+
+    def needed(self, key: str) -> int:
+        found = self.meta(key)
+        if not found:
+            name = f"{self.header.metadata['general.architecture']}.{key}"
+            raise self.header.problem(name, "is missing" if found is None else f"is 0 in layer {self.index}, which needs one")
+        return found
+
+    def split(self, name: str, total: int, parts: int) -> int:
+        """An extent of a tensor shared out evenly."""
+        if parts < 1 or total % parts or total < parts:
+            raise self.header.problem(f"blk.{self.index}.{name}.weight", f"its extent of {total:,} cannot be shared by {parts:,}")
+        return total // parts
+
+
+def layer_kind(layer: Layer) -> dict[str, Any]:
+    """One block as the fields of a layer kind, without its count."""
+    found: dict[str, Any] = {"norms": _norms(layer)}
+    if layer.has("attn_kv_a_mqa"):
+        found["attention"] = _latent(layer)
+    elif layer.has("attn_q") or layer.has("attn_qkv"):
+        found["attention"] = _grouped(layer)
+    if layer.has("ssm_in"):
+        found["mixer"] = _mamba(layer) if layer.has("ssm_x") else _mamba2(layer)
+    found["ffn"] = _experts(layer) if layer.has("ffn_gate_inp") else _feed_forward(layer)
+    return found
+
+
+def _norms(layer: Layer) -> int:
+    d_model = layer.header.tensors["token_embd.weight"].shape[0]
+    names = [name.removesuffix(".weight") for name in layer.tensors if name.endswith("norm.weight") or ("norm_" in name and name.endswith(".weight"))]
+    return sum(name not in NOT_RESIDUAL and layer.shape(name) == (d_model, 1) for name in names)
+
+
+def _grouped(layer: Layer) -> dict[str, Any]:
+    n_heads = layer.needed("attention.head_count")
+    found: dict[str, Any] = {"kind": "gqa", "n_heads": n_heads}
+    if layer.has("attn_qkv"):
+        n_kv = layer.meta("attention.head_count_kv") or n_heads
+        head_dim = layer.split("attn_qkv", layer.outputs("attn_qkv"), n_heads + 2 * n_kv)
+    else:
+        head_dim = layer.split("attn_q", layer.outputs("attn_q"), n_heads)
+        n_kv = layer.split("attn_k", layer.outputs("attn_k"), head_dim)
+        found |= _values(layer, n_kv, head_dim)
+    found |= {"n_kv_heads": n_kv, "head_dim": head_dim}
+    found |= {"qkv_bias": layer.biased("attn_q", "attn_qkv"), "out_bias": layer.biased("attn_output"), "sinks": layer.has("attn_sinks")}
+    if layer.has("attn_q_norm"):
+        found["qk_norm"] = "head" if layer.tensors["attn_q_norm.weight"].elements == head_dim else "full"
+    return found | _window(layer)
+
+
+def _values(layer: Layer, n_kv: int, head_dim: int) -> dict[str, Any]:
+    if not layer.has("attn_v"):
+        return {"value_is_key": True}
+    width = layer.split("attn_v", layer.outputs("attn_v"), n_kv)
+    return {} if width == head_dim else {"value_dim": width}
+
+
+def _window(layer: Layer) -> dict[str, Any]:
+    """The layer's window, where it slides."""
+    window, longest = layer.meta("attention.sliding_window"), layer.meta("context_length")
+    if not window or (longest and window >= longest):
+        return {}
+    slides = slides_by_pattern(layer)
+    return {"window": window} if slides else {}
+
+
+def slides_by_pattern(layer: Layer) -> bool | None:
+    """Whether a layer slides, by the file's pattern or else the architecture's; None where neither says."""
+    architecture = str(layer.header.metadata["general.architecture"])
+    stated = layer.meta("attention.sliding_window_pattern") if _whole_pattern(layer, architecture) else None
+    if isinstance(layer.header.metadata.get(f"{architecture}.attention.sliding_window_pattern"), list) and stated is None:
+        flags = layer.header.metadata[f"{architecture}.attention.sliding_window_pattern"]
+        return bool(flags[layer.index % len(flags)]) if isinstance(flags, list) and flags else None
+    period = stated if stated is not None else PERIODS.get(architecture)
+    return None if period is None else period == 0 or layer.index % period < period - 1
+
+
+def _whole_pattern(layer: Layer, architecture: str) -> bool:
+    found = layer.header.metadata.get(f"{architecture}.attention.sliding_window_pattern")
+    return isinstance(found, int) and not isinstance(found, bool)
+
+
+def _latent(layer: Layer) -> dict[str, Any]:
+    n_heads = layer.needed("attention.head_count")
+    rank = layer.inputs("attn_kv_a_norm")
+    rope = layer.outputs("attn_kv_a_mqa") - rank
+    wide = "attn_q_b" if layer.has("attn_q_b") else "attn_q"
+    nope = layer.split(wide, layer.outputs(wide), n_heads) - rope
+    if rope < 1 or nope < 1:
+        raise layer.header.problem(f"blk.{layer.index}.attn_kv_a_mqa.weight", "its extents leave no room for a rotated key")
+    value = layer.split("attn_output", layer.inputs("attn_output"), n_heads)
+    found = {"kind": "mla", "n_heads": n_heads, "kv_lora_rank": rank, "qk_nope_dim": nope, "qk_rope_dim": rope, "value_dim": value}
+    return found | ({"q_lora_rank": layer.inputs("attn_q_b")} if wide == "attn_q_b" else {})
+
+
+def _feed_forward(layer: Layer) -> dict[str, Any]:
+    if not layer.has("ffn_down"):
+        return {"kind": "none"}
+    d_ff = layer.inputs("ffn_down")
+    gated = layer.has("ffn_gate") or layer.outputs("ffn_up") == 2 * d_ff  # both in one tensor: phi3, glm4
+    return {"kind": "gated" if gated else "plain", "d_ff": d_ff, "bias": layer.biased("ffn_up", "ffn_down")}
+
+
+def _experts(layer: Layer) -> dict[str, Any]:
+    merged = layer.has("ffn_down_exps")
+    down = "ffn_down_exps" if merged else "ffn_down.0"
+    n_experts = layer.outputs("ffn_gate_inp")
+    found: dict[str, Any] = {"kind": "moe", "n_experts": n_experts, "experts_per_token": layer.needed("expert_used_count"), "d_expert": layer.inputs(down)}
+    gated = any(layer.has(name) for name in ("ffn_gate_exps", "ffn_gate_up_exps", "ffn_gate.0"))
+    found |= {"expert": "gated" if gated else "plain", "bias": layer.biased("ffn_down_exps"), "router_bias": layer.biased("ffn_gate_inp", "exp_probs_b")}
+    if layer.has("ffn_down_shexp"):
+        together, shared = layer.inputs("ffn_down_shexp"), layer.meta("expert_shared_count") or 1
+        shared = shared if together % shared == 0 else 1
+        found |= {"n_shared_experts": shared, "d_shared": together // shared, "shared_gate": layer.has("ffn_gate_inp_shexp")}
+    return found
+
+
+def _mamba(layer: Layer) -> dict[str, Any]:
+    rank = layer.inputs("ssm_dt")
+    state = layer.split("ssm_x", layer.outputs("ssm_x") - rank, 2)
+    inner = layer.inputs("ssm_out")
+    return {"kind": "mamba", "d_inner": inner, "d_state": state, "d_conv": layer.inputs("ssm_conv1d"), "dt_rank": rank,
+            "conv_bias": layer.biased("ssm_conv1d"), "mixer_norm": layer.has("ssm_dt_norm")}  # fmt: skip
+
+
+def _mamba2(layer: Layer) -> dict[str, Any]:
+    inner, groups = layer.inputs("ssm_out"), layer.meta("ssm.group_count") or 1
+    state = layer.split("ssm_conv1d", layer.outputs("ssm_conv1d") - inner, 2 * groups)
+    return {"kind": "mamba2", "d_inner": inner, "d_state": state, "d_conv": layer.inputs("ssm_conv1d"), "ssm_heads": layer.needed("ssm.time_step_rank"),
+            "ssm_groups": groups, "conv_bias": layer.biased("ssm_conv1d"), "mixer_norm": layer.has("ssm_norm")}  # fmt: skip

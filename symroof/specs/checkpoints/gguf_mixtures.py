@@ -1,0 +1,184 @@
+"""What llama.cpp makes of a model: the type of each tensor in a file of a named mixture (``q4_k_m``), put together by operator.
+
+Source: ``llama_tensor_get_type_impl``, ``tensor_type_fallback`` and ``tensor_allows_quantization`` of ``src/llama-quant.cpp``
+(github.com/ggml-org/llama.cpp, commit 007dbbf, consulted 2026-11-22), without an importance matrix. A layer's number decides the
+type of some tensors; here each operator has the mean over all layers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import NamedTuple
+
+from symroof.specs.checkpoints.ggml_types import TYPES
+from symroof.specs.layers import Experts, GroupedAttention, LayerKind
+from symroof.specs.matrices import Matrix, matrices
+from symroof.specs.model import ModelSpec
+from symroof.specs.quantization import Quantization
+
+BY_NAME = {entry.name: entry for entry in TYPES.values()}
+
+
+class Place(NamedTuple):
+    """A layer among the layers, with what else a rule goes by: query heads that share a key head, and routed experts."""
+
+    layer: int
+    layers: int
+    sharing: Fraction
+    experts: int
+
+    @property
+    def gets_more(self) -> bool:
+        """The first and the last eighth of the layers and every third between."""
+        first = self.layers // 8
+        return self.layer < first or self.layer >= 7 * self.layers // 8 or (self.layer - first) % 3 == 2
+
+
+Rule = Callable[[Place], str]
+
+
+def always(name: str) -> Rule:
+    return lambda place: name
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """A type for most tensors, and rules for those that have another."""
+
+    most: str
+    rules: dict[str, Rule] = field(default_factory=dict)
+    wide_output: bool = False
+
+
+def _more(most: str, more: str) -> dict[str, Rule]:
+    def rule(place: Place) -> str:
+        return more if place.gets_more else most
+
+    return {"attn_v": rule, "ffn_down": rule}
+
+
+def _shared_values(most: str) -> dict[str, Rule]:
+    return {"attn_v": lambda p: "Q5_K" if p.sharing >= 4 else most, "ffn_down": lambda p: "Q5_K" if p.layer < p.layers // 8 else most}
+
+
+MIXTURES: dict[str, Mixture] = {
+    **{name.lower(): Mixture(name) for name in ("Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q6_K")},
+    "q2_k": Mixture("Q2_K", {"attn_v": lambda p: "Q4_K" if p.sharing >= 4 else "Q3_K", "ffn_down": always("Q3_K"), "attn_output": always("Q3_K")}, True),
+    "q3_k_s": Mixture("Q3_K", {}, True),
+    "q3_k_m": Mixture("Q3_K", {
+        "attn_v": lambda p: "Q5_K" if p.layer < 2 else "Q4_K", "attn_output": always("Q4_K"),
+        "ffn_down": lambda p: "Q5_K" if p.layer < p.layers // 16 else "Q4_K",
+    }, True),
+    "q3_k_l": Mixture("Q3_K", {"attn_v": always("Q5_K"), "ffn_down": always("Q5_K"), "attn_output": always("Q5_K")}),
+    "q4_k_s": Mixture("Q4_K", {
+        "attn_v": lambda p: "Q5_K" if p.layer < 4 else "Q4_K", "ffn_down": lambda p: "Q5_K" if p.layer < p.layers // 8 else "Q4_K",
+    }, True),
+    "q4_k_m": Mixture("Q4_K", _more("Q4_K", "Q6_K"), True),
+    "q5_k_s": Mixture("Q5_K"),
+    "q5_k_m": Mixture("Q5_K", _more("Q5_K", "Q6_K")),
+    "iq4_xs": Mixture("IQ4_XS", _shared_values("IQ4_XS"), True),
+    "iq4_nl": Mixture("IQ4_NL", _shared_values("IQ4_NL"), True),
+}  # fmt: skip
+"""Mixtures by the name in a file's name; ``wide_output`` where eight experts bring Q5_K for ``attn_output``."""
+
+NARROWER_BLOCKS = {"Q2_K": "Q4_0", "Q3_K": "Q4_0", "Q4_K": "Q5_0", "Q5_K": "Q5_1", "Q6_K": "Q8_0", "IQ4_XS": "IQ4_NL"}
+"""What a tensor takes whose rows do not come out even in blocks of 256."""
+
+NOT_QUANTIZED = ("router", "shared_gate", "conv", "altup", "altup_in", "altup_out", "laurel", "layer_input", "layer_input_in")
+"""Small matrices that stay in 32 bits, as norms and biases do."""
+
+LAYERS_OF_70B = 80
+"""Llama's 70B and what has as many layers: values take Q5_K instead of Q3_K and Q4_K."""
+
+
+def mixture(name: str, model: ModelSpec) -> Quantization:
+    """How the checkpoint of a model is stored in a file of a mixture.
+
+    >>> from symroof.specs.model_files import read_model
+    >>> found = mixture("q4_k_m", read_model("llama-3-8b")[0])
+    >>> {operator: float(8 * width.value) for operator, width in found.widths.items()}
+    {'down': 5.53125, 'lm_head': 6.5625, 'qkv': 4.671875}
+    """
+    chosen = MIXTURES[name]
+    sums: dict[str, list[Fraction]] = {}
+    for operator, weights, bits in (*_of_layers(chosen, model), *_around(chosen, model)):
+        total = sums.setdefault(operator, [Fraction(0), Fraction(0)])
+        total[0] += weights * bits
+        total[1] += weights
+    most = BY_NAME[chosen.most]
+    widths = {operator: bits / weights for operator, (bits, weights) in sorted(sums.items()) if operator not in NOT_QUANTIZED}
+    if model.tied_embeddings and "embedding" in widths:
+        widths["lm_head"] = widths["embedding"]
+    return Quantization.model_validate({
+        "method": name, "bits": most.bits, "format": most.format, "kept": NOT_QUANTIZED, "kept_bits": "32 bit",
+        "widths": {operator: bits for operator, bits in widths.items() if bits != most.bits},
+    })  # fmt: skip
+
+
+def plain(name: str) -> Quantization:
+    """The same where no layers are known: the type that most tensors have."""
+    most = BY_NAME[MIXTURES[name].most]
+    return Quantization.model_validate({"method": name, "bits": most.bits, "format": most.format, "kept": ()})
+
+
+def _around(chosen: Mixture, model: ModelSpec) -> Iterator[tuple[str, int, Fraction]]:
+    """The tables at both ends: operator, weights, bits of a weight. A tied one is stored as an output is."""
+    columns = model.d_embedding or model.d_model or 1
+    weights = columns * (model.vocab_size or 0)
+    even = columns % BY_NAME[chosen.most].block == 0
+    output = BY_NAME["Q8_0" if not even or chosen.most == "Q8_0" else "Q6_K"].bits
+    yield "embedding", weights, output if model.tied_embeddings else _bits(chosen.most, columns)
+    if not model.tied_embeddings:
+        yield "lm_head", weights, output
+
+
+def _of_layers(chosen: Mixture, model: ModelSpec) -> Iterator[tuple[str, int, Fraction]]:
+    """Every matrix of the layers: operator, weights, mean bits of a weight over the layers."""
+    layers = sum(kind.count for kind in model.layers)
+    experts = next((kind.ffn.n_experts for kind in model.layers if isinstance(kind.ffn, Experts)), 0)
+    for kind in model.layers:
+        grouped = next((block for block in kind.blocks if isinstance(block, GroupedAttention)), None)
+        sharing = Fraction(grouped.n_heads, grouped.n_kv_heads) if grouped else Fraction(1)
+        places = [Place(i, layers, sharing, experts) for i in range(layers)]
+        for tensor, matrix in _tensors(kind, model.d_model or 1):
+            types = Counter(_type(chosen, tensor, place) for place in places)
+            mean = sum((_bits(name, matrix.columns) * count for name, count in types.items()), Fraction(0)) / layers
+            yield matrix.operator, matrix.rows * matrix.columns * matrix.times * kind.count, mean
+
+
+def _tensors(kind: LayerKind, d_model: int) -> Iterator[tuple[str, Matrix]]:
+    """The matrices of a layer with llama.cpp's names, as far as a rule goes by them."""
+    seen: dict[str, int] = {}
+    grouped = any(isinstance(block, GroupedAttention) for block in kind.blocks)
+    for matrix in matrices(kind, d_model):
+        number = seen[matrix.operator] = seen.get(matrix.operator, -1) + 1
+        yield _name(matrix.operator, number, grouped), matrix
+
+
+def _name(operator: str, number: int, grouped: bool) -> str:
+    if operator == "qkv" and grouped:
+        return ("attn_q", "attn_k", "attn_v")[min(number, 2)]
+    if operator == "down" or (operator in ("experts", "shared_experts") and number == 1):
+        return "ffn_down"
+    return "attn_output" if operator == "attention_out" else operator
+
+
+def _type(chosen: Mixture, tensor: str, place: Place) -> str:
+    """The type of one tensor in one layer."""
+    if place.experts == 8 and tensor in ("attn_k", "attn_v"):
+        return "Q8_0"
+    if place.experts == 8 and tensor == "attn_output":
+        return "Q5_K" if chosen.wide_output else chosen.most
+    found = chosen.rules.get(tensor, always(chosen.most))(place)
+    large = place.layers == LAYERS_OF_70B and place.sharing > 1
+    return "Q5_K" if tensor == "attn_v" and large and found in ("Q3_K", "Q4_K") else found
+
+
+def _bits(name: str, columns: int) -> Fraction:
+    """Bits of a weight of a type, or of the one it falls back to where rows are no whole number of blocks."""
+    while columns % BY_NAME[name].block:
+        name = NARROWER_BLOCKS.get(name, "F16")
+    return BY_NAME[name].bits

@@ -1,0 +1,174 @@
+"""JSON read strictly and within bounds: what a model repository's ``config.json`` may be, and what it may not.
+
+Nothing in the file is evaluated. Duplicate keys, more than one value and text that is not UTF-8 are errors with a place;
+so is what stands in such a folder instead of the file: a Git LFS pointer, a web page, nothing. ``NaN`` and ``Infinity``
+are read, since real files write them where they do not matter; as a width they are refused like every other float.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from symroof.errors import InputError, Problem
+from symroof.specs.strict_yaml import Document, Location, path_text
+
+LARGEST_FILE, DEEPEST, LONGEST_NUMBER, MOST_VALUES = 4_000_000, 40, 400, 200_000
+STRING = re.compile(r'"(?:[^"\\]|\\.?)*(?:"|\Z)', re.DOTALL)
+"""A string, or what begins like one and never ends: every quote is looked at once, whatever a hostile file holds."""
+LFS_POINTER = "version https://git-lfs.github.com/spec/"
+BOMS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+
+
+@dataclass(frozen=True)
+class JsonDocument(Document):
+    """A JSON file's data; places are looked up in the text when there is a problem to point at."""
+
+    def problem(self, location: Location, message: str, hint: str = "") -> Problem:
+        line, column = _place(self.text, location)
+        source = self.lines[line - 1] if line <= len(self.lines) else ""
+        return Problem(self.file, message, line, column, path_text(location), hint, source)
+
+
+def load_json(path: str | os.PathLike[str]) -> JsonDocument:
+    """Read a JSON file strictly; see :func:`loads_json`."""
+    return loads_json(_read(path), str(path))
+
+
+def loads_json(text: str, file: str = "config.json") -> JsonDocument:
+    """Read JSON text strictly; the value must be an object.
+
+    Raises:
+        InputError: not JSON, a duplicate key, too deep, a list or a single value.
+
+    >>> loads_json('{"hidden_size": 4096}').data
+    {'hidden_size': 4096}
+    """
+    lines = tuple(text.split("\n"))
+
+    def stop(message: str, line: int = 1, column: int = 1, hint: str = "") -> InputError:
+        return InputError(Problem(file, message, line, column, hint=hint, source=lines[line - 1] if line <= len(lines) else ""))
+
+    if said := _not_json(text):
+        raise InputError(Problem(file, said[0], hint=said[1]))
+    _bounded(text, stop)
+    try:
+        data = json.loads(text, object_pairs_hook=_Unique(text), parse_int=_whole)
+    except json.JSONDecodeError as error:
+        raise stop(f"not valid JSON: {error.msg[0].lower()}{error.msg[1:]}", error.lineno, error.colno) from None
+    except _Duplicate as error:
+        line, column = error.place
+        raise InputError(Problem(file, "duplicate key", line, column, error.key[:80], source=lines[line - 1])) from None
+    except RecursionError:
+        raise stop(f"nested more than {DEEPEST} deep") from None
+    if not isinstance(data, dict):
+        raise stop(f"expected an object with fields, found {kind_of_value(data)}")
+    return JsonDocument(file, data, {}, lines, text)
+
+
+def kind_of_value(value: object) -> str:
+    """How a JSON value is called in an error."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (list, dict)):
+        return "a list" if isinstance(value, list) else "an object"
+    if isinstance(value, str):
+        return f"the text {value[:40]!r}"
+    return str(value) if len(str(value)) <= 24 else f"{str(value)[:12]}..."
+
+
+def _read(path: str | os.PathLike[str]) -> str:
+    name = str(path)
+    try:
+        with open(path, "rb") as handle:
+            raw = handle.read(LARGEST_FILE + 1)
+    except OSError as error:
+        raise InputError(Problem(name, f"cannot be read: {error.strerror or error}")) from None
+    except ValueError:
+        raise InputError(Problem(repr(name), "is not a file name")) from None
+    if len(raw) > LARGEST_FILE:
+        raise InputError(Problem(name, f"is larger than {LARGEST_FILE:,} bytes", hint="a config.json has a few kilobytes"))
+    for mark, encoding in BOMS.items():
+        if raw.startswith(mark):
+            raise InputError(Problem(name, f"is {encoding} text, not UTF-8"))
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(Problem(name, f"is not UTF-8 text (byte {error.start})")) from None
+
+
+def _not_json(text: str) -> tuple[str, str] | None:
+    """What a file is that stands where a ``config.json`` should, with the way out."""
+    start = text.lstrip()[:200]
+    if not start:
+        return "is empty", "download the file again"
+    if start.startswith(LFS_POINTER):
+        return "is a Git LFS pointer, not the file itself", "fetch it with `git lfs pull`"
+    if start[0] == "<":
+        return "is a web page, not JSON", "download the raw file"
+    return None
+
+
+def _bounded(text: str, stop: Any) -> None:
+    """Depth and number of values, before anything is built."""
+    depth = 0
+    for values, found in enumerate(re.finditer(r"[\[\]{},]", STRING.sub(lambda match: " " * len(match.group()), text))):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(found.group(), 0)
+        if depth > DEEPEST or values > MOST_VALUES:
+            line, column = _line_column(text, found.start())
+            raise stop(f"nested more than {DEEPEST} deep" if depth > DEEPEST else f"more than {MOST_VALUES:,} values", line, column)
+
+
+def _whole(digits: str) -> int | float:
+    """A whole number; one too long to mean anything is an infinity, which no field takes."""
+    return int(digits) if len(digits) <= LONGEST_NUMBER else float("-inf" if digits.startswith("-") else "inf")
+
+
+class _Duplicate(ValueError):
+    def __init__(self, key: str, place: tuple[int, int]) -> None:
+        self.key, self.place = key, place
+        super().__init__(key)
+
+
+class _Unique:
+    """The pairs of an object as a dict; a key written twice stops the reading."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __call__(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in found:
+                raise _Duplicate(key, _line_column(self.text, self._second(key)))
+            found[key] = value
+        return found
+
+    def _second(self, key: str) -> int:
+        written = [match.start() for match in _written(key).finditer(self.text)]
+        return written[min(1, len(written) - 1)] if written else 0
+
+
+def _written(key: str) -> re.Pattern[str]:
+    return re.compile(re.escape(json.dumps(key, ensure_ascii=False)) + r"\s*:")
+
+
+def _place(text: str, location: Location) -> tuple[int, int]:
+    """Line and column of a field: its key after those of the objects around it; a missing field is at its object."""
+    position = 0
+    for part in location:
+        found = _written(part).search(text, position) if isinstance(part, str) else None
+        if found is None:
+            break
+        position = found.start()
+    return _line_column(text, position)
+
+
+def _line_column(text: str, position: int) -> tuple[int, int]:
+    before = text[:position]
+    return before.count("\n") + 1, position - (before.rfind("\n") + 1) + 1

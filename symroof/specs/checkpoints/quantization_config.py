@@ -1,0 +1,127 @@
+"""``quantization_config`` of a checkpoint: how wide its matrices are stored, with all that is kept beside them.
+
+Checked against what published checkpoints say of themselves (``total_size`` of their safetensors index). A scheme says what
+a weight, a group, a row, a column and a matrix take; which operators stay wide is read off the lists of modules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from symroof.errors import InputError, Problem, nearest
+from symroof.specs.checkpoints.compressed import compressed_tensors, torchao
+from symroof.specs.checkpoints.modules import operators_named
+from symroof.specs.checkpoints.schemes import Fields, SchemeError, aqlm, awq, bitsandbytes, fbgemm_fp8, fp8, gptq, hqq, modelopt, mxfp4, quanto, rows_of_int8
+from symroof.specs.quantization import Quantization
+from symroof.specs.strict_yaml import Location, path_text
+
+Report = Callable[[Location, str, str], Problem]
+
+FIELDS = ("quantization_config", "compression_config")
+NESTED = ("text_config", "llm_config", "language_config")
+LISTS = ("modules_to_not_convert", "ignored_layers", "ignore", "modules_not_converted", "exclude_modules", "llm_int8_skip_modules", "skip_modules")
+NEVER = ("embedding", "layer_inputs", "conv", "router", "shared_gate")
+"""What no method narrows: tables, short convolutions, and the few columns that choose experts."""
+
+MOST_PATTERNS = 100_000
+
+METHODS: dict[str, Callable[[Fields], dict[str, Any]]] = {
+    "fp8": fp8, "fbgemm_fp8": fbgemm_fp8, "awq": awq, "gptq": gptq, "gptqmodel": gptq, "bitsandbytes": bitsandbytes, "mxfp4": mxfp4,
+    "compressed-tensors": compressed_tensors, "modelopt": modelopt, "modelopt_fp4": modelopt, "nvfp4": modelopt, "torchao": torchao,
+    "quanto": quanto, "hqq": hqq, "eetq": rows_of_int8, "aqlm": aqlm,
+}  # fmt: skip
+"""Every ``quant_method`` that is known, and what it stores."""
+
+
+def read_quantization(config: Mapping[str, Any], report: Report | None = None) -> Quantization | None:
+    """How the checkpoint of a ``config.json`` is stored; None where it is not quantized.
+
+    An unquantized checkpoint is served in 16 bits whatever its ``torch_dtype`` says: float32 files are narrowed when loaded.
+
+    Raises:
+        InputError: an unknown method, a field that is missing or not what it should be.
+
+    >>> read_quantization({"quantization_config": {"quant_method": "awq", "bits": 4, "group_size": 128}}).scale_bits.text
+    '20 bit'
+    """
+    place, fields = _found(config)
+    say = report or _in_config
+    if fields is None:
+        return None
+    if not isinstance(fields, Mapping):
+        raise InputError(say(place, "expected an object with fields", ""))
+    try:
+        return _read(fields, _n_layers(config))
+    except SchemeError as error:
+        raise InputError(say((*place, *error.place), str(error), error.hint)) from None
+    except ValidationError as error:
+        said = error.errors(include_url=False)[0]
+        raise InputError(say(place, f"makes no quantization: {'.'.join(map(str, said['loc']))}: {said['msg']}", "")) from None
+
+
+def _in_config(place: Location, message: str, hint: str) -> Problem:
+    return Problem("config.json", message, path=path_text(place), hint=hint)
+
+
+def _found(config: Mapping[str, Any]) -> tuple[Location, Any]:
+    """The field, at the top or beside the language model's own fields."""
+    for place in ((), *((name,) for name in NESTED)):
+        inside = config.get(place[0]) if place else config
+        if isinstance(inside, Mapping):
+            for name in FIELDS:
+                if inside.get(name) is not None:
+                    return (*place, name), inside[name]
+    return (), None
+
+
+def _n_layers(config: Mapping[str, Any]) -> int | None:
+    found = (inside.get("num_hidden_layers") for inside in (config, *(config.get(name) for name in NESTED)) if isinstance(inside, Mapping))
+    return next((n for n in found if isinstance(n, int) and n > 0), None)
+
+
+def _read(fields: Mapping[str, Any], n_layers: int | None) -> Quantization:
+    method = fields.get("quant_method")
+    if method is None:
+        method = "bitsandbytes" if any(fields.get(key) for key in ("load_in_8bit", "load_in_4bit")) else "modelopt" if "quant_algo" in fields else None
+    if not isinstance(method, str):
+        raise SchemeError("is missing" if method is None else "expected a text", ("quant_method",), f"known are {', '.join(METHODS)}")
+    scheme = METHODS.get(method.lower())
+    if scheme is None:
+        near = nearest(method, METHODS)
+        known = f"known are {', '.join(METHODS)}"
+        raise SchemeError(f"no quantization method {method[:40]!r} is known", ("quant_method",), f"{near} {known}" if near.startswith("did") else known)
+    found = scheme(fields)
+    kept, notes = _kept(fields, found.pop("kept", ("lm_head",)), n_layers)
+    return Quantization.model_validate({**found, "kept": kept, "notes": (*found.get("notes", ()), *notes)})
+
+
+def _kept(fields: Mapping[str, Any], always: tuple[str, ...], n_layers: int | None) -> tuple[tuple[str, ...], list[str]]:
+    """Operators that stay wide, and what of the lists could not be told exactly."""
+    named = operators_named(_patterns(fields))
+    kept, notes = {*NEVER, *always, *named.wholly}, [f"the pattern {text!r} of modules that stay wide was not understood" for text in named.unread[:5]]
+    for operator, layers in named.partly.items():
+        if operator in kept:
+            continue
+        mostly = n_layers is None or 2 * len(layers) >= n_layers
+        kept |= {operator} if mostly else set()
+        if n_layers is None or len(layers) < n_layers:
+            notes.append(f"{operator} stays wide in {len(layers)} of {n_layers or 'some'} layers; it counts as {'wide' if mostly else 'quantized'} in all")
+    return tuple(sorted(kept)), notes
+
+
+def _patterns(fields: Mapping[str, Any]) -> list[str]:
+    """Every list of modules, wherever the method keeps it."""
+    inside = fields.get("quantization")
+    found: list[str] = []
+    for source in (fields, inside if isinstance(inside, Mapping) else {}):
+        for name in LISTS:
+            listed = source.get(name) or []
+            if not isinstance(listed, list) or not all(isinstance(entry, str) for entry in listed):
+                raise SchemeError("expected a list of module names", (name,))
+            if len(listed) > MOST_PATTERNS:
+                raise SchemeError(f"has more than {MOST_PATTERNS:,} entries", (name,))
+            found += listed
+    return found

@@ -1,0 +1,178 @@
+"""What each quantization method stores for a weight, a group, a row, a column and a matrix.
+
+A scheme reads the fields of one ``quant_method`` and gives those of a :class:`~symroof.specs.quantization.Quantization`. All
+widths are bits as the files hold them; the source of each layout stands beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from symroof.errors import nearest
+
+Fields = Mapping[str, Any]
+MOST_GROUP = 10**6
+
+
+class SchemeError(ValueError):
+    """A field of a quantization that is missing or not what it should be."""
+
+    def __init__(self, message: str, place: tuple[str | int, ...] = (), hint: str = "") -> None:
+        self.place, self.hint = place, hint
+        super().__init__(message)
+
+
+def whole(fields: Fields, name: str, default: int | None = None, least: int = 1, known: tuple[int, ...] = ()) -> int:
+    """A whole number, or the default of the method's own class."""
+    value = fields.get(name)
+    value = default if value is None else value
+    if value is None:
+        raise SchemeError("is missing", (name,))
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise SchemeError("expected a whole number", (name,))
+    if not least <= value <= MOST_GROUP or (known and value not in known):
+        raise SchemeError(f"expected {' or '.join(map(str, known))}" if known else "is out of range", (name,))
+    return value
+
+
+def bits(number: int) -> str:
+    return f"{number} bit"
+
+
+def along_row(group: int, shared: int) -> dict[str, Any]:
+    """What weights share: by groups along an output row, or by the whole row where the group is -1."""
+    if group == -1:
+        return {"row_bits": bits(shared)}
+    if group < 1:
+        raise SchemeError("expected -1, or 1 or more", ("group_size",))
+    return {"scale_bits": bits(shared), "scale_group": group, "scale_rows": 1}
+
+
+def integer_format(width: int) -> str:
+    """The number format that holds an integer of so many bits."""
+    return "int4" if width <= 4 else "int8"
+
+
+# ----------------------------------------------------------------------------------------------------------- the methods
+
+
+def fp8(fields: Fields) -> dict[str, Any]:
+    """8-bit floats: a 32-bit scale for a block (DeepSeek-V3, arXiv 2412.19437, ``weight_scale_inv``), or for a matrix; a fixed
+    activation scale takes 32 bits more."""
+    found: dict[str, Any] = {"method": "fp8", "bits": bits(8), "format": "fp8", "compute": "fp8"}
+    fixed = 32 if fields.get("activation_scheme") == "static" else 0
+    block = fields.get("weight_block_size")
+    if block is None:
+        return {**found, "matrix_bits": bits(32 + fixed)}
+    if not isinstance(block, list) or len(block) != 2 or not all(isinstance(n, int) and not isinstance(n, bool) and 0 < n <= 65536 for n in block):
+        raise SchemeError("expected two whole numbers", ("weight_block_size",))
+    found |= {"matrix_bits": bits(fixed)} if fixed else {}
+    return {**found, "scale_bits": bits(32), "scale_group": block[0] * block[1], "scale_rows": block[0]}
+
+
+def fbgemm_fp8(fields: Fields) -> dict[str, Any]:
+    """8-bit floats with a 32-bit scale for each output row, and one bound on activations for a matrix (transformers, FbgemmFp8Linear)."""
+    return {"method": "fbgemm_fp8", "bits": bits(8), "format": "fp8", "compute": "fp8", "row_bits": bits(32), "matrix_bits": bits(32)}
+
+
+def awq(fields: Fields) -> dict[str, Any]:
+    """Integers with a 16-bit scale and a packed zero point for a group (AutoAWQ, WQLinear_GEMM: ``qweight``, ``qzeros``, ``scales``)."""
+    width = whole(fields, "bits" if "bits" in fields else "w_bit", 4, known=(4, 8))
+    group = whole(fields, "group_size" if "group_size" in fields else "q_group_size", 128, least=-1)
+    return {"method": "awq", "bits": bits(width), "format": integer_format(width), **along_row(group, 16 + width)}
+
+
+def gptq(fields: Fields) -> dict[str, Any]:
+    """Integers with a 16-bit scale and a packed zero point for a group, symmetric or not, and a 32-bit group index for each
+    input (AutoGPTQ, QuantLinear: ``qweight``, ``qzeros``, ``scales``, ``g_idx``). The marlin layout has neither."""
+    width = whole(fields, "bits", known=(2, 3, 4, 8))
+    marlin = fields.get("checkpoint_format") == "marlin"
+    found = {"method": "gptq", "bits": bits(width), "format": integer_format(width)}
+    found |= along_row(whole(fields, "group_size", 128, least=-1), 16 if marlin else 16 + width)
+    notes = ["AutoGPTQ may also store a zero bias for every output row; they are not counted"]
+    if fields.get("dynamic"):
+        notes.append("rules for single modules (dynamic) are not read: all have the same width")
+    return {**found, **({} if marlin else {"column_bits": bits(32)}), "kept": () if fields.get("lm_head") is True else ("lm_head",), "notes": tuple(notes)}
+
+
+def bitsandbytes(fields: Fields) -> dict[str, Any]:
+    """8 bits with a 32-bit scale for each row (``SCB``, LLM.int8, arXiv 2208.07339); or 4 bits in blocks of 64 with a 32-bit
+    scale, or with an 8-bit one whose own 32-bit scale serves 256 (QLoRA, arXiv 2305.14314); and the tables of both."""
+    if fields.get("load_in_8bit") or fields.get("_load_in_8bit"):
+        return {"method": "int8", "bits": bits(8), "format": "int8", "compute": "int8", "row_bits": bits(32)}
+    if not (fields.get("load_in_4bit") or fields.get("_load_in_4bit")):
+        raise SchemeError("is neither load_in_8bit nor load_in_4bit")
+    kind = fields.get("bnb_4bit_quant_type", "fp4")
+    if kind not in ("nf4", "fp4"):
+        raise SchemeError("expected nf4 or fp4", ("bnb_4bit_quant_type",))
+    block, blocks, table = 64, 256, 16 * 32
+    found = {"method": kind, "bits": bits(4), "format": "fp4", "notes": ("the text beside each matrix that tells its layout, about 100 byte, is not counted",)}
+    if fields.get("bnb_4bit_use_double_quant"):
+        return {**found, "scale_bits": bits(8 * blocks + 32), "scale_group": block * blocks, "matrix_bits": bits(table + 256 * 32)}
+    return {**found, "scale_bits": bits(32), "scale_group": block, "matrix_bits": bits(table)}
+
+
+def mxfp4(fields: Fields) -> dict[str, Any]:
+    """4-bit floats in groups of 32 with an 8-bit exponent (OCP Microscaling Formats 1.0); of gpt-oss's layers only the experts."""
+    attention = ("qkv", "attention_out", "lm_head")
+    return {"method": "mxfp4", "bits": bits(4), "format": "fp4", "scale_bits": bits(8), "scale_group": 32, "scale_rows": 1, "kept": attention}
+
+
+def modelopt(fields: Fields) -> dict[str, Any]:
+    """8-bit floats with scales of a matrix and its input; or 4-bit ones in groups of 16 with an 8-bit scale and the same two
+    (NVFP4; TensorRT Model Optimizer, ``weight_scale``, ``weight_scale_2``, ``input_scale``)."""
+    inside = fields.get("quantization")
+    source: Fields = inside if isinstance(inside, Mapping) else fields
+    algorithm = str(source.get("quant_algo") or ("NVFP4" if "nvfp4" in str(fields.get("quant_method")) else "missing")).upper()
+    kept: dict[str, Any] = {"kept": ()}
+    if algorithm == "FP8":
+        return {"method": "fp8", "bits": bits(8), "format": "fp8", "compute": "fp8", "matrix_bits": bits(64), **kept}
+    if algorithm in ("NVFP4", "NVFP4_AWQ", "W4A16_NVFP4"):
+        weight_only = algorithm.startswith("W4A16")
+        found = {
+            "method": "nvfp4",
+            "bits": bits(4),
+            "format": "fp4",
+            **along_row(whole(source, "group_size", 16), 8),
+            "matrix_bits": bits(32 if weight_only else 64),
+        }
+        return {**found, **kept} if weight_only else {**found, "compute": "fp4", **kept}
+    raise SchemeError(f"no algorithm {algorithm[:40]!r} is known", ("quant_algo",), nearest(algorithm, ("FP8", "NVFP4", "W4A16_NVFP4")))
+
+
+def rows_of_int8(fields: Fields) -> dict[str, Any]:
+    """8-bit integers with a 16-bit scale for each output row (EETQ)."""
+    return {"method": "eetq", "bits": bits(8), "format": "int8", "row_bits": bits(16)}
+
+
+def hqq(fields: Fields) -> dict[str, Any]:
+    """Integers with a 16-bit scale and a 16-bit zero point for a group (Half-Quadratic Quantization)."""
+    inside = fields.get("quant_config")
+    parameters = inside.get("weight_quant_params") if isinstance(inside, Mapping) else None
+    if not isinstance(parameters, Mapping):
+        raise SchemeError("is missing", ("quant_config", "weight_quant_params"))
+    width = whole(parameters, "nbits", known=(1, 2, 3, 4, 8))
+    group = whole(parameters, "group_size", 64)
+    return {"method": "hqq", "bits": bits(width), "format": integer_format(width), "scale_bits": bits(32), "scale_group": group}
+
+
+def quanto(fields: Fields) -> dict[str, Any]:
+    """Integers or floats of 8 bits with a 16-bit scale for each row, or of 2 and 4 bits with scale and shift for a group of 128 (optimum-quanto)."""
+    widths = {"int8": 8, "float8": 8, "int4": 4, "int2": 2}
+    width = widths.get(str(fields.get("weights")))
+    if width is None:
+        raise SchemeError(f"expected one of {', '.join(widths)}", ("weights",))
+    if width == 8:
+        return {"method": "quanto", "bits": bits(8), "format": "fp8" if fields["weights"] == "float8" else "int8", "row_bits": bits(16)}
+    return {"method": "quanto", "bits": bits(width), "format": "int4", "scale_bits": bits(32), "scale_group": 128}
+
+
+def aqlm(fields: Fields) -> dict[str, Any]:
+    """Sums of codewords: an index into each codebook for a group of inputs, a 16-bit scale for each row, the codebooks beside
+    (arXiv 2401.06118)."""
+    group, index, books = whole(fields, "in_group_size", 8), whole(fields, "nbits_per_codebook", 16), whole(fields, "num_codebooks", 1)
+    if index > 16 or books > 16 or whole(fields, "out_group_size", 1) != 1:
+        raise SchemeError("codebooks of more than 16 bits, or over several rows, are not known", ("nbits_per_codebook",))
+    return {"method": "aqlm", "bits": Fraction(index * books, group), "format": "int4", "row_bits": bits(16), "matrix_bits": bits(books * group * 16 << index)}

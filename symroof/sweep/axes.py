@@ -1,0 +1,254 @@
+"""Axes of a sweep: a numeric one moves an input; one of labels (models, devices, precisions, switches) makes cases, and so does
+one of parallel degrees, which shape the formulas themselves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from symroof.cases.binding import MOST_CASES, Selection
+from symroof.cases.spec_values import ROLE_INPUT
+from symroof.errors import InputError, Problem, nearest, on_line
+from symroof.formula.parse import parse
+from symroof.formula.tree import Compare, Largest, Num
+from symroof.specs.model import ModelSpec
+from symroof.specs.study import needs_unit, precision_names, symbol_of
+from symroof.sweep.axis_values import MOST_ON_AXIS, TooMany, Values, numbers, single
+from symroof.theory.layout import SHAPING
+from symroof.theory.quantities import QUANTITIES
+from symroof.theory.switches import SWITCHES, expand_detail
+from symroof.theory.symbols import ALIASES, INPUTS, Symbol, canonical
+
+if TYPE_CHECKING:
+    import numpy as np
+
+LABELLED = {
+    "model": "model",
+    "hardware": "device",
+    **{role: f"precision of the {what}" for role, what in (("weights", "weights"), ("kv", "cache"), ("activations", "activations"))},
+    "detail": "what is counted",
+}
+"""Axes of labels that are no switch, with their long names."""
+ON_OFF = frozenset(("on", "off"))
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis: a name and its values, in order.
+
+    Attributes:
+        values: exact numbers in base units, or labels as they were written.
+        choices: what each label, or each number that makes a case of its own, chooses; empty where an input moves.
+    """
+
+    name: str
+    values: Values | tuple[str, ...]
+    choices: tuple[Selection, ...] = ()
+    meaning: str = ""
+
+    @property
+    def labelled(self) -> bool:
+        """Whether each value makes a case."""
+        return bool(self.choices)
+
+    @property
+    def named(self) -> bool:
+        """Whether its values are labels, not numbers."""
+        return bool(self.values) and isinstance(self.values[0], str)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @cached_property
+    def symbol(self) -> Symbol | None:
+        return None if self.named else symbol_of(self.name)
+
+    @property
+    def unit(self) -> str:
+        return self.symbol.unit if self.symbol else ""
+
+    @property
+    def long_name(self) -> str:
+        return self.symbol.meaning if self.symbol else self.meaning
+
+    @cached_property
+    def array(self) -> np.ndarray[Any, Any]:
+        """The values as labels, whole numbers where all are, else floats."""
+        import numpy as np
+
+        if self.named:
+            return np.array(self.values, dtype=np.str_)
+        if isinstance(self.values, range):
+            return np.arange(self.values.start, self.values.stop, self.values.step, dtype=np.int64)
+        whole = all(isinstance(v, Fraction) and v.denominator == 1 and abs(v) < 2**53 for v in self.values)
+        return np.array([int(v) for v in self.values], dtype=np.int64) if whole else self.floats
+
+    @cached_property
+    def floats(self) -> np.ndarray[Any, Any]:
+        """The numbers as the compiled functions take them."""
+        import numpy as np
+
+        return self.array.astype(np.float64) if isinstance(self.values, range) else np.array([float(v) for v in self.values], dtype=np.float64)
+
+
+def read_over(texts: Iterable[str], origin: str = "--over") -> list[Axis]:
+    """``batch=1:512`` and the like as axes.
+
+    Raises:
+        InputError: everything wrong with them, with hints.
+        TooMany: an axis of more values than are worked out.
+
+    >>> [axis.name for axis in read_over(["bs=1:4", "hardware=h100-sxm,h200", "attention=causal,full"])]
+    ['batch', 'hardware', 'attention']
+    """
+    pairs = []
+    for text in texts:
+        name, mark, values = text.partition("=")
+        if not mark or not name.strip():
+            raise InputError(Problem(origin, f"{text[:60]!r} is not NAME=VALUES", hint="write batch=1:512, prompt=128:32768:x2 or hardware=h100-sxm,h200"))
+        pairs.append((name.strip(), values))
+    return axes_of(pairs, origin)
+
+
+def axes_of(pairs: Iterable[tuple[str, Any]], origin: str = "sweep") -> list[Axis]:
+    """Names and values (a text, one value, or any iterable of them) as axes.
+
+    Raises:
+        InputError: everything wrong with them, with hints.
+    """
+    found: dict[str, Axis] = {}
+    problems: list[Problem] = []
+    for given, values in pairs:
+        name = canonical(given)
+        if name in found:
+            also = f" ({given} is {name})" if given != name else ""
+            problems.append(Problem(origin, f"is an axis twice{also}", path=given, hint="put all its values into one list: 1:8,16,32"))
+            continue
+        try:
+            found[name] = axis(name, values)
+        except TooMany as error:
+            problems.append(Problem(origin, str(error), path=given))
+        except ValueError as error:
+            message, _, hint = str(error).partition("; ")
+            problems.append(Problem(origin, message, path=given, hint=on_line(given, hint)))
+    if problems:
+        raise InputError(problems)
+    return list(found.values())
+
+
+def axis(name: str, values: Any) -> Axis:
+    """One axis by its printed name.
+
+    Raises:
+        ValueError: an unknown name, a value that cannot be read.
+    """
+    if name not in LABELLED and name not in SWITCHES:
+        return numeric(name, _numbers(name, values))
+    listed = _labels(values) if isinstance(values, str) else _items(values)
+    if name == "activations" and set(listed) <= ON_OFF:
+        return _switched(name, listed)
+    if name in ROLE_INPUT:
+        return _labels_of(name, listed, LABELLED[name], lambda text: Selection(precision={name: precision_names(text)}))
+    if name == "model":
+        return _labels_of(name, listed, LABELLED[name], lambda chosen: Selection(models=(chosen,)))
+    if name == "hardware":
+        return _labels_of(name, listed, LABELLED[name], lambda chosen: Selection(hardware=(str(chosen),)))
+    return _switched(name, listed)
+
+
+def numeric(name: str, values: Values) -> Axis:
+    """An axis of numbers; degrees that shape formulas make a case each.
+
+    Raises:
+        TooMany: more degrees than cases that can be bound.
+    """
+    if name not in SHAPING:
+        return Axis(name, values)
+    if len(values) > MOST_CASES:
+        raise TooMany("the axis", len(values))
+    degrees = tuple(map(Fraction, values))
+    return Axis(name, degrees, tuple(Selection(values={name: (Num(degree, symbol_of(name).dimension),)}) for degree in degrees))
+
+
+def _labels(text: str) -> list[str]:
+    found = [item.strip() for item in text.split(",")]
+    if not all(found):
+        raise ValueError("has no values; separate names by commas" if not any(found) else f"{text[:60]!r} has an empty place between its commas")
+    return found
+
+
+def _items(values: Any) -> list[Any]:
+    """One value or an iterable of them as a list; arrays give plain numbers."""
+    if hasattr(values, "tolist"):
+        values = values.tolist()
+    if isinstance(values, (range, list, tuple)) and len(values) > MOST_ON_AXIS:
+        raise TooMany("the axis", len(values))
+    found = list(values) if isinstance(values, Iterable) and not isinstance(values, (str, ModelSpec)) else [values]
+    if not found:
+        raise ValueError("has no values; an axis has at least one")
+    return found
+
+
+def _labels_of(name: str, items: list[Any], meaning: str, choose: Callable[[Any], Selection]) -> Axis:
+    named = {item.name if isinstance(item, ModelSpec) else str(item): item for item in items}
+    return Axis(name, tuple(named), tuple(choose(item) for item in named.values()), meaning)
+
+
+def _switched(name: str, items: list[Any]) -> Axis:
+    """A counting choice; ``detail`` chooses four at once."""
+    texts = [{True: "on", False: "off"}.get(item, str(item)) if isinstance(item, bool) else str(item) for item in items]
+    for text in texts:
+        try:
+            expand_detail({name: text})
+        except KeyError as error:
+            what, given, known = error.args
+            raise ValueError(f"unknown {what} {given[:40]!r}; {nearest(given, known)}") from None
+    return _labels_of(name, texts, LABELLED["detail"] if name == "detail" else f"counting choice: {name}", lambda text: Selection(assume={name: text}))
+
+
+def _numbers(name: str, values: Any) -> Values:
+    symbol = _numeric(name)
+    if isinstance(values, str):
+        return numbers(name, values)
+    if isinstance(values, range) and values and values.step > 0 and not needs_unit(symbol):
+        return numbers(name, f"{values[0]}:{values[-1]}:{values.step}")
+    found: dict[Fraction, None] = {}
+    for item in _items(values):
+        found.update(dict.fromkeys(map(Fraction, numbers(name, item)) if isinstance(item, str) else (single(name, _exact(item)),)))
+    return tuple(found)
+
+
+def _exact(value: Any) -> Any:
+    """A Python number exactly: the float 0.1 means the decimal 0.1."""
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, bool):
+        raise ValueError(f"{value} is no number")
+    if isinstance(value, (float, Decimal)):
+        if not math.isfinite(value):
+            raise ValueError(f"{value} is no number; leave it out")
+        value = Fraction(Decimal(repr(value)) if isinstance(value, float) else value)
+    return value
+
+
+def _numeric(name: str) -> Symbol:
+    """The declaration behind a numeric axis.
+
+    Raises:
+        ValueError: nobody declared it, or it is no number.
+    """
+    try:
+        symbol = symbol_of(name)
+    except ValueError:
+        known = [*INPUTS, *ALIASES, *LABELLED, *SWITCHES, *QUANTITIES]
+        hint = nearest(name, known) or "an axis is batch, prompt, tp, mfu, mem_bandwidth, model, hardware, weights, attention or the like"
+        raise ValueError(f"no input, quantity or counting choice; {hint}") from None
+    definition = getattr(symbol, "definition", None)
+    if definition and isinstance(parse(definition), (Compare, Largest)):
+        raise ValueError("is no number; an axis is an input, or a quantity that can be measured")
+    return symbol

@@ -1,0 +1,125 @@
+"""From what somebody chose to a plan: axes, the lists of the study among them, and one case for each combination of labels."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from symroof.cases.binding import MOST_CASES, Binding, Selection, bindings
+from symroof.cases.case_results import Answers, Result
+from symroof.cases.spec_values import ROLE_INPUT, dimension
+from symroof.errors import InputError, Problem
+from symroof.formula.text import text
+from symroof.formula.tree import Num
+from symroof.specs.fields import Span
+from symroof.specs.model import ModelSpec
+from symroof.specs.study import Setting
+from symroof.sweep.axes import LABELLED, Axis, numeric
+from symroof.sweep.plan import Plan
+from symroof.sweep.requested import asked, known_in
+from symroof.theory.switches import expand_detail
+
+MOST_POINTS = 10**10
+
+
+def plan(selection: Selection, over: Sequence[Axis], quantities: Iterable[str] | None = None, title: str | None = None) -> Plan:
+    """What is to be worked out: the axes of ``over``, and every list in the selection that they do not name.
+
+    Raises:
+        InputError: nothing to sweep over, too many points or cases, a name or value that cannot be read, a quantity
+            that has no value anywhere.
+    """
+    named = asked(quantities) if quantities is not None else None
+    axes = [*over, *listed(selection, {axis.name for axis in over})]
+    axes.sort(key=lambda axis: not axis.labelled)
+    if not axes:
+        raise InputError(Problem("sweep", "nothing to sweep over", hint="--over batch=1:512, or a list in the study"))
+    within_limits(axes)
+    cases = tuple(_cases(selection, axes))
+    known = known_in(cases, named, {axis.name: None if axis.labelled else Fraction(axis.values[0]) for axis in axes})
+    found = known.quantities
+    heading = title or f"{', '.join(found[:4])}{' ...' if len(found) > 4 else ''} over {', '.join(axis.name for axis in axes)}"
+    return Plan(tuple(axes), found, cases, known.lacking, known.partly, heading, (*known.said, *_middles(cases)))
+
+
+def within_limits(axes: Sequence[Axis]) -> None:
+    """Points that can be worked out, and cases that can be bound.
+
+    Raises:
+        InputError: there are more.
+    """
+    points, cases = math.prod(map(len, axes)), math.prod(len(axis) for axis in axes if axis.labelled)
+    sizes = " x ".join(f"{len(axis):,} {axis.name}" for axis in axes)
+    if points > MOST_POINTS:
+        raise InputError(Problem("sweep", f"{sizes} are {points:,} points; at most {MOST_POINTS:,} are worked out", hint="take larger steps, such as :x2"))
+    if cases > MOST_CASES:
+        raise InputError(Problem("sweep", f"labels multiply to {cases:,} cases; at most {MOST_CASES:,} are worked out", hint="give fewer values"))
+
+
+def listed(selection: Selection, named: set[str]) -> list[Axis]:
+    """The lists of a study that nobody else names, as axes."""
+    found = []
+    if len(selection.models) > 1:
+        found.append(
+            _chosen("model", [m.name if isinstance(m, ModelSpec) else m for m in selection.models], [Selection(models=(m,)) for m in selection.models])
+        )
+    if len(selection.hardware) > 1:
+        found.append(_chosen("hardware", selection.hardware, [Selection(hardware=(name,)) for name in selection.hardware]))
+    for role, texts in selection.precision.items():
+        if len(texts) > 1:
+            found.append(_chosen(role, texts, [Selection(precision={role: (name,)}) for name in texts]))
+    for name, settings in selection.values.items():
+        if len(settings) > 1:
+            found.append(_listed_values(name, settings))
+    return [axis for axis in found if axis.name not in named]
+
+
+def _chosen(name: str, labels: Sequence[str], choices: Sequence[Selection]) -> Axis:
+    kept = dict(zip(labels, choices, strict=True))
+    return Axis(name, tuple(kept), tuple(kept.values()), LABELLED.get(name, name))
+
+
+def _listed_values(name: str, settings: Sequence[Setting]) -> Axis:
+    """Numbers are a numeric axis; where a range or a formula is among them, each is a label."""
+    if all(isinstance(setting, Num) for setting in settings):
+        return numeric(name, tuple(dict.fromkeys(setting.value for setting in settings if isinstance(setting, Num))))
+    labels = [setting.text if isinstance(setting, Span) else text(setting) for setting in settings]
+    return _chosen(name, labels, [Selection(values={name: (setting,)}) for setting in settings])
+
+
+def _cases(selection: Selection, axes: Sequence[Axis]) -> Iterator[Answers]:
+    """One case for every combination of labels, in order; the numeric axes stand at their last values."""
+    numeric = {axis.name: (Num(Fraction(axis.values[-1]), dimension(axis.name)),) for axis in axes if not axis.labelled}
+    precisions = {ROLE_INPUT[axis.name] for axis in axes if axis.name in ROLE_INPUT}  # a width by number would hide the one by name
+    weaker = replace(selection, values={name: value for name, value in selection.values.items() if name not in precisions})
+    labelled = [axis for axis in axes if axis.labelled]
+    for choices in itertools.product(*(axis.choices for axis in labelled)):
+        yield Answers(_bound(_together(choices, numeric).over(weaker)))
+
+
+def _together(choices: Iterable[Selection], numeric: Mapping[str, tuple[Setting, ...]]) -> Selection:
+    """The choices of several axes as one; switches last, so that one named beside ``detail`` wins."""
+    made = Selection(values=numeric)
+    switches: dict[str, str] = {}
+    for choice in choices:
+        switches |= choice.assume
+        made = replace(choice, assume={}).over(made)
+    assume = expand_detail(switches)
+    return replace(made, assume=assume, origin=dict.fromkeys([*made.values, *made.precision, *assume], "axis"))
+
+
+def _bound(selection: Selection) -> Binding:
+    found = list(itertools.islice(bindings(selection), 2))
+    if len(found) > 1:
+        raise InputError(Problem("sweep", "the preset lists several values for one input", hint="name the input with --over"))
+    return found[0]
+
+
+def _middles(cases: Sequence[Answers]) -> list[str]:
+    """Ranged inputs stand at their middles on a grid."""
+    spans = {name: (case, given.setting) for case in cases for name, given in case.binding.given.items() if isinstance(given.setting, Span)}
+    shown = {name: Result(case.case.theory.symbol(name), span.middle).text() for name, (case, span) in spans.items()}
+    return [f"{name} is given as {span.text}: it stands at its middle, {shown[name]}" for name, (_, span) in spans.items()]

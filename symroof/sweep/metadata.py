@@ -1,0 +1,124 @@
+"""What stands beside the numbers of a sweep: assumptions, inputs and their sources, warnings, units. The same in every format."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from symroof.analysis.verdict import published_mismatch
+from symroof.cases.case_results import Input
+from symroof.sweep.axes import Axis
+from symroof.sweep.plan import TRUTH, Plan, Variable
+from symroof.sweep.requested import FITS
+from symroof.theory.switches import SWITCHES
+from symroof.version import __version__
+
+SCHEMA = "symroof/sweep/1"
+T = TypeVar("T")
+
+
+def attributes(plan: Plan, unfit: int = 0) -> dict[str, str]:
+    """The whole sweep's attributes, each a text: what is nested is JSON, as ``eval --json`` has it. No time of day."""
+    found = {
+        "title": plan.title,
+        "source": f"symroof {__version__}",
+        "models": ", ".join(named(plan, "model")),
+        "hardware": ", ".join(named(plan, "hardware")),
+        "assumptions": json.dumps(assumptions(plan), ensure_ascii=False),
+        "inputs": json.dumps(inputs(plan), ensure_ascii=False),
+        "warnings": "\n".join(warnings(plan, unfit)),
+    }
+    return {name: text for name, text in found.items() if text}
+
+
+def variable_attributes(variable: Variable) -> dict[str, str]:
+    """Unit, as in the contract (the empty text is a plain number), and meaning."""
+    return {"units": variable.unit or "1", "long_name": variable.long_name}
+
+
+def axis_attributes(axis: Axis) -> dict[str, str]:
+    return {"long_name": axis.long_name} if axis.named else {"units": axis.unit or "1", "long_name": axis.long_name}
+
+
+def named(plan: Plan, kind: str) -> list[str]:
+    """The models or devices of the sweep, each once."""
+    specs = (getattr(case.binding, kind) for case in plan.cases)
+    return list(dict.fromkeys(spec.name for spec in specs if spec))
+
+
+def assumptions(plan: Plan) -> dict[str, Any]:
+    """Every switch with its value (a list where it varies) and whether nobody chose it."""
+    found = {}
+    for switch in SWITCHES:
+        values = list(dict.fromkeys(case.binding.assumptions[switch] for case in plan.cases))
+        defaulted = all(case.binding.assumptions.defaulted(switch) for case in plan.cases)
+        found[switch] = {"value": values[0] if len(values) == 1 else values, "defaulted": defaulted}
+    return found
+
+
+def inputs(plan: Plan) -> dict[str, Any]:
+    """Every input that is no axis, with unit and source; one that differs between labels has a value for each, and says ``over`` which."""
+    moved = set(plan.dims)
+    each = [
+        {name: _told(i) for name, i in case.inputs(tuple(n for n in plan.quantities if n not in lacking), everything=False).items() if name not in moved}
+        for case, lacking in zip(plan.cases, plan.lacking, strict=True)
+    ]
+    return {name: _over(plan, [found.get(name) for found in each]) for name in dict.fromkeys(name for found in each for name in found)}
+
+
+def _told(given: Input) -> dict[str, Any]:
+    return {**given.result.as_json(), "source": given.source, "defaulted": given.defaulted}
+
+
+def _over(plan: Plan, told: Sequence[dict[str, Any] | None]) -> dict[str, Any]:
+    """One entry where all cases say the same; else one for each combination of the labels along which they differ."""
+    apart = _apart(plan, told)
+    if len(apart) == 1 and told[0] is not None:
+        return told[0]
+    return {"over": list(apart[0][0]), "cases": [{"when": when, **entry} for when, entry in apart if entry is not None]}
+
+
+def _apart(plan: Plan, told: Sequence[T]) -> list[tuple[dict[str, str], T]]:
+    """What the cases say, once for each combination of the labels along which they differ."""
+    apart = plan.apart(told)
+    found: dict[tuple[str, ...], tuple[dict[str, str], T]] = {}
+    for labels, entry in zip(itertools.product(*(axis.values for axis in plan.labelled)), told, strict=True):
+        when = {axis.name: str(label) for axis, label in zip(plan.labelled, labels, strict=True) if axis.name in apart}
+        found.setdefault(tuple(when.values()), (when, entry))
+    return list(found.values())
+
+
+def warnings(plan: Plan, unfit: int = 0) -> list[str]:
+    """Everything a reader must know before a number of it."""
+    found = [f"{unfit:,} of {plan.points:,} points do not fit in memory: no latency, rate or cost of them can be reached (`fits`)"] if unfit else []
+    found += [*plan.said, *without(plan)]
+    for case in plan.cases:
+        published = published_mismatch(case)
+        found += [*case.binding.warnings, *([published] if published else [])]
+    return list(dict.fromkeys(found))
+
+
+def without(plan: Plan) -> list[str]:
+    """What has no value for some of the labels: the first of them, how many more, and why."""
+    found = []
+    for name in plan.quantities:
+        lack = [(when, why) for when, why in _apart(plan, [lacking.get(name) for lacking in plan.without]) if why is not None]
+        if lack:
+            when, why = lack[0]
+            where = f" where {', '.join(f'{axis}={label}' for axis, label in when.items())}" if when else " anywhere"
+            more = f" (and for {len(lack) - 1} more)" if len(lack) > 1 else ""
+            what = "whether it fits in memory is not known" if name == FITS else f"{name} has no value"
+            found.append(f"{what}{where}{more}: {why.removeprefix('has no value here: ')}")
+    return found
+
+
+def flags(variable: Variable) -> dict[str, Any]:
+    """How whole numbers stand for labels, as the CF conventions say it; a truth is one in the way of xarray."""
+    import numpy as np
+
+    if variable.kind == TRUTH and variable.everywhere:
+        return {"dtype": "bool"}
+    words = ("no", "yes") if variable.kind == TRUTH else variable.labels
+    return {"flag_values": np.arange(-1, len(words), dtype=np.int8), "flag_meanings": " ".join(("none", *words))}

@@ -1,0 +1,159 @@
+"""A sweep before anything is worked out: its axes, one case for each combination of labels, and what each quantity depends on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from symroof.cases.case_results import Answers
+from symroof.formula.tree import Compare, Name, Tree, names
+from symroof.sweep.axes import Axis
+from symroof.sweep.case_functions import Function, functions
+from symroof.theory.quantities import QUANTITIES
+from symroof.version import __version__
+
+NUMBER, TRUTH, LABEL = "number", "truth", "label"
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A quantity on the grid.
+
+    Attributes:
+        kind: a number, a truth, or a label that is one of ``labels``.
+        dims: the axes it depends on, in the order of the grid.
+        everywhere: whether every case has a value for it.
+    """
+
+    name: str
+    kind: str
+    dims: tuple[str, ...]
+    unit: str
+    long_name: str
+    labels: tuple[str, ...] = ()
+    everywhere: bool = True
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is worked out: quantities over axes, those of labels first.
+
+    Attributes:
+        lacking: what each case has not all inputs of, and what it needs; ``partly`` where that holds for a part of the grid.
+        said: what a reader has to know about the whole.
+    """
+
+    axes: tuple[Axis, ...]
+    quantities: tuple[str, ...]
+    cases: tuple[Answers, ...]
+    lacking: tuple[dict[str, str], ...]
+    partly: tuple[dict[str, str], ...]
+    title: str
+    said: tuple[str, ...] = ()
+    _steps: dict[int, dict[str, tuple[Tree, tuple[str, ...]]]] = field(default_factory=dict, compare=False)
+
+    @cached_property
+    def labelled(self) -> tuple[Axis, ...]:
+        return tuple(axis for axis in self.axes if axis.labelled)
+
+    @cached_property
+    def numeric(self) -> tuple[Axis, ...]:
+        return tuple(axis for axis in self.axes if not axis.labelled)
+
+    @property
+    def dims(self) -> tuple[str, ...]:
+        return tuple(axis.name for axis in self.axes)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(map(len, self.axes))
+
+    @property
+    def points(self) -> int:
+        return math.prod(self.shape)
+
+    @cached_property
+    def _made(self) -> list[tuple[Function, dict[str, str]]]:
+        names = [[name for name in self.quantities if name not in lacking] for lacking in self.lacking]
+        return functions(names, [axis.name for axis in self.numeric], self.cases)
+
+    @cached_property
+    def functions(self) -> list[Function]:
+        """A function of the numeric axes for every case."""
+        return [function for function, _ in self._made]
+
+    @property
+    def without(self) -> list[dict[str, str]]:
+        """What has no value in a case, or in a part of it, and why."""
+        return [{**partly, **lacking, **without} for partly, lacking, (_, without) in zip(self.partly, self.lacking, self._made, strict=True)]
+
+    @cached_property
+    def variables(self) -> tuple[Variable, ...]:
+        """The quantities in order, each with only the axes it depends on."""
+        return tuple(self._variable(name) for name in self.quantities)
+
+    def _variable(self, name: str) -> Variable:
+        having = [i for i, function in enumerate(self.functions) if name in function.outputs]
+        symbol = self.cases[0].case.theory.symbol(name)
+        if not having:  # it is known and has no value anywhere, such as a queue that only grows
+            return Variable(name, NUMBER, (), symbol.unit, symbol.meaning, everywhere=False)
+        moved = frozenset().union(*(self.functions[i].depends[name] for i in having))
+        apart = self.apart([self.reached(i, name) if i in having else {} for i in range(len(self.cases))])
+        labels = tuple(dict.fromkeys(label for i in having for label in self.functions[i].labels.get(name, ())))
+        kind = LABEL if labels else TRUTH if isinstance(self.cases[having[0]].case.stands_for(name), Compare) else NUMBER
+        dims = tuple(axis.name for axis in self.axes if axis.name in (apart if axis.labelled else moved))
+        return Variable(name, kind, dims, symbol.unit, symbol.meaning, labels, len(having) == len(self.cases))
+
+    def apart(self, told: Sequence[Any]) -> frozenset[str]:
+        """The axes of labels along which something differs, given what it is in every case, in the order of the cases."""
+        sizes = [len(axis) for axis in self.labelled]
+        found = set()
+        for k, axis in enumerate(self.labelled):
+            stride = math.prod(sizes[k + 1 :])
+            if any(told[i] != told[i - stride] for i in range(len(told)) if (i // stride) % sizes[k]):
+                found.add(axis.name)
+        return frozenset(found)
+
+    def reached(self, case: int, name: str) -> dict[str, Tree]:
+        """Every formula that a quantity leads to in a case: two cases with the same ones give the same value."""
+        found: dict[str, Tree] = {}
+        todo = [name]
+        while todo:
+            current = todo.pop()
+            if current not in found:
+                found[current], further = self._step(case, current)
+                todo += further
+        return found
+
+    def _step(self, case: int, name: str) -> tuple[Tree, tuple[str, ...]]:
+        """What stands for a name in a case, and the names that it and its conditions speak of."""
+        known = self._steps.setdefault(case, {})
+        if name not in known:
+            tree = Name(name) if name in self._moved else self.cases[case].case.stands_for(name)
+            quantity = QUANTITIES.get(name)
+            known[name] = tree, (*names(tree), *(quantity.demands if quantity else ()))
+        return known[name]
+
+    @cached_property
+    def _moved(self) -> frozenset[str]:
+        return frozenset(axis.name for axis in self.numeric)
+
+    @cached_property
+    def digest(self) -> str:
+        """The whole question in one word: the same word, the same numbers."""
+        axes = [(axis.name, str(axis.values) if isinstance(axis.values, range) else [str(value) for value in axis.values]) for axis in self.axes]
+        cases = [
+            (
+                {name: str(given.setting) for name, given in case.binding.given.items()},
+                case.binding.assumptions.values,
+                str(case.case.theory.architecture),
+            )
+            for case in self.cases
+        ]
+        said = json.dumps([__version__, str(QUANTITIES), axes, self.quantities, self.lacking, cases, self.said], sort_keys=True)
+        return hashlib.sha256(said.encode()).hexdigest()

@@ -1,0 +1,128 @@
+"""Which quantities a sweep works out: those asked for, or the ones people look at first, and always whether the point fits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from symroof.cases.case_results import Answers
+from symroof.errors import InputError, Problem, nearest
+from symroof.formula.evaluate import NotGiven, NoValue
+from symroof.theory.case import Case, Missing
+from symroof.theory.quantities import QUANTITIES
+from symroof.theory.spellings import printed_name
+from symroof.theory.symbols import INPUTS, base_name
+from symroof.theory.theory import UnknownName
+from symroof.theory.thresholds import THRESHOLDS
+
+FIRST = (
+    "ttft", "itl", "user_rate", "decode_throughput", "response_time", "memory_bytes", "memory_utilization", "fits", "cost_per_mtok", "prefill_bound",
+    "decode_bound",
+)  # fmt: skip
+"""What is worked out where nobody asks for anything in particular."""
+FITS = "fits"
+
+
+def asked(names: Iterable[str]) -> list[str]:
+    """Quantities by their printed names, each once; commas separate names.
+
+    >>> asked(["ttft,itl", "isl"])
+    ['ttft', 'itl', 'prompt']
+
+    Raises:
+        InputError: unknown ones, with the nearest name.
+    """
+    found: dict[str, None] = {}
+    problems = []
+    for written in (part.strip() for name in names for part in name.split(",")):
+        name = printed_name(written)
+        if base_name(name) in QUANTITIES or base_name(name) in INPUTS:
+            found[name] = None
+        elif base_name(name) in THRESHOLDS:
+            problems.append(Problem("--quantity", "is a threshold, not a quantity", path=written[:60], hint=f"`symroof solve {written[:60]}`"))
+        else:
+            hint = nearest(name, [*QUANTITIES, *INPUTS]) or "`symroof list quantities` shows them"
+            problems.append(Problem("--quantity", "no such quantity or input", path=written[:60], hint=hint))
+    if problems:
+        raise InputError(problems)
+    return list(found)
+
+
+def known_in(cases: Sequence[Answers], names: Sequence[str] | None, axes: Mapping[str, Any]) -> Known:
+    """The quantities that have a value in some case, and what each case lacks of them.
+
+    ``axes`` has the first value of every numeric axis; a case itself stands at the last ones.
+
+    Raises:
+        InputError: a quantity that was asked for has no value in any case, with what it needs.
+    """
+    wanted = [name for name in (FIRST if names is None else names) if name not in axes]
+    if not wanted:
+        raise InputError(Problem("sweep", "every quantity that is asked for is an axis", hint="ask for one that is worked out, such as -q itl"))
+    if any(cases[0].case.theory.timed(name) for name in wanted) and FITS not in [*wanted, *axes]:
+        wanted.append(FITS)
+    first = {name: value for name, value in axes.items() if value is not None}
+    looked = [_looked(_ends(case, first), wanted) for case in cases]
+    lacking = [_where(reasons, any) for reasons in looked]
+    nowhere = {name: why for name, why in lacking[0].items() if all(name in missing for missing in lacking)}
+    if names is not None and (faults := [Problem("sweep", str(why), path=name, hint=_way_out(why)) for name, why in nowhere.items() if name in names]):
+        raise InputError(faults)
+    found = [name for name in wanted if name not in nowhere]
+    if not found:
+        needed = "; ".join(dict.fromkeys(map(str, nowhere.values())))
+        raise InputError(
+            Problem("sweep", f"none of the usual quantities has a value: {needed}", hint="give a model and a device, or ask for a quantity with -q")
+        )
+    said = (f"whether a point fits in memory is not known: {nowhere[FITS]}",) if FITS in nowhere else ()
+    none = [{name: str(why) for name, why in _where(reasons, all).items() if name in found} for reasons in looked]
+    partly = [{name: f"{why} on a part of the grid" for name, why in missing.items() if name in found} for missing in lacking]
+    return Known(tuple(found), tuple(none), tuple(partly), said)
+
+
+@dataclass(frozen=True)
+class Known:
+    """Quantities to work out.
+
+    Attributes:
+        lacking: for each case, what has no value anywhere on the grid for want of an input, and which.
+        partly: the same where that holds at one end of the axes.
+        said: what is to be told of the whole.
+    """
+
+    quantities: tuple[str, ...]
+    lacking: tuple[dict[str, str], ...]
+    partly: tuple[dict[str, str], ...]
+    said: tuple[str, ...]
+
+
+def _ends(case: Answers, first: Mapping[str, Any]) -> tuple[Case, ...]:
+    """A case at both ends of its axes: an input may be needed at one of them only, as links are."""
+    return (case.case, case.case.changed(first)) if first else (case.case,)
+
+
+def _looked(ends: tuple[Case, ...], names: Sequence[str]) -> dict[str, list[Exception | None]]:
+    """What each quantity lacks at each end."""
+    return {name: [_lacks(end, name) for end in ends] for name in names}
+
+
+def _where(looked: Mapping[str, list[Exception | None]], where: Callable[[Iterable[object]], bool]) -> dict[str, Exception]:
+    """What lacks an input at any of the ends, or at all of them, with the reason."""
+    return {name: next(filter(None, reasons)) for name, reasons in looked.items() if where(reasons)}
+
+
+def _lacks(case: Case, name: str) -> Exception | None:
+    """Why a quantity has no value whatever the axes are; nothing where it has one, here or elsewhere on the grid."""
+    try:
+        case.value(name)
+    except NotGiven as error:
+        return error
+    except UnknownName:
+        return UnknownName("is no part of this model")
+    except NoValue:
+        pass
+    return None
+
+
+def _way_out(why: Exception) -> str:
+    return f"--set {why.name}=VALUE, or an axis: --over {why.name}=VALUES" if isinstance(why, Missing) else ""

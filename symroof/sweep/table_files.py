@@ -1,0 +1,66 @@
+"""A sweep as Parquet: one point a row, a column an axis or a quantity, in base units, block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+
+from symroof.sweep.axes import Axis
+from symroof.sweep.grid_blocks import Array, Block, Filled, Grid
+from symroof.sweep.metadata import axis_attributes, variable_attributes
+from symroof.sweep.plan import NUMBER, TRUTH, Variable
+
+
+def write_parquet(grid: Grid, path: Path, told: Mapping[str, str], filled: Filled) -> None:
+    """A row group a batch; labels are dictionaries, units and meanings stand with the columns, the rest with the file."""
+    schema = _schema(grid).with_metadata(dict(told))
+    with pyarrow.parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+        for batch in filled:
+            writer.write_table(_rows(grid, batch).cast(schema))
+
+
+def _schema(grid: Grid) -> pa.Schema:
+    axes = [pa.field(axis.name, _axis_type(axis), nullable=False, metadata=axis_attributes(axis)) for axis in grid.plan.axes]
+    return pa.schema([*axes, *(pa.field(v.name, _type(v), metadata=variable_attributes(v)) for v in grid.variables)])
+
+
+def _axis_type(axis: Axis) -> pa.DataType:
+    return pa.dictionary(pa.int16(), pa.string()) if axis.named else pa.from_numpy_dtype(axis.array.dtype)
+
+
+def _type(variable: Variable) -> pa.DataType:
+    if variable.kind == NUMBER:
+        return pa.float64()
+    return pa.bool_() if variable.kind == TRUTH else pa.dictionary(pa.int8(), pa.string())
+
+
+def _rows(grid: Grid, batch: list[tuple[Block, dict[str, Array]]]) -> pa.Table:
+    return pa.concat_tables([_table(grid, block, values) for block, values in batch]).combine_chunks()
+
+
+def _table(grid: Grid, block: Block, values: dict[str, Array]) -> pa.Table:
+    """The rows of one block."""
+    columns: dict[str, Any] = {}
+    for axis, place in zip(grid.plan.labelled, grid.at(block), strict=True):
+        places = np.full(block.points, place, dtype=np.int16)
+        columns[axis.name] = pa.DictionaryArray.from_arrays(places, pa.array(axis.array.tolist())) if axis.named else pa.array(axis.array[places])
+    for k, axis in enumerate(grid.plan.numeric):
+        ticks = axis.array[block.start[k] : block.stop[k]].reshape([-1 if i == k else 1 for i in range(len(grid.plan.numeric))])
+        columns[axis.name] = pa.array(np.broadcast_to(ticks, block.shape).ravel())
+    for variable in grid.variables:
+        columns[variable.name] = _column(variable, grid.rows(variable, block, values[variable.name]))
+    return pa.table(columns)
+
+
+def _column(variable: Variable, rows: Array) -> Any:
+    if variable.kind == NUMBER:
+        return pa.array(rows, from_pandas=True)
+    missing = rows < 0
+    if variable.kind == TRUTH:
+        return pa.array(rows == 1, mask=missing)
+    return pa.DictionaryArray.from_arrays(pa.array(rows, mask=missing), pa.array(variable.labels))

@@ -1,0 +1,216 @@
+"""The operator table: rows x steps x layer kinds. Totals, the per-operator roofline, a report's breakdown and "where does
+the time go" are this one table, grouped and summed late."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from symroof.formula import build
+from symroof.formula.parse import parse, rename
+from symroof.formula.rewrite import substitute
+from symroof.formula.tree import ONE, Add, Div, Mul, Name, Neg, Tree, children, mentions
+from symroof.theory.architecture import Architecture, Layer
+from symroof.theory.layer_blocks import layer_rows, outer_rows
+from symroof.theory.layout import SINGLE, Layout
+from symroof.theory.mixers import CORE, SCAN
+from symroof.theory.rows import Row
+from symroof.theory.steps import Pool, Reach, Scope
+from symroof.theory.switches import Assumptions
+
+STREAM_FILTERS = {"kv": "kv_traffic", "kv_again": "kv_traffic", "state": "kv_traffic", "activations": "activations"}
+"""Streams that a switch removes from the traffic; resident bytes do not change."""
+
+LINEAR = "linear"
+GATHERED = ("layer_inputs", "positions")
+"""Tables a token takes one row of and multiplies with nothing; the embedding is another, unless the head multiplies with it."""
+EXPERT_DRIVERS = frozenset({"experts_read", "experts_held"})
+
+REACH_SYMBOL = {"window": "window", "chunk": "chunk_size"}
+WIDTH, KEPT_WIDTH = "weight_bytes_per_param", "kept_bytes_per_param"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A row in its place: which kind of layer, how many of them, within which window, chunk or pool of experts.
+
+    ``own`` is one device's part of the amount; None where all ``tp`` devices share it evenly. ``pooled`` and
+    ``end`` are the row's.
+    """
+
+    operator: str
+    layer: str
+    stream: str
+    amount: Tree
+    per: str
+    count: Tree
+    scope: Scope
+    phase: str | None = None
+    width: str = WIDTH
+    own: Tree | None = None
+    pooled: bool = False
+    end: str = ""
+
+
+@dataclass(frozen=True)
+class _Placed(Cell):
+    when: tuple[tuple[str, str], ...] = ()
+
+
+def cells(architecture: Architecture, assumptions: Assumptions, layout: Layout = SINGLE) -> tuple[Cell, ...]:
+    """All rows of an architecture that count under the assumptions, before any switch filters the traffic."""
+    placed = [*_cells(architecture, layout)]
+    if assumptions["parameters"] == "nominal":
+        placed = [*_nominal(placed, architecture.kept is not None, layout)]
+    return tuple(cell for cell in placed if assumptions.holds(cell.when))
+
+
+def _cells(architecture: Architecture, layout: Layout) -> Iterator[_Placed]:
+    for layer in architecture.layers:
+        for row in layer_rows(layer, architecture.norm):
+            yield _placed(row, layer, Name(layer.symbol("n_layers")), architecture, layout)
+    for row in outer_rows(architecture):
+        yield _placed(row, Layer(label=""), ONE, architecture, layout)
+
+
+def _placed(row: Row, layer: Layer, count: Tree, architecture: Architecture, layout: Layout) -> _Placed:
+    width = KEPT_WIDTH if row.kept and architecture.kept is not None else width_of(row.operator, architecture)
+    own = {name: layer.symbol(name) for name in layer.own} | {WIDTH: width}
+    amount, held = rename(parse(row.amount), own), _held(row, layer, layout)
+    return _Placed(
+        row.operator, layer.label, row.stream, amount, row.per, count, _scope(row, layer), row.phase, width,
+        rename(held, own) if held is not None else None, row.pooled, row.end, row.when,
+    )  # fmt: skip
+
+
+def _held(row: Row, layer: Layer, layout: Layout) -> Tree | None:
+    """One device's part of a row; None for an even share of ``tp`` devices, as experts have where nothing else shares them."""
+    amount = parse(row.amount)
+    if row.pooled:
+        return build.div(amount, parse("*".join(name for name in layout.degrees if name != "pp"))) if layout.attention_dp else None
+    if not layout.tp:
+        return amount
+    if row.copied:
+        return amount if layout.copies else None
+    if row.own:
+        own = parse(row.own)
+        return None if own == build.div(amount, Name("tp")) else own
+    shares = layout.shares(layer)
+    if _degree(amount, frozenset(shares)) == 1 and not any(layer.symbol(name) in layout.uneven for name in _named(amount, shares)):
+        return None
+    return substitute(amount, shares) if layout.copies or row.stream not in ("params", "weights", "flops") else None
+
+
+def _named(amount: Tree, shares: dict[str, Tree]) -> Iterator[str]:
+    yield from (name for name in shares if mentions(amount, name))
+
+
+def _degree(tree: Tree, split: frozenset[str]) -> int | None:
+    """By how many split widths every term of an amount is multiplied; None where terms differ."""
+    match tree:
+        case Name(name):
+            return int(name in split)
+        case Mul(factors):
+            degrees = [_degree(factor, split) for factor in factors]
+            return None if None in degrees else sum(degrees)  # type: ignore[arg-type]
+        case Div(over, under):
+            above, below = _degree(over, split), _degree(under, split)
+            return None if above is None or below is None else above - below
+        case Add(parts):
+            several = {_degree(part, split) for part in parts}
+            return several.pop() if len(several) == 1 else None
+        case Neg(arg):
+            return _degree(arg, split)
+    return 0 if all(_degree(child, split) == 0 for child in children(tree)) else None
+
+
+def width_of(operator: str, architecture: Architecture) -> str:
+    """The symbol for the width of an operator's matrices."""
+    if operator in (architecture.kept or ()):
+        return KEPT_WIDTH
+    return f"{WIDTH}.{operator}" if operator in architecture.widths else WIDTH
+
+
+def _scope(row: Row, layer: Layer) -> Scope:
+    """The limit of a row's driver: pairs and spans end at a window, tokens and logit rows have no limit."""
+    if row.per in EXPERT_DRIVERS:
+        return Pool(layer.symbol("n_experts"), layer.symbol("experts_per_token"))
+    if row.reaching and layer.reach and row.per in ("pairs", "span"):
+        return Reach(layer.reach, layer.symbol(REACH_SYMBOL[layer.reach]))
+    return None
+
+
+def _nominal(placed: list[_Placed], quantized: bool, layout: Layout) -> Iterator[_Placed]:
+    """``parameters: nominal``: all matrix products are one operator that multiplies every active parameter and reads all
+    but the idle experts; recurrences run in it. Attention and the experts read are unchanged."""
+    for cell in placed:
+        if cell.stream == "params" or cell.operator == CORE:
+            yield cell
+        elif _stays(cell):
+            yield replace(cell, operator=LINEAR, layer="")
+    routed = [cell for cell in placed if cell.pooled and cell.stream == "flops"]
+    drawn = [cell for cell in placed if cell.per == "experts_read"]
+    multiplied = build.mul(parse("2 FLOP"), Name("active_params" if drawn else "params"))
+    if layout.attention_dp:  # the experts' work is that of the tokens of all groups
+        yield from (replace(cell, operator=LINEAR, layer="") for cell in routed)
+        multiplied = build.sub(multiplied, total(routed))
+    if layout.staged and layout.copies:
+        yield from _nominal_by_layer(placed, bool(drawn), layout)
+        return
+    read = build.sub(parse("weight_bytes" if quantized else f"params*{WIDTH}"), parameters(drawn))
+    for stream, amount, per in (("flops", multiplied, "tokens"), ("weights", read, "once")):
+        yield _Placed(LINEAR, "", stream, amount, per, ONE, None, own=None if layout.tp else amount)
+
+
+def _nominal_by_layer(placed: list[_Placed], active: bool, layout: Layout) -> Iterator[_Placed]:
+    """The same where layers are split into stages: each multiplies and reads the parameters that stand in it."""
+    if not layout.attention_dp:
+        yield from (replace(cell, operator=LINEAR, layer="") for cell in placed if cell.pooled and cell.stream == "flops")
+    for cell in placed:
+        if cell.stream != "params" or cell.pooled or cell.end == "tied":
+            continue
+        held = replace(cell, operator=LINEAR, layer="", scope=None)
+        width = Name(cell.width)
+        yield replace(held, stream="weights", amount=build.mul(cell.amount, width), own=cell.own and build.mul(cell.own, width), per="once")
+        if not (active and cell.operator in ("embedding", *GATHERED)):
+            double = parse("2 FLOP")
+            yield replace(held, stream="flops", amount=build.mul(double, cell.amount), own=cell.own and build.mul(double, cell.own), per="tokens")
+
+
+def _stays(cell: Cell) -> bool:
+    """Whether a cell remains where matrix products are one operator: activations of tokens (the head is in P: logits change nothing), the
+    experts read, state and work of recurrences."""
+    return (cell.stream == "activations" and cell.per == "tokens") or cell.per == "experts_read" or cell.stream == "state" or cell.operator == SCAN
+
+
+def counted_traffic(cell: Cell, assumptions: Assumptions) -> bool:
+    """Whether a cell's FLOPs or bytes count in a step under the switches."""
+    if cell.stream == "params":
+        return False
+    if cell.stream == "flops" and cell.per == "pairs" and assumptions["attention_flops"] == "off":
+        return False
+    switch = STREAM_FILTERS.get(cell.stream)
+    return switch is None or assumptions[switch] == "on"
+
+
+def total(summed: Iterable[Cell]) -> Tree:
+    """The sum of cells' amounts, each times its count, with shared factors written once: ``2*n_layers*d_model*(...)``."""
+    by_count: dict[Tree, list[Tree]] = {}
+    for cell in summed:
+        by_count.setdefault(cell.count, []).append(cell.amount)
+    return build.factored(*(build.mul(count, build.factored(*amounts)) for count, amounts in by_count.items()))
+
+
+def parameters(summed: Iterable[Cell]) -> Tree:
+    """Parameters held, those of an expert as often as there are experts."""
+    return total(_of_pool(cell, Name(cell.scope.experts)) if isinstance(cell.scope, Pool) else cell for cell in summed)
+
+
+def idle_parameters(summed: Iterable[Cell]) -> Tree:
+    """Parameters of the experts that one token is not sent to."""
+    idle = [_of_pool(cell, build.sub(Name(cell.scope.experts), Name(cell.scope.taken))) for cell in summed if isinstance(cell.scope, Pool)]
+    return total(idle)
+
+
+def _of_pool(cell: Cell, how_many: Tree) -> Cell:
+    return replace(cell, amount=build.mul(how_many, cell.amount))

@@ -1,0 +1,217 @@
+"""The words of a ``vllm serve`` line with their places; split as a shell would, and nothing more of a shell."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from symroof.errors import InputError, Problem, nearest
+from symroof.units import UnitError, parse_number
+from symroof.vllm.flags import CHOICE, COUNT, FLAGS, JSON, SHARE, SHORT, SWITCH, VALUELESS
+
+NAME = "vllm line"
+LONGEST, MOST_WORDS, MOST_JSON = 8_192, 256, 2_048
+SHELL = re.compile(r"[;|&<>`]+|.*\$[({\w].*|.*`.*", re.DOTALL)
+SIZES = {"k": 10**3, "m": 10**6, "g": 10**9, "K": 2**10, "M": 2**20, "G": 2**30}
+"""What vLLM's own reader of whole numbers takes: 16k is 16,000 and 16K 16,384."""
+MOST = 10**9
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word and the column it begins in."""
+
+    text: str
+    column: int
+
+
+@dataclass(frozen=True)
+class Written:
+    """A flag as the line has it: its value read, and where it stands."""
+
+    name: str
+    value: Any
+    text: str
+    column: int
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line: flags that are known, and words that say nothing here."""
+
+    source: str
+    flags: dict[str, Written]
+    others: tuple[Word, ...]
+
+    def problem(self, column: int, message: str, hint: str = "", path: str = "") -> Problem:
+        return Problem(NAME, message, 1, column, path, hint, self.source)
+
+
+def read_line(text: str) -> Line:
+    """A line as flags.
+
+    >>> line = read_line("vllm serve meta-llama/Llama-3.1-8B -tp 2 --max-num-seqs=64 --port 80")
+    >>> line.flags["tensor-parallel-size"].value, line.flags["max-num-seqs"].value, [word.text for word in line.others]
+    (2, 64, ['--port', '80'])
+
+    Raises:
+        InputError: every word that cannot be read, with its column.
+    """
+    source = re.sub(r"\\\r?\n|[\r\n]", "  ", text).rstrip()
+    return _Reader(source, _words(source)).read()
+
+
+def _words(source: str) -> list[Word]:
+    """The words, as a shell would split them."""
+    if len(source) > LONGEST:
+        raise InputError(Problem(NAME, f"is longer than {LONGEST:,} characters"))
+    stream = io.StringIO(source)
+    lexer = shlex.shlex(stream, posix=True)
+    lexer.whitespace_split, lexer.commenters = True, ""
+    found: list[Word] = []
+    while True:
+        start = stream.tell()
+        try:
+            token = lexer.get_token()
+        except ValueError as error:
+            raise InputError(Problem(NAME, f"cannot be split into words: {str(error).lower()}", 1, start + 1, source=source)) from None
+        if token is None:
+            return found
+        while start < len(source) and source[start].isspace():
+            start += 1
+        found.append(Word(token, start + 1))
+        if len(found) > MOST_WORDS:
+            raise InputError(Problem(NAME, f"has more than {MOST_WORDS} words", 1, start + 1, source=source))
+
+
+class _Reader:
+    """Words to flags, every fault noted."""
+
+    def __init__(self, source: str, words: list[Word]) -> None:
+        self.line = Line(source, {}, ())
+        self.words = words
+        self.others: list[Word] = []
+        self.problems: list[Problem] = []
+
+    def read(self) -> Line:
+        self._shell()
+        self._start()
+        while self.words:
+            word = self.words.pop(0)
+            if word.text.startswith("-") and len(word.text) > 1:
+                self._flag(word)
+            elif "model" not in self.line.flags:
+                self._note(Written("model", word.text, word.text, word.column))
+            else:
+                self.problems.append(self.line.problem(word.column, f"{word.text[:40]!r} belongs to no flag", "a flag begins with --"))
+        if "model" not in self.line.flags and not self.problems:
+            self.problems.append(self.line.problem(1, "names no model", "vllm serve MODEL ..."))
+        if self.problems:
+            raise InputError(self.problems)
+        return Line(self.line.source, self.line.flags, tuple(self.others))
+
+    def _shell(self) -> None:
+        """A line for a shell may do anything; this one only names a server."""
+        for word in self.words:
+            if SHELL.fullmatch(word.text):
+                self.problems.append(self.line.problem(word.column, f"{word.text[:40]!r} is of the shell, and no shell runs here", "write the value itself"))
+        if self.problems:
+            raise InputError(self.problems)
+
+    def _start(self) -> None:
+        """``vllm serve``, or Python and the server's module, after variables of the environment."""
+        while self.words and re.fullmatch(r"[A-Za-z_]\w*=.*", self.words[0].text, re.DOTALL):
+            self.others.append(self.words.pop(0))
+        texts = [word.text for word in self.words[:3]]
+        if texts[:2] == ["vllm", "serve"]:
+            del self.words[:2]
+        elif len(texts) == 3 and re.fullmatch(r"(\S*/)?python3?(\.\d+)?", texts[0]) and texts[1:] == ["-m", "vllm.entrypoints.openai.api_server"]:
+            del self.words[:3]
+        else:
+            column = self.words[0].column if self.words else 1
+            raise InputError(self.line.problem(column, "does not begin with vllm serve", "vllm serve MODEL --max-num-seqs 256 ..."))
+
+    def _flag(self, word: Word) -> None:
+        spelled, equals, value = word.text.partition("=")
+        head, dot, tail = spelled.lstrip("-").partition(".")
+        name = f"{head.replace('_', '-')}{dot}{tail}"
+        off = name.startswith("no-") and name[3:] in FLAGS
+        name = SHORT.get(name, name) if len(name) <= 2 else name.removeprefix("no-") if off else name
+        base, _, key = name.partition(".")
+        if name not in FLAGS and not (key and base in FLAGS and FLAGS[base].kind == JSON):
+            self._other(word, bool(equals), name)
+            return
+        if FLAGS[base].kind == SWITCH:
+            self._note(Written(name, not off if not equals else value.lower() == "true", word.text, word.column))
+            return
+        if not equals:
+            if not self.words or (self.words[0].text.startswith("-") and len(self.words[0].text) > 1):
+                self.problems.append(self.line.problem(word.column, "has no value", path=f"--{name}"))
+                return
+            following = self.words.pop(0)
+            value, word = following.text, Word(following.text, following.column)
+        try:
+            self._note(Written(name, READERS[FLAGS[base].kind](base, value) if not key else value, value, word.column))
+        except ValueError as error:
+            message, _, hint = str(error).partition("; ")
+            self.problems.append(self.line.problem(word.column, message, hint, f"--{name}"))
+
+    def _other(self, word: Word, has_value: bool, name: str) -> None:
+        """A flag that says nothing here, with the words up to the next one."""
+        self.others.append(word)
+        if has_value or name in VALUELESS or name.startswith(("no-", "enable-", "disable-")):
+            return
+        while self.words and not self.words[0].text.startswith("-"):
+            self.others.append(self.words.pop(0))
+
+    def _note(self, written: Written) -> None:
+        if written.name in self.line.flags:
+            self.problems.append(self.line.problem(written.column, "is there twice", path=f"--{written.name}"))
+        self.line.flags[written.name] = written
+
+
+# ------------------------------------------------------------------------------------------------------- values
+
+
+def _count(name: str, text: str) -> int:
+    match = re.fullmatch(r"(\d{1,12}(?:\.\d{1,6})?)([kmgKMG]?)", text)
+    value = Fraction(match[1]) * SIZES.get(match[2], 1) if match else Fraction(0)
+    if value.denominator != 1 or not 0 < value <= MOST:
+        raise ValueError(f"{text[:40]!r} is no whole number from 1; such as 256 or 16k")
+    return int(value)
+
+
+def _share(name: str, text: str) -> Fraction:
+    try:
+        value = parse_number(text)
+    except UnitError as error:
+        raise ValueError(str(error)) from None
+    if not 0 < value <= 1:
+        raise ValueError(f"{text[:40]!r} is no share between 0 and 1; such as 0.9")
+    return value
+
+
+def _choice(name: str, text: str) -> str:
+    known = [value for value, _ in FLAGS[name].choices]
+    if text not in known:
+        raise ValueError(f"{text[:40]!r} is not followed here; {nearest(text, known)}".rstrip("; "))
+    return text
+
+
+def _json(name: str, text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text) if len(text) <= MOST_JSON else None
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise ValueError('is no JSON object; such as \'{"model": "...", "num_speculative_tokens": 4}\'')
+    return found
+
+
+READERS: dict[str, Callable[[str, str], Any]] = {COUNT: _count, SHARE: _share, CHOICE: _choice, JSON: _json, "text": lambda name, text: text}

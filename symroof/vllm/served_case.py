@@ -1,0 +1,291 @@
+"""A line as a case: what each flag sets in symroof's terms, and what the line leaves to vLLM's defaults."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from symroof.analysis.study import Study
+from symroof.cases.binding import Selection
+from symroof.cases.request import selection
+from symroof.cases.spec_values import DEFAULT_PRECISION, ENGINE_SHARE
+from symroof.errors import InputError
+from symroof.specs.model import ModelSpec
+from symroof.specs.model_files import read_model
+from symroof.units import format_quantity
+from symroof.vllm.command_line import Line, Written
+from symroof.vllm.flags import FLAGS, NOT_MODELLED
+from symroof.vllm.hub import NotFound, model_here
+
+ORIGIN = "vllm line"
+LARGE_MEMORY = 70 * 2**30
+DEFAULTS: dict[str, Any] = {"gpu-memory-utilization": ENGINE_SHARE, "block-size": 16}
+"""What vLLM takes where a line is silent, by the version read; the batch and the budget go by the device's memory."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """A flag, what it sets here, and what it means.
+
+    Attributes:
+        defaulted: the line does not have it; vLLM's default stands.
+    """
+
+    flag: str
+    value: str
+    sets: str
+    says: str
+    defaulted: bool = False
+
+
+@dataclass
+class Served:
+    """A line as a case.
+
+    Attributes:
+        study: the case; its batch is max-num-seqs of every rank, its chunk what the budget leaves beside a rank's full batch.
+        flags: every flag that says something, the line's first, then the defaults.
+        longest: tokens of the longest request.
+        batch: requests of all ranks.
+        budget: tokens of one step of a rank.
+    """
+
+    line: Line
+    study: Study
+    model: str
+    flags: list[Told]
+    others: tuple[str, ...]
+    longest: int | None
+    batch: int
+    budget: int
+    warnings: list[str]
+
+    @property
+    def chunked(self) -> bool:
+        """Whether prompts are read in chunks."""
+        written = self.line.flags.get("enable-chunked-prefill")
+        return written is None or bool(written.value)
+
+
+def served(line: Line, chosen: Selection) -> Served:
+    """The case of a line; ``chosen`` (device, workload, targets, anything of symroof's own) wins over it.
+
+    Raises:
+        InputError: a model that is not found, with the place of its name.
+    """
+    flags: list[Told] = []
+    name = line.flags["model"].value if "model" in line.flags else ""
+    model = chosen.models[0] if chosen.models else _model(line, flags)
+    spec = model if isinstance(model, ModelSpec) else read_model(model, chosen.base, chosen.assume_family)[0]
+    values: dict[str, Any] = {}
+    values |= _degrees(line, flags, spec) | _memory(line, flags) | _formats(line, flags, spec) | _speculation(line, flags)
+    longest = _longest(line, flags, spec)
+    laid = selection(model=[model] if isinstance(model, str) else model, origin=ORIGIN, **values)
+    study = Study()
+    study.select(chosen.over(laid))
+    batch, budget = _step(line, flags, study)
+    workload: dict[str, Any] = {} if "prompt" in study.first.binding.given or longest is None else {"prompt": longest}
+    own = own_requests(study, batch)
+    chunk: dict[str, Any] = {"chunk": budget - own} if budget > own else {}
+    study.select(chosen.over(laid.over(selection(origin=ORIGIN, batch=batch, **chunk, **workload))))
+    _switches(line, flags)
+    made = Served(line, study, name or spec.name, flags, tuple(word.text for word in line.others), longest, batch, budget, [])
+    made.warnings += _warnings(made, bool(workload))
+    return made
+
+
+def _told(line: Line, flags: list[Told], name: str, sets: str, default: str = "", says: str = "") -> None:
+    """Note a flag that the line has, or the default that stands for it."""
+    written = line.flags.get(name)
+    if written or default:
+        value = default if written is None else ("on" if written.value else "off") if isinstance(written.value, bool) else written.text
+        flags.append(Told(f"--{name}", value, sets, says or FLAGS[name].says, written is None))
+
+
+def _value(line: Line, name: str) -> Any:
+    found = line.flags.get(name)
+    return DEFAULTS.get(name) if found is None else found.value
+
+
+def _model(line: Line, flags: list[Told]) -> str:
+    written = line.flags["model"]
+    try:
+        found, how = model_here(written.value, "quantization" in line.flags)
+    except NotFound as error:
+        message, _, hint = str(error).partition("; ")
+        raise InputError(line.problem(written.column, message, hint, "model")) from None
+    flags.append(Told("model", written.value, f"model = {found}", how))
+    return found
+
+
+def _degrees(line: Line, flags: list[Told], spec: ModelSpec) -> dict[str, Any]:
+    """Parallel degrees that the line has. Ranks of data parallelism are copies of a dense model; of a model with experts they
+    are groups of one instance that share them: whole where expert parallelism is on, cut over all devices where it is not."""
+    groups = "attention_dp" if spec.experts() else "dp"
+    names = {"tensor-parallel-size": "tp", "pipeline-parallel-size": "pp", "data-parallel-size": groups}
+    found: dict[str, Any] = {symbol: line.flags[name].value for name, symbol in names.items() if name in line.flags}
+    for name, symbol in names.items():
+        _told(line, flags, name, f"{symbol} = {found.get(symbol, 1)}", "1" if symbol == "tp" else "")
+    if "enable-expert-parallel" in line.flags and line.flags["enable-expert-parallel"].value:
+        found["ep"] = found.get("tp", 1) * found.get(groups, 1)
+        _told(line, flags, "enable-expert-parallel", f"ep = {found['ep']}")
+    elif found.get("attention_dp", 1) > 1:
+        found["ep"] = 1
+    return found
+
+
+def _memory(line: Line, flags: list[Told]) -> dict[str, Any]:
+    share, block = _value(line, "gpu-memory-utilization"), _value(line, "block-size")
+    _told(line, flags, "gpu-memory-utilization", f"memory_share = {float(share):g}", f"{float(share):g}")
+    _told(line, flags, "block-size", f"block_size = {block}")
+    return {"memory_share": share, "block_size": block}
+
+
+def _formats(line: Line, flags: list[Told], spec: ModelSpec) -> dict[str, Any]:
+    """Precisions: the checkpoint's where the line is silent, and the cache as the activations where it says auto."""
+    found: dict[str, Any] = {}
+    dtype = _choice(line, "dtype")
+    if dtype:
+        found |= {"activations": dtype} | ({} if spec.quantization or "quantization" in line.flags else {"weights": dtype})
+        _told(line, flags, "dtype", " and ".join(f"{role} = {name}" for role, name in found.items()))
+    method = _choice(line, "quantization")
+    if method:
+        found |= {"weights": method} | ({"activations": method} if method == "fp8" else {})
+        both = "weights and activations = fp8: products run at the fp8 peak" if method == "fp8" else f"weights = {method}"
+        _told(line, flags, "quantization", both)
+    elif "quantization" in line.flags:
+        _told(line, flags, "quantization", "weights as the model's spec stores them", says="the checkpoint's own format")
+    kv = _choice(line, "kv-cache-dtype") or dtype or DEFAULT_PRECISION
+    _told(line, flags, "kv-cache-dtype", f"kv = {kv}", "auto")
+    return found | ({"kv": kv} if "kv-cache-dtype" in line.flags or dtype else {})
+
+
+def _choice(line: Line, name: str) -> str:
+    written = line.flags.get(name)
+    return dict(FLAGS[name].choices)[written.value] if written else ""
+
+
+def _speculation(line: Line, flags: list[Told]) -> dict[str, Any]:
+    """Drafted tokens of ``--speculative-config``, as JSON or key by key."""
+    whole = line.flags.get("speculative-config")
+    config: dict[str, Any] = dict(whole.value) if whole else {}
+    parts = {name.partition(".")[2]: written for name, written in line.flags.items() if name.startswith("speculative-config.")}
+    config |= {key: written.value for key, written in parts.items()}
+    if not config:
+        return {}
+    written = whole or next(iter(parts.values()))
+    count = _drafted(line, written, config.get("num_speculative_tokens"))
+    found: dict[str, Any] = {"draft_tokens": count} if count else {}
+    sets = [f"draft_tokens = {count}" if count else "no draft_tokens: it says no num_speculative_tokens"]
+    if isinstance(config.get("model"), str) and config.get("method") in (None, "draft_model"):
+        draft, how = _draft(config["model"])
+        found |= {"draft": draft} if draft else {}
+        sets.append(how)
+    says = "give --set acceptance=0.7 to see whether it pays" + ("" if "draft" in found else ", and --set draft_cost=0.1 or --draft MODEL")
+    flags.append(Told("--speculative-config", written.text[:60], ", ".join(sets), says))
+    return found
+
+
+def _draft(name: str) -> tuple[str, str]:
+    """The draft model by its name on the hub; one that is not known is left out and said so."""
+    try:
+        found, _ = model_here(name)
+    except NotFound:
+        return "", f"no draft: {name[:60]!r} is neither in the catalogue nor a path here"
+    return found, f"draft = {found}"
+
+
+def _drafted(line: Line, written: Written, value: Any) -> int:
+    if value is None:
+        return 0
+    text = str(value)
+    if isinstance(value, bool) or not text.isascii() or not text.isdigit() or not 0 < int(text[:9]) <= 1000 or len(text) > 4:
+        raise InputError(
+            line.problem(written.column, f"num_speculative_tokens is {text[:40]!r}, not a whole number from 1 to 1,000", path="--speculative-config")
+        )
+    return int(text)
+
+
+def _longest(line: Line, flags: list[Told], spec: ModelSpec) -> int | None:
+    written = line.flags.get("max-model-len")
+    longest = written.value if written else spec.max_context
+    shown = "requests of the model's own longest context" if longest else "requests of any length: the model's spec does not say"
+    _told(
+        line,
+        flags,
+        "max-model-len",
+        f"prompt + output up to {longest:,}" if longest else "nothing",
+        f"{longest:,}" if longest else "unknown",
+        "" if written else shown,
+    )
+    return longest
+
+
+def _step(line: Line, flags: list[Told], study: Study) -> tuple[int, int]:
+    """Requests and tokens of one step; vLLM's defaults go by the memory of the device (and an A100 is among the small)."""
+    given = study.first.binding.given
+    device = study.first.binding.hardware
+    capacity = study.first.case.value("mem_capacity") if "mem_capacity" in given else Fraction(0)
+    large = capacity >= LARGE_MEMORY and not (device and device.name.startswith("a100"))
+    ranks = int(study.first.case.value("attention_dp"))
+    batch = int(study.first.case.value("batch")) if "batch" in given else ranks * (_value(line, "max-num-seqs") or (1024 if large else 256))
+    own = own_requests(study, batch)
+    budget = _value(line, "max-num-batched-tokens") or max(8192 if large else 2048, own)
+    if budget < own:
+        column = line.flags["max-num-batched-tokens"].column
+        raise InputError(
+            line.problem(column, f"a step of {budget:,} tokens has no room for {own:,} requests", "vLLM wants max-num-batched-tokens >= max-num-seqs")
+        )
+    _told(line, flags, "max-num-seqs", f"batch = {batch:,}" + (f": {own:,} of each rank" if ranks > 1 else ""), f"{own:,}")
+    _told(line, flags, "max-num-batched-tokens", f"chunk = {budget - own:,}: what {budget:,} tokens leave beside a full batch", f"{budget:,}")
+    return batch, budget
+
+
+def own_requests(study: Study, batch: int) -> int:
+    """Requests of one rank: vLLM counts max-num-seqs and max-num-batched-tokens for each."""
+    return -(-batch // int(study.first.case.value("attention_dp")))
+
+
+def _switches(line: Line, flags: list[Told]) -> None:
+    prefix = line.flags.get("enable-prefix-caching")
+    if prefix is None or prefix.value:
+        _told(line, flags, "enable-prefix-caching", "cached_prefix stays what you give: --set cached_prefix=1024", "on")
+    chunked = line.flags.get("enable-chunked-prefill")
+    whole = chunked is not None and not chunked.value
+    _told(
+        line,
+        flags,
+        "enable-chunked-prefill",
+        "a prompt is read whole: ttft holds, chunked_ttft does not" if whole else "chunked_ttft and mixed_time hold",
+        "on",
+    )
+
+
+def _warnings(made: Served, assumed: bool) -> list[str]:
+    """What the numbers leave out, and what the line does not say."""
+    found = []
+    given = made.study.first.binding.given
+    if assumed:
+        found.append(f"no workload is given: every request is taken to be of the longest length, {made.longest:,} tokens; give --prompt and --output")
+    sizes = [made.study.first.case.value(name) for name in ("prompt", "output") if name in given]
+    if made.longest is not None and sum(sizes) > made.longest:
+        found.append(f"prompt and output are {int(sum(sizes)):,} tokens, more than the longest request of {made.longest:,}: vLLM refuses it or cuts it")
+    if made.budget <= own_requests(made.study, made.batch):
+        found.append("a full batch takes the whole token budget: no prompt is read while it decodes")
+    mixed, limit = made.study.first.get("mixed_time"), made.study.first.targets.get("itl")
+    if mixed and limit and made.chunked and Fraction(mixed.value) > limit:
+        found.append(
+            f"a step that takes a full chunk along takes {mixed.plain()}, more than the ITL target of {format_quantity(limit, 's')}: requests that decode wait for it"
+        )
+    if "memory_reserve" not in given:
+        found.append("activations and CUDA graphs take memory that is not counted: --set memory_reserve='4 GB' does")
+    names = {word.lstrip("-").partition("=")[0].replace("_", "-") for word in made.others if word.startswith("-")}
+    found += [f"--{name} is not modelled: {why}" for name, why in NOT_MODELLED.items() if name in names]
+    return found
+
+
+def whole_power(n: float) -> int:
+    """The least power of two from a number on."""
+    return 1 << max(math.ceil(math.log2(n)), 0) if n > 1 else 1

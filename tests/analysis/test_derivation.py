@@ -1,0 +1,290 @@
+"""What a derivation explains: limit forms and elasticities, against hand formulas, values far out and central differences."""
+
+import subprocess
+import sys
+from fractions import Fraction
+
+import pytest
+
+from symroof.api import Study
+from symroof.formula.parse import parse
+from symroof.formula.text import text
+from symroof.formula.tree import Num
+from symroof.theory.quantities import QUANTITIES
+from symroof.theory.symbols import INPUTS
+from tests.theory import as_symbols
+
+H100 = {"hardware": "h100-sxm", "prompt": 4096, "output": 512, "batch": 8}
+CASES = {
+    "two devices": {"model": "llama-3-70b", "tp": 2, **H100},
+    "windows": {"model": "gemma-2-9b", **H100, "prompt": 6000},
+    "within the window": {"model": "gemma-2-9b", **H100, "prompt": 1000},
+    "preset": {"model": "llama-3-8b", "preset": "tutorial-mlsysim", **H100},
+    "per operator": {"model": "qwen2.5-7b", "assume": {"roofline": "per_operator", "kv_growth": "fixed"}, **H100},
+    "first order": {"model": "llama-3-8b", "assume": {"detail": "weights", "logits": "all"}, **H100, "batch": 400},
+    "overheads": {
+        "model": "falcon-7b",
+        "layer_overhead": "10 us",
+        "step_overhead": "1 ms",
+        "price": "2 USD/hour",
+        "gemm_m": 64,
+        "gemm_k": 4096,
+        "gemm_n": 512,
+        **H100,
+    },
+    "paged": {"model": "llama-3-8b", "assume": {"kv_reserve": "paged", "attention": "full"}, **H100, "cached_prefix": 1000},
+}
+
+
+FEW = ("ttft", "itl", "decode_time", "decode_throughput", "prefill_mfu")
+"""Operator by operator there is a maximum to each, and these are enough of them."""
+
+
+@pytest.fixture(scope="module", params=CASES)
+def derivations(request):
+    """Every quantity derived, each once for all tests."""
+    study = Study(**CASES[request.param])
+    return [study.derive(quantity) for quantity in (FEW if request.param == "per operator" else QUANTITIES)]
+
+
+@pytest.fixture(scope="module")
+def numbers(derivations):
+    """Those that have a number here."""
+    return [derivation for derivation in derivations if derivation.result and isinstance(derivation.result.value, Fraction)]
+
+
+def told(study, quantity):
+    return {(limit.symbol.name, limit.to): limit for limit in study.derive(quantity).limits}
+
+
+# ------------------------------------------------------------------------------------------------- every quantity
+
+SERVED = {"draft_tokens": 3, "acceptance": 0.7, "chunk": 256, "arrival_rate": "0.1/s", "kernels_per_layer": 10, "itl_target": "1 s", "ttft_target": "9 s"}
+"""What serving asks for beside a model, a device and a workload."""
+FAR, CLOSE = Fraction(10) ** 36, Fraction(1, 10**36)
+LONG = Fraction(10**11)
+"""A response has whole tokens, and each is a step."""
+
+
+def test_every_limit_is_where_the_quantity_goes(numbers):
+    """The quantity itself at an input far out or close to nothing is the limit; what grows, grows like the term that is told."""
+    seen = 0
+    for derivation in numbers:
+        quantity, case = derivation.name, derivation.answers.case
+        for limit in derivation.limits:
+            x = LONG if limit.symbol.name == "output" else CLOSE if limit.to == 0 else FAR
+            there, near = case.changed({limit.symbol.name: x}), Fraction(1, 10**4 if x == LONG else 10**9)
+            where = (quantity, limit.says, text(limit.tree))
+            if limit.grows:
+                assert abs(there.value(quantity) / there.evaluate(limit.tree) - 1) < near, where
+                assert limit.result is None, where
+            elif limit.tree == Num(Fraction(0)):
+                assert abs(there.value(quantity)) < near * max(abs(case.value(quantity)), 1), where
+            else:
+                assert abs(there.value(quantity) / limit.result.value - 1) < near, where
+                assert limit.result.value != case.value(quantity), where
+            seen += 1
+    assert seen >= 2 * len(FEW)
+
+
+def test_every_elasticity_is_a_central_difference(numbers):
+    """Value and formula, each against the quantity a little above and a little below."""
+    seen, formulas = 0, 0
+    for derivation in numbers:
+        quantity, case = derivation.name, derivation.answers.case
+        for found in derivation.elasticities:
+            name, h = found.symbol.name, Fraction(1, 10**7)
+            above, below = (case.changed({name: case.value(name) * (1 + s * h)}).value(quantity) for s in (1, -1))
+            expected = (above - below) / (2 * h * case.value(quantity))
+            assert abs(found.value - expected) < Fraction(1, 10**5), (quantity, name)
+            if found.form is not None:
+                assert abs(case.evaluate(found.form) - expected) < Fraction(1, 10**5), (quantity, name, text(found.form))
+                formulas += 1
+            seen += 1
+    assert seen > 4 * len(FEW)
+    assert formulas > len(FEW)
+
+
+def test_elasticities_are_noticeable_sorted_and_of_what_can_be_chosen(numbers):
+    shape = {"n_layers", "d_model", "n_heads", "n_kv_heads", "head_dim", "d_ff", "vocab_size", "window", "ffn_matrices", "tp"}
+    for derivation in numbers:
+        sizes = [abs(found.value) for found in derivation.elasticities]
+        assert sizes == sorted(sizes, reverse=True)
+        assert all(size >= Fraction(5, 1000) for size in sizes)
+        assert not {found.symbol.name.partition(".")[0] for found in derivation.elasticities} & shape
+
+
+def test_every_text_parses_and_every_latex_balances(derivations):
+    for derivation in derivations:
+        found = derivation.as_json()
+        for part in [*found["limits"], *found["elasticities"], *([found["first_order"]] if found["first_order"] else [])]:
+            if part["text"] is not None:
+                parse(part["text"])
+                assert part["latex"].count("{") == part["latex"].count("}")
+        for limit in found["limits"]:
+            assert set(limit) == {"symbol", "to", "text", "latex", "says", "value"}
+            assert limit["to"] in (0, "infinity")
+        for elasticity in found["elasticities"]:
+            assert {"symbol", "value", "text", "latex"} <= set(elasticity)
+
+
+# ------------------------------------------------------------------------------------------------- without a case
+
+
+@pytest.mark.parametrize("chosen", [{}, {"model": "gemma-2-9b"}, {"hardware": "h100-sxm", "batch": 4, "assume": {"detail": "attention"}}])
+def test_missing_inputs_leave_the_answer_symbolic(chosen, monkeypatch):
+    """Whatever is missing, nothing raises; what is told at a made-up case is what the quantity does there."""
+    full = {"model": "gemma-2-9b" if "model" in chosen else "llama-3-8b", **H100, "prompt": 6000, **SERVED, **chosen}
+    if "hardware" not in chosen:  # of a network nothing is known
+        full["node_devices"] = 10 * FAR
+    if "model" not in chosen:
+        as_symbols(monkeypatch, known=("network_bandwidth",))
+    study, full = Study(**chosen), Study(**full).first.case
+    for quantity in (*QUANTITIES, *INPUTS):
+        derivation = study.derive(quantity)
+        derivation.as_json()
+        if "peak_context" in full.theory.ancestry(quantity):  # what is missing counts as one token there
+            continue
+        for limit in derivation.limits:
+            held = all(full.evaluate(condition) for condition in limit.leading.conditions)
+            if (
+                derivation.result is None
+                and held
+                and full.has(quantity)
+                and limit.symbol.name not in ("output", "intensity")
+                and not quantity.startswith("gemm")
+            ):
+                there = full.changed({limit.symbol.name: CLOSE if limit.to == 0 else FAR})
+                _agrees(limit, there, quantity)
+
+
+def _agrees(limit, there, quantity):
+    try:
+        value, expected = there.value(quantity), there.evaluate(limit.tree)
+    except ArithmeticError:  # an input that this case lacks too
+        return
+    if expected:
+        assert abs(value / expected - 1) < Fraction(1, 10**6), (quantity, limit.says, text(limit.tree))
+    else:
+        assert abs(value) < Fraction(1, 10**6), (quantity, limit.says)
+
+
+def test_arms_without_numbers_are_told_apart():
+    found = {(e.symbol.name, e.arm): text(e.form) for e in Study().derive("itl").elasticities}
+    assert found["peak_flops", "decode_compute_time"] == "-1"
+    assert found["mem_bandwidth", "decode_memory_time"] == "-1"
+    assert ("peak_flops", "decode_memory_time") not in found
+    assert found["context", "decode_memory_time"] == "kv_bytes_per_token*decode_span/decode_bytes"
+    limits = [limit for limit in Study().derive("itl").limits if limit.symbol.name == "context" and limit.to == "infinity"]
+    assert [len(limit.leading.conditions) for limit in limits] == [1, 1]
+    assert all("while" in limit.says and "without bound" in limit.says for limit in limits)
+
+
+# --------------------------------------------------------------------------------------------------- hand formulas
+
+
+def test_a_matrix_product_without_activations_and_with_many_rows():
+    """Theory, row 3: 2S/b_w, and d/b of a square matrix."""
+    limits = told(Study(), "gemm_intensity")
+    assert text(limits["act_bytes_per_element", 0].tree) == "2*gemm_m/weight_bytes_per_param"
+    d, b = Fraction(4096), Fraction(2)
+    square = told(Study(gemm_m=1000, gemm_k=4096, gemm_n=4096), "gemm_intensity")
+    assert square["gemm_m", "infinity"].result.value == d / b
+    assert square["act_bytes_per_element", 0].result.value == 2 * 1000 / b
+    assert square["gemm_m", "infinity"].result.text() == "2,048 FLOP/byte"
+
+
+def test_decode_intensity_at_first_order_is_two_b_over_the_weight_bytes():
+    for detail in ("exact", "attention", "kv"):
+        derivation = Study(assume={"detail": detail}).derive("decode_intensity")
+        assert text(derivation.first_order.tree) == "2*batch/weight_bytes_per_param"
+    assert Study(assume={"detail": "weights"}).derive("decode_intensity").first_order is None
+    assert text(Study().derive("prefill_intensity").first_order.tree) == "2*prompt/weight_bytes_per_param"
+    assert Study(model="llama-3-70b", params=70e9, **H100).derive("decode_intensity").as_json()["first_order"]["value"] == 8
+
+
+def test_intensity_of_an_endless_batch():
+    """Theory, row 37: (2P + aS)/(kappa S) is 112.3 for the 70B at 4,096 tokens."""
+    study = Study(model="llama-3-70b", params=70e9, hardware="h100-sxm", prompt=4096, assume={"detail": "attention"})
+    limit = told(study, "decode_intensity")["batch", "infinity"]
+    p, a, kappa, s = 70 * 10**9, 4 * 80 * 64 * 128, 2 * 80 * 8 * 128 * 2, 4096
+    assert limit.result.value == Fraction(2 * p + a * s, kappa * s)
+    assert f"{float(limit.result.value):.1f}" == "112.3"
+    assert text(limit.tree) == "(attention_flops_per_pair*context + 2*params)/(kv_bytes_per_token*context)"
+    assert told(study, "decode_intensity")["context", "infinity"].result.value == Fraction(a, kappa) == 8
+
+
+def test_throughput_of_an_endless_batch_is_what_the_cache_lets_through():
+    """Theory, row 38: BW/(kappa S) on the memory arm, F/(2P + aS) on the compute arm: the smaller of the two."""
+    study = Study(model="llama-3-8b", params=8.03e9, hardware="h100-sxm", prompt=2048, assume={"detail": "attention"})
+    bandwidth, kappa = Fraction("3.35e12"), 131072
+    assert told(study, "decode_throughput")["batch", "infinity"].result.value == bandwidth / (kappa * 2048)
+    short = Study(model="llama-3-8b", params=8.03e9, hardware="h100-sxm", prompt=100, assume={"detail": "attention"})
+    compute = Fraction("989.4e12") / (2 * Fraction("8.03e9") + 4 * 32 * 32 * 128 * 100)
+    assert told(short, "decode_throughput")["batch", "infinity"].result.value == compute < bandwidth / (kappa * 100)
+
+
+def test_the_elasticity_in_the_context_is_the_caches_share():
+    study = Study(model="llama-3-70b", params=70e9, hardware="h100-sxm", prompt=4608, assume={"detail": "attention"})
+    found = {e.symbol.name: e for e in study.derive("itl").elasticities}
+    assert found["prompt"].value == Fraction(327680 * 4608, 140 * 10**9 + 327680 * 4608)
+    assert f"{float(found['prompt'].value):.2%}" == "1.07%"  # theory, row 16
+    assert text(found["prompt"].form) == "kv_bytes_per_token*decode_span/decode_bytes"
+    assert study.derive("itl").binding_arms == ("decode_memory_time",)
+
+
+def test_ideal_devices_leave_the_other_roof():
+    limits = told(Study(**CASES["two devices"]), "itl")
+    case = Study(**CASES["two devices"]).first.case
+    assert limits["mem_bandwidth", "infinity"].result.value == case.value("decode_compute_time") + case.value("decode_link_time")
+    assert ("peak_flops", "infinity") not in limits  # memory binds: more compute changes nothing
+
+
+# -------------------------------------------------------------------------------------------------- nothing to tell
+
+
+@pytest.mark.parametrize("quantity", ["fits", "decode_bound", "prefill_bound"])
+@pytest.mark.parametrize("chosen", [{}, CASES["two devices"], CASES["windows"], {**CASES["windows"], "mbu": "0.5..1"}], ids=str)
+def test_labels_and_truths_have_neither(quantity, chosen):
+    derivation = Study(**chosen).derive(quantity)
+    assert (derivation.limits, derivation.elasticities, derivation.first_order) == ((), (), None)
+
+
+def test_a_rounding_has_no_limit_in_what_it_rounds():
+    assert Study(**CASES["two devices"]).derive("concurrency").limits == ()
+    assert Study(**CASES["two devices"]).derive("concurrency").elasticities == ()
+
+
+def test_what_is_nothing_has_no_elasticities():
+    derivation = Study(model="llama-3-8b", **H100).derive("decode_link_time")
+    assert derivation.result.value == 0
+    assert derivation.elasticities == ()
+
+
+def test_a_length_of_response_bounds_a_sum_and_is_left_out():
+    found = Study(model="llama-3-8b", **H100).derive("decode_time").elasticities
+    assert "output" not in {e.symbol.name for e in found}
+    assert "mem_bandwidth" in {e.symbol.name for e in found}
+
+
+def test_a_range_shows_how_far_an_elasticity_moves():
+    study = Study(model="llama-3-8b", **H100, step_overhead="1 ms", mbu="0.5..1")
+    found = next(e for e in study.derive("itl").elasticities if e.symbol.name == "mem_bandwidth")
+    low, middle, high = found.span[1], found.value, found.span[2]
+    assert low < middle < high < 0
+    for corner, expected in ((Fraction(1, 2), low), (Fraction(1), high)):
+        exact = Study(model="llama-3-8b", **H100, step_overhead="1 ms", mbu=corner).first
+        assert -exact.case.value("decode_memory_time") / exact.case.value("itl") == expected
+    limit = told(study, "itl")["kv_bytes_per_element", 0]
+    assert limit.result.ranged
+
+
+def test_a_limit_of_what_does_not_fit_carries_the_flag():
+    limits = told(Study(model="llama-3-70b", **H100), "itl")
+    assert all(limit.result.flags == ("does_not_fit",) for limit in limits.values() if limit.result)
+    assert any(limit.result for limit in limits.values())
+
+
+def test_limits_and_elasticities_need_no_sympy():
+    program = "import sys; from symroof.analysis.study import Study; Study(model='llama-3-8b', hardware='h100-sxm', prompt=64).derive('itl').as_json(); sys.exit('sympy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -1,0 +1,75 @@
+"""The fit against brute force, and Student's t against published tables."""
+
+import numpy as np
+import pytest
+
+from symroof.calibrate.least_squares import Problem, solve, squares, times
+from symroof.calibrate.student_t import quantile
+
+TABLE = {1: 12.706, 2: 4.303, 3: 3.182, 5: 2.571, 10: 2.228, 29: 2.045, 30: 2.042, 60: 2.000, 120: 1.980}
+"""Two-sided 95 % points (Fisher and Yates, Statistical Tables, table III)."""
+
+
+@pytest.mark.parametrize("freedom", TABLE)
+def test_quantiles_are_those_of_the_printed_table(freedom):
+    assert quantile(0.95, freedom) == pytest.approx(TABLE[freedom], abs=6e-4)
+
+
+def made(seed, rows=12, arms=1, noise=0.05, overheads=1):
+    """A random problem and the parameters it was made with."""
+    random = np.random.default_rng(seed)
+    truth = np.array([1 / random.uniform(0.3, 0.9), 1 / random.uniform(0.3, 0.9), *random.uniform(0, 0.5, overheads)])
+    compute, memory = 10 ** random.uniform(-1, 1, (2, rows * arms))
+    row = np.repeat(np.arange(rows), arms)
+    rates = random.uniform(0, 1, (rows, overheads))
+    problem = Problem(
+        np.ones(rows), row, compute, memory, rates, random.uniform(0, 0.2, rows), np.array([1.0, 1.0] + [0.0] * overheads), np.zeros(2 + overheads, dtype=bool)
+    )
+    measured = times(problem, truth) * (1 + noise * random.standard_normal(rows))
+    return Problem(measured, *(getattr(problem, key) for key in ("row", "compute", "memory", "rates", "fixed", "least", "held"))), truth
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("arms", [1, 3])
+def test_without_noise_the_parameters_come_back(seed, arms):
+    problem, truth = made(seed, arms=arms, noise=0.0)
+    assert squares(problem, solve(problem)) < 1e-20
+    assert solve(problem) == pytest.approx(truth, rel=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_no_search_finds_anything_better(seed):
+    """Fifty thousand random points, then the best one walked downhill: never below what was found."""
+    problem, _ = made(seed, rows=7, arms=1 + seed % 3, noise=0.4)
+    point = solve(problem)
+    assert (point >= problem.least).all()
+    found = squares(problem, point)
+    random = np.random.default_rng(seed + 1000)
+    points = np.column_stack((10 ** random.uniform(0, 1.3, 50_000), 10 ** random.uniform(0, 1.3, 50_000), random.uniform(0, 4, 50_000)))
+    peaks = np.maximum(points[:, :1] * problem.compute, points[:, 1:2] * problem.memory)
+    sums = np.stack([peaks[:, problem.row == i].sum(axis=1) for i in range(len(problem.measured))], axis=1)
+    errors = ((sums + problem.fixed + points[:, 2:] @ problem.rates.T) / problem.measured - 1) ** 2
+    best, step = points[errors.sum(axis=1).argmin()], 0.1
+    while step > 1e-6:
+        tried = np.maximum(best + step * random.standard_normal((200, 3)), problem.least)
+        scores = [squares(problem, one) for one in tried]
+        if min(scores) < squares(problem, best):
+            best = tried[int(np.argmin(scores))]
+        else:
+            step /= 2
+    assert found <= squares(problem, best) + 1e-9
+
+
+def test_a_share_that_is_held_stays():
+    problem, truth = made(3, noise=0.0)
+    held = Problem(
+        problem.measured,
+        problem.row,
+        problem.compute,
+        problem.memory,
+        problem.rates,
+        problem.fixed,
+        np.array([truth[0], 1.0, 0.0]),
+        np.array([True, False, False]),
+    )
+    assert solve(held) == pytest.approx(truth, rel=1e-7)

@@ -1,0 +1,81 @@
+"""The CSV: units, places of faults, bounds."""
+
+from fractions import Fraction
+
+import pytest
+
+from symroof.calibrate.measurements import parse_measured, read_measured
+from symroof.errors import InputError
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["batch,itl\n8,0.0125", "batch,itl_ms\n8,12.5", "bs,itl [ms]\n8,12.5", "batch,itl (us)\n8,12500", "batch,itl\n8,12.5 ms", 'batch , itl_s\n"8", "12.5 ms"'],
+)
+def test_the_same_time_in_every_spelling(text):
+    (found,) = parse_measured(text)
+    assert (found.metric, found.seconds, found.inputs) == ("itl", Fraction(1, 80), {"batch": 8})
+
+
+def test_comments_empty_lines_and_latencies_left_out():
+    found = parse_measured("\ufeff# made up\n\nprompt,ttft_ms,itl_ms\n100,20,\n# more\n200,,5\n".removeprefix("\ufeff"))
+    assert [(m.line, m.metric) for m in found] == [(4, "ttft"), (6, "itl")]
+
+
+BAD = {
+    "empty": ("", "1:1", "is empty"),
+    "comments only": ("# a\n", "1:1", "is empty"),
+    "no rows": ("prompt,ttft\n", "1:1", "no rows"),
+    "no latency": ("prompt,batch\n1,2\n", "1:1", "no column of a latency"),
+    "unknown column": ("promt,ttft\n1,2\n", "1:1", "did you mean 'prompt'"),
+    "twice": ("batch,itl,bs\n1,2,3\n", "1:11", "batch is there twice"),
+    "twice in two units": ("itl_ms,itl_us\n1,2\n", "1:8", "itl is there twice"),
+    "fitted": ("mfu,itl\n0.5,2\n", "1:1", "is fitted here"),
+    "nan": ("batch,itl\n1,nan\n", "2:3", "nan"),
+    "infinite": ("batch,itl\n1,inf\n", "2:3", "inf"),
+    "negative": ("batch,itl\n1,-2\n", "2:3", "0 or more"),
+    "zero": ("batch,itl\n1,0\n", "2:3", "must be positive"),
+    "half a request": ("batch,itl\n1.5,2\n", "2:1", "whole number"),
+    "an empty input": ("batch,itl\n,2\n", "2:1", "is empty"),
+    "an empty row": ("batch,itl\n1,\n", "2:1", "nothing was measured"),
+    "too few values": ("batch,prompt,itl\n1,2\n", "2:3", "2 values for 3 columns"),
+    "too many values": ("batch,itl\n1,2,3\n", "2:5", "3 values for 2 columns"),
+    "wrong unit of a column": ("batch,itl_GB\n1,2\n", "1:7", "s is needed"),
+    "wrong unit of a value": ("batch,itl\n1,2 GB\n", "2:3", "s is needed"),
+    "a range": ("batch,itl\n1..4,2\n", "2:1", "not a range"),
+    "a formula": ("batch,itl\n1,2*itl\n", "2:3", "itl"),
+    "an open quote": ('batch,itl\n1,"2\n', "2:3", "comma-separated"),
+    "a quote inside": ('batch,itl\n1,2"3"\n', "2:3", "comma-separated"),
+    "semicolons": ("prompt;ttft\n1;2\n", "1:1", "name of a column"),
+    "no name": (",itl\n1,2\n", "1:1", "has no name"),
+    "too many columns": (",".join(["a"] * 300) + "\n1\n", "1:1", "300 columns"),
+    "too many rows": ("itl\n" + "1\n" * 5000, "1002:1", "5,000 rows"),
+    "a long line": ("itl\n" + "1" * 9000 + "\n", "2:1", "longer than"),
+    "digits without end": ("itl\n" + "1" * 900 + "\n", "2:1", "not a"),
+    "giant": ("itl\n1e90\n", "2:1", "out of range"),
+    "a null byte": ("itl\n1\0\n", "2:1", ""),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_fault_is_told_with_its_place(name):
+    text, place, word = BAD[name]
+    with pytest.raises(InputError) as caught:
+        parse_measured(text, "m.csv", ("mfu",))
+    first = str(caught.value.problems[0])
+    assert first.startswith(f"m.csv:{place}: "), first
+    assert word in str(caught.value)
+
+
+def test_all_faults_come_in_one_run():
+    with pytest.raises(InputError) as caught:
+        parse_measured("batch,itl\n0,1\n1,-1\n2.5,x\n")
+    assert [(p.line, p.path) for p in caught.value.problems] == [(2, "batch"), (3, "itl"), (4, "batch"), (4, "itl")]
+
+
+def test_files_that_are_no_text(tmp_path):
+    (tmp_path / "latin.csv").write_bytes(b"itl\n1\xe9\n")
+    (tmp_path / "big.csv").write_bytes(b"itl\n" + b"1\n" * 2_000_000)
+    for name, word in (("latin.csv", "UTF-8"), ("big.csv", "larger than"), ("none.csv", "No such file"), (".", "directory")):
+        with pytest.raises(InputError, match=word):
+            read_measured(tmp_path / name)

@@ -1,0 +1,204 @@
+"""From names to cases: combinations in written order, the strongest voice for each value, its source, variants."""
+
+from fractions import Fraction
+
+import pytest
+
+from symroof.api import Study
+from symroof.cases.binding import Selection, bindings
+from symroof.cases.case_results import Answers
+from symroof.cases.request import selection
+from symroof.errors import InputError
+from symroof.formula.tree import Num
+from symroof.specs.fields import Span
+
+PRESET = "tutorial-mlsysim"
+
+
+def bound(**chosen):
+    """The one binding of a selection."""
+    (found,) = bindings(selection(**chosen))
+    return found
+
+
+def value(binding, name):
+    return Answers(binding).result(name).value
+
+
+# --------------------------------------------------------------------------------------------------- combinations
+
+
+def test_combinations_come_in_written_order():
+    found = list(bindings(selection(["llama-3-8b", "llama-3.2-1b"], ["h200", "h100-sxm"], weights=["fp16", "fp8"], batch=[8, 1])))
+    seen = [(b.model.name, b.hardware.name, b.precisions["weights"], int(value(b, "batch"))) for b in found]
+    assert seen == [(m, h, w, n) for m in ("llama-3-8b", "llama-3.2-1b") for h in ("h200", "h100-sxm") for w in ("fp16", "fp8") for n in (8, 1)]
+
+
+def test_what_varies_is_remembered():
+    found = list(bindings(selection("llama-3-8b", "h100-sxm", batch=[1, 8], prompt=64)))
+    assert [dict(b.varied) for b in found] == [{"batch": "1"}, {"batch": "8"}]
+
+
+def test_nothing_chosen_is_one_empty_case():
+    (found,) = bindings(Selection())
+    assert (found.model, found.hardware) == (None, None)
+
+
+def test_unknown_names_are_input_errors():
+    for chosen in ({"model": "llama-3-9b"}, {"hardware": "h100-smx"}, {"preset": "tutorial"}):
+        with pytest.raises(InputError, match=r"no such|did you mean|there are"):
+            list(bindings(selection(**chosen)))
+
+
+# ----------------------------------------------------------------------------------------------------- precedence
+
+
+def test_a_stronger_selection_is_laid_over_a_weaker_one_name_by_name():
+    weak = selection("llama-3-8b", "h100-sxm", assume={"attention": "full", "logits": "all"}, weights="fp16", kv="fp16", batch=1, prompt=10, origin="study")
+    strong = selection(hardware="h200", assume={"attention": "causal"}, kv="fp8", batch=4, origin="command line")
+    (found,) = bindings(strong.over(weak))
+    assert (found.model.name, found.hardware.name) == ("llama-3-8b", "h200")
+    assert (found.precisions["weights"], found.precisions["kv"]) == ("fp16", "fp8")
+    assert (found.assumptions["attention"], found.assumptions["logits"]) == ("causal", "all")
+    assert (value(found, "batch"), value(found, "prompt")) == (4, 10)
+    assert (found.given["batch"].source, found.given["prompt"].source) == ("command line", "study")
+
+
+def test_laying_over_changes_neither():
+    weak, strong = selection(batch=1, prompt=10), selection(batch=4)
+    strong.over(weak)
+    assert weak.values["batch"] == (Num(Fraction(1), weak.values["batch"][0].dimension),)
+    assert "prompt" not in strong.values
+
+
+def test_who_gave_each_value_is_said():
+    found = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128, weights="fp8", origin="command line")
+    assert found.given["prompt"].source == "command line"
+    assert found.given["n_layers"].source == "model llama-3-8b"
+    assert found.given["weight_bytes_per_param"].source == "command line: weights fp8"
+    assert "NVIDIA H100" in found.given["mem_bandwidth"].source
+    assert "fp8 dense" in found.given["peak_flops"].source or "fp16 dense" in found.given["peak_flops"].source
+
+
+def test_a_given_value_beats_the_spec_of_model_and_device():
+    found = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128, n_layers=2, mem_bandwidth="1 TB/s")
+    assert (value(found, "n_layers"), value(found, "mem_bandwidth")) == (2, 10**12)
+
+
+def test_a_preset_is_stronger_than_the_specs_and_weaker_than_what_is_chosen():
+    plain = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128, preset=PRESET)
+    assert value(plain, "mem_capacity") == 80 * 2**30
+    assert value(plain, "peak_flops") == 989 * 10**12
+    assert value(plain, "params") == 8_030_000_000
+    own = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128, preset=PRESET, mem_capacity="80 GB", mfu=0.7)
+    assert (value(own, "mem_capacity"), value(own, "mfu")) == (80 * 10**9, Fraction(7, 10))
+
+
+def test_what_a_preset_says_of_one_device_stays_with_it():
+    found = {b.hardware.name: value(b, "prefill_overhead") for b in bindings(selection("llama-3-8b", ["h100-sxm", "t4"], prompt=128, preset=PRESET))}
+    assert found == {"h100-sxm": Fraction(1, 10**5), "t4": Fraction(3, 10**5)}
+
+
+# ------------------------------------------------------------------------------------------------------ precision
+
+
+def test_sixteen_bits_are_the_default_and_marked_as_such():
+    found = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128)
+    assert set(found.precisions.values()) == {"fp16"}
+    assert not {"weight_bytes_per_param", "kv_bytes_per_element", "act_bytes_per_element"} & set(found.given)
+    assert Answers(found).inputs()["weight_bytes_per_param"].defaulted
+
+
+def test_the_cache_may_follow_the_weights():
+    found = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128, weights="fp8", kv="weights")
+    assert found.precisions["kv"] == "fp8"
+    assert value(found, "kv_bytes_per_element") == 1
+
+
+def test_arithmetic_is_as_wide_as_its_widest_operand():
+    """Weight-only quantization computes in the activations' precision: narrow weights do not raise the peak."""
+    narrow = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128, weights="int4", activations="fp16")
+    both = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128, weights="fp8", activations="fp8")
+    assert value(narrow, "peak_flops") == 989_400_000_000_000
+    assert value(both, "peak_flops") > 1.9 * value(narrow, "peak_flops")
+
+
+def test_a_device_without_the_precision_widens_and_says_so():
+    found = bound(model="llama-3-8b", hardware="a100-80gb-sxm", prompt=128, weights="fp8", activations="fp8")
+    assert any("fp8" in warning for warning in found.warnings)
+    assert found.compute in ("fp16", "bf16")
+
+
+# --------------------------------------------------------------------------------------------------------- ranges
+
+
+def test_a_range_stands_at_its_middle_and_keeps_its_ends():
+    found = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128, mfu="0.5..0.7")
+    assert value(found, "mfu") == Fraction(6, 10)
+    assert found.box() == {"mfu": (Fraction(1, 2), Fraction(7, 10))}
+    assert isinstance(found.given["mfu"].setting, Span)
+
+
+def test_a_range_without_width_is_a_number():
+    found = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128, mfu="0.5..0.5")
+    assert found.box() == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("1 ms..2 ms", Fraction(1, 1000), Fraction(2, 1000)),
+        ("1..2 ms", Fraction(1, 1000), Fraction(2, 1000)),
+        ("500 us..2 ms", Fraction(1, 2000), Fraction(2, 1000)),
+    ],
+)
+def test_a_range_takes_units(text, low, high):
+    assert bound(step_overhead=text).box() == {"step_overhead": (low, high)}
+
+
+# ------------------------------------------------------------------------------------------------------- warnings
+
+
+def test_a_prompt_longer_than_the_model_was_made_for_is_said():
+    assert any("8,192" in warning for warning in bound(model="llama-3-8b", prompt=8192, output=1).warnings)
+    assert not bound(model="llama-3-8b", prompt=8191, output=1).warnings
+
+
+# ------------------------------------------------------------------------------------------------------- variants
+
+
+@pytest.fixture
+def base():
+    return Study("llama-3-8b", "h100-sxm", preset=PRESET, prompt=4096, batch=4, mfu="0.4..0.6", assume={"logits": "all"}).bound
+
+
+def test_a_variant_changes_one_thing_and_keeps_the_rest(base):
+    other = base.variant(batch=8)
+    assert (value(other, "batch"), value(base, "batch")) == (8, 4)
+    kept = set(base.given) - {"batch"}
+    assert {name: other.given[name].setting for name in kept} == {name: base.given[name].setting for name in kept}
+    assert {s: other.assumptions[s] for s in ("logits", "attention_flops", "parameters")} == {
+        "logits": "all",
+        "attention_flops": "off",
+        "parameters": "nominal",
+    }
+    assert other.box() == base.box()
+
+
+def test_a_variant_on_another_device_takes_all_its_numbers(base):
+    other = base.variant(Study("llama-3-8b", "h200", prompt=1).bound)
+    assert other.hardware.name == "h200"
+    assert value(other, "mem_bandwidth") == 4_800_000_000_000
+    assert value(other, "mem_capacity") == 141 * 10**9
+
+
+def test_a_variant_in_another_precision(base):
+    other = base.variant(weights="int8")
+    assert value(other, "weight_bytes_per_param") == 1
+    assert other.precisions["kv"] == "int8"  # by the preset the cache follows the weights
+
+
+def test_a_variant_of_one_combination_stays_in_it():
+    second = Study("llama-3-8b", ["h100-sxm", "h200"], prompt=[64, 128], batch=2).cases[3].binding
+    other = second.variant(batch=3)
+    assert (other.hardware.name, value(other, "prompt"), value(other, "batch")) == ("h200", 128, 3)

@@ -1,0 +1,226 @@
+"""What flips a verdict, against the case bound anew at other values: both sides of every flip, and what lies between and beyond."""
+
+from fractions import Fraction
+
+import pytest
+from cli import write_study
+
+from symroof.analysis.tipping_points import UNCERTAIN, WIDEST, flips, never
+from symroof.api import Study
+from symroof.report.view import view
+
+from . import blocks, rows_under, text_of, to_standard_output
+
+CASES = {
+    "too large": {"model": "llama-3-70b", "hardware": "h100-sxm", "tp": 2, "prompt": 4096, "output": 512, "batch": 32, "mfu": 0.6, "mbu": 0.8,
+                  "targets": {"ttft": "200 ms", "itl": "50 ms"}},
+    "good": {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 256, "batch": 16, "mfu": 0.5, "mbu": 0.8, "step_overhead": "1 ms",
+             "memory_reserve": "4 GB", "memory_share": 0.9, "targets": {"ttft": "200 ms", "itl": "50 ms"}},
+    "windowed": {"model": "gemma-2-9b", "hardware": "h100-sxm", "prompt": 8192, "output": 512, "batch": 16, "mfu": 0.5, "mbu": 0.8,
+                 "targets": {"ttft": "500 ms", "itl": "20 ms"}},
+    "small": {"model": "qwen2.5-0.5b", "hardware": "h100-sxm", "prompt": 512, "output": 64, "batch": 256, "targets": {"itl": "2 ms"}},
+    "no targets": {"model": "mistral-7b-v0.1", "hardware": "l4", "prompt": 6000, "output": 64, "batch": 32},
+    "one step": {"model": "llama-3-8b", "hardware": "a10", "context": 4096, "batch": 4, "targets": {"itl": "60 ms"}},
+    "slow links": {"model": "llama-3-8b", "hardware": "l4", "prompt": 600, "output": 32, "link_latency": "700 us", "mfu": 0.5, "mbu": 0.8,
+                   "targets": {"ttft": "400 ms", "itl": "70 ms"}},
+    "cached": {"model": "llama-3-8b", "hardware": "a100-80gb-sxm", "prompt": 16384, "output": 64, "cached_prefix": 4096, "targets": {"ttft": "500 ms"}},
+}  # fmt: skip
+SIDES = {"memory": ("memory_bytes_per_device", "usable_memory_per_device"), "ttft": ("ttft", "ttft_target"), "itl": ("itl_last", "itl_target")}
+SMALLEST = {"s": Fraction(1, 10**7), "byte": Fraction(10**6)}
+"""Where a scan begins for what is zero now."""
+
+
+def study(label, **changes):
+    return Study(**(CASES[label] | changes))
+
+
+def at(label, name, value):
+    """The conditions of a case bound anew with one input set to a value: which hold."""
+    changed = study(label, **({name: f"{float(value):.15g} s"} if name in ("step_overhead", "layer_overhead", "queue_time", "link_latency") else {name: value}))
+    return holding(changed.first.case)
+
+
+def holding(case):
+    sides = SIDES if case.has("output") else SIDES | {"itl": ("itl", "itl_target")}
+    return {name: case.value(metric) <= case.value(limit) for name, (metric, limit) in sides.items() if name == "memory" or limit in case.given}
+
+
+@pytest.fixture(params=CASES)
+def label(request):
+    return request.param
+
+
+def beyond(flip, sign=1):
+    """Just past a flip, or just before it."""
+    if not flip.now.symbol.counted:
+        return flip.crossing * (1 + Fraction(sign if flip.up else -sign, 10**6))
+    return flip.value if sign > 0 else neighbour(flip.name, flip.value, -1 if flip.up else 1)
+
+
+def permitted(name, value):
+    """Whether all of the cases' heads (8, or 2 of the small one) can be dealt to so many devices: powers of two can."""
+    return name != "tp" or (value >= 1 and int(value).bit_count() == 1)
+
+
+def neighbour(name, value, step):
+    """The next number of something counted, towards one side; of devices the next that the heads permit."""
+    value += step
+    while not permitted(name, value) and value >= 1:
+        value += step
+    return value
+
+
+def test_the_condition_differs_on_the_two_sides_of_every_flip(label):
+    found = flips(study(label).first)
+    assert len(found) >= 5
+    now = holding(study(label).first.case)
+    for flip in found:
+        here, there = at(label, flip.name, beyond(flip, -1)), at(label, flip.name, beyond(flip))
+        assert here[flip.condition] is now[flip.condition] is not there[flip.condition], flip
+        assert flip.holds is there[flip.condition]
+        assert set(flip.wrong) == {name for name, holds in there.items() if not holds}, flip
+        assert set(flip.wrong_now) == {name for name, holds in now.items() if not holds}
+        assert flip.good is (all(there.values()) and not all(now.values()))
+        assert flip.ruins is (all(now.values()) and not all(there.values()))
+
+
+def scan(name, start, up, most):
+    """Magnitudes an input can have, away from its value now."""
+    counted = name in ("prompt", "output", "context", "batch", "prefill_batch", "cached_prefix", "tp")
+    first = start or SMALLEST.get(Study().first.case.theory.symbol(name).unit, Fraction(1))
+    ratio = Fraction(7, 4) if up else Fraction(4, 7)
+    values = [first * ratio**i for i in range(0 if not start else 1, 16)]
+    values = [Fraction(round(value)) for value in values] if counted else values
+    allowed = [v for v in values if v != start and (v >= 1 if counted else v > 0) and (most is None or v <= most) and permitted(name, v)]
+    return [*allowed, most] if up and most is not None and most > start else allowed
+
+
+def most_of(name, case):
+    """The largest value an input can have, where there is one."""
+    if name in ("mfu", "mbu", "memory_share"):
+        return Fraction(1)
+    if name in ("weight_bytes_per_param", "kv_bytes_per_element"):
+        return WIDEST
+    return case.value("prompt") - 1 if name == "cached_prefix" else None
+
+
+def test_nothing_flips_before_a_flip_and_nothing_where_there_is_none(label):
+    """Every input is scanned in both directions over many magnitudes, in a case of its own for each value."""
+    answers = study(label).first
+    found, now = flips(answers), holding(answers.case)
+    nearest = {(f.name, f.up, f.condition): f for f in found}
+    looked = 0
+    for name in UNCERTAIN:
+        if name not in answers.case.given and not (name != "context" and answers.case.has(name)):
+            continue
+        if name == "cached_prefix" and not answers.case.has("prompt"):
+            continue
+        start = answers.case.value(name)
+        for up in (True, False):
+            for value in scan(name, start, up, most_of(name, answers.case)) if up or start else ():
+                if name == "prompt" and value <= answers.case.value("cached_prefix"):
+                    continue
+                there = at(label, name, value)
+                for condition, holds in there.items():
+                    flip = nearest.get((name, up, condition))
+                    past = flip is not None and (value >= flip.value if up else value <= flip.value)
+                    back = past and flip.until is not None and (value >= flip.until if up else value <= flip.until)
+                    assert (holds is not now[condition]) is (past and not back), (name, float(value), condition)
+                    looked += 1
+    assert looked > 200
+
+
+def test_never_is_said_of_what_moves_a_side_and_flips_nothing(label):
+    answers = study(label).first
+    found = flips(answers)
+    said = never(answers, found)
+    assert not {flip.name for flip in found} & set(said)
+    for name in said:
+        start = answers.case.value(name)
+        moved = [answers.case.at(metric, {name: value}) != answers.case.value(metric) for value in (2 * start + 1, start / 2) for metric in metrics(answers)]
+        assert any(moved), name
+
+
+def metrics(answers):
+    return ["memory_bytes", "usable_memory", *(name for name in ("ttft", "itl_last", "itl") if answers.get(name))]
+
+
+def test_one_device_has_no_links_to_speak_of():
+    answers = study("good").first
+    found = flips(answers)
+    assert "link_bandwidth" not in {*never(answers, found), *(flip.name for flip in found)}
+    assert "link_bandwidth" in {flip.name for flip in flips(study("too large").first)}
+
+
+def test_a_condition_that_comes_back_says_where():
+    """Two devices pay for their links what they gain in bandwidth; more gain more. Found by counting through."""
+    answers = study("slow links").first
+    states = {n: at("slow links", "tp", n)["itl"] for n in (1, 2, 4, 8, *range(16, 200, 8))}  # 8 key and value heads
+    (flip,) = [f for f in flips(answers) if f.name == "tp" and f.condition == "itl" and f.up]
+    first = next(n for n, state in states.items() if state is not states[1])
+    back = next((n for n, state in states.items() if n > first and state is states[1]), None)
+    assert (flip.value, flip.until) == (first, back) == (2, 4)
+
+
+def test_the_nearest_stands_first_and_what_is_zero_last(label):
+    found = flips(study(label).first)
+    distances = [max(float(f.value / Fraction(f.now.value)), float(Fraction(f.now.value) / f.value)) if f.now.value else float("inf") for f in found]
+    assert distances == sorted(distances)
+
+
+def test_without_hardware_there_is_nothing_to_flip():
+    assert flips(Study("llama-3-8b", prompt=1024, batch=4).first) == ()
+    assert view(Study("llama-3-8b", prompt=1024, batch=4), "")["flips"] is None
+
+
+# -------------------------------------------------------------------------------------------------------- ranges
+
+
+def test_a_flip_says_how_far_it_moves_over_the_ranges_of_others():
+    chosen = CASES["too large"] | {"mfu": "0.5..0.7"}
+    ranged = [f for f in flips(Study(**chosen).first) if f.low is not None]
+    assert {"prompt", "peak_flops", "tp"} <= {f.name for f in ranged}
+    corners = [f for mfu in (0.5, 0.7) for f in flips(Study(**(chosen | {"mfu": mfu})).first)]
+    for flip in ranged:
+        ends = [f.value for f in corners if same(f, flip)]
+        assert (flip.low, flip.high) == (min(*ends, flip.value), max(*ends, flip.value))
+
+
+def same(a, b):
+    return (a.name, a.condition, a.up, a.holds) == (b.name, b.condition, b.up, b.holds)
+
+
+@pytest.mark.parametrize(("span", "inside"), [("0.05..0.95", True), ("0.4..0.6", False)])
+def test_a_range_says_whether_its_own_flip_lies_inside(span, inside):
+    answers = study("good", mfu=span).first
+    (flip,) = [f for f in flips(answers) if f.name == "mfu" and f.condition == "ttft"]
+    assert flip.inside is inside
+    low, high = (Fraction(end) for end in span.split(".."))
+    assert (low <= flip.value <= high) is inside
+
+
+# -------------------------------------------------------------------------------------------------------- review
+
+
+def test_the_review_prints_every_repair_and_marks_what_is_good_again():
+    rows = rows_under(blocks(text_of("llama-3-70b-chat", "md"), "md"), "What flips this verdict", "Input")
+    cells = {(row[0], row[4]): row for row in rows}
+    assert cells["batch", "fits"][2] == "from 10 requests down"  # (0.92*2*81,559 MiB - 141.1 GB)/(327,680 byte * 4,607) = 10.76
+    assert "fits, meets all" in cells["tp", "meets TTFT"][5]
+    assert cells["tp", "meets TTFT"][2].startswith("from 8 devices up")
+    assert cells["mem_capacity", "fits"][3] == "+20 %"  # 189.4 GB over 2 * 0.92 * 81,559 MiB
+
+
+def test_the_verdict_names_the_nearest():
+    def advice(stem):
+        return next(b.text for b in blocks(text_of(stem, "md"), "md") if b.text.startswith("What to change."))
+
+    assert "Nearest to breaking it is mem_capacity, now 85.52 GB: below 20.37 GB the case no longer fits." in advice("llama-3-8b-chat")
+    assert "prompt from 1,038 tokens down (now 4,096 tokens)" in advice("llama-3-70b-chat")  # (0.92*2*81,559 MiB - 141.1 GB)/(32*327,680 byte) - 511
+
+
+def test_without_targets_only_memory_flips(tmp_path):
+    text = to_standard_output(write_study(tmp_path), "md", "--no-plots")
+    section = text.partition("## What flips this verdict")[2].partition("## Cases")[0]
+    assert "no longer fits" in section
+    assert "target" not in section

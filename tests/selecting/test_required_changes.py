@@ -1,0 +1,137 @@
+"""What a failing configuration lacks, put in, passes; a millionth less does not. All by cases built afresh."""
+
+from fractions import Fraction
+
+import pytest
+
+from symroof.analysis.tipping_points import flips
+from symroof.analysis.verdict import findings
+from symroof.api import Study
+from symroof.select.required_changes import keeps, lacks, together
+
+HAIR = Fraction(1, 10**6)
+
+CASES = [
+    ({"model": "llama-3-8b", "hardware": "a100-80gb-sxm", "prompt": 4096, "mfu": 0.5}, {"ttft": 0.2}),
+    ({"model": "llama-3-8b", "hardware": "l4", "prompt": 512, "output": 128, "mbu": 0.6}, {"itl": 0.05}),
+    ({"model": "llama-3-70b", "hardware": "h100-sxm", "prompt": 2048, "tp": 1, "mfu": 0.6}, {}),
+    ({"model": "llama-3-70b", "hardware": "h100-sxm", "prompt": 4096, "output": 512, "tp": 2, "batch": 4, "mfu": 0.5, "mbu": 0.7}, {"ttft": 0.5, "itl": 0.03}),
+    ({"model": "llama-3-8b", "hardware": "t4", "prompt": 4096, "mfu": 0.4, "mbu": 0.7}, {"ttft": 0.2, "itl": 0.05}),
+    ({"model": "mixtral-8x7b", "hardware": "a100-80gb-sxm", "prompt": 1024, "output": 64, "tp": 2, "batch": 8, "mbu": 0.6}, {"itl": 0.02, "cost": 1}),
+    ({"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 64, "batch": 2, "assume": {"roofline": "no_overlap"}}, {"ttft": 0.015, "itl": 0.004}),
+    ({"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 64, "tp": 4, "batch": 8}, {"price": 10}),
+    ({"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 64, "tp": 4, "batch": 8, "assume": {"roofline": "per_operator"}}, {"itl": 0.001}),
+]  # fmt: skip
+
+
+def neighbour(name, value, step):
+    """The next number of something counted; of devices the next that deals out eight heads, or copies them evenly."""
+    value += step
+    while name == "tp" and value > 0 and 8 % value and value % 8:
+        value += step
+    return value
+
+
+def wrong(case, targets, **changes):
+    """What is wrong with a case that has other values, built from nothing."""
+    written = {name: value * 3600 if name == "price" else value for name, value in changes.items()}  # a plain price is by the hour
+    return findings(Study(**{**case, **written}, targets=targets).first)
+
+
+@pytest.mark.parametrize(("case", "targets"), CASES)
+def test_what_it_lacks_makes_it_pass_and_a_hair_less_does_not(case, targets):
+    answers = Study(**case, targets=targets).first
+    assert findings(answers)
+    solved = [lever for lever in lacks(answers) if lever.flip]
+    for lever in solved:
+        assert wrong(case, targets, **{lever.name: lever.value}) == []
+        up = lever.flip.up
+        less = neighbour(lever.name, lever.value, -1 if up else 1) if lever.now.symbol.counted else lever.value * (1 - HAIR if up else 1 + HAIR)
+        assert wrong(case, targets, **{lever.name: less})
+    assert solved or together(answers)
+
+
+@pytest.mark.parametrize(("case", "targets"), CASES)
+def test_what_it_is_said_not_to_help_with_does_not_help(case, targets):
+    """Every tried value of an input that has no answer leaves something wrong; what it cures alone, it cures."""
+    answers = Study(**case, targets=targets).first
+    for lever in lacks(answers):
+        if lever.flip is None:
+            now = lever.now.value
+            tried = (
+                (1, 2, 4, 8)
+                if lever.name == "tp"
+                else range(1, 9)
+                if lever.now.symbol.counted
+                else [now / 2, now, *([1] if lever.now.symbol.most == "1" else [now * 3, now * 10**9])]
+            )
+            assert all(wrong(case, targets, **{lever.name: value}) for value in tried)
+        for name, cure in lever.cures:
+            mark = "does_not_fit" if name == "memory" else f"{name}_missed"
+            beyond = cure.value if lever.now.symbol.counted else cure.value * (1 + HAIR if cure.up else 1 - HAIR)
+            assert mark in findings(answers) and mark not in wrong(case, targets, **{lever.name: beyond})
+
+
+@pytest.mark.parametrize(("case", "targets"), CASES)
+def test_what_another_device_brings_passes_and_less_of_any_does_not(case, targets):
+    found = together(Study(**case, targets=targets).first)
+    if found is None:
+        return
+    values = {name: Fraction(result.value) for name, result in found.items()}
+    assert wrong(case, targets, **values) == []
+    for name, value in values.items():
+        less = value * (1 + HAIR if name == "price" else 1 - HAIR)
+        assert wrong(case, targets, **{**values, name: less})
+
+
+def test_bandwidth_alone_does_not_help_where_compute_limits():
+    """The first token takes 2*P*S/(mfu*F) and more, whatever the bandwidth; that time is what is told."""
+    case = {"model": "llama-3-8b", "hardware": "a100-80gb-sxm", "prompt": 4096, "mfu": 0.5}
+    study = Study(**case, targets={"ttft": 0.2})
+    lever = next(lever for lever in lacks(study.first) if lever.name == "mem_bandwidth")
+    assert lever.flip is None
+    ((name, best),) = lever.stuck
+    assert name == "ttft" and best.value == study.exact("prefill_compute_time")
+
+
+def test_no_mfu_does_where_even_the_peak_is_too_slow():
+    """The tutorial's A100: 2*8.03e9*4096/312e12 = 210.839 ms at MFU 1, and 0.015 ms of dispatch."""
+    study = Study(model="llama-3-8b", hardware="a100-80gb-sxm", prompt=4096, preset="tutorial-mlsysim", targets={"ttft": 0.2})
+    lever = next(lever for lever in lacks(study.first) if lever.name == "mfu")
+    assert lever.flip is None
+    assert float(lever.stuck[0][1].value) == pytest.approx(2 * 8.03e9 * 4096 / 312e12 + 15e-6, rel=1e-12)
+
+
+def test_the_least_mfu_that_passes():
+    """The tutorial's H100: 2*8.03e9*4096 FLOP in 200 ms less 0.01 ms on 989 TFLOP/s: 0.3326."""
+    study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096, preset="tutorial-mlsysim", targets={"ttft": 0.2})
+    (keep,) = keeps(study.first, ["mfu"])
+    assert keep.side == "at_least"
+    assert float(keep.value) == pytest.approx(2 * 8.03e9 * 4096 / ((0.2 - 10e-6) * 989e12), rel=1e-12)
+
+
+KEEPING = [
+    ({"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 64, "batch": 8, "mfu": 0.5, "mbu": 0.8}, {"ttft": 0.2, "itl": 0.02, "cost": 3}),
+    ({"model": "llama-3-70b", "hardware": "h100-sxm", "prompt": 2048, "output": 64, "tp": 4, "batch": 8, "mfu": 0.5, "mbu": 0.8}, {"ttft": 1, "itl": 0.04, "price": 40}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("case", "targets"), KEEPING)
+def test_a_passing_one_can_go_as_far_as_told(case, targets):
+    answers = Study(**case, targets=targets).first
+    assert not findings(answers)
+    found = keeps(answers)
+    assert {"mfu", "mbu", "mem_capacity", "price"} <= {keep.name for keep in found}
+    for keep in found:
+        assert wrong(case, targets, **{keep.name: keep.value}) == []
+        up = keep.side == "at_most"
+        more = neighbour(keep.name, keep.value, 1 if up else -1) if keep.flip.now.symbol.counted else keep.value * (1 + HAIR if up else 1 - HAIR)
+        assert more == 0 or wrong(case, targets, **{keep.name: more})
+
+
+def test_more_devices_of_which_nobody_gave_the_links_are_no_answer():
+    """A second M2 Ultra would hold the model; what its first token takes is not known, and so it is not said to pass."""
+    answers = Study(model="llama-3-70b", hardware="m2-ultra", prompt=4096, memory_share=0.5, targets={"ttft": 100}).first
+    assert findings(answers) == ["does_not_fit"]
+    assert "tp" not in {flip.name for flip in flips(answers)}
+    assert "tp" not in {lever.name for lever in lacks(answers)}

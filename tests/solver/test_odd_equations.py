@@ -1,0 +1,220 @@
+"""Equations that are odd but have a plain answer: powers, roots, roundings, touches, poles, far-off places; and what is said of them."""
+
+import math
+import re
+
+import pytest
+
+from symroof.analysis.solution_text import solution_json
+from symroof.api import Study, solve_symbolic
+from symroof.errors import InputError
+from symroof.formula.evaluate import NoValue, evaluate
+from symroof.formula.parse import parse
+from symroof.formula.text import text
+from symroof.formula.tree import mentions
+
+CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 128, "batch": 8}
+FREE, TOKEN = 81_559 * 2**20 - 16_060_522_496, 131_072
+"""Memory that the driver reports of an H100 beside the weights of Llama 3 8B, and the cache of a token."""
+
+
+@pytest.fixture(scope="module")
+def study():
+    return Study(**CASE)
+
+
+PLACES = {
+    "2**batch = 1024": [10],
+    "2**(batch/100) = 12": [100 * math.log2(12)],
+    "(1 - 1/2)**batch = 1/1024": [10],
+    "3**batch = 2**batch + 1": [1],
+    "batch*2**batch = 2048": [8],
+    "log2(batch) = 5": [32],
+    "log2(batch) = -20": [2**-20],
+    "sqrt(batch) = 1e-3": [1e-6],
+    "sqrt(batch) = 1e7": [1e14],
+    "sqrt(batch) = batch/2": [4],
+    "sqrt(batch - 4) = 0": [4],
+    "sqrt(batch) + batch = 6": [4],
+    "batch**2 - 6*batch + 9 = 0": [3],
+    "batch**2 + 9 = 6*batch": [3],
+    "(batch - 3)**4 = 0": [3],
+    "(batch - 3)**2*(batch - 7) = 0": [3, 7],
+    "batch**3 - 6*batch**2 + 11*batch = 6": [1, 2, 3],
+    "batch*(batch - 1)*(batch - 2)*(batch - 3) = 0": [1, 2, 3],
+    "(batch - 1000)*(batch - 1000.001) = 0": [1000, 1000.001],
+    "batch**5 = 1e-30": [1e-6],
+    "batch**7 = 1e98": [1e14],
+    "batch/1e9 = 1e6": [1e15],
+    "1e6*batch = 1e-9": [1e-15],
+    "1/(batch - 5) = 1": [6],
+    "batch/(batch + 1) = 0.999": [999],
+    "max(batch, 10/batch) = 5": [2, 5],
+    "min(batch, 10/batch) = 2": [2, 5],
+    "max(batch, 3)*min(batch, 7) = 21": [3, 7],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("equation", PLACES)
+def test_every_crossing_is_found(equation, study):
+    values = study.solve(equation, "batch").values
+    if equation.startswith("max(batch, 3)*"):  # from 3 to 7 the product is batch squared; 21 is met once, between them
+        assert [float(v) for v in values] == pytest.approx([math.sqrt(21)], rel=1e-12)
+    else:
+        assert [float(v) for v in values] == pytest.approx(PLACES[equation], rel=1e-12)
+
+
+STEPS = {
+    # a rounded side meets on a stretch: the whole number is the first of it
+    "ceil(batch/7) = 12": 78,
+    "floor(batch/7) = 12": 84,
+    "ceil(batch)**2 = 16": 4,
+    "floor(sqrt(batch)) = 5": 25,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("equation", STEPS)
+def test_the_first_whole_number_of_a_stretch(equation, study):
+    assert study.solve(equation, "batch").integer == {"at_least": STEPS[equation]}
+
+
+def test_a_jump_over_the_value_is_a_crossing(study):
+    """From 12 to 13 the rounding never is 12.5: it passes it above 84."""
+    assert study.solve("ceil(batch/7) = 12.5", "batch").integer == {"at_least": 85}
+
+
+def test_context_at_which_concurrency_falls(study):
+    """32 requests fit up to 16,560 tokens, 33 up to 16,058: the stretch with exactly 32 begins at 16,059."""
+    assert (FREE // (32 * TOKEN), FREE // (33 * TOKEN)) == (16_560, 16_058)
+    assert study.solve("concurrency = 32", "context").integer == {"at_least": 16_059}
+
+
+SENTENCES = [
+    *(("batch", equation) for equation in [*PLACES, *STEPS, "ceil(batch/7) = 12.5", "max(batch, 5) = 5", "min(batch, 5) = 5", "itl = 20 ms", "decode_throughput = 3000 token/s"]),
+    ("context", "concurrency = 32"), ("context", "kv_reserved_bytes = 10 GB"), ("prompt", "ttft = 1 s"), ("output", "ttft_share = 0.5"), ("tp", "itl = 4 ms"),
+]  # fmt: skip
+SAYS = re.compile(r"stays (above|below) .* up to ([\d,]+) and is (above|below) it from ([\d,]+) on")
+
+
+@pytest.mark.parametrize(("unknown", "equation"), SENTENCES)
+def test_what_is_said_of_both_sides_is_so(unknown, equation, study):
+    """'Stays below up to 11 and is above from 12 on', looked up at whole numbers."""
+    said = SAYS.search(study.solve(equation, unknown).reason)
+    if not said or float(study.solve(equation, unknown).value) > 1e12:
+        return
+    before, last, after, first = said[1], int(said[2].replace(",", "")), said[3], int(said[4].replace(",", ""))
+    tree = parse(equation)
+
+    def side(n):
+        case = study.first.case.changed({unknown: n})
+        try:
+            left, right = evaluate(tree.left, case), evaluate(tree.right, case)
+        except NoValue:
+            return None
+        return "above" if left > right else "below" if left < right else "equal"
+
+    for n in {1, 2, 3, last // 3, last // 2, last - 2, last - 1, last}:
+        if 1 <= n <= last:
+            assert side(n) in ((before, "equal") if n == last else (before,)), f"{said[0]}: at {n} it is {side(n)}"
+    for n in {first, first + 1, first + 2, first + 7, first + first // 4, 2 * first, 10 * first}:
+        assert side(n) == after, f"{said[0]}: at {n} it is {side(n)}"
+
+
+@pytest.mark.parametrize(
+    ("equation", "unknown"),
+    [("itl = 20 ms", "batch"), ("weight_bytes = 30 GB", "n_layers"), ("cost_per_mtok = 1 USD", "price"), ("ridge_point = 200 FLOP/byte", "mem_bandwidth"),
+     ("decode_throughput = 3000 token/s", "batch"), ("ttft + 10 ms = 2*itl", "prompt"), ("memory_utilization = 90 %", "batch")],
+)  # fmt: skip
+def test_the_equation_printed_can_be_asked_again(equation, unknown):
+    study = Study(**CASE, price="3 USD/hour")
+    found = study.solve(equation, unknown)
+    printed = solution_json(found)["equation"]
+    again = study.solve(f"{printed['lhs']} = {printed['rhs']}", unknown)
+    assert again.values == found.values
+
+
+def test_a_closed_form_printed_is_of_the_unknown_s_dimension():
+    """A number in a closed form keeps its unit: the form can be written into an equation of its own."""
+    study = Study(**CASE)
+    printed = solution_json(study.solve("itl = 20 ms", "mem_bandwidth"))["branches"][0]["closed_form"]["text"]
+    assert study.solve(f"mem_bandwidth = {printed}", "mem_bandwidth").verdict == "crosses"
+
+
+def test_a_pole_is_no_crossing_and_no_side(study):
+    """1/(batch - 5) is below nothing before 5 and above it after: neither all the way."""
+    solution = study.solve("1/(batch - 5) = 0", "batch")
+    assert solution.values == ()
+    assert solution.verdict not in ("lhs_above", "lhs_below") or solution.crossing.domain != (0, None) or "for every batch" not in solution.reason
+
+
+@pytest.mark.parametrize("equation", ["batch = prompt**64*output**64/3", "batch*prompt**64*output**64 = 1", "batch*3 = 1e99"])
+def test_numbers_out_of_the_range_of_floats(equation, study):
+    """A value is refused or given, and never turned into nothing, nor into a crash."""
+    try:
+        printed = solution_json(study.solve(equation, "batch"))
+    except InputError:
+        return
+    assert printed["values"] == [printed["value"]]
+    assert printed["value"] is None or 0 < printed["value"] < float("inf")
+
+
+def test_a_width_that_differs_between_layers_is_not_solved_for_as_one():
+    """Gemma 2 has two kinds of layers: one number of layers would not say of which."""
+    study = Study(model="gemma-2-9b", hardware="h100-sxm", prompt=4096, output=16)
+    with pytest.raises(InputError, match=r"n_layers\.(local|global)"):
+        study.solve("itl = 20 ms", "n_layers")
+
+
+@pytest.mark.parametrize("kind", ["local", "global"])
+def test_layers_of_one_kind(kind):
+    study = Study(model="gemma-2-9b", hardware="h100-sxm", prompt=4096, output=16)
+    found = study.solve("weight_bytes = 30 GB", f"n_layers.{kind}")
+    assert found.verdict == "crosses"
+    case = study.first.case
+    per_layer = case.changed({f"n_layers.{kind}": 22}).value("weight_bytes") - case.changed({f"n_layers.{kind}": 21}).value("weight_bytes")
+    assert found.value == 21 + (30 * 10**9 - case.value("weight_bytes")) / per_layer
+
+
+@pytest.mark.parametrize(("equation", "unknown"), [("itl = 20 ms", "params"), ("itl = 20 ms", "kv_bytes_per_token"), ("itl = 20 ms", "weight_bytes_read")])
+def test_a_quantity_that_may_be_given_may_be_solved_for(equation, unknown):
+    study = Study(**CASE, assume={"detail": "attention"}) if unknown != "weight_bytes_read" else Study(**CASE)
+    solution = study.solve(equation, unknown)
+    assert solution.verdict == "crosses"
+    assert Study(**CASE, assume={"detail": "attention"} if unknown != "weight_bytes_read" else None, **{unknown: solution.value}).exact("itl") == pytest.approx(
+        0.02, rel=1e-12
+    )
+
+
+def test_a_threshold_solved_for_something_else_does_not_speak_of_its_own_unknown():
+    study = Study(**CASE)
+    assert "batch" not in study.solve("max_batch_memory", "context").reason
+    assert "weights fit" not in study.solve("max_batch_memory", "mem_capacity").reason
+
+
+# ------------------------------------------------------------------------------------------------------ without numbers
+
+
+def test_a_name_somebody_wrote_stays_in_the_answer():
+    """batch has a default of one, but who writes it means it."""
+    solution = solve_symbolic("batch*context = 1e6 token", "context")
+    assert mentions(solution.closed_form, "batch"), text(solution.closed_form)
+
+
+@pytest.mark.parametrize(("equation", "unknown"), [("memory_bytes = usable_memory", "memory_share"), ("prefill_compute_time = ttft_target", "mfu")])
+def test_a_share_above_one_is_no_answer(equation, unknown):
+    solution = solve_symbolic(equation, unknown)
+    assert solution.verdict == "conditional"
+    assert all(any(mentions(c.tree, unknown) or "1" in text(c.tree) for c in b.conditions) for b in solution.crossing.branches)
+
+
+@pytest.mark.parametrize(
+    ("equation", "unknown"),
+    [("concurrency = 32", "context"), ("l2_tokens = 100", "l2_capacity"), ("sqrt(ttft/(1 s)) = 2", "prompt"), ("2**(prompt/100) = n_heads", "prompt")],
+)
+def test_what_has_no_symbolic_answer_says_what_is_missing(equation, unknown):
+    try:
+        solution = solve_symbolic(equation, unknown)
+    except InputError as error:
+        assert "missing" in str(error) or "no symbolic answer" in str(error)
+    else:
+        assert solution.crossing.branches or solution.values

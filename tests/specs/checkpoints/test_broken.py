@@ -1,0 +1,245 @@
+"""Broken and hostile files: one line that names the field, in no time, and nothing in them is ever run."""
+
+import json
+import time
+
+import pytest
+
+from symroof.errors import InputError
+from symroof.specs.checkpoints.config_reader import read_config
+from symroof.specs.checkpoints.json_text import DEEPEST, LARGEST_FILE, load_json, loads_json
+
+from . import DATA, problem, read
+
+CONFIGS = {path.name.removesuffix(".config.json"): json.loads(path.read_text()) for path in sorted((DATA / "configs").glob("*.config.json"))}
+MEASURED = json.loads((DATA / "families.json").read_text())["models"]
+WIDTHS = ("hidden_size", "num_hidden_layers", "num_attention_heads", "vocab_size")
+BAD_NUMBERS = [
+    -1,
+    0,
+    0.5,
+    4096.0,
+    10**9,
+    10**30,
+    1e308,
+    float("nan"),
+    float("inf"),
+    True,
+    False,
+    "4096",
+    "64*64",
+    "__import__('os').system('true')",
+    [],
+    [32],
+    {},
+    {"value": 32},
+]
+SECONDS = 0.5
+
+
+def one_line(text, file="config.json"):
+    """The first line of the error of a text, which comes quickly and alone."""
+    begun = time.perf_counter()
+    with pytest.raises(InputError) as error:
+        read_config(loads_json(text, file))
+    assert time.perf_counter() - begun < SECONDS
+    assert len(error.value.problems) == 1
+    return str(error.value).splitlines()[0]
+
+
+# ------------------------------------------------------------------------------------------------------ what a field is
+
+
+@pytest.mark.parametrize("value", BAD_NUMBERS, ids=repr)
+@pytest.mark.parametrize("field", [*WIDTHS, "num_key_value_heads", "intermediate_size", "head_dim", "max_position_embeddings"])
+def test_a_width_that_is_none(field, value):
+    said = problem(CONFIGS["llama-2-7b"] | {field: value})
+    assert said.startswith("config.json:1:")
+    assert f": {field}: " in said
+
+
+@pytest.mark.parametrize("model", CONFIGS)
+@pytest.mark.parametrize("value", [-1, 0.5, 10**30, float("nan"), "8", [8], {"a": 1}, True], ids=repr)
+def test_every_field_that_counts(model, value):
+    """Of each field of a real file: either it has no bearing, or the error names it."""
+    plain = read(CONFIGS[model])
+    for field in CONFIGS[model]:
+        if (value is True and isinstance(CONFIGS[model][field], bool)) or (value == [8] and isinstance(CONFIGS[model][field], list)):
+            continue
+        try:
+            found = read(CONFIGS[model] | {field: value})
+        except InputError as error:
+            assert len(error.problems) == 1
+            assert field in str(error).splitlines()[0]
+        else:
+            assert found.layers == plain.layers, field
+            assert found.vocab_size == plain.vocab_size, field
+
+
+ANYTHING = (None, -1, 0, 2.5, 10**12, "x", [], {}, True)
+
+
+def mutations(config):
+    """A config with anything in each of its fields, and in those of the language model inside it."""
+    inner = config.get("text_config", {})
+    for value in ANYTHING:
+        yield from (config | {field: value} for field in config)
+        yield from (config | {"text_config": inner | {field: value}} for field in inner)
+
+
+@pytest.mark.parametrize("model", MEASURED)
+def test_no_field_of_any_family_breaks_the_reader(model):
+    """Whatever stands in a field, there is a model or an error that says where, never anything else."""
+    begun = time.perf_counter()
+    tried = list(mutations(MEASURED[model]["config"]))
+    for changed in tried:
+        try:
+            read(changed)
+        except InputError as error:
+            assert len(error.problems) == 1
+            assert "\n" not in error.problems[0].message
+            assert "makes no model" not in str(error), changed
+    assert time.perf_counter() - begun < SECONDS * len(tried)
+
+
+@pytest.mark.parametrize("field", WIDTHS)
+def test_null_where_a_number_must_be(field):
+    assert f"{field}: is null; expected a whole number" in problem(CONFIGS["llama-2-7b"] | {field: None})
+
+
+@pytest.mark.parametrize("value", [0, 1, "true", "false", [], 2.0], ids=repr)
+@pytest.mark.parametrize(("model", "field"), [("llama-3.1-8b", "tie_word_embeddings"), ("gpt-oss-20b", "attention_bias"), ("falcon-7b", "multi_query")])
+def test_a_truth_that_is_none(model, field, value):
+    assert f"{field}: expected true or false" in problem(CONFIGS[model] | {field: value})
+
+
+def test_a_place_in_the_file():
+    text = '{\n  "model_type": "llama",\n  "num_hidden_layers": "32"\n}'
+    assert one_line(text, "m/config.json") == "m/config.json:3:3: num_hidden_layers: expected a whole number, found the text '32'"
+
+
+def test_a_place_in_a_nested_part():
+    text = '{"model_type": "gemma3",\n "vision_config": {"hidden_size": 1},\n "text_config": {"model_type": "gemma3_text",\n  "hidden_size": -1}}'
+    assert one_line(text).startswith("config.json:4:3: text_config.hidden_size: expected a whole number, 1 or more, found -1")
+
+
+# ---------------------------------------------------------------------------------------------------------------- lists
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        [],
+        ["full_attention"],
+        ["full_attention"] * 23,
+        ["full_attention"] * 25,
+        ["full"] * 24,
+        [None] * 24,
+        [1] * 24,
+        [["full_attention"]] * 24,
+        "full_attention",
+        {},
+    ],
+    ids=repr,
+)
+def test_lists_of_layers_that_are_none(kinds):
+    assert ": layer_types: " in problem(CONFIGS["gpt-oss-20b"] | {"layer_types": kinds})
+
+
+def test_a_kind_of_layer_that_the_family_lacks():
+    assert "layer_types: has 'conv', which GptOssConfig" in problem(CONFIGS["gpt-oss-20b"] | {"layer_types": ["conv"] * 24})
+
+
+@pytest.mark.parametrize("pattern", ["", "MMX", 7, ["M"], "M" * 20_000])
+def test_patterns_of_letters(pattern):
+    assert "hybrid_override_pattern" in problem(MEASURED["made-up-nemotron-h"]["config"] | {"hybrid_override_pattern": pattern})
+
+
+@pytest.mark.parametrize(
+    ("model", "changes", "field"),
+    [
+        ("made-up-llama4-lists", {"no_rope_layers": [1, 0]}, "no_rope_layers"),
+        ("made-up-llama4-lists", {"moe_layers": ["2"]}, "moe_layers"),
+        ("made-up-jamba", {"attn_layer_offset": 4}, "attn_layer_offset"),
+        ("made-up-jamba", {"mamba_dt_rank": "large"}, "mamba_dt_rank"),
+        ("made-up-mamba2", {"num_heads": 7}, "num_heads"),
+        ("made-up-bamba", {"mamba_d_head": 3}, "mamba_n_heads"),
+        ("made-up-gemma3n", {"intermediate_size": [96, 96]}, "intermediate_size"),
+        ("made-up-gemma3n", {"num_kv_shared_layers": 5}, "num_kv_shared_layers"),
+        ("made-up-gpt_neo", {"attention_types": [[["global", "local"], 3]]}, "attention_types"),
+        ("made-up-gpt_neo", {"attention_types": [[["global"], 10**9]]}, "attention_types"),
+        ("made-up-dbrx", {"ffn_config": [1]}, "ffn_config"),
+        ("made-up-dbrx", {"attn_config": {"kv_n_heads": 3}}, "attn_config.kv_n_heads"),
+        ("mixtral-8x7b", {"num_experts_per_tok": 9}, "num_experts_per_tok"),
+        ("llama-3.1-8b", {"num_key_value_heads": 5}, "num_key_value_heads"),
+        ("llama-3.1-8b", {"num_attention_heads": 24}, "hidden_size"),
+    ],
+)
+def test_fields_that_contradict_each_other(model, changes, field):
+    assert f": {field}: " in problem((MEASURED.get(model) or {}).get("config", CONFIGS.get(model)) | changes)
+
+
+# ------------------------------------------------------------------------------------------------------------- the file
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is empty"),
+        ("  \n ", "is empty"),
+        ("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 5\n", "is a Git LFS pointer, not the file itself"),
+        ("<!DOCTYPE html><html>404</html>", "is a web page, not JSON"),
+        ("[1, 2]", "expected an object with fields, found a list"),
+        ("null", "expected an object with fields, found null"),
+        ('"llama"', "expected an object with fields, found the text 'llama'"),
+        ("{", "not valid JSON"),
+        ('{"a": 1,}', "not valid JSON"),
+        ("{'a': 1}", "not valid JSON"),
+        ('{"a": 1} {"b": 2}', "not valid JSON"),
+        ('{"model_type": "llama", "hidden_size": 1, "hidden_size": 2}', "hidden_size: duplicate key"),
+        ('{"a": {"b": 1, "b": 2}}', "b: duplicate key"),
+        ("[" * 100_000, f"nested more than {DEEPEST} deep"),
+        ('{"a":' * 50_000 + "1" + "}" * 50_000, f"nested more than {DEEPEST} deep"),
+        ('{"a": [' + "[]," * 300_000 + "[]]}", "more than 200,000 values"),
+        ('{"hidden_size": ' + "9" * 1_000_000 + "}", "model_type: is missing"),
+        ('{"a": "' + '\\"' * 400_000, "not valid JSON"),
+        ("{}", "model_type: is missing"),
+        ('{"model_type": 7}', "model_type: expected a text, found 7"),
+        ('{"model_type": null}', "model_type: is missing"),
+        ('{"text_config": []}', "text_config: expected an object with fields, found a list"),
+        ('{"model_type": "llama", "hidden_size": ' + "9" * 3000 + "}", "hidden_size: expected a whole number"),
+    ],
+    ids=range(23),
+)
+def test_what_a_file_may_not_be(text, said):
+    assert said in one_line(text)
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        (b"\xff\xfe{\x00}\x00", "is UTF-16 text, not UTF-8"),
+        (b'{"model_type": "ll\xe4ma"}', "is not UTF-8 text (byte 18)"),
+        (b"\x00" * 100, "not valid JSON"),
+        (b" " * (LARGEST_FILE + 1), f"is larger than {LARGEST_FILE:,} bytes"),
+    ],
+)
+def test_bytes_that_are_no_text(tmp_path, raw, said):
+    (tmp_path / "config.json").write_bytes(raw)
+    with pytest.raises(InputError, match=said.replace("(", r"\(").replace(")", r"\)")):
+        load_json(tmp_path / "config.json")
+
+
+def test_a_byte_order_mark_is_no_matter(tmp_path):
+    (tmp_path / "config.json").write_bytes(b"\xef\xbb\xbf" + json.dumps(CONFIGS["llama-2-7b"]).encode())
+    assert read_config(load_json(tmp_path / "config.json")).d_model == 4096
+
+
+def test_control_characters_do_not_reach_the_terminal():
+    assert "\x1b" not in problem(CONFIGS["llama-2-7b"] | {"hidden_size": "\x1b[31m"})
+    assert "\x1b" not in problem({"model_type": "\x1b[2J"})
+
+
+def test_infinity_where_it_has_no_bearing():
+    """Real files of Mamba-2 models hold ``"time_step_limit": [0.0, Infinity]``."""
+    assert read(CONFIGS["llama-2-7b"] | {"time_step_limit": [0.0, float("inf")]}).d_model == 4096

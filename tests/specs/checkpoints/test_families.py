@@ -1,0 +1,99 @@
+"""Every family against its own class: parameters, cache, state and FLOPs of measured configs, to the last digit."""
+
+import json
+
+import pytest
+
+from symroof.specs.checkpoints.family_table import SAME_AS, WRAPPERS, family_of, known_types
+from symroof.theory.mixers import CORE, SCAN
+from symroof.theory.operator_table import cells, total
+from symroof.theory.switches import assume
+
+from . import DATA, FULL, case, read
+
+MEASURED = json.loads((DATA / "families.json").read_text())["models"]
+CACHED_EXPANDED = {"falcon-40b", "falcon-11b", "made-up-falcon-new"}
+"""Falcon's new decoder keeps a key and a value for every query head in this implementation; engines keep those of the KV heads."""
+NOT_COMPARED = frozenset({CORE, SCAN, "conv", "ssm_dt"})
+"""Operators that are no module of one matrix product in the measured implementation."""
+
+
+def tables(key):
+    """Every model with a measured table: what it was measured at, the numbers."""
+    return [
+        pytest.param(model, {tuple(at.split("_")): value for at, value in entry[key].items()}, id=model) for model, entry in MEASURED.items() if key in entry
+    ]
+
+
+def spec(model):
+    return read(MEASURED[model]["config"])
+
+
+@pytest.mark.parametrize("model", MEASURED)
+def test_parameters_cache_and_state(model):
+    truth, made = MEASURED[model], spec(model)
+    found = case(made)
+    assert found.value("params") == truth["params"]
+    assert found.value("active_params") == truth["active_params"]
+    expanded = made.layers[0].attention.n_heads // made.layers[0].attention.n_kv_heads if model in CACHED_EXPANDED else 1
+    if "kv_bytes_per_token" in truth:
+        assert found.value("kv_bytes_per_token") * expanded == truth["kv_bytes_per_token"]
+    if "state_elements" in truth:
+        assert case(made, state_bytes_per_element=2).value("state_bytes_per_request") == 2 * truth["state_elements"]
+    if "state_bytes" in truth:  # what convolutions keep has 16 bits, what recurrences carry 32
+        assert found.value("state_bytes_per_request") == truth["state_bytes"]
+
+
+@pytest.mark.parametrize(("model", "measured"), tables("prefill_flops"))
+def test_prefill_flops(model, measured):
+    made = spec(model)
+    found = {
+        at: case(made, {**FULL, "logits": at[2]}, prompt=int(at[1][1:]), prefill_batch=int(at[0][1:])).value("prefill_flops") for at in measured
+    }  # fmt: skip
+    assert found == measured
+
+
+@pytest.mark.parametrize(("model", "measured"), tables("decode_flops"))
+def test_decode_flops(model, measured):
+    made = spec(model)
+    assert {at: case(made, FULL, context=int(at[1][1:]) + 1, batch=int(at[0][1:])).value("decode_flops") for at in measured} == measured
+
+
+def linear_flops(model, tokens, rows):
+    """FLOPs of all matrix products of so many tokens and rows of logits."""
+    made = spec(model)
+    found = case(made)
+    drivers = {"tokens": tokens, "logit_rows": rows}
+    counted = [cell for cell in cells(made.architecture(), assume(**FULL)) if cell.stream == "flops" and cell.operator not in NOT_COMPARED]
+    assert {cell.per for cell in counted} <= set(drivers)
+    return sum(drivers[cell.per] * found.evaluate(total([cell])) for cell in counted)
+
+
+@pytest.mark.parametrize(("model", "measured"), tables("prefill_linear_flops"))
+def test_matrix_products_of_a_prompt_beside_a_recurrence(model, measured):
+    for at, flops in measured.items():
+        batch, prompt, logits = int(at[0][1:]), int(at[1][1:]), at[2]
+        assert linear_flops(model, batch * prompt, batch * (prompt if logits == "all" else 1)) == flops
+
+
+@pytest.mark.parametrize(("model", "measured"), tables("decode_linear_flops"))
+def test_matrix_products_of_a_step_beside_a_recurrence(model, measured):
+    for at, flops in measured.items():
+        batch = int(at[0][1:])
+        assert linear_flops(model, batch, batch) == flops
+
+
+def test_every_family_is_measured():
+    """A family comes with a config measured on its class: an entry without one is a guess."""
+    reached = set()
+    for entry in MEASURED.values():
+        config = entry["config"]
+        own = config.get("text_config", {}).get("model_type") or config["model_type"]
+        reached |= {SAME_AS.get(own, own), WRAPPERS[own].family if own in WRAPPERS else own}
+    unmeasured = {name for name in known_types() if name not in SAME_AS and name not in WRAPPERS} - reached
+    assert unmeasured == set()
+
+
+def test_wrappers_lead_to_families():
+    for name, wrapper in WRAPPERS.items():
+        assert family_of(wrapper.family), name

@@ -1,0 +1,442 @@
+"""GGUF files: exact parameters and bytes of the models people run, and every way a header can be wrong."""
+
+import random
+import struct
+import time
+from fractions import Fraction
+
+import pytest
+
+from symroof.api import Study
+from symroof.errors import InputError
+from symroof.specs import catalogue
+from symroof.specs.checkpoints.ggml_types import TYPES
+from symroof.specs.checkpoints.gguf import read_gguf
+from symroof.specs.fields import build
+from symroof.specs.model import ModelSpec
+
+from . import numbered
+from .gguf_files import BF16, F16, F32, MXFP4, Q4_0, Q4_K, Q6_K, Q8_0, block, gguf, heads, model, text, value
+from .sizes import resident
+
+BITS = {
+    "F32": 32, "F16": 16, "BF16": 16, "Q4_0": 4.5, "Q4_1": 5, "Q5_0": 5.5, "Q5_1": 6, "Q8_0": 8.5, "Q2_K": 2.625, "Q3_K": 3.4375, "Q4_K": 4.5, "Q5_K": 5.5,
+    "Q6_K": 6.5625, "Q8_K": 9.125, "IQ1_S": 1.5625, "IQ1_M": 1.75, "IQ2_XXS": 2.0625, "IQ2_XS": 2.3125, "IQ2_S": 2.5625, "IQ3_XXS": 3.0625, "IQ3_S": 3.4375,
+    "IQ4_NL": 4.5, "IQ4_XS": 4.25, "TQ1_0": 1.6875, "TQ2_0": 2.0625, "MXFP4": 4.25, "NVFP4": 4.5,
+}  # fmt: skip
+"""Bits of a weight that llama.cpp's quantize tool and its documents state for each type."""
+
+
+@pytest.mark.parametrize("name", BITS)
+def test_bits_of_a_weight(name):
+    (found,) = [kind for kind in TYPES.values() if kind.name == name]
+    assert found.bits == Fraction(BITS[name])
+
+
+@pytest.fixture
+def read(tmp_path):
+    """A model read from a header written into a file."""
+
+    def from_header(metadata, tensors, name="some.gguf", **how):
+        path = tmp_path / name
+        path.write_bytes(gguf(metadata, tensors, **how))
+        return read_gguf(path)
+
+    return from_header
+
+
+def shipped(name):
+    return build(catalogue.find("models", name), ModelSpec)
+
+
+def same_model(found, name):
+    """A model read equals the catalogue's, which has the published count of parameters."""
+    known = shipped(name)
+    assert [kind.model_copy(update={"label": None, "norms": None}) for kind in found.layers] == [
+        kind.model_copy(update={"label": None}) for kind in known.layers
+    ]
+    assert (found.d_model, found.vocab_size, found.tied_embeddings) == (known.d_model, known.vocab_size, known.tied_embeddings)
+    assert Study(model=found).exact("params") == found.published_params == known.published_params
+    assert numbered(found.sequence()) == numbered(known.sequence())
+    assert not any("hold" in note for note in found.notes)
+
+
+# ------------------------------------------------------------------------------------------------ what llama.cpp prints
+
+SIX_BITS = [*range(4), *range(6, 28, 3), *range(28, 32)]
+"""Layers of 32 whose values and down projection Q4_K_M makes wider: an eighth at either end and every third between
+(``use_more_bits`` of llama.cpp)."""
+
+
+def q4_k_m(vocab, kv, ff, extra=()):
+    wide = {"attn_v": Q6_K, "ffn_down": Q6_K}
+    layers = [block(i, 4096, 32, kv, 128, ff, kind=Q4_K, kinds=wide if i in SIX_BITS else None) for i in range(32)]
+    return model("llama", layers, 4096, vocab, heads("llama", 32, kv) | {"general.file_type": 15}, head=Q6_K, table=Q4_K, outer=extra)
+
+
+def bytes_of(tensors):
+    """Bytes of tensors by the stated bits of their types."""
+    total = 0
+    for _, shape, kind in tensors:
+        elements = 1
+        for extent in shape:
+            elements *= extent
+        total += elements * Fraction(BITS[TYPES[kind].name]) / 8
+    return total
+
+
+@pytest.mark.parametrize(
+    ("vocab", "kv", "ff", "gib", "bpw", "name"), [(32000, 32, 11008, "3.80", "4.84", "llama-2-7b"), (128256, 8, 14336, "4.58", "4.89", "llama-3-8b")]
+)
+def test_q4_k_m_is_as_large_as_llama_cpp_says(read, vocab, kv, ff, gib, bpw, name):
+    """llama.cpp of Llama-2-7B Q4_K_M: 65 tensors f32, 193 q4_K, 33 q6_K, 3.80 GiB (4.84 BPW); of Llama-3-8B: 4.58 GiB (4.89 BPW)."""
+    metadata, tensors = q4_k_m(vocab, kv, ff)
+    kinds = [kind for _, _, kind in tensors]
+    assert (kinds.count(F32), kinds.count(Q4_K), kinds.count(Q6_K)) == (65, 193, 33)
+    found = read(metadata, tensors)
+    same_model(found, name)
+    size = resident(found)
+    assert size == bytes_of(tensors)
+    assert f"{float(size / 2**30):.2f}" == gib
+    assert f"{float(8 * size / found.published_params):.2f}" == bpw
+    assert found.quantization.method == "q4_k_m"
+
+
+def test_a_decode_step_reads_the_head_at_its_own_width(read):
+    metadata, tensors = q4_k_m(128256, 8, 14336)
+    read_by_step = [t for t in tensors if len(t[1]) == 2 and t[0] != "token_embd.weight"]
+    assert Study(model=read(metadata, tensors)).exact("weight_bytes_read") == bytes_of(read_by_step)
+
+
+def test_tables_of_angles_are_no_parameters(read):
+    metadata, tensors = q4_k_m(128256, 8, 14336, extra=[("rope_freqs.weight", (64,), F32)])
+    same_model(read(metadata, tensors), "llama-3-8b")
+
+
+# --------------------------------------------------------------------------------------------------------- architectures
+
+
+def test_qwen2_has_biases_of_queries_keys_and_values(read):
+    layers = [block(i, 3584, 28, 4, 128, 18944, qkv_bias=True) for i in range(28)]
+    same_model(read(*model("qwen2", layers, 3584, 152064, heads("qwen2", 28, 4))), "qwen2.5-7b")
+
+
+def test_qwen3_normalises_heads(read):
+    layers = [block(i, 4096, 32, 8, 128, 12288, qk_norm=True) for i in range(36)]
+    same_model(read(*model("qwen3", layers, 4096, 151936, heads("qwen3", 32, 8))), "qwen3-8b")
+
+
+FOUR_NORMS = ("attn_norm", "post_attention_norm", "ffn_norm", "post_ffw_norm")
+
+
+def test_gemma2_slides_in_every_other_layer_and_is_tied(read):
+    layers = [block(i, 3584, 16, 8, 256, 14336, norms=FOUR_NORMS) for i in range(42)]
+    found = read(*model("gemma2", layers, 3584, 256000, heads("gemma2", 16, 8, **{"attention.sliding_window": 4096, "context_length": 8192}), head=None))
+    same_model(found, "gemma-2-9b")
+    assert Study(model=found).exact("weight_bytes_read") == bytes_of([t for t in model("gemma2", layers, 3584, 256000, head=None)[1] if len(t[1]) == 2])
+
+
+def test_gemma3_slides_in_five_of_six(read):
+    layers = [block(i, 1152, 4, 1, 256, 6912, norms=FOUR_NORMS, qk_norm=True) for i in range(26)]
+    found = read(*model("gemma3", layers, 1152, 262144, heads("gemma3", 4, 1, **{"attention.sliding_window": 512}), head=None))
+    same_model(found, "gemma-3-1b")
+    assert [i for i, label in enumerate(found.sequence()) if label == "full"] == [5, 11, 17, 23]
+
+
+def test_a_pattern_in_the_file_goes_before_the_architectures(read):
+    layers = [block(i, 64, 4, 2, 16, 96) for i in range(4)]
+    stated = heads("gemma3", 4, 2, **{"attention.sliding_window": 512, "attention.sliding_window_pattern": [True, False, False, True]})
+    found = read(*model("gemma3", layers, 64, 320, stated))
+    assert [(kind.count, kind.attention.window) for kind in found.layers] == [(2, 512), (2, None)]
+    assert found.order == found.sequence() == ("local", "full", "full", "local")
+    stated["gemma3.attention.sliding_window_pattern"] = 2
+    found = read(*model("gemma3", layers, 64, 320, stated))
+    assert [(kind.count, kind.attention.window) for kind in found.layers] == [(2, 512), (2, None)]
+    assert found.order == ("local", "full")
+
+
+def test_a_window_that_llama_cpp_does_not_use_is_told(read):
+    layers = [block(i, 64, 4, 2, 16, 96) for i in range(2)]
+    found = read(*model("llama", layers, 64, 320, heads("llama", 4, 2, **{"attention.sliding_window": 512})))
+    assert found.layers[0].attention.window is None
+    assert "window of 512 tokens" in " ".join(found.notes)
+
+
+def test_phi3_keeps_two_projections_in_one_tensor(read):
+    layers = [block(i, 3072, 32, 32, 96, 8192, fused=True, fused_gate=True) for i in range(32)]
+    found = read(*model("phi3", layers, 3072, 32064, heads("phi3", 32, 32, **{"attention.sliding_window": 2047, "context_length": 4096})))
+    same_model(found, "phi-3-mini-4k")
+
+
+def test_falcon_has_one_norm_and_a_plain_feed_forward(read):
+    layers = [
+        block(i, 4544, 71, 1, 64, 18176, fused=True, gate=False, norms=("attn_norm",), kind=F16, more=[("attn_norm.bias", (4544,), F32)]) for i in range(32)
+    ]
+    metadata, tensors = model("falcon", layers, 4544, 65024, heads("falcon", 71, 1), table=F16, head=None, outer=[("output_norm.bias", (4544,), F32)])
+    same_model(read(metadata, tensors), "falcon-7b")
+    assert resident(read(metadata, tensors)) == bytes_of(tensors)
+
+
+def moe_block(i, d, kv_heads, experts, ff, kind=Q4_K, split=False):
+    names = [(n, (d, ff) if n != "down" else (ff, d)) for n in ("gate", "up", "down")]
+    router = [("ffn_gate_inp.weight", (d, experts), F32)]
+    if split:
+        more = [(f"ffn_{n}.{e}.weight", shape, kind) for n, shape in names for e in range(experts)]
+    else:
+        more = [(f"ffn_{n}_exps.weight", (*shape, experts), kind) for n, shape in names]
+    return block(i, d, 32, kv_heads, 128, 0, kind=kind, more=router + more)
+
+
+@pytest.mark.parametrize("split", [False, True])
+def test_mixtral_is_a_llama_with_experts(read, split):
+    """46,702,792,704 parameters, 12.9 billion of them active (arXiv 2401.04088); old files hold an expert a tensor."""
+    layers = [moe_block(i, 4096, 8, 8, 14336, split=split) for i in range(32)]
+    metadata, tensors = model("llama", layers, 4096, 32000, heads("llama", 32, 8, expert_count=8, expert_used_count=2), table=Q4_K)
+    found = read(metadata, tensors)
+    assert Study(model=found).exact("params") == found.published_params == 46_702_792_704
+    assert resident(found) == bytes_of(tensors)
+    assert found.layers[0].ffn.n_experts == 8
+    assert found.quantization.widths["router"].value == 4
+
+
+def test_deepseek2_has_latent_attention_shared_experts_and_a_dense_layer(read):
+    """DeepSeek-V2-Lite: 15,706,484,224 parameters (model.safetensors.index.json: total_size 31412968448 at 2 bytes)."""
+    d, n, rank, rope, nope = 2048, 16, 512, 64, 128
+
+    def layer(i):
+        found = [("attn_norm", (d,), F32), ("ffn_norm", (d,), F32), ("attn_kv_a_norm", (rank,), F32), ("attn_q", (d, n * (nope + rope)), Q4_K)]
+        found += [("attn_kv_a_mqa", (d, rank + rope), Q8_0), ("attn_kv_b", (rank, n * 256), Q4_K), ("attn_output", (n * 128, d), Q4_K)]
+        if i == 0:
+            found += [("ffn_gate", (d, 10944), Q4_0), ("ffn_up", (d, 10944), Q4_0), ("ffn_down", (10944, d), Q8_0)]
+        else:
+            found += [
+                ("ffn_gate_inp", (d, 64), F32),
+                ("ffn_gate_exps", (d, 1408, 64), Q4_K),
+                ("ffn_up_exps", (d, 1408, 64), Q4_K),
+                ("ffn_down_exps", (1408, d, 64), Q8_0),
+            ]
+            found += [("ffn_gate_shexp", (d, 2816), Q4_K), ("ffn_up_shexp", (d, 2816), Q4_K), ("ffn_down_shexp", (2816, d), Q6_K)]
+        return [(f"blk.{i}.{name}.weight", shape, kind) for name, shape, kind in found]
+
+    stated = heads("deepseek2", 16, 16, expert_used_count=6, expert_shared_count=2)
+    metadata, tensors = model("deepseek2", [layer(i) for i in range(27)], d, 102400, stated, table=Q4_K)
+    found = read(metadata, tensors)
+    assert Study(model=found).exact("params") == found.published_params == 31_412_968_448 // 2
+    assert resident(found) == bytes_of(tensors)
+    assert Study(model=found).exact("kv_bytes_per_token") == 27 * (512 + 64) * 2
+    assert [kind.count for kind in found.layers] == [1, 26]
+    assert (found.order, found.sequence()[:3]) == ((), ("dense", "moe", "moe"))
+
+
+def test_a_latent_expansion_that_is_stored_whole_and_in_halves_counts_once(read):
+    d, n = 64, 4
+    found = [("attn_norm", (d,), F32), ("ffn_norm", (d,), F32), ("attn_kv_a_norm", (32,), F32), ("attn_q", (d, n * 24), F16), ("attn_kv_a_mqa", (d, 40), F16)]
+    found += [("attn_output", (n * 16, d), F16), ("ffn_gate", (d, 96), F16), ("ffn_up", (d, 96), F16), ("ffn_down", (96, d), F16)]
+    halves = [("attn_k_b", (16, 32, n), F16), ("attn_v_b", (32, 16, n), F16)]
+    sizes = set()
+    for stored in ([("attn_kv_b", (32, n * 32), F16)], halves, [("attn_kv_b", (32, n * 32), F16), *halves]):
+        tensors = [(f"blk.0.{name}.weight", shape, kind) for name, shape, kind in found + stored]
+        sizes.add(resident(read(*model("deepseek2", [tensors], d, 320, heads("deepseek2", n, 1)))))
+    assert len(sizes) == 1
+
+
+def test_gpt_oss_as_mxfp4(read):
+    """20,914,757,184 parameters; llama.cpp lists attention as Q8_0 and experts as MXFP4."""
+    d, experts = 2880, 32
+
+    def layer(i):
+        ff = [(f"ffn_{n}_exps", (d, d, experts), MXFP4) for n in ("gate", "up", "down")]
+        found = [("attn_norm", (d,), F32), ("post_attention_norm", (d,), F32), ("ffn_gate_inp", (d, experts), F32), ("attn_sinks", (64,), F32)]
+        found += [("attn_q", (d, 4096), Q8_0), ("attn_k", (d, 512), Q8_0), ("attn_v", (d, 512), Q8_0), ("attn_output", (4096, d), Q8_0), *ff]
+        biases = [("attn_q", (4096,)), ("attn_k", (512,)), ("attn_v", (512,)), ("attn_output", (d,)), ("ffn_gate_inp", (experts,))]
+        biases += [(f"ffn_{n}_exps", (d, experts)) for n in ("gate", "up", "down")]
+        return [(f"blk.{i}.{n}.weight", s, k) for n, s, k in found] + [(f"blk.{i}.{n}.bias", s, F32) for n, s in biases]
+
+    stated = heads("gpt-oss", 64, 8, expert_used_count=4, **{"attention.sliding_window": 128, "attention.key_length": 64})
+    metadata, tensors = model("gpt-oss", [layer(i) for i in range(24)], d, 201088, stated, head=Q8_0, table=Q8_0)
+    found = read(metadata, tensors)
+    assert Study(model=found).exact("params") == found.published_params == 20_914_757_184
+    assert resident(found) == bytes_of(tensors)
+    assert [(kind.count, kind.attention.window) for kind in found.layers] == [(12, 128), (12, None)]
+    assert found.layers[0].attention.sinks
+
+
+def test_mamba_has_a_state_and_no_cache(read):
+    """state-spaces/mamba-130m: 129,135,360 parameters, tied."""
+    d, inner = 768, 1536
+
+    def layer(i):
+        found = [("attn_norm", (d,), F32), ("ssm_in", (d, 2 * inner), F16), ("ssm_conv1d", (4, inner), F32), ("ssm_x", (inner, 48 + 32), F32)]
+        found += [("ssm_dt", (48, inner), F32), ("ssm_out", (inner, d), F16)]
+        plain = [("ssm_a", (16, inner)), ("ssm_d", (inner,)), ("ssm_conv1d.bias", (inner,)), ("ssm_dt.bias", (inner,))]
+        return [(f"blk.{i}.{n}.weight", s, k) for n, s, k in found] + [(f"blk.{i}.{n}", s, F32) for n, s in plain]
+
+    metadata, tensors = model("mamba", [layer(i) for i in range(24)], d, 50280, head=None, table=F16)
+    found = read(metadata, tensors)
+    assert Study(model=found).exact("params") == found.published_params == 129_135_360
+    assert resident(found) == bytes_of(tensors)
+    assert Study(model=found).exact("kv_bytes_per_token") == 0
+
+
+def test_what_no_operator_has_is_told(read):
+    layers = [block(i, 64, 4, 2, 16, 96, more=[("attn_something.weight", (64, 64), F16)]) for i in range(2)]
+    (note,) = [note for note in read(*model("llama", layers, 64, 320, heads("llama", 4, 2))).notes if "operator" in note]
+    assert "2 tensors with 16,384 byte" in note
+    assert "blk.0.attn_something.weight" in note
+
+
+def test_a_file_in_parts_is_read_whole(tmp_path):
+    metadata, tensors = q4_k_m(32000, 32, 11008)
+    paths = [tmp_path / f"some-0000{i}-of-00002.gguf" for i in (1, 2)]
+    paths[0].write_bytes(gguf(metadata | {"split.count": 2, "split.no": 0}, tensors[:100]))
+    paths[1].write_bytes(gguf({"split.count": 2, "split.no": 1}, tensors[100:]))
+    assert resident(read_gguf(paths[0])) == bytes_of(tensors)
+    assert resident(read_gguf(paths[1])) == bytes_of(tensors)
+    paths[1].unlink()
+    with pytest.raises(InputError) as error:
+        read_gguf(paths[0])
+    assert "some-00002-of-00002.gguf: cannot be read" in str(error.value)
+
+
+def test_unquantized_files(read):
+    for kind, name in ((F16, "f16"), (BF16, "bf16"), (F32, "f32")):
+        metadata, tensors = model("llama", [block(i, 64, 4, 2, 16, 96, kind=kind) for i in range(2)], 64, 320, heads("llama", 4, 2), head=kind, table=kind)
+        found = read(metadata, tensors)
+        assert found.quantization.method == name
+        assert resident(found) == bytes_of(tensors)
+
+
+# ----------------------------------------------------------------------------------------------------------- what is wrong
+
+SMALL = model("llama", [block(0, 64, 4, 2, 16, 96)], 64, 320, heads("llama", 4, 2))
+
+
+def header(keys=0, tensors=0, version=3, raw=b""):
+    return b"GGUF" + struct.pack("<IQQ", version, tensors, keys) + raw
+
+
+def small(metadata=None, without=(), tensors=None):
+    found = {key: v for key, v in (SMALL[0] | (metadata or {})).items() if key not in without}
+    return gguf(found, [t for t in (tensors or SMALL[1]) if t[0] not in without])
+
+
+def key(name, found):
+    return text(name) + found
+
+
+def array(kind, length, raw=b""):
+    return struct.pack("<IIQ", 9, kind, length) + raw
+
+
+def tensor(name, dimensions, shape, kind=0):
+    return text(name) + struct.pack(f"<I{len(shape)}Q", dimensions, *shape) + struct.pack("<IQ", kind, 0)
+
+
+HOSTILE = [
+    ("empty", b"", "magic: the file ends here"),
+    ("not gguf", b"GGML" + bytes(100), "magic: is not a GGUF file"),
+    ("short magic", b"GG", "magic: the file ends here"),
+    ("version 1", b"GGUF" + struct.pack("<III", 1, 0, 0), "version: is version 1"),
+    ("big-endian", b"GGUF" + struct.pack(">IQQ", 3, 1, 1), "version: is big-endian"),
+    ("version 9", header(version=9), "version: is 9; 2 and 3 are read"),
+    ("cut short", gguf(*SMALL)[:-9], "the file ends here"),
+    ("cut in metadata", gguf(*SMALL)[:60], "the file ends here"),
+    ("tensors beyond count", header(tensors=2**63), "tensor_count: is 9,223,372,036,854,775,808"),
+    ("keys beyond count", header(keys=2**40), "metadata_kv_count: is 1,099,511,627,776"),
+    ("no more keys", header(keys=5), "metadata[0]: the file ends here"),
+    ("long key", header(1, 0, raw=struct.pack("<Q", 2**60)), "metadata[0]: goes beyond the 64 MiB"),
+    ("empty key", header(1, 0, raw=key("", value(1))), "metadata[0]: the name of a key is empty"),
+    ("long text", header(1, 0, raw=key("a", struct.pack("<IQ", 8, 2**60))), "a: goes beyond the 64 MiB"),
+    ("huge array", header(1, 0, raw=key("a", array(10, 2**60))), "a: goes beyond the 64 MiB"),
+    ("many texts", header(1, 0, raw=key("a", array(8, 2**60))), "a: has 1,152,921,504,606,846,976 texts"),
+    ("nested arrays", header(1, 0, raw=key("a", array(9, 1, array(9, 1)))), "a: is an array of arrays"),
+    ("unknown type", header(1, 0, raw=key("a", struct.pack("<I", 77))), "a: has a value of type 77"),
+    ("array of unknown", header(1, 0, raw=key("a", array(13, 1))), "a: has a value of type 13"),
+    ("duplicate key", header(2, 0, raw=2 * key("a.b", value(1))), "metadata[1]: duplicate key 'a.b'"),
+    ("not UTF-8 key", header(1, 0, raw=key(b"\xff\xfe", value(1))), "metadata[0]: is not UTF-8"),
+    ("not UTF-8 text", header(1, 0, raw=key("a", value(b"\xff\xfe"))), "a: is not UTF-8"),
+    ("no dimensions", header(0, 1, raw=tensor("t", 0, ())), "t: has 0 dimensions"),
+    ("many dimensions", header(0, 1, raw=tensor("t", 2**31, (1,))), "t: has 2,147,483,648 dimensions"),
+    ("empty tensor", header(0, 1, raw=tensor("t", 2, (0, 4))), "t: has 0 elements"),
+    ("huge tensor", header(0, 1, raw=tensor("t", 4, (2**63,) * 4)), "elements; 1 to"),
+    ("unknown tensor type", header(0, 1, raw=tensor("t", 1, (4,), 999)), "t: has a type of number 999"),
+    ("retired tensor type", header(0, 1, raw=tensor("t", 1, (4,), 4)), "t: has a type of number 4"),
+    ("broken block", header(0, 1, raw=tensor("t", 1, (33,), Q4_0)), "t: has rows of 33 weights, no multiple of the 32"),
+    ("duplicate tensor", header(0, 2, raw=2 * tensor("t", 1, (4,))), "t: duplicate tensor"),
+    ("no architecture", small(without=("general.architecture",)), "general.architecture: is missing"),
+    ("architecture a number", small({"general.architecture": 7}), "general.architecture: expected a text"),
+    ("unknown architecture", small({"general.architecture": "llamma"}), "no architecture 'llamma' is known"),
+    ("no embedding", small(without=("token_embd.weight",)), "token_embd.weight: is missing"),
+    ("no block count", small(without=("llama.block_count",)), "llama.block_count: is missing"),
+    ("block count a text", small({"llama.block_count": "1"}), "llama.block_count: expected a whole number"),
+    ("negative block count", small({"llama.block_count": -1}), "llama.block_count: expected a whole number"),
+    ("many blocks", small({"llama.block_count": 2**31}), "llama.block_count: is 2,147,483,648"),
+    ("no heads", small(without=("llama.attention.head_count",)), "llama.attention.head_count: is missing"),
+    ("no heads here", small({"llama.attention.head_count": 0}), "llama.attention.head_count: is 0 in layer 0"),
+    ("heads too short", small({"llama.attention.head_count": []}), "llama.attention.head_count: has 0 entries; layer 0 has none"),
+    ("negative heads", small({"llama.attention.head_count": -4}), "llama.attention.head_count: expected a whole number"),
+    ("odd heads", small({"llama.attention.head_count": 7}), "blk.0.attn_q.weight: its extent of 64 cannot be shared by 7"),
+    ("no keys", small(without=("blk.0.attn_k.weight",)), "blk.0.attn_k.weight: is missing"),
+    ("no output", small(without=("blk.0.ffn_up.weight", "blk.0.ffn_gate.weight")), "blk.0.ffn_up.weight: is missing"),
+    ("split by a number", small({"split.count": 10**6}), "split.count: is one of 1,000,000 parts"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("raw", "said"), [case[1:] for case in HOSTILE], ids=[case[0] for case in HOSTILE])
+def test_a_broken_header_is_an_error_with_its_place(tmp_path, raw, said):
+    path = tmp_path / "broken.gguf"
+    path.write_bytes(raw)
+    started = time.process_time()
+    with pytest.raises(InputError) as error:
+        read_gguf(path)
+    assert time.process_time() - started < 2
+    assert said in str(error.value)
+    assert str(path) in str(error.value)
+
+
+def test_every_cut_of_a_small_file_is_an_error(tmp_path):
+    """Whatever is missing at the end, the answer is an error and no crash."""
+    whole = gguf(*SMALL)
+    path = tmp_path / "cut.gguf"
+    for end in range(0, len(whole), 7):
+        path.write_bytes(whole[:end])
+        with pytest.raises(InputError):
+            read_gguf(path)
+
+
+def test_what_is_no_file(tmp_path):
+    for path in (tmp_path, tmp_path / "none.gguf", "nul\0.gguf"):
+        with pytest.raises(InputError):
+            read_gguf(path)
+
+
+def test_a_large_vocabulary_is_skipped_quickly(tmp_path):
+    """A vocabulary of 300 thousand tokens with as many merges, and data behind the header that are not read."""
+    tokens = [f"token {i}" for i in range(300_000)]
+    path = tmp_path / "large.gguf"
+    path.write_bytes(gguf(SMALL[0] | {"tokenizer.ggml.tokens": tokens, "tokenizer.ggml.merges": tokens}, SMALL[1], raw=bytes(1000)))
+    started = time.process_time()
+    read_gguf(path)
+    assert time.process_time() - started < 5
+
+
+def test_bytes_changed_at_random_never_crash(tmp_path):
+    """A header with some bytes changed or missing is a model or bad input, nothing else."""
+    chance = random.Random(5)
+    whole, path = gguf(*SMALL), tmp_path / "changed.gguf"
+    read = 0
+    for _ in range(800):
+        raw = bytearray(whole)
+        for _ in range(chance.randint(1, 3)):
+            at = chance.randrange(len(raw))
+            if chance.random() < 0.3:
+                del raw[at]
+            else:
+                raw[at] = chance.choice((0, 1, 127, 128, 255, chance.randrange(256)))
+        path.write_bytes(raw)
+        try:
+            read_gguf(path)
+            read += 1
+        except InputError:
+            pass
+    assert 0 < read < 800

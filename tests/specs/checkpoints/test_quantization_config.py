@@ -1,0 +1,321 @@
+"""Quantized checkpoints: resident bytes against what published files say of themselves, and against tensors added up by hand."""
+
+import random
+
+import pytest
+
+from symroof.api import Study
+from symroof.errors import InputError
+from symroof.specs import catalogue
+from symroof.specs.checkpoints.modules import operators_named
+from symroof.specs.checkpoints.quantization_config import METHODS, read_quantization
+from symroof.specs.fields import build
+from symroof.specs.model import ModelSpec
+
+from .sizes import resident, spec
+
+LLAMA_68M = (
+    "{name: llama-68m, d_model: 768, vocab_size: 32000, layers: [{count: 2, attention: {n_heads: 12, n_kv_heads: 12, head_dim: 64}, ffn: {d_ff: 3072}}]}"
+)
+
+
+def gpt_oss(layers, experts):
+    attention = "n_heads: 64, n_kv_heads: 8, head_dim: 64, qkv_bias: true, out_bias: true, sinks: true"
+    ffn = f"{{kind: moe, n_experts: {experts}, experts_per_token: 4, d_expert: 2880, bias: true, router_bias: true}}"
+    halves = [f"{{count: {layers // 2}, attention: {{{attention}{window}}}, ffn: {ffn}}}" for window in (", window: 128", "")]
+    return spec(f"{{name: gpt-oss, d_model: 2880, vocab_size: 201088, layers: [{', '.join(halves)}]}}")
+
+
+DEEPSEEK_ATTENTION = "{kind: mla, n_heads: 128, kv_lora_rank: 512, qk_nope_dim: 128, qk_rope_dim: 64, value_dim: 128, q_lora_rank: 1536}"
+DEEPSEEK_V3 = f"""{{name: deepseek-v3, d_model: 7168, vocab_size: 129280, layers: [
+ {{count: 3, attention: {DEEPSEEK_ATTENTION}, ffn: {{d_ff: 18432}}}},
+ {{count: 58, attention: {DEEPSEEK_ATTENTION}, ffn: {{kind: moe, n_experts: 256, experts_per_token: 8, d_expert: 2048, n_shared_experts: 1, router_bias: true}}}}]}}"""
+
+
+def shipped(name):
+    return build(catalogue.find("models", name), ModelSpec)
+
+
+def quantized(model, **fields):
+    found = read_quantization({"num_hidden_layers": sum(kind.count for kind in model.layers), "quantization_config": fields})
+    return model.model_copy(update={"quantization": found})
+
+
+# --------------------------------------------------------------------------------------------- what published files say
+
+MXFP4 = {"quant_method": "mxfp4", "modules_to_not_convert": ["model.layers.*.self_attn", "model.layers.*.mlp.router", "model.embed_tokens", "lm_head"]}
+
+
+def test_gpt_oss_20b_is_as_large_as_its_index_says():
+    """openai/gpt-oss-20b, model.safetensors.index.json: total_size 13761264768."""
+    assert resident(quantized(gpt_oss(24, 32), **MXFP4)) == 13_761_264_768
+
+
+def test_gpt_oss_120b_is_as_large_as_its_index_says():
+    """openai/gpt-oss-120b, model.safetensors.index.json: total_size 65248815744."""
+    assert resident(quantized(gpt_oss(36, 128), **MXFP4)) == 65_248_815_744
+
+
+def test_a_gptq_file_is_as_large_as_its_index_says_but_for_its_zero_biases():
+    """TheBlokeAI/llama-68m-GPTQ-sharded, model.safetensors.index.json: total_size 108218880, with a bias of zeros beside each
+    of the seven matrices of both layers, which the note tells of."""
+    model = quantized(spec(LLAMA_68M), quant_method="gptq", bits=4, group_size=128, desc_act=False, sym=True)
+    zeros = 2 * 2 * (4 * 768 + 2 * 3072 + 768)
+    assert resident(model) == 108_218_880 - zeros
+    assert "zero bias" in model.quantization.notes[0]
+
+
+# ------------------------------------------------------------------------------------------------- tensors added by hand
+
+D, KV, FF, VOCAB, LAYERS = 4096, 1024, 14336, 128256, 32
+SHAPES = [(D, D), (KV, D), (KV, D), (D, D), (FF, D), (FF, D), (D, FF)]
+"""Output rows and inputs of q, k, v, o, gate, up, down in Llama-3-8B, from its config.json."""
+WIDE = 2 * (2 * VOCAB * D + LAYERS * 2 * D + D)
+"""Bytes of the two tables and the norms at 16 bits."""
+WITHOUT_HEAD_KEPT = WIDE - 2 * VOCAB * D
+
+
+def by_hand(matrix):
+    """Bytes of Llama-3-8B where each matrix takes what ``matrix`` says of its rows and inputs."""
+    return WIDE + LAYERS * sum(matrix(rows, inputs) for rows, inputs in SHAPES)
+
+
+CASES = [
+    ({"quant_method": "awq", "bits": 4, "group_size": 128, "zero_point": True, "version": "gemm"}, lambda n, k: n * k // 2 + n * (k // 128) * 2 + n * (k // 128) // 2),
+    ({"quant_method": "gptq", "bits": 4, "group_size": 128}, lambda n, k: n * k // 2 + n * (k // 128) * 2 + n * (k // 128) // 2 + 4 * k),
+    ({"quant_method": "gptq", "bits": 8, "group_size": 32}, lambda n, k: n * k + n * (k // 32) * 3 + 4 * k),
+    ({"quant_method": "gptq", "bits": 3, "group_size": 128}, lambda n, k: n * k * 3 // 8 + n * (k // 128) * 2 + n * (k // 128) * 3 // 8 + 4 * k),
+    ({"quant_method": "gptq", "bits": 4, "group_size": -1}, lambda n, k: n * k // 2 + 2 * n + n // 2 + 4 * k),
+    ({"quant_method": "gptq", "bits": 4, "group_size": 128, "checkpoint_format": "marlin"}, lambda n, k: n * k // 2 + n * (k // 128) * 2),
+    ({"quant_method": "fp8", "weight_block_size": [128, 128]}, lambda n, k: n * k + 4 * (n // 128) * (k // 128)),
+    ({"quant_method": "fp8", "activation_scheme": "static"}, lambda n, k: n * k + 4 + 4),
+    ({"quant_method": "fp8", "activation_scheme": "dynamic"}, lambda n, k: n * k + 4),
+    ({"quant_method": "fbgemm_fp8", "activation_scale_ub": 1200.0}, lambda n, k: n * k + 4 * n + 4),
+    ({"quant_method": "bitsandbytes", "load_in_8bit": True, "load_in_4bit": False}, lambda n, k: n * k + 4 * n),
+    ({"load_in_8bit": True}, lambda n, k: n * k + 4 * n),
+    ({"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_quant_type": "nf4"}, lambda n, k: n * k // 2 + n * k // 64 * 4 + 64),
+    (
+        {"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_quant_type": "nf4", "bnb_4bit_use_double_quant": True},
+        lambda n, k: n * k // 2 + n * k // 64 + n * k // 64 // 256 * 4 + 64 + 1024,
+    ),
+    ({"quant_method": "eetq"}, lambda n, k: n * k + 2 * n),
+    ({"quant_method": "quanto", "weights": "int4"}, lambda n, k: n * k // 2 + n * k // 128 * 4),
+    ({"quant_method": "hqq", "quant_config": {"weight_quant_params": {"nbits": 2, "group_size": 64}}}, lambda n, k: n * k // 4 + n * k // 64 * 4),
+    ({"quant_method": "torchao", "quant_type": "int4_weight_only", "quant_type_kwargs": {"group_size": 32}}, lambda n, k: n * k // 2 + n * (k // 32) * 4),
+    ({"quant_method": "torchao", "quant_type": {"default": {"_type": "Int4WeightOnlyConfig", "_data": {"group_size": 64}}}}, lambda n, k: n * k // 2 + n * (k // 64) * 4),
+    ({"quant_method": "modelopt", "quant_algo": "FP8", "ignore": ["lm_head"]}, lambda n, k: n * k + 8),
+    ({"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": ["lm_head"]}, lambda n, k: n * k // 2 + n * (k // 16) + 8),
+    ({"quant_method": "modelopt", "quantization": {"quant_algo": "NVFP4", "group_size": 16, "exclude_modules": ["lm_head"]}}, lambda n, k: n * k // 2 + n * (k // 16) + 8),
+    ({"quant_method": "aqlm", "in_group_size": 8, "nbits_per_codebook": 16, "num_codebooks": 1}, lambda n, k: n * k // 4 + 2 * n + 65536 * 8 * 2),
+]  # fmt: skip
+
+
+def compressed(weights, layout, activations=None):
+    group = {"targets": ["Linear"], "weights": weights, "input_activations": activations}
+    return {"quant_method": "compressed-tensors", "config_groups": {"group_0": group}, "format": layout, "ignore": ["lm_head"]}
+
+
+CASES += [
+    (compressed({"num_bits": 4, "type": "int", "strategy": "group", "group_size": 128, "symmetric": True}, "pack-quantized"), lambda n, k: n * k // 2 + n * (k // 128) * 2 + 16),
+    (compressed({"num_bits": 4, "type": "int", "strategy": "group", "group_size": 128, "symmetric": False}, "pack-quantized"), lambda n, k: n * k // 2 + n * (k // 128) * 5 // 2 + 16),
+    (compressed({"num_bits": 8, "type": "int", "strategy": "channel", "symmetric": True}, "int-quantized"), lambda n, k: n * k + 2 * n),
+    (compressed({"num_bits": 8, "type": "float", "strategy": "tensor", "symmetric": True}, "float-quantized"), lambda n, k: n * k + 2),
+    (compressed({"num_bits": 8, "type": "float", "strategy": "block", "block_structure": [128, 128]}, "float-quantized"), lambda n, k: n * k + 2 * (n // 128) * (k // 128)),
+    (compressed({"num_bits": 4, "type": "float", "strategy": "tensor_group", "group_size": 16}, "nvfp4-pack-quantized"), lambda n, k: n * k // 2 + n * (k // 16) + 8),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("fields", "matrix"), CASES, ids=lambda value: str(value.get("quant_method")) if isinstance(value, dict) else "")
+def test_every_tensor_of_llama_3_8b(fields, matrix):
+    assert resident(quantized(shipped("llama-3-8b"), **fields)) == by_hand(matrix)
+
+
+def test_a_block_that_ends_at_an_edge_still_has_a_scale():
+    """The keys' projection of DeepSeek-V3 has 576 rows: four and a half blocks of 128 hold five scales."""
+    bytes_of = {"narrow": 0, "scales": 0}
+    attention = [(1536, 7168), (576, 7168), (128 * 192, 1536), (128 * 256, 512), (7168, 128 * 128)]
+    dense = [(18432, 7168), (18432, 7168), (7168, 18432)]
+    expert = [(2048, 7168), (2048, 7168), (7168, 2048)]
+    for times, matrices in ((61, attention), (3, dense), (58 * 257, expert)):
+        for rows, inputs in matrices:
+            bytes_of["narrow"] += times * rows * inputs
+            bytes_of["scales"] += times * 4 * -(-rows // 128) * -(-inputs // 128)
+    norms = 61 * (2 * 7168 + 1536 + 512) + 7168
+    routers = 58 * (256 * 7168 + 256)
+    by_hand = sum(bytes_of.values()) + 2 * (2 * 129280 * 7168 + norms + routers)
+    model = quantized(spec(DEEPSEEK_V3), quant_method="fp8", fmt="e4m3", weight_block_size=[128, 128], activation_scheme="dynamic")
+    assert resident(model) == by_hand
+    assert Study(model=model).exact("quantized_params") == bytes_of["narrow"]
+
+
+def test_a_decode_step_streams_the_head_wide_and_not_the_table():
+    model = quantized(shipped("llama-3-8b"), quant_method="gptq", bits=4, group_size=128)
+    streamed = by_hand(lambda n, k: n * k // 2 + n * (k // 128) * 5 // 2 + 4 * k) - WIDE + 2 * VOCAB * D
+    assert Study(model=model).exact("weight_bytes_read") == streamed
+    assert Study(model=model).exact("layer_weight_bytes") == (streamed - 2 * VOCAB * D) / 32
+
+
+def test_a_width_chosen_by_hand_is_that_of_every_quantized_matrix():
+    model = quantized(shipped("llama-3-8b"), quant_method="gptq", bits=4, group_size=128)
+    assert Study(model=model, weight_bytes_per_param=1).exact("weight_bytes") == by_hand(lambda n, k: n * k)
+    assert Study(model=model, weights="fp16").exact("weight_bytes") == by_hand(lambda n, k: 2 * n * k)
+
+
+# ------------------------------------------------------------------------------------------------- what operands meet in
+
+
+@pytest.mark.parametrize(
+    ("fields", "compute"),
+    [
+        ({"quant_method": "fp8"}, "fp8"),
+        ({"quant_method": "awq"}, None),
+        ({"quant_method": "bitsandbytes", "load_in_8bit": True}, "int8"),
+        ({"quant_method": "bitsandbytes", "load_in_4bit": True}, None),
+        (MXFP4, None),
+        ({"quant_method": "modelopt", "quant_algo": "NVFP4"}, "fp4"),
+        (compressed({"num_bits": 8, "type": "int", "strategy": "channel"}, "int-quantized", {"num_bits": 8, "type": "int"}), "int8"),
+        (compressed({"num_bits": 8, "type": "int", "strategy": "channel"}, "int-quantized"), None),
+        (compressed({"num_bits": 4, "type": "int", "strategy": "channel"}, "int-quantized", {"num_bits": 8, "type": "int"}), None),
+    ],
+)
+def test_what_operands_meet_in(fields, compute):
+    assert read_quantization({"quantization_config": fields}).compute == compute
+
+
+# --------------------------------------------------------------------------------------------------- modules that stay wide
+
+
+@pytest.mark.parametrize(
+    ("patterns", "operators"),
+    [
+        (["lm_head"], {"lm_head"}),
+        (["lm_head.weight"], {"lm_head"}),
+        (["model.embed_tokens"], {"embedding"}),
+        (["re:.*lm_head"], {"lm_head"}),
+        (["gate"], {"router"}),
+        (["re:.*mlp.gate$"], {"router"}),
+        (["re:.*\\.mlp\\.gate$"], {"router"}),
+        (["model.layers.*.mlp.router"], {"router"}),
+        (["mlp.shared_expert_gate"], {"shared_gate"}),
+        (["model.layers.*.self_attn"], {"qkv", "attention_out", "qkv_down", "q_up", "kv_up", "head_gate"}),
+        (["*self_attn*"], {"qkv", "attention_out", "qkv_down", "q_up", "kv_up", "head_gate"}),
+        (["re:model.layers.*.self_attn.*"], {"qkv", "attention_out", "qkv_down", "q_up", "kv_up", "head_gate"}),
+        ([r"re:model\.layers\.\d+\.self_attn\.o_proj"], {"attention_out"}),
+        (["q_proj", "k_proj"], set()),
+        (["q_proj", "k_proj", "v_proj"], {"qkv"}),
+        (["down_proj"], {"down"}),
+        (["vision_tower.blocks.0.mlp.fc1", "model.visual.layers.3.mlp.down_proj", "mtp.layers.0"], set()),
+        (["model.layers.*.mlp.experts.*"], {"experts"}),
+        (["unheard_of"], set()),
+        ([""], set()),
+    ],
+)
+def test_module_names_mean_operators(patterns, operators):
+    found = operators_named(patterns)
+    assert found.wholly - ({"experts"} if patterns == ["down_proj"] else set()) == operators
+    assert not found.unread
+
+
+def test_a_regular_expression_with_more_than_wildcards_is_told_and_not_run():
+    hostile = "re:(a+)+$" + "(" * 50
+    model = quantized(shipped("llama-3-8b"), quant_method="awq", modules_to_not_convert=[hostile])
+    assert "was not understood" in model.quantization.notes[0]
+    assert operators_named(["x" * 10_000]).unread == ("x" * 60,)
+
+
+def test_a_list_of_every_layer_means_the_operator_and_a_list_of_a_few_is_told():
+    every = [f"model.layers.{i}.self_attn.o_proj" for i in range(32)]
+    whole = quantized(shipped("llama-3-8b"), quant_method="fp8", modules_to_not_convert=every)
+    assert "attention_out" in whole.quantization.kept
+    assert not whole.quantization.notes
+    few = quantized(shipped("llama-3-8b"), quant_method="fp8", modules_to_not_convert=every[:2])
+    assert "attention_out" not in few.quantization.kept
+    assert few.quantization.notes == ("attention_out stays wide in 2 of 32 layers; it counts as quantized in all",)
+
+
+def test_the_head_of_compressed_tensors_is_narrow_where_nothing_ignores_it():
+    fields = compressed({"num_bits": 8, "type": "int", "strategy": "channel"}, "int-quantized") | {"ignore": []}
+    by_rows = by_hand(lambda n, k: n * k + 2 * n)
+    assert resident(quantized(shipped("llama-3-8b"), **fields)) == by_rows - 2 * VOCAB * D + VOCAB * D + 2 * VOCAB
+
+
+# -------------------------------------------------------------------------------------------------------------- what is wrong
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ({"quantization_config": {"quant_method": "awqq"}}, "quantization_config.quant_method: no quantization method 'awqq' is known"),
+        ({"quantization_config": {}}, "quantization_config.quant_method: is missing"),
+        ({"quantization_config": {"quant_method": 4}}, "quantization_config.quant_method: expected a text"),
+        ({"quantization_config": []}, "quantization_config: expected an object"),
+        ({"quantization_config": {"quant_method": "gptq"}}, "quantization_config.bits: is missing"),
+        ({"quantization_config": {"quant_method": "gptq", "bits": 5}}, "quantization_config.bits: expected 2 or 3 or 4 or 8"),
+        ({"quantization_config": {"quant_method": "gptq", "bits": True}}, "quantization_config.bits: expected a whole number"),
+        ({"quantization_config": {"quant_method": "gptq", "bits": 4, "group_size": 0}}, "quantization_config.group_size: expected -1, or 1 or more"),
+        ({"quantization_config": {"quant_method": "awq", "group_size": 10**30}}, "quantization_config.group_size: is out of range"),
+        ({"quantization_config": {"quant_method": "fp8", "weight_block_size": [128]}}, "quantization_config.weight_block_size: expected two whole numbers"),
+        ({"quantization_config": {"quant_method": "bitsandbytes"}}, "quantization_config: is neither load_in_8bit nor load_in_4bit"),
+        ({"quantization_config": {"quant_method": "compressed-tensors"}}, "quantization_config.config_groups: is missing"),
+        ({"quantization_config": compressed({"num_bits": 9}, "")}, "quantization_config.config_groups.group_0.weights.num_bits: expected 2 or 3 or 4 or 8"),
+        ({"quantization_config": {"quant_method": "modelopt", "quant_algo": "W7A7"}}, "quantization_config.quant_algo: no algorithm 'W7A7' is known"),
+        ({"quantization_config": {"quant_method": "torchao", "quant_type": "x" * 999}}, "quantization_config.quant_type: no type"),
+        ({"quantization_config": {"quant_method": "awq", "modules_to_not_convert": "lm_head"}}, "modules_to_not_convert: expected a list of module names"),
+        ({"quantization_config": {"quant_method": "awq", "ignore": [1]}}, "ignore: expected a list of module names"),
+        ({"text_config": {"quantization_config": {"quant_method": "no"}}}, "text_config.quantization_config.quant_method: no quantization method 'no'"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_place(config, said):
+    with pytest.raises(InputError) as error:
+        read_quantization(config)
+    assert said in str(error.value)
+
+
+def test_an_unknown_method_comes_with_those_that_are_known():
+    with pytest.raises(InputError) as error:
+        read_quantization({"quantization_config": {"quant_method": "zzz"}})
+    for method in ("fp8", "awq", "gptq", "bitsandbytes", "mxfp4", "compressed-tensors", "modelopt"):
+        assert method in str(error.value)
+
+
+@pytest.mark.parametrize("config", [{}, {"torch_dtype": "float32"}, {"quantization_config": None}, {"text_config": {}}, {"text_config": None}])
+def test_what_is_not_quantized_is_none(config):
+    assert read_quantization(config) is None
+
+
+ODD = [
+    None,
+    0,
+    -1,
+    4,
+    10**40,
+    1.5,
+    "x",
+    "int4",
+    [],
+    [1],
+    ["a"],
+    {},
+    {"a": 1},
+    True,
+    [128, 128],
+    ["re:("],
+    ["*", "**.**", "layers."],
+    {"group_0": {"weights": {"num_bits": 4}}},
+]
+FIELDS = ["bits", "group_size", "weight_block_size", "config_groups", "ignore", "modules_to_not_convert", "load_in_4bit", "bnb_4bit_quant_type", "quant_algo",
+          "quantization", "quant_type", "quant_type_kwargs", "weights", "quant_config", "in_group_size", "nbits_per_codebook", "lm_head", "format"]  # fmt: skip
+
+
+def test_fields_of_any_kind_never_crash():
+    """Whatever stands in the fields, the answer is a quantization or bad input."""
+    chance = random.Random(7)
+    read = 0
+    for _ in range(3000):
+        fields = {name: chance.choice(ODD) for name in chance.sample(FIELDS, 5)} | {"quant_method": chance.choice(sorted(METHODS))}
+        try:
+            read_quantization({"quantization_config": fields, "num_hidden_layers": chance.choice([2, None, "a"])})
+            read += 1
+        except InputError:
+            pass
+    assert 0 < read < 3000

@@ -1,0 +1,143 @@
+"""Ranges as people write them: exact values, and every slip refused with what to write instead."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from symroof.errors import InputError
+from symroof.sweep.axes import axes_of, read_over
+from symroof.sweep.axis_values import MOST_ON_AXIS
+
+VALUES = {
+    "batch=1:5": [1, 2, 3, 4, 5],
+    "batch=7:7": [7],
+    "batch=1:512:x2": [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
+    "batch=3:20:x2": [3, 6, 12],
+    "prompt=128:512:+128": [128, 256, 384, 512],
+    "prompt=128:512:128": [128, 256, 384, 512],
+    "batch=1:4,16,32": [1, 2, 3, 4, 16, 32],
+    "batch=8,1:8": [8, 1, 2, 3, 4, 5, 6, 7],
+    "bs=4,4": [4],
+    "mfu=0.1:0.9:+0.1": [Fraction(n, 10) for n in range(1, 10)],
+    "mfu=50 %:70 %:+10 %": [Fraction(1, 2), Fraction(3, 5), Fraction(7, 10)],
+    "mem_bandwidth=2 TB/s:8 TB/s:x2": [2 * 10**12, 4 * 10**12, 8 * 10**12],
+    "mem_bandwidth=2:8 TB/s:x2": [2 * 10**12, 4 * 10**12, 8 * 10**12],
+    "mem_capacity=80 GB,80 GiB": [80 * 10**9, 80 * 2**30],
+    "step_overhead=1 ms:3 ms:+1": [Fraction(1, 1000), Fraction(2, 1000), Fraction(3, 1000)],
+    "price=1:3 USD/hour:+1": [Fraction(n, 3600) for n in (1, 2, 3)],
+    "itl=5 ms:20 ms:x2": [Fraction(5, 1000), Fraction(10, 1000), Fraction(20, 1000)],
+    "draft_cost=0,0.1:0.4:x2": [0, Fraction(1, 10), Fraction(2, 10), Fraction(4, 10)],
+    "arrival_rate=1:2 request/s:x1.5": [1, Fraction(3, 2)],
+}
+"""By hand: a:b has both ends, a step goes as far as it gets, units are exact."""
+
+
+@pytest.mark.parametrize("text", VALUES)
+def test_values_are_exact(text):
+    (axis,) = read_over([text])
+    assert list(axis.values) == VALUES[text]
+
+
+def test_labels_and_names():
+    axes = read_over(["hardware=h100-sxm, h200", "weights=fp16,int4-g128", "attention=causal,full", "detail=exact,kv", "activations=fp8", "isl=1:2"])
+    assert [(axis.name, axis.labelled) for axis in axes] == [
+        ("hardware", True), ("weights", True), ("attention", True), ("detail", True), ("activations", True), ("prompt", False),
+    ]  # fmt: skip
+    assert axes[0].values == ("h100-sxm", "h200")
+
+
+def test_activations_is_the_precision_and_on_or_off_the_choice():
+    (precision,), (choice,) = read_over(["activations=fp16,fp8"]), read_over(["activations=on,off"])
+    assert precision.choices[0].precision == {"activations": ("fp16",)}
+    assert choice.choices[1].assume == {"activations": "off"}
+
+
+def test_whole_numbers_stay_whole_and_others_are_floats():
+    batch, mfu = read_over(["batch=1:3", "mfu=0.1,1"])
+    assert batch.array.dtype == np.int64
+    assert mfu.array.tolist() == [0.1, 1.0]
+
+
+REFUSED = {
+    "batch=": "has no values",
+    "hardware=": "has no values",
+    "batch=8:1": "write 1:8",
+    "batch=8:1:x2": "write 1:8:x2",
+    "batch=1:8:0": "it is more than 0",
+    "batch=1:8:+0": "it is more than 0",
+    "batch=1:8:-1": "negative",
+    "batch=1:8:x1": "the factor is more than 1",
+    "batch=1:8:x0.5": "the factor is more than 1",
+    "batch=1:8:xx": "is no number",
+    "draft_cost=0:1:x2": "start above it",
+    "batch=nan": "not a quantity",
+    "batch=1:inf": "not a quantity",
+    "batch=1:nan:x2": "not a quantity",
+    "bath=1:3": "did you mean 'batch'?",
+    "zzzz=1": "an axis is batch",
+    "batch=1.5": "write a whole number",
+    "batch=1:8:x1.5": "take whole steps",
+    "batch=1:8:+0.5": "take whole steps",
+    "batch=0:4": "must be positive",
+    "batch=-1": "must be positive",
+    "mfu=0.5:1.5:+0.5": "between 0 and 1",
+    "mem_bandwidth=1 s": "byte/s is needed",
+    "mem_bandwidth=1 TB/s:2 TB/s:+1 s": "the step '1 s'",
+    "mem_bandwidth=2 TB/s:8 TB/s": "needs a step: 2 TB/s:8 TB/s:x2",
+    "mfu=0:1": "must be positive",
+    "mfu=0.5..0.7": "write 0.5:0.7:+STEP",
+    "itl=0.005": "write the unit of a time",
+    "price=1:3": "1:3 USD/hour:+1",
+    "mem_bandwidth=1:4:x2": "1:4 TB/s:x2",
+    "mem_bandwidth=1,4": "1 TB/s",
+    "arrival_rate=1,500": "1 request/s",
+    "batch=1:2:3:4": "is no range",
+    "batch=1::3": "is no range",
+    "batch=1,,2": "empty place",
+    "prompt=1,024": "without them",
+    "fits=0,1": "is no number",
+    "decode_bound=1": "is no number",
+    "weights=fp99": "unknown precision 'fp99'",
+    "attention=casual": "did you mean 'causal'?",
+    "detail=all": "unknown value of detail",
+    "batch=1:1000000000": "an axis at most 1,000,000",
+    "arrival_rate=1:2 request/s:x1.000000001": "too small steps",
+    "batch": "is not NAME=VALUES",
+    "=3": "is not NAME=VALUES",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_a_slip_is_told_with_the_way_out(text):
+    with pytest.raises(InputError) as caught:
+        read_over([text])
+    assert REFUSED[text] in str(caught.value)
+    assert str(caught.value).startswith("--over: ")
+
+
+def test_every_slip_is_told_in_one_go():
+    with pytest.raises(InputError) as caught:
+        read_over(["batch=8:1", "bs=3", "bs=4", "hardwear=h200", "mfu=2"])
+    assert [problem.path for problem in caught.value.problems] == ["batch", "bs", "hardwear", "mfu"]
+
+
+def test_the_same_axis_twice():
+    with pytest.raises(InputError, match=r"bs: is an axis twice \(bs is batch\)"):
+        read_over(["batch=1:8", "bs=3"])
+
+
+def test_python_values():
+    found = axes_of([("batch", range(1, 4)), ("mfu", np.linspace(0.1, 0.3, 3)), ("itl", [0.005, Fraction(1, 100)]), ("tp", "1:8:x2"), ("prompt", np.int64(7)),
+                     ("mbu", 0.8), ("output", ["1:3", 8]), ("model", "llama-3-8b"), ("attention", ["causal"])])  # fmt: skip
+    by_name = {axis.name: list(axis.values) for axis in found}
+    assert by_name == {
+        "batch": [1, 2, 3], "mfu": [Fraction(1, 10), Fraction(1, 5), Fraction(str(np.linspace(0.1, 0.3, 3)[2]))], "itl": [Fraction(1, 200), Fraction(1, 100)],
+        "tp": [1, 2, 4, 8], "prompt": [7], "mbu": [Fraction(4, 5)], "output": [1, 2, 3, 8], "model": ["llama-3-8b"], "attention": ["causal"],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("values", [[], "", float("nan"), [1, float("inf")], [True], None, object(), [[1]], {"a": 1}, range(MOST_ON_AXIS + 1), 1.5, [0]])
+def test_python_values_that_are_none(values):
+    with pytest.raises(InputError, match="batch"):
+        axes_of([("batch", values)])

@@ -1,0 +1,267 @@
+"""A sweep's numbers are those of its cases, worked out one by one and exactly; what stands beside them says how they came about."""
+
+import json
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import symroof as sr
+from symroof.errors import InputError
+from symroof.theory.switches import SWITCHES
+
+CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 128}
+STUDY = "llama-3-70b-chat"
+
+
+def said(case, name):
+    """A quantity of a case of its own, exactly; None where it has no value."""
+    try:
+        return case.exact(name)
+    except InputError:
+        return None
+
+
+def same(found, exact):
+    """Whether a point of a grid says what its case says."""
+    if exact is None:
+        return found in ("", None) or np.isnan(found)
+    if isinstance(exact, (bool, str)):
+        return found == exact
+    return float(found) == pytest.approx(float(exact), rel=1e-12, abs=0)
+
+
+SWEPT = {
+    "plain": (CASE, {"batch": "1:512", "prompt": "128:32768:x2"}, None),
+    "labels": (CASE, {"hardware": ["h100-sxm", "h200", "mi300x"], "weights": ["fp16", "fp8", "int4"], "batch": [1, 64]}, None),
+    "switches": (CASE, {"attention": ["causal", "full"], "detail": ["exact", "weights"], "prompt": [100, 5000]}, ["prefill_flops", "decode_bytes", "ttft"]),
+    "the choice": (CASE, {"activations": ["on", "off"], "prompt": [100, 5000]}, ["prefill_bytes", "itl"]),
+    "labels alone": (CASE, {"model": ["llama-3-8b", "llama-3-70b"], "kv": ["fp16", "fp8"]}, None),
+    "devices": (CASE, {"tp": [1, 2, 4, 8], "mem_bandwidth": "2 TB/s:8 TB/s:x2"}, ["itl", "ttft", "link_intensity", "decode_bound", "fits"]),
+    "efficiency": (CASE, {"mfu": "0.1:0.9:+0.1", "mbu": "0.1:0.9:+0.2"}, ["itl", "ttft", "effective_ridge"]),
+    "queue": ({**CASE, "arrival_rate": 1}, {"arrival_rate": [1, 5, 20, 60, 500], "mfu": [0.3, 1]}, ["queue_wait", "loaded_ttft", "utilization", "ttft"]),
+    "given": (CASE, {"itl": ["5 ms", "20 ms"], "batch": [1, 8]}, ["decode_mbu", "decode_throughput", "tpot"]),
+    "experts": ({**CASE, "model": "mixtral-8x7b"}, {"batch": [1, 2, 7, 33, 128], "context": [1, 1000]}, ["experts_read", "itl", "decode_bound", "memory_bytes"]),
+    "paged": ({**CASE, "assume": {"kv_reserve": "paged"}}, {"prompt": [1, 15, 16, 17, 4096], "batch": [1, 9]}, ["kv_reserved_bytes", "concurrency"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SWEPT)
+def test_points_are_those_of_cases_of_their_own(name):
+    """At points drawn at random, against a study that holds that point alone and the exact path."""
+    given, over, quantities = SWEPT[name]
+    found = sr.Study(**given).sweep(quantities, **over)
+    draw = random.Random(name)
+    sizes = dict(found.sizes)
+    for _ in range(min(12, found.sizes and int(np.prod(list(sizes.values()))))):
+        at = {axis: draw.randrange(size) for axis, size in sizes.items()}
+        chosen = {axis: found[axis].values[i].item() for axis, i in at.items()}
+        assume = {**given.get("assume", {}), **{k: chosen.pop(k) for k in ("attention", "detail") if k in chosen}}
+        if chosen.get("activations") in ("on", "off"):
+            assume["activations"] = chosen.pop("activations")
+        text = {key: f"{value} s" if key == "itl" else value for key, value in chosen.items()}
+        case = sr.Study(**{**given, **text, "assume": assume})
+        for variable in found.data_vars.values():
+            value = variable.isel({k: v for k, v in at.items() if k in variable.dims}).values.item()
+            assert same(value, said(case, variable.name)), (variable.name, chosen, assume)
+
+
+MORE = {"draft_tokens": 4, "acceptance": 0.6, "chunk": 256, "arrival_rate": 2, "long_share": 0.1, "long_prompt": 9000, "long_output": 900,
+        "network_bandwidth": "50 GB/s", "disk_bandwidth": "5 GB/s", "kernel_launch": "3 us", "kernels_per_layer": 10, "margin": 0.3}  # fmt: skip
+
+
+def test_every_quantity_there_is_follows_the_axes():
+    """What the catalogue of quantities holds, in one sweep, against cases of their own at three points."""
+    study = sr.Study(**CASE, **MORE)
+    names = list(study.first.quantities())
+    assert {
+        "ttft",
+        "speculation_speedup",
+        "mixed_time",
+        "queue_wait",
+        "mix_response_time",
+        "transfer_time",
+        "load_time",
+        "launch_time",
+        "price_per_mtok",
+    } <= set(names)
+    found = study.sweep(names, batch=[1, 3, 200], prompt=[100, 9001], tp=[1, 8])
+    for point in ({"batch": 1, "prompt": 9001, "tp": 8}, {"batch": 200, "prompt": 9001, "tp": 1}, {"batch": 3, "prompt": 100, "tp": 8}):
+        case = sr.Study(**{**CASE, **MORE, **point})
+        for name in names:
+            at = {axis: value for axis, value in point.items() if axis in found[name].dims}
+            assert same(found[name].sel(at).values.item(), said(case, name)), (name, point)
+
+
+def test_a_variable_has_the_axes_it_depends_on():
+    found = sr.Study(**CASE).sweep(
+        ["kv_bytes_per_token", "kv_cache_bytes", "ttft", "ridge_point"], hardware=["h100-sxm", "h200"], kv=["fp16", "fp8"], batch=[1, 2], prompt=[64, 128]
+    )
+    assert {name: v.dims for name, v in found.data_vars.items()} == {
+        "kv_bytes_per_token": ("kv",),
+        "kv_cache_bytes": ("kv", "batch", "prompt"),
+        "ttft": ("hardware", "kv", "prompt"),  # of a prefill the cache is written, not read; fp8 is half of that
+        "ridge_point": ("hardware",),
+        "fits": ("hardware", "kv", "batch", "prompt"),
+    }
+    assert found.kv_bytes_per_token.values.tolist() == [131072, 65536]  # 2 * 32 layers * 8 heads * 128 wide, 2 and 1 byte
+
+
+def test_context_follows_the_prompt_unless_it_is_given():
+    """131,072 bytes a token, by hand."""
+    moved = sr.Study(**CASE).sweep("kv_cache_bytes", prompt=[100, 200])
+    assert moved.kv_cache_bytes.values.tolist() == [13107200, 26214400]
+    stays = sr.Study(**CASE, context=50).sweep("kv_cache_bytes", prompt=[100, 200])
+    assert stays.kv_cache_bytes.dims == ()
+    assert stays.kv_cache_bytes.item() == 6553600
+
+
+def test_a_formula_of_the_study_follows_the_axis():
+    study = sr.Study(**CASE, memory_reserve="1 GB + batch*100 MB")
+    found = study.sweep("memory_reserve", batch=[1, 10])
+    assert found.memory_reserve.values.tolist() == [1.1e9, 2e9]
+
+
+def test_an_axis_wins_over_the_study_and_its_lists_are_axes_too():
+    found = sr.Study.load(STUDY).sweep("itl", batch=[2, 4, 8])
+    assert dict(found.sizes) == {"hardware": 2, "batch": 3}
+    assert dict(sr.Study.load(STUDY).sweep("itl", hardware="h200").sizes) == {"hardware": 1, "batch": 2}
+
+
+def test_a_precision_wins_over_a_width_by_number():
+    found = sr.Study(**CASE, kv_bytes_per_element=4).sweep("kv_bytes_per_token", kv=["fp16", "fp8"])
+    assert found.kv_bytes_per_token.values.tolist() == [131072, 65536]
+
+
+def test_the_switch_beside_detail_wins():
+    found = sr.Study(**CASE).sweep("decode_bytes", detail=["exact", "weights"], kv_traffic=["on", "off"])
+    assert found.attrs["assumptions"]
+    alone = sr.Study(**CASE, assume={"detail": "weights", "kv_traffic": "on"}).exact("decode_bytes")
+    assert found.decode_bytes.sel(detail="weights", kv_traffic="on").item() == float(alone)
+
+
+def test_a_queue_that_only_grows_has_no_wait():
+    """A prefill of 2,048 tokens takes 30 ms: 20 a second keep it busy 60 % of the time, 60 a second more than all of it."""
+    found = sr.Study(**CASE).sweep(["queue_wait", "utilization"], arrival_rate=[20, 60])
+    assert found.utilization.values[0] < 1 < found.utilization.values[1]
+    assert np.isfinite(found.queue_wait.values[0])
+    assert np.isnan(found.queue_wait.values[1])
+    never = sr.Study(**CASE, arrival_rate=60).sweep("queue_wait", batch=[1, 2])
+    assert np.isnan(never.queue_wait.values).all()
+
+
+def test_whether_it_fits_comes_along():
+    """8 billion weights of 2 byte leave 69.5 GB of 81,559 MiB; a request of 2,048 + 127 tokens takes 285 MB, so 243 fit and 244 do not."""
+    room = 81_559 * 2**20 - Fraction(sr.Study(**CASE).exact("weight_bytes"))
+    most = room // (131072 * (2048 + 127))
+    found = sr.Study(**CASE).sweep("itl", batch=[most, most + 1])
+    assert found.fits.values.tolist() == [True, False]
+    assert found.fits.dtype == bool
+    assert "1 of 2 points do not fit in memory" in found.attrs["warnings"]
+    assert "fits" not in sr.Study(**CASE).sweep("kv_cache_bytes", batch=[1, 2])
+
+
+def test_what_only_some_cases_have_is_missing_elsewhere_and_told():
+    found = sr.Study(**CASE).sweep("cost_per_mtok", hardware=["h100-sxm", "h200"])
+    assert np.isfinite(found.cost_per_mtok.values[0])
+    assert np.isnan(found.cost_per_mtok.values[1])
+    assert "cost_per_mtok has no value where hardware=h200: needs price" in found.attrs["warnings"]
+
+
+def test_units_meanings_and_assumptions():
+    found = sr.Study(**CASE, mfu="0.5..0.7", assume={"attention": "full"}).sweep(["ttft", "decode_bound"], batch=[1, 2], logits=["last", "all"])
+    assert (found.ttft.units, found.ttft.long_name) == ("s", "time to first token")
+    assert (found.batch.units, found.batch.long_name) == ("request", "requests decoded together")
+    assumptions = json.loads(found.attrs["assumptions"])
+    assert list(assumptions) == list(SWITCHES)
+    assert assumptions["attention"] == {"value": "full", "defaulted": False}
+    assert assumptions["fusion"] == {"value": "flash", "defaulted": True}
+    assert assumptions["logits"] == {"value": ["last", "all"], "defaulted": False}
+    inputs = json.loads(found.attrs["inputs"])
+    assert inputs["mem_bandwidth"]["value"] == 3350000000000
+    assert "data sheet" in inputs["mem_bandwidth"]["source"]
+    assert inputs["queue_time"]["defaulted"] is True
+    assert "batch" not in inputs
+    assert (found.attrs["models"], found.attrs["hardware"], found.attrs["source"]) == ("llama-3-8b", "h100-sxm", f"symroof {sr.__version__}")
+    assert "mfu is given as 0.5..0.7: it stands at its middle, 0.6" in found.attrs["warnings"]
+    assert found.ttft.sel(logits="last").item() == pytest.approx(
+        float(sr.Study(**{**CASE, "mfu": 0.6, "assume": {"attention": "full"}}).exact("ttft")), rel=1e-12
+    )
+
+
+def test_inputs_that_differ_say_over_what():
+    found = json.loads(sr.Study(**CASE).sweep("itl", hardware=["h100-sxm", "h200"], weights=["fp16", "fp8"]).attrs["inputs"])
+    assert found["mem_bandwidth"]["over"] == ["hardware"]
+    assert [(case["when"], case["value"]) for case in found["mem_bandwidth"]["cases"]] == [({"hardware": "h100-sxm"}, 3.35e12), ({"hardware": "h200"}, 4.8e12)]
+    assert found["weight_bytes_per_param"]["over"] == ["weights"]
+    assert "over" not in found["n_layers"]
+
+
+REFUSED = {
+    "nothing": ({}, None, "nothing to sweep over"),
+    "many cases": ({"model": ["llama-3-8b", "llama-3-70b"], "tp": [1, 2], **{s: list(v.values) for s, v in SWITCHES.items()}}, None, "cases; at most 1,000"),
+    "many points": ({"batch": range(1, 10**5), "prompt": range(1, 10**5), "output": range(1, 10**4)}, None, "points; at most 10,000,000,000"),
+    "a lot of memory": ({"batch": range(1, 10**5), "prompt": range(1, 10**5)}, None, "too many for memory"),
+    "unknown axis": ({"bach": [1]}, None, "did you mean 'batch'?"),
+    "unknown quantity": ({"batch": [1]}, ["ttf"], "did you mean 'ttft'?"),
+    "threshold": ({"batch": [1]}, ["batch_to_ridge"], "is a threshold"),
+    "missing input": ({"batch": [1]}, ["queue_wait"], "needs arrival_rate"),
+    "no such model": ({"model": ["llama-3-8c"]}, None, "did you mean 'llama-3-8b'?"),
+    "only an axis": ({"batch": [1]}, ["batch"], "is an axis"),
+    "of one kind of layer": ({"batch": [1]}, ["n_heads.global"], "n_heads.global"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_swept_is_refused(name):
+    over, quantities, word = REFUSED[name]
+    with pytest.raises(InputError) as caught:
+        sr.Study(**CASE).sweep(quantities, **over)
+    assert word in str(caught.value)
+
+
+def test_without_a_case_what_needs_none_is_swept():
+    found = sr.Study().sweep("ridge_point", peak_flops=["1 PFLOP/s"], mem_bandwidth=["2 TB/s", "4 TB/s"])
+    assert found.ridge_point.values.tolist() == [[500, 250]]
+    with pytest.raises(InputError, match="weight_bytes: needs n_layers"):
+        sr.Study().sweep("weight_bytes", batch=[1])
+
+
+NO_LINKS = {"model": "llama-3-8b", "prompt": 1024, "peak_flops": 1e15, "mem_bandwidth": 3e12, "mem_capacity": 80e9}
+
+
+def test_what_an_axis_needs_everywhere_is_asked_for():
+    """Two devices send each other something, so need the bandwidth of a link; one does not."""
+    with pytest.raises(InputError, match="needs link_bandwidth") as caught:
+        sr.Study(**NO_LINKS).sweep("itl", tp=[2, 4])
+    assert caught.value.problems[0].hint == "--set link_bandwidth=VALUE, or an axis: --over link_bandwidth=VALUES"
+    assert np.isfinite(sr.Study(**NO_LINKS).sweep("itl", batch=[1, 2]).itl.values).all()
+
+
+@pytest.mark.parametrize("tp", [[1, 8], [8, 1]])
+def test_what_is_needed_at_one_end_of_an_axis_is_missing_there_and_told(tp):
+    found = sr.Study(**NO_LINKS).sweep("itl", tp=tp)
+    assert np.isfinite(found.itl.values).tolist() == [devices == 1 for devices in tp]
+    assert found.itl.sel(tp=1).item() == pytest.approx(float(sr.Study(**NO_LINKS).exact("itl")), rel=1e-12)
+    assert "itl has no value where tp=8: needs link_bandwidth" in found.attrs["warnings"]
+
+
+def test_what_one_device_needs_on_a_part_of_the_grid_is_missing_there_alone():
+    """An M3 Max has no link to another: one sends nothing, two have no time for sending."""
+    alone = "m3-max"
+    found = sr.Study(model="llama-3-8b", prompt=1024).sweep("itl", hardware=["h100-sxm", alone], tp=[1, 2])
+    assert np.isfinite(found.itl.values).tolist() == [[True, True], [True, False]]
+    assert found.itl.sel(hardware=alone, tp=1) == pytest.approx(float(sr.Study(model="llama-3-8b", prompt=1024, hardware=alone).exact("itl")))
+    assert f"itl has no value where hardware={alone}, tp=2: needs link_bandwidth" in found.attrs["warnings"]
+
+
+def test_a_queue_that_grows_on_one_device_only_is_told():
+    """40 prefills a second of 2,048 tokens and 31 TFLOP are 1.2 PFLOP/s: more than 70 % of an H100's 0.99, less than of a B200's 2.25."""
+    given = {**CASE, "arrival_rate": 40, "mfu": 0.7}
+    found = sr.Study(**given).sweep("queue_wait", hardware=["h100-sxm", "b200"], batch=[1, 2])
+    assert np.isnan(found.queue_wait.values).tolist() == [True, False]
+    assert "queue_wait has no value where hardware=h100-sxm: no steady state" in found.attrs["warnings"]
+    alone = sr.Study(**given).sweep("queue_wait", hardware=["h100-sxm", "b200"])
+    assert np.isnan(alone.queue_wait.values).tolist() == [True, False]
+    assert "queue_wait has no value where hardware=h100-sxm: no steady state" in alone.attrs["warnings"]

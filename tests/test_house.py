@@ -1,0 +1,87 @@
+"""Rooms and floors: imports point down, no two modules import each other, and files have names of their own."""
+
+import ast
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import symroof
+
+ROOT = Path(symroof.__file__).parent
+FLOORS = (
+    ("units", "errors", "resources", "version"),
+    ("formula", "drawing"),
+    ("theory", "solver"),
+    ("specs", "arrays"),
+    ("cases",),
+    ("analysis",),
+    ("claims", "sweep", "select", "vllm", "calibrate"),
+    ("api", "report"),
+    ("cli",),
+)
+"""From the ground up; ``__init__`` and ``__main__`` stand above all."""
+FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+SAME_THING = {"study", "claims"}
+"""Names that two files share because they hold the same thing on two floors: a file form and its analysis."""
+
+
+def modules():
+    """Dotted name -> the modules it imports, wherever in the file; imports for type checkers alone count as well."""
+    files = {".".join(("symroof", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__"): path for path in sorted(ROOT.rglob("*.py"))}
+    found = defaultdict(set)
+    for name, path in files.items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("symroof"):
+                found[name] |= {full if (full := f"{node.module}.{alias.name}") in files else node.module for alias in node.names}
+            elif isinstance(node, ast.Import):
+                found[name] |= {alias.name for alias in node.names if alias.name in files}
+    return {name: found[name] - {name} for name in files}
+
+
+GRAPH = modules()
+
+
+def room(module):
+    return module.split(".")[1] if "." in module else ""
+
+
+def test_every_room_has_a_floor():
+    rooms = {room(module) for module in GRAPH} - {"", "__main__"}
+    assert rooms == set(FLOOR)
+
+
+def test_imports_point_down():
+    """A room uses rooms below it; the two front doors, ``symroof`` and ``python -m symroof``, are imported by none."""
+    up = [
+        f"{module} imports {other}"
+        for module, others in GRAPH.items()
+        for other in others
+        if room(module) not in ("", "__main__") and room(other) != room(module) and FLOOR.get(room(other), len(FLOORS)) >= FLOOR[room(module)]
+    ]
+    assert up == []
+
+
+def test_no_circle_of_imports():
+    circles, state = [], {}
+
+    def visit(module, path):
+        state[module] = "open"
+        for other in sorted(GRAPH[module]):
+            if state.get(other) == "open":
+                circles.append(" -> ".join([*path[path.index(other) :], other]))
+            elif other not in state:
+                visit(other, [*path, other])
+        state[module] = "done"
+
+    for module in GRAPH:
+        if module not in state:
+            visit(module, [module])
+    assert circles == []
+
+
+def test_a_name_of_a_file_is_its_own():
+    stems = Counter(path.stem for path in ROOT.rglob("*.py") if path.stem not in ("__init__", "__main__"))
+    assert {name for name, count in stems.items() if count > 1} <= SAME_THING
+
+
+def test_nothing_lies_at_the_root_but_the_front_doors():
+    assert {path.stem for path in ROOT.glob("*.py")} <= {"__init__", "__main__", "api", "symbols", "units", "errors", "resources", "version"}
