@@ -64,7 +64,7 @@ def test_json_holds_the_whole_selection():
     assert levers["peak_flops"]["side"] == "at_least"
     assert levers["mem_bandwidth"]["value"] is None
     assert levers["mem_bandwidth"]["stuck"]["ttft"]["value"] == pytest.approx(failing["checks"]["ttft"]["value"])
-    assert levers["tp"]["value"] == 3 and isinstance(levers["tp"]["value"], int)
+    assert levers["tp"]["value"] == 4 and isinstance(levers["tp"]["value"], int)
     for front in found["fronts"]:
         for run in front["runs"]:
             assert set(run["values"]) == {respect["quantity"] for respect in front["respects"]}
