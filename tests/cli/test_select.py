@@ -28,7 +28,7 @@ def test_the_text_says_what_every_reader_needs():
         "-221.7 ms (110 %)",
         "none: even at 1, ttft takes 210.9 ms",
         "at least 4 devices",
-        "at least mem_capacity 18.46 GB, peak_flops 657.9 TFLOP/s, mem_bandwidth 394.4 GB/s",
+        "at least mem_capacity 20.06 GB, peak_flops 657.9 TFLOP/s, mem_bandwidth 394.4 GB/s",
         "* mbu",
         "layer_overhead",
         "* experts",
