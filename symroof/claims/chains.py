@@ -10,8 +10,8 @@ from symroof.claims.claim_study import changed, study_of
 from symroof.claims.derive_claim import Derived, Known, worked_out
 from symroof.claims.judgement import HOLDS, ORDER, Judgement, held, shown
 from symroof.claims.read.written_number import Written, read_written
-from symroof.claims.slips.slip_catalogue.explanation import Explanation
-from symroof.claims.slips.slip_catalogue.rank import explain
+from symroof.claims.slips.explanation import Explanation
+from symroof.claims.slips.rank import explain
 from symroof.errors import InputError, Problem
 from symroof.specs.claims import ClaimSpec, StepSpec
 from symroof.theory.spellings import printed_name

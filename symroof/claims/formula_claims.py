@@ -8,7 +8,7 @@ from symroof.claims.claim_study import changed
 from symroof.claims.formula_sides import SAYABLE, Level, Sides
 from symroof.claims.judgement import Judgement, tolerance_of
 from symroof.claims.read.written_number import CLOSE_ENOUGH
-from symroof.claims.slips.slip_catalogue.formula_slips import formula_slips
+from symroof.claims.slips.formula_slips import formula_slips
 from symroof.claims.unstated_assumptions import counted_otherwise
 from symroof.specs.claims import ClaimSpec
 from symroof.theory.switches import DETAIL

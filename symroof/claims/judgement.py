@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from symroof.claims.derive_claim import Derived
 from symroof.claims.read.written_number import Written, read_written
-from symroof.claims.slips.slip_catalogue.explanation import Explanation
+from symroof.claims.slips.explanation import Explanation
 from symroof.errors import InputError, Problem
 from symroof.specs.claims import ClaimSpec
 from symroof.units import format_quantity

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.claims.read.written_number import Written
-from symroof.claims.slips.slip_catalogue.coincidence import chance, spans
+from symroof.claims.slips.coincidence import chance, spans
 from symroof.theory.switches import DETAIL, expand_detail
 
 SIMPLIFICATIONS: tuple[dict[str, str], ...] = (

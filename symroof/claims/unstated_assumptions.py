@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from symroof.claims.claim_study import told
 from symroof.claims.read.written_number import BOUND, read_written
 from symroof.claims.simplifications import Simplified, simplification
-from symroof.claims.slips.slip_catalogue.explanation import Explanation
-from symroof.claims.slips.slip_catalogue.rank import explanations
-from symroof.claims.slips.slip_catalogue.round_efficiencies import round_share
+from symroof.claims.slips.explanation import Explanation
+from symroof.claims.slips.rank import explanations
+from symroof.claims.slips.round_efficiencies import round_share
 from symroof.errors import InputError
 from symroof.specs.claims import ClaimSpec
 

@@ -13,7 +13,7 @@ from symroof.report.text_table import table, width
 if TYPE_CHECKING:
     from symroof.claims.check_result import Checked, Report
     from symroof.claims.corrected_copies import Copy
-    from symroof.claims.slips.slip_catalogue.explanation import Explanation
+    from symroof.claims.slips.explanation import Explanation
 
 HEADER = ("line", "sentence", "claimed", "derived", "verdict", "slip", "correction")
 NARROWEST, WIDEST = 60, 160

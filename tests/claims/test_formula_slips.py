@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 
 import pytest
-from symroof.claims.slips.slip_catalogue.explanation import Explanation
 
 from symroof.claims.judge import judge
 from symroof.claims.judgement import Judgement
+from symroof.claims.slips.explanation import Explanation
 from symroof.specs.claims import ClaimSpec
 
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from symroof.claims.slips.slip_catalogue.explanation import Explanation
-from symroof.claims.slips.slip_catalogue.rank import explain, explanations
 
 from symroof.claims.derive_claim import derived
 from symroof.claims.read.written_number import read_written
+from symroof.claims.slips.explanation import Explanation
+from symroof.claims.slips.rank import explain, explanations
 from symroof.specs.claims import ClaimSpec
 from tests.claims import by_hand
 

@@ -8,16 +8,16 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from symroof.claims.slips.slip_catalogue.apply import predictions
-from symroof.claims.slips.slip_catalogue.changes import Change, Slip
-from symroof.claims.slips.slip_catalogue.context import scene_of
-from symroof.claims.slips.slip_catalogue.explanation import Explanation
-from symroof.claims.slips.slip_catalogue.rank import explain, explanations
-from symroof.claims.slips.slip_catalogue.slip_catalogue import CATALOGUE
 
 from symroof.claims.derive_claim import derived
 from symroof.claims.judge import judge
 from symroof.claims.read.written_number import read_written
+from symroof.claims.slips.apply import predictions
+from symroof.claims.slips.changes import Change, Slip
+from symroof.claims.slips.context import scene_of
+from symroof.claims.slips.explanation import Explanation
+from symroof.claims.slips.rank import explain, explanations
+from symroof.claims.slips.slip_catalogue import CATALOGUE
 from symroof.specs.claims import ClaimSpec
 from tests.claims import by_hand
 

@@ -11,9 +11,9 @@ from typing import Any
 from symroof.cases.case_results import Answers
 from symroof.cases.spec_values import ROLE_INPUT
 from symroof.claims.claim_study import changed, study_of
-from symroof.claims.slips.slip_catalogue.catalogue_figures import figures
-from symroof.claims.slips.slip_catalogue.changes import Change, Other, Result, Rounded, Slip
-from symroof.claims.slips.slip_catalogue.context import FAILURES, Given, Scene
+from symroof.claims.slips.catalogue_figures import figures
+from symroof.claims.slips.changes import Change, Other, Result, Rounded, Slip
+from symroof.claims.slips.context import FAILURES, Given, Scene
 from symroof.formula.evaluate import evaluate
 from symroof.formula.parse import parse
 from symroof.formula.tree import Tree, mentions

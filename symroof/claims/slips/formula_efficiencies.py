@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from symroof.claims.formula_sides import Level
-from symroof.claims.slips.slip_catalogue.coincidence import chance
-from symroof.claims.slips.slip_catalogue.context import spoken
-from symroof.claims.slips.slip_catalogue.explanation import Explanation
-from symroof.claims.slips.slip_catalogue.free_parameters import EFFICIENCIES, LEAST, MOST
+from symroof.claims.slips.coincidence import chance
+from symroof.claims.slips.context import spoken
+from symroof.claims.slips.explanation import Explanation
+from symroof.claims.slips.free_parameters import EFFICIENCIES, LEAST, MOST
 from symroof.formula import build
 from symroof.formula.compare import same
 from symroof.formula.comparison import Comparison

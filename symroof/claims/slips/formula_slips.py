@@ -1,6 +1,6 @@
 """Slips in formulas: what is derived is derived again with one change in it, and is then exactly what somebody wrote.
 
-The catalogue is that of values (:mod:`symroof.claims.slips.slip_catalogue.slip_catalogue`): there are no formulas of slips here. Two formulas over names are
+The catalogue is that of values (:mod:`symroof.claims.slips.slip_catalogue`): there are no formulas of slips here. Two formulas over names are
 equal or they are not, so that no agreement is owed to chance.
 """
 
@@ -14,12 +14,12 @@ from typing import Any
 from symroof.cases.spec_values import ROLE_INPUT
 from symroof.claims.claim_study import changed
 from symroof.claims.formula_sides import Level, Sides
-from symroof.claims.slips.slip_catalogue.apply import can_happen, formula_of
-from symroof.claims.slips.slip_catalogue.changes import Change, Result, Way
-from symroof.claims.slips.slip_catalogue.context import FAILURES, spoken
-from symroof.claims.slips.slip_catalogue.explanation import Explanation
-from symroof.claims.slips.slip_catalogue.formula_efficiencies import shares
-from symroof.claims.slips.slip_catalogue.slip_catalogue import CATALOGUE
+from symroof.claims.slips.apply import can_happen, formula_of
+from symroof.claims.slips.changes import Change, Result, Way
+from symroof.claims.slips.context import FAILURES, spoken
+from symroof.claims.slips.explanation import Explanation
+from symroof.claims.slips.formula_efficiencies import shares
+from symroof.claims.slips.slip_catalogue import CATALOGUE
 from symroof.formula.compare import same
 from symroof.formula.rewrite import substitute
 from symroof.formula.text import text

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from symroof.claims.slips.slip_catalogue.coincidence import chance
-from symroof.claims.slips.slip_catalogue.context import Scene
+from symroof.claims.slips.coincidence import chance
+from symroof.claims.slips.context import Scene
 from symroof.units import format_quantity, significant
 
 LEAST, MOST = Fraction(1, 20), Fraction(1)

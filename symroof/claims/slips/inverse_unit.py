@@ -7,8 +7,8 @@ from typing import Any
 
 from symroof.claims.derive_claim import Derived
 from symroof.claims.read.written_number import read_written
-from symroof.claims.slips.slip_catalogue.coincidence import chance, spans
-from symroof.claims.slips.slip_catalogue.explanation import SELDOM, Explanation
+from symroof.claims.slips.coincidence import chance, spans
+from symroof.claims.slips.explanation import SELDOM, Explanation
 from symroof.units import describe, format_quantity, parse_unit
 
 

@@ -14,12 +14,12 @@ from typing import Any
 from symroof.cases.case_results import Answers
 from symroof.claims.derive_claim import Derived, Value
 from symroof.claims.read.written_number import Written
-from symroof.claims.slips.slip_catalogue.apply import changes
-from symroof.claims.slips.slip_catalogue.changes import Result, Rounded
-from symroof.claims.slips.slip_catalogue.coincidence import chance
-from symroof.claims.slips.slip_catalogue.context import Scene, scene_of
-from symroof.claims.slips.slip_catalogue.explanation import Explanation
-from symroof.claims.slips.slip_catalogue.slip_catalogue import CATALOGUE
+from symroof.claims.slips.apply import changes
+from symroof.claims.slips.changes import Result, Rounded
+from symroof.claims.slips.coincidence import chance
+from symroof.claims.slips.context import Scene, scene_of
+from symroof.claims.slips.explanation import Explanation
+from symroof.claims.slips.slip_catalogue import CATALOGUE
 from symroof.formula.tree import Largest
 from symroof.specs.claims import ClaimSpec
 from symroof.units import format_quantity

@@ -14,15 +14,15 @@ from typing import Any
 
 from symroof.claims.derive_claim import Derived, Known, derived
 from symroof.claims.read.written_number import Written, read_written
-from symroof.claims.slips.slip_catalogue import digit_slips as digits
-from symroof.claims.slips.slip_catalogue.apply import Prediction, combined, predictions
-from symroof.claims.slips.slip_catalogue.coincidence import chance, spans
-from symroof.claims.slips.slip_catalogue.context import Scene, scene_of
-from symroof.claims.slips.slip_catalogue.explanation import SELDOM, Explanation, times
-from symroof.claims.slips.slip_catalogue.free_parameters import fitted
-from symroof.claims.slips.slip_catalogue.inverse_unit import upside_down
-from symroof.claims.slips.slip_catalogue.label_slips import flipped
-from symroof.claims.slips.slip_catalogue.slip_catalogue import CATALOGUE
+from symroof.claims.slips import digit_slips as digits
+from symroof.claims.slips.apply import Prediction, combined, predictions
+from symroof.claims.slips.coincidence import chance, spans
+from symroof.claims.slips.context import Scene, scene_of
+from symroof.claims.slips.explanation import SELDOM, Explanation, times
+from symroof.claims.slips.free_parameters import fitted
+from symroof.claims.slips.inverse_unit import upside_down
+from symroof.claims.slips.label_slips import flipped
+from symroof.claims.slips.slip_catalogue import CATALOGUE
 from symroof.specs.claims import ClaimSpec
 
 SELDOM_IN_PAIRS = 0.06

@@ -2,12 +2,12 @@
 
 Formulas are over the names of the claim's own case. Adding a slip is adding an entry here. The order is the order of
 explanations: what a model is, what is counted, what a device does, how wide elements are, units. Slips of digits stand in
-:mod:`symroof.claims.slips.slip_catalogue.digit_slips`, slips with a free parameter in :mod:`symroof.claims.slips.slip_catalogue.free_parameters`.
+:mod:`symroof.claims.slips.digit_slips`, slips with a free parameter in :mod:`symroof.claims.slips.free_parameters`.
 """
 
 from __future__ import annotations
 
-from symroof.claims.slips.slip_catalogue.changes import Change, Other, Result, Rounded, Slip
+from symroof.claims.slips.changes import Change, Other, Result, Rounded, Slip
 
 CACHE = ("kv_bytes_per_token",)
 WORK = ("linear_flops_per_token", "attention_flops_per_pair", "head_flops_per_row")
