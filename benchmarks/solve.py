@@ -2,18 +2,20 @@
 
 Run it from anywhere: ``python benchmarks/solve.py``. Rounds are interleaved, each in a process of its own, so a busy machine
 slows both alike; ratios, not seconds, are what to read. ``--profile`` prints where the time goes instead, ``--quick`` leaves
-``sympy.solve`` out.
+``sympy.solve`` out, ``--small`` takes a few thresholds once.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import multiprocessing
 import statistics
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
-ROUNDS, PASSES, PATIENCE, MOST_ARMS = 7, 5, 5.0, 16
+PATIENCE, MOST_ARMS = 5.0, 16
 CASE = {
     "model": "llama-3-70b", "hardware": "h100-sxm", "prompt": 4096, "output": 512, "batch": 8, "tp": 4, "mfu": 0.5, "mbu": 0.8,
     "step_overhead": "1 ms", "targets": {"itl": "50 ms", "ttft": "2 s"},
@@ -30,6 +32,18 @@ CASE = {
 IMPORT = "import time; start = time.perf_counter(); import sympy; print(time.perf_counter() - start)"
 WAYS = ("numbers, cold", "numbers, warm", "symbols, cold", "symbols, warm")
 """Cold: no theory and no formula read yet. Warm: both there, the case and its answers new."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """Rounds of processes, passes in each, and how many thresholds."""
+
+    rounds: int = 7
+    passes: int = 5
+    thresholds: int | None = None
+
+
+WHOLE, SMALL = Size(), Size(rounds=1, passes=1, thresholds=2)
 
 
 # ------------------------------------------------------------------------------------------------- symroof, in a process
@@ -46,7 +60,14 @@ def answered(name: str, answers: Answers) -> bool:
         return False
 
 
-def derivations() -> dict[str, float]:
+def asked(answers: Answers, size: Size) -> list[str]:
+    """The thresholds that have an answer."""
+    from symroof.theory.thresholds import THRESHOLDS
+
+    return list(itertools.islice((name for name in THRESHOLDS if answered(name, answers)), size.thresholds))
+
+
+def derivations(size: Size) -> dict[str, float]:
     """Seconds to derive the whole list each way; the modules are imported and the spec files read before."""
     from symroof.analysis.solve import solve
     from symroof.api import Study
@@ -56,12 +77,11 @@ def derivations() -> dict[str, float]:
     from symroof.formula.tree import mentions, names
     from symroof.solver.rational import rational
     from symroof.theory import theory as theories
-    from symroof.theory.thresholds import THRESHOLDS
 
     found: dict[str, list[float]] = {way: [] for way in WAYS}
     bound = {"numbers": Study(**CASE).bound, "symbols": Study().bound}
-    asked = {kind: [name for name in THRESHOLDS if answered(name, Answers(binding))] for kind, binding in bound.items()}
-    for _ in range(PASSES):
+    named = {kind: asked(Answers(binding), size) for kind, binding in bound.items()}
+    for _ in range(size.passes):
         for way in WAYS:
             kind, _, state = way.partition(", ")
             if state == "cold":
@@ -73,7 +93,7 @@ def derivations() -> dict[str, float]:
                 remembered.cache_clear()
             start = time.perf_counter()
             answers = Answers(bound[kind])
-            for name in asked[kind]:
+            for name in named[kind]:
                 solve(name, answers)
             found[way].append(time.perf_counter() - start)
     return {way: min(times) for way, times in found.items()}
@@ -144,17 +164,16 @@ def by_sympy(name: str) -> dict:  # type: ignore[type-arg]
     return answer.get(timeout=1) if process.exitcode == 0 else {"error": f"exit {process.exitcode}"}
 
 
-def one_by_one() -> dict[str, float]:
+def one_by_one(size: Size) -> dict[str, float]:
     """Seconds that symroof takes for each threshold without a case, theory there."""
     from symroof.analysis.solve import solve
     from symroof.api import Study
     from symroof.cases.case_results import Answers
-    from symroof.theory.thresholds import THRESHOLDS
 
     bound = Study().bound
-    times: dict[str, list[float]] = {name: [] for name in THRESHOLDS}
-    for _ in range(PASSES):
-        for name in THRESHOLDS:
+    times: dict[str, list[float]] = {name: [] for name in asked(Answers(bound), size)}
+    for _ in range(size.passes):
+        for name in times:
             answers = Answers(bound)
             assert answers.case
             start = time.perf_counter()
@@ -166,19 +185,19 @@ def one_by_one() -> dict[str, float]:
 # ------------------------------------------------------------------------------------------------------------------ tables
 
 
-def beside_import() -> None:
+def beside_import(size: Size) -> None:
     rounds = []
-    for _ in range(ROUNDS):
+    for _ in range(size.rounds):
         seconds = float(child("-c", IMPORT))
-        rounds.append({"import sympy": seconds, **json.loads(child(__file__, "--derive"))})
+        rounds.append({"import sympy": seconds, **json.loads(child(__file__, "--derive", *(["--small"] if size is SMALL else [])))})
     print(f"{'the whole list':34} {'median s':>9} {'x import sympy':>15}")
     for way in ("import sympy", *WAYS):
         times, ratios = [r[way] for r in rounds], [r[way] / r["import sympy"] for r in rounds]
         print(f"{way:34} {statistics.median(times):9.3f} {statistics.median(ratios):15.2f}")
 
 
-def beside_solve() -> None:
-    own, total, failed = one_by_one(), [0.0, 0.0], []
+def beside_solve(size: Size) -> None:
+    own, total, failed = one_by_one(size), [0.0, 0.0], []
     print(f"\n{'symbolic, one by one':34} {'symroof s':>9} {'sympy s':>9} {'ratio':>9}")
     for name, seconds in own.items():
         other = by_sympy(name)
@@ -188,34 +207,36 @@ def beside_solve() -> None:
             continue
         total = [total[0] + seconds, total[1] + other["seconds"]]
         print(f"{name:34} {seconds:9.4f} {other['seconds']:9.3f} {other['seconds'] / seconds:9.0f}")
-    print(f"{'those that both solve':34} {total[0]:9.4f} {total[1]:9.3f} {total[1] / total[0]:9.0f}")
+    if total[0]:
+        print(f"{'those that both solve':34} {total[0]:9.4f} {total[1]:9.3f} {total[1] / total[0]:9.0f}")
     print(f"sympy.solve fails, or works for more than {PATIENCE:.0f} s, on {len(failed)} of {len(own)}")
 
 
-def profile() -> None:
+def profile(size: Size) -> None:
     import cProfile
     import pstats
 
-    derivations()
+    derivations(size)
     with cProfile.Profile() as found:
-        derivations()
+        derivations(size)
     for order in ("tottime", "cumulative"):
         pstats.Stats(found).sort_stats(order).print_stats(18)
 
 
 def main() -> None:
     reader = argparse.ArgumentParser(description=__doc__)
-    for flag in ("--derive", "--profile", "--quick"):
+    for flag in ("--derive", "--profile", "--quick", "--small"):
         reader.add_argument(flag, action="store_true")
     chosen = reader.parse_args()
+    size = SMALL if chosen.small else WHOLE
     if chosen.derive:
-        print(json.dumps(derivations()))
+        print(json.dumps(derivations(size)))
     elif chosen.profile:
-        profile()
+        profile(size)
     else:
-        beside_import()
+        beside_import(size)
         if not chosen.quick:
-            beside_solve()
+            beside_solve(size)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,6 @@ sys.path.insert(0, str(ROOT))
 
 import numpy as np  # noqa: E402
 
-ROUNDS = 7
 QUANTITIES = ("ttft", "itl", "decode_throughput", "memory_bytes", "fits", "cost_per_mtok")
 MODEL, DEVICE = "llama-3-8b", "h100-sxm"
 DEVICES = {
@@ -31,7 +30,6 @@ DEVICES = {
     "mem_bandwidth": (1e12, 8e12),
     "mem_capacity": (2e10, 2e11),
     "link_bandwidth": (1e11, 9e11),
-    "tp": (1, 8),
     "price": (1e-4, 3e-3),
 }
 CASE = {"output": 256, "weights": "fp16"}
@@ -45,14 +43,19 @@ def by_hand(
     batch: np.ndarray, prompt: np.ndarray, tp: np.ndarray, mfu: np.ndarray = 1.0, peak_flops: np.ndarray = 989.4e12, mem_bandwidth: np.ndarray = 3.35e12,
     mem_capacity: np.ndarray = 80e9, link_bandwidth: np.ndarray = 450e9, price: np.ndarray = 4.29/3600,
 ) -> Arrays:  # fmt: skip
-    """The six quantities of Llama-3 8B, written down from its dimensions; on an H100 where no other device is given."""
+    """The six quantities of Llama-3 8B, written down from its dimensions; on an H100 where no other device is given.
+
+    Of ``tp`` devices each holds all norms, reads the whole input of the matrices that are cut by columns, and writes the whole
+    output of those that are cut by rows.
+    """
     layers, width, heads, kv_heads, head, hidden, vocabulary = 32, 4096, 32, 8, 128, 14336, 128256
     matrices = 2 * width * heads * head + 2 * width * kv_heads * head + 3 * width * hidden
-    params = layers * (matrices + 2 * width) + width + 2 * vocabulary * width
+    norms = layers * 2 * width + width
+    params = layers * matrices + norms + 2 * vocabulary * width
     streamed = 2 * (layers * matrices + vocabulary * width)
     per_token = 2 * layers * kv_heads * head * 2
-    activations = 2 * layers * (4 * width + (4 * heads + 2 * kv_heads) * head + 3 * hidden)
-    logits = 2 * (width + vocabulary)
+    activations = 2 * layers * (4 * width * tp + (4 * heads + 2 * kv_heads) * head + 3 * hidden)
+    logits = 2 * (width * tp + vocabulary)
     reduces = np.minimum(2, 2 * (tp - 1)) * layers * 2 * (tp - 1) / tp * width * 2 / link_bandwidth
     flops = 2 * layers * matrices * prompt + 2 * layers * heads * head * prompt * (prompt + 1) + 2 * vocabulary * width
     moved = streamed + activations * prompt + per_token * prompt + logits
@@ -61,7 +64,7 @@ def by_hand(
     read = streamed + batch * (activations + logits + per_token * prompt)
     itl = np.maximum(step / (tp * mfu * peak_flops), read / (tp * mem_bandwidth)) + reduces * batch
     rate = batch / itl
-    memory = 2 * params + per_token * batch * (prompt + CASE["output"] - 1)
+    memory = 2 * (params + (tp - 1) * norms) + per_token * batch * (prompt + CASE["output"] - 1)
     return ttft, itl, rate, memory, memory <= tp * mem_capacity, price * tp * 1e6 / rate
 
 
@@ -72,11 +75,13 @@ def by_lambdify(inputs: tuple[str, ...]) -> Callable[..., Arrays]:
     """``lambdify(cse=True)`` of the expanded formulas, every other symbol a number handed in."""
     import sympy
 
+    from symroof.analysis.derivation import derive
     from symroof.api import Study
 
     study = Study(model=MODEL, hardware=DEVICE, prompt=1, batch=1, **CASE)
-    formulas = [study.derive(name).expanded for name in ("ttft", "itl", "decode_throughput", "memory_bytes", "cost_per_mtok")]
-    usable = study.derive("usable_memory").expanded
+    free = study.first.freed(inputs)  # degrees among them shape the formulas
+    formulas = [derive(name, free).expanded for name in ("ttft", "itl", "decode_throughput", "memory_bytes", "cost_per_mtok")]
+    usable = derive("usable_memory", free).expanded
     formulas.insert(4, sympy.LessThan(formulas[3], usable))
     names = sorted({symbol.name: symbol for formula in formulas for symbol in formula.free_symbols}.items())
     function = sympy.lambdify([symbol for _, symbol in names], formulas, "numpy", cse=True)
@@ -92,10 +97,10 @@ def by_lambdify(inputs: tuple[str, ...]) -> Callable[..., Arrays]:
 # ------------------------------------------------------------------------------------------------------------ timing
 
 
-def interleaved(ways: dict[str, Callable[[], object]]) -> dict[str, list[float]]:
+def interleaved(ways: dict[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
     """CPU seconds of every way, round after round."""
     found: dict[str, list[float]] = {name: [] for name in ways}
-    for round_ in range(ROUNDS + 1):
+    for round_ in range(rounds + 1):
         for name, way in ways.items():
             start = time.process_time()
             way()
@@ -104,7 +109,7 @@ def interleaved(ways: dict[str, Callable[[], object]]) -> dict[str, list[float]]
     return found
 
 
-def compared(title: str, inputs: tuple[str, ...], arrays: Arrays) -> None:
+def compared(title: str, inputs: tuple[str, ...], arrays: Arrays, rounds: int) -> None:
     """One shape of inputs: nanoseconds a point and ratios to the compiled function."""
     import symroof as sr
 
@@ -122,7 +127,7 @@ def compared(title: str, inputs: tuple[str, ...], arrays: Arrays) -> None:
         "lambdify(cse=True)": lambda: kept(out, lambdified(*arrays)),
         "compiled, into new arrays": lambda: function(*arrays),
     }
-    times = interleaved(ways)
+    times = interleaved(ways, rounds)
     points = int(np.prod(shape))
     print(f"\n{title}: {points:,} points, {sum(a.itemsize for a in out)} bytes each")
     for name, seconds in times.items():
@@ -185,28 +190,30 @@ def peers(python: str, own: float) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--peers", default=sys.executable, help="a Python that has the other calculators")
+    parser.add_argument("--small", action="store_true", help="small grids, once")
     chosen = parser.parse_args()
+    rounds, size, count, points = (1, 8, 2, 100) if chosen.small else (7, 512, 120, 1_000_000)
     workload = ("batch", "prompt", "tp", "mfu")
-    batch, prompt = np.arange(1.0, 513.0), np.arange(32.0, 32.0 * 513, 32.0)
+    batch, prompt = np.arange(1.0, size + 1), np.arange(32.0, 32.0 * (size + 1), 32.0)
     tp, mfu = np.array([1.0, 2.0, 4.0, 8.0]), np.linspace(0.3, 0.9, 7)
-    compared("one case, a grid of two axes", workload, (np.arange(1.0, 2049)[:, None], np.arange(8.0, 8 * 2049, 8.0), np.float64(2), np.float64(0.5)))
-    compared("one case, a grid of four axes", workload, tuple(np.ix_(batch, prompt, tp, mfu)))
+    wide = np.arange(1.0, 4 * size + 1)
+    compared("one case, a grid of two axes", workload, (wide[:, None], 8 * wide, np.float64(2), np.float64(0.5)), rounds)
+    compared("one case, a grid of four axes", workload, tuple(np.ix_(batch, prompt, tp, mfu)), rounds)
     rng = np.random.default_rng(1)
-    devices = tuple(rng.uniform(low, high, (120, 1, 1)) for low, high in DEVICES.values())
-    compared("120 devices, a grid of two axes each", ("batch", "prompt", *DEVICES), (batch[::2, None], prompt[::2], *devices))
-    compared("scattered points", workload, tuple(rng.choice(axis, 1_000_000) for axis in (batch, prompt, tp, mfu)))
-    peers(chosen.peers, grid_point())
+    devices = (rng.choice(tp, (count, 1, 1)), *(rng.uniform(low, high, (count, 1, 1)) for low, high in DEVICES.values()))
+    compared(f"{count} devices, a grid of two axes each", ("batch", "prompt", "tp", *DEVICES), (batch[::2, None], prompt[::2], *devices), rounds)
+    compared("scattered points", workload, tuple(rng.choice(axis, points) for axis in (batch, prompt, tp, mfu)), rounds)
+    peers(chosen.peers, grid_point(batch, prompt, rounds))
 
 
-def grid_point() -> float:
-    """Seconds a point of a grid of 512 x 512 takes."""
+def grid_point(batch: np.ndarray, prompt: np.ndarray, rounds: int) -> float:
+    """Seconds a point of a grid takes."""
     import symroof as sr
 
     function = sr.compile(QUANTITIES, ("batch", "prompt"), model=MODEL, hardware=DEVICE, **CASE)
-    batch, prompt = np.arange(1.0, 513.0)[:, None], np.arange(32.0, 32.0 * 513, 32.0)[None, :]
-    out = tuple(np.empty((512, 512), bool if name == "fits" else float) for name in QUANTITIES)
-    seconds = interleaved({"grid": lambda: function(batch, prompt, out=out)})["grid"]
-    return statistics.median(seconds) / 512**2
+    out = tuple(np.empty((len(batch), len(prompt)), bool if name == "fits" else float) for name in QUANTITIES)
+    seconds = interleaved({"grid": lambda: function(batch[:, None], prompt[None, :], out=out)}, rounds)["grid"]
+    return statistics.median(seconds) / out[0].size
 
 
 if __name__ == "__main__":

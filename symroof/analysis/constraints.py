@@ -27,6 +27,12 @@ class Condition:
     def equation(self) -> str:
         return MEMORY if self.name == "memory" else f"{self.metric} = {self.limit}"
 
+    def inputs(self, case: Case) -> frozenset[str]:
+        """The inputs that a side is worked out from; ``tp`` too where it is one, and so stands in no formula until it may be another."""
+        sides = (self.metric, self.limit)
+        free = {"tp"}.intersection(name for side in sides for name in case.freed({"tp"}).used(side))
+        return frozenset(free.union(*(case.used(side) for side in sides)))
+
     def holds(self, case: Case) -> bool:
         return bool(case.value(self.metric) <= case.value(self.limit))
 

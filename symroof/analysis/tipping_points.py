@@ -13,7 +13,6 @@ from symroof.analysis.solution import Solution
 from symroof.cases.case_results import DOES_NOT_FIT, Answers, Result
 from symroof.formula.evaluate import NoValue
 from symroof.theory.case import Case, default_of
-from symroof.theory.layout import SHAPING
 from symroof.theory.symbols import SHARES
 
 UNCERTAIN = (
@@ -125,9 +124,7 @@ def never(answers: Answers, found: Iterable[Flip]) -> tuple[str, ...]:
 def _moving(condition: Condition, answers: Answers) -> list[str]:
     """The uncertain inputs with a value now that a side of the condition is worked out from."""
     case = answers.case
-    used = {name for side in (condition.metric, condition.limit) for name in case.used(side)}
-    shaping = SHAPING.intersection(UNCERTAIN)  # a degree of one stands in no formula until it may be another
-    used |= shaping.intersection(name for side in (condition.metric, condition.limit) for name in case.freed(shaping).used(side))
+    used = condition.inputs(case)
     return [n for n in UNCERTAIN if n in used and (n in case.given or n in case.numbers or default_of(n) is not None)]
 
 

@@ -103,7 +103,7 @@ def _lever(name: str, asked: list[Condition], found: list[Flip], answers: Answer
 
 def _moves(name: str, asked: list[Condition], case: Case) -> bool:
     known = name in case.given or name in case.numbers or default_of(name) is not None
-    return known and any(name in {*case.used(c.metric), *case.used(c.limit)} for c in asked)
+    return known and any(name in c.inputs(case) for c in asked)
 
 
 def _solvable(name: str, asked: list[Condition], answers: Answers) -> bool:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from symroof.cases.case_results import Answers
 from symroof.formula.tree import Compare, Name, Tree, names
+from symroof.resources import PACKAGE
 from symroof.sweep.axes import Axis
 from symroof.sweep.case_functions import Function, functions
 from symroof.theory.quantities import QUANTITIES
@@ -145,15 +147,37 @@ class Plan:
 
     @cached_property
     def digest(self) -> str:
-        """The whole question in one word: the same word, the same numbers."""
-        axes = [(axis.name, str(axis.values) if isinstance(axis.values, range) else [str(value) for value in axis.values]) for axis in self.axes]
+        """The whole question, and the code that answers it, in one word: the same word, the same numbers, in any process."""
+        axes = [(axis.name, str(axis.values) if isinstance(axis.values, range) else axis.values) for axis in self.axes]
         cases = [
-            (
-                {name: str(given.setting) for name, given in case.binding.given.items()},
-                case.binding.assumptions.values,
-                str(case.case.theory.architecture),
-            )
+            ({name: given.setting for name, given in case.binding.given.items()}, case.binding.assumptions.values, case.case.theory.architecture)
             for case in self.cases
         ]
-        said = json.dumps([__version__, str(QUANTITIES), axes, self.quantities, self.lacking, cases, self.said], sort_keys=True)
-        return hashlib.sha256(said.encode()).hexdigest()
+        question = canonical([__version__, source(), axes, self.quantities, self.lacking, cases, self.said])
+        return hashlib.sha256(json.dumps(question, sort_keys=True).encode()).hexdigest()
+
+
+def canonical(value: Any) -> Any:
+    """A value as JSON has it, the same in every process: sets are sorted.
+
+    >>> from fractions import Fraction
+    >>> canonical({"share": Fraction(1, 3), "roles": frozenset({"b", "a"})})
+    {'share': '1/3', 'roles': ['a', 'b']}
+    """
+    if is_dataclass(value):
+        return {each.name: canonical(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): canonical(each) for key, each in value.items()}
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(canonical, value), key=str)
+    if isinstance(value, (list, tuple)):
+        return [canonical(each) for each in value]
+    return value if isinstance(value, (str, bool, type(None))) else str(value)
+
+
+def source() -> str:
+    """A digest of symroof's own code, and so of every definition."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(PACKAGE).rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()

@@ -15,7 +15,7 @@ from symroof.formula.parse import parse
 from symroof.formula.rewrite import inline, substitute
 from symroof.formula.tree import Name, Num, Tree, mentions, names
 from symroof.theory.devices import whole_of
-from symroof.theory.layout import FREE, SHAPING, layout
+from symroof.theory.layout import FREE, layout, shapes
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, base_name
 from symroof.theory.theory import Theory, UnknownName, theory
@@ -88,7 +88,7 @@ class Case:
             tree = self.given.get(name) or default_of(name)
             return tree.value if isinstance(tree, Num) else None if tree is None else FREE
         plain = value.value if isinstance(value, Dual) else value
-        return plain if isinstance(plain, Fraction) and (name not in SHAPING or plain.denominator == 1) else FREE
+        return plain if isinstance(plain, Fraction) and (not shapes(name) or plain.denominator == 1) else FREE
 
     def permits(self, tp: Fraction | int) -> bool:
         """Whether so many devices can share out the key and value heads, or copy them evenly."""
@@ -97,7 +97,7 @@ class Case:
 
     def freed(self, names: Collection[str]) -> Case:
         """The same case where some names may be any number: degrees among them shape its formulas."""
-        shaping = SHAPING.intersection(names)
+        shaping = frozenset(filter(shapes, names))
         return replace(self, free=self.free | shaping, _memo={}, _open=set(), _moving={}, _laid={}) if shaping else self
 
     def value(self, name: str) -> Any:
@@ -195,13 +195,13 @@ class Case:
         """The definition of a name; of a total that is given, a device has an even share: its parts are not known."""
         known = self._laid_out(frozenset(changed))
         definition, whole = known.definition(name), whole_of(name)
-        if whole is None or known.layout.single or not (whole in self.given or whole in self.numbers or whole in changed):
+        if whole is None or not (whole in self.given or whole in self.numbers or whole in changed):
             return definition
         return definition if definition is None or mentions(definition, whole) else build.div(Name(whole), known.layout.devices())
 
     def _laid_out(self, changed: frozenset[str]) -> Theory:
         """The theory where some names may be any number: a degree among them is no longer known to be one."""
-        shaping = changed & SHAPING
+        shaping = frozenset(filter(shapes, changed))
         if not shaping or shaping <= self.free:
             return self.theory
         if shaping not in self._laid:

@@ -41,13 +41,12 @@ def per_device(name: str) -> str:
 STEP_TOTALS = tuple(f"{step.name}_{what}" for step in STEPS for what in ("flops", "bytes"))
 WHOLE: dict[str, Tree] = {"instance_devices": ONE, **{per_device(name): Name(name) for name in (*RESIDENT, "peak_kv_cache_bytes", *STEP_TOTALS)}}
 """The formulas of the names of a device where there is only one."""
-DEVICE_TOTALS = frozenset(map(per_device, (*RESIDENT, *STEP_TOTALS)))
+DEVICE_TOTALS = frozenset(map(per_device, (*RESIDENT, *STEP_TOTALS, "memory_bytes")))
 
 
 def whole_of(name: str) -> str | None:
     """The total that a name is a device's part of: ``decode_flops`` for ``decode_flops_per_device``."""
-    whole = WHOLE.get(name)
-    return whole.name if isinstance(whole, Name) and name in DEVICE_TOTALS else None
+    return name.removesuffix("_per_device") if name in DEVICE_TOTALS else None
 
 
 @dataclass(frozen=True)

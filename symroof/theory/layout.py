@@ -14,6 +14,7 @@ from functools import lru_cache
 from symroof.formula.parse import parse
 from symroof.formula.tree import ONE, Tree
 from symroof.theory.architecture import GENERIC, Architecture, Layer
+from symroof.theory.symbols import base_name
 
 EVEN = ("d_ff", "d_inner", "d_shared", "vocab_size", "more_embeddings", "learned_positions", "layer_input_vocab")
 """Widths that devices cut anywhere: feed-forward columns, rows of tables."""
@@ -25,10 +26,19 @@ FREE = "free"
 """The value of a degree that is an unknown or a formula: it may be any number."""
 
 SHAPING = frozenset({*DEGREES, "node_devices"})
-"""Names whose values shape the formulas of a device."""
+"""Inputs on which the formulas of a device themselves depend, beside the heads it holds whole."""
 
 SYMBOLIC = 0
 """``pp`` that is no number."""
+
+
+def shapes(name: str) -> bool:
+    """Whether the formulas of a device depend on a name, of whatever layer kind: degrees, and heads that a device holds whole.
+
+    >>> shapes("tp"), shapes("n_kv_heads.local"), shapes("batch")
+    (True, True, False)
+    """
+    return base_name(name) in SHAPING or base_name(name) in HEADS
 
 
 @dataclass(frozen=True)
@@ -131,9 +141,7 @@ def _uneven(architecture: Architecture, tp: Fraction | str | None, value: Callab
     """Heads of which devices do not hold equal shares; heads whose number is not known are taken to divide."""
     for name in dict.fromkeys(layer.symbol(head) for layer in architecture.layers for head in HEADS):
         heads = value(name)
-        if not isinstance(heads, Fraction):
-            continue
-        if not isinstance(tp, Fraction) or heads % tp:
+        if heads is not None and (not isinstance(heads, Fraction) or not isinstance(tp, Fraction) or heads % tp):
             yield name
 
 

@@ -28,7 +28,7 @@ def test_the_text_says_what_every_reader_needs():
         "-221.7 ms (110 %)",
         "none: even at 1, ttft takes 210.9 ms",
         "at least 4 devices",
-        "at least mem_capacity 18.46 GB, peak_flops 657.9 TFLOP/s, mem_bandwidth 394.4 GB/s",
+        "at least mem_capacity 20.06 GB, peak_flops 657.9 TFLOP/s, mem_bandwidth 394.4 GB/s",
         "* mbu",
         "layer_overhead",
         "* experts",
@@ -64,7 +64,7 @@ def test_json_holds_the_whole_selection():
     assert levers["peak_flops"]["side"] == "at_least"
     assert levers["mem_bandwidth"]["value"] is None
     assert levers["mem_bandwidth"]["stuck"]["ttft"]["value"] == pytest.approx(failing["checks"]["ttft"]["value"])
-    assert levers["tp"]["value"] == 3 and isinstance(levers["tp"]["value"], int)
+    assert levers["tp"]["value"] == 4 and isinstance(levers["tp"]["value"], int)
     for front in found["fronts"]:
         for run in front["runs"]:
             assert set(run["values"]) == {respect["quantity"] for respect in front["respects"]}

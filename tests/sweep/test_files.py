@@ -170,6 +170,39 @@ def test_parts_of_another_question_are_not_taken(planned, tmp_path):
     assert os.listdir(tmp_path) == ["grid.csv"]
 
 
+TWO_PROCESSES = """
+import symroof as sr
+from symroof.sweep.axes import axes_of
+from symroof.theory.architecture import Architecture, Layer
+study = sr.Study(model="llama-3-8b", hardware="h100-sxm", prompt=64, output=8, mfu="0.4..0.6")
+plan = study.planned_sweep(axes_of([("batch", [1, 2])]), ["itl"])
+object.__setattr__(plan.cases[0].case.theory, "architecture", Architecture(layers=(Layer(traits=frozenset("abcdefgh")),)))
+print(plan.digest, list(frozenset("abcdefgh")))
+"""
+
+
+def test_another_process_knows_its_own_parts():
+    """Sets come in another order there; the word for the question is the same."""
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", TWO_PROCESSES], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True
+        ).stdout.split(" ", 1)
+        for seed in "123"
+    ]
+    assert len({digest for digest, _ in runs}) == 1
+    assert len({order for _, order in runs}) > 1
+
+
+def test_other_code_answers_another_question(monkeypatch):
+    def digest():
+        return sr.Study(**CASE).planned_sweep(axes_of(OVER.items()), QUANTITIES).digest
+
+    before = digest()
+    assert digest() == before
+    monkeypatch.setattr("symroof.sweep.plan.source", lambda: "other")
+    assert digest() != before
+
+
 def test_a_new_sweep_without_resume_starts_anew(planned, tmp_path):
     goal = tmp_path / "grid.nc"
     with pytest.raises(Interrupted):
