@@ -17,6 +17,8 @@ Numbers are in base units: byte, FLOP, s, token, request, USD, W.
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from symroof.version import __version__
@@ -55,3 +57,14 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+class _Facade(ModuleType):
+    """Importing ``symroof.select`` binds that package to its parent, where it would hide the public function of the same name."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _HOMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Facade

@@ -1,6 +1,8 @@
 """Every public name of ``import symroof as sr``, and every result it returns, is documented with an example that runs as a doctest."""
 
 import inspect
+import subprocess
+import sys
 
 import pytest
 
@@ -42,3 +44,16 @@ def test_what_can_be_refused_documents_its_error(name):
     owner, _, method = name.rpartition(".")
     function = getattr(getattr(sr, owner), method) if owner else getattr(sr, name)
     assert "InputError:" in inspect.getdoc(function)
+
+
+LOADS = "for room in ('select.choice', 'calibrate.fit', 'claims.check'): importlib.import_module(f'symroof.{room}')"
+
+
+@pytest.mark.parametrize("name", ["select", "calibrate", "check", "compile", "solve"])
+@pytest.mark.parametrize("order", ["function first", "rooms first"])
+def test_a_room_never_hides_the_function_of_its_name(name, order):
+    """The import system binds ``symroof.select`` to its parent; in a fresh process the function has to stay callable."""
+    lines = ["import importlib", "import symroof as sr", f"assert callable(sr.{name})", LOADS, f"assert callable(sr.{name})"]
+    if order == "rooms first":
+        lines = ["import importlib", LOADS, *lines]
+    subprocess.run([sys.executable, "-c", "\n".join(lines)], check=True)

@@ -75,9 +75,9 @@ class Derivation:
     >>> derivation = Study(model="llama-3-8b").derive("kv_bytes_per_token")
     >>> derivation.definition
     2*head_dim*kv_bytes_per_element*n_kv_heads*n_layers
-    >>> derivation.latex()
-    '\\kappa = 2 L H_{kv} d_h b_{kv}'
-    >>> derivation.steps[-1].substituted_text, derivation.result.text()
+    >>> print(derivation.latex())
+    \\kappa = 2 L H_{kv} d_h b_{kv}
+    >>> derivation.steps[-1].substituted.text, derivation.result.text()
     ('2*32*8*128*2 byte', '131.1 kB/token')
 
     Attributes:

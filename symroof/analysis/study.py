@@ -270,7 +270,7 @@ class Study:
             InputError: no such quantity.
 
         >>> derivation = Study(hardware="h100-sxm").derive("ridge_point")
-        >>> derivation.definition, derivation.steps[-1].substituted_text, derivation.result.text()
+        >>> derivation.definition, derivation.steps[-1].substituted.text, derivation.result.text()
         (peak_flops/mem_bandwidth, '989.4 TFLOP/s/3.35 TB/s', '295.3 FLOP/byte')
         """
         return derive(known(name), self.first)

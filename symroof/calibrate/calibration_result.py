@@ -59,7 +59,7 @@ class Calibration:
 
     Attributes:
         parameters: in the order mfu, mbu, overheads.
-        residuals: one a measurement.
+        residuals: one for each measurement.
         freedom: measurements beyond the parameters determined.
         level: of the intervals.
         deviation: root mean square of the relative residuals, per degree of freedom; None without one.

@@ -46,30 +46,37 @@ class Checked:
 
     @property
     def claim(self) -> ClaimSpec:
+        """The claim as it was read."""
         return self.judgement.claim
 
     @property
     def id(self) -> str:
+        """The name of the claim in its file."""
         return self.claim.id
 
     @property
     def says(self) -> str:
+        """The sentence that is checked."""
         return self.claim.says
 
     @property
     def verdict(self) -> str:
+        """One of :data:`symroof.claims.judgement.ORDER`, from ``exact`` to ``unchecked``."""
         return self.judgement.verdict
 
     @property
     def derived(self) -> str:
+        """The derived value, as text with its unit."""
         return self.judgement.derived
 
     @property
     def ratio(self) -> float | None:
+        """The claimed over the derived value; None where they are not numbers."""
         return None if self.judgement.ratio is None else float(self.judgement.ratio)
 
     @property
     def tolerance(self) -> float | None:
+        """The relative tolerance of the claimed digits; None where there are none."""
         return None if self.judgement.tolerance is None else float(self.judgement.tolerance)
 
     @property
@@ -79,14 +86,17 @@ class Checked:
 
     @property
     def assumptions_needed(self) -> tuple[str, ...]:
+        """The assumptions the claim leaves out and needs."""
         return self.judgement.needs
 
     @property
     def slips(self) -> tuple[Any, ...]:
+        """Explanations of a wrong claim, the likeliest first."""
         return self.judgement.slips
 
     @property
     def flags(self) -> tuple[str, ...]:
+        """Remarks such as ``does_not_fit`` that stand beside the verdict."""
         return self.judgement.flags
 
     def finding(self, strict: bool = False) -> bool:

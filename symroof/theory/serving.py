@@ -103,7 +103,7 @@ OVERHEADS = referenced(
     _q("overheads", "launch_time", r"t_{\mathrm{launch}}", "s", "time to launch every kernel of a step", "kernel_launch*kernels", reference=CUDA_GRAPHS),
     _q("overheads", "kernels_to_dominate", "n_{k,max}", "", "kernels of a layer beyond which launches take longer than a decode step", "decode_roofline_time/(kernel_launch*n_layers)"),
     _q("overheads", "l2_ridge", "R_{L2}", "FLOP/byte", "ridge against the L2 cache", "peak_flops/l2_bandwidth", reference=HIERARCHICAL_ROOFLINE),
-    _q("overheads", "fused_attention_intensity", "I_{fa}", "FLOP/byte", "intensity of one head's attention over a prompt, scores kept on the chip",
+    _q("overheads", "fused_attention_intensity", "I_{fa}", "FLOP/byte", "intensity of one head's attention over a prompt, scores staying on the chip",
        "4 FLOP*prompt^2*head_dim/(4*prompt*head_dim*act_bytes_per_element)", reference=FLASH),
     _q("overheads", "unfused_attention_intensity", "I_{ua}", "FLOP/byte", "the same with scores and probabilities written and read",
        "4 FLOP*prompt^2*head_dim/((4*prompt^2 + 4*prompt*head_dim)*act_bytes_per_element)", reference=FLASH),
