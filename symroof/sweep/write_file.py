@@ -22,9 +22,9 @@ from symroof.sweep.plan import Plan
 
 FORMATS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     ".csv": ("comma_separated", "write_csv", ()),
-    ".parquet": ("tables", "write_parquet", ("pyarrow",)),
-    ".nc": ("grids", "write_netcdf", ("xarray", "netCDF4")),
-    ".zarr": ("grids", "write_zarr", ("xarray", "zarr")),
+    ".parquet": ("table_files", "write_parquet", ("pyarrow",)),
+    ".nc": ("array_files", "write_netcdf", ("xarray", "netCDF4")),
+    ".zarr": ("array_files", "write_zarr", ("xarray", "zarr")),
 }
 """What writes a file of an ending: a module of this room, its function, and the packages of an extra that it needs."""
 STORES = (".zgroup", "zarr.json", ".zmetadata")

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from tests.calibration import Truth, table
+from tests.calibrate import Truth, table
 
 from . import ROOT, call, good, process, refused, study_text
 

@@ -24,6 +24,7 @@ WIDTHS = {
     "state_bytes_per_element",
     "act_bytes_per_element",
     "quantized_bytes_per_param",
+    "link_bytes_per_element",
 }
 
 

@@ -88,7 +88,7 @@ def test_kinds_without_labels_go_by_those_they_are_shown_with():
     ("order", "place", "message", "hint"),
     [
         ("[local, locl, global]", "order[1]", "no kind of layer has the label 'locl'", "did you mean 'local'?"),
-        ("[x]", "order[0]", "no kind of layer has the label 'x'; there are: global, local", ""),
+        ("[x]", "order[0]", "no kind of layer has the label 'x'", "there are: global, local"),
         ("[local, global]", "order", "repeated over 6 layers makes 3 local instead of 4, 3 global instead of 2", ""),
         ("[local]", "order", "makes 6 local instead of 4, 0 global instead of 2", ""),
         ("[local, local, global, local, local, global, local]", "order", "has 7 entries for 6 layers", ""),

@@ -1,12 +1,12 @@
 """The limits and the recommended line, against memory and times counted by hand."""
 
 import pytest
-from tests.calibration import DH, HKV, LAYER, D, H, L, Truth, V, device_bytes
 
 from symroof.cases.request import aimed, selection
 from symroof.vllm.advice import review
 from symroof.vllm.command_line import read_line
 from symroof.vllm.served_case import served
+from tests.calibrate import DH, HKV, LAYER, D, H, L, Truth, V, device_bytes
 
 WEIGHTS = 8030261248 * 2
 """Published parameters of Llama 3.1 8B, two bytes each."""
