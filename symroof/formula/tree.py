@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from operator import is_
 from typing import Any, TypeAlias, TypeVar, dataclass_transform
 
 from symroof.units import PLAIN, Dimension
@@ -154,7 +155,8 @@ def walk(tree: Tree) -> Iterator[Tree]:
     while stack:
         node = stack.pop()
         yield node
-        stack.extend(reversed(children(node)))
+        if below := CHILDREN[type(node)](node):
+            stack.extend(below[::-1])
 
 
 @lru_cache(maxsize=16384)
@@ -194,12 +196,11 @@ def mentions(tree: Tree, name: str) -> bool:
 
 def rebuild(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
     """The same node over changed children, through the tidy constructors; the node itself where no child changes."""
-    before = children(tree)
-    after = tuple([change(child) for child in before])
-    for new, old in zip(after, before, strict=True):
-        if new is not old:
-            return _over(tree, after)
-    return tree
+    before = CHILDREN[type(tree)](tree)
+    if not before:
+        return tree
+    after = tuple(map(change, before))
+    return tree if all(map(is_, after, before)) else _over(tree, after)
 
 
 def _over(tree: Tree, parts: tuple[Tree, ...]) -> Tree:
