@@ -284,7 +284,7 @@ def rename(tree: Tree, table: dict[str, str]) -> Tree:
     """
     match tree:
         case Name(name):
-            return Name(table.get(name, name))
+            return Name(table[name]) if name in table else tree
         case At(name, pairs):
             return At(table.get(name, name), tuple((table.get(key, key), rename(value, table)) for key, value in pairs))
         case Total(body, index, first, last):

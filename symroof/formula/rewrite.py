@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import is_
 
 from symroof.formula import build
-from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Pow, Total, Tree, children
+from symroof.formula.tree import CHILDREN, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Pow, Total, Tree
 
 
 def rebuild(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
     """The same node over changed children, through the tidy constructors; the node itself where no child changes."""
-    before = children(tree)
-    after = tuple([change(child) for child in before])
-    for new, old in zip(after, before, strict=True):
-        if new is not old:
-            return _over(tree, after)
-    return tree
+    before = CHILDREN[type(tree)](tree)
+    if not before:
+        return tree
+    after = tuple(map(change, before))
+    return tree if all(map(is_, after, before)) else _over(tree, after)
 
 
 def _over(tree: Tree, parts: tuple[Tree, ...]) -> Tree:

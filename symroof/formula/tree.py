@@ -154,7 +154,8 @@ def walk(tree: Tree) -> Iterator[Tree]:
     while stack:
         node = stack.pop()
         yield node
-        stack.extend(reversed(children(node)))
+        if below := CHILDREN[type(node)](node):
+            stack.extend(below[::-1])
 
 
 @lru_cache(maxsize=16384)

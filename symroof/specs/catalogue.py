@@ -47,8 +47,7 @@ def is_path(name: str, base: Path | None = None) -> bool:
 def holds(kind: str, name: str) -> bool:
     """Whether the catalogue has an entry by a name or an alias."""
     wanted = name.lower()
-    shipped = entries(kind)
-    return wanted in shipped or any(wanted in entry.aliases for entry in shipped.values())
+    return _file_of(kind, wanted) is not None or any(wanted in entry.aliases for entry in entries(kind).values())
 
 
 def named_model(name: str) -> Named | None:
@@ -71,9 +70,8 @@ def find(kind: str, name: str, base: Path | None = None) -> Document:
     if is_path(name, base):
         return load(located(name, base))
     wanted = name.lower()
-    stem = data_folder("specs") / kind / f"{wanted}.yaml"
-    if NAME.fullmatch(wanted) and stem.name == f"{wanted}.yaml" and stem.is_file():
-        return load(stem)
+    if (file := _file_of(kind, wanted)) is not None:
+        return load(file)
     shipped = entries(kind)
     for entry in shipped.values():
         if wanted in entry.aliases:
@@ -82,6 +80,12 @@ def find(kind: str, name: str, base: Path | None = None) -> Document:
     if len(meant) == 1:
         return find(kind, meant[0])
     raise InputError(_no_such(kind, name, meant))
+
+
+def _file_of(kind: str, name: str) -> Path | None:
+    """The file of the entry that has exactly this name, found without reading the others."""
+    file = data_folder("specs") / kind / f"{name}.yaml"
+    return file if NAME.fullmatch(name) and file.is_file() else None
 
 
 LONGEST = 200

@@ -6,14 +6,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from symroof.errors import nearest
-from symroof.specs.checkpoints.gguf_mixtures import MIXTURES, mixture, plain
-from symroof.specs.checkpoints.quantization_config import read_quantization
-from symroof.specs.model import ModelSpec
 from symroof.specs.precision import BITS, Width, width
-from symroof.specs.quantization import Quantization
+
+if TYPE_CHECKING:
+    from symroof.specs.model import ModelSpec
+    from symroof.specs.quantization import Quantization
 
 GROUP = 128
 GROUPED = re.compile(r"(awq|gptq|w4a16)-g(\d{1,5})")
@@ -60,6 +60,8 @@ GGUF_MEANING = "a file of llama.cpp: most matrices in {}{}"
 
 def listed() -> Iterator[tuple[str, Fraction, str]]:
     """Every precision of a whole checkpoint with the bits of a weight in most of its matrices, their share of the scales included, and what it means."""
+    from symroof.specs.checkpoints.gguf_mixtures import MIXTURES, plain
+
     for name, meaning in MEANINGS.items():
         found = _checkpoint(name)
         share = found.scale_bits.value / found.scale_group if found.scale_bits else Fraction(0)
@@ -78,7 +80,13 @@ SPELLINGS = {
 
 def of_checkpoint(name: str) -> bool:
     """Whether a precision is one of a whole checkpoint."""
-    return name in MIXTURES or name in CHECKPOINTS or bool(GROUPED.fullmatch(name))
+    return name not in BITS and (name in CHECKPOINTS or bool(GROUPED.fullmatch(name)) or _is_mixture(name))
+
+
+def _is_mixture(name: str) -> bool:
+    from symroof.specs.checkpoints.gguf_mixtures import MIXTURES
+
+    return name in MIXTURES
 
 
 def precision_name(name: str) -> str:
@@ -97,14 +105,18 @@ def stored_as(name: str, model: ModelSpec) -> Quantization | None:
 
     A model that is published that way is stored as its own file says: gpt-oss in ``mxfp4`` keeps its attention wide.
     """
+    from symroof.specs.checkpoints.gguf_mixtures import mixture
+
     if not of_checkpoint(name):
         return None
     if model.quantization is not None and model.quantization.method == name:
         return model.quantization
-    return mixture(name, model) if name in MIXTURES else _checkpoint(name)
+    return mixture(name, model) if _is_mixture(name) else _checkpoint(name)
 
 
 def _checkpoint(name: str) -> Quantization:
+    from symroof.specs.checkpoints.quantization_config import read_quantization
+
     match = GROUPED.fullmatch(name)
     fields = CHECKPOINTS[match[1] if match else name]
     if match:
@@ -123,6 +135,10 @@ def precision_width(name: str) -> Width:
     >>> float(precision_width("q4_k_m").settings[0][1].value * 8)
     4.5
     """
+    if name in BITS:  # most are, and need nothing of how models are stored
+        return width(name)
+    from symroof.specs.checkpoints.gguf_mixtures import MIXTURES, plain
+
     if name in MIXTURES:
         return plain(name).width()
     if name in CHECKPOINTS or GROUPED.fullmatch(name):
