@@ -2,6 +2,7 @@
 
 import pickle
 import random
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 import symroof as sr
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
+
+from .numpy_walk import Walk
 
 CASE = {
     "hardware": "h100-sxm", "prompt": 4096, "output": 48, "batch": 8, "tp": 2, "acceptance": 0.7, "draft_tokens": 4, "chunk": 512, "arrival_rate": 1,
@@ -77,6 +80,24 @@ def test_every_quantity_agrees_with_its_exact_value(model, axes, changes):
                 assert value == true, where
             else:
                 assert value == pytest.approx(float(true), rel=1e-11, abs=1e-300), where
+
+
+@pytest.mark.parametrize(("model", "axes", "changes"), CASES, ids=[f"{m}-{'-'.join(a)}" for m, a, _ in CASES])
+def test_every_quantity_agrees_with_a_plain_walk_of_its_formula(model, axes, changes):
+    """Far more points than exact arithmetic can take: floats on both sides, so truths may differ where both sides are as good as equal."""
+    case = study(model, **changes).first
+    names = numbers_of(case.case, axes)
+    draw = random.Random(f"walk {model} {axes}")
+    points = [tuple(float(drawn(axis, draw)) for axis in axes) for _ in range(400)]
+    arrays = {axis: np.array([point[i] for point in points]) for i, axis in enumerate(axes)}
+    walk = Walk(replace(case.case.freed(axes), rounded=True), arrays)  # where degrees move, the formulas of any degree
+    with np.errstate(all="ignore"):
+        for name, found in zip(names, sr.compile(names, axes, case)(*arrays.values()), strict=True):
+            found, plain = np.broadcast_arrays(found, walk.value(name))
+            if found.dtype.kind in "bU":
+                assert np.mean(found == plain) > 0.99, name
+            else:
+                np.testing.assert_allclose(found, plain, rtol=1e-9, atol=1e-300, err_msg=name)
 
 
 def test_a_grid_is_the_same_as_its_points():
