@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
 
+from symroof.formula import build
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree
 from symroof.theory.case import Case, Missing
@@ -111,9 +112,9 @@ class Ranges:
             case Mul(factors):
                 return self._product([(factor, 1) for factor in factors], by)
             case Div(over, under):
-                rest = self._rest(over, under)
+                part, rest = self._part_of_sum(over, under)
                 if rest is not None:  # a/(a + b) falls as b/a grows
-                    return _times(-1, self._product([(rest, 1), (over, -1)], by))
+                    return _times(-1, self._product([(rest, 1), (part, -1)], by))
                 return self._product([(over, 1), (under, -1)], by)
             case Pow(base, Num(value)):
                 return _times(1 if value > 0 else -1, _times(self.direction(base, by), self.sign(base)))
@@ -188,13 +189,21 @@ class Ranges:
         best = max(low for low, _ in spans) if larger else min(high for _, high in spans)
         return [arg for arg, (low, high) in zip(args, spans, strict=True) if (high >= best if larger else low <= best)]
 
-    def _rest(self, part: Tree, whole: Tree) -> Tree | None:
-        """The rest of a sum beside a part of it: ``b`` of ``a + b``, whether written out or behind a name."""
+    def _part_of_sum(self, part: Tree, whole: Tree) -> tuple[Tree, Tree | None]:
+        """Of a fraction ``a/(a + b)``, both ``a`` and ``b``, whether the sum is written out or behind a name; no ``b`` where it is none.
+
+        ``a/(c*(a/c + b))`` is one too, of ``a/c``: that is how a fraction of fractions is written.
+        """
         if isinstance(whole, Name) and self.case.has(whole.name):
             whole = self.case.formula(whole.name, self.box)
+        if isinstance(whole, Mul):
+            sums = [factor for factor in whole.factors if isinstance(factor, Add)]
+            others = [factor for factor in whole.factors if not isinstance(factor, Add)]
+            if len(sums) == 1:
+                part, whole = build.div(part, build.mul(*others)), sums[0]
         if isinstance(whole, Add) and part in whole.terms and len(whole.terms) == 2:
-            return next(term for term in whole.terms if term != part)
-        return None
+            return part, next(term for term in whole.terms if term != part)
+        return part, None
 
     # ------------------------------------------------------------------------------------------------ which sign
 

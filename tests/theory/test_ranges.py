@@ -141,6 +141,16 @@ def test_a_share_keeps_the_range_it_can_take():
     assert ranges.bounds(Name("ttft_share")) == (Fraction(1, 9), Fraction(2, 10))
 
 
+def test_a_share_of_fractions_is_read_off_its_formula():
+    """(t/p)/(t/p + d/b), whose t alone moves: with t = 1..2 s, p = 2, d = 8 s, b = 4 it is 0.5/2.5 to 1/3, and no search is needed."""
+    bound = case(None, prefill_time=Fraction(3, 2), prefill_batch=2, decode_time=8, batch=4)
+    ranges = Ranges(bound, {"prefill_time": (Fraction(1), Fraction(2))})
+    assert ranges.direction(Name("prefill_device_share"), "prefill_time") == 1
+    assert ranges.bounds(Name("prefill_device_share")) == (Fraction(1, 5), Fraction(1, 3))
+    falling = Ranges(bound, {"decode_time": (Fraction(4), Fraction(8))})
+    assert falling.direction(Name("prefill_device_share"), "decode_time") == -1
+
+
 @pytest.mark.parametrize(("batch", "bounds"), [("1..19", "memory"), ("1..20", ("compute", "memory")), ("20..40", "compute"), (20, "compute")])
 def test_a_tie_at_the_end_of_a_range_counts(batch, bounds):
     """70B in 4 bits on 80 TFLOP/s and 1 TB/s: 2 B/0.5 = 80 at a batch of 20 exactly, and a tie is compute."""
