@@ -21,5 +21,7 @@ def run() -> None:
         sys.stdout.flush()
         sys.stderr.flush()
     except BrokenPipeError:
-        code = code or 0
+        pass
+    except OSError:  # a full disk; the command has said so when its own output did not go through
+        code = code or 2
     os._exit(code)  # everything is written and closed; taking the object graph apart would only cost time
