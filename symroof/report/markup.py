@@ -76,15 +76,15 @@ def latex_text(text: str) -> str:
     >>> latex_text("50 % of a_b ≤ 3")
     '50 \\\\% of a\\\\_b $\\\\le$ 3'
     """
-    return " ".join(_latex_word(word) for word in _one_line(text).split(" "))
+    return " ".join(_latex_word(word, "_/*" if len(word) >= LONG_WORD else "") for word in _one_line(text).split(" "))
 
 
 LONG_WORD = 20
 """Characters of a formula or address from which a narrow column may need to break it, though it has no spaces."""
 
 
-def _latex_word(word: str) -> str:
-    breaks = "_/*" if len(word) >= LONG_WORD else ""
+def _latex_word(word: str, breaks: str) -> str:
+    """Characters that print literally; a line may break after some of them."""
     return "".join(_latex_character(c) + (r"\allowbreak{}" if c in breaks else "") for c in word)
 
 
@@ -98,7 +98,7 @@ def _latex_character(c: str) -> str:
 
 def latex_code(text: str) -> str:
     """A name in type-writer, allowed to break after underscores and operators."""
-    written = "".join(_latex_character(c) for c in _one_line(text)).replace(r"\_", r"\_\allowbreak{}").replace("--", "-{}-")
+    written = _latex_word(_one_line(text), "_").replace("--", "-{}-")
     return rf"\texttt{{{written}}}"
 
 

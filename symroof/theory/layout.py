@@ -81,6 +81,11 @@ class Layout:
         """The degrees whose product is the devices of one instance."""
         return tuple(name for name, counts in (("tp", self.tp), ("attention_dp", self.attention_dp), ("pp", self.staged)) if counts)
 
+    @property
+    def group(self) -> str:
+        """The devices that share a layer, as a product of degrees; empty where one device has it alone."""
+        return "*".join(name for name in self.degrees if name != "pp")
+
     def absent(self) -> dict[str, Tree]:
         """The value of each degree that is one."""
         counts = {"tp": self.tp, "pp": self.staged, "attention_dp": self.attention_dp, "ep": self.ep, "dp": self.dp}
@@ -159,4 +164,4 @@ def _network(degrees: dict[str, Fraction | str | None], value: Callable[[str], F
     if any(size == FREE for size in sizes) or node == FREE:
         return value("network_bandwidth") is not None
     tp, pp, attention_dp, ep, _ = (degree if isinstance(degree, Fraction) else Fraction(1) for degree in degrees.values())
-    return max(tp * attention_dp * pp, ep) > (node if isinstance(node, Fraction) else Fraction(8))
+    return isinstance(node, Fraction) and max(tp * attention_dp * pp, ep) > node

@@ -55,8 +55,7 @@ def sends(message: str, layout: Layout) -> Tree:
         return ZERO
     if not layout.network:
         return parse(f"(pp - 1)*{send(message)}")
-    group = "*".join(name for name in layout.degrees if name != "pp") or "1"
-    far = f"(ceil({group}*pp/node_devices) - 1)"
+    far = f"(ceil({layout.group or 1}*pp/node_devices) - 1)"
     return parse(f"(pp - 1 - {far})*{send(message)} + {far}*(network_latency + {message}/{SLOW})")
 
 
@@ -84,6 +83,5 @@ def link_time(layout: Layout, tokens: str, every: str, experts: bool, layers: Tr
     if not (experts and layout.ep):
         return reduced
     exchanged = parse(f"2*{all_to_all(message(tokens), layout.network)}")
-    group = "*".join(name for name in layout.degrees if name != "pp")
-    cut = parse(f"max(2 - ep, 0)*{all_reduce(group, message(every), layout.network)}") if group else ZERO
+    cut = parse(f"max(2 - ep, 0)*{all_reduce(layout.group, message(every), layout.network)}") if layout.group else ZERO
     return build.add(reduced, build.mul(expert_layers, exchanged), build.mul(expert_layers, cut))
