@@ -109,7 +109,7 @@ class Devices:
 
     def _weights(self) -> Tree:
         """The resident weights: an even share, except for copies, for whole heads, and for experts."""
-        held = [cell for cell in self.totals.placed if cell.stream == "params"]
+        held = self.placed("params")
         uneven = [cell for cell in held if (cell.own is not None if self.layout.tp else cell.pooled) and not self._copied(cell)]
         whole, own = stored_bytes(uneven), stored_bytes(map(self.own, uneven))
         if not self._copies:
@@ -119,14 +119,23 @@ class Devices:
 
     @cached_property
     def _copies(self) -> list[Cell]:
-        return [cell for cell in self.totals.placed if cell.stream == "params" and self._copied(cell)]
+        return [cell for cell in self.placed("params") if self._copied(cell)]
 
     def _copied(self, cell: Cell) -> bool:
         """Whether each of the ``tp`` devices holds all of it."""
         return self.layout.tp and cell.own == cell.amount
 
+    def placed(self, stream: str) -> list[Cell]:
+        """The cells of what stays in memory: parameters or states."""
+        return [cell for cell in self.totals.placed if cell.stream == stream]
+
+    @cached_property
+    def cached(self) -> dict[Key, list[Cell]]:
+        """The cells of the cache, by the window or chunk that limits them."""
+        return {key: cells for key, cells in self.totals.groups("token").items() if key[0] == "kv"}
+
     def _cache(self) -> Tree:
-        groups = {key: cells for key, cells in self.totals.groups("token").items() if key[0] == "kv"}
+        groups = self.cached
         if not groups:
             return ZERO
         divisors = {self._divisor(cells) for cells in groups.values()}
@@ -135,7 +144,7 @@ class Devices:
         return build.add(*(resident(self._coefficient(key, cells, "token"), key[2], self.requests("batch")) for key, cells in groups.items()))
 
     def _state(self) -> Tree:
-        cells = [cell for cell in self.totals.placed if cell.stream == "state"]
+        cells = self.placed("state")
         divisor = self._divisor(cells)
         if not cells:
             return ZERO
@@ -215,7 +224,10 @@ class Devices:
 
     def requests(self, requests: str) -> Tree:
         """The requests of one group."""
-        return parse(f"ceil({requests}/attention_dp)") if self.layout.attention_dp else Name(requests)
+        return parse(self._of_group(requests))
+
+    def _of_group(self, requests: str) -> str:
+        return f"ceil({requests}/attention_dp)" if self.layout.attention_dp else requests
 
     def _requests(self, step: Step, requests: str, pooled: bool) -> str:
         """Requests of a segment that a pass takes, all of them or those of a group."""
@@ -224,21 +236,30 @@ class Devices:
         if self.layout.staged:  # a prefill goes through the stages prompt by prompt
             prompts = f"min({requests}, attention_dp)" if self.layout.attention_dp else "1"
             requests = prompts if step.name == "prefill" else f"ceil({requests}/pp)"
-        return requests if pooled or not self.layout.attention_dp else f"ceil({requests}/attention_dp)"
+        return requests if pooled else self._of_group(requests)
 
     def operators(self, step: Step) -> tuple[Operator, ...]:
         """The operators of a step, in the order of the layers."""
-        phases = self.totals.phases(step)
 
-        def amount(cell: Cell, device: bool) -> Tree:
+        def whole(cell: Cell) -> Tree:
             if cell.per == "once":
                 return cell.amount
-            alone = cell.phase if len(phases) > 1 else None
-            name = self.driver_name(step, cell.per, cell.scope, alone, cell.pooled) if device else self.totals.driver_name(step, cell.per, cell.scope, alone)
-            return build.mul(cell.amount, Name(name))
+            return build.mul(cell.amount, Name(self.totals.driver_name(step, cell.per, cell.scope, self._alone(step, cell))))
 
-        counted = [cell for cell in self.totals.counted if cell.phase is None or cell.phase in phases]
-        return tuple(operators(counted, lambda cell: amount(cell, False), lambda cell: self.over_passes(step, amount(self.own(cell), True))))
+        return tuple(operators(self.counted(step), whole, lambda cell: self.over_passes(step, self.work(step, self.own(cell)))))
+
+    def counted(self, step: Step) -> list[Cell]:
+        """The cells that count in a step."""
+        phases = self.totals.phases(step)
+        return [cell for cell in self.totals.counted if cell.phase is None or cell.phase in phases]
+
+    def work(self, step: Step, cell: Cell) -> Tree:
+        """The FLOPs or bytes of a cell that is one device's, in one pass and one layer."""
+        return self.driven(step, cell.amount, (cell.stream, cell.per, cell.scope), self._alone(step, cell), pooled=cell.pooled)
+
+    def _alone(self, step: Step, cell: Cell) -> str | None:
+        """The phase of a cell, where a step has both."""
+        return cell.phase if len(self.totals.phases(step)) > 1 else None
 
     def over_passes(self, step: Step, amount: Tree) -> Tree:
         """An amount of one pass over all passes that follow each other; there is one where there are no stages."""

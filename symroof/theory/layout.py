@@ -79,7 +79,8 @@ class Layout:
     @property
     def degrees(self) -> tuple[str, ...]:
         """The degrees whose product is the devices of one instance."""
-        return tuple(name for name, counts in (("tp", self.tp), ("attention_dp", self.attention_dp), ("pp", self.staged)) if counts)
+        absent = self.absent()
+        return tuple(name for name in ("tp", "attention_dp", "pp") if name not in absent)
 
     @property
     def group(self) -> str:

@@ -87,7 +87,7 @@ def _held(row: Row, layer: Layer, layout: Layout) -> Tree | None:
     """One device's part of a row; None for an even share of ``tp`` devices, as experts have where nothing else shares them."""
     amount = parse(row.amount)
     if row.pooled:
-        return build.div(amount, parse("*".join(name for name in layout.degrees if name != "pp"))) if layout.attention_dp else None
+        return build.div(amount, parse(layout.group)) if layout.attention_dp else None
     if not layout.tp:
         return amount
     if row.copied:

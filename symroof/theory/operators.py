@@ -59,8 +59,8 @@ def _over_layers(operators: Iterable[Operator], amount: Callable[[Operator], Tre
 
 
 PARTS: dict[str, Callable[[list[Operator]], Tree]] = {
-    "flops": lambda some: _of_streams(some, lambda stream: stream == "flops"),
-    "bytes": lambda some: _of_streams(some, lambda stream: stream != "flops"),
+    "flops": lambda some: _of_streams(some, _computes),
+    "bytes": lambda some: _of_streams(some, _moves),
     "compute_time": lambda some: build.div(_over_layers(some, lambda operator: operator.device_flops), parse(COMPUTE_RATE)),
     "memory_time": lambda some: build.div(_over_layers(some, lambda operator: operator.device_bytes), parse(MEMORY_RATE)),
     "roofline_time": lambda some: build.add(ZERO, *(operator.roofline_time for operator in some)),

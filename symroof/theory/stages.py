@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 
 from symroof.formula import build
 from symroof.formula.parse import parse
@@ -131,14 +131,13 @@ class Pipeline(Devices):
     def _weights_of(self, stage: Stage) -> Tree:
         if not self.layout.copies:
             return build.div(Name("weight_bytes"), self.layout.devices())
-        return stored_bytes(self._in(stage, (cell for cell in (*self.totals.placed, *self.totals.again) if cell.stream == "params")))
+        return stored_bytes(self._in(stage, (*self.placed("params"), *(cell for cell in self.totals.again if cell.stream == "params"))))
 
     def _cache_of(self, stage: Stage) -> Tree:
-        groups = [(key, cells) for key, cells in self.totals.groups("token").items() if key[0] == "kv"]
-        return build.add(ZERO, *(resident(total(self._in(stage, cells)), key[2], self.requests("batch")) for key, cells in groups))
+        return build.add(ZERO, *(resident(total(self._in(stage, cells)), key[2], self.requests("batch")) for key, cells in self.cached.items()))
 
     def _state_of(self, stage: Stage) -> Tree:
-        return build.mul(total(self._in(stage, (cell for cell in self.totals.placed if cell.stream == "state"))), self.requests("batch"))
+        return build.mul(total(self._in(stage, self.placed("state"))), self.requests("batch"))
 
     def _largest(self, name: str) -> Tree:
         return build.call("max", *(Name(_of(stage, name)) for stage in self.stages))
@@ -199,13 +198,8 @@ class Pipeline(Devices):
         return build.add(ZERO, *(operator.roofline_time for operator in self._operators(step, stage)))
 
     def _operators(self, step: Step, stage: Stage) -> Iterator[Operator]:
-        phases = self.totals.phases(step)
-
-        def amount(cell: Cell) -> Tree:
-            alone = cell.phase if len(phases) > 1 else None
-            return self.driven(step, cell.amount, (cell.stream, cell.per, cell.scope), alone, pooled=self.apart(cell))
-
-        yield from operators(self._in(stage, (cell for cell in self.totals.counted if cell.phase is None or cell.phase in phases)), amount, amount)
+        work = partial(self.work, step)
+        yield from operators(self._in(stage, self.counted(step)), work, work)
 
     def _links(self, step: Step, stage: Stage) -> Tree:
         """The time a pass spends on links inside a stage."""
