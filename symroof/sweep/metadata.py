@@ -93,7 +93,7 @@ def _apart(plan: Plan, told: Sequence[T]) -> list[tuple[dict[str, str], T]]:
 def warnings(plan: Plan, unfit: int = 0) -> list[str]:
     """Everything a reader must know before a number of it."""
     found = [f"{unfit:,} of {plan.points:,} points do not fit in memory: no latency, rate or cost of them can be reached (`fits`)"] if unfit else []
-    found += [*plan.said, *without(plan)]
+    found += [*plan.notes, *without(plan)]
     for case in plan.cases:
         published = published_mismatch(case)
         found += [*case.binding.warnings, *([published] if published else [])]

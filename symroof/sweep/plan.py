@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from symroof.cases.case_results import Answers
-from symroof.formula.tree import Compare, Name, Tree, names
+from symroof.formula.tree import Compare, Name, Num, Tree, names
 from symroof.resources import PACKAGE
+from symroof.specs.fields import Spec
 from symroof.sweep.axes import Axis
 from symroof.sweep.case_functions import Function, functions
 from symroof.theory.quantities import QUANTITIES
@@ -47,7 +48,7 @@ class Plan:
 
     Attributes:
         lacking: what each case has not all inputs of, and what it needs; ``partly`` where that holds for a part of the grid.
-        said: what a reader has to know about the whole.
+        notes: warnings about the whole.
     """
 
     axes: tuple[Axis, ...]
@@ -56,7 +57,7 @@ class Plan:
     lacking: tuple[dict[str, str], ...]
     partly: tuple[dict[str, str], ...]
     title: str
-    said: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     _steps: dict[int, dict[str, tuple[Tree, tuple[str, ...]]]] = field(default_factory=dict, compare=False)
 
     @cached_property
@@ -146,15 +147,36 @@ class Plan:
         return frozenset(axis.name for axis in self.numeric)
 
     @cached_property
-    def digest(self) -> str:
-        """The whole question, and the code that answers it, in one word: the same word, the same numbers, in any process."""
-        axes = [(axis.name, str(axis.values) if isinstance(axis.values, range) else axis.values) for axis in self.axes]
-        cases = [
-            ({name: given.setting for name, given in case.binding.given.items()}, case.binding.assumptions.values, case.case.theory.architecture)
+    def digests(self) -> dict[str, str]:
+        """The source of the numbers: with the same digests, another process computes the same ones.
+
+        ``package`` is the version and code of symroof, ``definitions`` the formulas that the quantities lead to, ``numbers`` the inputs and
+        specs of every case, ``question`` the axes and quantities.
+        """
+        once: dict[int, str] = {}  # cases share most of their formulas and specs
+
+        def word(part: Any) -> str:
+            if id(part) not in once:
+                once[id(part)] = _digest(part.model_dump() if isinstance(part, Spec) else part)
+            return once[id(part)]
+
+        formulas = [
+            {name: word(tree) for each in self.quantities for name, tree in self.reached(i, each).items() if not isinstance(tree, Num)}
+            for i in range(len(self.cases))
+        ]
+        numbers = [
+            (case.case.given, case.case.numbers, {name: given.setting for name, given in case.binding.given.items()})
+            + (case.binding.assumptions.values, word(case.case.theory.architecture), word(case.binding.model), word(case.binding.hardware))
             for case in self.cases
         ]
-        question = canonical([__version__, source(), axes, self.quantities, self.lacking, cases, self.said])
-        return hashlib.sha256(json.dumps(question, sort_keys=True).encode()).hexdigest()
+        axes = [(axis.name, str(axis.values) if isinstance(axis.values, range) else axis.values) for axis in self.axes]
+        question = [axes, self.quantities, self.lacking, self.partly, self.notes]
+        parts = {"package": [__version__, source()], "definitions": formulas, "numbers": numbers, "question": question}
+        return {name: _digest(part) for name, part in parts.items()}
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(canonical(value), sort_keys=True).encode()).hexdigest()
 
 
 def canonical(value: Any) -> Any:
@@ -165,7 +187,7 @@ def canonical(value: Any) -> Any:
     {'share': '1/3', 'roles': ['a', 'b']}
     """
     if is_dataclass(value):
-        return {each.name: canonical(getattr(value, each.name)) for each in fields(value)}
+        return [type(value).__name__, *(canonical(getattr(value, each.name)) for each in fields(value))]
     if isinstance(value, Mapping):
         return {str(key): canonical(each) for key, each in value.items()}
     if isinstance(value, (set, frozenset)):
