@@ -42,12 +42,12 @@ class _Sum:
 
     def of(self, body: Polynomial) -> Polynomial:
         """Term by term of the body, each in the best way there is."""
-        found: Polynomial = {}
+        total: Polynomial = {}
         for monomial, coefficient in body.items():
             moving = tuple((name, exponent) for name, exponent in monomial if self.index in self.graph.reach(name))
             still = merged(monomial, moving, -1)
-            found = plus(found, self.graph.times({still: coefficient}, self._moving(moving)))
-        return found
+            total = plus(total, self.graph.times({still: coefficient}, self._moving(moving)))
+        return total
 
     def _moving(self, moving: Monomial) -> Polynomial:
         if not moving:
@@ -106,7 +106,7 @@ class _Sum:
         return start, slope
 
     def _extreme(self, kind: str, a: Polynomial, b: Polynomial) -> Polynomial | None:
-        """The larger of two lines: the second, and what the first has over it. The smaller: what is left of both."""
+        """The larger of two lines: the second, and the excess of the first. The smaller: the first, less its excess."""
         line = self._line(plus(a, scaled(b, MINUS)))
         if line is None:
             return None
@@ -132,7 +132,7 @@ class _Sum:
 
 
 def _added(parts: Iterator[Polynomial]) -> Polynomial:
-    found: Polynomial = {}
+    total: Polynomial = {}
     for part in parts:
-        found = plus(found, part)
-    return found
+        total = plus(total, part)
+    return total

@@ -22,7 +22,7 @@ def within(t: float, freedom: int) -> float:
 
 
 def quantile(level: float, freedom: int) -> float:
-    """The t that a t variable stays within with a given chance.
+    """The t that a t variable stays within with a chance of ``level``.
 
     >>> round(quantile(0.95, 10), 3)
     2.228

@@ -1,4 +1,4 @@
-"""A selection for programs: base units, exact integers kept, everything that the tables say and what they leave out."""
+"""A selection for programs: base units, integers exact, everything that the tables say and what they leave out."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ QUANTITIES = (
     "cost_per_mtok",
     "group_price",
 )
-"""What is told of each run."""
+"""The quantities of each run."""
 
 
 def choice_json(choice: Choice, track: Track = untracked) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def configuration_json(c: Configuration) -> dict[str, Any]:
 
 
 def check_json(check: TargetCheck) -> dict[str, Any]:
-    """One condition: metric, limit, whether it is met (null: in a part of the ranges), what is left, also as a share of the limit."""
+    """One condition: metric, limit, whether it is met (null: in a part of the ranges), the slack, also as a share of the limit."""
     share = check.slack / check.limit if check.limit else None
     return {
         **check.metric.as_json(),
@@ -133,9 +133,9 @@ def _elasticity(run: Run, metric: str, by: str) -> Any:
 
 
 def _place(run: Run, owner: dict[int, int], names: list[str]) -> dict[str, Any]:
-    """A run by the place of its configuration in the list, its batch, and what it is told for."""
-    found = {name: result.as_json() for name in names if (result := run.result(name)) is not None}
-    return {"configuration": owner[id(run)], "batch": run.batch, "values": found}
+    """A run by the place of its configuration in the list, its batch, and some of its quantities."""
+    values = {name: result.as_json() for name in names if (result := run.result(name)) is not None}
+    return {"configuration": owner[id(run)], "batch": run.batch, "values": values}
 
 
 def _fronts(fronts: tuple[Front, ...], over: str, owner: dict[int, int]) -> list[dict[str, Any]]:

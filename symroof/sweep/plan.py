@@ -44,7 +44,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is worked out: quantities over axes, those of labels first.
+    """Quantities over axes, those of labels first.
 
     Attributes:
         lacking: what each case has not all inputs of, and what it needs; ``partly`` where that holds for a part of the grid.
@@ -112,26 +112,26 @@ class Plan:
         dims = tuple(axis.name for axis in self.axes if axis.name in (apart if axis.labelled else moved))
         return Variable(name, kind, dims, symbol.unit, symbol.meaning, labels, len(having) == len(self.cases))
 
-    def apart(self, told: Sequence[Any]) -> frozenset[str]:
-        """The axes of labels along which something differs, given what it is in every case, in the order of the cases."""
+    def apart(self, values: Sequence[Any]) -> frozenset[str]:
+        """The axes of labels along which values differ, one value a case, in the order of the cases."""
         sizes = [len(axis) for axis in self.labelled]
-        found = set()
+        axes = set()
         for k, axis in enumerate(self.labelled):
             stride = math.prod(sizes[k + 1 :])
-            if any(told[i] != told[i - stride] for i in range(len(told)) if (i // stride) % sizes[k]):
-                found.add(axis.name)
-        return frozenset(found)
+            if any(values[i] != values[i - stride] for i in range(len(values)) if (i // stride) % sizes[k]):
+                axes.add(axis.name)
+        return frozenset(axes)
 
     def reached(self, case: int, name: str) -> dict[str, Tree]:
         """Every formula that a quantity leads to in a case: two cases with the same ones give the same value."""
-        found: dict[str, Tree] = {}
+        formulas: dict[str, Tree] = {}
         todo = [name]
         while todo:
             current = todo.pop()
-            if current not in found:
-                found[current], further = self._step(case, current)
+            if current not in formulas:
+                formulas[current], further = self._step(case, current)
                 todo += further
-        return found
+        return formulas
 
     def _step(self, case: int, name: str) -> tuple[Tree, tuple[str, ...]]:
         """What stands for a name in a case, and the names that it and its conditions speak of."""
@@ -165,9 +165,9 @@ class Plan:
             for i in range(len(self.cases))
         ]
         numbers = [
-            (case.case.given, case.case.numbers, {name: given.setting for name, given in case.binding.given.items()})
-            + (case.binding.assumptions.values, word(case.case.theory.architecture), word(case.binding.model), word(case.binding.hardware))
-            for case in self.cases
+            (own.given, own.numbers, {name: given.setting for name, given in binding.given.items()}, binding.assumptions.values)
+            + tuple(map(word, (own.theory.architecture, binding.model, binding.hardware)))
+            for own, binding in ((case.case, case.binding) for case in self.cases)
         ]
         axes = [(axis.name, str(axis.values) if isinstance(axis.values, range) else axis.values) for axis in self.axes]
         question = [axes, self.quantities, self.lacking, self.partly, self.notes]

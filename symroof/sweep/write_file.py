@@ -34,7 +34,7 @@ Values = dict[str, Array]
 
 
 class Interrupted(Exception):
-    """The user stopped a sweep; the text says what is left and how to go on."""
+    """The user stopped a sweep; the text names the parts that are left and how to go on."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def _destination(path: Path, ending: str) -> Destination:
     try:
         goal = destination(path, folder=store)
     except OSError as error:
-        raise InputError(Problem(str(path), error.strerror)) from None
+        raise InputError(Problem(str(path), error.strerror or str(error))) from None
     fault = hint = ""
     parent = goal.file.parent
     if not parent.is_dir():
