@@ -164,8 +164,8 @@ class Block:
 
     def _thin_product(self, thin: Thin, out: Array) -> None:
         outer, rows, columns = self.place
-        left, right = cut_pair(thin[0], outer, rows, None), cut_pair(thin[1], outer, None, columns)
-        np.matmul(left, right, out=out)
+        inner = slice(None)
+        np.matmul(cut(thin[0], (outer, rows, inner)), cut(thin[1], (outer, inner, columns)), out=out)
 
     def _nest(self, nest: Nest | Form, out: Array) -> None:
         """Powers of full names by Horner's rule."""
@@ -209,13 +209,6 @@ class Block:
 ONE = frozen(ONE_TERM)
 
 
-def cut_pair(x: Array, outer: slice, rows: slice | None, columns: slice | None) -> Array:
-    """A block's part of a thin matrix: its inner side stays whole."""
-    everything = slice(None)
-    own = outer if x.shape[0] != 1 else everything
-    return x[own, rows if rows is not None and x.shape[1] != 1 else everything, columns if columns is not None and x.shape[2] != 1 else everything]
-
-
 @dataclass
 class Pool:
     """Buffers that are used again: a new array each time would cost more than writing into it."""
@@ -232,6 +225,3 @@ class Pool:
     def give(self, buffer: Array) -> None:
         base = buffer.base if buffer.base is not None else buffer.reshape(-1)
         self.free.append(base)
-
-
-__all__ = ["Block", "Chunk", "Pool"]

@@ -65,17 +65,13 @@ def mend(values: Values, name: str, result: Any) -> Any:
     if whole_terms(values.graph, form, values.name):
         return result
     off = DOUBT * magnitude(form, lambda inner, least: size(values.name(inner), least))
-    doubt = doubtful(operation.kind, values.form(form), off)
+    argument = values.form(form)
+    doubt = np.abs(argument - (np.rint(argument) if operation.kind in ROUNDINGS else 0.0)) <= off  # this close to a whole number, or to equality
     if not np.any(doubt):
         return result
     mended = np.array(result)
     settle(mended, doubt, sorted(values.graph.reach(name)), values.point, lambda point: exact(values.graph, point).name(name))
     return mended
-
-
-def doubtful(kind: str, argument: Any, off: float) -> Any:
-    """Which values lie closer to a whole number (a relation: to zero) than they may be off."""
-    return np.abs(argument - (np.rint(argument) if kind in ROUNDINGS else 0.0)) <= off
 
 
 def settle(

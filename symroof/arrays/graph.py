@@ -11,9 +11,10 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import reduce
 from itertools import count
 from typing import Any
 
@@ -54,6 +55,11 @@ class Operation:
     kind: str
     args: tuple[Form, ...]
     words: tuple[str, ...] = ()
+
+
+def added(parts: Iterable[Polynomial]) -> Polynomial:
+    """The sum of several polynomials."""
+    return reduce(plus, parts, {})
 
 
 def frozen(p: Polynomial) -> Form:
@@ -126,10 +132,7 @@ class Graph:
         if len(p) > 1 and len(q) > 1 and len(p) * len(q) > MOST_EXPANDED:
             p, q = self.whole(p), self.whole(q)
         p, q = (self.whole(a) if number_of(b) is None and len(a) > 1 and not self.light(a) else a for a, b in ((p, q), (q, p)))
-        product: Polynomial = {}
-        for m, a in p.items():
-            product = plus(product, scaled(q, a, m))
-        return product
+        return added(scaled(q, a, m) for m, a in p.items())
 
     def over(self, p: Polynomial, q: Polynomial) -> Polynomial:
         """A quotient.

@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -118,15 +119,6 @@ EXTREME = {"max": np.maximum, "min": np.minimum}
 HOLDS = {"<=": np.less_equal, ">=": np.greater_equal, "<": np.less, ">": np.greater, "=": np.equal}
 
 
-def _extreme(of: np.ufunc) -> Kernel:
-    def kernel(first: Any, *others: Any) -> Any:
-        for other in others:
-            first = of(first, other)
-        return first
-
-    return kernel
-
-
 def _logarithm(x: Any) -> Any:
     return np.where(x > 0, np.log2(np.where(x > 0, x, 1.0)), np.nan)
 
@@ -165,7 +157,7 @@ def _of_largest(*pairs: Any) -> Any:
 
 
 ARRAYS: dict[str, Kernel] = {
-    **{kind: _extreme(of) for kind, of in EXTREME.items()},
+    **{kind: (lambda *args, _of=of: reduce(_of, args)) for kind, of in EXTREME.items()},
     "ceil": np.ceil,
     "floor": np.floor,
     "cut": np.floor,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
-from symroof.arrays.graph import MISSING, VOID, Graph, number_of
+from symroof.arrays.graph import EXTREMES, MISSING, VOID, Graph, added, number_of
 from symroof.arrays.sums import total
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
@@ -90,7 +90,7 @@ class Builder:
         for condition, _ in quantity.exists if quantity and name not in self.case.given else ():
             tree = parse(condition)
             assert isinstance(tree, Compare)
-            value = self.graph.operation("guard", value, self._compare(tree, changes))
+            value = self.graph.operation("guard", value, self.graph.operation(tree.operator, self._difference(tree, changes)))
         return value
 
     def _moving(self, name: str, keys: frozenset[str]) -> bool:
@@ -123,20 +123,16 @@ class Builder:
             case Neg(arg):
                 return scaled(self._tree(arg, changes), MINUS)
             case Add(terms):
-                added: Polynomial = {}
-                for term in terms:
-                    added = plus(added, self._tree(term, changes))
-                return added
+                return added(self._tree(term, changes) for term in terms)
             case Mul(factors):
                 return self._product(factors, changes)
             case Div(over, under):
                 return graph.over(self._tree(over, changes), self._tree(under, changes))
             case Pow(base, exponent):
                 return graph.raised(self._tree(base, changes), self._tree(exponent, changes))
-            case Call("max" | "min" as function, args):
-                return self._extreme(function, [self._tree(arg, changes) for arg in args])
             case Call(function, args):
-                return graph.operation(function, *(self._tree(arg, changes) for arg in args))
+                lowered = [self._tree(arg, changes) for arg in args]
+                return self._extreme(function, lowered) if function in EXTREMES else graph.operation(function, *lowered)
             case Total(body, index, first, last):
                 return self._total(body, index, self._tree(first, changes), self._tree(last, changes), changes)
             case At(name, pairs):
@@ -166,9 +162,6 @@ class Builder:
         running = f"~{index}{self._indices}"
         inner = self._tree(body, {**changes, index: power_of(running)})
         return total(self.graph, inner, running, first, last)
-
-    def _compare(self, tree: Compare, changes: Changes) -> Polynomial:
-        return self.graph.operation(tree.operator, self._difference(tree, changes))
 
     def _difference(self, tree: Compare, changes: Changes) -> Polynomial:
         return plus(self._tree(tree.left, changes), scaled(self._tree(tree.right, changes), MINUS))

@@ -69,14 +69,6 @@ class Layout:
         spread = [length if moves else 1 for part, moves in zip(self.parts, varies, strict=True) for length in self.shape[part]]
         return np.broadcast_to(full, spread).reshape([size if moves else 1 for size, moves in zip(self.sizes, varies, strict=True)])
 
-    def empty(self, dtype: Any) -> np.ndarray[Any, Any]:
-        """Room for a result."""
-        return np.empty(self.sizes, dtype)
-
-    def unfolded(self, result: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """A result in the shape the inputs ask for."""
-        return result.reshape(self.shape)
-
     def folded(self, out: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
         """An array of the result's shape seen along the three axes; None where that would be a copy."""
         return out.reshape(self.sizes) if out.flags.c_contiguous else None

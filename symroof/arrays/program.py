@@ -54,14 +54,14 @@ class Program:
         layout = Layout.of(inputs)
         seen = [layout.three(x) for x in inputs]
         folded = [layout.folded(array) for array in out] if out is not None else [None] * len(self.outputs)
-        homes = [array if array is not None else layout.empty(output.dtype) for array, output in zip(folded, self.outputs, strict=True)]
+        homes = [array if array is not None else np.empty(layout.sizes, output.dtype) for array, output in zip(folded, self.outputs, strict=True)]
         if all(layout.sizes):
             self._fill(layout, seen, homes)
         if out is None:
-            return tuple(layout.unfolded(home) for home in homes)
+            return tuple(home.reshape(layout.shape) for home in homes)
         for array, own, home in zip(out, folded, homes, strict=True):
             if own is None:
-                array[...] = layout.unfolded(home)
+                array[...] = home.reshape(layout.shape)
         return tuple(out)
 
     def _fill(self, layout: Layout, seen: Sequence[Array], homes: Sequence[Array]) -> None:

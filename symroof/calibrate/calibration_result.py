@@ -80,8 +80,14 @@ class Calibration:
         return next(parameter for parameter in self.parameters if parameter.name == name)
 
     def block(self) -> str:
-        """The fit as keys of a study file: ``efficiency:``, and ``set:`` for the others."""
-        return study_keys(self)
+        """The fit as keys of a study file: ``efficiency:``, and ``set:`` for the others; a range where the interval is wide enough to matter."""
+        known = [p for p in self.parameters if p.value is not None]
+        lines = [f"# fitted to {len(self.residuals)} measured times of {_name(self.file)}; intervals at {self.level:.0%}"]
+        lines += [f"# {p.name} is not determined by these rows" for p in self.parameters if p.value is None]
+        for key, members in (("efficiency", [p for p in known if p.name in EFFICIENCY]), ("set", [p for p in known if p.name not in EFFICIENCY])):
+            if members:
+                lines.append(f"{key}: {{{', '.join(f'{p.name}: {written(p)}' for p in members)}}}")
+        return "\n".join(lines) + "\n"
 
 
 def doubts(parameters: Iterable[Parameter], residuals: Sequence[Residual], freedom: int) -> list[str]:
@@ -108,17 +114,6 @@ def as_fraction(value: float, digits: int = 4) -> Fraction:
 EFFICIENCY = frozenset(symbol.name for symbol in GROUPS["efficiency"])
 NARROW = 0.005
 """An interval narrower than this share of the value, to either side, is written as the value alone."""
-
-
-def study_keys(fit: Calibration) -> str:
-    """``efficiency:`` and, for the other parameters, ``set:``; a range where the interval is wide enough to matter."""
-    known = [p for p in fit.parameters if p.value is not None]
-    lines = [f"# fitted to {len(fit.residuals)} measured times of {_name(fit.file)}; intervals at {fit.level:.0%}"]
-    lines += [f"# {p.name} is not determined by these rows" for p in fit.parameters if p.value is None]
-    for key, members in (("efficiency", [p for p in known if p.name in EFFICIENCY]), ("set", [p for p in known if p.name not in EFFICIENCY])):
-        if members:
-            lines.append(f"{key}: {{{', '.join(f'{p.name}: {written(p)}' for p in members)}}}")
-    return "\n".join(lines) + "\n"
 
 
 def written(parameter: Parameter) -> str:

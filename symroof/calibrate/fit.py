@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from symroof.calibrate.calibration_result import Calibration, Parameter, Residual, doubts
 from symroof.calibrate.measurements import Measurement, read_measured
-from symroof.calibrate.student_t import quantile
 from symroof.calibrate.terms import DEFAULT_FIT, OVERHEADS, SHARES, Terms, chosen, terms
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError, Problem
@@ -35,7 +34,7 @@ def calibrate(path: str | os.PathLike[str], answers: Answers, fit: Sequence[str]
     names = chosen(fit if fit is not None else DEFAULT_FIT, answers.case.theory)
     measured = read_measured(path, names)
     rows = _terms(measured, answers, names, str(path))
-    notes = [*_laid_over(answers, names), *_unfit(measured, answers)]
+    notes = [f"{name} is given and not heeded: it is fitted" for name in names if name in answers.binding.given] + _unfit(measured, answers)
     if fit is None:
         names, rows = _without_unseen(names, rows)
     return _fitted(str(path), answers, measured, rows, names, notes)
@@ -80,12 +79,6 @@ def _without_unseen(fit: Sequence[str], rows: list[Terms]) -> tuple[tuple[str, .
     return tuple(name for name in fit if name != "link_latency"), shorter
 
 
-def _laid_over(answers: Answers, fit: Sequence[str]) -> list[str]:
-    """What the case says and the fit does not heed."""
-    ignored = [name for name in fit if name in answers.binding.given]
-    return [f"{name} is given and not heeded: it is fitted" for name in ignored]
-
-
 def _unfit(measured: Sequence[Measurement], answers: Answers) -> list[str]:
     """Rows that were measured though memory would not hold them: something about the case is wrong."""
     lines = []
@@ -123,7 +116,7 @@ def _problem(measured: Sequence[Measurement], terms: list[Terms], fit: Sequence[
 
 
 def _fitted(file: str, answers: Answers, measured: list[Measurement], terms: list[Terms], fit: Sequence[str], notes: list[str]) -> Calibration:
-    from symroof.calibrate.least_squares import solve, squares, times
+    from symroof.calibrate.least_squares import quantile, solve, squares, times
 
     rows = _problem(measured, terms, fit, answers)
     point = solve(rows)

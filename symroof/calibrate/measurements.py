@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from symroof.errors import InputError, Problem, nearest, split_hint
+from symroof.errors import InputError, Problem, Word, nearest, split_hint
 from symroof.formula.tree import Num
 from symroof.specs.fields import Faults
 from symroof.specs.strict_yaml import read_text
@@ -23,14 +23,6 @@ MOST_ROWS, MOST_COLUMNS, LONGEST_LINE = 1_000, 64, 4_096
 CELL = re.compile(r'[ \t]*(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^,"]*?))[ \t]*(?P<end>,|$)')
 HEADING = re.compile(r"(?P<name>[A-Za-z]\w*)\s*(?:[\[(]\s*(?P<unit>[^\[\]()]+?)\s*[\])])?")
 BARE = re.compile(r"[-+\d.,_]+(?:[eE][-+]?\d+)?")
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A field of a line and the column it begins in."""
-
-    text: str
-    column: int
 
 
 @dataclass(frozen=True)
@@ -98,11 +90,11 @@ def parse_measured(text: str, file: str = "<text>", fitted: Collection[str] = ()
     return measured
 
 
-def _cells(file: str, number: int, line: str) -> list[Cell]:
+def _cells(file: str, number: int, line: str) -> list[Word]:
     """The fields of a line, quotes taken off."""
     if len(line) > LONGEST_LINE:
         raise InputError(Problem(file, f"the line is longer than {LONGEST_LINE:,} characters", number, 1))
-    cells: list[Cell] = []
+    cells: list[Word] = []
     at = 0
     while True:
         match = CELL.match(line, at)
@@ -111,7 +103,7 @@ def _cells(file: str, number: int, line: str) -> list[Cell]:
                 Problem(file, "cannot be read as comma-separated values", number, at + 1, source=line, hint="a quote stands at both ends of a value")
             )
         kind = "plain" if match["quoted"] is None else "quoted"
-        cells.append(Cell(match[kind].replace('""', '"').strip(), match.start(kind) + 1))
+        cells.append(Word(match[kind].replace('""', '"').strip(), match.start(kind) + 1))
         if match["end"] == "":
             return cells
         at = match.end()
@@ -200,6 +192,3 @@ def _value(heading: Heading, text: str) -> Fraction:
     if heading.name in METRICS and number.value <= 0:
         raise ValueError("must be positive")
     return number.value
-
-
-__all__ = ["METRICS", "Measurement", "parse_measured", "read_measured"]

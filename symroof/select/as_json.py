@@ -15,17 +15,9 @@ from symroof.select.required_changes import Keep, Lever, keeps, lacks, together
 from symroof.theory.switches import SWITCHES
 
 QUANTITIES = (
-    "memory_bytes",
-    "usable_memory",
-    "ttft",
-    "itl",
-    "itl_last",
-    "response_time",
-    "decode_throughput",
-    "decode_throughput_per_device",
-    "cost_per_mtok",
+    "memory_bytes", "usable_memory", "ttft", "itl", "itl_last", "response_time", "decode_throughput", "decode_throughput_per_device", "cost_per_mtok",
     "group_price",
-)
+)  # fmt: skip
 """The quantities of each run."""
 
 
@@ -81,14 +73,8 @@ def configuration_json(c: Configuration) -> dict[str, Any]:
 def check_json(check: TargetCheck) -> dict[str, Any]:
     """One condition: metric, limit, whether it is met (null: in a part of the ranges), the slack, also as a share of the limit."""
     share = check.slack / check.limit if check.limit else None
-    return {
-        **check.metric.as_json(),
-        "metric": check.metric.name,
-        "limit": bare(check.limit),
-        "met": check.met,
-        "slack": bare(check.slack),
-        "share": bare(share),
-    }
+    own = {"metric": check.metric.name, "limit": bare(check.limit), "met": check.met, "slack": bare(check.slack), "share": bare(share)}
+    return {**check.metric.as_json(), **own}
 
 
 def _known(run: Run) -> tuple[str, ...]:

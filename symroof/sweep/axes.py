@@ -4,7 +4,7 @@ one of parallel degrees, which shape the formulas themselves."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -153,12 +153,17 @@ def axis(name: str, values: Any) -> Axis:
     if name == "activations" and set(listed) <= ON_OFF:
         return _switched(name, listed)
     if name in ROLE_INPUT:
-        return _labels_of(name, listed, LABELLED[name], lambda text: Selection(precision={name: precision_names(text)}))
+        return choosing(name, {str(item): Selection(precision={name: precision_names(item)}) for item in listed})
     if name == "model":
-        return _labels_of(name, listed, LABELLED[name], lambda chosen: Selection(models=(chosen,)))
+        return choosing(name, {item.name if isinstance(item, ModelSpec) else str(item): Selection(models=(item,)) for item in listed})
     if name == "hardware":
-        return _labels_of(name, listed, LABELLED[name], lambda chosen: Selection(hardware=(str(chosen),)))
+        return choosing(name, {str(item): Selection(hardware=(str(item),)) for item in listed})
     return _switched(name, listed)
+
+
+def choosing(name: str, choices: Mapping[str, Selection], meaning: str = "") -> Axis:
+    """An axis of labels, each with its choice."""
+    return Axis(name, tuple(choices), tuple(choices.values()), meaning or LABELLED.get(name, name))
 
 
 def numeric(name: str, values: Values) -> Axis:
@@ -194,11 +199,6 @@ def _items(values: Any) -> list[Any]:
     return items
 
 
-def _labels_of(name: str, items: list[Any], meaning: str, choose: Callable[[Any], Selection]) -> Axis:
-    named = {item.name if isinstance(item, ModelSpec) else str(item): item for item in items}
-    return Axis(name, tuple(named), tuple(choose(item) for item in named.values()), meaning)
-
-
 def _switched(name: str, items: list[Any]) -> Axis:
     """A counting choice; ``detail`` chooses four at once."""
     texts = [{True: "on", False: "off"}.get(item, str(item)) if isinstance(item, bool) else str(item) for item in items]
@@ -208,7 +208,7 @@ def _switched(name: str, items: list[Any]) -> Axis:
         except KeyError as error:
             kind, label, known = error.args
             raise ValueError(f"unknown {kind} {label[:40]!r}; {nearest(label, known)}") from None
-    return _labels_of(name, texts, LABELLED["detail"] if name == "detail" else f"counting choice: {name}", lambda text: Selection(assume={name: text}))
+    return choosing(name, {text: Selection(assume={name: text}) for text in texts}, LABELLED.get(name, f"counting choice: {name}"))
 
 
 def _numbers(name: str, values: Any) -> Values:

@@ -15,9 +15,9 @@ from symroof.errors import InputError, Problem
 from symroof.formula.text import text
 from symroof.formula.tree import Num
 from symroof.specs.fields import Span
-from symroof.specs.model import ModelSpec
 from symroof.specs.study import Setting
-from symroof.sweep.axes import LABELLED, Axis, numeric
+from symroof.sweep.axes import Axis, choosing, numeric
+from symroof.sweep.axes import axis as axis_of
 from symroof.sweep.plan import Plan
 from symroof.sweep.requested import asked, known_in
 from symroof.theory.switches import expand_detail
@@ -61,31 +61,20 @@ def within_limits(axes: Sequence[Axis]) -> None:
 
 def listed(selection: Selection, named: set[str]) -> list[Axis]:
     """The lists of a study that no axis names, as axes."""
-    axes = []
-    if len(selection.models) > 1:
-        axes.append(_chosen("model", [m.name if isinstance(m, ModelSpec) else m for m in selection.models], [Selection(models=(m,)) for m in selection.models]))
-    if len(selection.hardware) > 1:
-        axes.append(_chosen("hardware", selection.hardware, [Selection(hardware=(name,)) for name in selection.hardware]))
+    lists = {"model": selection.models, "hardware": selection.hardware}
+    axes = [axis_of(name, listed) for name, listed in lists.items() if len(listed) > 1]
     for role, texts in selection.precision.items():
         if len(texts) > 1:
-            axes.append(_chosen(role, texts, [Selection(precision={role: (name,)}) for name in texts]))
-    for name, settings in selection.values.items():
-        if len(settings) > 1:
-            axes.append(_listed_values(name, settings))
-    return [axis for axis in axes if axis.name not in named]
-
-
-def _chosen(name: str, labels: Sequence[str], choices: Sequence[Selection]) -> Axis:
-    chosen = dict(zip(labels, choices, strict=True))
-    return Axis(name, tuple(chosen), tuple(chosen.values()), LABELLED.get(name, name))
+            axes.append(choosing(role, {name: Selection(precision={role: (name,)}) for name in texts}))
+    axes += [_listed_values(name, settings) for name, settings in selection.values.items() if len(settings) > 1]
+    return [each for each in axes if each.name not in named]
 
 
 def _listed_values(name: str, settings: Sequence[Setting]) -> Axis:
     """Numbers are a numeric axis; where a range or a formula is among them, each is a label."""
     if all(isinstance(setting, Num) for setting in settings):
         return numeric(name, tuple(dict.fromkeys(setting.value for setting in settings if isinstance(setting, Num))))
-    labels = [setting.text if isinstance(setting, Span) else text(setting) for setting in settings]
-    return _chosen(name, labels, [Selection(values={name: (setting,)}) for setting in settings])
+    return choosing(name, {s.text if isinstance(s, Span) else text(s): Selection(values={name: (s,)}) for s in settings})
 
 
 def _cases(selection: Selection, axes: Sequence[Axis]) -> Iterator[Answers]:

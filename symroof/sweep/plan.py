@@ -165,8 +165,8 @@ class Plan:
             for i in range(len(self.cases))
         ]
         numbers = [
-            (own.given, own.numbers, {name: given.setting for name, given in binding.given.items()}, binding.assumptions.values)
-            + tuple(map(word, (own.theory.architecture, binding.model, binding.hardware)))
+            [own.given, own.numbers, {name: given.setting for name, given in binding.given.items()}, binding.assumptions.values]
+            + [word(part) for part in (own.theory.architecture, binding.model, binding.hardware)]
             for own, binding in ((case.case, case.binding) for case in self.cases)
         ]
         axes = [(axis.name, str(axis.values) if isinstance(axis.values, range) else axis.values) for axis in self.axes]

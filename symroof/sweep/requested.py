@@ -63,7 +63,7 @@ def known_in(cases: Sequence[Answers], names: Sequence[str] | None, axes: Mappin
     if any(cases[0].case.theory.timed(name) for name in requested) and FITS not in [*requested, *axes]:
         requested.append(FITS)
     first = {name: value for name, value in axes.items() if value is not None}
-    looked = [_looked(_ends(case, first), requested) for case in cases]
+    looked = [{name: [_lacks(end, name) for end in _ends(case, first)] for name in requested} for case in cases]
     lacking = [_where(reasons, any) for reasons in looked]
     nowhere = {name: why for name, why in lacking[0].items() if all(name in missing for missing in lacking)}
     if names is not None and (faults := [Problem("sweep", str(why), path=name, hint=_way_out(why)) for name, why in nowhere.items() if name in names]):
@@ -99,11 +99,6 @@ class Known:
 def _ends(case: Answers, first: Mapping[str, Any]) -> tuple[Case, ...]:
     """A case at both ends of its axes: an input may be needed at one of them only, as links are."""
     return (case.case, case.case.changed(first)) if first else (case.case,)
-
-
-def _looked(ends: tuple[Case, ...], names: Sequence[str]) -> dict[str, list[Exception | None]]:
-    """What each quantity lacks at each end."""
-    return {name: [_lacks(end, name) for end in ends] for name in names}
 
 
 def _where(looked: Mapping[str, list[Exception | None]], where: Callable[[Iterable[object]], bool]) -> dict[str, Exception]:

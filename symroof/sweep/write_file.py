@@ -183,6 +183,3 @@ def _move_folder(parts: Parts, store: Path) -> None:
             parts.previous.rename(store)
         raise
     remove(parts.previous)
-
-
-__all__ = ["Interrupted", "Written", "write"]
