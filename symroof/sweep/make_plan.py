@@ -62,7 +62,7 @@ def within_limits(axes: Sequence[Axis]) -> None:
 def listed(selection: Selection, named: set[str]) -> list[Axis]:
     """The lists of a study that no axis names, as axes."""
     lists = {"model": selection.models, "hardware": selection.hardware}
-    axes = [axis_of(name, listed) for name, listed in lists.items() if len(listed) > 1]
+    axes = [axis_of(name, members) for name, members in lists.items() if len(members) > 1]
     for role, texts in selection.precision.items():
         if len(texts) > 1:
             axes.append(choosing(role, {name: Selection(precision={role: (name,)}) for name in texts}))
