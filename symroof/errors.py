@@ -41,6 +41,14 @@ class Problem:
         return {key: getattr(self, key) for key in ("file", "line", "column", "path", "message", "hint")}
 
 
+@dataclass(frozen=True)
+class Word:
+    """A word or field of a line, and the column it begins in."""
+
+    text: str
+    column: int
+
+
 def visible(line: str) -> str:
     """A line without characters that would steer a terminal; every other stays in its column."""
     return "".join(c if c.isprintable() else REPLACED for c in line)

@@ -40,7 +40,7 @@ def command(measured: str, study: str | None, fit: str | None, out: str | None, 
         click.echo(found.block(), nl=False)
         return
     if out:
-        from symroof.report.atomic_write import write_atomic
+        from symroof.output_files import write_atomic
 
         write_atomic(out, found.block())
         click.echo(f"wrote {out}", err=True)

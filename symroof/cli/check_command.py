@@ -86,7 +86,7 @@ def _printed(report: Report, form: str, strict: bool) -> str:
 def _write_copies(report: Report, out: str | None, in_place: bool) -> None:
     """Every copy is made before the first is written, and each is written whole or not at all."""
     from symroof.claims.corrected_copies import copies
-    from symroof.report.atomic_write import write_atomic
+    from symroof.output_files import write_atomic
     from symroof.report.claims_text import corrections
 
     made = copies(report, out, in_place)

@@ -43,7 +43,7 @@ def command(kind: str, study: str | None, out: str | None, ending: str | None, *
     if out == "-":
         sys.stdout.buffer.write(content)
         return
-    from symroof.report.atomic_write import write_atomic
+    from symroof.output_files import write_atomic
 
     write_atomic(goal, content)
     click.echo(f"wrote {goal}", err=True)

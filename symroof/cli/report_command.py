@@ -113,7 +113,7 @@ def _render(data: dict[str, Any], chosen: str, name: str, plots: list[Picture], 
 
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:
-    from symroof.report.atomic_write import write_all
+    from symroof.output_files import write_all
 
     write_all(folder, files)
     for file in sorted(files):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from symroof.errors import InputError, Problem, nearest
+from symroof.errors import InputError, Problem, Word, nearest
 from symroof.units import UnitError, parse_number
 from symroof.vllm.flags import CHOICE, COUNT, FLAGS, JSON, SHARE, SHORT, SWITCH, VALUELESS
 
@@ -21,14 +21,6 @@ SHELL = re.compile(r"[;|&<>`]+|.*\$[({\w].*|.*`.*", re.DOTALL)
 SIZES = {"k": 10**3, "m": 10**6, "g": 10**9, "K": 2**10, "M": 2**20, "G": 2**30}
 """What vLLM's own reader of whole numbers takes: 16k is 16,000 and 16K 16,384."""
 MOST = 10**9
-
-
-@dataclass(frozen=True)
-class Word:
-    """A word and the column it begins in."""
-
-    text: str
-    column: int
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from symroof.report.atomic_write import PREFIX, write_atomic
+from symroof.output_files import PREFIX, write_atomic
 
 from . import ROOT, STUDIES, call, process, refused, study_text, write_study
 

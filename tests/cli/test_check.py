@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from symroof.report.atomic_write import PREFIX
+from symroof.output_files import PREFIX
 from symroof.report.claims_text import off
 
 from . import ROOT, call, good, process, refused
