@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symroof.cli.options import case_options, strict_option, study_from
+from symroof.report.markup import FORMATS as OUTPUTS
 
 if TYPE_CHECKING:
     from symroof.analysis.study import Study
     from symroof.report.pictures.picture import Picture
 
-FORMATS = ("md", "tex", "html", "pdf")
+FORMATS = (*OUTPUTS, "pdf")
 DEFAULT_FORMATS = "md,tex"
 
 
@@ -52,7 +53,6 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
 
 def _review(study: Study, name: str, formats: list[str], options: dict[str, Any], *, with_figures: bool, line: str) -> dict[str, bytes]:
     """The review in every format and its figures, by file name."""
-    from symroof.report.markup import FORMATS as OUTPUTS
     from symroof.report.view import view
 
     data = view(study, line)
@@ -102,7 +102,6 @@ def _pictures(study: Study) -> list[Picture]:
 
 
 def _render(data: dict[str, Any], chosen: str, name: str, plots: list[Picture], template: str | None) -> bytes:
-    from symroof.report.markup import FORMATS as OUTPUTS
     from symroof.report.render import pdf, render, render_own
 
     source = "tex" if chosen == "pdf" else chosen
