@@ -227,9 +227,9 @@ class LayerKind(Spec):
 
     count: Whole
     label: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,15}$")] | None = None
-    attention: Attention = NoAttention(kind="none")
+    attention: Attention = NoAttention.model_construct(kind="none")
     mixer: Mixer | None = None
-    ffn: Annotated[FeedForward | Experts, Field(discriminator="kind")] = FeedForward(kind="none")
+    ffn: Annotated[FeedForward | Experts, Field(discriminator="kind")] = FeedForward.model_construct(kind="none")
     norms: Annotated[int, Field(ge=0, le=8)] | None = None
 
     @model_validator(mode="before")

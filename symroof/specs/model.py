@@ -12,8 +12,7 @@ from pydantic import Field, model_validator
 from symroof.specs.fields import NAME, Faults, Source, Spec, amount, whole
 from symroof.specs.layer_order import as_listed, faults, repeated, shortest_pattern
 from symroof.specs.layers import Experts, GroupedAttention, LayerKind
-from symroof.specs.matrices import Matrix, matrices
-from symroof.specs.quantization import Quantization
+from symroof.specs.quantization import Matrix, Quantization, matrices
 from symroof.theory.architecture import GENERIC, Architecture
 from symroof.units import Quantity
 
@@ -80,7 +79,7 @@ class ModelSpec(Spec):
     layer_inputs: LayerInputs | None = None
     altup: AltUp | None = None
     max_context: Whole | None = None
-    norm: Norm = Norm()
+    norm: Norm = Norm.model_construct()
     layers: tuple[LayerKind, ...] = ()
     order: tuple[str, ...] = ()
     quantization: Quantization | None = None

@@ -2,27 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 
 from pydantic import Field, model_validator
 
 from symroof.errors import nearest
+from symroof.formula.evaluate import evaluate
 from symroof.formula.parse import parse
-from symroof.formula.tree import Num
+from symroof.formula.tree import Num, Tree
 from symroof.specs.fields import Spec, amount, whole
-from symroof.specs.matrices import Matrix
 from symroof.specs.precision import BITS, Width
-from symroof.theory.layer_blocks import PARAMETER_GROUPS
-from symroof.theory.operator_table import WIDTH
+from symroof.theory.layer_blocks import PARAMETER_GROUPS, layer_rows
 from symroof.units import Quantity, parse_unit
 
 if TYPE_CHECKING:
+    from symroof.specs.layers import LayerKind
+
     Bits: TypeAlias = Quantity
     Whole: TypeAlias = int
 else:
     Bits, Whole = amount("byte", "bit", bare=True), whole()
+
+
+class Matrix(NamedTuple):
+    """``times`` equal matrices of ``rows`` outputs and ``columns`` inputs that belong to an operator of the theory."""
+
+    operator: str
+    rows: int
+    columns: int
+    times: int = 1
+
+
+class Dimensions(NamedTuple):
+    """The values of names for the evaluation of formulas: numbers, and definitions over them."""
+
+    numbers: Mapping[str, Any]
+    definitions: Mapping[str, Tree] = {}
+
+    def value(self, name: str) -> Any:
+        return evaluate(self.definitions[name], self) if name in self.definitions else self.numbers[name]
+
+    def at(self, name: str, changes: Mapping[str, Any]) -> Any:
+        return self._replace(numbers={**self.numbers, **changes}).value(name)
+
+
+def matrices(kind: LayerKind, d_model: int) -> Iterator[Matrix]:
+    """Every matrix of one layer of a kind as checkpoints store it: what runs as one product (``qkv``, ``gate_up``) is stored, and
+    scaled, part by part."""
+    widths = Dimensions(kind.widths() | {"d_model": d_model})
+    for row in layer_rows(kind.structure("all", 0, frozenset()), "none"):
+        for shape in row.shapes:
+            yield Matrix(row.operator, *(int(evaluate(parse(extent), widths)) for extent in shape))
 
 
 class Quantization(Spec):
@@ -96,6 +128,8 @@ class Quantization(Spec):
 
     def width(self, own: Mapping[str, Fraction] | None = None) -> Width:
         """The width of a weight, with the formulas it sets; ``own`` are operators with widths of their own."""
+        from symroof.theory.operator_table import WIDTH
+
         bit = parse_unit("bit").dimension
         settings = {"weight_bits": self.bits.value, "scale_bits": _value(self.scale_bits)}
         found = [(name, Num(value, bit)) for name, value in settings.items()] + [("scale_group", Num(Fraction(self.scale_group)))]

@@ -256,12 +256,12 @@ class StudySpec(Spec):
     assume_family: str | None = None
     hardware: NameList
     parallel: Parallel = {}
-    precision: Precision = Precision()
+    precision: Precision = Precision.model_construct()
     workload: Workload
     efficiency: Efficiency = {}
     assume: Assume = {}
     preset: str | None = None
-    targets: Targets = Targets()
+    targets: Targets = Targets.model_construct()
     set: Settings = {}
     thresholds: Literal["all"] | tuple[str, ...] = ()
     claims: tuple[str, ...] = ()
@@ -281,7 +281,7 @@ class PresetSpec(Spec):
     title: str
     source: Source
     assume: Assume = {}
-    precision: Precision = Precision()
+    precision: Precision = Precision.model_construct()
     set: Settings = {}
     hardware: dict[str, Settings] = {}
     models: dict[str, Settings] = {}

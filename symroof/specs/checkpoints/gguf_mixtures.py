@@ -15,9 +15,8 @@ from typing import NamedTuple
 
 from symroof.specs.checkpoints.ggml_types import TYPES
 from symroof.specs.layers import Experts, GroupedAttention, LayerKind
-from symroof.specs.matrices import Matrix, matrices
 from symroof.specs.model import ModelSpec
-from symroof.specs.quantization import Quantization
+from symroof.specs.quantization import Matrix, Quantization, matrices
 
 BY_NAME = {entry.name: entry for entry in TYPES.values()}
 
