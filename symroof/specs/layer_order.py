@@ -72,8 +72,8 @@ def faults(order: Sequence[str], counts: Mapping[str, int]) -> list[Fault]:
         return unknown
     if len(order) > n_layers:
         return [(("order",), f"has {len(order):,} entries for {n_layers:,} layers")]
-    found = Counter(repeated(order, n_layers))
-    wrong = [f"{found[label]:,} {label} instead of {count:,}" for label, count in counts.items() if found[label] != count]
+    made = Counter(repeated(order, n_layers))
+    wrong = [f"{made[label]:,} {label} instead of {count:,}" for label, count in counts.items() if made[label] != count]
     return [(("order",), f"repeated over {n_layers:,} layers makes {', '.join(wrong)}")] if wrong else []
 
 

@@ -207,8 +207,8 @@ class Experts(Block):
         return self
 
     def widths(self) -> dict[str, int]:
-        found = super().widths()
-        return found | {"d_shared": self.d_shared or self.d_expert} if self.n_shared_experts else found
+        widths = super().widths()
+        return widths | {"d_shared": self.d_shared or self.d_expert} if self.n_shared_experts else widths
 
     def traits(self) -> frozenset[str]:
         on = {"ffn_bias": self.bias, "plain_experts": self.expert == "plain", "shared_expert": self.n_shared_experts is not None}
@@ -238,16 +238,16 @@ class LayerKind(Spec):
         """``attention`` without a kind is grouped; one whose kind is a mixer is that mixer; a feed-forward is gated."""
         if not isinstance(data, dict):
             return data
-        found = dict(data)
+        fields = dict(data)
         for name, kind in (("attention", "gqa"), ("ffn", "gated")):
-            if isinstance(found.get(name), dict) and "kind" not in found[name]:
-                found[name] = {"kind": kind, **found[name]}
-        if isinstance(found.get("attention"), dict) and found["attention"].get("kind") in MIXER_KINDS and "mixer" not in found:
-            found["mixer"] = found.pop("attention")
-        missing = [name for name in ("attention", "ffn") if name not in found and "mixer" not in found]
+            if isinstance(fields.get(name), dict) and "kind" not in fields[name]:
+                fields[name] = {"kind": kind, **fields[name]}
+        if isinstance(fields.get("attention"), dict) and fields["attention"].get("kind") in MIXER_KINDS and "mixer" not in fields:
+            fields["mixer"] = fields.pop("attention")
+        missing = [name for name in ("attention", "ffn") if name not in fields and "mixer" not in fields]
         if missing:
             raise Faults([((name,), "is missing") for name in missing])
-        return found
+        return fields
 
     @property
     def blocks(self) -> tuple[Block, ...]:

@@ -67,7 +67,7 @@ class Quantization(Spec):
         scale_group: weights in a group; a block of 128 by 128 has 16,384.
         scale_rows: output rows a group spans: 1 of a group along a row, 128 of such a block. Groups at an edge are then
             counted whole. Without it groups follow each other through the whole matrix.
-        row_bits, column_bits, matrix_bits: what is kept beside for each output row, each input column, each matrix.
+        row_bits, column_bits, matrix_bits: stored beside the weights for each output row, each input column, each matrix.
         format: the number format of a weight, one of the precisions.
         compute: the precision operands meet in, where activations are quantized too.
         kept: operators whose matrices stay at ``kept_bits``; norms and biases always do.
@@ -106,20 +106,20 @@ class Quantization(Spec):
     def operator_widths(self, stored: Iterable[Matrix]) -> dict[str, Fraction]:
         """Bytes of a parameter, in exact numbers, of every operator for which it is not bits and its share of a scale."""
         weights: dict[str, int] = {}
-        found: dict[str, Fraction] = {}
+        stored_bytes: dict[str, Fraction] = {}
         for matrix in stored:
             if matrix.operator not in self.kept:
                 held = matrix.rows * matrix.columns * matrix.times
                 weights[matrix.operator] = weights.get(matrix.operator, 0) + held
-                found[matrix.operator] = found.get(matrix.operator, Fraction(0)) + matrix.times * self._bytes(matrix)
-        own = {name: total / weights[name] for name, total in found.items() if total != weights[name] * self._plain()}
+                stored_bytes[matrix.operator] = stored_bytes.get(matrix.operator, Fraction(0)) + matrix.times * self._bytes(matrix)
+        own = {name: total / weights[name] for name, total in stored_bytes.items() if total != weights[name] * self._plain()}
         return own | {name: width.value for name, width in self.widths.items()}
 
     def _plain(self) -> Fraction:
         return self.bits.value + _value(self.scale_bits) / self.scale_group
 
     def _bytes(self, matrix: Matrix) -> Fraction:
-        """One matrix with all that is kept beside it."""
+        """One matrix with all that is stored beside it."""
         rows, columns = matrix.rows, matrix.columns
         across = self.scale_rows or 0
         groups = -(-rows // across) * -(-columns * across // self.scale_group) if across else -(-rows * columns // self.scale_group)
@@ -132,10 +132,10 @@ class Quantization(Spec):
 
         bit = parse_unit("bit").dimension
         settings = {"weight_bits": self.bits.value, "scale_bits": _value(self.scale_bits)}
-        found = [(name, Num(value, bit)) for name, value in settings.items()] + [("scale_group", Num(Fraction(self.scale_group)))]
-        kept = ("kept_bytes_per_param", Num(self.kept_bits.value, parse_unit("byte/parameter").dimension))
-        each = [(f"{WIDTH}.{operator}", Num(value, kept[1].dimension)) for operator, value in (own or {}).items()]
-        return Width(self.method, parse("quantized_bytes_per_param"), self.format, (*found, kept, *each), self.compute)
+        shared = [(name, Num(value, bit)) for name, value in settings.items()] + [("scale_group", Num(Fraction(self.scale_group)))]
+        wide = ("kept_bytes_per_param", Num(self.kept_bits.value, parse_unit("byte/parameter").dimension))
+        each = [(f"{WIDTH}.{operator}", Num(value, wide[1].dimension)) for operator, value in (own or {}).items()]
+        return Width(self.method, parse("quantized_bytes_per_param"), self.format, (*shared, wide, *each), self.compute)
 
 
 def _value(amount: Bits | None) -> Fraction:

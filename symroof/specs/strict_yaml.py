@@ -1,4 +1,4 @@
-"""YAML read strictly: positions kept, numbers exact, nothing ambiguous, nothing unbounded.
+"""YAML read strictly: positions recorded, numbers exact, nothing ambiguous, nothing unbounded.
 
 Differences from plain YAML 1.1: duplicate keys, anchors, aliases and tags are errors; ``3.35e12`` is a number and stays
 exact; ``yes``, ``no``, ``on``, ``off`` and numbers with leading zeros are errors that say what to write instead. ``on``
@@ -96,7 +96,7 @@ def loads(text: str, file: str = "<text>", noted: list[Problem] | None = None) -
     """Read YAML text strictly; values that cannot be read are refused, or left out and ``noted`` where somebody reads on.
 
     Raises:
-        InputError: every problem found, with line and column.
+        InputError: every problem, with line and column.
 
     >>> loads("mem_bandwidth: 3.35e12").data
     {'mem_bandwidth': 3350000000000}
@@ -140,7 +140,7 @@ class _Reader:
         source = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
         return InputError(Problem(self.file, message, line, column, hint=hint, source=source))
 
-    def checked(self, events: Iterable[yaml.Event]) -> Iterator[Any]:
+    def checked(self, events: Iterable[Any]) -> Iterator[Any]:
         """The events, stopped at a bound, an anchor, an alias, a tag or a second document before anything is built of it."""
         depth = nodes = documents = 0
         for event in events:
@@ -153,8 +153,9 @@ class _Reader:
                     raise self.stop(f"nested more than {DEEPEST} deep", *_mark(event))
                 if event.anchor:
                     raise self.stop("anchors and aliases are not used here", *_mark(event), "write the value out; a text that begins with * or & needs quotes")
-                if event.tag not in (None, "!"):
-                    raise self.stop(f"tags are not used here: {event.tag}", *_mark(event), "a text that begins with ! needs quotes")
+                tag = getattr(event, "tag", None)
+                if tag not in (None, "!"):
+                    raise self.stop(f"tags are not used here: {tag}", *_mark(event), "a text that begins with ! needs quotes")
             elif isinstance(event, yaml.CollectionEndEvent):
                 depth -= 1
             elif isinstance(event, yaml.DocumentStartEvent):

@@ -16,7 +16,19 @@ from symroof.formula.rewrite import substitute
 from symroof.formula.tree import ZERO, Name, Tree
 from symroof.theory.architecture import Architecture
 from symroof.theory.layout import SINGLE, Layout
-from symroof.theory.operator_table import GATHERED, KEPT_WIDTH, WIDTH, Cell, cells, counted_traffic, idle_parameters, parameter_cells, parameters, total, width_of
+from symroof.theory.operator_table import (
+    GATHERED,
+    KEPT_WIDTH,
+    WIDTH,
+    Cell,
+    cells,
+    counted_traffic,
+    idle_parameters,
+    parameter_cells,
+    parameters,
+    total,
+    width_of,
+)
 from symroof.theory.steps import DRIVERS, HELD, STEPS, Pool, Reach, Scope, Step, driver
 from symroof.theory.switches import Assumptions, assume
 

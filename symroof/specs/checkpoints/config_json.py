@@ -75,10 +75,10 @@ class Config:
         value = self.raw(name)
         if value is None or value is MISSING:
             return None
-        found = read(name, value)
+        result = read(name, value)
         if not any(spelling in self.data for spelling in self.spellings(name)):
-            self.fill(name, str(found).lower() if isinstance(found, bool) else found, f"the default of {self.source}")
-        return found
+            self.fill(name, str(result).lower() if isinstance(result, bool) else result, f"the default of {self.source}")
+        return result
 
     # ------------------------------------------------------------------------------------------------ reading a field
 
@@ -88,10 +88,10 @@ class Config:
 
     def whole(self, name: str, least: int = 1, most: int = MOST) -> int:
         """A whole number that must be there."""
-        found = self.maybe(name, least, most)
-        if found is None:
+        number = self.maybe(name, least, most)
+        if number is None:
             self.fail(name, "is null; expected a whole number" if self.raw(name) is None else "is missing")
-        return found
+        return number
 
     def _whole(self, name: str, value: Any, least: int, most: int) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
@@ -151,18 +151,18 @@ class Config:
 
     def wholes(self, name: str, length: int | None = None, least: int = 0) -> list[int] | None:
         """A list of whole numbers, such as the indices of layers."""
-        found = self.listed(name, length)
-        return None if found is None else [self._whole(name, value, least, MOST) for value in found]
+        entries = self.listed(name, length)
+        return None if entries is None else [self._whole(name, value, least, MOST) for value in entries]
 
     def words(self, name: str, known: Mapping[str, str], length: int | None) -> list[str] | None:
         """A list of words, one a layer, each as the word ``known`` takes it for."""
-        found = self.listed(name, length)
-        if found is None:
+        entries = self.listed(name, length)
+        if entries is None:
             return None
-        for value in found:
+        for value in entries:
             if not isinstance(value, str) or value not in known:
-                self.fail(name, f"has an entry nobody knows: {kind_of_value(value)}", nearest(str(value)[:40], known))
-        return [known[value] for value in found]
+                self.fail(name, f"has an unknown entry: {kind_of_value(value)}", nearest(str(value)[:40], known))
+        return [known[value] for value in entries]
 
     # --------------------------------------------------------------------------------------------------- parts of it
 

@@ -7,7 +7,7 @@ TIED = {"tie_word_embeddings": True}
 
 
 def sizes(vocab: int, width: int, inner: int | None, layers: int | None, heads: int, kv_heads: int | None, **more: object) -> dict[str, object]:
-    """The defaults nearly every class has; the embeddings are not tied, unless said."""
+    """The defaults nearly every class has; the embeddings are not tied unless ``more`` ties them."""
     return {
         "vocab_size": vocab, "hidden_size": width, "intermediate_size": inner, "num_hidden_layers": layers,
         "num_attention_heads": heads, "num_key_value_heads": kv_heads, "tie_word_embeddings": False, **more,

@@ -50,8 +50,8 @@ def altup(c: Config, i: int) -> dict[str, int]:
 
 def global_kv_heads(c: Config, i: int) -> int:
     """Gemma 4: full layers have KV heads of their own number where their values are their keys."""
-    found = c.maybe("num_global_key_value_heads") if c.flag("attention_k_eq_v") else None
-    return grouped(c, heads(c), found, "num_global_key_value_heads") if found else kv_heads(c)
+    own = c.maybe("num_global_key_value_heads") if c.flag("attention_k_eq_v") else None
+    return grouped(c, heads(c), own, "num_global_key_value_heads") if own else kv_heads(c)
 
 
 def wider_where_shared(c: Config, i: int) -> int:
