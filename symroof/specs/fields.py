@@ -112,17 +112,16 @@ def parse_span(text: str, unit: str, written_in: str | None = None, bare: bool =
     return Span(low.value, high.value, text)
 
 
-def whole(text: str = "a whole number") -> Any:
-    """A pydantic field type: a positive whole number."""
+def _whole(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError("expected a whole number, 1 or more")
+    if value >= 10**13:
+        raise ValueError("is far too large")
+    return value
 
-    def check(value: object) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ValueError(f"expected {text}, 1 or more")
-        if value >= 10**13:
-            raise ValueError("is far too large")
-        return value
 
-    return Annotated[int, BeforeValidator(check), WithJsonSchema({"type": "integer", "minimum": 1})]
+Whole = Annotated[int, BeforeValidator(_whole), WithJsonSchema({"type": "integer", "minimum": 1})]
+"""A pydantic field type: a positive whole number."""
 
 
 class Source(Spec):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle, groupby, islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from symroof.errors import nearest
 
@@ -60,6 +60,24 @@ def runs(sequence: Sequence[T]) -> list[tuple[T, int]]:
     [('conv', 2), ('full', 1), ('conv', 1)]
     """
     return [(label, len(list(group))) for label, group in groupby(sequence)]
+
+
+def collected(layers: Iterable[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[int]]:
+    """Equal layers as one kind with their number, in order of first appearance; and for each layer which of the kinds it is.
+
+    >>> collected([{"ffn": "moe"}, {"ffn": "dense"}, {"ffn": "moe"}])
+    ([{'count': 2, 'ffn': 'moe'}, {'count': 1, 'ffn': 'dense'}], [0, 1, 0])
+    """
+    kinds: list[dict[str, Any]] = []
+    numbers: dict[str, int] = {}
+    order = []
+    for layer in layers:
+        number = numbers.setdefault(repr(layer), len(kinds))
+        if number == len(kinds):
+            kinds.append({"count": 0, **layer})
+        kinds[number]["count"] += 1
+        order.append(number)
+    return kinds, order
 
 
 def faults(order: Sequence[str], counts: Mapping[str, int]) -> list[Fault]:

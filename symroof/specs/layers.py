@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from symroof.specs.fields import Faults, Spec, whole
+from symroof.specs.fields import Faults, Spec, Whole
 from symroof.theory.architecture import Layer
-
-if TYPE_CHECKING:
-    Whole: TypeAlias = int
-else:
-    Whole = whole()
 
 GATED_MATRICES, PLAIN_MATRICES = 3, 2
 

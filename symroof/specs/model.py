@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
-from symroof.specs.fields import NAME, Faults, Source, Spec, amount, whole
+from symroof.specs.fields import NAME, Faults, Source, Spec, Whole, amount
 from symroof.specs.layer_order import as_listed, faults, repeated, shortest_pattern
 from symroof.specs.layers import Experts, GroupedAttention, LayerKind
 from symroof.specs.quantization import Matrix, Quantization, matrices
@@ -17,10 +17,9 @@ from symroof.theory.architecture import GENERIC, Architecture
 from symroof.units import Quantity
 
 if TYPE_CHECKING:
-    Whole: TypeAlias = int
     Parameters: TypeAlias = Quantity
 else:
-    Whole, Parameters = whole(), amount("parameter")
+    Parameters = amount("parameter")
 
 
 class Norm(Spec):

@@ -12,7 +12,7 @@ from symroof.errors import nearest
 from symroof.formula.evaluate import evaluate
 from symroof.formula.parse import parse
 from symroof.formula.tree import Num, Tree
-from symroof.specs.fields import Spec, amount, whole
+from symroof.specs.fields import Spec, Whole, amount
 from symroof.specs.precision import BITS, Width
 from symroof.theory.layer_blocks import PARAMETER_GROUPS, layer_rows
 from symroof.units import Quantity, parse_unit
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from symroof.specs.layers import LayerKind
 
     Bits: TypeAlias = Quantity
-    Whole: TypeAlias = int
 else:
-    Bits, Whole = amount("byte", "bit", bare=True), whole()
+    Bits = amount("byte", "bit", bare=True)
 
 
 class Matrix(NamedTuple):

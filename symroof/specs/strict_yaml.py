@@ -27,7 +27,6 @@ INTEGER = re.compile(r"[+-]?(0|[1-9][0-9_]*)")
 DECIMAL = re.compile(r"[+-]?((0|[1-9][0-9_]*)?\.[0-9]+|(0|[1-9][0-9_]*)\.?)([eE][+-]?[0-9]{1,3})?")
 LEADING_ZERO = re.compile(r"[+-]?0[0-9_]+(\.[0-9]*)?")
 AMBIGUOUS = {"yes", "no", "y", "n"}
-SWITCH_WORDS = {"on", "off"}
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 

@@ -22,7 +22,6 @@ from symroof.units import strict
 Setting = Tree | Span
 """A value for a name: a number or formula as a tree, or a range."""
 
-SCALAR_SCHEMA = WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "array"}]})
 MOST_VALUES = 64
 
 
@@ -235,7 +234,7 @@ def _limit(target: str, example: str) -> Any:
 
 
 class Targets(Spec):
-    """Limits of service, each on one metric.
+    """Limits on what is served, each on one metric.
 
     ``ttft`` and ``itl`` are times, ``itl`` of the last step; ``cost`` is the price of a million output tokens, ``price`` that
     of the devices that hold one copy of the model. Memory is always a limit.

@@ -21,19 +21,9 @@ PACE = "mixed_time(chunk = batch*prompt/output) = itl_target"
 """In a steady state a step ends batch/output requests, so it has to read as many prompts: batch*prompt/output tokens."""
 MOST_DEVICES = 64
 FACTS = (
-    "memory_bytes",
-    "usable_memory",
-    "fits",
-    "concurrency",
-    "itl",
-    "itl_last",
-    "mixed_time",
-    "ttft",
-    "chunk_steps",
-    "chunked_ttft",
-    "decode_throughput",
+    "memory_bytes", "usable_memory", "fits", "concurrency", "itl", "itl_last", "mixed_time", "ttft", "chunk_steps", "chunked_ttft", "decode_throughput",
     "speculation_speedup",
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from pydantic import ValidationError
 
 from symroof.errors import nearest
 from symroof.formula.tree import Num
-from symroof.specs.checkpoints.equal_layers import collected
 from symroof.specs.checkpoints.gguf_header import Header, Tensor, read_header
 from symroof.specs.checkpoints.gguf_layers import Layer, layer_kind, slides_by_pattern
 from symroof.specs.checkpoints.gguf_widths import Shares, quantization, shares
+from symroof.specs.layer_order import collected
 from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import Document
 from symroof.theory.case import Case

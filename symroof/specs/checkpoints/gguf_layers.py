@@ -121,24 +121,18 @@ def _window(layer: Layer) -> dict[str, Any]:
     window, longest = layer.meta("attention.sliding_window"), layer.meta("context_length")
     if not window or (longest and window >= longest):
         return {}
-    slides = slides_by_pattern(layer)
-    return {"window": window} if slides else {}
+    return {"window": window} if slides_by_pattern(layer) else {}
 
 
 def slides_by_pattern(layer: Layer) -> bool | None:
     """Whether a layer slides, by the file's pattern or else the architecture's; None where neither says."""
     architecture = str(layer.header.metadata["general.architecture"])
-    stated = layer.meta("attention.sliding_window_pattern") if _whole_pattern(layer, architecture) else None
-    if isinstance(layer.header.metadata.get(f"{architecture}.attention.sliding_window_pattern"), list) and stated is None:
-        flags = layer.header.metadata[f"{architecture}.attention.sliding_window_pattern"]
-        return bool(flags[layer.index % len(flags)]) if isinstance(flags, list) and flags else None
-    period = stated if stated is not None else PERIODS.get(architecture)
-    return None if period is None else period == 0 or layer.index % period < period - 1
-
-
-def _whole_pattern(layer: Layer, architecture: str) -> bool:
     pattern = layer.header.metadata.get(f"{architecture}.attention.sliding_window_pattern")
-    return isinstance(pattern, int) and not isinstance(pattern, bool)
+    if isinstance(pattern, list):
+        return bool(pattern[layer.index % len(pattern)]) if pattern else None
+    whole = isinstance(pattern, int) and not isinstance(pattern, bool)
+    period = layer.meta("attention.sliding_window_pattern") if whole else PERIODS.get(architecture)
+    return None if period is None else period == 0 or layer.index % period < period - 1
 
 
 def _latent(layer: Layer) -> dict[str, Any]:

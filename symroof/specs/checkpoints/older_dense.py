@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from symroof.specs.checkpoints.config_json import Config
-from symroof.specs.checkpoints.defaults import TIED, V5, sizes
-from symroof.specs.checkpoints.family import Family
+from symroof.specs.checkpoints.family import TIED, V5, Family, sizes
 from symroof.specs.checkpoints.layer_layouts import FULL, SLIDING, each, windowed
 from symroof.specs.checkpoints.recipes import (
     ALL_BIASES,

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from symroof.specs.checkpoints.config_json import Config
-from symroof.specs.checkpoints.defaults import TIED, V5, sizes
-from symroof.specs.checkpoints.family import Family
+from symroof.specs.checkpoints.family import TIED, V5, Family, sizes
 from symroof.specs.checkpoints.layer_layouts import DENSE, FULL, MIXERS, SLIDING, SPARSE, Layout, Rule, each, full_every, indices
 from symroof.specs.checkpoints.recipes import BIASES, FLOORED, GATED, WINDOW, Recipe, experts, flag, grouped, heads, kv_heads, layered, own_share, whole
 

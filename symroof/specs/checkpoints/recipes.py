@@ -40,11 +40,6 @@ def flag(name: str) -> Reader:
     return lambda c, layer: c.flag(name)
 
 
-def unless(name: str) -> Reader:
-    """False where the field is true."""
-    return lambda c, layer: not c.flag(name)
-
-
 def times(name: str, factor: int) -> Reader:
     """A width that is so many times another."""
     return lambda c, layer: factor * c.whole(name)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from symroof.specs.checkpoints.config_json import Config
-from symroof.specs.checkpoints.defaults import TIED, V5, sizes
 from symroof.specs.checkpoints.experts import FLOORED_BIASES, LOCAL, QWEN_SHARED
-from symroof.specs.checkpoints.family import Family
+from symroof.specs.checkpoints.family import TIED, V5, Family, sizes
 from symroof.specs.checkpoints.layer_layouts import (
     ALL_LINEAR,
     CONV,
