@@ -34,15 +34,10 @@ def _model(spec: ModelSpec) -> dict[str, Any]:
 
 def _active(spec: ModelSpec) -> int:
     """What a token multiplies, which is news only where there are experts; of the theory only what counts parameters."""
-    from symroof.formula.tree import Num
-    from symroof.theory.case import Case
-    from symroof.theory.switches import assume
-    from symroof.theory.theory import Theory
-    from symroof.theory.totals import totals
+    from symroof.specs.quantization import Dimensions
+    from symroof.theory.totals import counting
 
-    architecture, assumed = spec.architecture(), assume()
-    counting = Theory(architecture, assumed, definitions=dict(totals(architecture, assumed).counting()))
-    return int(Case(counting, {name: Num(value) for name, value in spec.values().items()}).value("active_params"))
+    return int(Dimensions(spec.values(), counting(spec.architecture())).value("active_params"))
 
 
 def hardware() -> Rows:

@@ -66,7 +66,7 @@ def _words(source: str) -> list[Word]:
     stream = io.StringIO(source)
     lexer = shlex.shlex(stream, posix=True)
     lexer.whitespace_split, lexer.commenters = True, ""
-    found: list[Word] = []
+    words: list[Word] = []
     while True:
         start = stream.tell()
         try:
@@ -74,11 +74,11 @@ def _words(source: str) -> list[Word]:
         except ValueError as error:
             raise InputError(Problem(NAME, f"cannot be split into words: {str(error).lower()}", 1, start + 1, source=source)) from None
         if token is None:
-            return found
+            return words
         while start < len(source) and source[start].isspace():
             start += 1
-        found.append(Word(token, start + 1))
-        if len(found) > MOST_WORDS:
+        words.append(Word(token, start + 1))
+        if len(words) > MOST_WORDS:
             raise InputError(Problem(NAME, f"has more than {MOST_WORDS} words", 1, start + 1, source=source))
 
 
@@ -198,12 +198,12 @@ def _choice(name: str, text: str) -> str:
 
 def _json(name: str, text: str) -> dict[str, Any]:
     try:
-        found = json.loads(text) if len(text) <= MOST_JSON else None
+        value = json.loads(text) if len(text) <= MOST_JSON else None
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+        value = None
+    if not isinstance(value, dict):
         raise ValueError('is no JSON object; such as \'{"model": "...", "num_speculative_tokens": 4}\'')
-    return found
+    return value
 
 
 READERS: dict[str, Callable[[str, str], Any]] = {COUNT: _count, SHARE: _share, CHOICE: _choice, JSON: _json, "text": lambda name, text: text}
