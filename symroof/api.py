@@ -8,12 +8,12 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from symroof.analysis import study as core
-from symroof.analysis.solution import Solution
 from symroof.cases.request import selection
 
 if TYPE_CHECKING:
     import xarray
 
+    from symroof.analysis.solution import Solution
     from symroof.calibrate.calibration_result import Calibration
     from symroof.claims.check_result import Report
     from symroof.sweep.axes import Axis

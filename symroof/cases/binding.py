@@ -187,14 +187,14 @@ def _within_limit(lengths: Iterable[int]) -> None:
 
 def _without_circles(binding: Binding) -> Binding:
     """Given formulas must not lead back to themselves."""
-    case = binding.case()
-    for name, given in binding.given.items():
-        if not isinstance(given.setting, (Num, Span)):
-            try:
-                case.value(name)
-            except NoValue as error:
-                if "is defined by itself" in str(error):
-                    raise InputError(Problem(given.source, str(error), path=name)) from None
+    formulas = {name: given for name, given in binding.given.items() if not isinstance(given.setting, (Num, Span))}
+    case = binding.case() if formulas else None
+    for name, given in formulas.items():
+        try:
+            case.value(name)
+        except NoValue as error:
+            if "is defined by itself" in str(error):
+                raise InputError(Problem(given.source, str(error), path=name)) from None
     return binding
 
 

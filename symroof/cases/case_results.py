@@ -243,8 +243,8 @@ class Answers:
 
     def quantities(self) -> dict[str, Result]:
         """Every quantity that has a value here, in declared order."""
-        order = [*QUANTITIES, *(n for n in self.case.theory.definitions if n not in QUANTITIES)]
-        return {name: result for name in order if (result := self.get(name)) is not None}
+        known = [name for name in dict.fromkeys((*QUANTITIES, *self.case.theory.definitions)) if self.case.known(name)]
+        return {name: self.result(name) for name in known}  # all values before any range: its corners then start from what does not move
 
     def unknown(self) -> dict[str, str]:
         """Every quantity without a value, and why."""
@@ -263,15 +263,10 @@ class Answers:
 
         With ``everything``, also the values set in the case that none of them uses.
         """
-        inputs: dict[str, Input] = {}
-        for quantity in quantities or tuple(self.quantities()):
-            for name in self.case.used(quantity):
-                if name not in inputs and (name in self.case.given or default_of(name) is not None):
-                    inputs[name] = self._input(name)
-        for name in self.binding.given if everything else ():
-            if name not in inputs and name in self.case.given:
-                inputs[name] = self._input(name)
-        return inputs
+        given = self.case.given
+        used = [name for name in self.case.used(*(quantities or self.quantities())) if name in given or default_of(name) is not None]
+        unused = [name for name in self.binding.given if name in given] if everything else []
+        return {name: self._input(name) for name in dict.fromkeys((*used, *unused))}
 
     def _input(self, name: str) -> Input:
         symbol = self.case.theory.symbol(name)

@@ -57,11 +57,12 @@ def case_text(answers: Answers) -> str:
     from symroof.report.text_table import table
     from symroof.theory.quantities import QUANTITIES
 
+    quantities = answers.quantities()
     sections = [f"== {case_title(answers)} =="]
     sections += [f"! {warning}" for warning in (*case_warnings(answers), *target_warnings(answers))]
     sections += _summary(answers)
     groups: dict[str, list[list[str]]] = {}
-    for name, result in answers.quantities().items():
+    for name, result in quantities.items():
         group = QUANTITIES[name].group if name in QUANTITIES else "per kind of layer"
         groups.setdefault(group, []).append([name, result.text(), result.symbol.meaning])
     for group, rows in groups.items():
