@@ -119,7 +119,7 @@ def solve_symbolic(equation: str, for_: str | None = None) -> Solution:
 def calibrate(
     measured: str | os.PathLike[str], study: str | os.PathLike[str] | Study | None = None, fit: Sequence[str] | None = None, **case: Any
 ) -> Calibration:
-    """Fit efficiencies and overheads to measured latencies, over a study or a case given by keywords.
+    """Fit efficiencies and overheads to measured latencies, over a study or a case in keywords.
 
     Args:
         measured: the CSV file of latencies, as :meth:`Study.calibrate` takes it.

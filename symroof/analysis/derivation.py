@@ -35,7 +35,7 @@ class Written(NamedTuple):
 
 @dataclass(frozen=True)
 class Substituted:
-    """A formula with what is put for its names: all but those that stay are numbers."""
+    """A formula with numbers in place of its names; a name without a value stays."""
 
     tree: Tree
     put: Mapping[str, Written]

@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # the solver and the derivations load when a study is first s
 class Number(float):
     """A float in base units (byte, FLOP, s, token, USD) with its unit, range and flags; its text shows them all.
 
-    It computes as the plain float it is: what arithmetic returns has no unit and no range.
+    Arithmetic treats it as the plain float it is: results have no unit and no range.
 
     >>> ttft = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096, mfu="0.4..0.6").value("ttft")
     >>> ttft

@@ -1,4 +1,4 @@
-"""From names to cases: which value each input takes, and who said so.
+"""From names to cases: which value each input takes, and its source.
 
 Strongest first: the command line (or Python call), the study, the preset, the specs of model and hardware, the default.
 A case is one combination of everything that was listed.
@@ -15,7 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from symroof.cases.draft_model import NOT_ITS, draft_given
+from symroof.cases.draft_model import OF_TARGET, draft_given
 from symroof.cases.spec_values import (
     ENGINE_SHARE,
     ROLE_INPUT,
@@ -55,9 +55,9 @@ Values = Mapping[str, tuple[Setting, ...]]
 
 @dataclass(frozen=True)
 class Selection:
-    """What somebody chose: names, lists of values, switches. Later ones are laid over earlier ones.
+    """A request: names, lists of values, switches. Later ones are laid over earlier ones.
 
-    ``deciding``: something is bought or set by the answers, so what an engine keeps free of memory counts unless it is given.
+    ``deciding``: hardware or settings are decided by the answers, so the memory an engine leaves free counts unless ``memory_share`` is set.
     """
 
     models: tuple[str | ModelSpec, ...] = ()
@@ -94,7 +94,7 @@ S = TypeVar("S")
 
 @dataclass(frozen=True)
 class Entry(Generic[S]):
-    """A name somebody chose, with the spec and the file behind it."""
+    """A requested name with its spec and file."""
 
     name: str = ""
     spec: S | None = None
@@ -103,7 +103,7 @@ class Entry(Generic[S]):
 
 @dataclass(frozen=True)
 class Binding:
-    """One combination: a model on a device under assumptions, with every given value and its source."""
+    """One combination: a model on a device under assumptions, with every value and its source."""
 
     chosen_model: Entry[ModelSpec]
     chosen_device: Entry[HardwareSpec]
@@ -171,30 +171,32 @@ def bindings(chosen: Selection) -> Iterator[Binding]:
     singles = [dict(zip(listed, values, strict=True)) for values in itertools.product(*listed.values())]
     for model, device, role, single in itertools.product(models, devices, roles, singles):
         made = _without_circles(_bind(layered, preset, documents, model, device, role, single))
-        told = tuple((name, made.precisions[name]) for name in stored if name in made.precisions)
-        yield replace(made, several_models=len(models) > 1, varied=(*told, *made.varied))
+        shown = tuple((name, made.precisions[name]) for name in stored if name in made.precisions)
+        yield replace(made, several_models=len(models) > 1, varied=(*shown, *made.varied))
 
 
 MOST_CASES = 1000
 
 
 def _within_limit(lengths: Iterable[int]) -> None:
-    """A few lists multiply to many cases; more than a reader can use is an error before anything is worked out."""
+    """A few lists multiply to many cases; more than a reader can use is an error before any is evaluated."""
     count = math.prod(lengths)
     if count > MOST_CASES:
         raise InputError(Problem("study", f"its lists multiply to {count:,} cases; at most {MOST_CASES:,} are worked out", hint="give fewer values"))
 
 
 def _without_circles(binding: Binding) -> Binding:
-    """Given formulas must not lead back to themselves."""
-    formulas = {name: given for name, given in binding.given.items() if not isinstance(given.setting, (Num, Span))}
-    case = binding.case() if formulas else None
-    for name, given in formulas.items():
+    """Formulas set as values must not lead back to themselves."""
+    formulas = {name: value for name, value in binding.given.items() if not isinstance(value.setting, (Num, Span))}
+    if not formulas:
+        return binding
+    case = binding.case()
+    for name, formula in formulas.items():
         try:
             case.value(name)
         except NoValue as error:
             if "is defined by itself" in str(error):
-                raise InputError(Problem(given.source, str(error), path=name)) from None
+                raise InputError(Problem(formula.source, str(error), path=name)) from None
     return binding
 
 
@@ -288,21 +290,21 @@ def _bind(
 
 
 def _drafted(made: Binding, layered: Selection, documents: tuple[Document, ...], roles: dict[str, str | None], single: dict[str, Setting]) -> Binding:
-    """The combination with its draft model: what drafting costs and what it takes of memory, worked out on the same device under the same load."""
+    """The combination with its draft model: the cost of drafting and its memory, on the same device under the same load."""
     draft, name = made.chosen_draft, made.chosen_draft.name
     if made.model is None:
         raise InputError(Problem(layered.origin.get("draft", "given"), "a draft model drafts for a model: give one", path="draft"))
-    kept = {key: value for key, value in layered.values.items() if key not in NOT_ITS}
+    values = {key: value for key, value in layered.values.items() if key not in OF_TARGET}
     alone = _bind(
-        replace(layered, values=kept, draft=None), made.preset, documents, draft, made.chosen_device, roles, {k: v for k, v in single.items() if k in kept}
+        replace(layered, values=values, draft=None), made.preset, documents, draft, made.chosen_device, roles, {k: v for k, v in single.items() if k in values}
     )
     extra = draft_given(alone.case(), made.case(), made.given, name)
-    said = [
+    notes = [
         f"drafted by {name}: its own prefill of the prompt is not in ttft",
         *(f"draft {warning}" for warning in alone.warnings if warning not in made.warnings),
     ]
-    said += ["draft_cost is given: the draft model's own time is not heeded"] if "draft_cost" in made.given else []
-    return replace(made, given=made.given | extra, warnings=(*made.warnings, *said))
+    notes += ["draft_cost is given: the draft model's own time is not heeded"] if "draft_cost" in made.given else []
+    return replace(made, given=made.given | extra, warnings=(*made.warnings, *notes))
 
 
 def _varied(single: dict[str, Setting]) -> tuple[tuple[str, str], ...]:

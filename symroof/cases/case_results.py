@@ -204,7 +204,7 @@ class Answers:
         """A quantity with range and flags.
 
         Raises:
-            Missing: an input it needs is not given.
+            Missing: an input it needs has no value.
             NoValue: it has no value here.
         """
         if name not in self._memo:
@@ -244,7 +244,7 @@ class Answers:
     def quantities(self) -> dict[str, Result]:
         """Every quantity that has a value here, in declared order."""
         known = [name for name in dict.fromkeys((*QUANTITIES, *self.case.theory.definitions)) if self.case.known(name)]
-        return {name: self.result(name) for name in known}  # all values before any range: its corners then start from what does not move
+        return {name: self.result(name) for name in known}  # all values before any range: its corners then start from the values that do not move
 
     def unknown(self) -> dict[str, str]:
         """Every quantity without a value, and why."""
@@ -270,11 +270,11 @@ class Answers:
 
     def _input(self, name: str) -> Input:
         symbol = self.case.theory.symbol(name)
-        given = self.binding.given.get(name)
-        if given is None:
+        setting = self.binding.given.get(name)
+        if setting is None:
             default = default_of(name)
             if default is None:
                 raise Missing(name)
             return Input(Result(symbol, default.value), "default", True)
         span = self.binding.box().get(name)
-        return Input(Result(symbol, self.case.value(name), *(span or (None, None))), given.source, given.defaulted)
+        return Input(Result(symbol, self.case.value(name), *(span or (None, None))), setting.source, setting.defaulted)

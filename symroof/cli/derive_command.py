@@ -29,8 +29,7 @@ def command(quantity: str, study: str | None, as_latex: bool, as_json: bool, **o
     if as_json:
         click.echo(json.dumps(derivation.as_json(), ensure_ascii=False))
     elif as_latex:
-        found = derivation.as_json()
-        click.echo("\n".join((derivation.latex(), found["expanded"]["latex"])))
+        click.echo(f"{derivation.latex()}\n{derivation.as_json()['expanded']['latex']}")
     else:
         click.echo(derivation_text(derivation))
 
@@ -84,14 +83,14 @@ def _elasticities(derivation: Derivation) -> list[str]:
         return []
     arms = f" (on {' and '.join(derivation.binding_arms)})" if derivation.binding_arms else ""
     rows = []
-    for found in derivation.elasticities:
-        form = "" if found.form is None else f"= {text(found.form)}"
-        rows.append([found.symbol.name, span_text(*found.span), form] if found.span else [found.symbol.name, form, f"on {found.arm}" if found.arm else ""])
+    for entry in derivation.elasticities:
+        form = "" if entry.form is None else f"= {text(entry.form)}"
+        rows.append([entry.symbol.name, span_text(*entry.span), form] if entry.span else [entry.symbol.name, form, f"on {entry.arm}" if entry.arm else ""])
     return [f"elasticities: per cent that {derivation.name} moves when an input moves one per cent{arms}", table(rows, indent="  "), ""]
 
 
 def _ledger(derivation: Derivation) -> list[str]:
-    """Warnings, inputs and switches behind the value; a star marks what nobody chose."""
+    """Warnings, inputs and switches behind the value; a star marks a default."""
     from symroof.analysis.verdict import case_warnings
 
     answers = derivation.answers

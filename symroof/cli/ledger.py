@@ -1,4 +1,4 @@
-"""Inputs and assumptions on a terminal; a star marks what nobody chose."""
+"""Inputs and assumptions on a terminal; a star marks a default."""
 
 from __future__ import annotations
 

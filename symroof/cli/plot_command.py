@@ -28,18 +28,18 @@ def command(kind: str, study: str | None, out: str | None, ending: str | None, *
     symroof plot roofline --model llama-3-8b --hardware h100-sxm --prompt 2048 --batch 16 -o - > roofline.svg
 
     Kinds that show one case show the first; pareto, memory and latency-throughput compare all. What a picture says in words
-    is in its text alternative, and told here.
+    is in its text alternative, and printed here.
     """
-    wanted, form = checked(kind), _form(out, ending)
+    name, form = checked(kind), _form(out, ending)
     made = study_from(study, options).decide()
     from symroof.errors import InputError, Problem
     from symroof.report.pictures.picture_kinds import picture
 
-    goal = Path(out) if out and out != "-" else Path(f"{f'{_stem(study)}-' if study else ''}{wanted}.{form}")
+    goal = Path(out) if out and out != "-" else Path(f"{f'{_stem(study)}-' if study else ''}{name}.{form}")
     if out != "-" and not goal.parent.is_dir():
         raise InputError(Problem(str(goal), f"there is no folder {goal.parent}", hint=f"mkdir -p {goal.parent}"))
-    found = picture(wanted, made)
-    content = found.form(form)
+    drawn = picture(name, made)
+    content = drawn.form(form)
     if out == "-":
         sys.stdout.buffer.write(content)
         return
@@ -47,7 +47,7 @@ def command(kind: str, study: str | None, out: str | None, ending: str | None, *
 
     write_atomic(goal, content)
     click.echo(f"wrote {goal}", err=True)
-    click.echo(found.says)
+    click.echo(drawn.says)
 
 
 def _form(out: str | None, ending: str | None) -> str:

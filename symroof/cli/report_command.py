@@ -73,15 +73,15 @@ def slug(stem: str) -> str:
 
 def reproduce(arguments: list[str]) -> str:
     """The command line that makes this review again; where it goes and in which format does not change what it says."""
-    kept, skip = [], False
+    words, skip = [], False
     for argument in arguments:
         if skip:
             skip = False
         elif argument in ("-o", "--out", "--format"):
             skip = True
         elif not argument.startswith(("--out=", "--format=", "-o")):
-            kept.append(argument)
-    return shlex.join(["symroof", *kept])
+            words.append(argument)
+    return shlex.join(["symroof", *words])
 
 
 def _formats(formats: str | None, out: str | None) -> list[str]:

@@ -5,9 +5,9 @@
 "fitting", "respects": [{"quantity", "better"}], "runs": [{"configuration", "batch", "values"}]}]}``. ``configuration`` is a
 place in the list, which stands in the order of the table. Each configuration has
 
-- ``label``, ``model``, ``hardware``, ``precisions``, ``varied``: what it is;
-- ``batch``, ``batch_chosen``: where it is judged: at its own batch, or where nobody chose one at the largest that passes;
-- ``state``: ``passes``, ``in part`` (of its ranges), ``fails``, ``unknown``; ``missed``; ``unknown``: condition -> what is not given;
+- ``label``, ``model``, ``hardware``, ``precisions``, ``varied``: its identity;
+- ``batch``, ``batch_chosen``: where it is judged: at its own batch, or without one at the largest that passes;
+- ``state``: ``passes``, ``in part`` (of its ranges), ``fails``, ``unknown``; ``missed``; ``unknown``: condition -> the missing input;
 - ``checks``: memory and each target: ``{"metric", "value", "unit", "limit", "met", "slack", "share"}``, the slack in the metric's
   unit and as a share of the limit, negative where it is missed; ``met`` is null where it holds in a part of the ranges;
 - ``quantities``: each with value, unit, range and flags; ``at_largest_batch``: the same there;

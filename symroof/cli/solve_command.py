@@ -34,9 +34,9 @@ def command(equation: str, study: str | None, unknown: str | None, as_json: bool
 
     solutions: list[Solution] = study_from(study, options, needs_case=False).solutions(equation, unknown)
     if as_json:
-        found = solution_json(solutions[0])
-        found |= {"cases": [solution_json(solution) for solution in solutions]} if len(solutions) > 1 else {}
-        click.echo(json.dumps(found, ensure_ascii=False))
+        entry = solution_json(solutions[0])
+        entry |= {"cases": [solution_json(solution) for solution in solutions]} if len(solutions) > 1 else {}
+        click.echo(json.dumps(entry, ensure_ascii=False))
     else:
         click.echo(solution_text(solutions[0]))
         if len(solutions) > 1:

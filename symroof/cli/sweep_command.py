@@ -44,9 +44,9 @@ def command(study: str | None, over: tuple[str, ...], quantities: tuple[str, ...
 def _print(planned: Any) -> None:
     from symroof.sweep.dataset import as_json as sweep_json
 
-    found, said = sweep_json(planned)
-    click.echo(json.dumps(found, ensure_ascii=False))
-    for warning in said:
+    grid, warnings = sweep_json(planned)
+    click.echo(json.dumps(grid, ensure_ascii=False))
+    for warning in warnings:
         click.echo(f"! {warning}", err=True)
 
 
@@ -64,5 +64,5 @@ def _write(planned: Any, out: str, resume: bool, as_json: bool) -> None:
     sizes = " x ".join(f"{len(axis):,} {axis.name}" for axis in planned.axes)
     click.echo(f"wrote {out}: {sizes}, {len(planned.quantities)} quantities", err=True)
     if as_json:
-        told = {"file": out, "dims": list(planned.dims), "shape": list(planned.shape), "quantities": list(planned.quantities)}
-        click.echo(json.dumps({"schema": "symroof/sweep-file/1", **told, "warnings": written.warnings}, ensure_ascii=False))
+        summary = {"file": out, "dims": list(planned.dims), "shape": list(planned.shape), "quantities": list(planned.quantities)}
+        click.echo(json.dumps({"schema": "symroof/sweep-file/1", **summary, "warnings": written.warnings}, ensure_ascii=False))
