@@ -50,7 +50,7 @@ def good(*arguments):
 
 
 def refused(*arguments):
-    """A call that must be refused: exit code 2, nothing on standard output, no traceback. Returns what it said."""
+    """A call that must be refused: exit code 2, nothing on standard output, no traceback. Returns its message."""
     outcome = call(*arguments)
     assert outcome.code == 2, (outcome.code, outcome.err, outcome.out[:200])
     assert outcome.out == ""

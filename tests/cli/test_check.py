@@ -57,10 +57,10 @@ def test_exit_codes(note, text, plain, strict):
 
 def test_bad_input_says_every_fault_of_every_file(note, tmp_path):
     first, second = note("1 GB <!-- symroof: kv_cache_byts -->\n", "a.md"), note("claims: [{id: x, quantity: itl, valu: 3}]\n", "b.yaml")
-    said = refused("check", first, second, tmp_path / "none.md")
-    assert f"{first}:1:20: claims[0].quantity: kv_cache_byts: no such quantity or input" in said
-    assert f"{second}:1:33: claims[0].valu: unknown key" in said
-    assert f"{tmp_path / 'none.md'}: cannot be read" in said
+    message = refused("check", first, second, tmp_path / "none.md")
+    assert f"{first}:1:20: claims[0].quantity: kv_cache_byts: no such quantity or input" in message
+    assert f"{second}:1:33: claims[0].valu: unknown key" in message
+    assert f"{tmp_path / 'none.md'}: cannot be read" in message
 
 
 def test_a_bad_annotation_costs_the_other_claims_nothing(note, tmp_path):
@@ -70,7 +70,7 @@ def test_a_bad_annotation_costs_the_other_claims_nothing(note, tmp_path):
     assert outcome.code == 2
     assert re.search(r"1 +A prompt of 4,096 tokens takes 10.7 GB\. +10.7 GB +1.3422 GB +wrong +gqa_forgotten", outcome.out)
     assert re.search(r"3 +1 GB +1 GB +unchecked\n", outcome.out)
-    assert "a.md:3:" not in outcome.out, "said once, with the faults"
+    assert "a.md:3:" not in outcome.out, "reported once, with the faults"
     assert outcome.out.endswith("2 claims: 1 wrong, 1 unchecked\n")
     assert f"{first}:3:20: claims[1].quantity: kv_cache_byts: no such quantity or input\n    1 GB <!-- symroof" in outcome.err
     assert f"{' ' * 23}^\n    hint: did you mean 'kv_cache_bytes'?\n" in outcome.err
@@ -163,10 +163,10 @@ def test_every_command_it_names_runs():
 
 
 @pytest.mark.parametrize(
-    ("ratio", "said"), [(None, ""), (1.04, ": 4 % too high"), (0.96, ": 4 % too low"), (1e12, ": 1.0e+12 times too high"), (0.001, ": 1,000 times too low")]
+    ("ratio", "words"), [(None, ""), (1.04, ": 4 % too high"), (0.96, ": 4 % too low"), (1e12, ": 1.0e+12 times too high"), (0.001, ": 1,000 times too low")]
 )
-def test_how_far_off(ratio, said):
-    assert off(ratio) == said
+def test_how_far_off(ratio, words):
+    assert off(ratio) == words
 
 
 def test_text_of_strangers_cannot_steer_a_terminal(note):
@@ -183,9 +183,9 @@ def test_no_claims_shows_how_to_write_one(note):
 
 def test_json_is_one_object_of_the_contract(note):
     path = note(WRONG)
-    found = call("check", path, "--json").json
-    (claim,) = found["claims"]
-    assert (found["schema"], found["summary"]) == ("symroof/check/1", {"wrong": 1})
+    result = call("check", path, "--json").json
+    (claim,) = result["claims"]
+    assert (result["schema"], result["summary"]) == ("symroof/check/1", {"wrong": 1})
     assert (claim["file"], claim["line"], claim["claimed"], claim["derived"], claim["correction"]) == (str(path), 1, 10_700_000_000, 1_342_177_280, "1.34 GB")
 
 
@@ -307,7 +307,7 @@ def test_fix_tells_what_it_corrected_and_what_it_left_and_why(note, tmp_path):
     ]
 
 
-def test_latex_is_read_and_told_as_a_person_would_write_it(note, tmp_path):
+def test_latex_is_read_and_printed_as_a_person_would_write_it(note, tmp_path):
     """The digits are corrected where they stand, with LaTeX's own marks around and in them."""
     text = "A token adds $10.7\\,\\text{{kB}}$ {}, that is ${}$ bytes. {}\n"
     first, second = (f"<!-- symroof: kv_bytes_per_token model=llama-3-70b {id} -->" for id in ("", "id=b"))
@@ -320,7 +320,7 @@ def test_latex_is_read_and_told_as_a_person_would_write_it(note, tmp_path):
     assert (tmp_path / "out.md").read_text(encoding="utf-8") == fixed
 
 
-def test_what_a_person_is_told_of_slips(note):
+def test_slips_in_the_text_for_people(note):
     """Named ones, else the two best guesses; a pair of slips once; what random errors would do only where it tells something."""
     pair = "It takes 11.53 GB. " + KV
     out = call("check", note(pair)).out
@@ -416,5 +416,5 @@ def test_the_pre_commit_hook_runs_check_on_notes_and_claim_files():
 
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
     assert (hook["id"], hook["entry"], hook["language"]) == ("symroof-check", "symroof check", "python")
-    for path, wanted in {"notes.md": 1, "a/b.markdown": 1, "specs/claims/x.yaml": 1, "my-claims.yml": 1, "study.yaml": 0, "md.py": 0}.items():
-        assert bool(re.search(hook["files"], path)) == wanted
+    for path, expected in {"notes.md": 1, "a/b.markdown": 1, "specs/claims/x.yaml": 1, "my-claims.yml": 1, "study.yaml": 0, "md.py": 0}.items():
+        assert bool(re.search(hook["files"], path)) == expected

@@ -73,9 +73,9 @@ def test_the_version_is_that_of_the_package():
 
 
 def test_eval_has_the_shape_of_the_contract():
-    found = good("eval", *H100, "--batch", "2", "--json").json
-    assert found["schema"] == "symroof/eval/1"
-    (case,) = found["cases"]
+    result = good("eval", *H100, "--batch", "2", "--json").json
+    assert result["schema"] == "symroof/eval/1"
+    (case,) = result["cases"]
     assert (case["model"], case["hardware"]) == ("llama-3-8b", "h100-sxm")
     assert all({"value", "unit", "source"} <= set(entry) for entry in case["inputs"].values())
     assert set(case["assumptions"]) == set(SWITCHES)
@@ -88,8 +88,8 @@ def test_eval_prints_numbers_in_base_units_and_exact_integers_as_integers():
     (case,) = cases(*H100, "--batch", "2")
     exact = {"kv_bytes_per_token": 2 * 32 * 8 * 128 * 2, "kv_cache_bytes": 2 * 1024 * 2 * 32 * 8 * 128 * 2, "decode_tokens": 2}
     for name, value in exact.items():
-        found = case["quantities"][name]["value"]
-        assert (found, type(found)) == (value, int)
+        result = case["quantities"][name]["value"]
+        assert (result, type(result)) == (value, int)
     assert case["inputs"]["peak_flops"]["value"] == 989_400_000_000_000
     assert math.isclose(case["quantities"]["ridge_point"]["value"], 989.4e12 / 3.35e12, rel_tol=1e-12)
     assert case["quantities"]["ttft"]["unit"] == "s"
@@ -130,14 +130,14 @@ def test_without_a_range_there_are_no_ends():
 
 
 def test_listed_values_make_one_case_for_each_combination():
-    found = cases(*H100, "--batch", "1", "--batch", "8", "--weights", "fp16", "--weights", "fp8")
-    pairs = [(case["inputs"]["batch"]["value"], case["inputs"]["weight_bytes_per_param"]["value"]) for case in found]
+    result = cases(*H100, "--batch", "1", "--batch", "8", "--weights", "fp16", "--weights", "fp8")
+    pairs = [(case["inputs"]["batch"]["value"], case["inputs"]["weight_bytes_per_param"]["value"]) for case in result]
     assert sorted(pairs) == [(1, 1), (1, 2), (8, 1), (8, 2)]
 
 
 def test_two_devices_make_two_cases_the_first_is_the_baseline():
-    found = cases("--model", "llama-3-8b", "--hardware", "h200", "--system", "h100-sxm", "--prompt", "1024")
-    assert [case["hardware"] for case in found] == ["h200", "h100-sxm"]
+    result = cases("--model", "llama-3-8b", "--hardware", "h200", "--system", "h100-sxm", "--prompt", "1024")
+    assert [case["hardware"] for case in result] == ["h200", "h100-sxm"]
 
 
 def test_eval_text_shows_what_json_says():
@@ -207,15 +207,15 @@ def test_command_line_over_study_over_preset_over_default(tmp_path):
     study = write_study(tmp_path, "own.yaml", preset=PRESET, efficiency="{mfu: 0.6}")
     steps = [(plain, (), 1, "default"), (preset, (), 0.5, f"preset {PRESET}"), (study, (), 0.6, "study"), (study, ("--mfu", "0.7"), 0.7, "command line")]
     for path, line, value, source in steps:
-        found = chosen(path, *line)["inputs"]["mfu"]
-        assert (found["value"], found["source"]) == (value, source)
+        result = chosen(path, *line)["inputs"]["mfu"]
+        assert (result["value"], result["source"]) == (value, source)
 
 
 def test_a_preset_on_the_line_is_still_weaker_than_the_study(tmp_path):
     path = write_study(tmp_path, efficiency="{mfu: 0.6}")
-    found = chosen(path, "--preset", PRESET)["inputs"]
-    assert found["mfu"]["value"] == 0.6
-    assert found["layer_overhead"]["source"] == f"preset {PRESET}"
+    result = chosen(path, "--preset", PRESET)["inputs"]
+    assert result["mfu"]["value"] == 0.6
+    assert result["layer_overhead"]["source"] == f"preset {PRESET}"
 
 
 def test_a_switch_of_the_line_beats_the_study_and_the_study_the_preset(tmp_path):
@@ -231,15 +231,15 @@ def test_detail_on_the_line_beats_a_single_switch_of_the_study(tmp_path):
 
 def test_detail_in_the_study_beats_a_single_switch_of_the_preset(tmp_path):
     path = write_study(tmp_path, preset=PRESET, assume="{detail: exact}")
-    found = chosen(path)["assumptions"]
-    assert {switch: found[switch]["value"] for switch in ("parameters", "attention_flops", "kv_traffic", "activations")} == {
+    result = chosen(path)["assumptions"]
+    assert {switch: result[switch]["value"] for switch in ("parameters", "attention_flops", "kv_traffic", "activations")} == {
         "parameters": "matmul", "attention_flops": "on", "kv_traffic": "on", "activations": "on",
     }  # fmt: skip
 
 
 def test_a_single_switch_beside_detail_wins_over_it():
-    found = cases(*H100, "--assume", "detail=weights", "--assume", "kv_traffic=on")[0]["assumptions"]
-    assert {s: found[s]["value"] for s in ("parameters", "attention_flops", "kv_traffic", "activations")} == {
+    result = cases(*H100, "--assume", "detail=weights", "--assume", "kv_traffic=on")[0]["assumptions"]
+    assert {s: result[s]["value"] for s in ("parameters", "attention_flops", "kv_traffic", "activations")} == {
         "parameters": "nominal", "attention_flops": "off", "kv_traffic": "on", "activations": "off",
     }  # fmt: skip
 
@@ -341,12 +341,12 @@ def test_the_process_ends_with_the_exit_code():
 
 
 def test_derive_has_the_shape_of_the_contract():
-    found = good("derive", "kv_cache_bytes", *H100, "--batch", "2", "--json").json
-    assert {"schema", "quantity", "unit", "definition", "expanded", "substituted", "value", "steps"} <= set(found)
-    assert (found["schema"], found["quantity"], found["unit"]) == ("symroof/derive/1", "kv_cache_bytes", "byte")
+    result = good("derive", "kv_cache_bytes", *H100, "--batch", "2", "--json").json
+    assert {"schema", "quantity", "unit", "definition", "expanded", "substituted", "value", "steps"} <= set(result)
+    assert (result["schema"], result["quantity"], result["unit"]) == ("symroof/derive/1", "kv_cache_bytes", "byte")
     for part in ("definition", "expanded", "substituted"):
-        assert set(found[part]) == {"text", "latex"}
-    assert (found["value"], type(found["value"])) == (2 * 1024 * 2 * 32 * 8 * 128 * 2, int)
+        assert set(result[part]) == {"text", "latex"}
+    assert (result["value"], type(result["value"])) == (2 * 1024 * 2 * 32 * 8 * 128 * 2, int)
 
 
 DERIVED = [
@@ -366,9 +366,9 @@ DERIVED = [
 
 @pytest.mark.parametrize("quantity", DERIVED)
 def test_every_text_of_a_derivation_parses_back(quantity):
-    found = good("derive", quantity, *H100, "--batch", "2", "--json").json
-    texts = [found[part]["text"] for part in ("definition", "expanded", "substituted")]
-    texts += [step[part]["text"] for step in found["steps"] for part in ("definition", "substituted")]
+    result = good("derive", quantity, *H100, "--batch", "2", "--json").json
+    texts = [result[part]["text"] for part in ("definition", "expanded", "substituted")]
+    texts += [step[part]["text"] for step in result["steps"] for part in ("definition", "substituted")]
     for text in texts:
         parse(text)
 
@@ -381,8 +381,8 @@ def test_a_substituted_line_comes_to_its_value(quantity):
     """The numbers that stand in the line, worked out, are the value it claims, as far as four digits carry."""
     from symroof.formula.evaluate import evaluate
 
-    found = good("derive", quantity, *H100, "--batch", "2", "--json").json
-    steps = [*found["steps"], {"quantity": quantity, "substituted": found["substituted"], "value": found["value"]}]
+    result = good("derive", quantity, *H100, "--batch", "2", "--json").json
+    steps = [*result["steps"], {"quantity": quantity, "substituted": result["substituted"], "value": result["value"]}]
     assert len(steps) > 1
     for step in steps:
         worked_out = float(evaluate(parse(step["substituted"]["text"]), NoNames()))
@@ -407,8 +407,8 @@ def test_the_expansion_has_inputs_only_and_comes_to_the_value(quantity):
     from symroof.theory.symbols import INPUTS, base_name
 
     (case,) = cases(*H100, "--batch", "2")
-    found = good("derive", quantity, *H100, "--batch", "2", "--json").json
-    tree = parse(found["expanded"]["text"])
+    result = good("derive", quantity, *H100, "--batch", "2", "--json").json
+    tree = parse(result["expanded"]["text"])
     assert all(base_name(name) in INPUTS for name in names(tree))
 
     class Inputs(NoNames):
@@ -419,9 +419,9 @@ def test_the_expansion_has_inputs_only_and_comes_to_the_value(quantity):
 
 
 def test_derive_without_a_case_stays_symbolic():
-    found = good("derive", "kv_bytes_per_token", "--json").json
-    assert found["value"] is None
-    assert {str(name) for name in re.findall(r"[a-z_]+", found["expanded"]["text"])} == {"n_layers", "n_kv_heads", "head_dim", "kv_bytes_per_element"}
+    result = good("derive", "kv_bytes_per_token", "--json").json
+    assert result["value"] is None
+    assert {str(name) for name in re.findall(r"[a-z_]+", result["expanded"]["text"])} == {"n_layers", "n_kv_heads", "head_dim", "kv_bytes_per_element"}
     text = good("derive", "kv_bytes_per_token").out
     assert "no number" in text
     assert "kv_bytes_per_token = " in text
@@ -452,9 +452,9 @@ def test_derive_tells_limits_and_elasticities():
 
 def test_derive_of_a_case_that_does_not_fit_carries_the_flag():
     line = ("--model", "llama-3-70b", "--hardware", "h100-sxm", "--prompt", "1024")
-    found = good("derive", "itl", *line, "--json").json
-    assert found["flags"] == ["does_not_fit"]
-    timed = [step for step in found["steps"] if step["unit"] == "s"]
+    result = good("derive", "itl", *line, "--json").json
+    assert result["flags"] == ["does_not_fit"]
+    timed = [step for step in result["steps"] if step["unit"] == "s"]
     assert timed
     assert all(step.get("flags") == ["does_not_fit"] for step in timed)
     text, _, ledger = good("derive", "itl", *line).out.partition("\ninputs (")
@@ -465,10 +465,10 @@ def test_derive_of_a_case_that_does_not_fit_carries_the_flag():
 
 
 def test_derive_lists_the_inputs_and_assumptions_it_rests_on():
-    found = good("derive", "itl", *H100, "--batch", "2", "--assume", "roofline=no_overlap", "--json").json
+    result = good("derive", "itl", *H100, "--batch", "2", "--assume", "roofline=no_overlap", "--json").json
     (case,) = cases(*H100, "--batch", "2", "--assume", "roofline=no_overlap")
-    assert found["assumptions"] == case["assumptions"]
-    assert found["assumptions"]["roofline"] == {"value": "no_overlap", "defaulted": False}
+    assert result["assumptions"] == case["assumptions"]
+    assert result["assumptions"]["roofline"] == {"value": "no_overlap", "defaulted": False}
     text = good("derive", "itl", *H100, "--batch", "2", "--assume", "roofline=no_overlap").out
     assert re.search(r"roofline=no_overlap(?!\*)", text)
     assert "attention=causal*" in text
@@ -483,8 +483,8 @@ def test_derive_latex_has_balanced_braces():
 
 
 def test_derive_an_unknown_name_names_the_nearest():
-    said = refused("derive", "ttfft")
-    assert "did you mean 'ttft'" in said
+    message = refused("derive", "ttfft")
+    assert "did you mean 'ttft'" in message
 
 
 # ------------------------------------------------------------------------------------------------- the process
