@@ -207,12 +207,7 @@ class Derivation:
 
     def ledger(self) -> dict[str, Any]:
         """The inputs and assumptions behind the value: the inputs used with their sources, every switch, and the defaults among them."""
-        assumptions = self.answers.binding.assumptions
-        inputs = self.answers.inputs((self.name,), everything=False)
-        return {
-            "inputs": {name: {**i.result.as_json(), "source": i.source, "defaulted": i.defaulted} for name, i in inputs.items()},
-            "assumptions": {switch: {"value": value, "defaulted": assumptions.defaulted(switch)} for switch, value in assumptions.values},
-        }
+        return self.answers.ledger((self.name,), everything=False)
 
     def _step_json(self, step: Step) -> dict[str, Any]:
         entry = {

@@ -158,21 +158,8 @@ def _flips(condition: Condition, name: str, asked: list[Condition], answers: Ans
         wrong = tuple(n for n, met in states.items() if not met)
         holds = condition.name not in wrong
         low, high, everywhere = _spread(condition, solution, crossing, holds, up)
-        yield Flip(
-            answers.result(name),
-            condition.name,
-            holds,
-            crossing,
-            value,
-            _last(solution, crossing, value, up),
-            low,
-            high,
-            everywhere,
-            up,
-            then[1] if then else None,
-            wrong,
-            wrong_now,
-        )
+        last, until = _last(solution, crossing, value, up), then[1] if then else None
+        yield Flip(answers.result(name), condition.name, holds, crossing, value, last, low, high, everywhere, up, until, wrong, wrong_now)
 
 
 def _turns(condition: Condition, solution: Solution, up: bool) -> Iterator[tuple[Fraction, Fraction, Fraction]]:

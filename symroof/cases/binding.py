@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
@@ -73,20 +73,10 @@ class Selection:
     deciding: bool = False
 
     def over(self, weaker: Selection) -> Selection:
-        """This selection laid over a weaker one."""
-        return Selection(
-            self.models or weaker.models,
-            self.hardware or weaker.hardware,
-            {**weaker.precision, **self.precision},
-            {**weaker.values, **self.values},
-            {**weaker.assume, **self.assume},
-            self.preset or weaker.preset,
-            {**weaker.origin, **self.origin},
-            self.base or weaker.base,
-            self.assume_family or weaker.assume_family,
-            self.draft or weaker.draft,
-            self.deciding or weaker.deciding,
-        )
+        """This selection laid over a weaker one: mappings name by name, everything else where it is set."""
+        pairs = {f.name: (getattr(self, f.name), getattr(weaker, f.name)) for f in fields(self)}
+        merged: dict[str, Any] = {name: {**under, **own} if isinstance(own, Mapping) else own or under for name, (own, under) in pairs.items()}
+        return Selection(**merged)
 
 
 S = TypeVar("S")
@@ -162,7 +152,7 @@ def bindings(chosen: Selection) -> Iterator[Binding]:
     """
     preset, documents = _preset(chosen)
     models = [_load_model(name, chosen.base, chosen.assume_family) for name in chosen.models] or [Entry()]
-    devices = [_load_device(name, chosen.base) for name in chosen.hardware] or [Entry()]
+    devices = [_read_device(name, chosen.base) if catalogue.is_path(name, chosen.base) else _shipped_device(name) for name in chosen.hardware] or [Entry()]
     layered = _under(chosen, preset)
     _within_limit([len(models), len(devices), *map(len, layered.precision.values()), *map(len, layered.values.values())])
     roles = [dict(zip(ROLE_INPUT, names, strict=True)) for names in itertools.product(*(layered.precision.get(role) or (None,) for role in ROLE_INPUT))]
@@ -211,10 +201,6 @@ def _load_model(name: str | ModelSpec, base: Path | None, assume_family: str | N
     if isinstance(name, ModelSpec):
         return Entry(name.name, name)
     return _shipped_model(name) if model_path(name, base) is None else Entry(name, *read_model(name, base, assume_family))
-
-
-def _load_device(name: str, base: Path | None) -> Entry[HardwareSpec]:
-    return _read_device(name, base) if catalogue.is_path(name, base) else _shipped_device(name)
 
 
 @lru_cache(maxsize=256)
@@ -278,14 +264,17 @@ def _bind(
     check_context(model, given, warnings)
     files = (*documents, *(f for f in (chosen_model.document, chosen_device.document) if f))
     draft = _load_model(layered.draft, layered.base, layered.assume_family) if layered.draft else Entry[ModelSpec]()
-    own = Selection(
-        (chosen_model.name,) if model else (), (chosen_device.name,) if device else (), {role: (name,) for role, name in roles.items() if name},
-        {name: (value,) for name, value in values.items()}, layered.assume, layered.preset, layered.origin, layered.base,
-        layered.assume_family, layered.draft, layered.deciding,
-    )  # fmt: skip
+    own = replace(
+        layered,
+        models=(chosen_model.name,) if model else (),
+        hardware=(chosen_device.name,) if device else (),
+        precision={role: (name,) for role, name in roles.items() if name},
+        values={name: (value,) for name, value in values.items()},
+    )
     chosen = assume(**layered.assume)
     files = (*files, draft.document) if draft.document else files
-    made = Binding(chosen_model, chosen_device, chosen, given, precisions, compute, tuple(warnings), files, _varied(single), own, preset, chosen_draft=draft)
+    varied = tuple((name, value.text if isinstance(value, Span) else text(value)) for name, value in single.items())
+    made = Binding(chosen_model, chosen_device, chosen, given, precisions, compute, tuple(warnings), files, varied, own, preset, chosen_draft=draft)
     return _drafted(made, layered, documents, roles, single) if draft.spec else made
 
 
@@ -305,7 +294,3 @@ def _drafted(made: Binding, layered: Selection, documents: tuple[Document, ...],
     ]
     notes += ["draft_cost is given: the draft model's own time is not heeded"] if "draft_cost" in made.given else []
     return replace(made, given=made.given | extra, warnings=(*made.warnings, *notes))
-
-
-def _varied(single: dict[str, Setting]) -> tuple[tuple[str, str], ...]:
-    return tuple((name, value.text if isinstance(value, Span) else text(value)) for name, value in single.items())

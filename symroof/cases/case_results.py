@@ -268,6 +268,14 @@ class Answers:
         unused = [name for name in self.binding.given if name in given] if everything else []
         return {name: self._input(name) for name in dict.fromkeys((*used, *unused))}
 
+    def ledger(self, quantities: tuple[str, ...] | None = None, everything: bool = True) -> dict[str, Any]:
+        """The inputs of :meth:`inputs` and every switch with its value, in the form of the JSON output."""
+        inputs, assumptions = self.inputs(quantities, everything), self.binding.assumptions
+        return {
+            "inputs": {name: {**i.result.as_json(), "source": i.source, "defaulted": i.defaulted} for name, i in inputs.items()},
+            "assumptions": {switch: {"value": value, "defaulted": assumptions.defaulted(switch)} for switch, value in assumptions.values},
+        }
+
     def _input(self, name: str) -> Input:
         symbol = self.case.theory.symbol(name)
         setting = self.binding.given.get(name)

@@ -50,10 +50,8 @@ def command(measured: str, study: str | None, fit: str | None, out: str | None, 
 def calibration_json(fit: Calibration) -> dict[str, Any]:
     """The fit for programs: base units, residuals as shares."""
     from symroof.calibrate.terms import unit
-    from symroof.theory.switches import SWITCHES
 
-    chosen = fit.answers.binding.assumptions
-    held = fit.answers.inputs(tuple(sorted({r.measurement.metric for r in fit.residuals})), everything=False) if fit.residuals else {}
+    ledger = fit.answers.ledger(_metrics(fit), everything=False)
     names = {p.name for p in fit.parameters}
     return {
         "schema": "symroof/calibrate/1",
@@ -65,21 +63,18 @@ def calibration_json(fit: Calibration) -> dict[str, Any]:
         "freedom": fit.freedom,
         "deviation": fit.deviation,
         "rows": [
-            {
-                "line": r.measurement.line,
-                "metric": r.measurement.metric,
-                "measured": float(r.measurement.seconds),
-                "fitted": r.fitted,
-                "residual": r.relative,
-                "bound": r.bound,
-            }
-            for r in fit.residuals
+            {"line": m.line, "metric": m.metric, "measured": float(m.seconds), "fitted": r.fitted, "residual": r.relative, "bound": r.bound}
+            for r, m in ((r, r.measurement) for r in fit.residuals)
         ],
-        "inputs": {name: {**i.result.as_json(), "source": i.source, "defaulted": i.defaulted} for name, i in held.items() if name not in names},
-        "assumptions": {s: {"value": chosen[s], "defaulted": chosen.defaulted(s)} for s in SWITCHES},
+        "inputs": {name: entry for name, entry in ledger["inputs"].items() if name not in names},
+        "assumptions": ledger["assumptions"],
         "warnings": list(fit.warnings),
         "block": fit.block(),
     }
+
+
+def _metrics(fit: Calibration) -> tuple[str, ...]:
+    return tuple(sorted({r.measurement.metric for r in fit.residuals}))
 
 
 def calibration_text(fit: Calibration) -> str:
@@ -120,11 +115,8 @@ def _row(r: Any) -> list[str]:
 
 def _held(fit: Calibration) -> list[str]:
     """The inputs and switches that the fit holds; a star marks a default."""
-    from symroof.cli.ledger import inputs_table
+    from symroof.cli.ledger import inputs_table, switches_line
 
-    metrics = tuple(sorted({r.measurement.metric for r in fit.residuals}))
     fitted = {p.name for p in fit.parameters} | {name for r in fit.residuals for name in r.measurement.inputs}
-    held = {name: i for name, i in fit.answers.inputs(metrics, everything=False).items() if name not in fitted}
-    chosen = fit.answers.binding.assumptions
-    switches = ", ".join(f"{switch}={value}{'*' if chosen.defaulted(switch) else ''}" for switch, value in chosen.values)
-    return ["held beside the columns (* = defaulted)", inputs_table(held), f"assumptions (* = defaulted): {switches}"]
+    held = {name: i for name, i in fit.answers.inputs(_metrics(fit), everything=False).items() if name not in fitted}
+    return ["held beside the columns (* = defaulted)", inputs_table(held), switches_line(fit.answers)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.ledger import inputs_table
+from symroof.cli.ledger import inputs_table, switches_line
 from symroof.cli.options import case_options, json_option, study_from
 
 if TYPE_CHECKING:
@@ -95,7 +95,5 @@ def _ledger(derivation: Derivation) -> list[str]:
 
     answers = derivation.answers
     inputs = answers.inputs((derivation.name,), everything=False)
-    chosen = answers.binding.assumptions
-    switches = ", ".join(f"{switch}={value}{'*' if chosen.defaulted(switch) else ''}" for switch, value in chosen.values)
     warnings = [f"! {warning}" for warning in case_warnings(answers)]
-    return [*warnings, "inputs (* = defaulted)", inputs_table(inputs), f"assumptions (* = defaulted): {switches}"]
+    return [*warnings, "inputs (* = defaulted)", inputs_table(inputs), switches_line(answers)]

@@ -37,14 +37,12 @@ def command(study: str | None, strict: bool, as_json: bool, **options: Any) -> i
 def case_json(answers: Answers) -> dict[str, Any]:
     """One case in the form of the contract."""
     from symroof.analysis.verdict import case_warnings, target_warnings
-    from symroof.theory.switches import SWITCHES
 
     binding = answers.binding
     return {
         "model": binding.model.name if binding.model else None,
         "hardware": binding.hardware.name if binding.hardware else None,
-        "inputs": {name: {**i.result.as_json(), "source": i.source, "defaulted": i.defaulted} for name, i in answers.inputs().items()},
-        "assumptions": {s: {"value": binding.assumptions[s], "defaulted": binding.assumptions.defaulted(s)} for s in SWITCHES},
+        **answers.ledger(),
         "quantities": {name: result.as_json() for name, result in answers.quantities().items()},
         "unknown": answers.unknown(),
         "warnings": [*case_warnings(answers), *target_warnings(answers)],

@@ -32,10 +32,11 @@ def command(kind: str, study: str | None, out: str | None, ending: str | None, *
     """
     name, form = checked(kind), _form(out, ending)
     made = study_from(study, options).decide()
+    from symroof.cli.report_command import slug
     from symroof.errors import InputError, Problem
     from symroof.report.pictures.picture_kinds import picture
 
-    goal = Path(out) if out and out != "-" else Path(f"{f'{_stem(study)}-' if study else ''}{name}.{form}")
+    goal = Path(out) if out and out != "-" else Path(f"{f'{slug(Path(study).stem)}-' if study else ''}{name}.{form}")
     if out != "-" and not goal.parent.is_dir():
         raise InputError(Problem(str(goal), f"there is no folder {goal.parent}", hint=f"mkdir -p {goal.parent}"))
     drawn = picture(name, made)
@@ -63,9 +64,3 @@ def _form(out: str | None, ending: str | None) -> str:
     if ending and ending.lower() != suffix:
         raise click.BadParameter(f"{ending} is not what {out!r} ends in", param_hint="--format")
     return suffix
-
-
-def _stem(study: str) -> str:
-    from symroof.cli.report_command import slug
-
-    return slug(Path(study).stem)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from symroof.cli.ledger import switches_line
 from symroof.cli.options import case_options, json_option, line_selection, strict_option
 
 if TYPE_CHECKING:
@@ -38,11 +39,9 @@ def command(line: str, strict: bool, as_json: bool, **options: Any) -> int:
 
 def review_json(advised: Review) -> dict[str, Any]:
     """The review for programs."""
-    from symroof.theory.switches import SWITCHES
     from symroof.vllm.flags import READ
 
     answers, made = advised.served.study.first, advised.served
-    chosen = answers.binding.assumptions
     return {
         "schema": "symroof/vllm/1",
         "model": answers.binding.model.name if answers.binding.model else None,
@@ -55,10 +54,7 @@ def review_json(advised: Review) -> dict[str, Any]:
             "line": advised.line or None,
             "flags": [{"flag": a.flag, "value": a.value, "because": a.because, "limits": [_limit_json(limit) for limit in a.limits]} for a in advised.advice],
         },
-        "inputs": {
-            name: {**i.result.as_json(), "source": i.source, "defaulted": i.defaulted} for name, i in answers.inputs(tuple(advised.facts), False).items()
-        },
-        "assumptions": {s: {"value": chosen[s], "defaulted": chosen.defaulted(s)} for s in SWITCHES},
+        **answers.ledger(tuple(advised.facts), everything=False),
         "warnings": advised.warnings,
         "read": READ,
     }
@@ -86,18 +82,15 @@ def review_text(advised: Review) -> str:
     lines += ["as it is", table([[name, result.text(), result.symbol.meaning] for name, result in advised.facts.items()], indent="  "), ""]
     lines += [
         "what bounds it (a chunk: beside the full batch at its last step, behind the whole prompt)",
-        table([_limit_row(limit) for limit in advised.limits], ["", "at", "from", "meaning"], indent="  "),
+        table([[_name(limit), _value(limit), limit.equation, limit.means] for limit in advised.limits], ["", "at", "from", "meaning"], indent="  "),
         "",
     ]
     lines += _advice(advised)
-    chosen = answers.binding.assumptions
-    switches = ", ".join(f"{switch}={value}{'*' if chosen.defaulted(switch) else ''}" for switch, value in chosen.values)
-    return "\n".join([*lines, f"assumptions (* = defaulted): {switches}", f"flags as in {READ}"])
+    return "\n".join([*lines, switches_line(answers), f"flags as in {READ}"])
 
 
-def _limit_row(limit: Limit) -> list[str]:
-    value = "no limit" if limit.value is None else f"{limit.value:,}"
-    return [_name(limit), value, limit.equation, limit.means]
+def _value(limit: Limit) -> str:
+    return "no limit" if limit.value is None else f"{limit.value:,}"
 
 
 def _name(limit: Limit) -> str:
@@ -122,12 +115,8 @@ def _derived(advice: Advice) -> list[str]:
 
     lines = []
     for limit in advice.limits:
-        solution, value = limit.solution, "no limit" if limit.value is None else f"{limit.value:,}"
-        form = solution.closed_form if solution.value is not None else None
-        shown = f" = {text(form)}" if form is not None and len(text(form)) <= 160 else ""
-        lines.append(
-            f"      {_name(limit)}: {limit.equation}: {solution.unknown}{shown} = {value}"
-            if limit.value is not None
-            else f"      {_name(limit)}: {limit.equation}: {value}"
-        )
+        solution = limit.solution
+        form = text(solution.closed_form) if solution.value is not None and solution.closed_form is not None else ""
+        shown = f"{solution.unknown}{f' = {form}' if 0 < len(form) <= 160 else ''} = " if limit.value is not None else ""
+        lines.append(f"      {_name(limit)}: {limit.equation}: {shown}{_value(limit)}")
     return lines
