@@ -13,7 +13,7 @@ import numpy as np
 from symroof.analysis.study import Study, known
 from symroof.arrays.graph import Graph, frozen
 from symroof.arrays.lower import Builder
-from symroof.arrays.program import NO_LABEL, Output, Program
+from symroof.arrays.program import Output, Program
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
@@ -225,4 +225,4 @@ def pruned(graph: Graph, outputs: Iterable[Output]) -> Graph:
     return Graph(graph.inputs, {name: operation for name, operation in graph.operations.items() if name in used})
 
 
-__all__ = ["NO_LABEL", "Compiled", "compile", "compile_cases"]
+__all__ = ["Compiled", "compile", "compile_cases"]

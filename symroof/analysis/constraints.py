@@ -27,11 +27,10 @@ class Condition:
     def equation(self) -> str:
         return MEMORY if self.name == "memory" else f"{self.metric} = {self.limit}"
 
-    def inputs(self, case: Case) -> frozenset[str]:
+    def inputs(self, case: Case) -> set[str]:
         """The inputs that a side is worked out from; ``tp`` too where it is one, and so stands in no formula until it may be another."""
-        sides = (self.metric, self.limit)
-        free = {"tp"}.intersection(name for side in sides for name in case.freed({"tp"}).used(side))
-        return frozenset(free.union(*(case.used(side) for side in sides)))
+        free = {"tp"}.intersection(case.freed({"tp"}).used(self.metric, self.limit))
+        return free.union(case.used(self.metric, self.limit))
 
     def holds(self, case: Case) -> bool:
         return bool(case.value(self.metric) <= case.value(self.limit))

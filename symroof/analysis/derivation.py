@@ -221,11 +221,6 @@ class Derivation:
         return {"text": text(tree), "latex": latex(tree, self._theory.latex)}
 
 
-def derive(name: str, answers: Answers) -> Derivation:
-    """The derivation of a quantity in a case."""
-    return Derivation(name, answers)
-
-
 def step_of(name: str, answers: Answers, with_ranges: bool = False) -> Step:
     """One line: formula, substituted formula, value. ``with_ranges`` shows the range of each number in it."""
     formula = answers.case.explains(name)
@@ -283,9 +278,5 @@ def _written(value: Any, symbol: Symbol) -> Written:
         plain = significant(value, 6 if value.denominator != 1 else 12).replace(",", "")
         return Written(plain, plain, measured(plain, ""))
     number, unit = scaled(value, symbol.unit)
-    digits = significant(number).replace(",", "")
-    return Written(readable(value, symbol.unit), rf"{digits}\,\mathrm{{{_unit_latex(unit)}}}", measured(digits, unit))
-
-
-def _unit_latex(unit: str) -> str:
-    return unit.replace("%", r"\%").replace(" ", r"\ ").replace("µ", r"\mu ")
+    digits, spelled = significant(number).replace(",", ""), unit.replace("%", r"\%").replace(" ", r"\ ").replace("µ", r"\mu ")
+    return Written(readable(value, symbol.unit), rf"{digits}\,\mathrm{{{spelled}}}", measured(digits, unit))

@@ -20,16 +20,9 @@ from symroof.theory.case import Case, default_of
 from symroof.theory.symbols import ARCHITECTURE, PARALLEL, Symbol, base_name
 
 LEVERS = (
-    "peak_flops",
-    "mem_bandwidth",
-    "link_bandwidth",
-    "weight_bytes_per_param",
-    "kv_bytes_per_element",
-    "prompt",
-    "batch",
-    "layer_overhead",
-    "step_overhead",
-)
+    "peak_flops", "mem_bandwidth", "link_bandwidth", "weight_bytes_per_param", "kv_bytes_per_element",
+    "prompt", "batch", "layer_overhead", "step_overhead",
+)  # fmt: skip
 """Inputs that can be changed in practice: the review's columns, and those a symbolic elasticity is derived for."""
 
 FIXED = frozenset(symbol.name for symbol in (*ARCHITECTURE, *PARALLEL))

@@ -213,7 +213,7 @@ def _means_something(name: str, value: Fraction, case: Case) -> bool:
 def _spread(condition: Condition, solution: Solution, crossing: Fraction, holds: bool, up: bool) -> tuple[Fraction | None, Fraction | None, bool]:
     """Least and largest value over the corners of the ranges, of each corner's crossing that is nearest to this one."""
     case, box = solution.answers.case, solution.answers.binding.box()
-    if not box.keys() & {*case.used(condition.metric), *case.used(condition.limit)}:
+    if not box.keys() & case.used(condition.metric, condition.limit):
         return None, None, True
     corners = at_corners(solution)
     nearest = [min(others, key=lambda other: max(other / crossing, crossing / other)) for others in corners if others]

@@ -150,7 +150,8 @@ def case_warnings(answers: Answers) -> list[str]:
     elif answers.fits is None and answers.binding.model and answers.binding.hardware:
         warnings.append("whether this fits in memory is not known: the memory capacity or a size is missing")
     warnings += [*answers.binding.warnings, *_wide_arithmetic(answers.binding)]
-    warnings += [f"impossible: {share} is {result.plain()}, above the roof" for share in ACHIEVED if (result := answers.get(share)) and _above_one(result)]
+    achieved = [(share, result) for share in ACHIEVED if (result := answers.get(share)) is not None]
+    warnings += [f"impossible: {share} is {result.plain()}, above the roof" for share, result in achieved if Fraction(result.value) > 1]
     if (tp := answers.case.value("tp")) and not splits_evenly(answers, int(tp)) and (heads := answers.get("n_heads")) is not None:
         warnings.append(f"tp {tp} does not divide {heads.plain()} query heads: the fullest device has {-(-Fraction(heads.value) // tp)}")
     published = published_mismatch(answers)
@@ -169,10 +170,6 @@ def _wide_arithmetic(binding: Binding) -> list[str]:
 
 
 ACHIEVED = ("prefill_mfu", "prefill_mbu", "decode_mfu", "decode_mbu")
-
-
-def _above_one(result: Result) -> bool:
-    return isinstance(result.value, Fraction) and result.value > 1
 
 
 def memory_warning(answers: Answers) -> str:

@@ -20,12 +20,13 @@ from symroof.cases.spec_values import (
     ENGINE_SHARE,
     ROLE_INPUT,
     Given,
-    check_context,
+    beyond_context,
     check_degrees,
     check_name,
     check_split,
     device_values,
     dimension,
+    lengths,
     middle,
     model_values,
     precision_values,
@@ -261,7 +262,7 @@ def _bind(
         given = {name: chosen for name, chosen in given.items() if not name.startswith(f"{WIDTH}.")}
     check_split(values, given)
     check_degrees(given, warnings)
-    check_context(model, given, warnings)
+    warnings += beyond_context(model, lengths(given))
     files = (*documents, *(f for f in (chosen_model.document, chosen_device.document) if f))
     draft = _load_model(layered.draft, layered.base, layered.assume_family) if layered.draft else Entry[ModelSpec]()
     own = replace(

@@ -203,11 +203,6 @@ def lengths(given: Mapping[str, Given]) -> dict[str, Fraction]:
     return {name: setting.high if isinstance(setting, Span) else setting.value for name, setting in settings.items() if isinstance(setting, (Span, Num))}
 
 
-def check_context(model: ModelSpec | None, given: Mapping[str, Given], warnings: list[str]) -> None:
-    """Warn of a prompt, an output or a context beyond the model's own."""
-    warnings += beyond_context(model, lengths(given))
-
-
 def check_degrees(given: Mapping[str, Given], warnings: list[str]) -> None:
     """Parallel degrees that a model allows: key and value heads are dealt whole, or copied evenly.
 
