@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.options import case_options, json_option, study_from
+from symroof.cli.options import json_option, study_from, study_options
 
 if TYPE_CHECKING:
     from symroof.calibrate.calibration_result import Calibration, Parameter
@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 
 @click.command("calibrate")
 @click.argument("measured", metavar="MEASURED.csv")
-@click.argument("study", required=False)
 @click.option("--fit", metavar="LIST", help="What to fit, of mfu, mbu, step_overhead, layer_overhead, link_latency, prefill_overhead, queue_time.")
 @click.option("-o", "--out", metavar="FILE", help="Write the block for a study file here, too; - writes it alone to standard output.")
-@case_options
+@study_options
 @json_option
 def command(measured: str, study: str | None, fit: str | None, out: str | None, as_json: bool, **options: Any) -> None:
     """Fit MFU, MBU and overheads to measured latencies.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symroof.cli.ledger import inputs_table, switches_line
-from symroof.cli.options import case_options, json_option, study_from
+from symroof.cli.options import json_option, study_from, study_options
 
 if TYPE_CHECKING:
     from symroof.analysis.derivation import Derivation
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
 @click.command("derive")
 @click.argument("quantity")
-@click.argument("study", required=False)
-@case_options
+@study_options
 @click.option("--latex", "as_latex", is_flag=True, help="The definition and expansion as LaTeX.")
 @json_option
 def command(quantity: str, study: str | None, as_latex: bool, as_json: bool, **options: Any) -> None:

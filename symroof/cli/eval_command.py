@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symroof.cli.ledger import inputs_table, starred
-from symroof.cli.options import case_options, json_option, strict_option, study_from
+from symroof.cli.options import json_option, strict_option, study_from, study_options
 
 if TYPE_CHECKING:
     from symroof.cases.case_results import Answers
 
 
 @click.command("eval")
-@click.argument("study", required=False)
-@case_options
+@study_options
 @strict_option
 @json_option
 def command(study: str | None, strict: bool, as_json: bool, **options: Any) -> int:

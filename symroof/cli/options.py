@@ -92,6 +92,11 @@ def case_options(command: F) -> F:
     return command
 
 
+def study_options(command: F) -> F:
+    """Add the argument STUDY and the options of a case, which override the study."""
+    return click.argument("study", required=False)(case_options(command))
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 strict_option = click.option("--strict", is_flag=True, help="Exit 1 where something does not fit or misses its target.")
 

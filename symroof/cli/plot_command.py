@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from symroof.cli.options import case_options, study_from
+from symroof.cli.options import study_from, study_options
 from symroof.report.pictures.picture_kinds import ENDINGS, KINDS, checked
 
 KIND_LIST = "\n".join(f"  {name:20}{text}" for name, text in KINDS.items())
@@ -16,10 +16,9 @@ KIND_LIST = "\n".join(f"  {name:20}{text}" for name, text in KINDS.items())
 
 @click.command("plot", epilog=f"\b\nKinds:\n{KIND_LIST}")
 @click.argument("kind")
-@click.argument("study", required=False)
 @click.option("-o", "--out", metavar="FILE", help="Where to, by its ending .svg, .pdf or .png (default: STUDY-KIND.svg here); - is standard output.")
 @click.option("--format", "ending", metavar="FORMAT", help=f"One of {', '.join(ENDINGS)}, where no file says it (default: svg).")
-@case_options
+@study_options
 def command(kind: str, study: str | None, out: str | None, ending: str | None, **options: Any) -> None:
     """Draw a picture of a study or a case.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.options import case_options, strict_option, study_from
+from symroof.cli.options import strict_option, study_from, study_options
 from symroof.report.markup import FORMATS as OUTPUTS
 
 if TYPE_CHECKING:
@@ -23,12 +23,11 @@ DEFAULT_FORMATS = "md,tex"
 
 
 @click.command("report")
-@click.argument("study", required=False)
 @click.option("-o", "--out", default=None, metavar="DIR", help="Folder for the review (default: reports/STUDY); - writes one format to standard output.")
 @click.option("--format", "formats", default=None, metavar="LIST", help=f"Any of {', '.join(FORMATS)} (default: {DEFAULT_FORMATS}).")
 @click.option("--template", default=None, metavar="FILE", help="Your own template over the same data, instead of the shipped words.")
 @click.option("--no-plots", is_flag=True, help="Leave the figures out.")
-@case_options
+@study_options
 @strict_option
 @click.pass_context
 def command(context: click.Context, /, study: str | None, **options: Any) -> int:

@@ -7,16 +7,15 @@ from typing import Any
 
 import click
 
-from symroof.cli.options import case_options, json_option, study_from
+from symroof.cli.options import json_option, study_from, study_options
 
 
 @click.command("sweep")
-@click.argument("study", required=False)
 @click.option("--over", multiple=True, metavar="NAME=VALUES", help="An axis: batch=1:512, prompt=128:32768:x2, mfu=0.1:0.9:+0.1, hardware=h100-sxm,h200.")
 @click.option("--quantity", "-q", "quantities", multiple=True, metavar="NAME", help="What to work out; several times, or with commas.")
 @click.option("-o", "--out", metavar="FILE", help="Write .csv, .parquet, .nc or .zarr; without it, JSON goes to standard output.")
 @click.option("--resume", is_flag=True, help="Go on where an interrupted sweep of the same question into the same FILE stopped.")
-@case_options
+@study_options
 @json_option
 def command(study: str | None, over: tuple[str, ...], quantities: tuple[str, ...], out: str | None, resume: bool, as_json: bool, **options: Any) -> None:
     """Any quantities over any inputs: a grid.
