@@ -37,7 +37,6 @@ def _active(spec: ModelSpec) -> int:
     from symroof.specs.quantization import Dimensions
     from symroof.theory.totals import counting
 
-
     return int(Dimensions(spec.values(), counting(spec.architecture())).value("active_params"))
 
 
