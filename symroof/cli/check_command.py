@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("text", "github", "sarif")
 WITHOUT_TERMINAL = 140
-"""Columns where nobody says how wide the output is: a file, a log."""
+"""Columns where the output has no width of its own: a file, a log."""
 
 
 @click.command("check")
@@ -52,7 +52,7 @@ def command(files: tuple[str, ...], form: str, fix: bool, out: str | None, in_pl
 
 
 def _refused(report: Report, form: str) -> int:
-    """What is wrong with the files, after what could be judged in them."""
+    """Report the faults of the files, after the claims that could be judged."""
     from symroof.errors import InputError
 
     if form != "github":
@@ -93,5 +93,5 @@ def _write_copies(report: Report, out: str | None, in_place: bool) -> None:
     for copy in made:
         if copy.written:
             write_atomic(copy.goal, copy.content)
-    told = [corrections(copy) for copy in made if copy.written or copy.left]
-    click.echo("\n".join(told) or "nothing to correct", err=True)
+    reports = [corrections(copy) for copy in made if copy.written or copy.left]
+    click.echo("\n".join(reports) or "nothing to correct", err=True)

@@ -151,8 +151,8 @@ OF_VERDICTS = {
     "A condition of the headline": [
         Insert(
             "symroof/analysis/constraints.py",
-            '    found += [Condition("copies", "weight_bytes_per_device", "free_memory")] if answers.case.known("fits") else []\n',
-            "    return found + [Condition(name, metric, TARGETS[name])",
+            '    memory += [Condition("copies", "weight_bytes_per_device", "free_memory")] if answers.case.known("fits") else []\n',
+            "    return memory + [Condition(name, metric, TARGETS[name])",
         ),
         Insert(
             REVIEW,
