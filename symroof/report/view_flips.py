@@ -1,4 +1,4 @@
-"""What flips the verdict, as rows: what repairs the case, what breaks it, what is too far away, what changes nothing."""
+"""Rows of inputs that flip the verdict: those that repair a case, break it, lie too far away or change nothing; and the inputs a failing case lacks."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ from typing import Any
 from symroof.analysis.constraints import conditions
 from symroof.analysis.study import Study
 from symroof.analysis.tipping_points import Flip, flips, never
-from symroof.analysis.verdict import splits_evenly
+from symroof.analysis.verdict import case_label, splits_evenly
 from symroof.cases.case_results import Answers
 from symroof.report.markup import Code
+from symroof.select.configuration import MEMORY
+from symroof.select.required_changes import Lever, lacks, together
 from symroof.units import significant
 
 FAR = 10
-"""The factor beyond which what breaks a case is told below the table and not in it."""
+"""The factor beyond which what breaks a case is listed below the table and not in it."""
+
+MOST = 8
+"""Cases that a reader still compares; `symroof select` has all."""
 
 
 def flip_rows(study: Study, subject: Answers) -> dict[str, Any] | None:
@@ -88,3 +93,40 @@ def _evenly(flip: Flip, subject: Answers) -> str | None:
     if flip.name != "tp" or not flip.up or heads is None or splits_evenly(subject, int(flip.value)):
         return None
     return next((f"{n:,}" for n in range(int(flip.value), int(Fraction(heads.value)) + 1) if splits_evenly(subject, n)), None)
+
+
+def lacking_cases(study: Study, subject: Answers) -> dict[str, Any] | None:
+    """A row for each input of each other case that fails, ranges at their middle; None where none does."""
+    failing = [case for case in study.cases if case is not subject and any(not c.holds(case.case) for c in conditions(case))]
+    rows = [[case_label(case) if i == 0 else "", Code(name), *rest] for case in failing[:MOST] for i, (name, *rest) in enumerate(lacking(case))]
+    return {"rows": rows, "more": len(failing) - MOST if len(failing) > MOST else None} if rows else None
+
+
+def lacking(answers: Answers) -> list[tuple[str, ...]]:
+    """Input, value now, what passes, change: a row for each input that moves what is missed, then what another device would bring."""
+    levers = lacks(answers)
+    rows: list[tuple[str, ...]] = [(lever.name, lever.now.plain(), needed(lever, answers), change(lever.flip.factor) if lever.flip else "") for lever in levers]
+    bought = None if any(lever.flip and lever.name in ("peak_flops", "mem_bandwidth", "mem_capacity") for lever in levers) else together(answers)
+    if bought:
+        rows.append(("a device with", "", "at least " + ", ".join(f"{name} {result.plain()}" for name, result in bought.items() if name != "price"), ""))
+    return rows or [("", "", "nothing of these moves what it misses", "")]
+
+
+def needed(lever: Lever, answers: Answers) -> str:
+    """The least value of an input that makes everything pass, or why none does."""
+    if lever.flip:
+        return _told(lever, answers)
+    why = [f"{row(flip, answers)['at']} {'fits' if name == MEMORY else f'meets {name}'} only" for name, flip in lever.cures]
+    if lever.breaks:
+        why.append("which then misses " + ", ".join(lever.breaks))
+    end = "even at 1" if lever.now.symbol.most == "1" else "however large"
+    why += [f"{end}, {name} {'takes' if best.symbol.unit == 's' else 'is'} {best.text()}" for name, best in lever.stuck]
+    return "none: " + ("; ".join(why) or "no number of them does")
+
+
+def _told(lever: Lever, answers: Answers) -> str:
+    assert lever.flip is not None
+    told = row(lever.flip, answers)
+    more = [f"{told['evenly']} divide the heads evenly"] if told["evenly"] else []
+    more += ["in a part of the ranges only"] if not told["everywhere"] else []
+    return "; ".join([f"at {'least' if lever.flip.up else 'most'} {told['at']}", *more])

@@ -1,4 +1,4 @@
-"""How the two latencies come about: every line opens a name of the line before it."""
+"""Derivations of the two latencies, in which every line opens a name of a line before it, and the quantities of serving."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from symroof.formula.tree import names
 from symroof.report.formulas import NOTHING, equation, formula, said, symbol
 from symroof.report.markup import Code, Math
 from symroof.report.view_case import UNKNOWN, shown
+from symroof.theory.serving import SERVING
 
 LINE_LENGTH = 70
 """Characters of rendered formula after which a derivation goes to the next line."""
@@ -106,3 +107,32 @@ def _value(step: Step) -> Math:
     if step.result is None:
         return said(UNKNOWN)
     return said(step.result.plain(), "(does not fit)" if DOES_NOT_FIT in step.result.flags else "")
+
+
+GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "speculation": ("Speculative decoding", ("draft_tokens",)),
+    "chunks": ("Prompts read in chunks", ("chunk",)),
+    "batching": ("Batching", ("arrival_rate",)),
+    "caches": ("Caches that come and go", ("hit_rate", "preemption_rate", "prefill_devices")),
+    "links": ("Links and groups of devices", ("pp", "attention_dp", "ep", "dp", "link_latency")),
+    "overheads": ("Launches", ("kernel_launch",)),
+    "load": ("Load", ("arrival_rate", "burst_rate")),
+    "prices": ("Prices", ("cost_target",)),
+}
+"""Group of quantities -> heading, and the inputs of which a study gives one where it asks for the group."""
+
+
+def serving(study: Study, subject: Answers) -> list[dict[str, Any]]:
+    """One table for each group that the study's inputs ask for; a quantity without a value says what it lacks."""
+    asked = [(group, heading) for group, (heading, inputs) in GROUPS.items() if any(subject.case.chosen(name) for name in inputs)]
+    return [{"heading": heading, "rows": rows} for group, heading in asked if (rows := quantity_rows(group, subject))]
+
+
+def quantity_rows(group: str, subject: Answers) -> list[list[Any]]:
+    """Name, formula, value and meaning of every quantity of a group that has a value here."""
+    case = subject.case
+    return [
+        [Code(quantity.name), formula(case.stands_for(quantity.name), case.theory.latex), result.text(), quantity.meaning]
+        for quantity in SERVING
+        if quantity.group == group and (result := subject.get(quantity.name))
+    ]

@@ -8,11 +8,11 @@ from fractions import Fraction
 
 from symroof.analysis.sensitivity import NOTICEABLE, over_ranges, span_text
 from symroof.analysis.verdict import TargetCheck
-from symroof.cases.case_results import Answers, Result
-from symroof.report.view_flips import change, row
+from symroof.cases.case_results import Result
+from symroof.report.view_flips import change, lacking
 from symroof.select.choice import BESTS, Choice, Front
 from symroof.select.configuration import MEMORY, Configuration, Run
-from symroof.select.required_changes import Keep, Lever, keeps, lacks, together
+from symroof.select.required_changes import Keep, keeps
 from symroof.units import significant
 
 UNKNOWN = "not known"
@@ -166,36 +166,6 @@ def _lacks(choice: Choice, most: int) -> Part:
     rows = [line for c in failing[:most] for line in _first_named(c.label, lacking(c.run.answers))]
     says = "each input alone, solved with all conditions together; everything else as it is"
     return Part("What the failing ones lack", ("configuration", "input", "now", "passes with", "change"), tuple(rows), says)
-
-
-def lacking(answers: Answers) -> list[tuple[str, ...]]:
-    """Input, value now, what passes, change: a row for each input that moves what is missed, then what another device would bring."""
-    levers = lacks(answers)
-    rows: list[tuple[str, ...]] = [(lever.name, lever.now.plain(), needed(lever, answers), change(lever.flip.factor) if lever.flip else "") for lever in levers]
-    bought = None if any(lever.flip and lever.name in ("peak_flops", "mem_bandwidth", "mem_capacity") for lever in levers) else together(answers)
-    if bought:
-        rows.append(("a device with", "", "at least " + ", ".join(f"{name} {result.plain()}" for name, result in bought.items() if name != "price"), ""))
-    return rows or [("", "", "nothing of these moves what it misses", "")]
-
-
-def needed(lever: Lever, answers: Answers) -> str:
-    """The least value of an input that makes everything pass, or why none does."""
-    if lever.flip:
-        return _told(lever, answers)
-    why = [f"{row(flip, answers)['at']} {'fits' if name == MEMORY else f'meets {name}'} only" for name, flip in lever.cures]
-    if lever.breaks:
-        why.append("which then misses " + ", ".join(lever.breaks))
-    end = "even at 1" if lever.now.symbol.most == "1" else "however large"
-    why += [f"{end}, {name} {'takes' if best.symbol.unit == 's' else 'is'} {best.text()}" for name, best in lever.stuck]
-    return "none: " + ("; ".join(why) or "no number of them does")
-
-
-def _told(lever: Lever, answers: Answers) -> str:
-    assert lever.flip is not None
-    told = row(lever.flip, answers)
-    more = [f"{told['evenly']} divide the heads evenly"] if told["evenly"] else []
-    more += ["in a part of the ranges only"] if not told["everywhere"] else []
-    return "; ".join([f"at {'least' if lever.flip.up else 'most'} {told['at']}", *more])
 
 
 def _keeps(choice: Choice, most: int) -> Part:

@@ -2,7 +2,7 @@
 
 from symroof.api import Study
 from symroof.report.view import subject_of
-from symroof.report.view_lacking import MOST, lacking_cases
+from symroof.report.view_flips import MOST, lacking_cases
 
 CASE = {"model": "llama-3-8b", "prompt": 4096, "mfu": 0.5, "batch": 1}
 

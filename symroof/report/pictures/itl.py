@@ -15,8 +15,7 @@ from symroof.drawing.places import Area
 from symroof.drawing.scales import even
 from symroof.report.pictures.cases import at_last_step, known
 from symroof.report.pictures.curves import Limit, Line, band, edges, held, limit, speaks_of
-from symroof.report.pictures.picture import Picture
-from symroof.report.pictures.sheet import finished, framed, lacking, sheet
+from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
 from symroof.report.pictures.words import counted, lines, met, name_regions, regions, requests, ridge_words, seconds, target_word
 
 HEADLINE = "Inter-token latency against the context"

@@ -14,8 +14,7 @@ from symroof.drawing.frame import Frame
 from symroof.drawing.scales import decimal
 from symroof.report.pictures.cases import Configuration, at_last_step, compared, configurations, known
 from symroof.report.pictures.curves import BEYOND, Limit, curve, held, limit, power_of_two, speaks_of, spread
-from symroof.report.pictures.picture import Picture
-from symroof.report.pictures.sheet import finished, framed, lacking, sheet
+from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
 from symroof.report.pictures.words import counted, requests, seconds, target_word
 
 HEADLINE = "Inter-token latency against throughput as the batch grows"

@@ -11,8 +11,7 @@ from symroof.drawing.frame import TICK_SIZE
 from symroof.drawing.letters import text_width, wrapped
 from symroof.drawing.scales import Scale, even
 from symroof.report.pictures.cases import compared, labels
-from symroof.report.pictures.picture import Picture
-from symroof.report.pictures.sheet import RIGHT, WIDTH, lacking, noted, sheet
+from symroof.report.pictures.sheet import RIGHT, WIDTH, Picture, lacking, noted, sheet
 from symroof.report.view_case import memory_parts
 
 HEADLINE = "Memory against what may be used"

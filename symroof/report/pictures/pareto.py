@@ -16,8 +16,7 @@ from symroof.drawing.frame import Frame
 from symroof.drawing.scales import decimal
 from symroof.report.pictures.cases import Configuration, at_last_step, compared, configurations, known
 from symroof.report.pictures.curves import Limit, held, limit, moved, power_of_two
-from symroof.report.pictures.picture import Picture
-from symroof.report.pictures.sheet import finished, framed, lacking, sheet
+from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
 from symroof.report.pictures.words import counted, in_unit, requests, seconds, target_word
 from symroof.select.pareto_front import front
 

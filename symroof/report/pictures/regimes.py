@@ -13,8 +13,7 @@ from symroof.drawing.colours import BLACK, BLUE, DASHED, DOTTED, GREEN, GREY, OC
 from symroof.drawing.frame import Frame
 from symroof.drawing.places import Area
 from symroof.drawing.scales import powers_of_two
-from symroof.report.pictures.picture import Picture
-from symroof.report.pictures.sheet import finished, framed, lacking, sheet
+from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
 from symroof.report.pictures.words import counted, requests, target_word
 from symroof.report.regime_map import Line, Regimes, regimes
 

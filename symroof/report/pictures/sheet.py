@@ -1,8 +1,10 @@
-"""How every picture begins and ends: its headline, its case with the flag, and the notes under it."""
+"""A finished picture with its text alternative, and how every picture begins and ends: headline, case with its flag, notes below."""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from symroof.cases.case_results import Answers
 from symroof.drawing.canvas import LEADING, Canvas
@@ -11,12 +13,38 @@ from symroof.drawing.frame import Frame
 from symroof.drawing.letters import wrapped
 from symroof.drawing.scales import Scale
 from symroof.errors import InputError, Problem
-from symroof.report.pictures.picture import Picture
 
 WIDTH, HEIGHT = 520.0, 330.0
 LEFT, RIGHT, BOTTOM, TOP = 60.0, 24.0, 36.0, 54.0
 """What stands outside the axes: values to the left and below, headline, case and the name of the upright axis above."""
 NOTE_SIZE = 8.0
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing with its text alternative.
+
+    Attributes:
+        title: what is shown, of which case.
+        says: the takeaway in a sentence: solved numbers, flags included.
+        shows: what there is to see, for somebody who does not see it.
+    """
+
+    name: str
+    title: str
+    shows: str
+    says: str
+    canvas: Canvas
+
+    @property
+    def alt(self) -> str:
+        return f"{self.shows} {self.says}"
+
+    def form(self, ending: str) -> bytes:
+        """The file in one form, by the function of its name in the module of its name; nothing of the others is made or loaded."""
+        write = getattr(importlib.import_module(f"symroof.drawing.{ending}"), ending)
+        made: bytes = write(self.canvas, self.title, self.alt)
+        return made
 
 
 def sheet(headline: str, case: str, flagged: bool = False, height: float = HEIGHT) -> Canvas:

@@ -10,8 +10,7 @@ from symroof.drawing.canvas import Canvas
 from symroof.drawing.colours import BLACK, BLUE, GREY, VERMILION, tint
 from symroof.drawing.letters import shortened
 from symroof.drawing.scales import Scale
-from symroof.report.pictures.picture import Picture
-from symroof.report.pictures.sheet import RIGHT, WIDTH, lacking, noted, sheet
+from symroof.report.pictures.sheet import RIGHT, WIDTH, Picture, lacking, noted, sheet
 from symroof.theory.symbols import base_name
 
 HEADLINE = "What the latencies and the cost answer to"

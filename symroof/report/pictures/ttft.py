@@ -12,8 +12,7 @@ from symroof.drawing.colours import BLUE, DASH_DOT, DOTTED, GREY, OCHRE, ORANGE,
 from symroof.drawing.frame import Frame
 from symroof.drawing.scales import decimal, powers_of_two
 from symroof.report.pictures.curves import Limit, Line, band, curve, edges, held, limit, power_of_two, speaks_of, spread
-from symroof.report.pictures.picture import Picture
-from symroof.report.pictures.sheet import finished, framed, lacking, sheet
+from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
 from symroof.report.pictures.words import counted, lines, met, name_regions, regions, ridge_words, seconds, target_word
 
 HEADLINE = "Time to first token against the prompt"
