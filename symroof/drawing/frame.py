@@ -82,20 +82,20 @@ class Frame:
             self.canvas.area([(a, bottom), (b, bottom), (b, top), (a, top)], tint(colour, share))
 
     def cut(self, value: float) -> None:
-        """Where memory ends: what lies beyond is hatched. To be drawn before any label, and told by :meth:`cut_told`."""
+        """Where memory ends: what lies beyond is hatched. To be drawn before any label, and labelled by :meth:`label_cut`."""
         _, bottom, right, top = self.box
         start = self._cut_at(value)
         if start < right:
             self.canvas.hatched([(start, bottom), (right, bottom), (right, top), (start, top)], self.box, "#BBBBBB")
             self.upright("memory", value, BLACK, width=1.5)
 
-    def cut_told(self, value: float, *texts: str) -> None:
+    def label_cut(self, value: float, *texts: str) -> None:
         """What memory holds, beside the cut, and that what lies beyond does not fit."""
         left, _, right, _ = self.box
         start = self._cut_at(value)
         if start < right:
-            told = self.within(lambda _: (start, right), ("does not fit", "does\nnot fit"), GREY, needed=False)
-            told or self.beside("memory", ("does not fit",), GREY, bold=True)
+            inside = self.within(lambda _: (start, right), ("does not fit", "does\nnot fit"), GREY, needed=False)
+            inside or self.beside("memory", ("does not fit",), GREY, bold=True)
         if left < start < right:
             self.beside("memory", texts, BLACK)
 

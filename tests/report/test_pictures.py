@@ -14,7 +14,7 @@ from symroof.drawing.canvas import Shape
 from symroof.errors import InputError
 from symroof.report.pictures import itl as itl_picture
 from symroof.report.pictures import ttft as ttft_picture
-from symroof.report.pictures.curves import curve, held, limit, spread
+from symroof.report.pictures.curves import along, curve, held, limit, spread
 from symroof.report.pictures.picture_kinds import ENDINGS, KINDS, of_review, picture
 from symroof.report.pictures.tornado import elasticities
 from symroof.report.view import subject_of
@@ -121,7 +121,7 @@ def at(label, **changes):
 
 def test_a_curve_is_what_the_study_says_at_each_point():
     points = [Fraction(n) for n in (64, 777, 4096)]
-    found = curve(study("latent").first, "ttft", "prompt", points)
+    found = curve(along(study("latent").first.case, "prompt", points), "ttft")
     assert found == [pytest.approx(float(at("latent", prompt=int(n)).value("ttft")), rel=1e-12) for n in points]
 
 
