@@ -25,13 +25,13 @@ Marks = Sequence[Sequence[float]]
 
 @dataclass
 class Frame:
-    """A canvas with scales across and up; everything drawn is also kept out of the labels' way."""
+    """A canvas with scales across and up; labels avoid everything drawn on it."""
 
     canvas: Canvas
     x: Scale
     y: Scale
     places: Places = field(init=False)
-    untold: list[str] = field(default_factory=list)
+    unplaced: list[str] = field(default_factory=list)
     """Labels for which there was no room, in their shortest wording."""
 
     def __post_init__(self) -> None:
@@ -124,7 +124,7 @@ class Frame:
             self.places.take((px - radius, py - radius, px + radius, py + radius))
 
     def beside(self, name: str, texts: Sequence[str], colour: str, bold: bool = False, needed: bool = True) -> bool:
-        """A line's label in the first of its wordings that there is room for; what finds none is told under the picture."""
+        """A line's label in the first of its wordings that there is room for; one without room is listed under the picture."""
         if not self.places.shows(name):
             return False
         return self._put(texts, colour, bold, lambda size: self.places.beside(name, size), needed)
@@ -156,7 +156,7 @@ class Frame:
                     self._write(text, place, size, colour, bold, leader)
                     return True
         if needed:
-            self.untold.append(" ".join(texts[0].split("\n")))
+            self.unplaced.append(" ".join(texts[0].split("\n")))
         return False
 
     def _write(self, text: str, place: Point, size: float, colour: str, bold: bool, leader: Point | None) -> None:
@@ -171,7 +171,7 @@ class Frame:
 
 
 def readable(sets: Sequence[Sequence[tuple[float, float]]], marks: Marks, gap: float) -> Sequence[float]:
-    """The first set of marks whose words, given as places and widths, stand apart."""
+    """The first set of marks whose words, as places and widths, stand apart."""
     for places, chosen in zip(sets, marks, strict=True):
         ordered = sorted(places)
         if all(b - a >= (wa + wb) / 2 + gap for (a, wa), (b, wb) in itertools.pairwise(ordered)):

@@ -1,6 +1,6 @@
 """Room for words: a label goes where it touches no line, no other label and no edge, and has most room around it.
 
-Lines are kept as counts in a grid, summed over rectangles: whether a label touches one is four look-ups.
+Lines are counts in a grid, summed over rectangles: whether a label touches one is four look-ups.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Sums = list[list[int]]
 
 @dataclass
 class Places:
-    """What is taken already inside a frame; :meth:`within`, :meth:`beside` and :meth:`near` find room for one label more."""
+    """The space taken inside a frame; :meth:`within`, :meth:`beside` and :meth:`near` find room for one label more."""
 
     frame: Box
     boxes: list[Box] = field(default_factory=list)

@@ -140,10 +140,14 @@ def model_entry(spec: ModelSpec) -> Entry:
         "attention_flops_per_pair",
         "head_flops_per_row",
     ):
-        found = answers.get(name)
-        if found:
+        result = answers.get(name)
+        if result:
             facts.append(
-                [name, found.text(), f"{int(found.value):,} {found.symbol.unit}" if isinstance(found.value, Fraction) and found.value.denominator == 1 else ""]
+                [
+                    name,
+                    result.text(),
+                    f"{int(result.value):,} {result.symbol.unit}" if isinstance(result.value, Fraction) and result.value.denominator == 1 else "",
+                ]
             )
     if spec.published_params:
         facts.append(["published", format_quantity(Fraction(spec.published_params), "parameter"), f"{spec.published_params:,}"])
@@ -187,8 +191,8 @@ def _order(spec: ModelSpec) -> list[Table]:
 
 
 def _mixers(kind: LayerKind) -> str:
-    said = [_attention(kind.attention)] if kind.attention.kind != "none" or kind.mixer is None else []
-    return " beside ".join([*said, *([_widths(kind.mixer)] if kind.mixer else [])])
+    texts = [_attention(kind.attention)] if kind.attention.kind != "none" or kind.mixer is None else []
+    return " beside ".join([*texts, *([_widths(kind.mixer)] if kind.mixer else [])])
 
 
 def _attention(a: Block) -> str:
@@ -209,8 +213,8 @@ def _feed_forward(kind: LayerKind) -> str:
 
 def _widths(block: Block) -> str:
     """Any other block, its widths by name."""
-    said = ", ".join(f"{name} {value:,}" for name, value in block.widths().items())
-    return (f"{block.kind}: {said}" if said else block.kind) + _traits(block.traits() - {"q_lora"})  # type: ignore[attr-defined]
+    widths = ", ".join(f"{name} {value:,}" for name, value in block.widths().items())
+    return (f"{block.kind}: {widths}" if widths else block.kind) + _traits(block.traits() - {"q_lora"})  # type: ignore[attr-defined]
 
 
 def _traits(traits: frozenset[str]) -> str:
@@ -228,8 +232,8 @@ def _stored(spec: ModelSpec) -> list[Table]:
         if cell.stream == "params":
             parts.setdefault((PARAMETER_GROUPS[cell.operator], cell.width), []).append(cell)
     rows, held, whole = [], Fraction(0), Fraction(case.value("weight_bytes"))
-    for (part, width), found in parts.items():
-        count, each = Fraction(case.evaluate(parameters(found))), Fraction(case.value(width))
+    for (part, width), group in parts.items():
+        count, each = Fraction(case.evaluate(parameters(group))), Fraction(case.value(width))
         held += count
         rows.append([part, f"{int(count):,}", f"{float(8 * each):.5g}", f"{float(count * each):,.0f}", f"{float(count * each / whole):.2%}"])
     rows.append(["total", f"{int(held):,}", f"{float(8 * whole / held):.5g}", f"{float(whole):,.0f}", ""])
@@ -259,11 +263,11 @@ def _streams(answers: Answers) -> list[list[str]]:
 
 
 def _sums(answers: Answers, key: str, streams: tuple[str, ...]) -> dict[tuple[str, str], Fraction]:
-    found: dict[tuple[str, str], list[Any]] = {}
+    groups: dict[tuple[str, str], list[Any]] = {}
     for cell in cells(answers.binding.architecture, answers.binding.assumptions):
         if cell.stream in streams and cell.phase in (None, "token"):
-            found.setdefault((getattr(cell, key), cell.per), []).append(cell)
-    return {place: answers.case.evaluate(total(group)) for place, group in found.items()}
+            groups.setdefault((getattr(cell, key), cell.per), []).append(cell)
+    return {place: answers.case.evaluate(total(group)) for place, group in groups.items()}
 
 
 def _exact(amount: Fraction) -> str:
@@ -278,7 +282,7 @@ def _parameters(answers: Answers) -> list[list[str]]:
             parts.setdefault(PARAMETER_GROUPS[cell.operator], []).append(cell)
     whole = answers.case.value("params")
     rows = []
-    for part, found in parts.items():
-        count = answers.case.evaluate(parameters(found))
+    for part, group in parts.items():
+        count = answers.case.evaluate(parameters(group))
         rows.append([part, f"{int(count):,}", f"{float(count / whole):.2%}"])
     return [*rows, ["total", f"{int(whole):,}", ""]]

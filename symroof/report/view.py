@@ -93,26 +93,26 @@ def symbols(subject: Answers, thresholds: list[dict[str, Any]]) -> list[list[str
     known = set(view_latency.opened("ttft", subject)) | set(view_latency.opened("itl", subject))
     shown = [entry["formula"] for group in thresholds for entry in group["entries"] if entry["formula"]]
     spoken = dict.fromkeys(str(name) for formula in shown for name in formula["speaks"])
-    wanted = [name for name in spoken if name not in known and theory.definition(name) is not None and name not in subject.case.given]
-    return [[symbol(theory.latex(name)), Code(name), theory.symbol(name).meaning] for name in wanted]
+    shown_names = [name for name in spoken if name not in known and theory.definition(name) is not None and name not in subject.case.given]
+    return [[symbol(theory.latex(name)), Code(name), theory.symbol(name).meaning] for name in shown_names]
 
 
 def sources(study: Study) -> list[list[str]]:
     """Every document a number of the review comes from, each once."""
-    found: dict[str, list[str]] = {}
+    documents: dict[str, list[str]] = {}
     for case in study.cases:
         binding = case.binding
         if binding.hardware:
             used = {valued.source if isinstance(valued.source, str) else str(valued.source): valued for _, valued in binding.hardware.numbers()}
             for valued in used.values():
                 source = binding.hardware.source_of(valued)
-                found.setdefault(str(source), [binding.hardware.title, str(source), source.address or ""])
+                documents.setdefault(str(source), [binding.hardware.title, str(source), source.address or ""])
         if binding.model and binding.model.source:
             source = binding.model.source
-            found.setdefault(str(source), [binding.model.shown_name, str(source), source.address or ""])
+            documents.setdefault(str(source), [binding.model.shown_name, str(source), source.address or ""])
         if binding.preset:
-            found.setdefault(binding.preset.name, [binding.preset.title, str(binding.preset.source), binding.preset.source.address or ""])
-    return list(found.values())
+            documents.setdefault(binding.preset.name, [binding.preset.title, str(binding.preset.source), binding.preset.source.address or ""])
+    return list(documents.values())
 
 
 def input_hashes(study: Study) -> list[list[str]]:

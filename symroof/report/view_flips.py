@@ -27,27 +27,27 @@ def flip_rows(study: Study, subject: Answers) -> dict[str, Any] | None:
     """Flips for the better and for the worse, the nearest first; None where nothing is known that could flip."""
     if not conditions(subject):
         return None
-    found = flips(subject)
-    repairs = [f for f in found if f.holds]
-    breaks = _first_each(f for f in found if not f.holds)
+    every = flips(subject)
+    repairs = [f for f in every if f.holds]
+    breaks = _first_each(f for f in every if not f.holds)
     near = [f for f in breaks if f.distance is None or f.distance <= FAR]
     return {
         "better": [row(f, subject) for f in repairs],
         "worse": [row(f, subject) for f in near],
         "far": [row(f, subject) for f in breaks if f not in near],
         "far_factor": str(FAR),
-        "never": [Code(name) for name in never(subject, found)],
+        "never": [Code(name) for name in never(subject, every)],
         "ranged": bool(subject.binding.box()),
-        "good_now": not any(f.wrong_now for f in found),
+        "good_now": not any(f.wrong_now for f in every),
         "mending": next((row(f, subject) for f in repairs if f.good), None),
         "breaking": next((row(f, subject) for f in near if f.ruins and f.distance is not None), None),
     }
 
 
-def _first_each(found: Iterable[Flip]) -> list[Flip]:
+def _first_each(breaks: Iterable[Flip]) -> list[Flip]:
     """The nearest of each input in each direction: what breaks a case that is broken already is no news."""
     nearest: dict[tuple[str, bool], Flip] = {}
-    for flip in found:
+    for flip in breaks:
         nearest.setdefault((flip.name, flip.up), flip)
     return list(nearest.values())
 
@@ -103,7 +103,7 @@ def lacking_cases(study: Study, subject: Answers) -> dict[str, Any] | None:
 
 
 def lacking(answers: Answers) -> list[tuple[str, ...]]:
-    """Input, value now, what passes, change: a row for each input that moves what is missed, then what another device would bring."""
+    """Input, value now, what passes, change: a row for each input that moves a missed condition, then what another device would bring."""
     levers = lacks(answers)
     rows: list[tuple[str, ...]] = [(lever.name, lever.now.plain(), needed(lever, answers), change(lever.flip.factor) if lever.flip else "") for lever in levers]
     bought = None if any(lever.flip and lever.name in ("peak_flops", "mem_bandwidth", "mem_capacity") for lever in levers) else together(answers)
@@ -115,7 +115,7 @@ def lacking(answers: Answers) -> list[tuple[str, ...]]:
 def needed(lever: Lever, answers: Answers) -> str:
     """The least value of an input that makes everything pass, or why none does."""
     if lever.flip:
-        return _told(lever, answers)
+        return _least(lever, answers)
     why = [f"{row(flip, answers)['at']} {'fits' if name == MEMORY else f'meets {name}'} only" for name, flip in lever.cures]
     if lever.breaks:
         why.append("which then misses " + ", ".join(lever.breaks))
@@ -124,9 +124,9 @@ def needed(lever: Lever, answers: Answers) -> str:
     return "none: " + ("; ".join(why) or "no number of them does")
 
 
-def _told(lever: Lever, answers: Answers) -> str:
+def _least(lever: Lever, answers: Answers) -> str:
     assert lever.flip is not None
-    told = row(lever.flip, answers)
-    more = [f"{told['evenly']} divide the heads evenly"] if told["evenly"] else []
-    more += ["in a part of the ranges only"] if not told["everywhere"] else []
-    return "; ".join([f"at {'least' if lever.flip.up else 'most'} {told['at']}", *more])
+    cells = row(lever.flip, answers)
+    more = [f"{cells['evenly']} divide the heads evenly"] if cells["evenly"] else []
+    more += ["in a part of the ranges only"] if not cells["everywhere"] else []
+    return "; ".join([f"at {'least' if lever.flip.up else 'most'} {cells['at']}", *more])

@@ -8,7 +8,7 @@ from symroof.analysis.derivation import Step, step_of
 from symroof.analysis.study import Study
 from symroof.cases.case_results import DOES_NOT_FIT, Answers
 from symroof.formula.tree import names
-from symroof.report.formulas import NOTHING, equation, formula, said, symbol
+from symroof.report.formulas import NOTHING, equation, formula, in_words, symbol
 from symroof.report.markup import Code, Math
 from symroof.report.view_case import UNKNOWN, shown
 from symroof.theory.serving import SERVING
@@ -57,10 +57,10 @@ def itl(study: Study, subject: Answers) -> dict[str, Any] | None:
 
 def bound_of(step: str, subject: Answers) -> list[str]:
     """What limits a step: a label, or several over the ranges."""
-    found = subject.get(f"{step}_bound")
-    if found is None:
+    bound = subject.get(f"{step}_bound")
+    if bound is None:
         return [UNKNOWN]
-    return [str(label) for label in (found.possible or (found.value,))]
+    return [str(label) for label in (bound.possible or (bound.value,))]
 
 
 def lines(name: str, subject: Answers, known: set[str]) -> list[dict[str, Any]]:
@@ -69,7 +69,7 @@ def lines(name: str, subject: Answers, known: set[str]) -> list[dict[str, Any]]:
 
 
 def opened(name: str, subject: Answers, known: set[str] | None = None) -> dict[str, None]:
-    """The names a derivation opens, each before the names in it; what is zero here is not opened further."""
+    """The names a derivation opens, each before the names in it; a quantity that is zero here is not opened further."""
     order: dict[str, None] = {}
 
     def visit(current: str) -> None:
@@ -105,8 +105,8 @@ def _line(step: Step, subject: Answers) -> dict[str, Any]:
 
 def _value(step: Step) -> Math:
     if step.result is None:
-        return said(UNKNOWN)
-    return said(step.result.plain(), "(does not fit)" if DOES_NOT_FIT in step.result.flags else "")
+        return in_words(UNKNOWN)
+    return in_words(step.result.plain(), "(does not fit)" if DOES_NOT_FIT in step.result.flags else "")
 
 
 GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {

@@ -1,4 +1,4 @@
-"""Curves: a quantity over one input, point by point, and what is solved on the way: what memory holds, what a target allows, where the bound changes."""
+"""Curves: a quantity over one input, point by point, and the solved places on it: where memory ends, where a target is met, where the bound changes."""
 
 from __future__ import annotations
 

@@ -53,12 +53,12 @@ def picture(study: Study, subject: Answers) -> Picture:
     Raises:
         InputError: no case has an ITL that the batch moves.
     """
-    every = [found for found in configurations(study) if known(found.first, "itl", "decode_throughput", "peak_context")]
-    every = [found for found in every if "batch" in at_last_step(found.first).case.used("itl")]
+    every = [configuration for configuration in configurations(study) if known(configuration.first, "itl", "decode_throughput", "peak_context")]
+    every = [configuration for configuration in every if "batch" in at_last_step(configuration.first).case.used("itl")]
     if not every:
         raise lacking("latency-throughput", subject, "itl", "decode_throughput", "peak_context", otherwise="no batch moves its ITL")
-    every.sort(key=lambda found: subject not in found.cases)
-    curves = [_curve(found) for found in every[:MOST_LINES]]
+    every.sort(key=lambda configuration: subject not in configuration.cases)
+    curves = [_curve(configuration) for configuration in every[:MOST_LINES]]
     single = len(every) == 1
     named = (
         case_title(subject)
@@ -75,7 +75,7 @@ def picture(study: Study, subject: Answers) -> Picture:
     for made in curves:
         _mark(frame, made)
     _label(frame, curves, study)
-    left_out = [found.label for found in every[MOST_LINES:]]
+    left_out = [configuration.label for configuration in every[MOST_LINES:]]
     notes = [
         "Square: the last batch that memory holds; the dashed grey line beyond it does not fit. Triangle: the target. Diamond: the ridge batch, from which compute limits. "
         "Ring: a batch of the study. Both axes are logarithmic; every mark is solved.",
@@ -84,15 +84,15 @@ def picture(study: Study, subject: Answers) -> Picture:
     return finished("latency-throughput", HEADLINE, named, frame, f"{HEADLINE}, both axes logarithmic.", says(curves, single), notes)
 
 
-def _curve(found: Configuration) -> Curve:
-    there = at_last_step(found.first)
+def _curve(configuration: Configuration) -> Curve:
+    there = at_last_step(configuration.first)
     bounds = Bounds.of("itl", there, "batch")
     solved = [float(place.value) for place in bounds.limits if place.real]
-    own = [float(batch) for batch in found.batches]
+    own = [float(batch) for batch in configuration.batches]
     high = min(power_of_two(max([64, *(4 * batch for batch in own), *(2 * value for value in solved)])), max(LARGEST, 2 * max(own)))
     batches = spread(1, high, [*solved, *own], POINTS)
     cases = along(there.case, "batch", batches)
-    return Curve(found, there, batches, curve(cases, "decode_throughput"), curve(cases, "itl"), bounds)
+    return Curve(configuration, there, batches, curve(cases, "decode_throughput"), curve(cases, "itl"), bounds)
 
 
 def _ends(curves: list[Curve]) -> tuple[tuple[float, float], tuple[float, float]]:

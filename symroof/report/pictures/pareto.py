@@ -44,16 +44,16 @@ def picture(study: Study, subject: Answers) -> Picture:
     Raises:
         InputError: no configuration has an ITL and fits at any batch.
     """
-    every = [found for found in configurations(study) if known(found.first, "itl", RATE, "peak_context")][:MOST]
+    every = [configuration for configuration in configurations(study) if known(configuration.first, "itl", RATE, "peak_context")][:MOST]
     if not every:
         raise lacking("pareto", subject, "itl", RATE, "peak_context")
-    by = COST if all(known(found.first, COST) for found in every) else RATE
-    points = [point for place, found in enumerate(every) for point in _points(place, found, by)]
+    by = COST if all(known(configuration.first, COST) for configuration in every) else RATE
+    points = [point for place, configuration in enumerate(every) for point in _points(place, configuration, by)]
     if not points:
         raise lacking("pareto", subject, "fits", otherwise="memory holds none of its configurations, at any batch")
     best = [points[i] for i in front([(point.itl, point.worth) for point in points], (False, by == RATE))]
     best.sort(key=lambda point: point.itl)
-    goals = {found.first.targets["itl"] for found in every if "itl" in found.first.targets}
+    goals = {configuration.first.targets["itl"] for configuration in every if "itl" in configuration.first.targets}
     goal = goals.pop() if len(goals) == 1 else None
     chosen = _within(points, goal, by)
     headline = f"{'Cost' if by == COST else 'Throughput of a device'} against inter-token latency"
@@ -65,7 +65,7 @@ def picture(study: Study, subject: Answers) -> Picture:
     frame = _frame(headline, named, points, goal, by)
     _draw(frame, every, points, best, goal)
     _label(frame, every, points, best, chosen, goal)
-    gone = [found.label for place, found in enumerate(every) if all(point.place != place for point in points)]
+    gone = [configuration.label for place, configuration in enumerate(every) if all(point.place != place for point in points)]
     notes = [
         "Dots: whole batches, from one to the last that memory holds. The black line is the front: nothing shown is better in both respects."
         + (" Everything stands at the middle of the ranges." if subject.corners else ""),
@@ -79,14 +79,14 @@ def picture(study: Study, subject: Answers) -> Picture:
     return finished("pareto", headline, named, frame, shows, says(every, best, chosen, goal, by, gone), notes)
 
 
-def _points(place: int, found: Configuration, by: str) -> list[Point]:
+def _points(place: int, configuration: Configuration, by: str) -> list[Point]:
     """A configuration at powers of two up to the last batch that memory holds, at that one, and at the last that meets the target."""
-    there = at_last_step(found.first)
+    there = at_last_step(configuration.first)
     memory, target = held(there, "batch"), limit(TARGET, there, "batch")
-    most = _most(memory, max(map(float, found.batches)))
+    most = _most(memory, max(map(float, configuration.batches)))
     batches = (
         {2**i for i in range(18) if 2**i <= most}
-        | {int(batch) for batch in found.batches if batch <= most}
+        | {int(batch) for batch in configuration.batches if batch <= most}
         | ({most} if most and memory and memory.real else set())
     )
     batches |= {target.count} if target and target.real and 1 <= target.count <= most else set()
@@ -182,21 +182,21 @@ def _label(frame: Frame, every: Sequence[Configuration], points: Sequence[Point]
 
 
 def says(every: Sequence[Configuration], best: Sequence[Point], chosen: Point | None, goal: Fraction | None, by: str, gone: Sequence[str]) -> str:
-    """The takeaway: who is on the front, and what is best within the target."""
+    """The takeaway: the configurations on the front, and the best one within the target."""
     on_front = list(dict.fromkeys(every[point.place].label for point in best))
-    said = [f"On the front: {'; '.join(on_front)}"] if len(every) > 1 else []
+    texts = [f"On the front: {'; '.join(on_front)}"] if len(every) > 1 else []
     if chosen is not None and goal is not None:
         there = at_last_step(every[chosen.place].first)
         latency, worth = (
             moved(there, name, "batch", Fraction(chosen.batch), share).text() for name, share in (("itl", 1), (by, 1 if by == COST else _group(there)))
         )
         name = f"{every[chosen.place].label}, " if len(every) > 1 else ""
-        said.append(
+        texts.append(
             f"best within the target of {seconds(float(goal))}: {name}{requests(Fraction(chosen.batch))}, {latency}, {worth} {'a million tokens' if by == COST else 'a device'}, both at the last step"
         )
     elif goal is not None:
-        said.append(f"nothing that fits meets the target of {seconds(float(goal))}")
+        texts.append(f"nothing that fits meets the target of {seconds(float(goal))}")
     if len(every) == 1 and goal is None and best:
-        said.append(f"on the front: batches {min(point.batch for point in best):,} to {max(point.batch for point in best):,}; no ITL target is set")
-    said += [f"fits at no batch: {'; '.join(gone)}"] if gone else []
-    return ". ".join(text[0].upper() + text[1:] for text in said) + "."
+        texts.append(f"on the front: batches {min(point.batch for point in best):,} to {max(point.batch for point in best):,}; no ITL target is set")
+    texts += [f"fits at no batch: {'; '.join(gone)}"] if gone else []
+    return ". ".join(text[0].upper() + text[1:] for text in texts) + "."

@@ -43,13 +43,13 @@ def picture(study: Study, subject: Answers) -> Picture:
     Raises:
         InputError: a peak, a bandwidth or the time of a phase is not known.
     """
-    wanted = ("peak_flops", "mem_bandwidth", "effective_ridge")
-    phases = [found for step in STEPS if known(subject, *wanted) and (found := phase(step.name, subject))]
-    phases = [found for found in phases if known(subject, f"{found['step']}_intensity")]
+    needed = ("peak_flops", "mem_bandwidth", "effective_ridge")
+    phases = [table for step in STEPS if known(subject, *needed) and (table := phase(step.name, subject))]
+    phases = [table for table in phases if known(subject, f"{table['step']}_intensity")]
     if not phases:
-        raise lacking("roofline", subject, *wanted, "prefill_roofline_time", "decode_roofline_time")
-    steps = [_step(found["step"], subject) for found in phases]
-    operators = [_operators(found["entries"], subject) for found in phases]
+        raise lacking("roofline", subject, *needed, "prefill_roofline_time", "decode_roofline_time")
+    steps = [_step(table["step"], subject) for table in phases]
+    operators = [_operators(table["entries"], subject) for table in phases]
     frame = _frame(subject, [*steps, *(spot for spots in operators for spot in spots)])
     _roof(frame, subject)
     for step, spots in zip(steps, operators, strict=True):
@@ -125,11 +125,11 @@ def _groups(spots: list[Spot]) -> list[tuple[str, Spot]]:
     starts: list[float] = []
     for spot in spots:
         starts.append(starts[-1] if starts and spot.intensity < starts[-1] * TOGETHER else spot.intensity)
-    found = []
+    groups = []
     for _, pairs in groupby(zip(starts, spots, strict=True), key=lambda pair: pair[0]):
         members = [spot for _, spot in pairs]
-        found.append((", ".join(dict.fromkeys(spot.name for spot in members)), members[len(members) // 2]))
-    return found
+        groups.append((", ".join(dict.fromkeys(spot.name for spot in members)), members[len(members) // 2]))
+    return groups
 
 
 def _two_lines(names: str) -> str:

@@ -25,7 +25,7 @@ class Picture:
     """A drawing with its text alternative.
 
     Attributes:
-        title: what is shown, of which case.
+        title: the quantity and the case that are drawn.
         says: the takeaway in a sentence: solved numbers, flags included.
         shows: what there is to see, for somebody who does not see it.
     """
@@ -48,12 +48,12 @@ class Picture:
 
 
 def sheet(headline: str, case: str, flagged: bool = False, height: float = HEIGHT) -> Canvas:
-    """A page with its headline; the case in red, and said not to fit, where it does not."""
+    """A page with its headline; the case in red, with its flag, where it does not fit."""
     canvas = Canvas(WIDTH, height)
     canvas.words(headline, 6, height - 15, 10.5, BLACK, bold=True)
-    told = f"{case} (does not fit in memory)" if flagged else case
-    (line, *more) = wrapped(told, 9, WIDTH - 12)
-    if more:  # the flag is never what is cut off
+    line_text = f"{case} (does not fit in memory)" if flagged else case
+    (line, *more) = wrapped(line_text, 9, WIDTH - 12)
+    if more:  # the flag is never cut off
         line = f"{wrapped(case, 9, WIDTH - (120 if flagged else 20))[0]}…{' (does not fit in memory)' if flagged else ''}"
     canvas.words(line, 6, height - 29, 9, VERMILION if flagged else GREY)
     return canvas
@@ -76,8 +76,8 @@ def noted(canvas: Canvas, notes: Iterable[str]) -> None:
 
 
 def finished(name: str, headline: str, case: str, frame: Frame, shows: str, says: str, notes: Iterable[str] = ()) -> Picture:
-    """The picture, with what found no room in it told under it."""
-    noted(frame.canvas, [*notes, "Not labelled for want of room: " + "; ".join(frame.untold) + "." if frame.untold else ""])
+    """The picture, with the labels it has no room for listed under it."""
+    noted(frame.canvas, [*notes, "Not labelled for want of room: " + "; ".join(frame.unplaced) + "." if frame.unplaced else ""])
     return Picture(name, f"{headline}: {case}", shows, says, frame.canvas)
 
 
