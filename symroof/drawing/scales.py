@@ -51,6 +51,11 @@ def even(low: float, high: float, most: int = 7) -> list[float]:
     return [i * step for i in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
+def evenly(low: float, high: float) -> list[list[float]]:
+    """Round values between two, ever fewer."""
+    return [even(low, high, most) for most in (8, 6, 4)]
+
+
 def powers_of_two(low: float, high: float) -> list[list[float]]:
     """Powers of two between two values, ever fewer: all, every second, every third ..."""
     powers = [2.0**i for i in range(math.ceil(math.log2(low) - 1e-9), math.floor(math.log2(high) + 1e-9) + 1)]

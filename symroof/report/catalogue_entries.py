@@ -127,49 +127,34 @@ def hardware_entry(spec: HardwareSpec) -> Entry:
     return Entry("hardware", spec.title, facts, tables, list(spec.notes))
 
 
+MODEL_FACTS = (
+    "params", "active_params", "weight_bytes_read", "kv_bytes_per_token", "linear_flops_per_token", "attention_flops_per_pair", "head_flops_per_row",
+)  # fmt: skip
+
+
 def model_entry(spec: ModelSpec) -> Entry:
     """A model: layer list, parameters by part, FLOPs and bytes of a token."""
     answers = Answers(_bare_binding(spec))
     facts = [["name", spec.name], ["source", f"{spec.source} {spec.source.address or ''}".strip() if spec.source else "none given"]]
-    for name in (
-        "params",
-        "active_params",
-        "weight_bytes_read",
-        "kv_bytes_per_token",
-        "linear_flops_per_token",
-        "attention_flops_per_pair",
-        "head_flops_per_row",
-    ):
-        result = answers.get(name)
-        if result:
-            facts.append(
-                [
-                    name,
-                    result.text(),
-                    f"{int(result.value):,} {result.symbol.unit}" if isinstance(result.value, Fraction) and result.value.denominator == 1 else "",
-                ]
-            )
+    for result in filter(None, map(answers.get, MODEL_FACTS)):
+        whole = isinstance(result.value, Fraction) and result.value.denominator == 1
+        facts.append([result.name, result.text(), f"{int(result.value):,} {result.symbol.unit}" if whole else ""])
     if spec.published_params:
         facts.append(["published", format_quantity(Fraction(spec.published_params), "parameter"), f"{spec.published_params:,}"])
-    tables: list[Table] = (
-        [
+    tables: list[Table] = []
+    if spec.layers:
+        tables += [
             ("layers", ["count", "kind", "attention", "feed-forward"], _layers(spec)),
             *_order(spec),
             ("parameters", ["part", "count", "share"], _parameters(answers)),
-        ]
-        if spec.layers
-        else []
-    )
-    if spec.layers:
-        tables += [
             ("FLOPs of a token, by operator", ["operator", "FLOP", "per"], _flops(answers)),
             ("bytes by stream", ["stream", "bytes", "per"], _streams(answers)),
         ]
     if spec.filled:
         tables.append(("left out of the file and filled in", ["field", "value", "why"], [[f.field, f.value, f.why] for f in spec.filled]))
     notes = [*spec.caveats, *spec.notes, "Bytes are at 16 bits for weights and cache; `symroof eval` takes other precisions."]
-    tables, notes = [*tables, *_stored(spec)], [*notes, *(spec.quantization.notes if spec.quantization else ())]
-    return Entry("model", spec.shown_name, facts, tables, notes)
+    notes += spec.quantization.notes if spec.quantization else ()
+    return Entry("model", spec.shown_name, facts, [*tables, *_stored(spec)], notes)
 
 
 def _bare_binding(spec: ModelSpec) -> Binding:
@@ -241,14 +226,9 @@ def _stored(spec: ModelSpec) -> list[Table]:
 
 
 PER = {
-    "tokens": "token",
-    "pairs": "query and key",
-    "span": "token read or written",
-    "logit_rows": "row of logits",
-    "once": "step",
-    "experts_read": "expert read",
-}
-PER |= {"state_moves": "state read or written"}
+    "tokens": "token", "pairs": "query and key", "span": "token read or written", "logit_rows": "row of logits", "once": "step",
+    "experts_read": "expert read", "state_moves": "state read or written",
+}  # fmt: skip
 STREAMS = {"weights": "weights", "kv": "key-value cache", "kv_again": "key-value cache read again", "state": "recurrent state", "activations": "activations"}
 
 

@@ -58,27 +58,10 @@ MET = {True: "met", False: "missed", None: "partly"}
 
 def target_row(check: Any) -> dict[str, Any]:
     """One target of a case."""
-    return {
-        "name": check.name,
-        "limit": check.bound.plain(),
-        "value": check.metric.text(),
-        "state": MET[check.met],
-        "slack": check.gap.plain(),
-    }
+    return {"name": check.name, "limit": check.bound.plain(), "value": check.metric.text(), "state": MET[check.met], "slack": check.gap.plain()}
 
 
-REPORTED = (
-    "memory_bytes",
-    "fits",
-    "memory_utilization",
-    "ttft",
-    "itl_last",
-    "decode_time",
-    "prefill_mfu",
-    "decode_mbu",
-    "cost_per_mtok",
-    *TARGETS.values(),
-)
+REPORTED = ("memory_bytes", "fits", "memory_utilization", "ttft", "itl_last", "decode_time", "prefill_mfu", "decode_mbu", "cost_per_mtok", *TARGETS.values())
 """What the review's numbers come from; the ledger lists the inputs of these."""
 
 

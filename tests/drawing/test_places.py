@@ -138,7 +138,7 @@ def test_marks_lie_on_the_axis_in_order(low, high):
 
 def test_marks_are_thinned_until_they_can_be_read():
     frame = Frame(Canvas(520, 330), Scale(1, 2**20, 60, 490, True), Scale(0, 1, 40, 280))
-    frame.axes("x", "y", powers_of_two(1, 2**20), [even(0, 1)], lambda v: f"{v:,.0f}", lambda v: f"{v:.2g}")
+    frame.axes("x", "y", powers_of_two, lambda low, high: [even(low, high)], lambda v: f"{v:,.0f}", lambda v: f"{v:.2g}")
     boxes = [label.box for label in frame.canvas.labels]
     for a, b in combinations(boxes, 2):
         assert not (a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3])

@@ -8,7 +8,8 @@ from functools import lru_cache
 from html.parser import HTMLParser
 from pathlib import Path
 
-from cli import ROOT, STEMS, call
+from cli import ROOT, call
+from cli import STEMS as STEMS
 from markdown_it import MarkdownIt
 
 FORMATS = ("md", "tex", "html")
@@ -243,23 +244,3 @@ def printed(text):
         ends = (number(low) * SIZES[low_unit or high_unit], number(high) * SIZES[high_unit]) if low else (None, None)
         values.append(Printed(match[0], number(value) * SIZES[unit], *ends, bool(flag)))
     return values
-
-
-__all__ = [
-    "FORMATS",
-    "ROOT",
-    "STEMS",
-    "Block",
-    "Printed",
-    "blocks",
-    "call",
-    "evaluated",
-    "made",
-    "markdown",
-    "number",
-    "parsed_html",
-    "printed",
-    "rows_under",
-    "text_of",
-    "to_standard_output",
-]

@@ -64,10 +64,7 @@ def test_json_does_not_flag_what_holds_without_memory():
         assert "flags" not in quantities[name]
 
 
-CORNERS = {
-    TOO_LARGE: [("--mfu", "0.5"), ("--mfu", "0.7")],
-    RANGED: [("--mfu", a, "--mbu", b) for a in ("0.4", "0.6") for b in ("0.6", "0.9")],
-}
+CORNERS = {TOO_LARGE: [("--mfu", "0.5"), ("--mfu", "0.7")], RANGED: [("--mfu", a, "--mbu", b) for a in ("0.4", "0.6") for b in ("0.6", "0.9")]}
 
 
 @pytest.mark.parametrize("stem", CORNERS)

@@ -44,11 +44,7 @@ def bound(label, context, batch):
     return Study(**(chosen | {"context": 1, "batch": 1})).first.case.changed({"context": context, "batch": Fraction(batch)})  # a study takes whole numbers only
 
 
-SIDES = {
-    "ridge": ("decode_compute_time", "decode_memory_time"),
-    "memory": ("memory_bytes", "usable_memory"),
-    "target": ("itl", "itl_target"),
-}
+SIDES = {"ridge": ("decode_compute_time", "decode_memory_time"), "memory": ("memory_bytes", "usable_memory"), "target": ("itl", "itl_target")}
 
 
 def test_both_sides_are_equal_on_every_line(label, solved_map):

@@ -12,7 +12,7 @@ from symroof.cases.case_results import DOES_NOT_FIT, Answers, Result
 from symroof.drawing.colours import BLUE, DOTTED, GREY, ORANGE, SKY, VERMILION, WHITE
 from symroof.drawing.frame import Frame
 from symroof.drawing.places import Area
-from symroof.drawing.scales import even
+from symroof.drawing.scales import even, evenly
 from symroof.report.pictures.cases import at_last_step, known
 from symroof.report.pictures.curves import Bounds, Limit, Line, band, limit
 from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
@@ -72,14 +72,7 @@ def _draw(frame: Frame, there: Answers, line: Line, edges: list[tuple[float, flo
     floor = pairs[0][1]
     frame.region([*pairs, (frame.x.high, floor), (pairs[0][0], floor)], SKY, 0.5)
     frame.band(line.places, edges, BLUE)
-    frame.axes(
-        "context of every request (tokens)",
-        "inter-token latency",
-        [even(0, frame.x.high, most) for most in (8, 6, 4)],
-        [even(0, frame.y.high, most) for most in (8, 6, 4)],
-        counted,
-        seconds,
-    )
+    frame.axes("context of every request (tokens)", "inter-token latency", evenly, evenly, counted, seconds)
     frame.curve("floor", [(0, floor), (frame.x.high, floor)], GREY, 1.2, DOTTED)
     line.draw(frame, BLUE)
 

@@ -53,22 +53,15 @@ def picture(study: Study, subject: Answers) -> Picture:
     Raises:
         InputError: no case has an ITL that the batch moves.
     """
-    every = [configuration for configuration in configurations(study) if known(configuration.first, "itl", "decode_throughput", "peak_context")]
-    every = [configuration for configuration in every if "batch" in at_last_step(configuration.first).case.used("itl")]
+    every = [one for one in configurations(study) if known(one.first, "itl", "decode_throughput", "peak_context")]
+    every = [one for one in every if "batch" in at_last_step(one.first).case.used("itl")]
     if not every:
         raise lacking("latency-throughput", subject, "itl", "decode_throughput", "peak_context", otherwise="no batch moves its ITL")
     every.sort(key=lambda configuration: subject not in configuration.cases)
     curves = [_curve(configuration) for configuration in every[:MOST_LINES]]
     single = len(every) == 1
-    named = (
-        case_title(subject)
-        if single
-        else compared(
-            study,
-            f"{len(curves)} of {len(every)} configurations" if len(every) > len(curves) else f"{len(every)} configurations",
-            "at the context of the last step",
-        )
-    )
+    count = f"{len(curves)} of {len(every)}" if len(every) > len(curves) else f"{len(every)}"
+    named = case_title(subject) if single else compared(study, f"{count} configurations", "at the context of the last step")
     canvas = sheet(HEADLINE, named, single and curves[0].edge < 1)
     frame = framed(canvas, *_ends(curves))
     _draw(frame, curves)
@@ -121,14 +114,7 @@ def _draw(frame: Frame, curves: list[Curve]) -> None:
     goals = _goals(curves)
     for goal in goals:
         frame.region([(frame.x.low, frame.y.low), (frame.x.high, frame.y.low), (frame.x.high, float(goal)), (frame.x.low, float(goal))], SKY, 0.16)
-    frame.axes(
-        "output tokens per second of the whole batch, at the last step",
-        "inter-token latency",
-        decimal(frame.x.low, frame.x.high),
-        decimal(frame.y.low, frame.y.high),
-        counted,
-        seconds,
-    )
+    frame.axes("output tokens per second of the whole batch, at the last step", "inter-token latency", decimal, decimal, counted, seconds)
     for goal in goals:
         frame.across(f"target {goal}", float(goal), VERMILION, DASHED)
     for i, made in enumerate(curves):

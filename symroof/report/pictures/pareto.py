@@ -57,11 +57,8 @@ def picture(study: Study, subject: Answers) -> Picture:
     goal = goals.pop() if len(goals) == 1 else None
     chosen = _within(points, goal, by)
     headline = f"{'Cost' if by == COST else 'Throughput of a device'} against inter-token latency"
-    named = (
-        case_title(subject)
-        if len(study.cases) == 1
-        else compared(study, f"{len(every)} configuration{'' if len(every) == 1 else 's'}", "at the context of the last step")
-    )
+    count = f"{len(every)} configuration{'' if len(every) == 1 else 's'}"
+    named = case_title(subject) if len(study.cases) == 1 else compared(study, count, "at the context of the last step")
     frame = _frame(headline, named, points, goal, by)
     _draw(frame, every, points, best, goal)
     _label(frame, every, points, best, chosen, goal)
@@ -84,11 +81,8 @@ def _points(place: int, configuration: Configuration, by: str) -> list[Point]:
     there = at_last_step(configuration.first)
     memory, target = held(there, "batch"), limit(TARGET, there, "batch")
     most = _most(memory, max(map(float, configuration.batches)))
-    batches = (
-        {2**i for i in range(18) if 2**i <= most}
-        | {int(batch) for batch in configuration.batches if batch <= most}
-        | ({most} if most and memory and memory.real else set())
-    )
+    batches = {2**i for i in range(18) if 2**i <= most} | {int(batch) for batch in configuration.batches if batch <= most}
+    batches |= {most} if most and memory and memory.real else set()
     batches |= {target.count} if target and target.real and 1 <= target.count <= most else set()
     made = []
     for batch in sorted(batches):
@@ -119,14 +113,7 @@ def _frame(headline: str, named: str, points: Sequence[Point], goal: Fraction | 
     up = [float(point.worth) for point in points]
     frame = framed(sheet(headline, named), (min(across) / 1.4, max(across) * 1.4), (min(up) / 1.6, max(up) * 1.6))
     name = "US dollars for a million output tokens, decode only, at the last step" if by == COST else "output tokens per second of one device, at the last step"
-    frame.axes(
-        "inter-token latency at the last step",
-        name,
-        decimal(frame.x.low, frame.x.high),
-        decimal(frame.y.low, frame.y.high),
-        seconds,
-        in_unit("") if by == COST else counted,
-    )
+    frame.axes("inter-token latency at the last step", name, decimal, decimal, seconds, in_unit("") if by == COST else counted)
     return frame
 
 

@@ -45,14 +45,7 @@ def drawn(map_: Regimes, subject: Answers) -> Frame:
     """Regions, lines, the case, then words where there is room for them."""
     frame = framed(sheet(HEADLINE, case_title(subject), subject.does_not_fit), (map_.batches[0] * EDGE, map_.batches[1]), map_.contexts)
     _regions(frame, map_)
-    frame.axes(
-        "batch (requests)",
-        "context of every request (tokens)",
-        powers_of_two(*map(float, map_.batches)),
-        powers_of_two(*map(float, map_.contexts)),
-        counted,
-        counted,
-    )
+    frame.axes("batch (requests)", "context of every request (tokens)", powers_of_two, powers_of_two, counted, counted)
     for name, line in map_.lines.items():
         colour, dash, width = STYLES[name]
         frame.curve(name, drawn_points(line, map_), colour, width, dash)
@@ -178,6 +171,3 @@ def _count(number: Fraction | float) -> str:
 
 def _tokens(number: Fraction) -> str:
     return f"{_count(number)} {plural('token', Fraction(math.floor(number)))}"
-
-
-__all__ = ["before", "drawn", "picture", "region_areas", "says"]

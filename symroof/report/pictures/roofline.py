@@ -84,14 +84,7 @@ def _roof(frame: Frame, subject: Answers) -> None:
     ridge = float(subject.case.value("effective_ridge"))
     frame.span(frame.x.low, ridge, SKY, 0.16)
     frame.span(ridge, frame.x.high, ORANGE, 0.2)
-    frame.axes(
-        "arithmetic intensity (FLOP/byte)",
-        "FLOP/s of one device",
-        decimal(frame.x.low, frame.x.high),
-        decimal(frame.y.low, frame.y.high),
-        counted,
-        in_unit("FLOP/s"),
-    )
+    frame.axes("arithmetic intensity (FLOP/byte)", "FLOP/s of one device", decimal, decimal, counted, in_unit("FLOP/s"))
     for name, top, slope, colour, dash, width in (("peak", peak, bandwidth, GREY, DOTTED, 1.2), ("reachable", peak * mfu, bandwidth * mbu, BLACK, (), 1.8)):
         frame.curve(name, [(frame.x.low, frame.x.low * slope), (top / slope, top), (frame.x.high, top)], colour, width, dash)
     frame.upright("ridge", ridge, GREEN, (5, 3), 1.2)
@@ -142,8 +135,6 @@ def says(subject: Answers, steps: list[Spot]) -> str:
     """The takeaway: the ridge, and on which side of it each phase lies."""
     ridge = subject.result("effective_ridge").plain()
     bounds = {step.name: bound.plain() for step in steps if (bound := subject.get(f"{step.name}_bound"))}
-    words = [
-        f"{step.name} at {subject.result(f'{step.name}_intensity').plain()}" + (f", limited by {bounds[step.name]}" if step.name in bounds else "")
-        for step in steps
-    ]
+    limits = {step: f", limited by {bound}" for step, bound in bounds.items()}
+    words = [f"{step.name} at {subject.result(f'{step.name}_intensity').plain()}{limits.get(step.name, '')}" for step in steps]
     return f"Effective ridge {ridge}; {'; '.join(words)}{' (does not fit in memory)' if subject.does_not_fit else ''}."

@@ -57,7 +57,7 @@ def _draw(frame: Frame, subject: Answers, line: Line, bounds: Bounds) -> None:
     for start, end, winner in regions(subject, bounds, frame.x):
         frame.span(start, end, ORANGE if winner == "compute" else SKY, 0.22)
     frame.band(line.places, band(subject, "ttft", "prompt", line.points), BLUE)
-    frame.axes("prompt (tokens)", "time to first token", powers_of_two(frame.x.low, frame.x.high), decimal(frame.y.low, frame.y.high), counted, seconds)
+    frame.axes("prompt (tokens)", "time to first token", powers_of_two, decimal, counted, seconds)
     for name, (_, dash) in PARTS.items() if bounds.ridge else ():
         part = zip(line.places, curve(line.cases, name), line.values, strict=True)
         frame.curve(name, [(x, y) for x, y, whole in part if y < 0.97 * whole], GREY, 1.1, dash)
