@@ -87,10 +87,12 @@ def regimes(subject: Answers) -> Regimes | None:
 
 def at_a_context(subject: Answers, context: Fraction) -> Answers:
     """The case as so many requests at a context: its prompt and output play no part."""
-    binding = subject.binding
-    inputs = {name: value for name, value in binding.given.items() if name not in ("prompt", "output", "cached_prefix")}
-    inputs["context"] = Given(Num(context, dimension("context")), "map")
-    return Answers(replace(binding, given=inputs))
+    if context not in subject.at_context:
+        binding = subject.binding
+        inputs = {name: value for name, value in binding.given.items() if name not in ("prompt", "output", "cached_prefix")}
+        inputs["context"] = Given(Num(context, dimension("context")), "map")
+        subject.at_context[context] = Answers(replace(binding, given=inputs))
+    return subject.at_context[context]
 
 
 def _known(equation: str, answers: Answers) -> bool:
