@@ -148,6 +148,8 @@ class Answers:
     spoken: dict[tuple[str, frozenset[str], bool], tuple[str, ...]] = field(default_factory=dict)
     moves: dict[tuple[str, frozenset[str], bool], bool] = field(default_factory=dict)
     opened: dict[tuple[Tree, str, frozenset[str], bool], Tree] = field(default_factory=dict)
+    at_context: dict[Fraction, Answers] = field(default_factory=dict)
+    """The case as requests at one context, shared by all that ask there."""
 
     @cached_property
     def case(self) -> Case:

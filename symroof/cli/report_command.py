@@ -16,7 +16,7 @@ from symroof.report.markup import FORMATS as OUTPUTS
 
 if TYPE_CHECKING:
     from symroof.analysis.study import Study
-    from symroof.report.pictures.picture import Picture
+    from symroof.report.pictures.sheet import Picture
 
 FORMATS = (*OUTPUTS, "pdf")
 DEFAULT_FORMATS = "md,tex"
