@@ -21,7 +21,7 @@ class Attempt:
         arguments: the words behind ``symroof``; a byte that is no UTF-8 is a lone surrogate, as Python has it.
         files: name -> content, in the folder where the command runs.
         closed: standard streams that are closed: ``stdout``, ``stderr``, ``stdin``; ``full`` is a standard output on a full disk.
-        interrupt_at: Ctrl-C at this import, counted from the start of the interpreter's own work on symroof.
+        interrupt_at: Ctrl-C at this import, counted from the start of the entry point.
         says, never: regular expressions that the output (both streams) must hold, and must not.
     """
 
@@ -54,10 +54,13 @@ def _encoded(content: bytes) -> object:
         text = content.decode()
     except UnicodeDecodeError:
         return {"base64": base64.b64encode(content).decode()}
-    return text if "\r" not in text and text.isprintable() or all(c.isprintable() or c == "\n" for c in text) else {"escaped": ascii(text)[1:-1]}
+    return text if ("\r" not in text and text.isprintable()) or all(c.isprintable() or c == "\n" for c in text) else {"escaped": ascii(text)[1:-1]}
 
 
 def _decoded(content: object) -> bytes:
+    """Text, base64, escapes, or a head with a line that is repeated, ``#`` in it the number: a large file is a small case."""
+    if isinstance(content, dict) and "times" in content:
+        return (content["head"] + "".join(content["line"].replace("#", str(i)) for i in range(content["times"]))).encode()
     if isinstance(content, dict) and "base64" in content:
         return base64.b64decode(content["base64"])
     if isinstance(content, dict):

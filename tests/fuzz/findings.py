@@ -64,6 +64,7 @@ def _crashed(attempt: Attempt, outcome: Outcome, limits: Limits, command: str) -
     errors = _errors(outcome)
     if outcome.code not in (101, 111, 112) and "Traceback (most recent call last)" not in errors:
         return None
+    errors = outcome.trace if outcome.code in (111, 112) else errors
     last = errors.rpartition("Traceback (most recent call last)")[2]
     frames, raised = FRAME.findall(last), RAISED.findall(last)
     place = f"{frames[-1][0]}:{frames[-1][1]}" if frames else "-"

@@ -5,6 +5,7 @@ Started as a program; one JSON object a line in, one out. It imports nothing of 
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import gc
 import importlib
@@ -16,6 +17,7 @@ import signal
 import sys
 import time
 
+FOREVER = "--forever"
 LARGEST_FILE = 256 << 20
 
 
@@ -42,6 +44,9 @@ def _import_all() -> None:
                 importlib.import_module(module.name)
             except ModuleNotFoundError:  # an extra that is not installed
                 continue
+    import click.utils
+
+    click.utils.should_strip_ansi = lambda *_: False  # as on a terminal, where nothing is stripped
     with open(os.devnull, "w") as nowhere:
         sys.stdout, kept = nowhere, sys.stdout
         from symroof.cli.main import main as command
@@ -59,12 +64,19 @@ def _run(request: dict) -> dict:
         except BaseException:  # an error that left the command line's own reader of errors
             import traceback
 
-            os.write(2, ("ESCAPED\n" + traceback.format_exc()).encode("utf-8", "backslashreplace"))
+            with contextlib.suppress(OSError), open(request["escaped"], "w") as file:
+                file.write(traceback.format_exc())
             os._exit(111)
         os._exit(112)
     while True:
         done, status, used = os.wait4(pid, os.WNOHANG)
         if done:
+            break
+        if os.path.exists(request["trace"]) and os.path.getsize(request["trace"]):  # the sign of SIGXCPU
+            time.sleep(0.05)
+            os.killpg(pid, signal.SIGKILL)
+            done, status, used = os.wait4(pid, 0)
+            status = signal.SIGXCPU
             break
         if request["wall"] and time.monotonic() - started > request["wall"]:
             os.killpg(pid, signal.SIGKILL)
@@ -83,11 +95,11 @@ def _child(request: dict) -> None:
         handle = os.open(name, os.O_RDONLY if not number else os.O_WRONLY | os.O_CREAT)
         os.dup2(handle, number)
         os.close(handle)
-    sys.stdin = open(0, encoding="utf-8", closefd=False)
-    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
-    sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)
-    trace = open(request["trace"], "w")
-    faulthandler.register(signal.SIGXCPU, trace, all_threads=False, chain=True)
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
+    trace = open(request["trace"], "w")  # noqa: SIM115
+    faulthandler.register(signal.SIGXCPU, trace, all_threads=False)
     _limit(resource.RLIMIT_CPU, int(request["cpu"]))
     _limit(resource.RLIMIT_FSIZE, LARGEST_FILE)
     if size := _address_space():
@@ -96,6 +108,8 @@ def _child(request: dict) -> None:
         if name in request["closed"]:
             os.close(number)
             setattr(sys, name, None)
+    while request["arguments"] == [FOREVER]:  # a runaway, to test the limit on
+        pass
     from symroof.cli import run
 
     sys.argv = ["symroof", "--debug", *request["arguments"]]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field, replace
 
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis import strategies as st
@@ -42,13 +42,23 @@ class Hunt:
         phases = (Phase.generate, Phase.shrink) if shrink else (Phase.generate,)
 
         @seed(number)
-        @settings(max_examples=examples, database=None, deadline=None, phases=phases, report_multiple_bugs=False, verbosity=Verbosity.quiet, suppress_health_check=list(HealthCheck))
+        @settings(
+            max_examples=examples,
+            database=None,
+            deadline=None,
+            phases=phases,
+            report_multiple_bugs=False,
+            verbosity=Verbosity.quiet,
+            suppress_health_check=list(HealthCheck),
+        )
         @given(area)
         def one(attempt: Attempt) -> None:
             self._one(attempt)
 
         with contextlib.suppress(Found, HypothesisException):
             one()
+        if self.attempt is not None and self.finding is not None and shrink:
+            self.attempt = reduced(self.runner, self.attempt, self.finding.signature, self.shrink_seconds)
         return self
 
     def _one(self, attempt: Attempt) -> None:
@@ -71,3 +81,34 @@ class Hunt:
         if self.attempt is None or attempt.size <= self.attempt.size:
             self.attempt, self.finding = attempt, made
         raise Found(made.signature)
+
+
+def reduced(runner: Runner, attempt: Attempt, signature: str, seconds: float) -> Attempt:
+    """What hypothesis leaves: files, options and lines that the failure does not need are dropped, one after the other."""
+    end = time.monotonic() + seconds
+    goes_on = True
+    while goes_on:
+        goes_on = False
+        for smaller in _smaller(attempt):
+            if time.monotonic() > end:
+                return attempt
+            made = finding(smaller, runner.run(smaller), runner.limits)
+            if made and made.signature == signature:
+                attempt, goes_on = smaller, True
+                break
+    return attempt
+
+
+def _smaller(attempt: Attempt) -> Iterator[Attempt]:
+    """The attempt without one file, one option with its value, one line."""
+    for name in attempt.files:
+        yield replace(attempt, files={other: content for other, content in attempt.files.items() if other != name})
+    words = attempt.arguments
+    for i in range(1, len(words)):
+        if words[i].startswith("--"):
+            for length in (2, 1):
+                yield replace(attempt, arguments=words[:i] + words[i + length :])
+    for name, content in attempt.files.items():
+        lines = content.splitlines(keepends=True)
+        for i in range(len(lines) if 1 < len(lines) <= 100 else 0):
+            yield replace(attempt, files={**attempt.files, name: b"".join(lines[:i] + lines[i + 1 :])})

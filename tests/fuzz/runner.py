@@ -24,7 +24,7 @@ INTERRUPTED = """
 import sys
 sys.path.insert(0, {root!r})
 class Interrupt:
-    left = {at}
+    left = 0
     def find_spec(self, name, path=None, target=None):
         Interrupt.left -= 1
         if Interrupt.left == 0:
@@ -32,6 +32,7 @@ class Interrupt:
 sys.meta_path.insert(0, Interrupt())
 sys.argv = ["symroof", *{arguments!r}]
 from symroof.cli import run
+Interrupt.left = {at}
 run()
 """
 """The program ``symroof`` with Ctrl-C at a certain import: the moment does not depend on the machine's speed."""
@@ -95,7 +96,7 @@ class Runner:
         return Outcome(outcome.code, outcome.stdout, outcome.stderr, outcome.cpu, outcome.memory, outcome.trace, written)
 
     def _forked(self, attempt: Attempt, folder: Path) -> Outcome:
-        streams = {name: self.scratch / name for name in ("stdout", "stderr", "trace")}
+        streams = {name: self.scratch / name for name in ("stdout", "stderr", "trace", "escaped")}
         for path in streams.values():
             path.unlink(missing_ok=True)
         request = {name: str(path) for name, path in streams.items()} | {"folder": str(folder), "arguments": attempt.arguments, "closed": attempt.closed}
@@ -104,7 +105,9 @@ class Runner:
             request["stdout"] = "/dev/full"
         answer = self._ask(request)
         texts = {name: _start(path) for name, path in streams.items()}
-        return Outcome(answer["code"], texts["stdout"], texts["stderr"], answer["cpu"], answer["memory"], texts["trace"].decode("utf-8", "replace"))
+        return Outcome(
+            answer["code"], texts["stdout"], texts["stderr"], answer["cpu"], answer["memory"], (texts["escaped"] or texts["trace"]).decode("utf-8", "replace")
+        )
 
     def _ask(self, request: dict) -> dict:
         if self.server is None or self.server.poll() is not None:

@@ -96,11 +96,15 @@ NASTY = (
 """Texts that steer terminals, close quotations, or are markup somewhere."""
 
 
+@cache
 def nasty() -> st.SearchStrategy[str]:
     """A text of a stranger: a few plain words with something among them."""
-    return st.builds(lambda before, bad, after: f"{before}{bad}{after}", st.sampled_from(("", "x ", "model ")), st.sampled_from(NASTY), st.sampled_from(("", " y")))
+    return st.builds(
+        lambda before, bad, after: f"{before}{bad}{after}", st.sampled_from(("", "x ", "model ")), st.sampled_from(NASTY), st.sampled_from(("", " y"))
+    )
 
 
+@cache
 def title() -> st.SearchStrategy[str]:
     return st.one_of(st.sampled_from(("chat", "My model", "Llama 3, 8B", "H100 x 8")), nasty(), st.lists(nasty(), min_size=2, max_size=3).map(" ".join))
 
@@ -110,32 +114,41 @@ def rarely(common: st.SearchStrategy, rare: st.SearchStrategy, one_in: int = 8) 
     return st.integers(0, one_in - 1).flatmap(lambda i: rare if i == one_in // 2 else common)  # an end of the range is drawn too often
 
 
+@cache
 def model() -> st.SearchStrategy[str]:
     return rarely(st.sampled_from(SMALL), st.sampled_from(names("models")), 4)
 
 
+@cache
 def device() -> st.SearchStrategy[str]:
     return rarely(st.sampled_from(DEVICES), st.sampled_from(names("hardware")), 4)
 
 
+@cache
 def quantity() -> st.SearchStrategy[str]:
     return st.sampled_from(names("quantities"))
 
 
+@cache
 def input_name() -> st.SearchStrategy[str]:
     return st.sampled_from(names("inputs"))
 
 
+@cache
 def threshold() -> st.SearchStrategy[str]:
     return st.sampled_from(names("thresholds"))
 
 
+@cache
 def any_name() -> st.SearchStrategy[str]:
     """A name of any kind, or what looks like one."""
-    odd = st.sampled_from(("a.b.c.d", "itl.x", "n_heads.local", "batch_to_ridge.gate_up", "nosuch", "preset", "draft", "step", "j", "x" * 60, "\u03b2", "B", "S"))
+    odd = st.sampled_from(
+        ("a.b.c.d", "itl.x", "n_heads.local", "batch_to_ridge.gate_up", "nosuch", "preset", "draft", "step", "j", "x" * 60, "\u03b2", "B", "S")
+    )
     return st.one_of(quantity(), input_name(), threshold(), odd)
 
 
+@cache
 def plain_value(name: str) -> st.SearchStrategy[str]:
     """A value that suits a name."""
     unit = units().get(name, "")
@@ -148,6 +161,7 @@ def plain_value(name: str) -> st.SearchStrategy[str]:
     return counts if unit in ("", "token", "request", "device", "parameter") else counts.map(lambda count: f"{count} {unit}")
 
 
+@cache
 def value(name: str) -> st.SearchStrategy[str]:
     """A value for a name: mostly one that suits it, sometimes a formula, sometimes nonsense."""
     from .areas.formulas import formula
@@ -155,15 +169,18 @@ def value(name: str) -> st.SearchStrategy[str]:
     return rarely(plain_value(name), st.one_of(st.sampled_from(ODD), formula(units().get(name, ""))), 12)
 
 
+@cache
 def setting() -> st.SearchStrategy[str]:
     """``NAME=VALUE`` of any input or quantity."""
     return rarely(st.one_of(input_name(), quantity()), any_name(), 12).flatmap(lambda name: value(name).map(lambda text: f"{name}={text}"))
 
 
+@cache
 def precision() -> st.SearchStrategy[str]:
     return rarely(st.sampled_from(names("precisions")), st.sampled_from(("fp3", "weights", "", "FP16", "int4", "\x1b")), 8)
 
 
+@cache
 def assumption() -> st.SearchStrategy[tuple[str, str]]:
     whole = st.sampled_from(sorted(switches())).flatmap(lambda name: st.tuples(st.just(name), st.sampled_from(switches()[name])))
     return rarely(whole, st.tuples(st.sampled_from(("detail", "nosuch", "mla")), st.sampled_from(("on", "nosuch", "\x1b"))), 12)

@@ -13,7 +13,31 @@ from ..vocabulary import nasty, rarely
 
 CONFIGS = Path(__file__).parents[2] / "data" / "configs"
 LINE = ("--hardware", "h100-sxm", "--prompt", "512", "--output", "16")
-ODD = (0, -1, 1, 3, 2**31, 10**14, 1e308, 1.5, True, None, "8", "", [], {}, [1], {"a": 1}, "\x1b[31m", "<fuzzlive>", [None], [[]], 10**30, float("nan"), float("inf"))
+ODD = (
+    0,
+    -1,
+    1,
+    3,
+    2**31,
+    10**14,
+    1e308,
+    1.5,
+    True,
+    None,
+    "8",
+    "",
+    [],
+    {},
+    [1],
+    {"a": 1},
+    "\x1b[31m",
+    "<fuzzlive>",
+    [None],
+    [[]],
+    10**30,
+    float("nan"),
+    float("inf"),
+)
 
 
 def _commands(name: str) -> st.SearchStrategy[tuple[str, ...]]:
@@ -29,7 +53,18 @@ def config() -> st.SearchStrategy[str]:
     """A published config.json with a few fields changed, added or left out."""
     real = {path.name: json.loads(path.read_text()) for path in sorted(CONFIGS.glob("*.json"))}
     every = sorted({key for found in real.values() for key in found})
-    types = sorted({str(found["model_type"]) for found in real.values()}) + ["mixtral", "deepseek_v3", "gemma3", "llama4", "qwen3_next", "jamba", "mamba2", "nosuch", "minimax"]
+    types = [
+        *sorted({str(found["model_type"]) for found in real.values()}),
+        "mixtral",
+        "deepseek_v3",
+        "gemma3",
+        "llama4",
+        "qwen3_next",
+        "jamba",
+        "mamba2",
+        "nosuch",
+        "minimax",
+    ]
 
     def change(found: dict) -> st.SearchStrategy[dict]:
         own = st.sampled_from(sorted(found))
@@ -40,19 +75,31 @@ def config() -> st.SearchStrategy[str]:
             st.tuples(st.just("model_type"), st.sampled_from(types)),
             st.tuples(st.sampled_from(("_name_or_path", "name", "architectures", "torch_dtype", "dtype")), nasty()),
             st.tuples(st.just("quantization_config"), quantization()),
-            st.tuples(st.sampled_from(("num_hidden_layers", "num_attention_heads", "hidden_size", "head_dim", "vocab_size", "intermediate_size")), st.sampled_from((1, 2, 7, 8, 64, 1000, 4096))),
+            st.tuples(
+                st.sampled_from(("num_hidden_layers", "num_attention_heads", "hidden_size", "head_dim", "vocab_size", "intermediate_size")),
+                st.sampled_from((1, 2, 7, 8, 64, 1000, 4096)),
+            ),
             st.tuples(st.just("text_config"), st.just(found)),
         )
         return st.lists(edits, max_size=3).map(lambda made: {key: value for key, value in (found | dict(made)).items() if value is not ...})
 
     whole = st.sampled_from(sorted(real)).flatmap(lambda name: change(real[name])).map(json.dumps)
-    cut = whole.flatmap(lambda text: st.tuples(st.integers(0, len(text)), st.sampled_from(('"', "{", "}", "[" * 300, ",", "\x00", "NaN", "1e999", '"a":1,"a":2,'))).map(lambda t: text[: t[0]] + t[1] + text[t[0] :]))
+    cut = whole.flatmap(
+        lambda text: st.tuples(st.integers(0, len(text)), st.sampled_from(('"', "{", "}", "[" * 300, ",", "\x00", "NaN", "1e999", '"a":1,"a":2,'))).map(
+            lambda t: text[: t[0]] + t[1] + text[t[0] :]
+        )
+    )
     return rarely(whole, cut, 8)
 
 
 def quantization() -> st.SearchStrategy[dict]:
     method = st.sampled_from(("awq", "gptq", "fp8", "mxfp4", "bitsandbytes", "compressed-tensors", "modelopt", "hqq", "x", None, 3))
-    group = {"num_bits": st.sampled_from((4, 8, 0, -1, 3, "4")), "group_size": st.sampled_from((128, 0, -1, 32, 10**12)), "strategy": st.sampled_from(("group", "channel", "x")), "type": st.sampled_from(("int", "float"))}
+    group = {
+        "num_bits": st.sampled_from((4, 8, 0, -1, 3, "4")),
+        "group_size": st.sampled_from((128, 0, -1, 32, 10**12)),
+        "strategy": st.sampled_from(("group", "channel", "x")),
+        "type": st.sampled_from(("int", "float")),
+    }
     return st.fixed_dictionaries(
         {"quant_method": method},
         optional={
@@ -103,7 +150,27 @@ def header(metadata: dict, tensors: list[tuple[str, tuple[int, ...], int]], vers
 @st.composite
 def gguf(draw) -> bytes:
     """A small model of an architecture that is known, with a place or two wrong."""
-    arch = draw(st.sampled_from(("llama", "qwen2", "qwen3", "gemma2", "gemma3", "qwen3moe", "gpt-oss", "deepseek2", "phi3", "mamba", "jamba", "falcon", "gpt2", "nosuch", "command-r")))
+    arch = draw(
+        st.sampled_from(
+            (
+                "llama",
+                "qwen2",
+                "qwen3",
+                "gemma2",
+                "gemma3",
+                "qwen3moe",
+                "gpt-oss",
+                "deepseek2",
+                "phi3",
+                "mamba",
+                "jamba",
+                "falcon",
+                "gpt2",
+                "nosuch",
+                "command-r",
+            )
+        )
+    )
     count, d, heads, kv, head_dim, ff = (draw(st.sampled_from(choices)) for choices in ((1, 2, 3), (256, 512), (8, 4), (4, 2, 1), (64, 32), (512, 1024)))
     kind = draw(st.sampled_from((12, 2, 8, 1, 30, 14, 39)))
     meta: dict = {"general.architecture": arch, f"{arch}.block_count": count, f"{arch}.embedding_length": d}
@@ -113,10 +180,21 @@ def gguf(draw) -> bytes:
     if experts:
         meta |= {f"{arch}.expert_count": experts, f"{arch}.expert_used_count": draw(st.sampled_from((2, 0, 9, 8)))}
     for i in range(count):
-        block = [("attn_norm", (d,), 0), ("ffn_norm", (d,), 0), ("attn_q", (d, heads * head_dim), kind), ("attn_k", (d, kv * head_dim), kind), ("attn_v", (d, kv * head_dim), kind)]
+        block = [
+            ("attn_norm", (d,), 0),
+            ("ffn_norm", (d,), 0),
+            ("attn_q", (d, heads * head_dim), kind),
+            ("attn_k", (d, kv * head_dim), kind),
+            ("attn_v", (d, kv * head_dim), kind),
+        ]
         block += [("attn_output", (heads * head_dim, d), kind)]
         if experts:
-            block += [("ffn_gate_inp", (d, experts), 0), ("ffn_gate_exps", (d, ff, experts), kind), ("ffn_up_exps", (d, ff, experts), kind), ("ffn_down_exps", (ff, d, experts), kind)]
+            block += [
+                ("ffn_gate_inp", (d, experts), 0),
+                ("ffn_gate_exps", (d, ff, experts), kind),
+                ("ffn_up_exps", (d, ff, experts), kind),
+                ("ffn_down_exps", (ff, d, experts), kind),
+            ]
         else:
             block += [("ffn_gate", (d, ff), kind), ("ffn_up", (d, ff), kind), ("ffn_down", (ff, d), kind)]
         tensors += [(f"blk.{i}.{name}.weight", shape, type_) for name, shape, type_ in block]
@@ -134,9 +212,17 @@ def gguf(draw) -> bytes:
         elif what == "type":
             tensors[at] = (name, shape, draw(st.sampled_from((0, 1, 3, 4, 15, 16, 24, 99, 2**31, 7, 41))))
         elif what == "meta":
-            meta[draw(st.sampled_from(sorted(meta)))] = draw(st.sampled_from((0, -1, 2**31, True, "x", 1.5, float("nan"), [1, 2], [], 3, "\x1b[31m", 1000, 999999)))
+            meta[draw(st.sampled_from(sorted(meta)))] = draw(
+                st.sampled_from((0, -1, 2**31, True, "x", 1.5, float("nan"), [1, 2], [], 3, "\x1b[31m", 1000, 999999))
+            )
         elif what == "extra":
-            tensors.append((draw(st.one_of(nasty(), st.sampled_from(("blk.0.x\x1b[31m.weight", "blk.99999.attn_q.weight", "blk.0.attn_q.weight", "a" * 900)))), (d, d), kind))
+            tensors.append(
+                (
+                    draw(st.one_of(nasty(), st.sampled_from(("blk.0.x\x1b[31m.weight", "blk.99999.attn_q.weight", "blk.0.attn_q.weight", "a" * 900)))),
+                    (d, d),
+                    kind,
+                )
+            )
         elif what == "window":
             meta |= {f"{arch}.attention.sliding_window": draw(st.sampled_from((128, 0, 1, 2**31)))}
         else:

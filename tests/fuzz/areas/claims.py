@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from hypothesis import strategies as st
 
 from ..attempt import Attempt
@@ -9,9 +11,30 @@ from ..vocabulary import any_name, assumption, device, model, plain_value, preci
 from .formulas import a_unit, equation, formula, latex_formula
 from .studies import file_of, setting_value
 
-VALUES = ("1.34 GB", "295", "66 ms", "~24", "< 50 ms", ">= 3 GB", "1.43x", "2x", "memory", "compute", "true", "20 %", "1e400", "0", "-1 GB", "0.000 s", "about 24", "1..2 ms", "nan")
+VALUES = (
+    "1.34 GB",
+    "295",
+    "66 ms",
+    "~24",
+    "< 50 ms",
+    ">= 3 GB",
+    "1.43x",
+    "2x",
+    "memory",
+    "compute",
+    "true",
+    "20 %",
+    "1e400",
+    "0",
+    "-1 GB",
+    "0.000 s",
+    "about 24",
+    "1..2 ms",
+    "nan",
+)
 
 
+@cache
 def given() -> st.SearchStrategy[dict]:
     """What a claim's text says of its case."""
     optional = {
@@ -36,15 +59,19 @@ def given() -> st.SearchStrategy[dict]:
     common = {name: optional[name] for name in ("model", "hardware", "prompt", "batch", "output")}
     odd = st.sampled_from(sorted(set(optional) - set(common))).flatmap(lambda name: optional[name].map(lambda found: {name: found}))
     named = any_name().flatmap(lambda name: setting_value(name).map(lambda found: {name: found}))
-    base = st.fixed_dictionaries({"model": model(), "hardware": device(), "prompt": plain_value("prompt")}, optional={n: common[n] for n in ("batch", "output")})
+    base = st.fixed_dictionaries(
+        {"model": model(), "hardware": device(), "prompt": plain_value("prompt")}, optional={n: common[n] for n in ("batch", "output")}
+    )
     return st.tuples(rarely(base, st.fixed_dictionaries({}, optional=common), 3), rarely(st.just({}), st.one_of(odd, named), 3)).map(lambda t: t[0] | t[1])
 
 
+@cache
 def claimed(name: str) -> st.SearchStrategy[object]:
     """A value that a claim could state of a quantity."""
     return rarely(plain_value(name), st.one_of(st.sampled_from(VALUES), value(name)), 3)
 
 
+@cache
 def claim() -> st.SearchStrategy[dict]:
     """One claim of one form."""
     where = st.dictionaries(st.sampled_from(("b", "x", "S", "kappa")), st.one_of(quantity(), st.just("kv_bytes_per_element"), st.just("1")), max_size=1)

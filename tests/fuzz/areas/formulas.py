@@ -2,16 +2,50 @@
 
 from __future__ import annotations
 
+from functools import cache
+
+import yaml
 from hypothesis import strategies as st
 
 from ..attempt import Attempt
 from ..vocabulary import NASTY, any_name, definitions, input_name, listed, names, of_unit, plain_value, quantity, rarely, threshold, units
 
-SIGNS = ("+", "-", "*", "/", "^", "**", "(", ")", "=", "<", ">=", ",", "%", ".", "_", " ", "e", "1", "\\", "{", "}", "$", "&", "^^", "--", "max(", "sum(", "ceil(", "byte/s")
+SIGNS = (
+    "+",
+    "-",
+    "*",
+    "/",
+    "^",
+    "**",
+    "(",
+    ")",
+    "=",
+    "<",
+    ">=",
+    ",",
+    "%",
+    ".",
+    "_",
+    " ",
+    "e",
+    "1",
+    "\\",
+    "{",
+    "}",
+    "$",
+    "&",
+    "^^",
+    "--",
+    "max(",
+    "sum(",
+    "ceil(",
+    "byte/s",
+)
 PLAIN = ("2", "1", "3", "0.5", "1/3", "1e12", "1e-9", "0", "10", "7", "1e99", "64")
 UNITS = ("byte", "s", "FLOP", "token", "byte/s", "request", "FLOP/s", "FLOP/byte", "USD", "GB", "ms", "parsec")
 
 
+@cache
 def _leaf(unit: str) -> st.SearchStrategy[str]:
     """A name, a number, or a definition of a unit."""
     found = [st.sampled_from(of_unit()[unit])] if unit in of_unit() else []
@@ -41,6 +75,7 @@ def _larger(unit: str, inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     )
 
 
+@cache
 def sound(unit: str) -> st.SearchStrategy[str]:
     """A formula of a unit, sound in its dimension."""
     return st.recursive(_leaf(unit), lambda inner: _larger(unit, inner), max_leaves=5)
@@ -62,15 +97,18 @@ def mutated(text: str) -> st.SearchStrategy[str]:
     return st.lists(change, min_size=1, max_size=2).map(apply)
 
 
+@cache
 def formula(unit: str) -> st.SearchStrategy[str]:
     """A formula of a unit, one in six of them spoilt."""
     return rarely(sound(unit), sound(unit).flatmap(mutated), 6)
 
 
+@cache
 def a_unit() -> st.SearchStrategy[str]:
     return quantity().map(lambda name: units()[name])
 
 
+@cache
 def equation() -> st.SearchStrategy[str]:
     """Two formulas of one unit, or the equation of a threshold."""
     two = a_unit().flatmap(lambda unit: st.tuples(formula(unit), formula(unit)).map(lambda t: f"{t[0]} = {t[1]}"))
@@ -98,12 +136,25 @@ def attempts() -> st.SearchStrategy[Attempt]:
 # -------------------------------------------------------------------------------------------------------------- LaTeX
 
 
+@cache
 def _latex_name() -> st.SearchStrategy[str]:
     known = tuple(entry["latex"] for kind in ("inputs", "quantities") for entry in listed(kind) if entry.get("latex"))
-    odd = (r"\mathrm{batch}", r"\alpha\beta", r"x_{y_{z}}", r"\text{kv_cache_bytes}", r"\operatorname{itl}", "{}", r"T_{\text{a b}}", r"\hat{x}", "q^{(2)}", r"\frac")
+    odd = (
+        r"\mathrm{batch}",
+        r"\alpha\beta",
+        r"x_{y_{z}}",
+        r"\text{kv_cache_bytes}",
+        r"\operatorname{itl}",
+        "{}",
+        r"T_{\text{a b}}",
+        r"\hat{x}",
+        "q^{(2)}",
+        r"\frac",
+    )
     return rarely(st.sampled_from(known), st.sampled_from((*odd, *names("quantities"))), 8)
 
 
+@cache
 def latex() -> st.SearchStrategy[str]:
     """LaTeX over the spellings of the catalogue."""
     leaf = st.one_of(_latex_name(), st.sampled_from(PLAIN), st.sampled_from((r"3.35 \times 10^{12}\,\mathrm{byte/s}", r"50\,\text{ms}", r"80\,\mathrm{GB}")))
@@ -124,6 +175,7 @@ def latex() -> st.SearchStrategy[str]:
     return st.recursive(leaf, larger, max_leaves=6)
 
 
+@cache
 def latex_formula() -> st.SearchStrategy[str]:
     return rarely(latex(), latex().flatmap(mutated), 4)
 
@@ -142,8 +194,13 @@ def latex_attempts() -> st.SearchStrategy[Attempt]:
     return st.one_of(st.one_of(solve, derive, evaluate).map(words), note)
 
 
+class Plain(yaml.SafeDumper):
+    """Without anchors: what stands twice is written twice."""
+
+    def ignore_aliases(self, data: object) -> bool:
+        return True
+
+
 def yaml_of(data: object) -> bytes:
     """Data as YAML, in the plain style people write."""
-    import yaml
-
-    return yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=160).encode("utf-8", "surrogatepass")
+    return yaml.dump(data, Dumper=Plain, sort_keys=False, allow_unicode=True, width=160).encode("utf-8", "surrogatepass")

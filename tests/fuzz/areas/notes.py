@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from hypothesis import strategies as st
 
 from ..attempt import Attempt
@@ -29,6 +31,7 @@ def _quoted(text: str) -> str:
     return f"'{text}'" if " " in text and "'" not in text else text
 
 
+@cache
 def annotation(name: str) -> st.SearchStrategy[str]:
     """The text of an annotation, mostly one that speaks of a quantity."""
     odd = st.one_of(
@@ -60,10 +63,15 @@ def annotation(name: str) -> st.SearchStrategy[str]:
 NUMBERS = ("1.34 GB", "295", "66 ms", "2 tokens", "8", "1.43x", "20 %", "3.35 TB/s", "5 USD", "80 GiB", "24 tokens/s", "70.6")
 
 
+@cache
 def _number(name: str) -> st.SearchStrategy[str]:
     """A number as prose has it, in the unit of a quantity."""
     unit = units()[name]
-    return plain_value(name) if unit not in ("token", "request", "device", "parameter") else st.sampled_from(("8", "1,024", "3.5")).map(lambda count: f"{count} {unit}s")
+    return (
+        plain_value(name)
+        if unit not in ("token", "request", "device", "parameter")
+        else st.sampled_from(("8", "1,024", "3.5")).map(lambda count: f"{count} {unit}s")
+    )
 
 
 def note() -> st.SearchStrategy[str]:
@@ -74,14 +82,18 @@ def note() -> st.SearchStrategy[str]:
             lambda t: t[0].replace("{}", t[1]) + f"<!-- symroof: {t[2]} -->"
         )
     )
-    front = rarely(st.just(""), st.sampled_from(("---\ntitle: x\n---\n", "<!-- symroof-defaults: model=gpt2 -->\n", "<!-- symroof: ", "```\n", "\ufeff", "<!--\n")), 5)
+    front = rarely(
+        st.just(""), st.sampled_from(("---\ntitle: x\n---\n", "<!-- symroof-defaults: model=gpt2 -->\n", "<!-- symroof: ", "```\n", "\ufeff", "<!--\n")), 5
+    )
     joined = st.tuples(front, st.lists(sentence, min_size=1, max_size=3)).map(lambda t: t[0] + "\n\n".join(t[1]) + "\n")
     stranger = st.tuples(joined, st.sampled_from(NASTY)).map(lambda t: t[1] + " " + t[0])
     return rarely(joined, st.one_of(joined.flatmap(mutated), stranger), 5)
 
 
 def latex_note() -> st.SearchStrategy[str]:
-    sentence = st.tuples(st.sampled_from(("1.34\\,GB", "\\SI{66}{ms}", "295", "$1.3 \\times 10^9$ bytes")), quantity().flatmap(annotation)).map(lambda t: f"It takes {t[0]}. % symroof: {t[1]}\n")
+    sentence = st.tuples(st.sampled_from(("1.34\\,GB", "\\SI{66}{ms}", "295", "$1.3 \\times 10^9$ bytes")), quantity().flatmap(annotation)).map(
+        lambda t: f"It takes {t[0]}. % symroof: {t[1]}\n"
+    )
     return st.lists(sentence, min_size=1, max_size=3).map(lambda found: "\\section{A}\n" + "".join(found) + "\\end{document}\n")
 
 
@@ -89,5 +101,7 @@ def attempts() -> st.SearchStrategy[Attempt]:
     """Notes are checked in every form of answer, and corrected."""
     forms = ((), ("--json",), ("--format", "github"), ("--format", "sarif"), ("--fix", "-o", "copy.md"), ("--fix",), ("--fix", "--in-place"), ("--strict",), ())
     of_markdown = st.tuples(note(), st.sampled_from(forms)).map(lambda t: Attempt(("check", "n.md", *t[1]), {"n.md": t[0].encode("utf-8", "surrogatepass")}))
-    of_latex = st.tuples(latex_note(), st.sampled_from(forms[:4])).map(lambda t: Attempt(("check", "n.tex", *t[1]), {"n.tex": t[0].encode("utf-8", "surrogatepass")}))
+    of_latex = st.tuples(latex_note(), st.sampled_from(forms[:4])).map(
+        lambda t: Attempt(("check", "n.tex", *t[1]), {"n.tex": t[0].encode("utf-8", "surrogatepass")})
+    )
     return rarely(of_markdown, of_latex, 8)

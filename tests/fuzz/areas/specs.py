@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from hypothesis import strategies as st
 
 from ..attempt import Attempt
 from ..vocabulary import assumption, rarely, title
-from .formulas import yaml_of
 from .studies import EFFICIENCY, file_of, mapping
 
 WIDE = st.sampled_from((1, 2, 8, 16, 64, 128, 1024, 4096, 14336, 3, 7, 0, -1, 10**12, 10**13, "8", 1.5, True))
 NARROW = st.sampled_from((1, 2, 4, 8, 16, 32, 64, 128))
 
 
+@cache
 def width() -> st.SearchStrategy[object]:
     return rarely(NARROW, WIDE, 12)
 
@@ -21,6 +23,7 @@ def _block(kind: str, *fields: str, **more: st.SearchStrategy) -> st.SearchStrat
     return st.fixed_dictionaries({"kind": st.just(kind), **{name: width() for name in fields}}, optional=more)
 
 
+@cache
 def attention() -> st.SearchStrategy[dict]:
     truth = st.booleans()
     grouped = st.tuples(NARROW, NARROW, width()).map(lambda t: {"kind": "gqa", "n_heads": t[0] * t[1], "n_kv_heads": t[0], "head_dim": t[2]})
@@ -40,6 +43,7 @@ def attention() -> st.SearchStrategy[dict]:
     )
 
 
+@cache
 def feed_forward() -> st.SearchStrategy[dict]:
     return st.one_of(
         _block("gated", "d_ff", bias=st.booleans()),
@@ -50,6 +54,7 @@ def feed_forward() -> st.SearchStrategy[dict]:
     )
 
 
+@cache
 def layer() -> st.SearchStrategy[dict]:
     return st.fixed_dictionaries({"count": width(), "attention": attention(), "ffn": feed_forward()}, optional={"norms": st.integers(0, 9)})
 
@@ -96,7 +101,14 @@ def hardware() -> st.SearchStrategy[dict]:
         "memory": st.fixed_dictionaries(memory, optional={"reported": figure("81559 MiB", "1 byte")}),
     }
     link = st.fixed_dictionaries({"name": title(), "bandwidth": figure("450 GB/s", "1 byte/s")}, optional={"devices": figure("8", "1", "0")})
-    optional = {"link": link, "network": link, "host_link": link, "power": figure("500 W"), "price": figure("4 USD/hour", "0 USD/hour"), "notes": st.lists(title(), max_size=2)}
+    optional = {
+        "link": link,
+        "network": link,
+        "host_link": link,
+        "power": figure("500 W"),
+        "price": figure("4 USD/hour", "0 USD/hour"),
+        "notes": st.lists(title(), max_size=2),
+    }
     return st.fixed_dictionaries(required, optional=optional)
 
 
@@ -130,13 +142,8 @@ def attempts() -> st.SearchStrategy[Attempt]:
         ("report", "--model", "llama-3-8b", "--hardware", "./m.yaml", *LINE, "--no-plots", "-o", "-", "--format", "html"),
         ("derive", "cost_per_mtok", "--model", "llama-3-8b", "--hardware", "./m.yaml", *LINE),
     ))  # fmt: skip
-    of_preset = st.sampled_from((("validate", "m.yaml"), ("show", "./m.yaml"), ("eval", "--model", "gpt2", "--hardware", "h200", "--preset", "./m.yaml", *LINE)))
+    of_preset = st.sampled_from(
+        (("validate", "m.yaml"), ("show", "./m.yaml"), ("eval", "--model", "gpt2", "--hardware", "h200", "--preset", "./m.yaml", *LINE))
+    )
     made = [(of_model, model()), (of_hardware, hardware()), (of_model, model()), (of_preset, preset())]
     return st.one_of([st.tuples(command, file_of(data)).map(lambda t: Attempt(t[0], {"m.yaml": t[1]})) for command, data in made])
-
-
-def many_layers(count: int) -> bytes:
-    """A model of so many layers, no two alike."""
-    attention = {"kind": "gqa", "n_heads": 8, "n_kv_heads": 8, "head_dim": 64}
-    layers = [{"count": 1, "attention": attention, "ffn": {"kind": "gated", "d_ff": 1000 + i}} for i in range(count)]
-    return yaml_of({"name": "many", "d_model": 512, "vocab_size": 1000, "layers": layers})

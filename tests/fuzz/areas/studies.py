@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from hypothesis import strategies as st
 
 from ..attempt import Attempt
@@ -9,9 +11,29 @@ from ..vocabulary import ODD, any_name, assumption, device, model, nasty, precis
 from .formulas import equation, formula, mutated, yaml_of
 from .lines import KINDS
 
-TAGS = ("&a ", "*a", "!!python/object:os.system x", "<<: {}", "? ", "- ", "\t", "%YAML 1.3\n", "---\n", "...\n", "yes", "0o17", "1:30", "2026-01-01", "|\n", "''", "{", "[")
+TAGS = (
+    "&a ",
+    "*a",
+    "!!python/object:os.system x",
+    "<<: {}",
+    "? ",
+    "- ",
+    "\t",
+    "%YAML 1.3\n",
+    "---\n",
+    "...\n",
+    "yes",
+    "0o17",
+    "1:30",
+    "2026-01-01",
+    "|\n",
+    "''",
+    "{",
+    "[",
+)
 
 
+@cache
 def setting_value(name: str) -> st.SearchStrategy[object]:
     """As text, as a number where it is one, or as a list."""
     one = value(name).map(_typed)
@@ -22,6 +44,7 @@ def _typed(text: str) -> object:
     return int(text) if text.isascii() and text.isdigit() else text
 
 
+@cache
 def mapping(names: tuple[str, ...], most: int = 4) -> st.SearchStrategy[dict]:
     """Some of these names with values."""
     return st.lists(st.sampled_from(names), max_size=most, unique=True).flatmap(
@@ -33,7 +56,20 @@ def several(found: st.SearchStrategy) -> st.SearchStrategy:
     return rarely(found, st.lists(found, min_size=1, max_size=3), 3)
 
 
-WORKLOAD = ("output", "batch", "prefill_batch", "cached_prefix", "chunk", "draft_tokens", "acceptance", "arrival_rate", "hit_rate", "context", "long_share", "block_size")
+WORKLOAD = (
+    "output",
+    "batch",
+    "prefill_batch",
+    "cached_prefix",
+    "chunk",
+    "draft_tokens",
+    "acceptance",
+    "arrival_rate",
+    "hit_rate",
+    "context",
+    "long_share",
+    "block_size",
+)
 EFFICIENCY = ("mfu", "mbu", "link_share", "step_overhead", "layer_overhead", "kernel_launch", "kernels_per_layer", "memory_reserve", "memory_share")
 LIMITS = {"ttft": ("200 ms", "0 ms", "1e-30 s"), "itl": ("50 ms", "0 ms", "1 us", "5"), "cost": ("2 USD", "0 USD"), "price": ("20 USD/hour", "0 USD/hour")}
 
