@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import time
+import warnings
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis import strategies as st
-from hypothesis.errors import HypothesisException
+from hypothesis.errors import HypothesisException, HypothesisWarning
 
 from .attempt import Attempt
 from .findings import Finding, finding
@@ -55,7 +56,8 @@ class Hunt:
         def one(attempt: Attempt) -> None:
             self._one(attempt)
 
-        with contextlib.suppress(Found, HypothesisException):
+        with contextlib.suppress(Found, HypothesisException), warnings.catch_warnings():
+            warnings.simplefilter("ignore", HypothesisWarning)  # of how it would print a strategy
             one()
         if self.attempt is not None and self.finding is not None and shrink:
             self.attempt = reduced(self.runner, self.attempt, self.finding.signature, self.shrink_seconds)
