@@ -78,9 +78,7 @@ def _without_work(unit: Dimension) -> Dimension:
 
 
 def _unitless_work(tree: Tree) -> Tree:
-    if isinstance(tree, Num):
-        return Num(tree.value, _without_work(tree.dimension))
-    return rebuild(tree, _unitless_work)
+    return Num(tree.value, _without_work(tree.dimension)) if isinstance(tree, Num) else rebuild(tree, _unitless_work)
 
 
 def _compared(claimed: Tree, derived: Tree, forms: NormalForms, seed: int, depth: int) -> Comparison:

@@ -6,7 +6,24 @@ from collections.abc import Callable
 from operator import is_
 
 from symroof.formula import build
-from symroof.formula.tree import CHILDREN, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Pow, Total, Tree
+from symroof.formula.tree import CHILDREN, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Pow, Total, Tree, parts
+
+
+def replaced(tree: Tree, old: Tree, new: Tree) -> Tree:
+    """The formula with another in the place of one of its parts, wherever that occurs.
+
+    >>> from symroof.formula.parse import parse
+    >>> from symroof.formula.text import text
+    >>> text(replaced(parse("a*ceil(x/b) + ceil(x/b)"), parse("ceil(x/b)"), Name("blocks")))
+    'a*blocks + blocks'
+    """
+
+    def go(node: Tree) -> Tree:
+        if node == old:
+            return new
+        return rebuild(node, go) if old in parts(node) else node
+
+    return go(tree)
 
 
 def rebuild(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:

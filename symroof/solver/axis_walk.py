@@ -10,9 +10,9 @@ from itertools import pairwise, takewhile
 
 from symroof.formula import build
 from symroof.formula.evaluate import RELATIONS, NoValue
-from symroof.formula.rewrite import substitute
+from symroof.formula.rewrite import replaced, substitute
 from symroof.formula.tree import ZERO, Compare, Name, Num, Tree, mentions
-from symroof.solver.arms import beats, decided, ends, innermost, winner
+from symroof.solver.arms import beats, ends, innermost, winner
 from symroof.solver.closed_forms import Form, closed_forms
 from symroof.solver.rational import Polynomial, factored, rational, shared_factors_out
 from symroof.solver.result import CLOSED, NUMERIC, Branch, Condition, Crossing, Evaluate, Region
@@ -114,7 +114,7 @@ class Walk:
             losers = [arm for arm in node.args if arm != wins]
             held = tuple(beats(node, substitute(wins, end), substitute(loser, end)) for loser in losers for end in sides)
             edge = edges.get(low, region.edge)
-            yield from self.regions(Region(low, high, decided(region.tree, node, wins), (*region.conditions, *held), edge))
+            yield from self.regions(Region(low, high, replaced(region.tree, node, wins), (*region.conditions, *held), edge))
 
     def _between_poles(self, region: Region) -> Iterator[Region]:
         """A region cut where the denominator vanishes: the sides do not meet there, they fly apart."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from symroof.formula import build
 from symroof.formula.rewrite import substitute
-from symroof.formula.tree import ZERO, Compare, Name, Tree, walk
+from symroof.formula.tree import ZERO, Compare, Name, Tree, parts, walk
 from symroof.solver.rational import Polynomial
 
 COEFFICIENTS = {2: "c2", 1: "c1", 0: "c0"}
@@ -52,7 +52,7 @@ def known_sign(tree: Tree) -> int | None:
 
 def plainly_positive(tree: Tree) -> bool:
     """Whether a formula has no minus sign anywhere: positive symbols make it positive."""
-    return not any(build.is_negative(node) for node in walk(tree))
+    return not any(map(build.is_negative, parts(tree)))
 
 
 def closed_forms(p: Polynomial, sign: Sign) -> list[Form]:

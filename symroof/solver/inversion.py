@@ -9,8 +9,8 @@ from fractions import Fraction
 
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
-from symroof.formula.rewrite import rebuild, substitute
-from symroof.formula.tree import ONE, ZERO, Call, Compare, Name, Pow, Total, Tree, mentions, walk
+from symroof.formula.rewrite import replaced, substitute
+from symroof.formula.tree import ONE, ZERO, Call, Compare, Name, Pow, Total, Tree, mentions, parts
 from symroof.solver.axis_walk import Walk
 from symroof.solver.rational import NotRational
 from symroof.solver.result import CLOSED, Branch, Condition, Crossing
@@ -25,11 +25,11 @@ def opaque(tree: Tree, x: str) -> Tree | None:
     >>> text(opaque(parse("a*ceil(x/b) + c*ceil(x/b) - d"), "x")), opaque(parse("x*sqrt(x)"), "x")
     ('ceil(x/b)', None)
     """
-    found = [node for node in walk(tree) if _hides(node, x)]
-    inner = [node for node in found if not any(_hides(child, x) for child in walk(node) if child is not node)]
-    if len(set(inner)) != 1 or any(isinstance(node, Total) and mentions(node, x) for node in walk(tree)):
+    hiding = {node for node in parts(tree) if _hides(node, x)}
+    inner = [node for node in hiding if hiding & parts(node) == {node}]
+    if len(inner) != 1 or any(isinstance(node, Total) and mentions(node, x) for node in parts(tree)):
         return None
-    return inner[0] if not mentions(replaced(tree, inner[0], x), x) else None
+    return inner[0] if not mentions(replaced(tree, inner[0], Name(whole_name(x))), x) else None
 
 
 def hidden_exponent(tree: Tree, x: str) -> Pow | None:
@@ -45,10 +45,6 @@ def _hides(node: Tree, x: str) -> bool:
         case Pow(base, exponent):
             return mentions(exponent, x) and not mentions(base, x)
     return False
-
-
-def replaced(tree: Tree, node: Tree, x: str) -> Tree:
-    return Name(whole_name(x)) if tree == node else rebuild(tree, lambda child: replaced(child, node, x))
 
 
 def whole_name(x: str) -> str:
@@ -72,7 +68,7 @@ def exact(difference: Tree, along: Walk) -> Crossing:
 
 
 def _undone(difference: Tree, node: Tree, along: Walk) -> Crossing:
-    inner = replaced(difference, node, along.x)
+    inner = replaced(difference, node, Name(whole_name(along.x)))
     outer = exact(inner, Walk(whole_name(along.x), along.evaluate))
     found = [branch for branch in outer.branches if branch.holds]
     if any(branch.closed_form is None for branch in found):

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from symroof.formula import build, quotients
-from symroof.formula.rewrite import substitute
+from symroof.formula.rewrite import replaced, substitute
 from symroof.formula.tree import ONE, ZERO, Call, Compare, Div, Name, Tree
-from symroof.solver.arms import decided, ends, innermost
+from symroof.solver.arms import ends, innermost
 from symroof.solver.closed_forms import plainly_positive
 from symroof.solver.rational import NotRational, Polynomial, factored, quotient, rational
 
@@ -102,7 +102,7 @@ def leading_terms(tree: Tree, x: str, to: End, sign: Known, held: tuple[Compare,
         yield Leading(found.coefficient, found.power, found.whole, held)
         return
     for winner, wins in _winners(node, ends(tree, node), x, to, sign):
-        yield from leading_terms(decided(tree, node, winner), x, to, sign, (*held, *wins))
+        yield from leading_terms(replaced(tree, node, winner), x, to, sign, (*held, *wins))
 
 
 def _winners(node: Call, sides: list[dict[str, Tree]], x: str, to: End, sign: Known) -> list[tuple[Tree, tuple[Compare, ...]]]:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from symroof.formula.evaluate import NotGiven, NoValue
-from symroof.formula.tree import Total, Tree, mentions, walk
+from symroof.formula.tree import Total, Tree, mentions, parts
 from symroof.solver.result import NUMERIC, Crossing
 from symroof.solver.roots import sign
 
@@ -33,7 +33,7 @@ def scan(difference: Tree, x: str, evaluate: Callable[[Tree, dict[str, Fraction]
         NoValue: the equation has no value anywhere on the axis.
         NotGiven: a name in it has none.
     """
-    whole = any(isinstance(node, Total) and (mentions(node.first, x) or mentions(node.last, x)) for node in walk(difference))
+    whole = any(isinstance(node, Total) and (mentions(node.first, x) or mentions(node.last, x)) for node in parts(difference))
 
     def gap(point: Fraction) -> Fraction | None:
         try:

@@ -11,11 +11,11 @@ from itertools import islice
 
 from symroof.formula import build
 from symroof.formula.compare import same
-from symroof.formula.rewrite import substitute
+from symroof.formula.rewrite import replaced, substitute
 from symroof.formula.tree import ZERO, Compare, Name, Pow, Tree
-from symroof.solver.arms import beats, decided, ends, innermost
+from symroof.solver.arms import beats, ends, innermost
 from symroof.solver.closed_forms import Form, closed_forms, known_sign, plain_sign, plainly_positive
-from symroof.solver.inversion import hidden_exponent, replaced, whole_name
+from symroof.solver.inversion import hidden_exponent, whole_name
 from symroof.solver.rational import NotRational, Polynomial, factored, rational, shared_factors_out
 from symroof.solver.result import CLOSED, Branch, Condition, Crossing
 
@@ -72,7 +72,7 @@ def _through_power(difference: Tree, power: Pow, x: str, within: tuple[Compare, 
     """All of the unknown stands in one exponent: the power as a whole first, then its logarithm."""
     whole = whole_name(x)
     branches = []
-    for outer in symbolic(replaced(difference, power, x), whole).branches:
+    for outer in symbolic(replaced(difference, power, Name(whole)), whole).branches:
         if outer.closed_form is None:
             continue
         exponent = build.div(build.call("log2", outer.closed_form), build.call("log2", power.base))
@@ -94,7 +94,7 @@ def arms(tree: Tree, x: str, held: tuple[Compare, ...] = ()) -> Iterator[tuple[T
         if any(known_sign(_lead(duel)) == -1 or _lead(_turned(duel)) in leads for duel in duels):
             continue  # it loses by its shape, or to what has won elsewhere in the formula
         open_ = (duel for duel in duels if known_sign(_lead(duel)) is None and _lead(duel) not in leads)
-        yield from arms(decided(tree, node, winner), x, (*held, *open_))
+        yield from arms(replaced(tree, node, winner), x, (*held, *open_))
 
 
 def _lead(duel: Compare) -> Tree:
