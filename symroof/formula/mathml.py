@@ -16,17 +16,12 @@ from fractions import Fraction
 from functools import lru_cache
 from html import escape
 
+from symroof.formula.latex_tokens import GREEK
 from symroof.formula.notation import Named, Notation
 from symroof.formula.text import number_text
 from symroof.formula.tree import Tree
 
 SIGNS = {"-": "−", "<=": "≤", ">=": "≥"}
-GREEK = {
-    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ϵ", "zeta": "ζ", "eta": "η", "theta": "θ", "iota": "ι", "kappa": "κ",
-    "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ", "upsilon": "υ", "phi": "ϕ", "chi": "χ", "psi": "ψ",
-    "omega": "ω", "varepsilon": "ε", "vartheta": "ϑ", "varphi": "φ", "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ", "Xi": "Ξ", "Pi": "Π",
-    "Sigma": "Σ", "Phi": "Φ", "Psi": "Ψ", "Omega": "Ω",
-}  # fmt: skip
 SPELLED = re.compile(
     r"\s*(?:\\mathrm\{(?P<upright>(?:[^{}\\]|\\_)+)\}|\\(?P<greek>[A-Za-z]+)|(?P<letter>[A-Za-z])|(?P<number>\d+)|(?P<sign>[_^{},/]))", re.ASCII
 )

@@ -17,7 +17,7 @@ def innermost(tree: Tree, x: str) -> Call | None:
     """A maximum or minimum that the unknown, or the index of a sum that the unknown moves, moves; its arms hold no other."""
     moving = {x, *(node.index for node in parts(tree) if isinstance(node, Total) and mentions(node, x))}
     choices = {node for node in parts(tree) if isinstance(node, Call) and node.function in ("max", "min") and not moving.isdisjoint(names(node))}
-    return next((node for node in parts(tree) if node in choices and choices & parts(node) == {node}), None)  # type: ignore[return-value]
+    return next((node for node in parts(tree) if node in choices and choices & parts(node) == {node}), None)
 
 
 def ends(tree: Tree, node: Call) -> list[dict[str, Tree]]:

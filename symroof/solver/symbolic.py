@@ -15,7 +15,7 @@ from symroof.formula.rewrite import replaced, substitute
 from symroof.formula.tree import ZERO, Compare, Name, Pow, Tree
 from symroof.solver.arms import beats, ends, innermost
 from symroof.solver.closed_forms import Form, closed_forms, known_sign, plain_sign, plainly_positive
-from symroof.solver.inversion import hidden_exponent, whole_name
+from symroof.solver.crossing import hidden_exponent, whole_name
 from symroof.solver.rational import NotRational, Polynomial, factored, rational, shared_factors_out
 from symroof.solver.result import CLOSED, Branch, Condition, Crossing
 
