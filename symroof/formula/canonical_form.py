@@ -50,7 +50,7 @@ class NormalForms:
         self.work = Work()
         self.atoms: dict[str, Tree] = {}
         self._signs: dict[str, str] = {}
-        self._found: dict[Tree, Quotient] = {}
+        self._forms: dict[Tree, Quotient] = {}
 
     def of(self, tree: Tree) -> Quotient:
         """The form of a formula.
@@ -59,10 +59,10 @@ class NormalForms:
             TooLarge: it would take too long.
             NoForm: it divides by zero, or is a relation.
         """
-        if tree not in self._found:
+        if tree not in self._forms:
             self.work.spend(1)
-            self._found[tree] = self._of(tree)
-        return self._found[tree]
+            self._forms[tree] = self._of(tree)
+        return self._forms[tree]
 
     def _of(self, tree: Tree) -> Quotient:
         match tree:
@@ -155,8 +155,8 @@ class NormalForms:
         together: Polynomial = {}
         for i, part in enumerate(parts):
             together |= {(*monomial, ("\0", i + 1)): coefficient for monomial, coefficient in part.over.items()}
-        number, found = content(together)
-        shared: Monomial = tuple((name, exponent) for name, exponent in found if name not in self.atoms and name != "\0")
+        number, powers = content(together)
+        shared: Monomial = tuple((name, exponent) for name, exponent in powers if name not in self.atoms and name != "\0")
         inverse: Monomial = tuple((name, -exponent) for name, exponent in shared)
         arms = {arm.key(): arm for arm in (Quotient(scaled(part.over, 1 / number, inverse), part.under) for part in parts)}
         if len(arms) == 1:

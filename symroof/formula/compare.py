@@ -30,11 +30,11 @@ from symroof.units import Dimension, describe, strict
 
 MOST_SHOWN_TERMS = 64
 DEEPEST = 4
-"""Maxima within maxima whose arms are still told apart."""
+"""Maxima within maxima whose arms are still compared."""
 
 
 def compare(claimed: Tree, derived: Tree, of: Callable[[str], Dimension] | None = None, seed: int = 0) -> Comparison:
-    """Compare two formulas over the same names, in bounded time; ``of`` tells the dimension of a name.
+    """Compare two formulas over the same names, in bounded time; ``of`` gives the dimension of a name.
 
     FLOPs are numbers here: ``2*params*prompt`` is how people write work. ``seed`` draws the random points.
 
@@ -42,9 +42,9 @@ def compare(claimed: Tree, derived: Tree, of: Callable[[str], Dimension] | None 
     >>> compare(parse("max(b/w, f/p) + t"), parse("t + max(f/p, b/w)")).verdict
     'equal'
     """
-    found = _compared(claimed, derived, NormalForms(), seed, 0)
-    wrong = _dimension_disagrees(claimed, derived, of) if of and found.verdict != "equal" else ""
-    return replace(found, verdict="dimension", dimension=wrong) if wrong else found
+    result = _compared(claimed, derived, NormalForms(), seed, 0)
+    wrong = _dimension_disagrees(claimed, derived, of) if of and result.verdict != "equal" else ""
+    return replace(result, verdict="dimension", dimension=wrong) if wrong else result
 
 
 def same(claimed: Tree, derived: Tree, seed: int = 0) -> bool:
@@ -56,8 +56,8 @@ def same(claimed: Tree, derived: Tree, seed: int = 0) -> bool:
     """
     if points.apart(claimed, derived, seed):
         return False
-    found = compare(claimed, derived, seed=seed)
-    return found.verdict == "equal" and not found.untried
+    result = compare(claimed, derived, seed=seed)
+    return result.verdict == "equal" and not result.untried
 
 
 def _dimension_disagrees(claimed: Tree, derived: Tree, of: Callable[[str], Dimension]) -> str:
@@ -85,12 +85,12 @@ def _compared(claimed: Tree, derived: Tree, forms: NormalForms, seed: int, depth
         return Comparison("equal" if claimed == derived else "different")
     try:
         ours, theirs = forms.of(claimed), forms.of(derived)
-        found = _by_form(ours, theirs, forms, claimed, derived, seed, depth)
+        result = _by_form(ours, theirs, forms, claimed, derived, seed, depth)
     except (TooLarge, NoForm):
-        found = Comparison("different", exact=False)
-    if depth or (found.exact and found.verdict in ("equal", "inverted", "factor")):  # arms are told apart by algebra alone: they may be many
-        return found
-    return _at_points(found, claimed, derived, seed)
+        result = Comparison("different", exact=False)
+    if depth or (result.exact and result.verdict in ("equal", "inverted", "factor")):  # arms are compared by algebra alone: they may be many
+        return result
+    return _at_points(result, claimed, derived, seed)
 
 
 def _by_form(ours: Quotient, theirs: Quotient, forms: NormalForms, claimed: Tree, derived: Tree, seed: int, depth: int) -> Comparison:
@@ -126,20 +126,20 @@ def _exchanges(by: Monomial, forms: NormalForms) -> bool:
 
 
 def _inverted(ours: Quotient, theirs: Quotient, forms: NormalForms) -> bool:
-    found = ratio(forms.work.times(ours.over, theirs.over), forms.work.times(ours.under, theirs.under))
-    return found == (Fraction(1), ())
+    product = ratio(forms.work.times(ours.over, theirs.over), forms.work.times(ours.under, theirs.under))
+    return product == (Fraction(1), ())
 
 
 def _terms(ours: Quotient, theirs: Quotient, forms: NormalForms) -> tuple[TermDifference, ...]:
     """Coefficient by coefficient above the bar, or below it where only that differs."""
     if ours.under == theirs.under:
-        found = _differences(ours.over, theirs.over, False, forms, tree_of(ours.under, forms.atoms))
+        terms = _differences(ours.over, theirs.over, False, forms, tree_of(ours.under, forms.atoms))
     elif ours.over == theirs.over or (by := ratio(ours.over, theirs.over)) is None:
-        found = _differences(ours.under, theirs.under, True, forms) if ours.over == theirs.over else ()
+        terms = _differences(ours.under, theirs.under, True, forms) if ours.over == theirs.over else ()
     else:  # the same above but for one factor, which then belongs below
         inverse = tuple((name, -exponent) for name, exponent in by[1])
-        found = _differences(scaled(ours.under, 1 / by[0], inverse), theirs.under, True, forms)
-    return found if len(found) <= MOST_SHOWN_TERMS else ()
+        terms = _differences(scaled(ours.under, 1 / by[0], inverse), theirs.under, True, forms)
+    return terms if len(terms) <= MOST_SHOWN_TERMS else ()
 
 
 def _differences(p: Polynomial, q: Polynomial, under: bool, forms: NormalForms, bar: Tree = ONE) -> tuple[TermDifference, ...]:
@@ -162,9 +162,9 @@ def _arms(terms: tuple[TermDifference, ...], forms: NormalForms, seed: int, dept
         return ()
     left = ours[1] if ours else [build.add(*extra)]
     right = theirs[1] if theirs else [build.add(*missing)]
-    found = _matched(left, right, forms, seed, depth)
+    arms = _matched(left, right, forms, seed, depth)
     one_sided = ours is None or theirs is None
-    return () if one_sided and any(arm.claimed and arm.derived for arm in found) else found
+    return () if one_sided and any(arm.claimed and arm.derived for arm in arms) else arms
 
 
 def _split(terms: list[Tree]) -> tuple[str, list[Tree]] | None:
@@ -187,36 +187,36 @@ def _matched(left: list[Tree], right: list[Tree], forms: NormalForms, seed: int,
     keys = [{forms.of(arm).key(): arm for arm in arms} for arms in (left, right)]
     ours = [arm for key, arm in keys[0].items() if key not in keys[1]]
     theirs = [arm for key, arm in keys[1].items() if key not in keys[0]]
-    found: list[ArmDifference] = []
+    differing: list[ArmDifference] = []
     for arm in ours:
         pairs = [(_compared(arm, other, forms, seed, depth + 1), other) for other in theirs]
         if not pairs:
-            found.append(ArmDifference(arm, None))
+            differing.append(ArmDifference(arm, None))
             continue
         best, other = min(pairs, key=lambda pair: (_distance(pair[0]), -len(set(names(arm)) & set(names(pair[1])))))
         theirs.remove(other)
         if best.verdict != "equal":
-            found.append(ArmDifference(arm, other, best))
-    return (*found, *(ArmDifference(None, arm) for arm in theirs))
+            differing.append(ArmDifference(arm, other, best))
+    return (*differing, *(ArmDifference(None, arm) for arm in theirs))
 
 
-def _distance(found: Comparison) -> int:
+def _distance(comparison: Comparison) -> int:
     order: dict[str, int] = {"equal": 0, "factor": 1, "terms": 2, "arms": 2, "inverted": 3}
-    return order.get(found.verdict, 4)
+    return order.get(comparison.verdict, 4)
 
 
-def _at_points(found: Comparison, claimed: Tree, derived: Tree, seed: int) -> Comparison:
+def _at_points(by_algebra: Comparison, claimed: Tree, derived: Tree, seed: int) -> Comparison:
     """What random points add: that they are equal or a number apart after all, or how far apart they lie."""
     seen = points.compared(claimed, derived, seed)
     if seen is None:
-        return found if found.exact else replace(found, verdict="undecided")
+        return by_algebra if by_algebra.exact else replace(by_algebra, verdict="undecided")
     shown = {"exact": False, "points": seen.points, "untried": seen.untried}
-    if not found.exact and seen.equal:
-        return Comparison("equal", arms=found.arms, **shown)  # type: ignore[arg-type]
-    if not found.exact and seen.constant is not None:
+    if not by_algebra.exact and seen.equal:
+        return Comparison("equal", arms=by_algebra.arms, **shown)  # type: ignore[arg-type]
+    if not by_algebra.exact and seen.constant is not None:
         return Comparison("factor", factor=build.number(seen.constant), ratio=seen.constant, **shown)  # type: ignore[arg-type]
     low, high = (min(seen.ratios), max(seen.ratios)) if seen.ratios else (None, None)
-    return replace(found, exact=True, low=low, high=high, points=seen.points)
+    return replace(by_algebra, exact=True, low=low, high=high, points=seen.points)
 
 
 def factor_of_one_name(claimed: Tree, derived: Tree, forms: NormalForms) -> Tree | None:

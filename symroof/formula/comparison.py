@@ -1,4 +1,4 @@
-"""What comparing two formulas comes to: one small immutable result, and how it is said.
+"""The result of comparing two formulas, and its text.
 
 >>> from symroof.formula.tree import Name
 >>> print(TermDifference(Name("d_model"), Fraction(4), Fraction(2)))

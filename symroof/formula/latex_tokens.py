@@ -60,7 +60,7 @@ def latex_tokens(source: str, known: Set[str] = frozenset()) -> list[Token]:
     if len(source) > LONGEST:
         raise FormulaError(f"a formula has at most {LONGEST} characters; this one has {len(source)}", LONGEST)
     bare = _inside(source)
-    found: list[Token] = []
+    result: list[Token] = []
     position = 0
     while position < len(bare):
         match = TOKEN.match(bare, position)
@@ -69,12 +69,12 @@ def latex_tokens(source: str, known: Set[str] = frozenset()) -> list[Token]:
         kind, column = match.lastgroup or "", position + 1
         position = match.end()
         if kind == "letter":
-            written = _word(bare, column, known, found)
+            written = _word(bare, column, known, result)
             position = match.start() + len(written)
-            found.append(Token("letter" if len(written) == 1 else "text", written.replace("\\", ""), column))
+            result.append(Token("letter" if len(written) == 1 else "text", written.replace("\\", ""), column))
         elif kind not in ("space", "dot"):
-            found += _token(kind, match[kind], column, known)
-    return _one_line([*found, Token("end", "", len(source) + 1)])
+            result += _token(kind, match[kind], column, known)
+    return _one_line([*result, Token("end", "", len(source) + 1)])
 
 
 def _inside(source: str) -> str:
@@ -151,17 +151,17 @@ def _binds(before: list[Token]) -> bool:
     return last.kind == "number"
 
 
-def _one_line(found: list[Token]) -> list[Token]:
+def _one_line(tokens: list[Token]) -> list[Token]:
     """Without alignment marks beside a relation and a line break at the end; elsewhere they would hide a second formula."""
-    while len(found) > 1 and found[-2].text == "\\\\":
-        del found[-2]
-    kept = []
-    for i, token in enumerate(found):
+    while len(tokens) > 1 and tokens[-2].text == "\\\\":
+        del tokens[-2]
+    result = []
+    for i, token in enumerate(tokens):
         if token.kind == "op" and token.text == "&":
-            if i == 0 or found[i - 1].text in RELATIONS or found[i + 1].text in RELATIONS:
+            if i == 0 or tokens[i - 1].text in RELATIONS or tokens[i + 1].text in RELATIONS:
                 continue
             raise FormulaError("'&' separates columns: paste one formula at a time", token.column)
         if token.kind == "op" and token.text == "\\\\":
             raise FormulaError("a line break: paste one formula at a time", token.column)
-        kept.append(token)
-    return kept
+        result.append(token)
+    return result

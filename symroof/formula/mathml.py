@@ -59,11 +59,11 @@ def spelling(latex: str) -> str:
     """
     tokens, at = [], 0
     while at < len(latex):
-        found = SPELLED.match(latex, at)
-        if found is None or (found["greek"] and found["greek"] not in GREEK):
+        match = SPELLED.match(latex, at)
+        if match is None or (match["greek"] and match["greek"] not in GREEK):
             raise ValueError(f"no name is spelled {latex!r}")
-        tokens.append((str(found.lastgroup), found[str(found.lastgroup)]))
-        at = found.end()
+        tokens.append((str(match.lastgroup), match[str(match.lastgroup)]))
+        at = match.end()
     try:
         return _spelled(tokens[::-1], latex)
     except IndexError:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from symroof.formula.build import div, mul, number, remembered
+from symroof.formula.build import cached, div, mul, number
 from symroof.formula.tree import Div, Mul, Neg, Tree
 
 
-@remembered
+@cached
 def fraction(tree: Tree) -> Tree:
     """A product with quotients in it as one quotient, so that equal factors meet and cancel.
 

@@ -37,7 +37,7 @@ def beats(node: Call, winner: Tree, loser: Tree) -> Compare:
 
 
 def winner(node: Call, sides: list[dict[str, Tree]], number: Callable[[Tree], Fraction]) -> Tree:
-    """The arm that wins where ``number`` tells the value of each; of equal arms the first.
+    """The arm that wins where ``number`` gives the value of each; of equal arms the first.
 
     Raises:
         NotRational: different arms win at the two ends of a sum.

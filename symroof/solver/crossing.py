@@ -34,8 +34,8 @@ def crossing(difference: Tree, x: str, evaluate: Evaluate, low: Fraction = Fract
     >>> class Numbers(dict):
     ...     value = dict.__getitem__
     >>> env = Numbers(a=Fraction(3), b=Fraction(16))
-    >>> found = crossing(parse("a*ceil(x/b) - 13"), "x", lambda tree, at: value(tree, env, at))
-    >>> found.verdict, found.method, found.values    # four blocks reach 12, the fifth begins just after 64
+    >>> answer = crossing(parse("a*ceil(x/b) - 13"), "x", lambda tree, at: value(tree, env, at))
+    >>> answer.verdict, answer.method, answer.values    # four blocks reach 12, the fifth begins just after 64
     ('crosses', 'closed_form', (Fraction(64, 1),))
     """
     try:
@@ -97,12 +97,12 @@ def exact(difference: Tree, along: Walk) -> Crossing:
 def _undone(difference: Tree, node: Tree, along: Walk) -> Crossing:
     inner = replaced(difference, node, Name(whole_name(along.x)))
     outer = exact(inner, Walk(whole_name(along.x), along.evaluate))
-    found = [branch for branch in outer.branches if branch.holds]
-    if any(branch.closed_form is None for branch in found):
+    holding = [branch for branch in outer.branches if branch.holds]
+    if any(branch.closed_form is None for branch in holding):
         raise NotRational("no closed form of what stands under the rounding")
     if _zero_at_zero(inner, along):  # the axis is open at zero, a root or a rounding may lie on it
-        found.append(Branch(ZERO, (), ZERO.value, True))
-    branches = [back for branch in found for back in _back(branch, node, along)]
+        holding.append(Branch(ZERO, (), ZERO.value, True))
+    branches = [back for branch in holding for back in _back(branch, node, along)]
     values = sorted({b.value for b in branches if b.holds and b.value is not None})
     if values:
         return Crossing("crosses", CLOSED, tuple(branches), tuple(values), along.domain)
@@ -120,9 +120,9 @@ def _zero_at_zero(inner: Tree, along: Walk) -> bool:
 def _back(branch: Branch, node: Tree, along: Walk) -> list[Branch]:
     """The branches in the unknown of one branch in the node's value."""
     form, value = branch.closed_form, branch.value
-    found: list[Branch] = []
+    branches: list[Branch] = []
     if form is None or value is None:
-        return found
+        return branches
     for inner in _inner_values(node, form, value):
         try:
             answer = exact(build.sub(_argument(node), inner), along)
@@ -131,8 +131,8 @@ def _back(branch: Branch, node: Tree, along: Walk) -> list[Branch]:
         for own in answer.branches:
             if own.closed_form is not None:
                 carried = tuple(Condition(_with_node(c.tree, node, along.x), c.holds) for c in branch.conditions)
-                found.append(Branch(own.closed_form, (*carried, *own.conditions), own.value, own.holds))
-    return found
+                branches.append(Branch(own.closed_form, (*carried, *own.conditions), own.value, own.holds))
+    return branches
 
 
 def _with_node(tree: Compare, node: Tree, x: str) -> Compare:

@@ -31,8 +31,8 @@ def symbolic(difference: Tree, x: str, within: tuple[Compare, ...] = ()) -> Cros
 
     >>> from symroof.formula.parse import parse
     >>> from symroof.formula.text import text
-    >>> found = symbolic(parse("a*x - b*x - c"), "x").branches[0]
-    >>> text(found.closed_form), [text(condition.tree) for condition in found.conditions]
+    >>> branch = symbolic(parse("a*x - b*x - c"), "x").branches[0]
+    >>> text(branch.closed_form), [text(condition.tree) for condition in branch.conditions]
     ('c/(a - b)', ['a - b > 0'])
     """
     if difference == ZERO:
@@ -44,14 +44,14 @@ def symbolic(difference: Tree, x: str, within: tuple[Compare, ...] = ()) -> Cros
         if (power := hidden_exponent(difference, x)) is None:
             raise
         return _through_power(difference, power, x, within)
-    found = [(held, over, under) for held, over, under in quotients if under]
-    if not found:
+    valid = [(held, over, under) for held, over, under in quotients if under]
+    if not valid:
         raise NotRational("it divides by zero, whatever the symbols")
-    if not any(over for _, over, _ in found):
+    if not any(over for _, over, _ in valid):
         return Crossing("identical", CLOSED)
-    branches = [branch for held, over, under in found for branch in _branches(over, (*held, *_off_zero(under, x), *within))]
-    more = len(chosen) > MOST_BRANCHES or any(_degree(over) > 2 for _, over, _ in found)
-    if not branches and not more and (sides := {_side(over, under) for _, over, under in found}) in ({1}, {-1}):
+    branches = [branch for held, over, under in valid for branch in _branches(over, (*held, *_off_zero(under, x), *within))]
+    more = len(chosen) > MOST_BRANCHES or any(_degree(over) > 2 for _, over, _ in valid)
+    if not branches and not more and (sides := {_side(over, under) for _, over, under in valid}) in ({1}, {-1}):
         return Crossing("lhs_above" if sides == {1} else "lhs_below", CLOSED)
     unconditional = any(not branch.conditions for branch in branches)
     return Crossing("crosses" if unconditional else "conditional", CLOSED, tuple(branches), more=more)
@@ -149,7 +149,7 @@ def vanishes(tree: Tree) -> bool:
 
 
 def _branch(form: Form, held: tuple[Compare, ...]) -> Branch:
-    """A candidate whose conditions nobody can look at yet."""
+    """A candidate whose conditions cannot be evaluated yet."""
     own = (Condition(Compare(c.operator, form.whole(c.left), form.whole(c.right)), None, c) for c in form.conditions)
     return Branch(form.whole(form.spoken), (*own, *(Condition(tree, None) for tree in held)), None, False, form.spoken, form.named)
 
