@@ -1,6 +1,6 @@
 """Constructors that keep a formula tidy while it is put together: constants folded, like terms and factors merged.
 
-They keep the written order and never expand a product, so what a person wrote stays recognisable. They are exact
+They keep the written order and never expand a product, so that a formula stays as it was written. They are exact
 identities for positive symbols: ``context - 1 + 1`` is ``context``, ``min(context - 1, window - 1) + 1`` is
 ``min(context, window)``, ``1*x`` is ``x``.
 """
@@ -85,7 +85,7 @@ def _scaled(coefficient: Fraction | int, rest: Tree) -> Tree:
 
 @cached
 def factored(*terms: Tree) -> Tree:
-    """A sum with what all its terms share taken out: ``2*a*x + 2*b*x`` is ``2*(a + b)*x``."""
+    """A sum with the factors that all its terms share taken out: ``2*a*x + 2*b*x`` is ``2*(a + b)*x``."""
     parts = [_number_and_factors(term) for term in terms if term != ZERO]
     if len(parts) < 2:
         return add(*terms)

@@ -1,6 +1,6 @@
 """A formula somebody wrote beside the one derived: equal, a factor off, or which terms and arms differ.
 
-Formulas are compared over the names they hold; nothing is known of what the names mean. Equality is decided exactly
+Formulas are compared over the names they hold; the meaning of the names is unknown here. Equality is decided exactly
 wherever both are quotients of polynomials, in maxima of such too; elsewhere at random points, and the answer says so.
 
 >>> from symroof.formula.parse import parse
@@ -177,7 +177,7 @@ def _split(terms: list[Tree]) -> tuple[str, list[Tree]] | None:
         return None
     rest = [part for part in above if part is not calls[0]]
     bar = build.mul(*below) if below else build.number(1)
-    turned = sum(is_negative(part) for part in rest) % 2 == 1  # minus a maximum is the minimum of what is turned round
+    turned = sum(is_negative(part) for part in rest) % 2 == 1  # minus a maximum is the minimum of the negated arms
     function = {"max": "min", "min": "max"}[calls[0].function] if turned else calls[0].function
     return function, [build.div(build.mul(arg, *rest), bar) for arg in calls[0].args]
 
@@ -206,7 +206,7 @@ def _distance(comparison: Comparison) -> int:
 
 
 def _at_points(by_algebra: Comparison, claimed: Tree, derived: Tree, seed: int) -> Comparison:
-    """What random points add: that they are equal or a number apart after all, or how far apart they lie."""
+    """The comparison after random points: equal or a constant apart after all, or how far apart they lie."""
     seen = points.compared(claimed, derived, seed)
     if seen is None:
         return by_algebra if by_algebra.exact else replace(by_algebra, verdict="undecided")

@@ -130,9 +130,9 @@ def check(tree: Tree, declared: Dimension, of: Callable[[str], Dimension], name:
 
 
 def check_counts(tree: Tree, of: Callable[[str], Dimension], is_share: Callable[[str], bool]) -> None:
-    """Raise where what is counted (tokens, requests, devices) is added to a plain share or compared with one.
+    """Raise where a count (tokens, requests, devices) is added to a plain share or compared with one.
 
-    A share here is what ``is_share`` names and what is made of such names and numbers alone; a bare number, a number of
+    A share here is a name that ``is_share`` accepts, or a formula of such names and numbers alone; a bare number, a number of
     layers and a quotient of two times are no shares: they may be counts.
 
     >>> from symroof.formula.parse import parse
@@ -158,7 +158,7 @@ def _is_share(tree: Tree, is_share: Callable[[str], bool]) -> bool:
 
 
 def _counted(tree: Tree, of: Callable[[str], Dimension]) -> Dimension:
-    """What a formula without strict dimensions counts: the first of its terms that counts something says what."""
+    """The unit that a formula without strict dimensions counts in: that of its first term that counts anything."""
     match tree:
         case Num(_, unit):
             return unit

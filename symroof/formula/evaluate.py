@@ -140,7 +140,7 @@ def _rounded(function: Any, *args: Fraction) -> Fraction:
         context.Emin, context.Emax = -FURTHEST_POWER_OF_TEN, FURTHEST_POWER_OF_TEN
         try:
             return Fraction(function(*(Decimal(a.numerator) / Decimal(a.denominator) for a in args)))
-        except (Overflow, DivisionByZero, InvalidOperation, OverflowError):  # the last: the logarithm of what is as good as zero
+        except (Overflow, DivisionByZero, InvalidOperation, OverflowError):  # the last: the logarithm of a number that rounds to zero
             raise NoValue("a number too large to work with") from None
 
 

@@ -76,7 +76,7 @@ class SignReader(Reader):
         return ""
 
     def label(self, depth: int) -> str:
-        """What a script says, letters and digits only; a comma parts a name from its kind of layer."""
+        """The label of a script, letters and digits only; a comma parts a name from its kind of layer."""
         token = self.advance()
         if token.kind == "number" and len(token.text) > 1 and depth == 0:
             raise FormulaError(f"LaTeX takes only the first digit of {token.text[:12]}; put it in braces", token.column)

@@ -1,4 +1,4 @@
-r"""LaTeX cut into tokens: commands that only move things are dropped, those that mean an operator become it.
+r"""LaTeX cut into tokens: layout commands are dropped, operator commands become operators.
 
 A letter is a token of its own, because letters side by side multiply; a name of several letters stands in ``\mathrm{}``
 or ``\text{}``, or is one of the ``known`` ones.
@@ -128,7 +128,7 @@ def unknown_command(name: str, known: Set[str] = frozenset()) -> str:
 
 
 def _word(source: str, column: int, known: Set[str], before: list[Token]) -> str:
-    """What is read as one from here: a known name, a function or a unit; else the single letter."""
+    """The text of the next token: a known name, a function or a unit; else the single letter."""
     written = WORD.match(source, column - 1)
     run = written[0] if written else source[column - 1]
     word = run.replace("\\", "")

@@ -164,7 +164,7 @@ class Reader:
         return self.raised(base, exponent, operator)
 
     def raised(self, base: Tree, exponent: Tree, operator: Token) -> Tree:
-        """A power that is no longer to work out than a formula should be."""
+        """A power within the bounds of exponents."""
         if isinstance(exponent, Num) and not (exponent.value.denominator == 1 and abs(exponent.value) <= LARGEST_EXPONENT):
             raise FormulaError(f"exponents are whole numbers from -{LARGEST_EXPONENT} to {LARGEST_EXPONENT}", operator.column + 2)
         if isinstance(base, Num) and base.value == 0:
@@ -182,7 +182,7 @@ class Reader:
         return tree
 
     def bounded_power(self, base: Tree, exponent: Fraction, operator: Token) -> None:
-        """Powers of powers stay what one power may be: nothing that takes long to work out is ever begun."""
+        """Powers of powers stay within the bounds of a single power, checked before anything is computed."""
         if isinstance(base, Num):
             if exponent * max(map(math.log10, (abs(base.value.numerator), base.value.denominator))) > LARGEST_POWER_OF_TEN:
                 raise FormulaError("the number this makes is too large", operator.column)

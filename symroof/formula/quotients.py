@@ -1,4 +1,4 @@
-"""Products of quotients as one quotient, and what stands above and below its bar."""
+"""Products of quotients as one quotient, and the factors above and below its bar."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class _LatexReader(SignReader):
         return self.raised(base, exponent, operator)
 
     def argument(self) -> Tree:
-        """What a command or a script takes: a group in braces, or the one sign that follows."""
+        """The argument of a command or a script: a group in braces, or the one sign that follows."""
         token = self.token
         if self.at("{"):
             return self.group()

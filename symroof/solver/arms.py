@@ -1,4 +1,4 @@
-"""The maxima and minima that an unknown moves: where they stand, at which ends of a sum to compare them, and how one wins."""
+"""The maxima and minima that an unknown moves: their place, the ends of a sum at which to compare them, and the winner."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def ends(tree: Tree, node: Call) -> list[dict[str, Tree]]:
 
 
 def beats(node: Call, winner: Tree, loser: Tree) -> Compare:
-    """What makes one arm win against another: ``ceil(x) - 3 >= -3`` is written ``ceil(x) >= 0``."""
+    """The condition under which one arm wins against another: ``ceil(x) - 3 >= -3`` is written ``ceil(x) >= 0``."""
     relation = ">=" if node.function == "max" else "<="
     shift = next((build.neg(term) for term in (winner.terms if isinstance(winner, Add) else ()) if isinstance(term, Num)), None)
     if shift is not None and isinstance(loser, Num):

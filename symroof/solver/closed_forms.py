@@ -82,7 +82,7 @@ def _linear(slope: Tree, start: Tree, sign: Sign) -> Form:
 
 
 def _turned(slope: Tree, start: Tree, sign: Sign) -> bool:
-    """Whether the root reads better as ``start/-slope``: what is plainly positive stays so, what may fail is the condition."""
+    """Whether the root reads better as ``start/-slope``: a plainly positive part stays positive, the other becomes the condition."""
     for part in (slope, build.negated(start)):
         if plain := plain_sign(part):
             return plain < 0

@@ -145,7 +145,7 @@ def _argument(node: Tree) -> Tree:
 
 
 def _inner_values(node: Tree, form: Tree, value: Fraction) -> list[Tree]:
-    """What the node's argument is where the node has a value; of a rounding, where it jumps across it."""
+    """The node's argument where the node has a value; of a rounding, where it jumps across the value."""
     match node:
         case Call("sqrt", _):
             return [build.power(form, build.number(2))]

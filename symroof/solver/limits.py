@@ -132,7 +132,7 @@ def _duel(node: Call, arm: Tree, other: Tree, x: str, to: End, sign: Known) -> C
 
 
 def _bare(condition: Compare) -> Compare:
-    """A relation of two positive sides without what they share: ``a*b/c >= b/d`` is ``a*d >= c``."""
+    """A relation of two positive sides without common factors: ``a*b/c >= b/d`` is ``a*d >= c``."""
     if not (plainly_positive(condition.left) and plainly_positive(condition.right)):
         return condition
     ratio = quotients.fraction(build.div(condition.left, condition.right))

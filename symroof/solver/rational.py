@@ -67,7 +67,7 @@ def rational(tree: Tree, x: str) -> tuple[Polynomial, Polynomial]:
 
 
 def _fraction(tree: Tree) -> tuple[Tree, Tree]:
-    """A tree as one quotient: ``2*(n - 1)/n*d`` over ``n``, so that what stands below cancels with what stands above."""
+    """A tree as one quotient: ``2*(n - 1)/n*d`` over ``n``, so that equal factors above and below the bar cancel."""
     above, below = quotients.above_and_below(tree)
     if not below:
         return tree, ONE
@@ -167,7 +167,7 @@ def _added(parts: list[Polynomial]) -> Polynomial:
 
 
 def _without_shared(first: Polynomial, second: Polynomial) -> tuple[Polynomial, Polynomial]:
-    """Two one-term denominators without what they share, so that sums do not grow: ``tp*a`` and ``tp*b`` give a, b."""
+    """Two one-term denominators without common factors, so that sums do not grow: ``tp*a`` and ``tp*b`` give a, b."""
     if len(first) > 1 or len(second) > 1:
         return first, second
     (i, a), (k, b) = next(iter(first.items())), next(iter(second.items()))
@@ -178,7 +178,7 @@ def _without_shared(first: Polynomial, second: Polynomial) -> tuple[Polynomial, 
 
 
 def factored(p: Polynomial) -> Polynomial:
-    """The polynomial with what the terms of a coefficient share written once."""
+    """The polynomial with the common factors of a coefficient's terms written once."""
     return {power: build.factored(*map(quotients.fraction, terms_of(coefficient))) for power, coefficient in p.items()}
 
 

@@ -24,7 +24,7 @@ MOST_BRANCHES = 32
 
 
 def symbolic(difference: Tree, x: str, within: tuple[Compare, ...] = ()) -> Crossing:
-    """The crossing of two sides whose inputs have no numbers; ``within`` says what the unknown cannot exceed.
+    """The crossing of two sides whose inputs have no numbers; ``within`` are bounds of the unknown.
 
     Raises:
         NotRational: the unknown is rounded, or stands in an exponent and elsewhere too; only numbers help then.
@@ -58,7 +58,7 @@ def symbolic(difference: Tree, x: str, within: tuple[Compare, ...] = ()) -> Cros
 
 
 def _degree(over: Polynomial) -> int:
-    """The degree of a polynomial once what all its powers share is taken out: the unknown is positive."""
+    """The degree of a polynomial without the power that all its terms share: the unknown is positive."""
     return max(over, default=0) - min(over, default=0)
 
 
@@ -82,7 +82,7 @@ def _through_power(difference: Tree, power: Pow, x: str, within: tuple[Compare, 
 
 
 def arms(tree: Tree, x: str, held: tuple[Compare, ...] = ()) -> Iterator[tuple[Tree, tuple[Compare, ...]]]:
-    """Every way to choose the winners of the maxima that the unknown moves, with what makes them win."""
+    """Every way to choose the winners of the maxima that the unknown moves, with the conditions under which they win."""
     node = innermost(tree, x)
     if node is None:
         yield tree, held
@@ -98,7 +98,7 @@ def arms(tree: Tree, x: str, held: tuple[Compare, ...] = ()) -> Iterator[tuple[T
 
 
 def _lead(duel: Compare) -> Tree:
-    """What the winner of two arms has more, or in a minimum less, than the other: not negative where it wins."""
+    """The lead of the winner of two arms over the other, in a maximum or a minimum: not negative where it wins."""
     return build.sub(duel.left, duel.right) if duel.operator == ">=" else build.sub(duel.right, duel.left)
 
 
