@@ -60,7 +60,7 @@ def sends(message: str, layout: Layout) -> Tree:
         return ZERO
     if not layout.network:
         return parse(f"(pp - 1)*{send(message)}")
-    far = f"(ceil({layout.group or 1}*pp/node_devices) - 1)"
+    far = f"(ceil({layout.instance}/node_devices) - 1)"
     return parse(f"(pp - 1 - {far})*{send(message)} + {far}*(network_latency + {message}/{SLOW})")
 
 

@@ -18,6 +18,7 @@ from symroof.theory.quantity import declared as _q
 from symroof.theory.rows import gemm
 from symroof.theory.serving import SERVING
 from symroof.theory.steps import DRIVERS, EXPERTS_READ, STEPS
+from symroof.theory.totals import ALWAYS_READ, COEFFICIENTS
 
 GEMM = {row.stream: row.amount for row in gemm("gemm", "gemm_k", "gemm_n")}
 """One matrix product as every operator counts it: the weights, and the FLOPs and activations of one of its rows."""
@@ -188,14 +189,6 @@ MONEY = referenced(
 )  # fmt: skip
 
 
-COEFFICIENTS = (
-    "linear_flops_per_token", "attention_flops_per_pair", "expansion_flops_per_token", "head_flops_per_row", "weight_bytes_read", "fixed_weight_bytes",
-    "expert_weight_bytes", "kv_bytes_per_token", "kv_bytes_read_again_per_token", "state_bytes_per_request", "activation_bytes_per_token",
-    "expansion_bytes_per_token", "score_bytes_per_pair", "head_activation_bytes_per_row",
-)  # fmt: skip
-"""Coefficients of the operator table, of which a device can have a part that is no even share."""
-
-
 def _of_one(latex: str) -> str:
     """How the part of one device is spelled: ``W_r`` is ``W_{r1}``."""
     base, mark, index = latex.partition("_")
@@ -203,8 +196,11 @@ def _of_one(latex: str) -> str:
 
 
 SHARES_OF_A_DEVICE = tuple(
-    replace(q, name=f"{q.name}_per_device", latex=_of_one(q.latex), meaning=f"{q.meaning}: of that on one device") for q in MODEL if q.name in COEFFICIENTS
+    replace(q, name=f"{q.name}_per_device", latex=_of_one(q.latex), meaning=f"{q.meaning}: of that on one device")
+    for q in MODEL
+    if q.name in {*COEFFICIENTS.values(), ALWAYS_READ}
 )
+"""Coefficients of the operator table, of which a device can have a part that is no even share."""
 
 
 def _steps() -> Iterator[Quantity]:
