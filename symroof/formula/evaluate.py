@@ -7,6 +7,7 @@ Roots, logarithms and powers that are no longer rational are taken to 40 digits.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Mapping
 from decimal import Decimal, DivisionByZero, InvalidOperation, Overflow, localcontext
 from fractions import Fraction
@@ -81,11 +82,6 @@ def _product(node: Mul, env: Environment, bound: Mapping[str, Any]) -> Any:
     return Fraction(over, under) if rest is None else rest
 
 
-def _largest(node: Largest, env: Environment, bound: Mapping[str, Any]) -> str:
-    values = [(evaluate(arm, env, bound), label) for label, arm in node.arms]
-    return max(values, key=lambda pair: pair[0])[1]
-
-
 RULES: dict[type, Callable[[Any, Environment, Mapping[str, Any]], Any]] = {
     Num: lambda node, env, bound: node.value,
     Name: lambda node, env, bound: bound[node.name] if node.name in bound else env.value(node.name),
@@ -98,7 +94,7 @@ RULES: dict[type, Callable[[Any, Environment, Mapping[str, Any]], Any]] = {
     Total: lambda node, env, bound: _total(node.body, node.index, evaluate(node.first, env, bound), evaluate(node.last, env, bound), env, bound),
     At: lambda node, env, bound: env.at(node.name, {key: evaluate(value, env, bound) for key, value in node.changes}),
     Compare: lambda node, env, bound: RELATIONS[node.operator](evaluate(node.left, env, bound), evaluate(node.right, env, bound)),
-    Largest: _largest,
+    Largest: lambda node, env, bound: max(node.arms, key=lambda arm: evaluate(arm[1], env, bound))[0],
 }
 """How each kind of node gets its value from those below it."""
 
@@ -144,7 +140,7 @@ def _rounded(function: Any, *args: Fraction) -> Fraction:
         context.Emin, context.Emax = -FURTHEST_POWER_OF_TEN, FURTHEST_POWER_OF_TEN
         try:
             return Fraction(function(*(Decimal(a.numerator) / Decimal(a.denominator) for a in args)))
-        except (Overflow, DivisionByZero, InvalidOperation, OverflowError):  # the last: the logarithm of what is as good as zero
+        except (Overflow, DivisionByZero, InvalidOperation, OverflowError):  # the last: the logarithm of a number that rounds to zero
             raise NoValue("a number too large to work with") from None
 
 
@@ -221,13 +217,7 @@ FUNCTIONS: dict[str, Any] = {
     "of_largest": _of_largest,
 }
 
-RELATIONS: dict[str, Any] = {
-    "<=": lambda a, b: a <= b,
-    ">=": lambda a, b: a >= b,
-    "<": lambda a, b: a < b,
-    ">": lambda a, b: a > b,
-    "=": lambda a, b: a == b,
-}
+RELATIONS: dict[str, Any] = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt, "=": operator.eq}
 
 
 def _geometric(ratio: Any, first: Any, last: Any) -> Any:
