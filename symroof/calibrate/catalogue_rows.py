@@ -11,7 +11,7 @@ from symroof.cases.binding import bindings
 from symroof.cases.request import selection
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
-from symroof.specs.catalogue import entries, find
+from symroof.specs.catalogue import entries
 from symroof.specs.fields import build
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.measured import MeasuredSpec, Measurement
@@ -105,11 +105,11 @@ def _parts(spec: MeasuredSpec, row: Measurement) -> MeasuredRow:
     case, device = bound(spec, row)
     whole = row.metric in ("response_time", "response_rate")
     prefill = _of(case, "ttft") if whole or row.metric in ("ttft", "prefill_rate") else None
-    decode = None if prefill and not whole or row.output == 1 else _of(case, "itl" if row.output is None else "decode_time")
+    decode = None if (prefill and not whole) or row.output == 1 else _of(case, "itl" if row.output is None else "decode_time")
     if decode and not whole and row.output is not None:
         steps = row.output - 1
         decode = Parts(*(value / steps for value in vars(decode).values()))
-    return MeasuredRow(spec.name, row, family(device), float(row.seconds), prefill, decode)
+    return MeasuredRow(spec.name, row, device.family, float(row.seconds), prefill, decode)
 
 
 def bound(spec: MeasuredSpec, row: Measurement) -> tuple[Case, HardwareSpec]:
@@ -131,22 +131,3 @@ def _of(case: Case, metric: str) -> Parts:
         return float(case.changed({**none, **{name: Fraction(value) for name, value in changes.items()}}).value(metric))
 
     return Parts(alone(mfu=1), alone(mbu=1), alone(layer_overhead=1), alone(link_latency=1), alone(link_share=1))
-
-
-def family(device: HardwareSpec) -> str:
-    """The family of a device: by its memory, and by its maker where that decides how it computes.
-
-    >>> family(device_named("h100-sxm")), family(device_named("rtx-4090")), family(device_named("l40s")), family(device_named("m3-max"))
-    ('hbm', 'geforce', 'gddr', 'apple')
-    """
-    kind = device.memory.kind.upper()
-    if kind.startswith("HBM"):
-        return "hbm"
-    if kind.startswith("GDDR"):
-        return "geforce" if "geforce" in device.title.lower() else "gddr"
-    return "apple" if device.vendor == "Apple" else "unified"
-
-
-def device_named(name: str) -> HardwareSpec:
-    """A device of the catalogue."""
-    return build(find("hardware", name), HardwareSpec)

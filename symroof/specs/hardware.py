@@ -149,6 +149,16 @@ class HardwareSpec(Spec):
         numbers += [(f"chip.{name}", getattr(self.chip, name)) for name in Chip.model_fields if self.chip and getattr(self.chip, name)]
         return numbers
 
+    @property
+    def family(self) -> str:
+        """The family of devices whose measurements speak for this one: by its memory, and by its maker where that decides how it computes."""
+        kind = self.memory.kind.upper()
+        if kind.startswith("HBM"):
+            return "hbm"
+        if kind.startswith("GDDR"):
+            return "geforce" if "geforce" in self.title.lower() else "gddr"
+        return "apple" if self.vendor == "Apple" else "unified"
+
     def source_of(self, valued: Any) -> Source:
         """The source of a number."""
         return self.sources[valued.source] if isinstance(valued.source, str) else valued.source
