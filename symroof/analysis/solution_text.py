@@ -133,7 +133,7 @@ def _is_fact(tree: Compare, solution: Solution) -> bool:
 
 def solution_text(solution: Solution) -> str:
     """Equation, answer, meaning, closed form, conditions."""
-    sides = sorted(names(solution.lhs) | names(solution.rhs)) if solution.answers.binding.hardware else []
+    sides = sorted({*names(solution.lhs), *names(solution.rhs)}) if solution.answers.binding.hardware else []
     lines = [f"{text(solution.lhs)} = {text(solution.rhs)}, solved for {solution.unknown}", f"  {case_title(solution.answers)}"]
     lines += [*(f"  {line}" for line in basis_of(solution.answers, sides)), ""]
     lines += [f"{solution.unknown}: {solution.shown()}", f"  {solution.reason}"]

@@ -117,7 +117,7 @@ EFFICIENCIES = {"mfu": 1, "mbu": 1, "link_share": 1, "layer_overhead": 0, "step_
 
 def basis_of(answers: Answers, names: Collection[str]) -> list[str]:
     """The line of :func:`efficiency_basis` where one of these quantities depends on an efficiency."""
-    used = answers.inputs(tuple(names), everything=False).keys()
+    used = answers.inputs(tuple(names), everything=False).keys() if names else frozenset()
     return [efficiency_basis(answers)] if used & EFFICIENCIES.keys() else []
 
 

@@ -101,7 +101,8 @@ class Table:
 
         count = Counter(row.source for row in self.rows)
         weight = np.array([count[row.source] ** -0.5 for row in self.rows])
-        return weight / weight.sum()
+        share: Array = weight / weight.sum()
+        return share
 
     def times(self, values: Mapping[Key, float]) -> Array:
         """Predicted seconds of every row."""
@@ -115,7 +116,8 @@ class Table:
         parts, row, places = self.arrays
         mfu, mbu, layer, latency, link = values[places].T
         times = np.maximum(parts[:, 0] / mfu, parts[:, 1] / mbu) + parts[:, 2] * layer + parts[:, 3] * latency + parts[:, 4] / link
-        return np.bincount(row, weights=times, minlength=len(self.rows))
+        summed: Array = np.bincount(row, weights=times, minlength=len(self.rows)).astype(np.float64)
+        return summed
 
     def loss(self, logarithms: Array) -> float:
         """The weighted robust loss of a set of parameters."""

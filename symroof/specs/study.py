@@ -229,7 +229,8 @@ def efficiency_basis(value: object) -> str:
 def _efficiencies(value: object) -> EfficiencyBlock:
     """``measured``, or ``{from: measured, engine: eager, mbu: 0.8}``, or numbers alone."""
     rest: Any = {"from": value} if isinstance(value, str) else dict(value) if isinstance(value, dict) else value
-    basis, engine, faults = "", "", []
+    basis, engine = "", ""
+    faults: list[tuple[tuple[str | int, ...], str]] = []
     if isinstance(rest, dict):
         for key, read in (("from", efficiency_basis), ("engine", lambda name: engine_class(str(name)))):
             if key in rest:

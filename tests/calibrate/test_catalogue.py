@@ -183,3 +183,10 @@ def test_a_study_file_with_a_wrong_word(text, words, tmp_path):
     path.write_text(STUDY + text + "\n", encoding="utf-8")
     with pytest.raises(sr.InputError, match=words):
         sr.Study.load(path)
+
+
+def test_the_page_is_what_the_catalogue_gives(catalogue):
+    from measured_page import measured_page
+
+    page = (data_folder("specs").parent / "docs" / "measured.md").read_text(encoding="utf-8")
+    assert page == measured_page(catalogue), "stale: python docs/generate.py"
