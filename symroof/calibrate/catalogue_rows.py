@@ -11,7 +11,7 @@ from symroof.cases.binding import bindings
 from symroof.cases.request import selection
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
-from symroof.specs.catalogue import entries
+from symroof.specs.catalogue import entries, find
 from symroof.specs.fields import build
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.measured import MeasuredSpec, Measurement
@@ -117,10 +117,19 @@ def bound(spec: MeasuredSpec, row: Measurement) -> tuple[Case, HardwareSpec]:
     inline: Any = spec.models.get(row.spec or "", row.spec)
     given: dict[str, Any] = {"weights": row.weights, "kv": row.kv, "activations": row.activations, "tp": row.tp, "pp": row.pp}
     given |= {"batch": row.batch, "prefill_batch": row.batch, "prompt": row.prompt, "output": row.output}
+    if row.accumulate:
+        given["peak_flops"] = accumulating(row)
     chosen = selection(inline, row.hardware, **given)
     binding = next(bindings(chosen))
     assert binding.hardware is not None
     return binding.case(), binding.hardware
+
+
+def accumulating(row: Measurement) -> Fraction | None:
+    """The peak of a row's device in FLOP/s for sums in 16 bits; None where it has none of its own."""
+    device = build(find("hardware", str(row.hardware)), HardwareSpec)
+    rate = device.peaks["fp16"].fp16_accumulate
+    return rate.value if rate else None
 
 
 def _of(case: Case, metric: str) -> Parts:

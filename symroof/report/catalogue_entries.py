@@ -124,10 +124,13 @@ def _from_document(document: Document) -> Entry:
 def hardware_entry(spec: HardwareSpec) -> Entry:
     """A device: every number with its source."""
     facts = [["name", spec.name], ["vendor", spec.vendor], ["architecture", spec.architecture or ""], ["released", str(spec.released or "")]]
-    peaks = [[p, v.dense.text, v.sparse.text if v.sparse else "", str(spec.source_of(v)), v.note or ""] for p, v in spec.peaks.items()]
+    peaks = [
+        [p, v.dense.text, v.sparse.text if v.sparse else "", v.fp16_accumulate.text if v.fp16_accumulate else "", str(spec.source_of(v)), v.note or ""]
+        for p, v in spec.peaks.items()
+    ]
     rest = [[where, v.value.text, str(spec.source_of(v)), v.note or ""] for where, v in spec.numbers() if not where.startswith("peaks.")]
     tables: list[Table] = [
-        ("peaks, dense and with 2:4 sparsity", ["precision", "dense", "sparse", "source", "note"], peaks),
+        ("peaks, dense and with 2:4 sparsity", ["precision", "dense", "sparse", "summing in fp16", "source", "note"], peaks),
         ("memory, links, power, price", ["number", "value", "source", "note"], rest),
     ]
     return Entry("hardware", spec.title, facts, tables, list(spec.notes))

@@ -67,7 +67,7 @@ class Measurement(Row):
     """A static batch that was served alone: no queue, no padding, all requests alike.
 
     ``model`` and ``device`` are the source's words, ``spec`` and ``hardware`` the entries of the catalogue that they are, where it has them;
-    ``weights`` is how symroof takes what the source calls ``stored``.
+    ``weights`` is how symroof takes what the source calls ``stored``; ``accumulate`` that the engine sums products in 16 bits.
     """
 
     class_: Class | None = Field(default=None, alias="class")
@@ -77,6 +77,7 @@ class Measurement(Row):
     weights: Precision
     stored: str | None = None
     activations: Precision | None = None
+    accumulate: Literal["fp16"] | None = None
     kv: Precision
     tp: Whole = 1
     pp: Whole = 1
