@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @click.command("calibrate")
-@click.argument("measured", metavar="MEASURED.csv", required=False)
+@click.argument("measured", metavar="MEASURED", required=False)
 @click.option("--catalogue", is_flag=True, help="Fit the efficiencies that symroof ships to the measurements of its catalogue, and print their table.")
 @click.option("--fit", metavar="LIST", help="What to fit, of mfu, mbu, step_overhead, layer_overhead, link_latency, prefill_overhead, queue_time.")
 @click.option("-o", "--out", metavar="FILE", help="Write the block for a study file here, too; - writes it alone to standard output.")
@@ -29,6 +29,9 @@ def command(measured: str | None, catalogue: bool, study: str | None, fit: str |
     itl or both, with a unit where it is not the second: ttft_ms, itl_ms. itl is the time of one step at `context`, the
     prompt where there is none; a mean over a response belongs to the context in its middle, prompt + output/2.
 
+    MEASURED may also be the JSON of `vllm bench serve`, genai-perf, AIPerf or llama-bench; a time that waits in a queue or mixes phases is
+    not used, and said.
+
     A row faster than the peak allows is bad input: something about it, or about the case, is not what it seems.
 
     With --catalogue and nothing else: the table behind `efficiency: measured`, and why a measurement of the catalogue is not used.
@@ -39,7 +42,7 @@ def command(measured: str | None, catalogue: bool, study: str | None, fit: str |
         _catalogue(out, as_json)
         return
     if measured is None:
-        raise click.UsageError("give a file of measurements, MEASURED.csv, or --catalogue")
+        raise click.UsageError("give a file of measurements, or --catalogue")
     names = [name.strip() for name in fit.split(",") if name.strip()] if fit is not None else None
     made = study_from(study, options)
     fitted = made.calibrate(measured, names)

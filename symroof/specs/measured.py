@@ -157,7 +157,7 @@ class MeasuredSpec(Spec):
     license: str
     definition: str
     quality: str | None = None
-    models: dict[str, ModelSpec] = {}
+    models: dict[str, Annotated[ModelSpec, WithJsonSchema({"type": "object", "description": "a model, as a file of its own would describe it"})]] = {}
     measurements: tuple[Measurement, ...] = ()
     ceilings: tuple[Ceiling, ...] = ()
     notes: tuple[str, ...] = ()
