@@ -8,7 +8,7 @@ from symroof.specs.efficiencies import FITTED, Efficiency, shipped
 from symroof.specs.fields import Span
 from symroof.specs.hardware import HardwareSpec
 from symroof.theory.layout import DEGREES
-from symroof.units import format_quantity
+from symroof.units import Quantity, format_quantity
 
 OF_LINKS = frozenset({"link_latency", "link_share"})
 
@@ -37,13 +37,18 @@ def _degree(given: Given | None) -> bool:
 
 def spanned(entry: Efficiency) -> Span:
     """The interval of an entry, with its expected value."""
-    return Span(entry.low.value, entry.high.value, f"{entry.low.text}..{entry.high.text}", entry.value.value)
+    low, high = (_written(amount) for amount in (entry.low, entry.high))
+    return Span(entry.low.value, entry.high.value, f"{low}..{high}", entry.value.value)
 
 
 def written(entry: Efficiency) -> str:
     """``0.548 (0.396 to 0.758)``."""
-    value, low, high = (format_quantity(amount.value, "s" if amount.dimension else "", 3).strip() for amount in (entry.value, entry.low, entry.high))
+    value, low, high = (_written(amount) for amount in (entry.value, entry.low, entry.high))
     return f"{value} ({low} to {high})"
+
+
+def _written(amount: Quantity) -> str:
+    return format_quantity(amount.value, "s" if amount.dimension else "", 3).strip()
 
 
 def source(entry: Efficiency, engine: str) -> str:

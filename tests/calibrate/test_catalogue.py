@@ -190,3 +190,27 @@ def test_the_page_is_what_the_catalogue_gives(catalogue):
 
     page = (data_folder("specs").parent / "docs" / "measured.md").read_text(encoding="utf-8")
     assert page == measured_page(catalogue), "stale: python docs/generate.py"
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ([], "bound at 100 % of peak"),
+        (["--mbu", "0.8"], "at the efficiencies given"),
+        (["--efficiency", "measured", "--engine", "ollama"], "expected by measured efficiencies of ggml engines; the range holds 80 % of measurements"),
+    ],
+)
+@pytest.mark.parametrize("command", [["eval"], ["derive", "itl"], ["solve", "max_batch_itl", "--target", "itl=50 ms"]])
+def test_the_first_lines_say_what_a_time_rests_on(command, words, line, capsys):
+    from symroof.cli.main import main
+
+    assert main([*command, "--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "512", *words]) == 0
+    assert line in [text.strip() for text in capsys.readouterr().out.splitlines()[:3]]
+
+
+def test_the_line_wins_over_the_study(tmp_path):
+    from symroof.cases.request import selection
+
+    path = tmp_path / "study.yaml"
+    path.write_text(STUDY + "measured\n", encoding="utf-8")
+    assert sr.Study.load(path, selection(efficiency="peak")).exact("mbu") == 1
