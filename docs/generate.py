@@ -16,7 +16,9 @@ from string import Template
 from typing import Any
 
 import yaml
+from measured_page import measured_page
 
+from symroof.calibrate.catalogue_table import CatalogueFit, efficiencies
 from symroof.cli.main import main
 from symroof.units import format_quantity
 
@@ -244,3 +246,6 @@ def pages() -> dict[Path, str]:
 if __name__ == "__main__":
     for goal, content in pages().items():
         goal.write_text(content, encoding="utf-8")
+    fitted = CatalogueFit.of_catalogue()
+    (HERE.parent / "specs" / "efficiencies.yaml").write_text(efficiencies(fitted), encoding="utf-8")
+    (HERE / "measured.md").write_text(measured_page(fitted), encoding="utf-8")

@@ -164,6 +164,12 @@ def test_a_model_is_listed_valid_and_counted(newcomer):
     assert quantities(newcomer, "--model", "made-up-1b", "--hardware", "h100-sxm", "--prompt", "8")["params"] == 1_100_048_384
 
 
+def test_a_source_of_measurements_is_listed_valid_and_shown(newcomer):
+    assert listed(newcomer, "measured")["made-up-source"]["measurements"] == 1
+    newcomer.run("validate", newcomer.root / "specs/measured/made-up-source.yaml")
+    assert "1.02 s" in newcomer.run("show", "made-up-source").out
+
+
 # ---------------------------------------------------------------------------------------------------------- checkpoints
 
 

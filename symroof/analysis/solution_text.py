@@ -8,7 +8,7 @@ from typing import Any
 from symroof.analysis.explain_solution import with_unit
 from symroof.analysis.inline import opened
 from symroof.analysis.solution import Solution
-from symroof.analysis.verdict import case_title, case_warnings
+from symroof.analysis.verdict import basis_of, case_title, case_warnings
 from symroof.cases.case_results import bare
 from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex
@@ -133,7 +133,9 @@ def _is_fact(tree: Compare, solution: Solution) -> bool:
 
 def solution_text(solution: Solution) -> str:
     """Equation, answer, meaning, closed form, conditions."""
-    lines = [f"{text(solution.lhs)} = {text(solution.rhs)}, solved for {solution.unknown}", f"  {case_title(solution.answers)}", ""]
+    sides = sorted({*names(solution.lhs), *names(solution.rhs)}) if solution.answers.binding.hardware else []
+    lines = [f"{text(solution.lhs)} = {text(solution.rhs)}, solved for {solution.unknown}", f"  {case_title(solution.answers)}"]
+    lines += [*(f"  {line}" for line in basis_of(solution.answers, sides)), ""]
     lines += [f"{solution.unknown}: {solution.shown()}", f"  {solution.reason}"]
     if len(solution.values) > 1:
         shown = ", ".join(with_unit(value, solution.symbol.unit) for value in solution.values)

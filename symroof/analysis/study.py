@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -96,6 +97,8 @@ class Study:
         assume_family: the family of models to read an unknown ``config.json`` as.
         draft: the model that drafts tokens for speculative decoding; its cost per token is derived.
         targets: limits by metric: ``{"ttft": 0.2, "itl": "50 ms"}``; a plain number is in seconds, or in USD.
+        efficiency: where efficiencies that are not given come from: ``"peak"`` (a bound, the default) or ``"measured"`` (what to expect, a range).
+        engine: the engine, or its class, that ``"measured"`` is of: ``"compiled"`` (the default), ``"eager"``, ``"ggml"``.
         chosen: any input or quantity by name (``prompt``, ``batch``, ``tp``, ``mfu`` ...), and ``weights``, ``kv``, ``activations`` for
             precisions. A number is in base units, a text carries its unit (``"3.35 TB/s"``), ``"0.5..0.7"`` is a range, a list makes a case each.
 
@@ -117,11 +120,15 @@ class Study:
         assume_family: str | None = None,
         draft: str | None = None,
         targets: dict[str, Any] | None = None,
+        efficiency: str | None = None,
+        engine: str | None = None,
         **chosen: Any,
     ) -> None:
         self.spec: StudySpec | None = None
         self.document: Document | None = None
-        self._selection = aimed(targets or {}).over(selection(model, hardware, preset, assume, assume_family=assume_family, draft=draft, **chosen))
+        self._selection = aimed(targets or {}).over(
+            selection(model, hardware, preset, assume, assume_family=assume_family, draft=draft, efficiency=efficiency, engine=engine, **chosen)
+        )
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], line: Selection | None = None, targets: dict[str, Any] | None = None) -> Self:
@@ -150,6 +157,7 @@ class Study:
         precision = {role: value for role, value in spec.precision if value}
         origin = dict.fromkeys([*values, *precision, *spec.assume, "draft"], "study")
         own = Selection(spec.model, spec.hardware, precision, values, spec.assume, spec.preset, origin, base, spec.assume_family, spec.draft)
+        own = replace(own, efficiency=spec.efficiency.basis, engine=spec.efficiency.engine)
         study._selection = aimed(targets or {}).over(line.over(own) if line else own)
         return study
 

@@ -7,12 +7,14 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from symroof.calibrate.benchmark_files import Unused, parse_report
 from symroof.calibrate.calibration_result import Calibration, Parameter, Residual, doubts
-from symroof.calibrate.measurements import Measurement, read_measured
+from symroof.calibrate.measurements import Measurement, parse_measured
 from symroof.calibrate.terms import DEFAULT_FIT, OVERHEADS, SHARES, Terms, chosen, terms
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
+from symroof.specs.strict_yaml import read_text
 from symroof.units import format_quantity
 
 if TYPE_CHECKING:
@@ -26,18 +28,27 @@ DEPENDENT = 1e-7
 
 
 def calibrate(path: str | os.PathLike[str], answers: Answers, fit: Sequence[str] | None = None) -> Calibration:
-    """Fit efficiencies and overheads to the latencies in a CSV file, laid over a case.
+    """Fit efficiencies and overheads to the latencies in a CSV file or a benchmark's report, laid over a case.
 
     Raises:
         InputError: everything wrong with the file; a row faster than the roof; an input the rows and the case leave out.
     """
     names = chosen(fit if fit is not None else DEFAULT_FIT, answers.case.theory)
-    measured = read_measured(path, names)
+    measured, unused = _read(path, names)
     rows = _terms(measured, answers, names, str(path))
     notes = [f"{name} is given and not heeded: it is fitted" for name in names if name in answers.binding.given] + _unfit(measured, answers)
+    notes += [str(item) for item in unused]
     if fit is None:
         names, rows = _without_unseen(names, rows)
     return _fitted(str(path), answers, measured, rows, names, notes)
+
+
+def _read(path: str | os.PathLike[str], fitted: Sequence[str]) -> tuple[list[Measurement], list[Unused]]:
+    """The measurements of a CSV file or of a benchmark's report, which is JSON, and what of a report is not used."""
+    text = read_text(path)
+    if text.lstrip().startswith(("{", "[")):
+        return parse_report(text, str(path))
+    return parse_measured(text, str(path), fitted), []
 
 
 def _terms(measured: Sequence[Measurement], answers: Answers, fit: Sequence[str], file: str) -> list[Terms]:

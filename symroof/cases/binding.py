@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from symroof.cases.draft_model import OF_TARGET, draft_given
+from symroof.cases.evidence import add_evidence
 from symroof.cases.spec_values import (
     ENGINE_SHARE,
     ROLE_INPUT,
@@ -37,6 +38,7 @@ from symroof.formula.evaluate import NoValue
 from symroof.formula.text import text
 from symroof.formula.tree import Num
 from symroof.specs import catalogue
+from symroof.specs.engines import DEFAULT_ENGINE
 from symroof.specs.fields import Span, build
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.model import ModelSpec
@@ -59,6 +61,7 @@ class Selection:
     """A request: names, lists of values, switches. Later ones are laid over earlier ones.
 
     ``deciding``: hardware or settings are decided by the answers, so the memory an engine leaves free counts unless ``memory_share`` is set.
+    ``efficiency``: where efficiencies that are not set come from, ``peak`` or ``measured``; ``engine`` is the class of engines measured.
     """
 
     models: tuple[str | ModelSpec, ...] = ()
@@ -72,6 +75,8 @@ class Selection:
     assume_family: str | None = None
     draft: str | None = None
     deciding: bool = False
+    efficiency: str = ""
+    engine: str = ""
 
     def over(self, weaker: Selection) -> Selection:
         """This selection laid over a weaker one: mappings name by name, everything else where it is set."""
@@ -258,6 +263,8 @@ def _bind(
         given[name] = Given(value, layered.origin.get(name, "given"), value.text if isinstance(value, Span) else "")
     if layered.deciding:
         given.setdefault("memory_share", DECIDING_SHARE)
+    if layered.efficiency == "measured" and device:
+        add_evidence(device, layered.engine or DEFAULT_ENGINE, given, warnings)
     if WIDTH in values:  # a width chosen by hand is that of every quantized operator
         given = {name: chosen for name, chosen in given.items() if not name.startswith(f"{WIDTH}.")}
     check_split(values, given)

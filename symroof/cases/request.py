@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -15,11 +15,12 @@ from symroof.cases.case_results import TARGETS
 from symroof.cases.spec_values import ROLE_INPUT
 from symroof.errors import InputError, Problem, nearest, on_line, split_hint
 from symroof.specs.catalogue import find
+from symroof.specs.engines import engine_class
 from symroof.specs.fields import Faults
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import read_model
 from symroof.specs.strict_yaml import Document
-from symroof.specs.study import Setting, StudySpec, precision_names, read_assumptions, settings
+from symroof.specs.study import Setting, StudySpec, efficiency_basis, precision_names, read_assumptions, settings
 from symroof.theory.symbols import INPUTS, canonical
 
 ROLES = tuple(ROLE_INPUT)
@@ -39,6 +40,8 @@ def selection(
     base: Path | None = None,
     assume_family: str | None = None,
     draft: str | None = None,
+    efficiency: str | None = None,
+    engine: str | None = None,
     **chosen: Any,
 ) -> Selection:
     """A selection from plain values: precisions by role, every other keyword a symbol or quantity.
@@ -65,11 +68,23 @@ def selection(
         for _, text in fault.items:
             message, _, hint = text.partition("; ")
             problems.append(Problem(origin, message, path="assume", hint=hint))
+    basis = _read(efficiency_basis, "efficiency", efficiency, origin, problems)
+    kind = _read(engine_class, "engine", engine, origin, problems)
     if problems:
         raise InputError(problems)
     sources = dict.fromkeys([*precision, *values, *switches, *(["draft"] if draft else [])], origin)
     models = (model,) if isinstance(model, ModelSpec) else _names(model)
-    return Selection(models, _names(hardware), precision, values, switches, preset, sources, base, assume_family, draft)
+    chosen_so = Selection(models, _names(hardware), precision, values, switches, preset, sources, base, assume_family, draft)
+    return replace(chosen_so, efficiency=basis, engine=kind)
+
+
+def _read(how: Callable[[str], str], name: str, value: str | None, origin: str, problems: list[Problem]) -> str:
+    """A word of the case that is no input; empty where it is not set."""
+    try:
+        return how(value) if value else ""
+    except ValueError as error:
+        problems += _problems(origin, name, error)
+        return ""
 
 
 def _problems(origin: str, name: str, error: ValueError) -> list[Problem]:

@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 
 
 @click.command("calibrate")
-@click.argument("measured", metavar="MEASURED.csv")
+@click.argument("measured", metavar="MEASURED", required=False)
+@click.option("--catalogue", is_flag=True, help="Fit the efficiencies that symroof ships to the measurements of its catalogue, and print their table.")
 @click.option("--fit", metavar="LIST", help="What to fit, of mfu, mbu, step_overhead, layer_overhead, link_latency, prefill_overhead, queue_time.")
 @click.option("-o", "--out", metavar="FILE", help="Write the block for a study file here, too; - writes it alone to standard output.")
 @study_options
 @json_option
-def command(measured: str, study: str | None, fit: str | None, out: str | None, as_json: bool, **options: Any) -> None:
+def command(measured: str | None, catalogue: bool, study: str | None, fit: str | None, out: str | None, as_json: bool, **options: Any) -> None:
     """Fit MFU, MBU and overheads to measured latencies.
 
     symroof calibrate docs/measured.csv --model llama-3.1-8b --hardware h100-sxm
@@ -28,8 +29,20 @@ def command(measured: str, study: str | None, fit: str | None, out: str | None, 
     itl or both, with a unit where it is not the second: ttft_ms, itl_ms. itl is the time of one step at `context`, the
     prompt where there is none; a mean over a response belongs to the context in its middle, prompt + output/2.
 
+    MEASURED may also be the JSON of `vllm bench serve`, genai-perf, AIPerf or llama-bench; a time that waits in a queue or mixes phases is
+    not used, and said.
+
     A row faster than the peak allows is bad input: something about it, or about the case, is not what it seems.
+
+    With --catalogue and nothing else: the table behind `efficiency: measured`, and why a measurement of the catalogue is not used.
     """
+    if catalogue:
+        if measured or study:
+            raise click.UsageError("--catalogue takes no file: it fits the measurements of `symroof list measured`")
+        _catalogue(out, as_json)
+        return
+    if measured is None:
+        raise click.UsageError("give a file of measurements, or --catalogue")
     names = [name.strip() for name in fit.split(",") if name.strip()] if fit is not None else None
     made = study_from(study, options)
     fitted = made.calibrate(measured, names)
@@ -44,6 +57,29 @@ def command(measured: str, study: str | None, fit: str | None, out: str | None, 
         write_atomic(out, fitted.block())
         click.echo(f"wrote {out}", err=True)
     click.echo(json.dumps(calibration_json(fitted), ensure_ascii=False) if as_json else calibration_text(fitted))
+
+
+def _catalogue(out: str | None, as_json: bool) -> None:
+    """Fit the catalogue and print the table, or write it."""
+    from collections import Counter
+
+    from symroof.calibrate.catalogue_table import CatalogueFit, efficiencies
+
+    fitted = CatalogueFit.of_catalogue()
+    text = efficiencies(fitted)
+    if out and out != "-":
+        from symroof.output_files import write_atomic
+
+        write_atomic(out, text)
+        click.echo(f"wrote {out}", err=True)
+    refused = [{"source": r.source, "place": r.row.place, "reason": r.reason} for r in fitted.refused]
+    if as_json:
+        entry = {"schema": "symroof/catalogue-fit/1", "median_error": fitted.median_error, "within_half": fitted.within_half, "held": fitted.held}
+        click.echo(json.dumps({**entry, "rows": len(fitted.rows), "refused": refused, "table": text}, ensure_ascii=False))
+        return
+    click.echo(text, nl=False)
+    for (source, reason), count in sorted(Counter((r["source"], r["reason"]) for r in refused).items()):
+        click.echo(f"{source}: {count} row{'s' * (count != 1)} not used: {reason}", err=True)
 
 
 def calibration_json(fit: Calibration) -> dict[str, Any]:

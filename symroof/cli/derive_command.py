@@ -35,13 +35,18 @@ def command(quantity: str, study: str | None, as_latex: bool, as_json: bool, **o
 
 def derivation_text(derivation: Derivation) -> str:
     """Definition, expansion, limits, the steps with numbers, the value, elasticities."""
+    from symroof.analysis.verdict import basis_of
     from symroof.formula.text import text
     from symroof.report.text_table import table
     from symroof.theory.quantities import QUANTITIES
     from symroof.theory.references import DEFINITION
 
     symbol = derivation.symbol
-    lines = [f"{derivation.name}: {symbol.meaning} [{symbol.unit or 'plain number'}]", ""]
+    lines = [
+        f"{derivation.name}: {symbol.meaning} [{symbol.unit or 'plain number'}]",
+        *basis_of(derivation.answers, (derivation.name,) if derivation.result else ()),
+        "",
+    ]
     lines += ["definition", f"  {derivation.name} = {text(derivation.formula)}", ""]
     if derivation.expansion != derivation.formula:
         lines += ["expanded to inputs", f"  {derivation.name} = {text(derivation.expansion)}", ""]

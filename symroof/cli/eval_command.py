@@ -50,12 +50,12 @@ def case_json(answers: Answers) -> dict[str, Any]:
 
 def case_text(answers: Answers) -> str:
     """One case as tables."""
-    from symroof.analysis.verdict import case_title, case_warnings, target_warnings
+    from symroof.analysis.verdict import case_title, case_warnings, efficiency_basis, target_warnings
     from symroof.report.text_table import table
     from symroof.theory.quantities import QUANTITIES
 
     quantities = answers.quantities()
-    sections = [f"== {case_title(answers)} =="]
+    sections = [f"== {case_title(answers)} ==", efficiency_basis(answers)]
     sections += [f"! {warning}" for warning in (*case_warnings(answers), *target_warnings(answers))]
     sections += _summary(answers)
     groups: dict[str, list[list[str]]] = {}

@@ -93,6 +93,21 @@ def presets() -> Rows:
     return [{"name": e.name, "title": e.title} for e in entries("presets").values()]
 
 
+def measured() -> Rows:
+    """The sources of measurements, counted without validating their rows."""
+    from symroof.specs.catalogue import entries
+
+    rows = []
+    for entry in entries("measured").values():
+        data = entry.document.data
+        measurements = data.get("measurements", [])
+        rows.append({
+            "name": entry.name, "title": entry.title, "measurements": len(measurements), "ceilings": len(data.get("ceilings", [])),
+            "engines": sorted({row["engine"] for row in measurements}), "license": data["license"],
+        })  # fmt: skip
+    return rows
+
+
 def precisions() -> Rows:
     from symroof.specs.precision import BITS
     from symroof.specs.stored import listed
@@ -112,11 +127,11 @@ def inputs() -> Rows:
 
 KINDS: dict[str, Callable[[], Rows]] = {
     "models": models, "hardware": hardware, "precisions": precisions, "quantities": quantities, "thresholds": thresholds,
-    "assumptions": assumptions, "presets": presets, "inputs": inputs,
+    "assumptions": assumptions, "presets": presets, "inputs": inputs, "measured": measured,
 }  # fmt: skip
 
 
-UNPRINTED = {"models": {"title"}}
+UNPRINTED = {"models": {"title"}, "measured": {"engines"}}
 """Columns of the JSON alone: a model's title repeats its name."""
 
 

@@ -18,6 +18,7 @@ from symroof.specs.hardware import HardwareSpec
 from symroof.specs.kinds import kind_of, spec_class
 from symroof.specs.layer_order import runs
 from symroof.specs.layers import Block, FeedForward, GroupedAttention, LayerKind
+from symroof.specs.measured import MeasuredSpec
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import holds_config, model_path, read_model
 from symroof.specs.strict_yaml import Document
@@ -93,14 +94,17 @@ def _declared(name: str) -> Entry | None:
     return None
 
 
+SHOWN = ("models", "hardware", "presets", "measured")
+
+
 def _document(name: str) -> Document:
-    for kind in ("models", "hardware", "presets"):
+    for kind in SHOWN:
         try:
             return catalogue.find(kind, name)
         except InputError:
             if "/" in name or catalogue.is_path(name) or len(catalogue.meant_by(kind, name)) > 1:
                 raise
-    known = [alias for kind in ("models", "hardware", "presets") for e in catalogue.entries(kind).values() for alias in (e.name, *e.aliases)]
+    known = [alias for kind in SHOWN for e in catalogue.entries(kind).values() for alias in (e.name, *e.aliases)]
     raise InputError(Problem(name, "nothing by this name", hint=nearest(name, [*known, *QUANTITIES, *INPUTS, *THRESHOLDS, *SWITCHES])))
 
 
@@ -111,6 +115,8 @@ def _from_document(document: Document) -> Entry:
         return hardware_entry(spec)
     if isinstance(spec, ModelSpec):
         return model_entry(spec)
+    if isinstance(spec, MeasuredSpec):
+        return measured_entry(spec)
     facts = [[name, str(value)] for name, value in document.data.items() if not isinstance(value, (dict, list))]
     return Entry(kind, str(getattr(spec, "title", None) or document.file), facts, notes=list(spec.notes))
 
@@ -118,13 +124,37 @@ def _from_document(document: Document) -> Entry:
 def hardware_entry(spec: HardwareSpec) -> Entry:
     """A device: every number with its source."""
     facts = [["name", spec.name], ["vendor", spec.vendor], ["architecture", spec.architecture or ""], ["released", str(spec.released or "")]]
-    peaks = [[p, v.dense.text, v.sparse.text if v.sparse else "", str(spec.source_of(v)), v.note or ""] for p, v in spec.peaks.items()]
+    peaks = [
+        [p, v.dense.text, v.sparse.text if v.sparse else "", v.fp16_accumulate.text if v.fp16_accumulate else "", str(spec.source_of(v)), v.note or ""]
+        for p, v in spec.peaks.items()
+    ]
     rest = [[where, v.value.text, str(spec.source_of(v)), v.note or ""] for where, v in spec.numbers() if not where.startswith("peaks.")]
     tables: list[Table] = [
-        ("peaks, dense and with 2:4 sparsity", ["precision", "dense", "sparse", "source", "note"], peaks),
+        ("peaks, dense and with 2:4 sparsity", ["precision", "dense", "sparse", "summing in fp16", "source", "note"], peaks),
         ("memory, links, power, price", ["number", "value", "source", "note"], rest),
     ]
     return Entry("hardware", spec.title, facts, tables, list(spec.notes))
+
+
+def measured_entry(spec: MeasuredSpec) -> Entry:
+    """A source of measurements: what its figures mean, and every row."""
+    facts = [["name", spec.name], ["source", f"{spec.source} {spec.source.address or ''}".strip()], ["licence", spec.license], ["definition", spec.definition]]
+    facts += [["quality", spec.quality]] if spec.quality else []
+    rows = [
+        [
+            row.engine, row.engine_class, row.model, row.device, row.stored or row.weights, row.kv, str(row.tp), str(row.pp),
+            str(row.batch), str(row.prompt), str(row.output or ""), row.metric, row.value.text, row.place,
+        ]
+        for row in spec.measurements
+    ]  # fmt: skip
+    columns = ["engine", "class", "model", "device", "weights", "kv", "tp", "pp", "batch", "prompt", "output", "metric", "value", "place"]
+    ceilings = [
+        [row.engine, row.device, str(row.devices), row.op, ", ".join(f"{k} {v}" for k, v in row.shape.items()), row.precision or "", row.value.text, row.place]
+        for row in spec.ceilings
+    ]
+    tables: list[Table] = [("measurements", columns, rows)] if rows else []
+    tables += [("ceilings", ["engine", "device", "devices", "operator", "shape", "precision", "value", "place"], ceilings)] if ceilings else []
+    return Entry("measured", spec.title, facts, tables, list(spec.notes))
 
 
 MODEL_FACTS = (

@@ -32,15 +32,17 @@ class Faults(ValueError):
 
 @dataclass(frozen=True)
 class Span:
-    """A range ``low..high`` as written, in base units."""
+    """A range ``low..high`` as written, in base units; ``expected`` is where in it evidence expects the value, the middle where nothing says."""
 
     low: Fraction
     high: Fraction
     text: str
+    expected: Fraction | None = None
 
     @property
     def middle(self) -> Fraction:
-        return (self.low + self.high) / 2
+        """Where the value stands: as evidence expects it, or halfway."""
+        return (self.low + self.high) / 2 if self.expected is None else self.expected
 
 
 def in_unit(value: object, unit: str, written_in: str | None = None, bare: bool = False) -> Quantity:

@@ -17,8 +17,12 @@ FILE_KINDS = {
     "hardware": ("symroof.specs.hardware", "HardwareSpec"),
     "preset": ("symroof.specs.study", "PresetSpec"),
     "claims": ("symroof.specs.claims", "ClaimsSpec"),
+    "measured": ("symroof.specs.measured", "MeasuredSpec"),
+    "efficiencies": ("symroof.specs.efficiencies", "EfficienciesSpec"),
 }
 MARKS = {
+    "measured": ("measurements", "ceilings"),
+    "efficiencies": ("efficiencies",),
     "hardware": ("memory",),
     "study": ("workload", "targets"),
     "model": ("layers", "d_model", "published_params", "params"),
@@ -53,5 +57,7 @@ def kind_of(document: Document) -> str:
             if any(key in data for key in keys):
                 return kind
     raise InputError(
-        document.problem((), "is no study, model, hardware, preset or claims file that symroof knows", "`symroof init KIND` writes a starter file")
+        document.problem(
+            (), "is no study, model, hardware, preset, claims, measured or efficiencies file that symroof knows", "`symroof init KIND` writes a starter file"
+        )
     )

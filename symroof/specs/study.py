@@ -11,6 +11,7 @@ from symroof.errors import nearest
 from symroof.formula import dimension
 from symroof.formula.parse import FormulaError
 from symroof.formula.tree import Num, Tree, names
+from symroof.specs.engines import engine_class
 from symroof.specs.fields import NAME, Faults, Source, Span, Spec, in_unit, parse_span
 from symroof.specs.stored import precision_name, precision_width
 from symroof.theory.quantities import QUANTITIES
@@ -203,16 +204,76 @@ def _strings(value: object) -> tuple[str, ...]:
     return tuple(values)
 
 
+BASES = ("peak", "measured")
+"""Where efficiencies that are not given come from: the peak (all shares 1, no overhead), or the measurements of others."""
+
+
+class EfficiencyBlock(dict[str, tuple[Setting, ...]]):
+    """Efficiencies by name, and where the others come from: ``basis`` and the class of ``engine``, empty where the study says nothing."""
+
+    basis: str = ""
+    engine: str = ""
+
+
+def efficiency_basis(value: object) -> str:
+    """``peak`` or ``measured``.
+
+    Raises:
+        ValueError: neither.
+    """
+    if value not in BASES:
+        raise ValueError(f"must be one of {', '.join(BASES)}; {nearest(str(value)[:40], BASES)}")
+    return str(value)
+
+
+def _efficiencies(value: object) -> EfficiencyBlock:
+    """``measured``, or ``{from: measured, engine: eager, mbu: 0.8}``, or numbers alone."""
+    rest: Any = {"from": value} if isinstance(value, str) else dict(value) if isinstance(value, dict) else value
+    basis, engine = "", ""
+    faults: list[tuple[tuple[str | int, ...], str]] = []
+    if isinstance(rest, dict):
+        for key, read in (("from", efficiency_basis), ("engine", lambda name: engine_class(str(name)))):
+            if key in rest:
+                try:
+                    text = read(rest.pop(key))
+                    basis, engine = (text, engine) if key == "from" else (basis, text)
+                except ValueError as error:
+                    faults.append((() if isinstance(value, str) else (key,), str(error)))
+    if faults:
+        raise Faults(faults)
+    block = EfficiencyBlock(_mapped(rest, [symbol.name for symbol in GROUPS["efficiency"]], formulas=False))
+    block.basis, block.engine = basis, engine
+    return block
+
+
+Efficiencies = Annotated[
+    Any,
+    BeforeValidator(_efficiencies),
+    WithJsonSchema({
+        "anyOf": [
+            {"enum": list(BASES)},
+            {
+                "type": "object",
+                "properties": {
+                    "from": {"enum": list(BASES), "description": "where efficiencies that are not given come from"},
+                    "engine": {"type": "string", "description": "an engine or its class: compiled, eager, ggml"},
+                    **{symbol.name: {"description": symbol.meaning} for symbol in GROUPS["efficiency"]},
+                },
+                "additionalProperties": False,
+            },
+        ]
+    }),
+]  # fmt: skip
 NameList = Annotated[Any, BeforeValidator(_strings), WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})]
 Precisions = Annotated[Any, BeforeValidator(precision_names), WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})]
 Settings = Annotated[Any, BeforeValidator(_any_names), WithJsonSchema({"type": "object"})]
 Assume = Annotated[Any, BeforeValidator(read_assumptions), WithJsonSchema({"type": "object", "additionalProperties": {"type": "string"}})]
 if TYPE_CHECKING:
     Workload: TypeAlias = dict[str, tuple[Setting, ...]]
-    Efficiency: TypeAlias = dict[str, tuple[Setting, ...]]
+    Efficiency: TypeAlias = EfficiencyBlock
     Parallel: TypeAlias = dict[str, tuple[Setting, ...]]
 else:
-    Workload, Efficiency, Parallel = _group("workload", extra=("context",)), _group("efficiency"), _group("parallel")
+    Workload, Efficiency, Parallel = _group("workload", extra=("context",)), Efficiencies, _group("parallel")
 
 
 class Precision(Spec):
@@ -257,7 +318,7 @@ class StudySpec(Spec):
     parallel: Parallel = {}
     precision: Precision = Precision.model_construct()
     workload: Workload
-    efficiency: Efficiency = {}
+    efficiency: Efficiency = EfficiencyBlock()
     assume: Assume = {}
     preset: str | None = None
     targets: Targets = Targets.model_construct()

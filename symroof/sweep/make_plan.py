@@ -106,7 +106,11 @@ def _bound(selection: Selection) -> Binding:
 
 
 def _middles(cases: Sequence[Answers]) -> list[str]:
-    """Ranged inputs stand at their middles on a grid."""
+    """Ranged inputs stand at their middles on a grid, or where evidence expects them."""
     spans = {name: (case, given.setting) for case in cases for name, given in case.binding.given.items() if isinstance(given.setting, Span)}
     shown = {name: Result(case.case.theory.symbol(name), span.middle).text() for name, (case, span) in spans.items()}
-    return [f"{name} is given as {span.text}: it stands at its middle, {shown[name]}" for name, (_, span) in spans.items()]
+    words = {
+        name: "is given as {}: it stands at its middle," if span.expected is None else "is measured as {}: it stands at the expected"
+        for name, (_, span) in spans.items()
+    }
+    return [f"{name} {words[name].format(span.text)} {shown[name]}" for name, (_, span) in spans.items()]

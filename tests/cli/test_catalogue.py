@@ -177,14 +177,22 @@ def test_show_an_unknown_name_names_the_nearest():
 
 # ------------------------------------------------------------------------------------- validate, schema, init
 
-FILE_KINDS = ("study", "model", "hardware", "preset", "claims")
+FILE_KINDS = ("study", "model", "hardware", "preset", "claims", "measured", "efficiencies")
 
 
 def test_validate_every_spec_of_the_repository():
     files = sorted((ROOT / "specs").rglob("*.yaml"))
     result = good("validate", *files, "--json").json
     assert (result["schema"], result["problems"]) == ("symroof/validate/1", [])
-    folders = {"studies": "study", "models": "model", "hardware": "hardware", "presets": "preset", "claims": "claims"}
+    folders = {
+        "studies": "study",
+        "models": "model",
+        "hardware": "hardware",
+        "presets": "preset",
+        "claims": "claims",
+        "measured": "measured",
+        "specs": "efficiencies",
+    }
     assert [(entry["file"], entry["kind"]) for entry in result["valid"]] == [(str(path), folders[path.parent.name]) for path in files]
 
 
@@ -225,7 +233,9 @@ def test_the_schemas_for_editors_are_those_the_command_prints(kind):
     assert (ROOT / "schema" / f"{kind}.schema.json").read_text(encoding="utf-8") == good("schema", kind).out, f"stale: symroof schema {kind}"
 
 
-@pytest.mark.parametrize(("kind", "folder"), [("study", "studies"), ("model", "models"), ("hardware", "hardware"), ("preset", "presets")])
+@pytest.mark.parametrize(
+    ("kind", "folder"), [("study", "studies"), ("model", "models"), ("hardware", "hardware"), ("preset", "presets"), ("measured", "measured")]
+)
 def test_schema_knows_every_key_of_the_catalogue_and_demands_no_other(kind, folder):
     result = good("schema", kind).json
     for path in (ROOT / "specs" / folder).glob("*.yaml"):

@@ -1,0 +1,165 @@
+"""Reports of benchmarks as measurements: ``vllm bench serve``, genai-perf and AIPerf, llama-bench. What waits or mixes phases is refused with its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from symroof.calibrate.measurements import MOST_ROWS, Measurement
+from symroof.errors import InputError, Problem
+from symroof.specs.checkpoints.json_text import loads_json
+from symroof.units import parse_unit
+
+Entry = dict[str, Any]
+MILLI = Fraction(1, 1000)
+
+
+@dataclass(frozen=True)
+class Unused:
+    """A time of a report that no analytical step compares with, and why."""
+
+    what: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.what} is not used: {self.reason}"
+
+
+QUEUED = "requests wait for each other before their prefill (queueing); measure with one request at a time"
+BATCH_UNKNOWN = "requests arrive at a rate, so the batch of a step is not known; measure at a fixed concurrency"
+NO_LENGTH = "the report has no {}"
+
+
+def parse_report(text: str, file: str = "<text>") -> tuple[list[Measurement], list[Unused]]:
+    """The measurements of a report in JSON, and what of it cannot be used.
+
+    Raises:
+        InputError: not JSON, no report of a benchmark that symroof knows, a number that is none, nothing that can be used.
+
+    >>> rows, unused = parse_report('[{"n_prompt": 512, "n_gen": 0, "avg_ts": 2048.0}, {"n_prompt": 512, "n_gen": 16, "avg_ts": 90.5}]')
+    >>> rows[0].metric, rows[0].seconds, str(unused[0])
+    ('ttft', Fraction(1, 4), 'entry 2 is not used: prefill and decode are timed together')
+    """
+    wrapped = '{"entries": ' + text + "}" if text.lstrip().startswith("[") else text
+    data: Any = loads_json(wrapped, file).data
+    for marks, reader in READERS:
+        entries = data["entries"] if set(data) == {"entries"} else [data]
+        if isinstance(entries, list) and entries and all(isinstance(entry, dict) and marks <= set(entry) for entry in entries):
+            read = [item for i, entry in enumerate(entries[:MOST_ROWS], 1) for item in reader(entry, i, file)]
+            rows, unused = [m for m in read if isinstance(m, Measurement)], [u for u in read if isinstance(u, Unused)]
+            if not rows:
+                raise InputError(Problem(file, "; ".join(dict.fromkeys(map(str, unused))) or "has no times", 1, 1))
+            return rows, unused
+    raise InputError(
+        Problem(
+            file,
+            "is no report of a benchmark that symroof knows",
+            1,
+            1,
+            hint="vllm bench serve --save-result, genai-perf or AIPerf JSON, llama-bench -o json; or a CSV",
+        )
+    )
+
+
+def _number(entry: Entry, key: str, file: str) -> Fraction | None:
+    """A number at a key that may be missing or null; one that is zero or less, or no number, is an error."""
+    value = entry.get(key)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float, Fraction)):
+        raise InputError(Problem(file, f"{key} is no number", 1, 1, key))
+    number = Fraction(value)
+    if number <= 0:
+        raise InputError(Problem(file, f"{key} must be positive", 1, 1, key))
+    return number
+
+
+def _row(metric: str, seconds: Fraction, place: int, **inputs: Fraction) -> Measurement:
+    return Measurement(metric, seconds, inputs, place, 1)
+
+
+def _lengths(prompt: Fraction, output: Fraction) -> dict[str, Fraction]:
+    """The inputs of a mean decode step of a response: its context is that in the middle."""
+    return {"prompt": Fraction(round(prompt)), "context": Fraction(round(prompt + output / 2))}
+
+
+def _llama_bench(entry: Entry, place: int, file: str) -> Iterator[Measurement | Unused]:
+    """``llama-bench -o json``: prompts (pp) and generation from an empty or filled cache (tg), apart."""
+    depth = entry.get("n_depth") or 0
+    sizes = {key: entry.get(key) or 0 for key in ("n_prompt", "n_gen")}
+    rate = _number(entry, "avg_ts", file)
+    if not all(isinstance(value, int) and value >= 0 for value in (depth, *sizes.values())):
+        raise InputError(Problem(file, "n_prompt, n_gen and n_depth are whole numbers", place, 1))
+    if rate is None:
+        yield Unused(f"entry {place}", NO_LENGTH.format("avg_ts"))
+    elif sizes["n_prompt"] and sizes["n_gen"]:
+        yield Unused(f"entry {place}", "prefill and decode are timed together")
+    elif sizes["n_prompt"]:
+        prompt = Fraction(sizes["n_prompt"])
+        cached = {"cached_prefix": Fraction(depth)} if depth else {}
+        yield _row("ttft", prompt / rate, place, prompt=prompt + depth, **cached)
+    elif sizes["n_gen"]:
+        middle = Fraction(max(depth + sizes["n_gen"] // 2, 1))
+        yield _row("itl", 1 / rate, place, batch=Fraction(1), prompt=middle, context=middle)
+
+
+def _vllm_serve(entry: Entry, place: int, file: str) -> Iterator[Measurement | Unused]:
+    """The result of ``vllm bench serve``: medians, and lengths as means over the requests that were completed."""
+    completed = _number(entry, "completed", file)
+    tokens = [_number(entry, key, file) for key in ("total_input_tokens", "total_output_tokens")]
+    slots = _number(entry, "max_concurrency", file)
+    yield from _served(entry, place, file, slots, completed, tokens, {"ttft": "median_ttft_ms", "itl": "median_tpot_ms"})
+
+
+def _served(
+    entry: Entry, place: int, file: str, slots: Fraction | None, requests: Fraction | None, tokens: list[Fraction | None], keys: dict[str, str]
+) -> Iterator[Measurement | Unused]:
+    prompt, output = (total / requests if total and requests else None for total in tokens)
+    times = {metric: _number(entry, key, file) for metric, key in keys.items()}
+    for metric, time in times.items():
+        if time is None:
+            continue
+        if slots is None:
+            yield Unused(keys[metric], BATCH_UNKNOWN)
+        elif prompt is None or output is None:
+            yield Unused(keys[metric], NO_LENGTH.format("lengths of prompts and outputs"))
+        elif metric == "ttft" and slots > 1:
+            yield Unused(keys[metric], QUEUED)
+        elif metric == "ttft":
+            yield _row("ttft", time * MILLI, place, prompt=Fraction(round(prompt)))
+        else:
+            yield _row("itl", time * MILLI, place, batch=slots, **_lengths(prompt, output))
+
+
+def _genai_perf(entry: Entry, place: int, file: str) -> Iterator[Measurement | Unused]:
+    """The JSON of genai-perf or AIPerf: averages of lengths and medians of times, each with its unit."""
+    flat: Entry = {}
+    for name in ("time_to_first_token", "inter_token_latency"):
+        block = entry.get(name)
+        if isinstance(block, dict):
+            value = _number(block, "p50" if "p50" in block else "avg", file)
+            flat[name] = value * parse_unit(str(block.get("unit", "ms"))).size / MILLI if value else None
+    lengths = [_number(block, "avg", file) if isinstance(block := entry.get(f"{what}_sequence_length"), dict) else None for what in ("input", "output")]
+    slots = _concurrency(entry.get("input_config"))
+    keys = {"ttft": "time_to_first_token", "itl": "inter_token_latency"}
+    yield from _served(flat, place, file, slots, Fraction(1), lengths, keys)
+
+
+def _concurrency(config: object) -> Fraction | None:
+    """The number of requests at a time, wherever the configuration has it."""
+    if isinstance(config, dict):
+        own = config.get("concurrency")
+        if isinstance(own, int) and not isinstance(own, bool) and own > 0:
+            return Fraction(own)
+        return next((slots for value in config.values() if (slots := _concurrency(value))), None)
+    return None
+
+
+READERS: tuple[tuple[set[str], Callable[[Entry, int, str], Iterator[Measurement | Unused]]], ...] = (
+    ({"n_prompt", "n_gen"}, _llama_bench),
+    ({"completed", "total_input_tokens"}, _vllm_serve),
+    ({"input_config"}, _genai_perf),
+)
+"""Keys that tell a report, and what reads it."""

@@ -1,0 +1,237 @@
+"""Efficiencies fitted to the measurements of the catalogue, and the judgement of the fit: each source predicted from the others.
+
+A few classes: ``mfu`` by family of devices, apart for ggml engines; one ``mbu``; a cost a layer by kind of memory and class of engines; one latency
+and one share of links. The latency is that of the engines' own all-reduces of small messages, measured alone. Everything else has the least
+robust loss of the logarithms of predicted over measured, each source weighing as the root of its rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from symroof.calibrate.catalogue_rows import MeasuredRow, sources
+from symroof.specs.efficiencies import ALL, FITTED
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+Key = tuple[str, str, str]
+"""An input, a family of devices, a class of engines."""
+
+START = {"mfu": 0.6, "mbu": 0.8, "layer_overhead": 1e-4, "link_share": 0.4}
+MOST = {"mfu": 1.0, "mbu": 1.0, "link_share": 1.0}
+STEPS = (0.5, 0.2, 0.08, 0.03, 0.01, 0.004)
+ROBUST = 0.25
+"""An error of the logarithm beyond this weighs in proportion, below it by its square."""
+HELD = 0.8
+SMALL_MESSAGE = 40_000
+
+
+def keys_of(family: str, engine: str) -> tuple[Key, ...]:
+    """The class of each input for a family and a class of engines, in the order of ``FITTED``."""
+    ggml = engine == "ggml"
+    server = ggml and family in ("hbm", "gddr")
+    return (
+        ("mfu", "server" if server else family, "ggml" if ggml else ALL),
+        ("mbu", ALL, ALL),
+        ("layer_overhead", "gddr" if family == "geforce" else family, engine),
+        ("link_latency", ALL, ALL),
+        ("link_share", ALL, ALL),
+    )
+
+
+def all_alike(family: str, engine: str) -> tuple[Key, ...]:
+    """One class for every device and engine: what stands in for a family that was never measured."""
+    return tuple((name, ALL, ALL) for name in FITTED)
+
+
+def link_latency() -> float:
+    """The median time in seconds of the engines' own all-reduces of small messages."""
+    times = [
+        float(ceiling.value.value)
+        for spec in sources()
+        for ceiling in spec.ceilings
+        if ceiling.op == "all_reduce" and ceiling.value.dimension == (("s", 1),) and "NCCL" not in ceiling.engine
+        if ceiling.shape.get("message", SMALL_MESSAGE) < SMALL_MESSAGE
+    ]
+    return sorted(times)[len(times) // 2]
+
+
+@dataclass(frozen=True)
+class Table:
+    """The parts of all rows side by side, each with the places of its classes among the parameters."""
+
+    rows: tuple[MeasuredRow, ...]
+    alike: bool = False
+
+    @cached_property
+    def keys(self) -> tuple[Key, ...]:
+        return tuple(sorted({key for row in self.rows for key in self.classes(row)}))
+
+    def classes(self, row: MeasuredRow) -> tuple[Key, ...]:
+        return (all_alike if self.alike else keys_of)(row.family, row.engine)
+
+    @cached_property
+    def arrays(self) -> tuple[Array, Array, Array]:
+        """The parts, the row of each, and the places of their parameters."""
+        import numpy as np
+
+        place = {key: i for i, key in enumerate(self.keys)}
+        parts = [(i, part, [place[key] for key in self.classes(row)]) for i, row in enumerate(self.rows) for part in row.parts]
+        values = np.array([[p.compute, p.memory, p.layers, p.messages, p.sent] for _, p, _ in parts])
+        return values, np.array([i for i, _, _ in parts]), np.array([places for _, _, places in parts])
+
+    @cached_property
+    def measured(self) -> Array:
+        import numpy as np
+
+        return np.log([row.seconds for row in self.rows])
+
+    @cached_property
+    def weights(self) -> Array:
+        import numpy as np
+
+        count = Counter(row.source for row in self.rows)
+        weight = np.array([count[row.source] ** -0.5 for row in self.rows])
+        share: Array = weight / weight.sum()
+        return share
+
+    def times(self, values: Mapping[Key, float]) -> Array:
+        """Predicted seconds of every row."""
+        import numpy as np
+
+        return self._times(np.array([values[key] for key in self.keys]))
+
+    def _times(self, values: Array) -> Array:
+        import numpy as np
+
+        parts, row, places = self.arrays
+        mfu, mbu, layer, latency, link = values[places].T
+        times = np.maximum(parts[:, 0] / mfu, parts[:, 1] / mbu) + parts[:, 2] * layer + parts[:, 3] * latency + parts[:, 4] / link
+        summed: Array = np.bincount(row, weights=times, minlength=len(self.rows)).astype(np.float64)
+        return summed
+
+    def loss(self, logarithms: Array) -> float:
+        """The weighted robust loss of a set of parameters."""
+        import numpy as np
+
+        error = np.abs(np.log(self._times(np.exp(logarithms))) - self.measured)
+        return float((self.weights * np.where(error < ROBUST, error**2 / (2 * ROBUST), error - ROBUST / 2)).sum())
+
+
+def fit(rows: Sequence[MeasuredRow], latency: float, alike: bool = False) -> dict[Key, float]:
+    """The parameters of least loss, by steps along one parameter at a time, ever smaller; the link's latency stands."""
+    import numpy as np
+
+    table = Table(tuple(rows), alike)
+    start = {**START, "link_latency": latency}
+    point = np.log([start[key[0]] for key in table.keys])
+    most = np.log([MOST.get(key[0], 1e9) for key in table.keys])
+    free = [i for i, key in enumerate(table.keys) if key[0] != "link_latency"]
+    best = table.loss(point)
+    for step in STEPS:
+        moved = True
+        while moved:
+            moved = False
+            for i in free:
+                for way in (step, -step):
+                    tried = point.copy()
+                    tried[i] = min(tried[i] + way, most[i])
+                    if (loss := table.loss(tried)) < best - 1e-9:
+                        point, best, moved = tried, loss, True
+                        break
+    return dict(zip(table.keys, np.exp(point).tolist(), strict=True))
+
+
+def completed(values: Mapping[Key, float], general: Mapping[Key, float], keys: Sequence[Key]) -> dict[Key, float]:
+    """Values for classes of which some were never measured: the same family under another engine, else all devices'."""
+    made = {}
+    for name, family, engine in keys:
+        others = [value for (n, f, _), value in values.items() if (n, f) == (name, family)]
+        made[name, family, engine] = values.get((name, family, engine), others[0] if others else general[name, ALL, ALL])
+    return made
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A row, and its time predicted from the other sources: expected, least and most, in seconds."""
+
+    row: MeasuredRow
+    expected: float
+    low: float
+    high: float
+
+    @property
+    def error(self) -> float:
+        """(expected - measured)/measured."""
+        return self.expected / self.row.seconds - 1
+
+    @property
+    def held(self) -> bool:
+        return self.low <= self.row.seconds <= self.high
+
+
+def widths(rows: Sequence[MeasuredRow], values: Mapping[Key, float]) -> dict[str, float]:
+    """How far each input scatters: 1.4826 times the median deviation of the logarithm of the value that a row alone asks for, over the rows whose
+    time it makes for the most part; where they are few, that of the cost of a layer."""
+    import numpy as np
+
+    table = Table(tuple(rows))
+    times = table.times(values)
+    made: dict[str, list[float]] = {name: [] for name in FITTED}
+    for i, row in enumerate(rows):
+        shares = dict.fromkeys(FITTED, 0.0)
+        for part in row.parts:
+            mfu, mbu, layer, latency, link = (values[key] for key in keys_of(row.family, row.engine))
+            shares["mfu" if part.compute / mfu > part.memory / mbu else "mbu"] += max(part.compute / mfu, part.memory / mbu)
+            shares["layer_overhead"] += part.layers * layer
+            shares["link_latency"] += part.messages * latency
+            shares["link_share"] += part.sent / link
+        for name, own in shares.items():
+            asked = row.seconds - (times[i] - own)
+            if own > times[i] / 2 and asked > 0:
+                made[name].append(math.log(asked / own))
+    spread = {name: 1.4826 * float(np.median(np.abs(np.array(logs) - np.median(logs)))) for name, logs in made.items() if len(logs) >= ENOUGH}
+    return {name: spread.get(name, spread["layer_overhead"]) for name in FITTED}
+
+
+ENOUGH = 10
+
+
+def ends(values: Mapping[Key, float], width: Mapping[str, float], widening: float) -> tuple[dict[Key, float], dict[Key, float]]:
+    """The parameters at the fast end and at the slow end of their intervals."""
+    fast, slow = {}, {}
+    for key, value in values.items():
+        factor = math.exp(widening * width[key[0]])
+        share = key[0] in MOST
+        fast[key] = min(value * factor, MOST[key[0]]) if share else value / factor
+        slow[key] = value / factor if share else value * factor
+    return fast, slow
+
+
+def left_out(rows: Sequence[MeasuredRow], latency: float, width: Mapping[str, float]) -> tuple[list[Prediction], float]:
+    """Every row predicted from the sources other than its own, and the least common widening of the intervals that holds 80 % of them."""
+    fitted = []
+    for name in sorted({row.source for row in rows}):
+        others, own = [row for row in rows if row.source != name], Table(tuple(row for row in rows if row.source == name))
+        fitted.append((own, completed(fit(others, latency), fit(others, latency, alike=True), own.keys)))
+    for step in range(1, 101):
+        widening = step / 20
+        made = [prediction for own, values in fitted for prediction in _predicted(own, values, width, widening)]
+        if sum(prediction.held for prediction in made) >= HELD * len(made):
+            break
+    return made, widening
+
+
+def _predicted(table: Table, values: Mapping[Key, float], width: Mapping[str, float], widening: float) -> list[Prediction]:
+    fast, slow = ends(values, width, widening)
+    columns = (table.times(values), table.times(fast), table.times(slow))
+    return [Prediction(row, *map(float, times)) for row, *times in zip(table.rows, *columns, strict=True)]

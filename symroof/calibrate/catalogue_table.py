@@ -1,0 +1,118 @@
+"""The table of efficiencies that symroof ships, as text: fitted to the catalogue, judged on each source left out."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from symroof.calibrate.catalogue_fit import Key, Prediction, ends, fit, keys_of, left_out, link_latency, widths
+from symroof.calibrate.catalogue_rows import MeasuredRow, Refused, comparable, sources
+from symroof.specs.efficiencies import ALL, FITTED
+
+COMMAND = "symroof calibrate --catalogue"
+
+
+@dataclass(frozen=True)
+class CatalogueFit:
+    """The fit to all rows of the catalogue that can be compared, and every row predicted from the other sources."""
+
+    rows: tuple[MeasuredRow, ...]
+    refused: tuple[Refused, ...]
+
+    @classmethod
+    def of_catalogue(cls) -> CatalogueFit:
+        """The fit to what is shipped; it takes some ten seconds."""
+        made = [row for spec in sources() for row in comparable(spec)]
+        return cls(tuple(row for row in made if isinstance(row, MeasuredRow)), tuple(row for row in made if isinstance(row, Refused)))
+
+    @cached_property
+    def latency(self) -> float:
+        return link_latency()
+
+    @cached_property
+    def values(self) -> dict[Key, float]:
+        return fit(self.rows, self.latency)
+
+    @cached_property
+    def general(self) -> dict[Key, float]:
+        """One value of each input for all devices and engines."""
+        return fit(self.rows, self.latency, alike=True)
+
+    @cached_property
+    def widths(self) -> dict[str, float]:
+        return widths(self.rows, self.values)
+
+    @cached_property
+    def _left_out(self) -> tuple[list[Prediction], float]:
+        return left_out(self.rows, self.latency, self.widths)
+
+    @property
+    def predictions(self) -> list[Prediction]:
+        """Every row predicted from the sources other than its own."""
+        return self._left_out[0]
+
+    @property
+    def widening(self) -> float:
+        """By how many of its widths each input is moved, to either side, to hold 80 % of the rows of a source left out."""
+        return self._left_out[1]
+
+    @property
+    def median_error(self) -> float:
+        return statistics.median(abs(p.error) for p in self.predictions)
+
+    @property
+    def within_half(self) -> float:
+        return statistics.mean(abs(p.error) <= 0.5 for p in self.predictions)
+
+    @property
+    def held(self) -> float:
+        return statistics.mean(p.held for p in self.predictions)
+
+    def count(self, key: Key) -> tuple[int, int]:
+        """The rows and the sources behind a class."""
+        own = [row for row in self.rows if key in keys_of(row.family, row.engine) and (key[0] not in ("link_share", "link_latency") or row.row.tp > 1)]
+        return len(own), len({row.source for row in own})
+
+
+def efficiencies(fitted: CatalogueFit) -> str:
+    """The table as a spec file.
+
+    Each class stands under the families it is of; the last of an input is that of all devices, whose interval covers those of every class.
+    """
+    fast, slow = ends(fitted.values, fitted.widths, fitted.widening)
+    lines = [
+        f"# Fitted to the measurements of the catalogue by `{COMMAND}`; not written by hand.",
+        f"rows: {len(fitted.rows)}",
+        f"sources: {len({row.source for row in fitted.rows})}",
+        f"median_error: {fitted.median_error:.3f}",
+        f"within_half: {fitted.within_half:.3f}",
+        f"held: {fitted.held:.3f}",
+        "efficiencies:",
+    ]
+    for name in FITTED:
+        own = sorted((key for key in fitted.values if key[0] == name), key=lambda key: (key[2] == ALL, key))
+        for key in own:
+            for family in FAMILIES.get((name, key[1]), (key[1],)):
+                lines.append(_line(key, family, fitted.values[key], (fast[key], slow[key]), fitted.count(key)))
+        if own[-1][1] != ALL or len(own) > 1:
+            reach = [end for key in own for end in (fast[key], slow[key])]
+            count = (len(fitted.rows), len({row.source for row in fitted.rows}))
+            lines.append(_line((name, ALL, ALL), ALL, fitted.general[name, ALL, ALL], reach, count))
+    return "\n".join(lines) + "\n"
+
+
+FAMILIES: Mapping[tuple[str, str], tuple[str, ...]] = {("mfu", "server"): ("hbm", "gddr"), ("layer_overhead", "gddr"): ("gddr", "geforce")}
+"""The families that share a class."""
+
+
+def _line(key: Key, family: str, value: float, reach: Sequence[float], count: tuple[int, int]) -> str:
+    name, _, engine = key
+    low, high = min(*reach, value), max(*reach, value)
+    values = ", ".join(f"{word}: {_written(name, number)}" for word, number in (("value", value), ("low", low), ("high", high)))
+    return f"- {{input: {name}, family: {family}, engine: {engine}, {values}, rows: {count[0]}, sources: {count[1]}}}"
+
+
+def _written(name: str, value: float) -> str:
+    return f"{value * 1e6:.3g} us" if name in ("layer_overhead", "link_latency") else f"{value:.3g}"

@@ -1,0 +1,58 @@
+"""Efficiencies from evidence: what measurements of others say of a device and a class of engines, where a case gives no number."""
+
+from __future__ import annotations
+
+from symroof.cases.spec_values import Given
+from symroof.formula.tree import Num
+from symroof.specs.efficiencies import FITTED, Efficiency, shipped
+from symroof.specs.fields import Span
+from symroof.specs.hardware import HardwareSpec
+from symroof.theory.layout import DEGREES
+from symroof.units import Quantity, format_quantity
+
+OF_LINKS = frozenset({"link_latency", "link_share"})
+
+
+def add_evidence(device: HardwareSpec, engine: str, given: dict[str, Given], warnings: list[str]) -> None:
+    """Add to ``given`` what it lacks of the fitted inputs, each a range with its expected value; those of links where there are several devices.
+
+    Raises:
+        FileNotFoundError: a broken installation.
+    """
+    table = shipped()
+    grouped = any(_degree(given.get(name)) for name in DEGREES)
+    for name in FITTED:
+        if name in given or (name in OF_LINKS and not grouped):
+            continue
+        entry, word = table.chosen(name, device.family, engine)
+        given[name] = Given(spanned(entry), source(entry, engine), written(entry))
+        if word:
+            warnings.append(word)
+
+
+def _degree(given: Given | None) -> bool:
+    """Whether a parallel degree is, or may be, above 1."""
+    return given is not None and not (isinstance(given.setting, Num) and given.setting.value == 1)
+
+
+def spanned(entry: Efficiency) -> Span:
+    """The interval of an entry, with its expected value."""
+    low, high = (_written(amount) for amount in (entry.low, entry.high))
+    return Span(entry.low.value, entry.high.value, f"{low}..{high}", entry.value.value)
+
+
+def written(entry: Efficiency) -> str:
+    """``0.548 (0.396 to 0.758)``."""
+    value, low, high = (_written(amount) for amount in (entry.value, entry.low, entry.high))
+    return f"{value} ({low} to {high})"
+
+
+def _written(amount: Quantity) -> str:
+    return format_quantity(amount.value, "s" if amount.dimension else "", 3).strip()
+
+
+def source(entry: Efficiency, engine: str) -> str:
+    """What an entry rests on, in words."""
+    devices = "all devices" if entry.family == "all" else f"devices of family {entry.family}"
+    engines = "all engines" if entry.engine == "all" else f"{entry.engine} engines"
+    return f"measured ({engine}): {entry.rows} rows of {entry.sources} sources, {devices}, {engines}"

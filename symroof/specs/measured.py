@@ -1,0 +1,163 @@
+"""Measured specs: what a public source measured, one file a source: serving latencies and rates, and ceilings of kernels and links."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+
+from symroof.specs.engines import EngineClass, engine_class
+from symroof.specs.fields import NAME, Faults, Source, Spec, Whole
+from symroof.specs.model import ModelSpec
+from symroof.specs.stored import precision_name, precision_width
+from symroof.units import Quantity, UnitError, parse_quantity, parse_unit, strict
+
+METRICS = {
+    "ttft": "s", "tpot": "s", "itl": "s", "response_time": "s", "response_rate": "token/s", "decode_rate": "token/s", "prefill_rate": "token/s",
+}  # fmt: skip
+"""What was measured, and its unit. ``response_rate`` divides all generated tokens by the whole time, ``decode_rate`` by the time after the prefill."""
+
+Metric = Literal["ttft", "tpot", "itl", "response_time", "response_rate", "decode_rate", "prefill_rate"]
+NEEDS_OUTPUT = frozenset({"tpot", "response_time", "response_rate", "decode_rate"})
+CEILING_UNITS = ("FLOP/s", "byte/s", "s")
+
+
+def _amount(value: object) -> Quantity:
+    """A positive quantity with its unit."""
+    try:
+        read = parse_quantity(value) if isinstance(value, str) else None
+    except UnitError as error:
+        raise ValueError(str(error)) from None
+    if read is None or not strict(read.dimension):
+        raise ValueError("write the unit, such as '12.5 ms' or '104.9 token/s'")
+    if read.value <= 0:
+        raise ValueError("must be positive")
+    return read
+
+
+def _precision(value: object) -> str:
+    text = precision_name(str(value))
+    precision_width(text)
+    return text
+
+
+def _engine_class(value: object) -> str:
+    if value not in get_args(EngineClass):
+        raise ValueError(f"must be one of {', '.join(get_args(EngineClass))}")
+    return str(value)
+
+
+Amount = Annotated[Any, BeforeValidator(_amount), WithJsonSchema({"type": "string", "description": "a quantity with its unit", "examples": ["12.5 ms"]})]
+Precision = Annotated[str, BeforeValidator(_precision), WithJsonSchema({"type": "string"})]
+Class = Annotated[str, BeforeValidator(_engine_class), WithJsonSchema({"enum": list(get_args(EngineClass))})]
+
+
+class Row(Spec):
+    """What every measurement has: the engine, the device as the source names it, the value, and its place in the source."""
+
+    engine: str
+    device: str
+    value: Amount
+    place: str
+    note: str | None = None
+
+
+class Measurement(Row):
+    """A static batch that was served alone: no queue, no padding, all requests alike.
+
+    ``model`` and ``device`` are the source's words, ``spec`` and ``hardware`` the entries of the catalogue that they are, where it has them;
+    ``weights`` is how symroof takes what the source calls ``stored``; ``accumulate`` that the engine sums products in 16 bits.
+    """
+
+    class_: Class | None = Field(default=None, alias="class")
+    model: str
+    spec: Annotated[str, Field(pattern=NAME)] | None = None
+    hardware: Annotated[str, Field(pattern=NAME)] | None = None
+    weights: Precision
+    stored: str | None = None
+    activations: Precision | None = None
+    accumulate: Literal["fp16"] | None = None
+    kv: Precision
+    tp: Whole = 1
+    pp: Whole = 1
+    batch: Whole
+    prompt: Whole
+    output: Whole | None = None
+    metric: Metric
+
+    @model_validator(mode="after")
+    def _complete(self) -> Measurement:
+        faults: list[tuple[tuple[str | int, ...], str]] = []
+        if strict(self.value.dimension) != strict(parse_unit(METRICS[self.metric]).dimension):
+            faults.append((("value",), f"{self.metric} is in {METRICS[self.metric]}"))
+        if self.metric in NEEDS_OUTPUT and self.output is None:
+            faults.append((("output",), f"is missing: {self.metric} is of all generated tokens"))
+        if self.metric in ("tpot", "decode_rate") and self.output == 1:
+            faults.append((("output",), "one token comes with the prefill: there is no decode to measure"))
+        if self.class_ is None:
+            try:
+                engine_class(self.engine)
+            except ValueError as error:
+                faults.append((("engine",), str(error)))
+        if faults:
+            raise Faults(faults)
+        return self
+
+    @property
+    def engine_class(self) -> str:
+        """The class of the engine: as the row says, or by the engine's name."""
+        return self.class_ or engine_class(self.engine)
+
+    @property
+    def seconds(self) -> Fraction:
+        """The time behind the value: of the prefill, of one decode step, or of the whole response.
+
+        >>> row = Measurement.model_validate({"engine": "vLLM", "device": "H100", "value": "100 token/s", "place": "table 1", "model": "llama-3-8b",
+        ...     "weights": "fp16", "kv": "fp16", "batch": 4, "prompt": 128, "output": 101, "metric": "response_rate"})
+        >>> row.seconds
+        Fraction(101, 25)
+        """
+        value, output = Fraction(self.value.value), self.output or 1
+        match self.metric:
+            case "response_rate":
+                return self.batch * output / value
+            case "prefill_rate":
+                return self.batch * self.prompt / value
+            case "decode_rate":
+                return self.batch / value
+        return value
+
+
+class Ceiling(Row):
+    """What one kernel or one link reached alone: a rate of arithmetic or of bytes, or the time of one call."""
+
+    op: str
+    devices: Whole = 1
+    shape: dict[str, Whole] = {}
+    link: str | None = None
+    precision: str | None = None
+
+    @model_validator(mode="after")
+    def _unit(self) -> Ceiling:
+        if strict(self.value.dimension) not in [strict(parse_unit(unit).dimension) for unit in CEILING_UNITS]:
+            raise Faults([(("value",), f"a ceiling is in one of {', '.join(CEILING_UNITS)}")])
+        return self
+
+
+class MeasuredSpec(Spec):
+    """One source of measurements: where it is, its licence, what its figures mean, and the rows.
+
+    ``models`` has those that no other document describes, by the name that rows have for them in ``spec``.
+    """
+
+    name: Annotated[str, Field(pattern=NAME)]
+    title: str
+    source: Source
+    license: str
+    definition: str
+    quality: str | None = None
+    models: dict[str, Annotated[ModelSpec, WithJsonSchema({"type": "object", "description": "a model, as a file of its own would describe it"})]] = {}
+    measurements: tuple[Measurement, ...] = ()
+    ceilings: tuple[Ceiling, ...] = ()
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,216 @@
+"""The measurements of the catalogue and the efficiencies fitted to them: each held by arithmetic that is not the fit's own."""
+
+import math
+import re
+import statistics
+
+import pytest
+
+import symroof as sr
+from symroof.calibrate import catalogue_fit
+from symroof.calibrate.catalogue_rows import MeasuredRow, Parts, Refused, bound, comparable, sources
+from symroof.calibrate.catalogue_table import CatalogueFit, efficiencies
+from symroof.resources import data_folder
+from symroof.specs.efficiencies import shipped
+from symroof.specs.measured import Measurement
+
+
+@pytest.fixture(scope="module")
+def catalogue():
+    return CatalogueFit.of_catalogue()
+
+
+def test_the_shipped_table_is_what_the_catalogue_gives(catalogue):
+    text = (data_folder("specs") / "efficiencies.yaml").read_text(encoding="utf-8")
+    assert text == efficiencies(catalogue), "stale: symroof calibrate --catalogue -o specs/efficiencies.yaml"
+
+
+def test_each_source_predicted_from_the_others(catalogue):
+    """The promise of the page: half of all rows within 15.5 %, nine of ten within half, four of five inside the interval."""
+    errors = [abs(p.error) for p in catalogue.predictions]
+    assert len(errors) > 600
+    assert statistics.median(errors) <= 0.155
+    assert statistics.mean(error <= 0.5 for error in errors) >= 0.9
+    assert 0.8 <= statistics.mean(p.low <= p.row.seconds <= p.high for p in catalogue.predictions) < 0.83
+
+
+def test_a_source_does_not_see_itself(catalogue):
+    """Without the rows of a source its prediction stays; with its times doubled too."""
+    rows = [row for row in catalogue.rows if row.source in ("gpt-fast", "qwen3-speed", "azure-guide")]
+    doubled = [MeasuredRow(r.source, r.row, r.family, r.seconds * (2 if r.source == "gpt-fast" else 1), r.prefill, r.decode) for r in rows]
+    before, _ = catalogue_fit.left_out(rows, catalogue.latency, catalogue.widths)
+    after, _ = catalogue_fit.left_out(doubled, catalogue.latency, catalogue.widths)
+
+    def own(made):
+        return [p.expected for p in made if p.row.source == "gpt-fast"]
+
+    assert own(before) == pytest.approx(own(after))
+
+
+def test_known_efficiencies_come_back():
+    """Times made by hand from mfu 0.5, mbu 0.75, 90 us a layer, 5 us a message and 0.3 of the link."""
+    spec = next(s for s in sources() if s.name == "qwen25-speed")
+    row = spec.measurements[0]
+    made = []
+    for i in range(60):
+        parts = Parts(1e-4 * 1.3 ** (i % 13), 2e-3 * 1.2 ** (i % 11), 8.0 + i, 10.0 * (i % 3), 1e-3 * (i % 3))
+        seconds = max(parts.compute / 0.5, parts.memory / 0.75) + parts.layers * 9e-5 + parts.messages * 5e-6 + parts.sent / 0.3
+        made.append(MeasuredRow("a" if i % 2 else "b", row, "hbm", seconds, parts, None))
+    values = {key[0]: value for key, value in catalogue_fit.fit(made, 5e-6).items()}
+    assert values == pytest.approx({"mfu": 0.5, "mbu": 0.75, "layer_overhead": 9e-5, "link_latency": 5e-6, "link_share": 0.3}, rel=0.03)
+
+
+@pytest.mark.parametrize("name", ["gpt-fast", "rocm-vllm-mi300x", "tensorrt-llm", "mlx-lm"])
+def test_the_parts_make_the_time_that_the_engine_gives(name):
+    """One row in eight: the parts at some efficiencies against the engine's own time at these, growing context and all."""
+    spec = next(s for s in sources() if s.name == name)
+    given = {"mfu": 0.5, "mbu": 0.8, "layer_overhead": 1e-4, "link_latency": 6e-6, "link_share": 0.4}
+    exact = {key: sr.Study(**{key: value}).exact(key) for key, value in given.items()}
+    for made in [row for row in comparable(spec) if isinstance(row, MeasuredRow)][::8]:
+        case = bound(spec, made.row)[0].changed(exact)
+        steps = 1 if made.row.metric in ("response_time", "response_rate") or made.row.output is None else made.row.output - 1
+        time = sum(
+            float(case.value(metric)) / (1 if metric == "ttft" else steps) for metric, part in (("ttft", made.prefill), ("decode_time", made.decode)) if part
+        )
+        parts = sum(max(p.compute / 0.5, p.memory / 0.8) + p.layers * 1e-4 + p.messages * 6e-6 + p.sent / 0.4 for p in made.parts)
+        assert parts == pytest.approx(time, rel=0.02)  # a response that changes its regime on the way is the longer by that
+
+
+def test_rows_that_cannot_be_used_say_why():
+    reasons = {(r.source, r.reason) for spec in sources() for r in comparable(spec) if isinstance(r, Refused)}
+    assert any("not in the catalogue of hardware" in reason for _, reason in reasons)
+    assert any(source == "llm-awq-tinychat" and "least time" in reason for source, reason in reasons)
+
+
+def test_no_place_of_a_workplace_in_the_files():
+    for path in (data_folder("specs") / "measured").glob("*.yaml"):
+        assert not re.search(r"/work/|/tmp/|/home/", path.read_text(encoding="utf-8")), path
+
+
+ROW = {
+    "engine": "vLLM 0.6", "device": "H100", "place": "table 1", "model": "Llama 3 8B", "weights": "fp16", "kv": "fp16", "batch": 4, "prompt": 100,
+    "output": 11, "metric": "response_rate", "value": "20 token/s",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "seconds"),
+    [({}, 2.2), ({"metric": "decode_rate"}, 0.2), ({"metric": "prefill_rate", "value": "800 token/s"}, 0.5), ({"metric": "tpot", "value": "25 ms"}, 0.025)],
+)
+def test_the_time_behind_a_figure(changes, seconds):
+    """44 tokens at 20 a second; 4 tokens at 20; 400 tokens at 800; as it stands."""
+    assert float(Measurement.model_validate({**ROW, **changes}).seconds) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"value": "20 ms"}, "response_rate is in token/s"),
+        ({"value": "20"}, "write the unit"),
+        ({"value": "-3 token/s"}, "must be positive"),
+        ({"output": None}, "is missing"),
+        ({"engine": "spreadsheet"}, "no such engine"),
+        ({"weights": "fp17"}, "unknown precision"),
+        ({"metric": "tpot", "value": "25 ms", "output": 1}, "no decode"),
+    ],
+)
+def test_bad_rows_are_refused_with_their_reason(changes, words):
+    with pytest.raises(ValueError, match=words):
+        Measurement.model_validate({**ROW, **changes})
+
+
+# --------------------------------------------------------------------------------------------------- efficiency: measured
+
+
+def test_a_measured_study_by_hand():
+    """Llama 3 8B on an H100 at batch 1: the step is its bytes over mbu and 32 layers, each with its own interval."""
+    peak = sr.Study("llama-3-8b", "h100-sxm", prompt=512)
+    study = sr.Study("llama-3-8b", "h100-sxm", prompt=512, efficiency="measured")
+    mbu, layer = (shipped().chosen(name, "hbm", "compiled")[0] for name in ("mbu", "layer_overhead"))
+    for end, (share, cost) in {"low": (mbu.high, layer.low), "high": (mbu.low, layer.high)}.items():
+        assert getattr(study.value("itl"), end) == pytest.approx(float(peak.value("itl")) / float(share.value) + 32 * float(cost.value), rel=1e-9)
+    assert float(study.value("itl")) == pytest.approx(float(peak.value("itl")) / float(mbu.value.value) + 32 * float(layer.value.value), rel=1e-9)
+    assert study.value("mbu").low < float(study.value("mbu")) < study.value("mbu").high
+
+
+def test_given_numbers_win_one_by_one():
+    study = sr.Study("llama-3-8b", "h100-sxm", prompt=512, efficiency="measured", mbu=0.9, layer_overhead=0)
+    assert study.exact("mbu") == sr.Study(mbu=0.9).exact("mbu")
+    assert study.value("mfu").low < study.value("mfu").high
+    assert float(study.value("itl")) == pytest.approx(float(sr.Study("llama-3-8b", "h100-sxm", prompt=512).value("itl")) / 0.9)
+
+
+def test_links_count_where_there_are_several_devices():
+    one, two = (sr.Study("llama-3-8b", "h100-sxm", prompt=512, tp=tp, efficiency="measured").bound.given for tp in (1, 2))
+    assert "link_share" not in one
+    assert float(two["link_share"].setting.expected) < 1
+
+
+@pytest.mark.parametrize(("engine", "more"), [("eager", True), ("HF Transformers", True), ("vllm", False)])
+def test_the_engine_chooses_among_the_measured(engine, more):
+    itl = [float(sr.Study("llama-3-8b", "h100-sxm", prompt=512, efficiency="measured", engine=name).value("itl")) for name in (engine, "compiled")]
+    assert (itl[0] > itl[1]) == more
+    assert math.isclose(*itl) != more
+
+
+def test_a_device_that_was_never_measured_says_so():
+    study = sr.Study("llama-3-8b", "m3-max", prompt=512, efficiency="measured", engine="compiled")
+    assert any("nothing was measured for mfu of compiled engines" in warning for warning in study.bound.warnings)
+    general = next(e for e in shipped().efficiencies if (e.input, e.family) == ("mfu", "all"))
+    assert shipped().chosen("mfu", "unified", "eager") == (general, shipped().chosen("mfu", "unified", "eager")[1])
+    assert all(general.low.value <= e.low.value and e.high.value <= general.high.value for e in shipped().efficiencies if e.input == "mfu")
+
+
+STUDY = "model: llama-3-8b\nhardware: h100-sxm\nworkload: {prompt: 512}\nefficiency: "
+
+
+@pytest.mark.parametrize(
+    ("text", "mbu"), [("measured", None), ("{from: measured, mbu: 0.8, engine: eager}", 0.8), ("{mbu: 0.8}", 0.8), ("peak", 1.0), ("{from: peak}", 1.0)]
+)
+def test_a_study_file_says_where_efficiencies_come_from(text, mbu, tmp_path):
+    path = tmp_path / "study.yaml"
+    path.write_text(STUDY + text + "\n", encoding="utf-8")
+    study = sr.Study.load(path)
+    assert float(study.value("mbu")) == pytest.approx(mbu if mbu is not None else float(shipped().chosen("mbu", "hbm", "compiled")[0].value.value))
+    assert (study.value("mfu").low < 1) == ("measured" in text)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [("best", "must be one of peak, measured"), ("{from: measured, engine: foo}", "no such engine"), ("{mfv: 1}", "mfu")]
+)
+def test_a_study_file_with_a_wrong_word(text, words, tmp_path):
+    path = tmp_path / "study.yaml"
+    path.write_text(STUDY + text + "\n", encoding="utf-8")
+    with pytest.raises(sr.InputError, match=words):
+        sr.Study.load(path)
+
+
+def test_the_page_is_what_the_catalogue_gives(catalogue):
+    from measured_page import measured_page
+
+    page = (data_folder("specs").parent / "docs" / "measured.md").read_text(encoding="utf-8")
+    assert page == measured_page(catalogue), "stale: python docs/generate.py"
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ([], "bound at 100 % of peak"),
+        (["--mbu", "0.8"], "at the efficiencies given"),
+        (["--efficiency", "measured", "--engine", "ollama"], "expected by measured efficiencies of ggml engines; the range holds 80 % of measurements"),
+    ],
+)
+@pytest.mark.parametrize("command", [["eval"], ["derive", "itl"], ["solve", "max_batch_itl", "--target", "itl=50 ms"]])
+def test_the_first_lines_say_what_a_time_rests_on(command, words, line, capsys):
+    from symroof.cli.main import main
+
+    assert main([*command, "--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "512", *words]) == 0
+    assert line in [text.strip() for text in capsys.readouterr().out.splitlines()[:3]]
+
+
+def test_the_line_wins_over_the_study(tmp_path):
+    from symroof.cases.request import selection
+
+    path = tmp_path / "study.yaml"
+    path.write_text(STUDY + "measured\n", encoding="utf-8")
+    assert sr.Study.load(path, selection(efficiency="peak")).exact("mbu") == 1
