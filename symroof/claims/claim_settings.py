@@ -47,6 +47,9 @@ def study_of(settings: Settings) -> Study:
     for name in NESTED:
         if not isinstance(settings.get(name, {}), Mapping):
             raise InputError(Problem(name, "expected keys and values"))
+    for name in (*SPECS, "draft"):
+        if not isinstance(settings.get(name, ""), str):
+            raise InputError(Problem(name, "expected one name"))
     from_file = any(is_path(str(settings.get(name, ""))) for name in SPECS)
     return _built(settings) if from_file else _cached(_Key(repr(settings), settings))
 

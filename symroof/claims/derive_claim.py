@@ -14,12 +14,13 @@ from symroof.claims.catalogue_figures import figure
 from symroof.claims.claim_settings import changed, study_of
 from symroof.claims.read.written_number import read_written
 from symroof.claims.whole_range import Stretches, stretches
-from symroof.errors import InputError, Problem
+from symroof.errors import InputError, NoValueHere, Problem
 from symroof.formula import dimension
 from symroof.formula.evaluate import evaluate
 from symroof.formula.parse import FormulaError, parse, rename
 from symroof.formula.tree import Compare, Tree, names
 from symroof.specs.claims import ClaimSpec
+from symroof.theory.case import Missing
 from symroof.theory.spellings import printed_name, resolved
 from symroof.theory.switches import DETAIL
 from symroof.theory.theory import UnknownName
@@ -116,7 +117,7 @@ def _arithmetic_errors(field: str) -> Iterator[None]:
     try:
         yield
     except ArithmeticError as error:
-        raise InputError(Problem(field, str(error))) from None
+        raise NoValueHere(Problem(field, str(error)), error.name if isinstance(error, Missing) else "") from None
 
 
 def _quantity(claim: ClaimSpec) -> Derived:
@@ -165,7 +166,7 @@ def _threshold(claim: ClaimSpec) -> Derived:
     study = study_of(claim.given)
     solution = study.solve(claim.threshold or "", claim.solve_for)
     if solution.verdict == "conditional":
-        raise InputError(Problem(claim.threshold or "", f"needs {solution.missing} for a number"))
+        raise NoValueHere(Problem(claim.threshold or "", f"needs {solution.missing} for a number"))
     unit = solution.symbol.unit
     if solution.value is None:
         return Derived("never", unit, why=solution.reason, answers=study.first)
@@ -209,15 +210,20 @@ def _compare(claim: ClaimSpec) -> Derived:
     with _arithmetic_errors(name):
         over, below = first.exact(name), second.exact(name)
     if not isinstance(over, Fraction) or not isinstance(below, Fraction) or below == 0:
-        raise InputError(Problem(claim.compare or "", "is no number that has a ratio here"))
+        raise NoValueHere(Problem(claim.compare or "", "is no number that has a ratio here"))
     flags = (DOES_NOT_FIT,) if second.first.does_not_fit and second.first.case.theory.timed(name) else ()
     return Derived(over / below, "", flags=flags, answers=first.first)
 
 
 def _moves(claim: ClaimSpec) -> Derived:
     study, name = study_of(claim.given), quantity_name(claim.moves)
+    moving = printed_name(claim.with_ or "")
+    if moving == name or study.first.case.theory.definition(moving) is not None:
+        raise InputError(Problem("with", f"{moving} is no input: a quantity moves with what it stands on"))
+    if isinstance(study.exact(name), (str, bool)):
+        raise InputError(Problem("moves", f"{name} is a truth or a label: it has no slope"))
     with _arithmetic_errors(name):
-        slope = study.first.case.slope(name, printed_name(claim.with_ or ""))
+        slope = study.first.case.slope(name, moving)
     return Derived("up" if slope > 0 else "down" if slope < 0 else "not", answers=study.first)
 
 

@@ -10,13 +10,13 @@ from symroof.cases.case_results import Answers
 from symroof.cases.spec_values import ROLE_INPUT
 from symroof.claims.claim_settings import study_of
 from symroof.claims.derive_claim import formula_errors, quantity_name
-from symroof.errors import InputError, Problem, nearest
+from symroof.errors import InputError, NoValueHere, Problem, nearest
 from symroof.formula.compare import compare
 from symroof.formula.comparison import Comparison
 from symroof.formula.evaluate import NoValue
 from symroof.formula.rewrite import substitute
 from symroof.formula.text import text
-from symroof.formula.tree import Name, Num, Tree, names
+from symroof.formula.tree import Compare, Largest, Name, Num, Tree, names
 from symroof.specs.claims import ClaimSpec
 from symroof.theory.case import neutral_default
 from symroof.theory.quantities import QUANTITIES
@@ -53,7 +53,18 @@ class Sides:
         if unknown:
             hint = nearest(unknown[0], [*INPUTS, *QUANTITIES])
             raise InputError(Problem("formula", f"unknown name {unknown[0]!r}", hint=hint or "define it in where", source=source[:200]))
+        for name in names(tree):
+            self._check_number("formula", name)
         return tree
+
+    def _check_number(self, field: str, name: str) -> None:
+        """Check that a name is a number: the label of what binds has no product, and no formula equals it.
+
+        Raises:
+            InputError: it is a truth or a label.
+        """
+        if isinstance(self.answers.case.stands_for(name, complete=False), (Compare, Largest)):
+            raise InputError(Problem(field, f"{name} is a truth or a label, not a number"))
 
     @cached_property
     def derived(self) -> Tree:
@@ -63,9 +74,11 @@ class Sides:
 
             form = solve(self.claim.threshold, self.answers, self.claim.solve_for).closed_form
             if form is None:
-                raise InputError(Problem(self.claim.threshold, "has no closed form to compare with"))
+                raise NoValueHere(Problem(self.claim.threshold, "has no closed form to compare with"))
             return form
-        return self.answers.case.stands_for(quantity_name(self.claim.quantity), complete=False)
+        name = quantity_name(self.claim.quantity)
+        self._check_number("quantity", name)
+        return self.answers.case.stands_for(name, complete=False)
 
     @property
     def asked(self) -> Tree:
