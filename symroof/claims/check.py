@@ -25,12 +25,15 @@ from symroof.claims.judge import failed, judge
 from symroof.claims.judgement import Judgement
 from symroof.claims.read.claim_files import Source, read, read_on
 from symroof.errors import InputError, Problem
-from symroof.specs.claims import ClaimSpec
+from symroof.specs.claims import PYTHON_WORDS, ClaimSpec
 from symroof.specs.strict_yaml import Document, read_text
 
 BUDGET = 60.0
 """Seconds for the claims of one file: about a hundred times what the longest of the sources takes."""
 TOO_LATE = f"not reached in {BUDGET:.0f} s, which is all the claims of one file get"
+
+WRITTEN = {*ClaimSpec.model_fields, *PYTHON_WORDS}
+"""The fields of a claim as files have them, and as Python has them."""
 
 
 def check(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, read_past_errors: bool = False, track: Track = untracked) -> Report:
@@ -120,8 +123,11 @@ def _fault(source: Source, index: int, claim: Checked) -> Problem:
     """Why a claim could not be judged, at the field that the fault is of, or at the claim."""
     error = claim.judgement.error
     assert isinstance(error, InputError)
-    first = error.problems[0]
-    problem = source.document.problem(("claims", index, *filter(None, [first.path or first.file])), first.message, first.hint)
+    first, claim_spec = error.problems[0], claim.claim
+    name = first.path or first.file
+    field = (name,) if name in WRITTEN else ("given", name) if name in claim_spec.given else ()
+    message = first.message if field or not name else f"{name}: {first.message}"
+    problem = source.document.problem(("claims", index, *field), message, first.hint)
     return problem if not source.note else replace(problem, line=claim.line, column=claim.column)
 
 

@@ -18,9 +18,10 @@ from symroof.errors import InputError, NoValueHere, Problem
 from symroof.formula import dimension
 from symroof.formula.evaluate import evaluate
 from symroof.formula.parse import FormulaError, parse, rename
-from symroof.formula.tree import Compare, Tree, names
+from symroof.formula.rewrite import substitute
+from symroof.formula.tree import ONE, Compare, Largest, Name, Tree, names
 from symroof.specs.claims import ClaimSpec
-from symroof.theory.case import Missing
+from symroof.theory.case import Case, Missing
 from symroof.theory.spellings import printed_name, resolved
 from symroof.theory.switches import DETAIL
 from symroof.theory.theory import UnknownName
@@ -98,6 +99,17 @@ def quantity_name(text: str | None) -> str:
     return known(printed_name(text or ""))
 
 
+def check_numbers(field: str, tree: Tree, case: Case) -> None:
+    """Check that every name of a formula is a number: the label of what binds has no product.
+
+    Raises:
+        InputError: one is a truth or a label.
+    """
+    for name in names(tree):
+        if isinstance(case.stands_for(name, complete=False), (Compare, Largest)):
+            raise InputError(Problem(field, f"{name} is a truth or a label, not a number"))
+
+
 @contextmanager
 def formula_errors(field: str, source: str) -> Iterator[None]:
     """Report a formula that cannot be read as an error of a claim's field.
@@ -136,6 +148,8 @@ def worked_out(source: str, study: Study, steps: Steps) -> Derived:
     with formula_errors("expression", source):
         tree = resolved_but(parse(source), steps)
     case = study.first.case
+    if not isinstance(tree, Name):  # alone, a truth or a label is what it is
+        check_numbers("expression", substitute(tree, dict.fromkeys(steps, ONE)), case)
 
     def of(name: str) -> Dimension:
         return steps[name][1] if name in steps else case.theory.dimension(name)
@@ -181,6 +195,8 @@ def _relation(claim: ClaimSpec) -> Derived:
     source = claim.relation or ""
     with formula_errors("relation", source):
         tree = resolved(parse(source))
+    if isinstance(tree, Compare):
+        check_numbers("relation", tree, study.first.case)
     relation = tree if isinstance(tree, Compare) else study.first.case.stands_for(quantity_name(source))
     parts = stretches(claim, relation) if claim.for_all else None
     if parts and parts.closed:  # the outcomes of a search of the whole range, in a thousandth of its time

@@ -9,7 +9,7 @@ from functools import cached_property
 from symroof.cases.case_results import Answers
 from symroof.cases.spec_values import ROLE_INPUT
 from symroof.claims.claim_settings import study_of
-from symroof.claims.derive_claim import formula_errors, quantity_name
+from symroof.claims.derive_claim import check_numbers, formula_errors, quantity_name
 from symroof.errors import InputError, NoValueHere, Problem, nearest
 from symroof.formula.compare import compare
 from symroof.formula.comparison import Comparison
@@ -53,18 +53,8 @@ class Sides:
         if unknown:
             hint = nearest(unknown[0], [*INPUTS, *QUANTITIES])
             raise InputError(Problem("formula", f"unknown name {unknown[0]!r}", hint=hint or "define it in where", source=source[:200]))
-        for name in names(tree):
-            self._check_number("formula", name)
+        check_numbers("formula", tree, self.answers.case)
         return tree
-
-    def _check_number(self, field: str, name: str) -> None:
-        """Check that a name is a number: the label of what binds has no product, and no formula equals it.
-
-        Raises:
-            InputError: it is a truth or a label.
-        """
-        if isinstance(self.answers.case.stands_for(name, complete=False), (Compare, Largest)):
-            raise InputError(Problem(field, f"{name} is a truth or a label, not a number"))
 
     @cached_property
     def derived(self) -> Tree:
@@ -77,8 +67,10 @@ class Sides:
                 raise NoValueHere(Problem(self.claim.threshold, "has no closed form to compare with"))
             return form
         name = quantity_name(self.claim.quantity)
-        self._check_number("quantity", name)
-        return self.answers.case.stands_for(name, complete=False)
+        definition = self.answers.case.stands_for(name, complete=False)
+        if isinstance(definition, (Compare, Largest)):
+            raise InputError(Problem("quantity", f"{name} is a truth or a label, which no formula equals"))
+        return definition
 
     @property
     def asked(self) -> Tree:
