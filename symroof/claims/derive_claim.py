@@ -234,8 +234,8 @@ def _compare(claim: ClaimSpec) -> Derived:
 def _moves(claim: ClaimSpec) -> Derived:
     study, name = study_of(claim.given), quantity_name(claim.moves)
     moving = printed_name(claim.with_ or "")
-    if moving == name or study.first.case.theory.definition(moving) is not None:
-        raise InputError(Problem("with", f"{moving} is no input: a quantity moves with what it stands on"))
+    if moving == name:
+        raise InputError(Problem("with", f"{moving} moves with itself, whatever it is"))
     if isinstance(study.exact(name), (str, bool)):
         raise InputError(Problem("moves", f"{name} is a truth or a label: it has no slope"))
     with _arithmetic_errors(name):

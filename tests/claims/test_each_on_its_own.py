@@ -30,7 +30,7 @@ FAULTY = [
     ("quantity: kv_cache_bytes, given: {model: gpt2, prompt: [1, 2]}, value: 1 GB", "given.prompt", "a claim is of one case"),
     ("catalogue: h100-sxm.peaks.fp16, value: 1 TFLOP/s", "catalogue", "a peak of several kinds"),
     ("catalogue: h100-sxm.bogus, value: 1 TFLOP/s", "catalogue", "no such figure"),
-    (f"moves: itl, with: itl, given: {{{CASE}}}, value: up", "with", "itl is no input"),
+    (f"moves: itl, with: itl, given: {{{CASE}}}, value: up", "with", "itl moves with itself"),
     (f"moves: fits, with: batch, given: {{{CASE}}}, value: up", "moves", "fits is a truth or a label"),
     (f"quantity: itl, given: {{{CASE}}}, value: 1 ms, tolerance: x", "tolerance", "no share"),
     (f"quantity: itl, given: {{{CASE}}}, value: 1 ms, tolerance: -1 %", "tolerance", "no share"),
