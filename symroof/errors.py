@@ -73,6 +73,18 @@ class InputError(ValueError):
         super().__init__("\n".join(map(str, self.problems)))
 
 
+class NoValueHere(InputError):
+    """What is asked for is understood and has no value in this case: an input is missing, or a queue only grows.
+
+    Attributes:
+        missing: the one input whose value would give it one; empty for any other reason.
+    """
+
+    def __init__(self, problem: Problem, missing: str = "") -> None:
+        super().__init__(problem)
+        self.missing = missing
+
+
 def why(problems: Iterable[Problem]) -> str:
     """Several problems in one line, without their places."""
     return "; ".join(dict.fromkeys("; ".join(filter(None, (problem.message, problem.hint))) for problem in problems))

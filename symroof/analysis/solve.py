@@ -12,7 +12,7 @@ from symroof.analysis.explain_solution import reason
 from symroof.analysis.inline import opened
 from symroof.analysis.solution import REACH, Solution
 from symroof.cases.case_results import Answers
-from symroof.errors import InputError, Problem, nearest, split_hint
+from symroof.errors import InputError, NoValueHere, Problem, nearest, split_hint
 from symroof.formula import build, dimension, quotients
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.parse import FormulaError, parse
@@ -67,13 +67,13 @@ def _solve(equation: str, answers: Answers, for_: str | None) -> Solution:
     try:
         crossings, moves = _with_numbers(relation, unknown, answers)
         if any(not SMALLEST < abs(value) < LARGEST for value in crossings.values):
-            raise InputError(Problem(equation[:SHOWN], f"its answer is out of the range of numbers, 1e{-RANGE} to 1e{RANGE}"))
+            raise NoValueHere(Problem(equation[:SHOWN], f"its answer is out of the range of numbers, 1e{-RANGE} to 1e{RANGE}"))
     except Missing as error:
         crossings = _without_numbers(relation, unknown, answers, equation, error.name, frozenset(named.needs) if named else frozenset())
         numbers = _cancelled(crossings, unknown, answers)
         return solution(crossing=numbers) if numbers else solution(crossing=crossings, missing=error.name)
     except NoValue as error:
-        raise InputError(Problem(equation[:SHOWN], f"has no value for any {unknown}: {error}")) from None
+        raise NoValueHere(Problem(equation[:SHOWN], f"has no value for any {unknown}: {error}")) from None
     return solution(crossing=crossings, moves=moves)
 
 
@@ -162,14 +162,14 @@ def _without_numbers(relation: Compare, unknown: str, answers: Answers, equation
     """The symbolic answer, where an input that a number needs is missing; the names in ``named`` are not inlined."""
     lhs, rhs = (opened(side, unknown, answers, named, symbolic=True) for side in (relation.left, relation.right))
     if lhs != rhs and not (mentions(lhs, unknown) or mentions(rhs, unknown)):
-        raise InputError(Problem(equation[:SHOWN], f"{unknown} does not occur in it under these assumptions, and {missing} is missing for a verdict"))
+        raise NoValueHere(Problem(equation[:SHOWN], f"{unknown} does not occur in it under these assumptions, and {missing} is missing for a verdict"))
     demands = dict.fromkeys(opened(condition, unknown, answers, symbolic=True) for condition in _demands(relation, answers))
     try:
         return symbolic(build.sub(lhs, rhs), unknown, (*demands, *_within(unknown, answers)))  # type: ignore[arg-type]
     except NotRational as error:
         drawn = answers.case.theory.knows("expert_weight_bytes") and answers.case.theory.assumptions["experts"] == "expected"
         hint = "`--assume experts=all`, every expert read, has one" if "exponent" in str(error) and drawn else ""
-        raise InputError(Problem(equation[:SHOWN], f"has no symbolic answer ({error}), and {missing} is missing for one with numbers", hint=hint)) from None
+        raise NoValueHere(Problem(equation[:SHOWN], f"has no symbolic answer ({error}), and {missing} is missing for one with numbers", hint=hint)) from None
 
 
 # ------------------------------------------------------------------------------------------------- the equation and its unknown
@@ -239,7 +239,7 @@ def _check(relation: Compare, unknown: str | None, answers: Answers, equation: s
             raise InputError(Problem(equation[:SHOWN], f"{name} is a truth or a label, not a number"))
         for inner in sorted(known.ancestry(name) - {unknown, *answers.case.given}):
             if why := known.not_closed(inner):
-                raise InputError(Problem(equation[:SHOWN], f"{inner} has {why}", hint=f"--set {inner}='…' gives it a value"))
+                raise NoValueHere(Problem(equation[:SHOWN], f"{inner} has {why}", hint=f"--set {inner}='…' gives it a value"))
     try:
         dimension.dimension(relation, known.dimension)
         dimension.check_counts(relation, known.dimension, known.is_share)

@@ -15,12 +15,13 @@ from symroof.analysis.verdict import case_title
 from symroof.cases.binding import Binding, Selection, Values, bindings
 from symroof.cases.case_results import DOES_NOT_FIT, TARGETS, Answers, Result
 from symroof.cases.request import aimed, check_names, selection
-from symroof.errors import DoesNotFit, InputError, Problem, nearest
+from symroof.errors import DoesNotFit, InputError, NoValueHere, Problem, nearest
 from symroof.specs.catalogue import find
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import Document, load
 from symroof.specs.study import StudySpec
+from symroof.theory.case import Missing
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, canonical
 from symroof.theory.thresholds import THRESHOLDS
@@ -237,7 +238,7 @@ class Study:
         try:
             return self.first.result(printed)
         except ArithmeticError as error:
-            raise InputError(Problem(printed, f"has no value here: {error}")) from None
+            raise NoValueHere(Problem(printed, f"has no value here: {error}"), error.name if isinstance(error, Missing) else "") from None
 
     def value(self, name: str) -> Any:
         """A quantity of the first case as a :class:`Number`: a float in base units with ``unit``, ``low``, ``high`` and ``flags``.

@@ -8,10 +8,10 @@ from functools import lru_cache
 
 from symroof.analysis.study import Study, known
 from symroof.cases.binding import Binding
-from symroof.errors import InputError, Problem, nearest
+from symroof.errors import InputError, NoValueHere, Problem, nearest
 from symroof.specs import catalogue
 from symroof.specs.fields import build
-from symroof.specs.hardware import HardwareSpec
+from symroof.specs.hardware import HardwareSpec, Peak
 from symroof.specs.precision import peak_precision
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, canonical
@@ -32,13 +32,16 @@ def figure(path: str) -> tuple[Fraction, str]:
     if device and rest.startswith(("peaks.", "memory.", "link.", "host_link.", "network.", "chip.")):
         return _of_device(path, entry, rest)
     study = Study(hardware=entry) if device else Study(model=entry)
-    name = known(rest)
+    try:
+        name = known(rest)
+    except InputError as error:
+        raise InputError(Problem("catalogue", f"{path}: no such figure", hint=error.problems[0].hint)) from None
     try:
         value = study.exact(name)
-    except InputError as error:
-        raise InputError(Problem(path, f"{entry} has no {rest}: {error.problems[0].message}")) from None
+    except NoValueHere as error:
+        raise NoValueHere(Problem(path, f"{entry} has no {rest}: {error.problems[0].message}")) from None
     if not isinstance(value, Fraction):
-        raise InputError(Problem(path, "is no number"))
+        raise InputError(Problem("catalogue", f"{path} is no number"))
     return value, (QUANTITIES.get(name) or INPUTS[name]).unit
 
 
@@ -80,7 +83,7 @@ def _split(path: str) -> tuple[str, str]:
     names = _names("hardware") | _names("models")
     entry = max((name for name in names if path.startswith(f"{name}.")), key=len, default=None)
     if entry is None:
-        raise InputError(Problem(path, "begins with no device or model of the catalogue", hint=nearest(path.partition(".")[0], names)))
+        raise InputError(Problem("catalogue", f"{path} begins with no device or model of the catalogue", hint=nearest(path.partition(".")[0], names)))
     return entry, path[len(entry) + 1 :]
 
 
@@ -91,10 +94,14 @@ def _of_device(path: str, entry: str, rest: str) -> tuple[Fraction, str]:
     if head in numbers and kind in ("dense", "sparse"):
         peak = getattr(numbers[head], kind)
         if peak is None:
-            raise InputError(Problem(path, f"{spec.title} has no {kind} peak there"))
+            raise InputError(Problem("catalogue", f"{path}: {spec.title} has no {kind} peak there"))
         return peak.value, "FLOP/s"
+    if isinstance(numbers.get(rest), Peak):
+        raise InputError(Problem("catalogue", f"{path} is a peak of several kinds", hint=f"write {path}.dense or {path}.sparse"))
     if rest not in numbers:
-        raise InputError(Problem(path, "no such figure", hint=nearest(rest, [*numbers, *(f"{name}.dense" for name in numbers if name.startswith("peaks."))])))
+        raise InputError(
+            Problem("catalogue", f"{path}: no such figure", hint=nearest(rest, [*numbers, *(f"{name}.dense" for name in numbers if name.startswith("peaks."))]))
+        )
     value = numbers[rest].value
     return value.value, describe(value.dimension) if value.dimension else ""
 

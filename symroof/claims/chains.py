@@ -29,10 +29,13 @@ def chain(claim: ClaimSpec) -> Judgement:
     parts, follows = [], True
     for step in claim.steps:
         result = _derived(step, claim, study, true)
-        if result.number is None:
+        if result.value is None:
             return Judgement(claim, "wrong", str(step.value), reason=result.why, flags=result.flags)
         written = _written(step, result)
         part = compared(claim, written, result)
+        if result.number is None:  # a truth or a label, which no later step can calculate with
+            parts.append(replace(part, claimed=f"{step.name} {part.claimed}", derived=f"{step.name} {part.derived}"))
+            continue
         again = _derived(step, claim, study, stated)
         sound = again.number is not None and written.verdict(again.number) in HOLDS
         follows &= sound

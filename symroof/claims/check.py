@@ -11,25 +11,29 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from symroof.analysis.study import Study
 from symroof.analysis.tracking import Track, untracked
 from symroof.claims.check_result import Checked, Report
-from symroof.claims.conflicts import resolved, stated
+from symroof.claims.conflicts import by_id, resolved, stated
 from symroof.claims.corrected_numbers import corrected_text
-from symroof.claims.judge import judge
+from symroof.claims.judge import failed, judge
 from symroof.claims.judgement import Judgement
 from symroof.claims.read.claim_files import Source, read, read_on
 from symroof.errors import InputError, Problem
-from symroof.specs.claims import ClaimSpec
+from symroof.specs.claims import PYTHON_WORDS, ClaimSpec
 from symroof.specs.strict_yaml import Document, read_text
 
 BUDGET = 60.0
 """Seconds for the claims of one file: about a hundred times what the longest of the sources takes."""
 TOO_LATE = f"not reached in {BUDGET:.0f} s, which is all the claims of one file get"
+
+WRITTEN = {*ClaimSpec.model_fields, *PYTHON_WORDS}
+"""The fields of a claim as files have them, and as Python has them."""
 
 
 def check(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, read_past_errors: bool = False, track: Track = untracked) -> Report:
@@ -90,10 +94,13 @@ def _judged(sources: list[Source], problems: Iterable[Problem] = (), track: Trac
     claims: list[Checked] = []
     every = list(problems)
     for source, judged in zip(sources, _in_time(sources, track), strict=True):
-        claims += [_checked(source, i, judgement) for i, judgement in enumerate(resolved(judged))]
-        if late := [claim for claim in claims if claim.file == source.document.file and claim.reason == TOO_LATE]:
+        ids = by_id(judged)
+        own = [_checked(source, i, judgement, ids) for i, judgement in enumerate(judged)]
+        every += [_fault(source, i, claim) for i, claim in enumerate(own) if isinstance(claim.judgement.error, InputError)]
+        if late := [claim for claim in own if isinstance(claim.judgement.error, TimeoutError)]:
             message = f"{len(late):,} claims from here on were {TOO_LATE}"
             every.append(Problem(source.document.file, message, late[0].line, late[0].column, hint="check them in smaller files"))
+        claims += own
     return Report(tuple(claims), tuple(source.document.file for source in sources), tuple(every))
 
 
@@ -108,8 +115,20 @@ def _in_time(sources: list[Source], track: Track) -> list[list[Judgement]]:
         claim = sources[k].spec.claims[i]
         written = _as_written(sources[k].document, i, claim)
         late = claim.form != "unchecked" and time.monotonic() > end
-        judged[k].append(Judgement(written, "unchecked", reason=TOO_LATE) if late else judge(written))
+        judged[k].append(Judgement(written, "unchecked", reason=TOO_LATE, error=TimeoutError(TOO_LATE)) if late else judge(written))
     return judged
+
+
+def _fault(source: Source, index: int, claim: Checked) -> Problem:
+    """Why a claim could not be judged, at the field that the fault is of, or at the claim."""
+    error = claim.judgement.error
+    assert isinstance(error, InputError)
+    first, claim_spec = error.problems[0], claim.claim
+    name = first.path or first.file
+    field = (name,) if name in WRITTEN else ("given", name) if name in claim_spec.given else ()
+    message = first.message if field or not name else f"{name}: {first.message}"
+    problem = source.document.problem(("claims", index, *field), message, first.hint)
+    return problem if not source.note else replace(problem, line=claim.line, column=claim.column)
 
 
 def _as_written(document: Document, index: int, claim: ClaimSpec) -> ClaimSpec:
@@ -126,14 +145,23 @@ def _as_written(document: Document, index: int, claim: ClaimSpec) -> ClaimSpec:
     return claim.model_copy(update=changes)
 
 
-def _checked(source: Source, index: int, judgement: Judgement) -> Checked:
+def _checked(source: Source, index: int, judgement: Judgement, ids: Mapping[str, Judgement]) -> Checked:
+    """A judged claim with its place, its conflicts and its correction; where these fail, that claim alone says so."""
+    try:
+        return _placed(source, index, resolved(judgement, ids))
+    except Exception as error:
+        return _placed(source, index, failed(judgement.claim, error))
+
+
+def _placed(source: Source, index: int, judgement: Judgement) -> Checked:
     note = source.note
     figure = note.figures[index] if note else None
     line, column = note.places[index] if note else source.document.places[("claims", index)]
     value = judgement.claim.value
     claimed = figure.text if figure else judgement.claimed or ("" if value is None else str(value))
     correction = _correction(judgement, claimed) if judgement.verdict == "wrong" and not judgement.parts else ""
-    return Checked(judgement, source.document.file, line, column, claimed, correction, figure, index in source.aside or judgement.reason == TOO_LATE)
+    faulty = index in source.aside or isinstance(judgement.error, (InputError, TimeoutError))
+    return Checked(judgement, source.document.file, line, column, claimed, correction, figure, faulty)
 
 
 def _correction(judgement: Judgement, claimed: str) -> str:

@@ -10,7 +10,7 @@ from symroof.cases.case_results import bare
 from symroof.claims.conflicts import stated
 from symroof.claims.judgement import ORDER, Judgement
 from symroof.claims.read.numbers import Figure
-from symroof.errors import Problem
+from symroof.errors import InputError, Problem
 from symroof.specs.claims import ClaimSpec
 
 FAILS = ("wrong", "inconsistent")
@@ -78,6 +78,12 @@ class Checked:
     def tolerance(self) -> float | None:
         """The relative tolerance of the claimed digits; None where there are none."""
         return None if self.judgement.tolerance is None else float(self.judgement.tolerance)
+
+    @property
+    def failure(self) -> Exception | None:
+        """What symroof itself failed with in this claim; None where it did not."""
+        error = self.judgement.error
+        return None if isinstance(error, (InputError, TimeoutError)) else error
 
     @property
     def reason(self) -> str:
@@ -149,6 +155,11 @@ class Report:
     def findings(self, strict: bool = False) -> tuple[Checked, ...]:
         """The claims to act on: wrong or inconsistent; strictly also conditional, flagged, or not checkable ones."""
         return tuple(claim for claim in self.claims if claim.finding(strict))
+
+    @property
+    def failures(self) -> tuple[Checked, ...]:
+        """The claims in which symroof itself failed."""
+        return tuple(claim for claim in self.claims if claim.failure is not None)
 
     def as_json(self) -> dict[str, Any]:
         errors = {"errors": [problem.as_json() for problem in self.problems]} if self.problems else {}

@@ -47,6 +47,12 @@ def study_of(settings: Settings) -> Study:
     for name in NESTED:
         if not isinstance(settings.get(name, {}), Mapping):
             raise InputError(Problem(name, "expected keys and values"))
+    for name in (*SPECS, "draft"):
+        if not isinstance(settings.get(name, ""), str):
+            raise InputError(Problem(name, "expected one name"))
+    for name, value in settings.items():
+        if name in SETTABLE and isinstance(value, (list, tuple, Mapping)):
+            raise InputError(Problem(name, "expected one value: a claim is of one case", hint="a row of a table is written with values"))
     from_file = any(is_path(str(settings.get(name, ""))) for name in SPECS)
     return _built(settings) if from_file else _cached(_Key(repr(settings), settings))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -11,14 +11,15 @@ from symroof.claims.read.written_number import Written, read_written
 from symroof.units import UnitError, describe, parse_quantity, parse_unit, strict
 
 
-def resolved(judgements: Sequence[Judgement]) -> list[Judgement]:
-    """Every judgement, those with ``conflicts_with`` compared with the claim they name."""
-    by_id = {judgement.claim.id: judgement for judgement in judgements}
-    return [_against(judgement, by_id.get(judgement.claim.conflicts_with or "")) for judgement in judgements]
+def by_id(judgements: Sequence[Judgement]) -> dict[str, Judgement]:
+    """Judgements by the id of their claim."""
+    return {judgement.claim.id: judgement for judgement in judgements}
 
 
-def _against(judgement: Judgement, other: Judgement | None) -> Judgement:
-    if other is None:
+def resolved(judgement: Judgement, others: Mapping[str, Judgement]) -> Judgement:
+    """A judgement compared with the claim that it names in ``conflicts_with``; one that could not be judged for a fault stays so."""
+    other = others.get(judgement.claim.conflicts_with or "")
+    if other is None or judgement.error is not None:
         return judgement
     one, two = stated(judgement), stated(other)
     if one is None or two is None or compatible(one, two) or len({strict(parse_unit(_unit(claim)).dimension) for claim in (judgement, other)}) > 1:

@@ -14,12 +14,14 @@ from symroof.claims.catalogue_figures import figure
 from symroof.claims.claim_settings import changed, study_of
 from symroof.claims.read.written_number import read_written
 from symroof.claims.whole_range import Stretches, stretches
-from symroof.errors import InputError, Problem
+from symroof.errors import InputError, NoValueHere, Problem
 from symroof.formula import dimension
 from symroof.formula.evaluate import evaluate
 from symroof.formula.parse import FormulaError, parse, rename
-from symroof.formula.tree import Compare, Tree, names
+from symroof.formula.rewrite import substitute
+from symroof.formula.tree import ONE, Compare, Largest, Name, Tree, names
 from symroof.specs.claims import ClaimSpec
+from symroof.theory.case import Case, Missing
 from symroof.theory.spellings import printed_name, resolved
 from symroof.theory.switches import DETAIL
 from symroof.theory.theory import UnknownName
@@ -97,6 +99,17 @@ def quantity_name(text: str | None) -> str:
     return known(printed_name(text or ""))
 
 
+def check_numbers(field: str, tree: Tree, case: Case) -> None:
+    """Check that every name of a formula is a number: the label of what binds has no product.
+
+    Raises:
+        InputError: one is a truth or a label.
+    """
+    for name in names(tree):
+        if isinstance(case.stands_for(name, complete=False), (Compare, Largest)):
+            raise InputError(Problem(field, f"{name} is a truth or a label, not a number"))
+
+
 @contextmanager
 def formula_errors(field: str, source: str) -> Iterator[None]:
     """Report a formula that cannot be read as an error of a claim's field.
@@ -116,7 +129,7 @@ def _arithmetic_errors(field: str) -> Iterator[None]:
     try:
         yield
     except ArithmeticError as error:
-        raise InputError(Problem(field, str(error))) from None
+        raise NoValueHere(Problem(field, str(error)), error.name if isinstance(error, Missing) else "") from None
 
 
 def _quantity(claim: ClaimSpec) -> Derived:
@@ -135,6 +148,8 @@ def worked_out(source: str, study: Study, steps: Steps) -> Derived:
     with formula_errors("expression", source):
         tree = resolved_but(parse(source), steps)
     case = study.first.case
+    if not isinstance(tree, Name):  # alone, a truth or a label is what it is
+        check_numbers("expression", substitute(tree, dict.fromkeys(steps, ONE)), case)
 
     def of(name: str) -> Dimension:
         return steps[name][1] if name in steps else case.theory.dimension(name)
@@ -165,7 +180,7 @@ def _threshold(claim: ClaimSpec) -> Derived:
     study = study_of(claim.given)
     solution = study.solve(claim.threshold or "", claim.solve_for)
     if solution.verdict == "conditional":
-        raise InputError(Problem(claim.threshold or "", f"needs {solution.missing} for a number"))
+        raise NoValueHere(Problem(claim.threshold or "", f"needs {solution.missing} for a number"))
     unit = solution.symbol.unit
     if solution.value is None:
         return Derived("never", unit, why=solution.reason, answers=study.first)
@@ -180,6 +195,8 @@ def _relation(claim: ClaimSpec) -> Derived:
     source = claim.relation or ""
     with formula_errors("relation", source):
         tree = resolved(parse(source))
+    if isinstance(tree, Compare):
+        check_numbers("relation", tree, study.first.case)
     relation = tree if isinstance(tree, Compare) else study.first.case.stands_for(quantity_name(source))
     parts = stretches(claim, relation) if claim.for_all else None
     if parts and parts.closed:  # the outcomes of a search of the whole range, in a thousandth of its time
@@ -209,15 +226,20 @@ def _compare(claim: ClaimSpec) -> Derived:
     with _arithmetic_errors(name):
         over, below = first.exact(name), second.exact(name)
     if not isinstance(over, Fraction) or not isinstance(below, Fraction) or below == 0:
-        raise InputError(Problem(claim.compare or "", "is no number that has a ratio here"))
+        raise NoValueHere(Problem(claim.compare or "", "is no number that has a ratio here"))
     flags = (DOES_NOT_FIT,) if second.first.does_not_fit and second.first.case.theory.timed(name) else ()
     return Derived(over / below, "", flags=flags, answers=first.first)
 
 
 def _moves(claim: ClaimSpec) -> Derived:
     study, name = study_of(claim.given), quantity_name(claim.moves)
+    moving = printed_name(claim.with_ or "")
+    if moving == name:
+        raise InputError(Problem("with", f"{moving} moves with itself, whatever it is"))
+    if isinstance(study.exact(name), (str, bool)):
+        raise InputError(Problem("moves", f"{name} is a truth or a label: it has no slope"))
     with _arithmetic_errors(name):
-        slope = study.first.case.slope(name, printed_name(claim.with_ or ""))
+        slope = study.first.case.slope(name, moving)
     return Derived("up" if slope > 0 else "down" if slope < 0 else "not", answers=study.first)
 
 

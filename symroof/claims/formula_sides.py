@@ -9,14 +9,14 @@ from functools import cached_property
 from symroof.cases.case_results import Answers
 from symroof.cases.spec_values import ROLE_INPUT
 from symroof.claims.claim_settings import study_of
-from symroof.claims.derive_claim import formula_errors, quantity_name
-from symroof.errors import InputError, Problem, nearest
+from symroof.claims.derive_claim import check_numbers, formula_errors, quantity_name
+from symroof.errors import InputError, NoValueHere, Problem, nearest
 from symroof.formula.compare import compare
 from symroof.formula.comparison import Comparison
 from symroof.formula.evaluate import NoValue
 from symroof.formula.rewrite import substitute
 from symroof.formula.text import text
-from symroof.formula.tree import Name, Num, Tree, names
+from symroof.formula.tree import Compare, Largest, Name, Num, Tree, names
 from symroof.specs.claims import ClaimSpec
 from symroof.theory.case import neutral_default
 from symroof.theory.quantities import QUANTITIES
@@ -53,6 +53,7 @@ class Sides:
         if unknown:
             hint = nearest(unknown[0], [*INPUTS, *QUANTITIES])
             raise InputError(Problem("formula", f"unknown name {unknown[0]!r}", hint=hint or "define it in where", source=source[:200]))
+        check_numbers("formula", tree, self.answers.case)
         return tree
 
     @cached_property
@@ -63,9 +64,13 @@ class Sides:
 
             form = solve(self.claim.threshold, self.answers, self.claim.solve_for).closed_form
             if form is None:
-                raise InputError(Problem(self.claim.threshold, "has no closed form to compare with"))
+                raise NoValueHere(Problem(self.claim.threshold, "has no closed form to compare with"))
             return form
-        return self.answers.case.stands_for(quantity_name(self.claim.quantity), complete=False)
+        name = quantity_name(self.claim.quantity)
+        definition = self.answers.case.stands_for(name, complete=False)
+        if isinstance(definition, (Compare, Largest)):
+            raise InputError(Problem("quantity", f"{name} is a truth or a label, which no formula equals"))
+        return definition
 
     @property
     def asked(self) -> Tree:

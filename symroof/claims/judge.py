@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from symroof.claims.chains import chain
@@ -10,23 +9,24 @@ from symroof.claims.claim_settings import settings_text, under
 from symroof.claims.derive_claim import derived
 from symroof.claims.formula_sides import LONGEST_FORMULA, Level, Sides
 from symroof.claims.judgement import HOLDS, Judgement, compared, flags_of, joined, tolerance_of, value_text, worst
-from symroof.claims.read.written_number import CLOSE_ENOUGH, read_written
+from symroof.claims.read.written_number import CLOSE_ENOUGH, OtherDimension, read_written
 from symroof.claims.slips.formula_slips import formula_slips
 from symroof.claims.unstated_assumptions import counted_otherwise, explained
-from symroof.errors import InputError, Problem
+from symroof.errors import InputError, NoValueHere, Problem
 from symroof.specs.claims import ClaimSpec
+from symroof.theory.case import Missing
 from symroof.theory.switches import DETAIL
 from symroof.theory.theory import UnknownName
 
 UNSTATED = {"prompt": (1, 4096, 131072)}
 """Inputs that texts leave out because they hardly matter, and the values over which that is tried, the least first."""
-MISSING = re.compile(r"needs (\w+)$")
 
 
 def judge(claim: ClaimSpec) -> Judgement:
     """Judge one claim.
 
-    A claim that cannot be derived is ``unchecked``, with the reason: nothing is guessed.
+    A claim that cannot be derived is ``unchecked``, with the reason: nothing is guessed. Nothing is raised, whatever fails: one
+    claim never takes the others with it.
     """
     if claim.form == "unchecked":
         return Judgement(claim, "unchecked", reason=claim.unchecked or "")
@@ -37,10 +37,18 @@ def judge(claim: ClaimSpec) -> Judgement:
             return _formula(claim)
         return replace(_row(claim) if claim.values else _settled(claim), claim=claim)
     except (InputError, ArithmeticError) as error:
-        reason = _why(error)
+        reason, fault = _why(error), error if isinstance(error, InputError) and not isinstance(error, NoValueHere) else None
+        return Judgement(claim, "unchecked", str(claim.value or ""), reason=reason, error=fault)
     except UnknownName as error:
-        reason = f"unknown name {error.args[0]!r}: this model has no such part"
-    return Judgement(claim, "unchecked", str(claim.value or ""), reason=reason)
+        return Judgement(claim, "unchecked", str(claim.value or ""), reason=f"unknown name {error.args[0]!r}: this model has no such part")
+    except Exception as error:
+        return failed(claim, error)
+
+
+def failed(claim: ClaimSpec, error: Exception) -> Judgement:
+    """A claim in which symroof itself failed."""
+    reason = f"symroof itself failed in this claim: {type(error).__name__}: {str(error)[:200]}"
+    return Judgement(claim, "unchecked", str(claim.value or ""), reason=reason, error=error)
 
 
 def _why(error: Exception) -> str:
@@ -55,8 +63,8 @@ def _row(claim: ClaimSpec) -> Judgement:
     """A row of a table: each of its values judged, as good as the worst."""
     stated = claim.values.get("value")
     lists = {name: values for name, values in claim.values.items() if name != "value"}
-    if not isinstance(stated, (list, tuple)) or any(not isinstance(v, (list, tuple)) or len(v) != len(stated) for v in lists.values()):
-        raise InputError(Problem("values", "needs value and the inputs as lists of one length"))
+    if not isinstance(stated, (list, tuple)) or not stated or any(not isinstance(v, (list, tuple)) or len(v) != len(stated) for v in lists.values()):
+        raise InputError(Problem("values", "needs value and the inputs as lists of one length, with something in them"))
     parts = []
     for i, value in enumerate(stated):
         cell = under(claim, {name: values[i] for name, values in lists.items()})
@@ -72,9 +80,9 @@ def _settled(claim: ClaimSpec) -> Judgement:
     try:
         own = _judged(claim)
     except (InputError, ArithmeticError) as error:
-        missing = MISSING.search(_why(error))
-        if not claim.needs and missing and missing[1] in UNSTATED:
-            return _at_any(claim, missing[1])
+        missing = error.missing if isinstance(error, NoValueHere) else error.name if isinstance(error, Missing) else ""
+        if not claim.needs and missing in UNSTATED:
+            return _at_any(claim, missing)
         if not claim.needs:
             raise
         own = Judgement(claim, "unchecked", str(claim.value), reason=_why(error))
@@ -96,9 +104,12 @@ def _judged(claim: ClaimSpec) -> Judgement:
         return Judgement(claim, "wrong", str(value), result.why, flags=result.flags, reason=result.why)
     try:
         written = read_written(value, result.unit if result.number is not None else "")
-    except ValueError as error:
-        flags = (*result.flags, "dimension") if "but the quantity is" in str(error) else result.flags
+    except OtherDimension as error:
+        flags = (*result.flags, "dimension")
         return Judgement(claim, "wrong", str(value), value_text(result.value, result.unit), flags=flags, reason=f"the claimed value {error}")
+    except ValueError as error:
+        reason = f"the claimed value cannot be read: {error}"
+        return Judgement(claim, "wrong", str(value), value_text(result.value, result.unit), flags=result.flags, reason=reason)
     return compared(claim, written, result)
 
 

@@ -36,6 +36,8 @@ class Judgement:
         value: the derived value, for a correction.
         slips: what would lead to the claimed value, best first.
         parts: the values of a row, or the steps of a chain.
+        error: why it could not be judged, where that is a fault: an InputError of what it states, a TimeoutError where the time of
+            its file was up, and anything else where symroof itself failed. A missing input is no fault.
     """
 
     claim: ClaimSpec
@@ -51,6 +53,7 @@ class Judgement:
     unit: str = ""
     slips: tuple[Explanation, ...] = ()
     parts: tuple[Judgement, ...] = ()
+    error: Exception | None = None
 
 
 def worst(parts: Sequence[Judgement]) -> Judgement:
@@ -89,9 +92,12 @@ def tolerance_of(claim: ClaimSpec, digits: int = 0) -> Fraction | None:
     if claim.tolerance is None:
         return Fraction(0) if claim.form == "catalogue" and digits >= FIGURE else None
     try:
-        return read_written(claim.tolerance, "").value
+        share = read_written(claim.tolerance, "").value
     except ValueError as error:
         raise InputError(Problem("tolerance", str(error))) from None
+    if share is None or share < 0:
+        raise InputError(Problem("tolerance", f"{str(claim.tolerance)[:40]!r} is no share of the value", hint="write '5 %' or 0.05"))
+    return share
 
 
 def _reason(written: Written, derived: Derived, verdict: str) -> str:

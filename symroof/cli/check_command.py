@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from symroof.cli.failures import BAD_INPUT, print_problems, report_bug
 from symroof.cli.options import json_option
 
 if TYPE_CHECKING:
@@ -34,33 +35,35 @@ def command(files: tuple[str, ...], form: str, fix: bool, out: str | None, in_pl
     \b
     ... takes 1.34 GB. <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 kv=fp16 -->
 
-    Exit 1 where a claim is wrong or inconsistent; 2 where one cannot be read. The others are judged all the same, but
-    --fix then writes nothing.
+    Exit 1 where a claim is wrong or inconsistent; 2 where one cannot be read or evaluated, 101 where symroof itself fails in
+    one. The others are judged all the same, but --fix then writes nothing.
     """
     from symroof.claims.check import check
     from symroof.cli.progress import bar
 
     _check_options(form, fix, out, in_place, as_json)
     report = check(dict.fromkeys(files), read_past_errors=True, track=bar)
-    if fix and not report.problems:
+    if fix and not report.problems and not report.failures:
         _write_copies(report, out, in_place)
     if as_json or form == "sarif" or not report.problems or not all(claim.faulty for claim in report.claims):
         click.echo(json.dumps(report.as_json(), ensure_ascii=False) if as_json else _printed(report, form, strict))
     if fix and report.problems:
         click.echo("nothing was corrected: first mend what follows", err=True)
-    return _refused(report, form) if report.problems else int(bool(report.findings(strict)))
+    debug = "--debug" in (click.get_current_context().obj or ())
+    failed = [report_bug(claim.failure, f"{claim.file}:{claim.line}: {claim.id}", debug) for claim in report.failures if claim.failure]
+    refused = _refused(report, form, as_json) if report.problems else 0
+    return next(iter(failed), refused or int(bool(report.findings(strict))))
 
 
-def _refused(report: Report, form: str) -> int:
+def _refused(report: Report, form: str, as_json: bool) -> int:
     """Report the faults of the files, after the claims that could be judged."""
-    from symroof.errors import InputError
+    if form == "github":
+        from symroof.report.claims_ci import github_problems
 
-    if form != "github":
-        raise InputError(report.problems)
-    from symroof.report.claims_ci import github_problems
-
-    click.echo("\n".join(github_problems(report.problems)), err=True)
-    return 2
+        click.echo("\n".join(github_problems(report.problems)), err=True)
+    else:
+        print_problems(report.problems, as_json)
+    return BAD_INPUT
 
 
 def _check_options(form: str, fix: bool, out: str | None, in_place: bool, as_json: bool) -> None:

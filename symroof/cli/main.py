@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import json
 import sys
 from collections.abc import Sequence
 
 import click
 
+from symroof.cli.failures import BAD_INPUT, print_problems, report_bug
 from symroof.version import __version__
 
 COMMANDS = {
@@ -30,7 +30,7 @@ COMMANDS = {
 }
 """Every command with its one-line help, so that --help loads none of them."""
 
-OK, FINDING, BAD_INPUT, BUG, INTERRUPTED = 0, 1, 2, 101, 130
+OK, INTERRUPTED = 0, 130
 
 
 class Lazy(click.Group):
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str]) -> int:
         _show(error, arguments)
         return BAD_INPUT
     except InputError as error:
-        _print_problems(error, as_json)
+        print_problems(error.problems, as_json)
         return BAD_INPUT
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
@@ -85,12 +85,7 @@ def main(arguments: Sequence[str]) -> int:
         click.echo(f"{where}{error.strerror or error}", err=True)
         return BAD_INPUT
     except Exception as error:
-        if "--debug" in arguments:
-            import traceback
-
-            traceback.print_exc()
-        click.echo(f"symroof: a bug in symroof: {type(error).__name__}: {str(error)[:200]} (run again with --debug and report it)", err=True)
-        return BUG
+        return report_bug(error, debug="--debug" in arguments)
 
 
 def _show(error: click.ClickException, arguments: Sequence[str]) -> None:
@@ -109,12 +104,3 @@ def _closed_pipe() -> int:
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return OK
-
-
-def _print_problems(error: Exception, as_json: bool) -> None:
-    problems = getattr(error, "problems", ())
-    if as_json:
-        click.echo(json.dumps({"schema": "symroof/error/1", "errors": [p.as_json() for p in problems]}), err=True)
-    else:
-        for problem in problems:
-            click.echo(str(problem), err=True)

@@ -54,10 +54,26 @@ def same(claimed: Tree, derived: Tree, seed: int = 0) -> bool:
     >>> same(parse("a*(b + c)"), parse("a*b + c*a")), same(parse("a*(b + c)"), parse("a*b + c"))
     (True, False)
     """
-    if points.apart(claimed, derived, seed):
+    apart = points.apart(claimed, derived, seed)
+    if apart:
         return False
-    result = compare(claimed, derived, seed=seed)
-    return result.verdict == "equal" and not result.untried
+    forms = NormalForms()
+    try:
+        ours, theirs = forms.of(claimed), forms.of(derived)
+        equal = forms.work.times(ours.over, theirs.under) == forms.work.times(theirs.over, ours.under)
+        if equal or not _has_atoms(ours, theirs, forms):
+            return equal
+    except (TooLarge, NoForm):
+        pass
+    if apart is None:  # of a queue that only grows there is a value almost nowhere
+        return False
+    seen = points.compared(claimed, derived, seed, to_a_difference=True)
+    return seen is not None and seen.equal and not seen.untried
+
+
+def _has_atoms(ours: Quotient, theirs: Quotient, forms: NormalForms) -> bool:
+    """Whether a quotient holds maxima, roots or the like, which algebra alone does not always see to be equal."""
+    return any(name in forms.atoms for p in (ours.over, ours.under, theirs.over, theirs.under) for monomial in p for name, _ in monomial)
 
 
 def _dimension_disagrees(claimed: Tree, derived: Tree, of: Callable[[str], Dimension]) -> str:

@@ -20,6 +20,8 @@ from symroof.formula.tree import Call, Num, Pow, Total, Tree, children, names, w
 
 SECONDS = 0.15
 FEWEST, MOST = 4, 48
+MOST_WITHOUT_VALUE = 12
+"""Points without a value, such as of a queue that only grows, after which there is no use in more."""
 DECADES = (1, 2, 3, 5, 8, 12, 18)
 """How far from 1 values lie, in powers of ten, in turn: constants of hardware are 1e12."""
 
@@ -87,8 +89,11 @@ class Point:
         return self.drawn(f"{name} {sorted((key, hash(value)) for key, value in moved.items())}") if moved else self.value(name)
 
 
-def compared(claimed: Tree, derived: Tree, seed: int = 0) -> Sample | None:
-    """The two formulas at random points; None where too few points give both a value in the time there is."""
+def compared(claimed: Tree, derived: Tree, seed: int = 0, to_a_difference: bool = False) -> Sample | None:
+    """The two formulas at random points; None where too few points give both a value in the time there is.
+
+    ``to_a_difference`` ends at the first point that separates them: enough where all that is asked is whether they are equal.
+    """
     sums = [node for tree in (claimed, derived) for node in walk(tree) if isinstance(node, Total)]
     if any(isinstance(inner, Total) for node in sums for child in children(node) for inner in walk(child)):
         return None  # a sum of sums may take as long as it likes
@@ -99,8 +104,8 @@ def compared(claimed: Tree, derived: Tree, seed: int = 0) -> Sample | None:
     rounded = any(_is_rounded(node) for tree in (claimed, derived) for node in walk(tree))
     ratios: list[Fraction] = []
     equal, one_zero, count, end = True, False, 0, time.monotonic() + SECONDS
-    for point in _points(seed, bool(sums)):
-        if count and time.monotonic() > end:
+    for tried, point in enumerate(_points(seed, bool(sums))):
+        if time.monotonic() > end if count else tried >= MOST_WITHOUT_VALUE:
             break
         try:
             if any(not evaluate(node.last, point) - evaluate(node.first, point) < MOST_INDEX for node in sums):
@@ -112,13 +117,15 @@ def compared(claimed: Tree, derived: Tree, seed: int = 0) -> Sample | None:
         count += 1
         one_zero |= (ours == 0) != (theirs == 0)
         equal &= ours == theirs or (rounded and theirs != 0 and _alike(ours / theirs, Fraction(1)))
+        if to_a_difference and not equal:
+            return None
         if ours and theirs:
             ratios.append(ours / theirs)
     return Sample(tuple(ratios), count, one_zero, equal, tuple(call.args[i] for call, i in sorted(untried, key=str)), rounded) if count >= FEWEST else None
 
 
-def apart(claimed: Tree, derived: Tree, seed: int = 0) -> bool:
-    """Whether the first point where both have a value separates them; False where it has none."""
+def apart(claimed: Tree, derived: Tree, seed: int = 0) -> bool | None:
+    """Whether the first point where both have a value separates them; None where the first few give none."""
     whole = any(isinstance(node, Total) for tree in (claimed, derived) for node in walk(tree))
     for point in itertools.islice(_points(seed, whole), FEWEST):
         try:
@@ -126,7 +133,7 @@ def apart(claimed: Tree, derived: Tree, seed: int = 0) -> bool:
         except (NoValue, NotPolynomial):
             continue
         return ours != theirs and not (ours and theirs and _alike(ours, theirs))
-    return False
+    return None
 
 
 def _points(seed: int, whole: bool) -> Iterator[Point]:

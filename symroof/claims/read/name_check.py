@@ -39,11 +39,19 @@ def misnamed(document: Document, spec: ClaimsSpec) -> list[Problem]:
     problems = []
     ids = [claim.id for claim in spec.claims]
     for i, claim in enumerate(spec.claims):
-        problems += [document.problem(("claims", i, *place), message, hint) for place, message, hint in faults(claim)]
+        problems += [document.problem(("claims", i, *place), message, hint) for place, message, hint in _readable_faults(claim)]
         if claim.conflicts_with is not None and (claim.conflicts_with not in ids or claim.conflicts_with == claim.id):
             message = "is the claim itself" if claim.conflicts_with == claim.id else "is the id of no claim in this file"
             problems.append(document.problem(("claims", i, "conflicts_with"), f"{claim.conflicts_with[:60]} {message}", nearest(claim.conflicts_with, ids)))
     return problems
+
+
+def _readable_faults(claim: ClaimSpec) -> list[Fault]:
+    """The faults of a claim; where symroof fails in looking for them, the claim's own judgement says so, and the others are read."""
+    try:
+        return list(faults(claim))
+    except Exception:
+        return []
 
 
 def faults(claim: ClaimSpec) -> Iterator[Fault]:

@@ -31,6 +31,10 @@ ONE = re.compile(rf"\s*({NUMBER})\s*(?:([x×])(?![a-z])|(\S.*?))?\s*", re.DOTALL
 LONGEST = 120
 
 
+class OtherDimension(ValueError):
+    """A claimed value has another dimension than its quantity: seconds of bytes."""
+
+
 @dataclass(frozen=True)
 class Written:
     """A number, a bound, a range or a word, as it was written.
@@ -101,7 +105,8 @@ def read_written(written: object, unit: str) -> Written:
     """Read a claimed value in a quantity's unit.
 
     Raises:
-        ValueError: no number, a wrong dimension.
+        OtherDimension: it is of another dimension than the quantity.
+        ValueError: no number, an unknown unit.
     """
     if isinstance(written, bool):
         return Written(str(written).lower(), word=written)
@@ -151,7 +156,7 @@ def _one(text: str, unit: str) -> tuple[Fraction, Fraction, int]:
     except UnitError as error:
         raise ValueError(str(error)) from None
     if strict(own.dimension) != strict(expected.dimension) and (own.dimension or times or own.size != 1):
-        raise ValueError(f"is {describe(own.dimension)}, but the quantity is {describe(expected.dimension)}")
+        raise OtherDimension(f"is {describe(own.dimension)}, but the quantity is {describe(expected.dimension)}")
     size = own.size if unit_text and not times else expected.size
     half, digits = precision(written)
     return number * size, half * size, digits

@@ -7,6 +7,7 @@ a plain number can be read as a share of the peak wherever the formula has one.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -32,6 +33,8 @@ from symroof.units import format_quantity, significant
 
 FLOORS = frozenset({"memory_floor_ignored", "compute_floor_ignored"})
 """People time one of the two and go on: a second slip is tried beside these."""
+SECONDS = 0.5
+"""Processor time that the search for the slips of one formula takes at most; it then ends with what there is."""
 NO_CHANCE = 0.0
 LONGEST_FACTOR = 60
 
@@ -49,7 +52,8 @@ def formula_slips(levels: Sequence[Level]) -> tuple[Explanation, ...]:
     [('gqa_forgotten', 'query heads used for KV heads in the cache: ×n_heads/n_kv_heads')]
     """
     distinct = {level.sides.answers.binding.assumptions.values: level for level in reversed(levels)}
-    searches = [_Search(level) for level in reversed(distinct.values())]
+    end = time.process_time() + SECONDS
+    searches = [_Search(level, end) for level in reversed(distinct.values())]
     for attempt in (_Search.singles, _Search.beside_a_floor):
         for search in searches:
             if explanations := attempt(search):
@@ -59,13 +63,19 @@ def formula_slips(levels: Sequence[Level]) -> tuple[Explanation, ...]:
 
 @dataclass(frozen=True)
 class _Search:
-    """The search for slips at one level of detail."""
+    """The search for slips at one level of detail, until the processor time ``end``."""
 
     level: Level
+    end: float
 
     @property
     def sides(self) -> Sides:
         return self.level.sides
+
+    @property
+    def late(self) -> bool:
+        """Whether the time of the search is up."""
+        return time.process_time() > self.end
 
     @cached_property
     def claimed(self) -> dict[frozenset[str], Tree]:
@@ -75,6 +85,8 @@ class _Search:
     @cached_property
     def possible(self) -> list[tuple[str, Way]]:
         """Every way of every slip that can happen in the derived formula."""
+        if self.late:
+            return []
         needed = dependencies(self.sides.answers.case, self.sides.asked)
         return [(slip.name, way) for slip in CATALOGUE if not slip.figures for way in slip.ways if self._can_happen(way, needed)]
 
@@ -103,7 +115,9 @@ class _Search:
         return Explanation(slip, True, text(made), NO_CHANCE, f"{sentence}: ×{factor}" if factor and len(factor) <= LONGEST_FACTOR else sentence)
 
     def leads_there(self, applied: Applied) -> Tree | None:
-        """The derived formula with slips in it, where it is the claimed one."""
+        """The derived formula with slips in it, where it is the claimed one; None too where the time is up."""
+        if self.late:
+            return None
         try:
             return next((slipped for stops in self.sides.depths for claimed, slipped in self._pairs(applied, stops) if same(claimed, slipped)), None)
         except FAILURES:

@@ -1,0 +1,114 @@
+"""Each claim is judged on its own: one that is faulty, or in which symroof itself fails, leaves the others as they are."""
+
+import time
+
+import pytest
+
+from symroof.analysis.study import Study
+from symroof.claims.check import check
+from symroof.claims.judge import judge
+from symroof.errors import NoValueHere
+from symroof.specs.claims import ClaimSpec
+from tests.cli import call
+
+CASE = "model: llama-3-8b, hardware: h100-sxm, prompt: 4096"
+GOOD = "quantity: kv_cache_bytes, given: {model: llama-3-70b, prompt: 4096}, value: 1.34 GB"
+FAULTY = [
+    ("quantity: kv_cache_bytes, formula: 2*prefill_bound", "formula", "prefill_bound is a truth or a label"),
+    ("quantity: prefill_bound, formula: '2'", "quantity", "prefill_bound is a truth or a label"),
+    (f"quantity: fits, formula: 2*itl, given: {{{CASE}}}", "quantity", "fits is a truth or a label"),
+    ("quantity: itl, formula: 2*w, where: {w: decode_bound}", "formula", "decode_bound is a truth or a label"),
+    (f"expression: 2*prefill_bound, given: {{{CASE}}}, value: 3", "expression", "prefill_bound is a truth or a label"),
+    (f"relation: prefill_bound > 2, given: {{{CASE}}}, value: true", "relation", "prefill_bound is a truth or a label"),
+    ("quantity: kv_cache_bytes, given: {model: llama-3-8b}, values: {value: []}", "values", "lists of one length"),
+    ("quantity: kv_cache_bytes, values: {value: [1 GB], model: [1]}", "", "model: expected one name"),
+    ("quantity: weight_bytes, given: {model: gpt2, draft: [1]}, value: 1 GB", "given.draft", "expected one name"),
+    ("quantity: weight_bytes, given: {model: gpt2, draft: 1}, value: 1 GB", "given.draft", "expected one name"),
+    ("quantity: weight_bytes, given: {model: gpt2, assume_family: [1]}, value: 1 GB", "", "expected one name"),
+    ("quantity: weight_bytes, given: {preset: 1}, value: 1 GB", "given.preset", "expected one name"),
+    ("quantity: weight_bytes, given: {model: 1}, value: 1 GB", "given.model", "expected one name"),
+    ("quantity: kv_cache_bytes, given: {model: gpt2, prompt: [1, 2]}, value: 1 GB", "given.prompt", "a claim is of one case"),
+    ("catalogue: h100-sxm.peaks.fp16, value: 1 TFLOP/s", "catalogue", "a peak of several kinds"),
+    ("catalogue: h100-sxm.bogus, value: 1 TFLOP/s", "catalogue", "no such figure"),
+    (f"moves: itl, with: itl, given: {{{CASE}}}, value: up", "with", "itl moves with itself"),
+    (f"moves: fits, with: batch, given: {{{CASE}}}, value: up", "moves", "fits is a truth or a label"),
+    (f"quantity: itl, given: {{{CASE}}}, value: 1 ms, tolerance: x", "tolerance", "no share"),
+    (f"quantity: itl, given: {{{CASE}}}, value: 1 ms, tolerance: -1 %", "tolerance", "no share"),
+]
+
+
+@pytest.mark.parametrize(("claim", "path", "message"), FAULTY)
+def test_a_faulty_claim_is_an_error_at_its_place_and_leaves_the_others(tmp_path, claim, path, message):
+    file = tmp_path / "c.yaml"
+    file.write_text(f"claims:\n- {{id: first, {claim}}}\n- {{id: second, {GOOD}}}\n", encoding="utf-8")
+    report = check(file, read_past_errors=True)
+    assert [(c.id, c.verdict, c.faulty, c.failure) for c in report.claims] == [("first", "unchecked", True, None), ("second", "rounded", False, None)]
+    (problem,) = report.problems
+    assert message in problem.message
+    assert (problem.line, problem.path.removeprefix("claims[0]").lstrip(".")) == (2, path if "model: gpt2, assume_family" not in claim else problem.path[10:])
+    outcome = call("check", str(file))
+    assert outcome.code == 2
+    assert "rounded" in outcome.out
+
+
+def test_what_lacks_an_input_or_a_value_is_no_fault(tmp_path):
+    file = tmp_path / "c.yaml"
+    queue = f"quantity: queue_wait, given: {{{CASE}, output: 100, arrival_rate: 1000000 request/s}}, value: 1 s"
+    file.write_text(f"claims:\n- {{id: a, quantity: kv_cache_bytes, value: 1 GB}}\n- {{id: b, {queue}}}\n", encoding="utf-8")
+    report = check(file)
+    assert [(c.verdict, c.faulty) for c in report.claims] == [("unchecked", False), ("unchecked", False)]
+    assert report.claims[0].reason.startswith("has no value here: needs ")
+    assert call("check", str(file)).code == 0
+
+
+def test_a_failure_of_symroof_stays_in_its_claim(tmp_path, monkeypatch):
+    """Whatever the failure is: the others are reported, that claim says so, and --debug shows where it happened."""
+    whole = Study.exact
+
+    def fails(self, name):
+        if name == "weight_bytes":
+            raise RuntimeError("a wheel came off")
+        return whole(self, name)
+
+    monkeypatch.setattr(Study, "exact", fails)
+    file = tmp_path / "c.yaml"
+    file.write_text(f"claims:\n- {{id: one, quantity: weight_bytes, given: {{model: gpt2}}, value: 1 GB}}\n- {{id: two, {GOOD}}}\n", encoding="utf-8")
+    report = check(file)
+    assert [claim.verdict for claim in report.claims] == ["unchecked", "rounded"]
+    assert report.claims[0].reason == "symroof itself failed in this claim: RuntimeError: a wheel came off"
+    assert [claim.id for claim in report.failures] == ["one"]
+    outcome = call("check", str(file))
+    assert outcome.code == 101
+    assert "symroof itself failed in this claim" in outcome.out
+    assert outcome.err == f"symroof: {file}:2: one: a bug in symroof: RuntimeError: a wheel came off (run again with --debug and report it)\n"
+    assert "Traceback" in call("--debug", "check", str(file)).err
+    assert call("check", str(file), "--json").json["summary"] == {"rounded": 1, "unchecked": 1}
+
+
+def test_a_missing_input_is_an_attribute_of_the_error_and_not_its_wording(monkeypatch):
+    """A claim that leaves its prompt out is judged at any prompt, however the message of the error reads."""
+    with pytest.raises(NoValueHere) as caught:
+        Study("llama-3-8b", "h100-sxm").exact("kv_cache_bytes")
+    assert caught.value.missing in ("prompt", "context")
+    monkeypatch.setattr("symroof.theory.case.Missing.__str__", lambda self: "reworded")
+    claim = ClaimSpec(id="a", quantity="prefill_time", given={"model": "llama-3-8b", "hardware": "h100-sxm"}, value="1 ms")
+    assert "which is not stated" in judge(claim).reason
+
+
+def test_a_chain_may_end_in_a_label():
+    steps = ({"name": "binds", "quantity": "decode_bound", "value": "memory"},)
+    claim = ClaimSpec(id="a", steps=steps, given={"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096})
+    assert judge(claim).verdict == "exact"
+    assert judge(claim.model_copy(update={"steps": (claim.steps[0].model_copy(update={"value": "compute"}),)})).verdict == "wrong"
+
+
+@pytest.mark.parametrize(
+    ("quantity", "formula"),
+    [("queue_wait", "2*itl"), ("loaded_ttft", "2*itl"), ("burst_drain_time", "2*itl"), ("queue_wait", "2"), ("itl", "2"), ("cost_per_mtok", "2")],
+)
+def test_the_search_for_slips_of_a_formula_ends(quantity, formula):
+    """Half a second of processor time for the search, and as much for the formula itself and its study; it took 4 to 60 s."""
+    given = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096, "batch": 4, "output": 100}
+    start = time.process_time()
+    assert judge(ClaimSpec(id="a", quantity=quantity, given=given, formula=formula)).verdict == "wrong"
+    assert time.process_time() - start < 2
