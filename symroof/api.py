@@ -42,7 +42,7 @@ class Study(core.Study):
         from symroof.sweep.axes import axes_of
         from symroof.sweep.dataset import dataset
 
-        return dataset(self.planned_sweep(axes_of(over.items()), [quantities] if isinstance(quantities, str) else quantities))
+        return dataset(self.planned_sweep(axes_of(over.items(), own=self.declared), [quantities] if isinstance(quantities, str) else quantities))
 
     def planned_sweep(self, axes: Sequence[Axis], quantities: Iterable[str] | None = None) -> Plan:
         """A sweep before it is computed: its axes, with the lists of this study, and its variables.

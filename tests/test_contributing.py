@@ -170,6 +170,13 @@ def test_a_source_of_measurements_is_listed_valid_and_shown(newcomer):
     assert "1.02 s" in newcomer.run("show", "made-up-source").out
 
 
+def test_a_theory_is_listed_shown_and_worked_out(newcomer):
+    """The starter's three copies of 1 TB, at 0.02 USD a GB."""
+    assert listed(newcomer, "theories")["made-up"]["quantities"] == 2
+    assert "stored_bytes*copies" in newcomer.run("show", "made-up").out
+    assert quantities(newcomer, "made-up", "--set", "stored_bytes=1 TB", "--set", "disk_price=0.02 USD/GB") == {"disk_bytes": 3e12, "disk_cost": 60}
+
+
 # ---------------------------------------------------------------------------------------------------------- checkpoints
 
 

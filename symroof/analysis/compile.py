@@ -17,6 +17,7 @@ from symroof.arrays.program import Output, Program
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
+from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.symbols import Symbol
 
 if TYPE_CHECKING:
@@ -159,7 +160,8 @@ def compile(quantities: str | Sequence[str], inputs: Sequence[str], study: Study
     names = (quantities,) if isinstance(quantities, str) else tuple(quantities)
     if not names:
         raise InputError(Problem("quantities", "a function works out one at least", hint="such as itl"))
-    return _compiled(tuple(map(known, names)), _moved(inputs), answers, isinstance(quantities, str))
+    own = answers.case.theory.own
+    return _compiled(tuple(known(name, own) for name in names), _moved(inputs, own), answers, isinstance(quantities, str))
 
 
 def compile_cases(quantities: Sequence[str], inputs: Sequence[str], cases: Iterable[Answers]) -> list[Compiled]:
@@ -168,12 +170,14 @@ def compile_cases(quantities: Sequence[str], inputs: Sequence[str], cases: Itera
     Raises:
         InputError: as :func:`compile`.
     """
-    names, moved = tuple(map(known, quantities)), _moved(inputs)
-    return [_compiled(names, moved, answers, False) for answers in cases]
+    bound = list(cases)
+    own = bound[0].case.theory.own if bound else NONE
+    names, moved = tuple(known(name, own) for name in quantities), _moved(inputs, own)
+    return [_compiled(names, moved, answers, False) for answers in bound]
 
 
-def _moved(inputs: Sequence[str]) -> tuple[str, ...]:
-    moved = tuple(map(known, inputs))
+def _moved(inputs: Sequence[str], own: Declarations) -> tuple[str, ...]:
+    moved = tuple(known(name, own) for name in inputs)
     if not moved:
         raise InputError(Problem("inputs", "a function needs one at least", hint="such as batch"))
     for i, name in enumerate(moved):

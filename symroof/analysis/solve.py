@@ -24,6 +24,7 @@ from symroof.solver.result import CLOSED, Crossing
 from symroof.solver.scan import scan
 from symroof.solver.symbolic import symbolic
 from symroof.theory.case import Missing
+from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import printed_name, read_formula, resolved
 from symroof.theory.switches import assume
@@ -51,7 +52,7 @@ def solve(equation: str, answers: Answers, for_: str | None = None) -> Solution:
 
 def _solve(equation: str, answers: Answers, for_: str | None) -> Solution:
     named = _named(equation.strip(), answers.case.theory)
-    relation = parse_equation(named.equation if named else equation)
+    relation = parse_equation(named.equation if named else equation, answers.case.theory.own)
     asked = for_ or (named.unknown if named else None)
     answers = answers.freed({printed_name(asked or ""), *_all_names(relation)})
     if named:
@@ -178,7 +179,7 @@ def _without_numbers(relation: Compare, unknown: str, answers: Answers, equation
 def _named(equation: str, known: Theory) -> Threshold | None:
     """A named threshold, or one of a single operator: ``batch_to_ridge.gate_up``."""
     name, _, part = equation.partition(".")
-    threshold = THRESHOLDS.get(name)
+    threshold = known.own.threshold(name)
     if threshold is None or not part:
         return threshold
     parts = known.parts(threshold.step)
@@ -187,18 +188,25 @@ def _named(equation: str, known: Theory) -> Threshold | None:
     return of_part(threshold, part)
 
 
-def parse_equation(equation: str) -> Compare:
+def parse_equation(equation: str, own: Declarations = NONE) -> Compare:
     """``lhs = rhs`` as a tree.
 
     Raises:
         InputError: not an equation.
     """
     try:
-        tree = resolved(read_formula(equation))
+        tree = resolved(read_formula(equation, tuple(own)))
     except FormulaError as error:
         raise InputError(Problem("equation", error.message, 1, error.column, source=equation[:200])) from None
     if not isinstance(tree, Compare) or tree.operator != "=":
-        raise InputError(Problem("equation", "is not of the form lhs = rhs", hint=nearest(equation, THRESHOLDS), source=equation[:200]))
+        raise InputError(
+            Problem(
+                "equation",
+                "is not of the form lhs = rhs",
+                hint=nearest(equation, [*THRESHOLDS, *(each.name for each in own.thresholds)]),
+                source=equation[:200],
+            )
+        )
     return tree
 
 
@@ -249,7 +257,7 @@ def _check(relation: Compare, unknown: str | None, answers: Answers, equation: s
 
 
 def _nearest(name: str, known: Theory) -> str:
-    return nearest(name, [*INPUTS, *QUANTITIES, *known.spoken])
+    return nearest(name, [*known.own.known, *known.spoken])
 
 
 def _all_names(tree: Tree) -> Iterator[str]:
@@ -265,7 +273,7 @@ def _check_occurs(relation: Compare, unknown: str, answers: Answers, equation: s
     known = answers.case.theory
     if relation.left == relation.right or any(known.depends(name, unknown) or unknown in answers.case.leads_to(name) for name in names(relation)):
         return
-    if any(theory(known.architecture, assume(), known.layout).depends(name, unknown) for name in names(relation)):
+    if any(theory(known.architecture, assume(), known.layout, known.own).depends(name, unknown) for name in names(relation)):
         return
-    can = sorted({name for side in names(relation) for name in known.ancestry(side) if name in INPUTS and name != unknown})
+    can = sorted({name for side in names(relation) for name in known.ancestry(side) if known.own.input(name) and name != unknown})
     raise InputError(Problem(equation[:SHOWN], f"{unknown} does not occur in it", hint=f"it can be solved for {', '.join(can[:12])}" if can else ""))

@@ -16,15 +16,16 @@ from symroof.cases.binding import Binding, Selection, Values, bindings
 from symroof.cases.case_results import DOES_NOT_FIT, TARGETS, Answers, Result
 from symroof.cases.request import aimed, check_names, selection
 from symroof.errors import DoesNotFit, InputError, NoValueHere, Problem, nearest
-from symroof.specs.catalogue import find
-from symroof.specs.fields import build
+from symroof.formula.tree import Tree
+from symroof.specs.declared_names import redefined
 from symroof.specs.model import ModelSpec
-from symroof.specs.strict_yaml import Document, load
+from symroof.specs.strict_yaml import Document
 from symroof.specs.study import StudySpec
+from symroof.specs.study_files import declared_in, is_theory, read_study, read_theory, study_document
 from symroof.theory.case import Missing
+from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, canonical
-from symroof.theory.thresholds import THRESHOLDS
 
 if TYPE_CHECKING:  # the solver and the derivations load when a study is first solved or derived: listing values needs neither
     from symroof.analysis.derivation import Derivation
@@ -97,6 +98,8 @@ class Study:
         assume: counting choices, switch -> value (``symroof list assumptions``).
         assume_family: the family of models to read an unknown ``config.json`` as.
         draft: the model that drafts tokens for speculative decoding; its cost per token is derived.
+        theory: a theory of one's own, a file or a shipped one (``training-step``): its inputs are keywords, plain
+            numbers in the units that it declares; its quantities are like any other.
         targets: limits by metric: ``{"ttft": 0.2, "itl": "50 ms"}``; a plain number is in seconds, or in USD.
         efficiency: where efficiencies that are not given come from: ``"peak"`` (a bound, the default) or ``"measured"`` (what to expect, a range).
         engine: the engine, or its class, that ``"measured"`` is of: ``"compiled"`` (the default), ``"eager"``, ``"ggml"``.
@@ -120,6 +123,7 @@ class Study:
         assume: dict[str, str] | None = None,
         assume_family: str | None = None,
         draft: str | None = None,
+        theory: str | os.PathLike[str] | None = None,
         targets: dict[str, Any] | None = None,
         efficiency: str | None = None,
         engine: str | None = None,
@@ -127,16 +131,16 @@ class Study:
     ) -> None:
         self.spec: StudySpec | None = None
         self.document: Document | None = None
-        self._selection = aimed(targets or {}).over(
-            selection(model, hardware, preset, assume, assume_family=assume_family, draft=draft, efficiency=efficiency, engine=engine, **chosen)
-        )
+        own = declared_in(str(theory)) if theory else NONE
+        words: dict[str, Any] = {"assume_family": assume_family, "draft": draft, "efficiency": efficiency, "engine": engine}
+        self._selection = aimed(targets or {}).over(selection(model, hardware, preset, assume, own=own, **words, **chosen))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], line: Selection | None = None, targets: dict[str, Any] | None = None) -> Self:
         """A study from its file, or a shipped one by name, with a stronger selection over it.
 
         Args:
-            path: a study file, or the name of a shipped study.
+            path: a study file or the file of a theory of one's own, or the name of a shipped one.
             line: a selection that overrides the file, as the command line does.
             targets: limits by metric that override those of the file.
 
@@ -147,17 +151,22 @@ class Study:
         >>> {metric: float(limit) for metric, limit in study.first.targets.items()}
         {'ttft': 0.2, 'itl': 0.03}
         """
-        document = load(path) if Path(path).exists() else find("studies", str(path))
-        spec = build(document, StudySpec)
+        document = study_document(str(path))
         study = cls()
-        study.spec, study.document = spec, document
+        study.document = document
+        if is_theory(document):
+            alone = Selection(own=read_theory(document)[1])
+            study._selection = aimed(targets or {}).over(line.over(alone) if line else alone)
+            return study
+        spec, declared = read_study(document)
+        study.spec = spec
         base = Path(document.file).resolve().parent
         check_names(document, spec, base)
         aims = {TARGETS[name]: (value,) for name, value in spec.targets if value is not None}
         values: Values = {**spec.workload, **spec.efficiency, **spec.parallel, **spec.set, **aims}
         precision = {role: value for role, value in spec.precision if value}
         origin = dict.fromkeys([*values, *precision, *spec.assume, "draft"], "study")
-        own = Selection(spec.model, spec.hardware, precision, values, spec.assume, spec.preset, origin, base, spec.assume_family, spec.draft)
+        own = Selection(spec.model, spec.hardware, precision, values, spec.assume, spec.preset, origin, base, spec.assume_family, spec.draft, own=declared)
         own = replace(own, efficiency=spec.efficiency.basis, engine=spec.efficiency.engine)
         study._selection = aimed(targets or {}).over(line.over(own) if line else own)
         return study
@@ -172,6 +181,36 @@ class Study:
         """
         self._selection = line.over(self._selection)
         self.__dict__.pop("cases", None)
+
+    @property
+    def declared(self) -> Declarations:
+        """The names that this study declares itself: those of its theory, and what :meth:`define` adds."""
+        return self._selection.own
+
+    def define(self, name: str, formula: str | int | Fraction | Tree, unit: str = "", means: str = "", latex: str | None = None) -> Self:
+        """Declare a quantity of one's own, from then on like any other in this study and in no other; the study is returned.
+
+        Args:
+            name: in snake case, no name of symroof; a definition of the same name is replaced.
+            formula: over inputs and quantities, those defined before among them.
+            unit: its unit (``FLOP``, ``byte/s``); a plain number without one.
+            means: what it is, in a line.
+            latex: how formulas spell it.
+
+        Raises:
+            InputError: a name that cannot be one, an unreadable formula, a formula of another unit, definitions in a circle.
+
+        >>> study = Study("llama-3-8b", "h100-sxm", prompt=4096, hit_rate=0.25)
+        >>> study.define("wasted_prefill", "prefill_flops*(1 - hit_rate)", unit="FLOP", means="work a perfect prefix cache would save")
+        Study(Llama 3 8B on NVIDIA H100 SXM5 80 GB, prompt 4,096)
+        >>> study.value("wasted_prefill") == 0.75*study.value("prefill_flops")
+        True
+        """
+        entry = {"formula": formula, "unit": unit, "means": means or name, "latex": latex}
+        made = redefined(name, entry, self.declared)
+        self._selection = replace(self._selection, own=made)
+        self.__dict__.pop("cases", None)
+        return self
 
     def decide(self) -> Self:
         """This study for a decision on hardware or settings: the share of memory that engines leave free by default is not used.
@@ -234,7 +273,7 @@ class Study:
         >>> result.value, result.symbol.unit, result.text()
         (Fraction(131072, 1), 'byte/token', '131.1 kB/token')
         """
-        printed = known(name)
+        printed = known(name, self.declared)
         try:
             return self.first.result(printed)
         except ArithmeticError as error:
@@ -285,7 +324,7 @@ class Study:
         """
         from symroof.analysis.derivation import Derivation
 
-        return Derivation(known(name), self.first)
+        return Derivation(known(name, self.declared), self.first)
 
     def solve(self, equation: str, for_: str | None = None) -> Solution:
         """A named threshold, or ``lhs = rhs`` for an input, in the first case.
@@ -317,8 +356,8 @@ class Study:
         return [solve(equation, case, for_) for case in self.cases]
 
 
-def known(name: str) -> str:
-    """The printed name of a quantity or input.
+def known(name: str, own: Declarations = NONE) -> str:
+    """The printed name of a quantity or input; ``own`` are the declarations of a study.
 
     Raises:
         InputError: unknown, with the nearest name.
@@ -327,11 +366,11 @@ def known(name: str) -> str:
     'prompt'
     """
     printed = canonical(name)
-    if printed in QUANTITIES or printed in INPUTS or "." in printed:
+    if printed in own or printed in QUANTITIES or printed in INPUTS or "." in printed:
         return printed
-    if printed in THRESHOLDS:
+    if own.threshold(printed):
         raise InputError(Problem(name, "is a threshold, not a quantity", hint=f"`symroof solve {name}`"))
-    raise InputError(Problem(name, "no such quantity or input", hint=nearest(name, [*QUANTITIES, *INPUTS])))
+    raise InputError(Problem(name, "no such quantity or input", hint=nearest(name, own.known)))
 
 
 __all__ = ["Number", "Study", "known"]

@@ -101,6 +101,9 @@ def case_title(answers: Answers) -> str:
     """The case in a line: model on devices, and what varies."""
     binding = answers.binding
     model = binding.model.shown_name if binding.model else "no model"
+    if answers.apart:
+        varied = [f"{name} {value}" for name, value in binding.varied]
+        return ", ".join([answers.case.theory.own.title, *varied])
     drafted = f" drafted by {binding.chosen_draft.spec.shown_name}" if binding.chosen_draft.spec else ""
     parts = [f"{model}{drafted} on {_group(answers)}"]
     for name in ("batch", "prompt", "output"):

@@ -11,8 +11,8 @@ from fractions import Fraction
 from symroof.errors import InputError, Problem, Word, nearest, split_hint
 from symroof.formula.tree import Num
 from symroof.specs.fields import Faults
+from symroof.specs.input_values import setting
 from symroof.specs.strict_yaml import read_text
-from symroof.specs.study import setting
 from symroof.theory.symbols import ALIASES, INPUTS, canonical
 from symroof.units import UNITS
 

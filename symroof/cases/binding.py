@@ -41,12 +41,14 @@ from symroof.specs import catalogue
 from symroof.specs.engines import DEFAULT_ENGINE
 from symroof.specs.fields import Span, build
 from symroof.specs.hardware import HardwareSpec
+from symroof.specs.input_values import Setting
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import model_path, read_model
 from symroof.specs.strict_yaml import Document
-from symroof.specs.study import PresetSpec, Setting
+from symroof.specs.study import PresetSpec
 from symroof.theory.architecture import GENERIC, Architecture
 from symroof.theory.case import Case
+from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.operator_table import KEPT_WIDTH, WIDTH
 from symroof.theory.switches import Assumptions, assume
 from symroof.theory.theory import theory
@@ -62,6 +64,7 @@ class Selection:
 
     ``deciding``: hardware or settings are decided by the answers, so the memory an engine leaves free counts unless ``memory_share`` is set.
     ``efficiency``: where efficiencies that are not set come from, ``peak`` or ``measured``; ``engine`` is the class of engines measured.
+    ``own``: names that the study declares itself.
     """
 
     models: tuple[str | ModelSpec, ...] = ()
@@ -77,6 +80,7 @@ class Selection:
     deciding: bool = False
     efficiency: str = ""
     engine: str = ""
+    own: Declarations = NONE
 
     def over(self, weaker: Selection) -> Selection:
         """This selection laid over a weaker one: mappings name by name, everything else where it is set."""
@@ -127,7 +131,7 @@ class Binding:
         """The same binding on another's device, or with a precision role or values by name chosen otherwise."""
         line = Selection(
             precision={role: (changes.pop(role),) for role in ROLE_INPUT if role in changes},
-            values={name: (Num(Fraction(value), dimension(name)),) for name, value in changes.items()},
+            values={name: (Num(Fraction(value), dimension(name, self.selection.own)),) for name, value in changes.items()},
         )
         origin = dict.fromkeys([*line.precision, *line.values], "variant")
         chosen = Selection(precision=line.precision, values=line.values, origin=origin).over(self.selection)
@@ -143,7 +147,10 @@ class Binding:
 
     def case(self) -> Case:
         """The theory with these values; a range stands at its middle."""
-        return Case(theory(self.architecture, self.assumptions), {name: middle(g.setting, name) for name, g in self.given.items()})
+        return Case(
+            theory(self.architecture, self.assumptions, own=self.selection.own),
+            {name: middle(g.setting, name, self.selection.own) for name, g in self.given.items()},
+        )
 
     def box(self) -> dict[str, tuple]:  # type: ignore[type-arg]
         """The inputs that are ranges."""

@@ -12,7 +12,7 @@ from typing import Any
 from symroof.cases.binding import Binding
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Compare, Largest, Name, Tree
-from symroof.theory.case import Case, Missing, default_of
+from symroof.theory.case import Case, Missing
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.ranges import Ranges
 from symroof.theory.symbols import TARGET_SYMBOLS, Symbol
@@ -243,14 +243,26 @@ class Answers:
         low, high = self.ranges.bounds(tree) if self.ranges.box else (None, None)
         return Result(symbol, value, low, high, flags=(DOES_NOT_FIT,) if timed and self.does_not_fit else ())
 
+    @property
+    def apart(self) -> bool:
+        """Whether the case is of a theory of the user's own alone, without a model or a device."""
+        binding = self.binding
+        return bool(self.case.theory.own.inputs) and binding.model is None and binding.hardware is None
+
+    @property
+    def declared(self) -> tuple[str, ...]:
+        """The quantities that the case is about, in declared order: those of a theory of one's own alone, or else all."""
+        own = tuple(quantity.name for quantity in self.case.theory.own.quantities)
+        return own if self.apart else (*QUANTITIES, *own)
+
     def quantities(self) -> dict[str, Result]:
         """Every quantity that has a value here, in declared order."""
-        known = [name for name in dict.fromkeys((*QUANTITIES, *self.case.theory.definitions)) if self.case.known(name)]
+        known = [name for name in dict.fromkeys((*self.declared, *(() if self.apart else self.case.theory.definitions))) if self.case.known(name)]
         return {name: self.result(name) for name in known}  # all values before any range: its corners then start from the values that do not move
 
     def unknown(self) -> dict[str, str]:
         """Every quantity without a value, and why."""
-        return {name: why for name in QUANTITIES if (why := self.why_unknown(name))}
+        return {name: why for name in self.declared if (why := self.why_unknown(name))}
 
     def why_unknown(self, name: str) -> str:
         """Why a quantity has no value; empty where it has one."""
@@ -266,7 +278,7 @@ class Answers:
         With ``everything``, also the values set in the case that none of them uses.
         """
         given = self.case.given
-        used = [name for name in self.case.used(*(quantities or self.quantities())) if name in given or default_of(name) is not None]
+        used = [name for name in self.case.used(*(quantities or self.quantities())) if name in given or self.case.default(name) is not None]
         unused = [name for name in self.binding.given if name in given] if everything else []
         return {name: self._input(name) for name in dict.fromkeys((*used, *unused))}
 
@@ -275,14 +287,19 @@ class Answers:
         inputs, assumptions = self.inputs(quantities, everything), self.binding.assumptions
         return {
             "inputs": {name: {**i.result.as_json(), "source": i.source, "defaulted": i.defaulted} for name, i in inputs.items()},
-            "assumptions": {switch: {"value": value, "defaulted": assumptions.defaulted(switch)} for switch, value in assumptions.values},
+            "assumptions": {switch: {"value": value, "defaulted": assumptions.defaulted(switch)} for switch, value in self.switches},
         }
+
+    @property
+    def switches(self) -> tuple[tuple[str, str], ...]:
+        """Every counting choice with its value; a theory of one's own alone has none."""
+        return () if self.apart else self.binding.assumptions.values
 
     def _input(self, name: str) -> Input:
         symbol = self.case.theory.symbol(name)
         setting = self.binding.given.get(name)
         if setting is None:
-            default = default_of(name)
+            default = self.case.default(name)
             if default is None:
                 raise Missing(name)
             return Input(Result(symbol, default.value), "default", True)

@@ -17,10 +17,12 @@ from symroof.errors import InputError, Problem, nearest, on_line, split_hint
 from symroof.specs.catalogue import find
 from symroof.specs.engines import engine_class
 from symroof.specs.fields import Faults
+from symroof.specs.input_values import Setting, settings
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import read_model
 from symroof.specs.strict_yaml import Document
-from symroof.specs.study import Setting, StudySpec, efficiency_basis, precision_names, read_assumptions, settings
+from symroof.specs.study import StudySpec, efficiency_basis, precision_names, read_assumptions
+from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.symbols import INPUTS, canonical
 
 ROLES = tuple(ROLE_INPUT)
@@ -42,9 +44,10 @@ def selection(
     draft: str | None = None,
     efficiency: str | None = None,
     engine: str | None = None,
+    own: Declarations = NONE,
     **chosen: Any,
 ) -> Selection:
-    """A selection from plain values: precisions by role, every other keyword a symbol or quantity.
+    """A selection from plain values: precisions by role, every other keyword a symbol or quantity, the ``own`` of the study among them.
 
     Raises:
         InputError: an unknown name or a value that cannot be read.
@@ -58,7 +61,7 @@ def selection(
             if name in ROLES:
                 precision[name] = precision_names(value)
             else:
-                values[canonical(name)] = settings(name, _exact(value), bare=True)
+                values[canonical(name)] = settings(name, _exact(value), bare=True, own=own)
         except ValueError as error:
             problems += _problems(origin, name, error)
     switches: dict[str, str] = {}
@@ -75,7 +78,7 @@ def selection(
     sources = dict.fromkeys([*precision, *values, *switches, *(["draft"] if draft else [])], origin)
     models = (model,) if isinstance(model, ModelSpec) else _names(model)
     chosen_so = Selection(models, _names(hardware), precision, values, switches, preset, sources, base, assume_family, draft)
-    return replace(chosen_so, efficiency=basis, engine=kind)
+    return replace(chosen_so, efficiency=basis, engine=kind, own=own)
 
 
 def _read(how: Callable[[str], str], name: str, value: str | None, origin: str, problems: list[Problem]) -> str:

@@ -12,10 +12,12 @@ from symroof.formula.tree import Num, Tree
 from symroof.specs.catalogue import named_model
 from symroof.specs.fields import Span
 from symroof.specs.hardware import HardwareSpec
+from symroof.specs.input_values import Setting
 from symroof.specs.model import ModelSpec
 from symroof.specs.precision import Width, compute_precision, peak_precision
 from symroof.specs.stored import of_checkpoint, precision_width, stored_as
-from symroof.specs.study import PresetSpec, Setting
+from symroof.specs.study import PresetSpec
+from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import INPUTS, base_name
 from symroof.units import PLAIN, Dimension, parse_unit
@@ -31,15 +33,15 @@ class Given:
     defaulted: bool = False
 
 
-def middle(setting: Setting, name: str) -> Tree:
+def middle(setting: Setting, name: str, own: Declarations = NONE) -> Tree:
     if isinstance(setting, Span):
-        return Num(setting.middle, INPUTS[name].dimension if name in INPUTS else ())
+        return Num(setting.middle, dimension(name, own))
     return setting
 
 
-def dimension(name: str) -> Dimension:
-    """The dimension of an input, whatever kind of layer it belongs to."""
-    symbol = INPUTS.get(base_name(name))
+def dimension(name: str, own: Declarations = NONE) -> Dimension:
+    """The dimension of an input, whatever kind of layer it belongs to; ``own`` are the declarations of a study."""
+    symbol = own.input(base_name(name))
     return symbol.dimension if symbol else PLAIN
 
 

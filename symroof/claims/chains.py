@@ -63,7 +63,7 @@ def _derived(step: StepSpec, claim: ClaimSpec, study: Study, before: Steps) -> D
         return worked_out(step.expression, study, before)
     if not step.quantity:
         raise InputError(Problem(step.name, "a step needs an expression or a quantity"))
-    name = quantity_name(step.quantity)
+    name = quantity_name(step.quantity, claim.given)
     return Derived(study.exact(name), study.first.case.theory.symbol(name).unit, answers=study.first)
 
 

@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from symroof.analysis.study import Study
@@ -57,11 +58,18 @@ def check(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, r
     (Report(1 rounded), '295.34 FLOP/byte')
     """
     several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    return _check(several, read_past_errors, track)
+
+
+def _check(
+    several: Iterable[str | os.PathLike[str]], read_past_errors: bool = False, track: Track = untracked, declared: Mapping[str, str] = MappingProxyType({})
+) -> Report:
+    """The claims of several files; ``declared`` maps names of a study's own to the file that declares them."""
     sources: list[Source] = []
     problems: list[Problem] = []
     for path in several:
         try:
-            source = read_on(read_text(path), os.fspath(path))
+            source = read_on(read_text(path), os.fspath(path), declared)
             sources.append(source)
             problems += source.problems
         except InputError as error:
@@ -85,8 +93,9 @@ def check_study(study: Study) -> Report:
     Raises:
         InputError: everything wrong with them.
     """
-    base = Path(study.document.file).resolve().parent if study.document else Path()
-    return check([base / name for name in (study.spec.claims if study.spec else ())])
+    file = Path(study.document.file).resolve() if study.document else Path("study")
+    names = [*study.declared, *(threshold.name for threshold in study.declared.thresholds)]
+    return _check([file.parent / name for name in (study.spec.claims if study.spec else ())], declared=dict.fromkeys(names, str(file)))
 
 
 def _judged(sources: list[Source], problems: Iterable[Problem] = (), track: Track = untracked) -> Report:

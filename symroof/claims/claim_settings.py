@@ -21,12 +21,14 @@ from symroof.specs.claims import ClaimSpec
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import Document, Location
+from symroof.specs.study_files import declared_in
+from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import ALIASES, INPUTS
 
 Settings = Mapping[str, Any]
-SPECS = ("model", "hardware", "preset", "assume_family")
+SPECS = ("model", "hardware", "preset", "assume_family", "theory")
 NESTED = ("assume", "targets")
 LAYERED = ("layers", "d_model", "vocab_size", "tied_embeddings", "norm", "positions", "head_bias")
 """Fields of a model that a claim may state in full instead of a name."""
@@ -55,6 +57,15 @@ def study_of(settings: Settings) -> Study:
             raise InputError(Problem(name, "expected one value: a claim is of one case", hint="a row of a table is written with values"))
     from_file = any(is_path(str(settings.get(name, ""))) for name in SPECS)
     return _built(settings) if from_file else _cached(_Key(repr(settings), settings))
+
+
+def own_of(settings: Settings) -> Declarations:
+    """The names that the theory of some settings declares; none without a theory.
+
+    Raises:
+        InputError: no such theory, everything wrong with it.
+    """
+    return declared_in(str(settings["theory"])) if settings.get("theory") else NONE
 
 
 @dataclass(frozen=True)

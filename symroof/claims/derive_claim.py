@@ -11,7 +11,7 @@ from symroof.analysis.solution import LIMIT
 from symroof.analysis.study import Study, known
 from symroof.cases.case_results import DOES_NOT_FIT, Answers
 from symroof.claims.catalogue_figures import figure
-from symroof.claims.claim_settings import changed, study_of
+from symroof.claims.claim_settings import Settings, changed, own_of, study_of
 from symroof.claims.read.written_number import read_written
 from symroof.claims.whole_range import Stretches, stretches
 from symroof.errors import InputError, NoValueHere, Problem
@@ -90,13 +90,13 @@ def _timed(claim: ClaimSpec, answers: Answers) -> bool:
     return any(name and name in answers.case.theory.definitions and answers.case.theory.timed(name) for name in asked)
 
 
-def quantity_name(text: str | None) -> str:
-    """The name of a quantity or input, however it is spelled.
+def quantity_name(text: str | None, settings: Settings) -> str:
+    """The name of a quantity or input, however it is spelled; the theory of the settings may declare it.
 
     Raises:
         InputError: an unknown name.
     """
-    return known(printed_name(text or ""))
+    return known(printed_name(text or ""), own_of(settings))
 
 
 def check_numbers(field: str, tree: Tree, case: Case) -> None:
@@ -133,7 +133,7 @@ def _arithmetic_errors(field: str) -> Iterator[None]:
 
 
 def _quantity(claim: ClaimSpec) -> Derived:
-    study, name = study_of(claim.given), quantity_name(claim.quantity)
+    study, name = study_of(claim.given), quantity_name(claim.quantity, claim.given)
     with _arithmetic_errors(name):
         value = study.exact(name)
     return Derived(value, study.first.case.theory.symbol(name).unit, flags=study.result(name).flags, answers=study.first)
@@ -197,7 +197,7 @@ def _relation(claim: ClaimSpec) -> Derived:
         tree = resolved(parse(source))
     if isinstance(tree, Compare):
         check_numbers("relation", tree, study.first.case)
-    relation = tree if isinstance(tree, Compare) else study.first.case.stands_for(quantity_name(source))
+    relation = tree if isinstance(tree, Compare) else study.first.case.stands_for(quantity_name(source, claim.given))
     parts = stretches(claim, relation) if claim.for_all else None
     if parts and parts.closed:  # the outcomes of a search of the whole range, in a thousandth of its time
         return _throughout(claim, parts.outcomes, parts, study)
@@ -221,7 +221,7 @@ def _throughout(claim: ClaimSpec, possible: Sequence[Value], parts: Stretches | 
 
 
 def _compare(claim: ClaimSpec) -> Derived:
-    name = quantity_name(claim.compare)
+    name = quantity_name(claim.compare, claim.given)
     first, second = (study_of(changed(claim.given, between)) for between in claim.between)
     with _arithmetic_errors(name):
         over, below = first.exact(name), second.exact(name)
@@ -232,7 +232,7 @@ def _compare(claim: ClaimSpec) -> Derived:
 
 
 def _moves(claim: ClaimSpec) -> Derived:
-    study, name = study_of(claim.given), quantity_name(claim.moves)
+    study, name = study_of(claim.given), quantity_name(claim.moves, claim.given)
     moving = printed_name(claim.with_ or "")
     if moving == name:
         raise InputError(Problem("with", f"{moving} moves with itself, whatever it is"))

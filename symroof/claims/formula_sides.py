@@ -19,9 +19,7 @@ from symroof.formula.text import text
 from symroof.formula.tree import Compare, Largest, Name, Num, Tree, names
 from symroof.specs.claims import ClaimSpec
 from symroof.theory.case import neutral_default
-from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import printed_name, read_formula, resolved
-from symroof.theory.symbols import INPUTS
 
 LONGEST_FORMULA = 200
 """Characters of a derived formula that fit beside a claim."""
@@ -51,7 +49,7 @@ class Sides:
         tree = substitute(tree, {name: own.get(name, Name(printed_name(name))) for name in names(tree)})
         unknown = [name for name in names(tree) if not self.answers.case.theory.knows(name)]
         if unknown:
-            hint = nearest(unknown[0], [*INPUTS, *QUANTITIES])
+            hint = nearest(unknown[0], self.answers.case.theory.own.known)
             raise InputError(Problem("formula", f"unknown name {unknown[0]!r}", hint=hint or "define it in where", source=source[:200]))
         check_numbers("formula", tree, self.answers.case)
         return tree
@@ -66,7 +64,7 @@ class Sides:
             if form is None:
                 raise NoValueHere(Problem(self.claim.threshold, "has no closed form to compare with"))
             return form
-        name = quantity_name(self.claim.quantity)
+        name = quantity_name(self.claim.quantity, self.claim.given)
         definition = self.answers.case.stands_for(name, complete=False)
         if isinstance(definition, (Compare, Largest)):
             raise InputError(Problem("quantity", f"{name} is a truth or a label, which no formula equals"))
@@ -80,7 +78,7 @@ class Sides:
     @property
     def unit(self) -> str:
         """The base unit of the claimed quantity; empty for a threshold, whose unknown is counted."""
-        return "" if self.claim.threshold else self.answers.case.theory.symbol(quantity_name(self.claim.quantity)).unit
+        return "" if self.claim.threshold else self.answers.case.theory.symbol(quantity_name(self.claim.quantity, self.claim.given)).unit
 
     @cached_property
     def depths(self) -> tuple[frozenset[str], ...]:

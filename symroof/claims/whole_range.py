@@ -10,7 +10,7 @@ from math import ceil, floor
 from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
 from symroof.cases.case_results import Answers
-from symroof.claims.claim_settings import study_of
+from symroof.claims.claim_settings import own_of, study_of
 from symroof.claims.read.written_number import read_written
 from symroof.errors import InputError
 from symroof.formula import build
@@ -19,7 +19,7 @@ from symroof.formula.text import text
 from symroof.formula.tree import Compare, Largest, Tree
 from symroof.specs.claims import ClaimSpec
 from symroof.specs.fields import Span, parse_span
-from symroof.specs.study import symbol_of
+from symroof.specs.input_values import symbol_of
 
 Outcome = bool | str
 
@@ -61,7 +61,7 @@ def stretches(claim: ClaimSpec, relation: Tree) -> Stretches | None:
         return None
     name, span = next((str(name), str(span)) for name, span in claim.for_all.items())
     try:
-        symbol = symbol_of(name)
+        symbol = symbol_of(name, own_of(claim.given))
         ends = parse_span(span, symbol.unit, symbol.written_in)
         answers = study_of({key: value for key, value in claim.given.items() if key != name}).first
         solved = [solve(equation, answers, name) for equation in _edges(relation, claim)]

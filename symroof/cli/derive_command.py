@@ -38,7 +38,6 @@ def derivation_text(derivation: Derivation) -> str:
     from symroof.analysis.verdict import basis_of
     from symroof.formula.text import text
     from symroof.report.text_table import table
-    from symroof.theory.quantities import QUANTITIES
     from symroof.theory.references import DEFINITION
 
     symbol = derivation.symbol
@@ -50,8 +49,8 @@ def derivation_text(derivation: Derivation) -> str:
     lines += ["definition", f"  {derivation.name} = {text(derivation.formula)}", ""]
     if derivation.expansion != derivation.formula:
         lines += ["expanded to inputs", f"  {derivation.name} = {text(derivation.expansion)}", ""]
-    declared = QUANTITIES.get(derivation.name)
-    if declared and declared.reference != DEFINITION:
+    declared = derivation.answers.case.theory.own.quantity(derivation.name)
+    if declared and declared.reference not in ("", DEFINITION):
         lines += [f"source of the formula: {declared.reference}", ""]
     lines += _limits(derivation)
     if derivation.result is None:

@@ -52,7 +52,7 @@ def case_text(answers: Answers) -> str:
     """One case as tables."""
     from symroof.analysis.verdict import case_title, case_warnings, efficiency_basis, target_warnings
     from symroof.report.text_table import table
-    from symroof.theory.quantities import QUANTITIES
+    from symroof.theory.declarations import OWN
 
     quantities = answers.quantities()
     sections = [f"== {case_title(answers)} ==", efficiency_basis(answers)]
@@ -60,11 +60,17 @@ def case_text(answers: Answers) -> str:
     sections += _summary(answers)
     groups: dict[str, list[list[str]]] = {}
     for name, result in quantities.items():
-        group = QUANTITIES[name].group if name in QUANTITIES else "per kind of layer"
+        declared = answers.case.theory.own.quantity(name)
+        group = "per kind of layer" if declared is None else "defined here" if declared.group == OWN else declared.group
         groups.setdefault(group, []).append([name, result.text(), result.symbol.meaning])
     for group, rows in groups.items():
         sections += ["", f"{group}:", table(rows, indent="  ")]
-    sections += ["", "inputs (* = defaulted):", inputs_table(answers.inputs()), "", "assumptions (* = defaulted):", _switches(answers)]
+    sections += [
+        "",
+        "inputs (* = defaulted):",
+        inputs_table(answers.inputs()),
+        *([] if answers.apart else ["", "assumptions (* = defaulted):", _switches(answers)]),
+    ]
     return "\n".join(sections)
 
 

@@ -21,6 +21,8 @@ def inputs_table(inputs: dict[str, Input]) -> str:
 
 
 def switches_line(answers: Answers) -> str:
-    """Every switch with its value, in one line."""
+    """Every switch with its value, in one line; a theory of one's own alone has none."""
     chosen = answers.binding.assumptions
+    if answers.apart:
+        return ""
     return "assumptions (* = defaulted): " + ", ".join(f"{switch}={value}{'*' if chosen.defaulted(switch) else ''}" for switch, value in chosen.values)

@@ -108,6 +108,12 @@ def measured() -> Rows:
     return rows
 
 
+def theories() -> Rows:
+    from symroof.specs.catalogue import entries
+
+    return [{"name": entry.name, "title": entry.title, "quantities": len(entry.document.data["define"])} for entry in entries("theories").values()]
+
+
 def precisions() -> Rows:
     from symroof.specs.precision import BITS
     from symroof.specs.stored import listed
@@ -127,7 +133,7 @@ def inputs() -> Rows:
 
 KINDS: dict[str, Callable[[], Rows]] = {
     "models": models, "hardware": hardware, "precisions": precisions, "quantities": quantities, "thresholds": thresholds,
-    "assumptions": assumptions, "presets": presets, "inputs": inputs, "measured": measured,
+    "assumptions": assumptions, "presets": presets, "theories": theories, "inputs": inputs, "measured": measured,
 }  # fmt: skip
 
 

@@ -10,6 +10,7 @@ import click
 if TYPE_CHECKING:
     from symroof.api import Study
     from symroof.cases.binding import Selection
+    from symroof.theory.declarations import Declarations
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -115,15 +116,17 @@ def pairs(values: tuple[str, ...], option: str) -> dict[str, Any]:
     return mapping
 
 
-def line_selection(options: dict[str, Any]) -> Selection:
-    """The selection that the options make, targets included."""
+def line_selection(options: dict[str, Any], own: Declarations | None = None) -> Selection:
+    """The selection that the options make, targets included; ``own`` are the declarations of the study that they are laid over."""
     from symroof.cases.request import aimed, selection
+    from symroof.theory.declarations import NONE
 
     named = {name: (list(values) if len(values) > 1 else values[0]) for name in SYMBOL_OPTIONS if (values := options.get(name))}
     chosen = {**named, **pairs(options.get("settings", ()), "--set")}
     assume = {name: str(value) for name, value in pairs(options.get("assume", ()), "--assume").items()}
     chosen |= {"assume_family": options.get("assume_family"), "draft": options.get("draft")}
     chosen |= {"efficiency": options.get("efficiency"), "engine": options.get("engine")}
+    chosen |= {"own": own or NONE}
     line = selection(options.get("model") or None, options.get("hardware") or None, options.get("preset"), assume, "command line", **chosen)
     return aimed(pairs(options.get("target", ()), "--target")).over(line)
 
@@ -132,11 +135,10 @@ def study_from(path: str | None, options: dict[str, Any], needs_case: bool = Tru
     """The study of a file, of the options, or of both (the options win)."""
     from symroof.api import Study
 
-    line = line_selection(options)
+    made = Study.load(path) if path else Study()
+    made.select(line_selection(options, made.declared))
     if path:
-        return Study.load(path, line)
-    made = Study()
-    made.select(line)
+        return made
     if made.empty and needs_case:
         raise click.UsageError("give a study file, or a case on the line: --model, --hardware, --prompt ...")
     return made

@@ -29,8 +29,8 @@ def command(study: str | None, over: tuple[str, ...], quantities: tuple[str, ...
     from symroof.errors import InputError, Problem
     from symroof.sweep.axes import read_over
 
-    axes = read_over(over)
     made = study_from(study, options, needs_case=False)
+    axes = read_over(over, own=made.declared)
     planned = made.planned_sweep(axes, quantities or None)
     if out is None or out == "-":
         if resume:

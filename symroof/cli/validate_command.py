@@ -46,6 +46,7 @@ def _validated(file: str, kind: str | None, assume_family: str | None) -> str:
     from symroof.specs.kinds import kind_of, spec_class
     from symroof.specs.model_files import holds_config, read_model
     from symroof.specs.strict_yaml import loads, read_text
+    from symroof.specs.study_files import read_study
 
     if kind in (None, "model") and holds_config(Path(file)):
         read_model(str(Path(file).absolute()), None, assume_family)
@@ -59,5 +60,6 @@ def _validated(file: str, kind: str | None, assume_family: str | None) -> str:
 
         read(text, file)
     else:
-        build(document or loads(text, file), spec_class(kind))
+        document = document or loads(text, file)
+        read_study(document) if kind == "study" else build(document, spec_class(kind))
     return kind

@@ -21,6 +21,7 @@ from symroof.specs.layers import Block, FeedForward, GroupedAttention, LayerKind
 from symroof.specs.measured import MeasuredSpec
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import holds_config, model_path, read_model
+from symroof.specs.own_theory import TheorySpec
 from symroof.specs.strict_yaml import Document
 from symroof.theory.layer_blocks import PARAMETER_GROUPS
 from symroof.theory.operator_table import cells, parameters, total
@@ -94,11 +95,11 @@ def _declared(name: str) -> Entry | None:
     return None
 
 
-SHOWN = ("models", "hardware", "presets", "measured")
+SHOWN = ("models", "hardware", "presets", "measured", "theories")
 
 
 def _document(name: str) -> Document:
-    for kind in SHOWN:
+    for kind in sorted(SHOWN, key=lambda kind: not catalogue.holds(kind, name)):  # an entry's own name before words of another's
         try:
             return catalogue.find(kind, name)
         except InputError:
@@ -117,8 +118,24 @@ def _from_document(document: Document) -> Entry:
         return model_entry(spec)
     if isinstance(spec, MeasuredSpec):
         return measured_entry(spec)
+    if isinstance(spec, TheorySpec):
+        return theory_entry(spec)
     facts = [[name, str(value)] for name, value in document.data.items() if not isinstance(value, (dict, list))]
     return Entry(kind, str(getattr(spec, "title", None) or document.file), facts, notes=list(spec.notes))
+
+
+def theory_entry(spec: TheorySpec) -> Entry:
+    """A theory of one's own: inputs with their defaults, formulas and thresholds, each with its source."""
+    inputs = [[name, s.unit, "" if s.default is None else str(s.default), s.means, str(s.source or "")] for name, s in spec.inputs.items()]
+    formulas = [[name, " ".join(s.formula.split()), s.unit, s.means, str(s.source or "")] for name, s in spec.define.items()]
+    solved = [[s.name, s.equation or "", s.unknown or "", s.means or "", str(s.source or "")] for s in spec.thresholds]
+    tables: list[Table] = [
+        ("inputs", ["name", "unit", "default", "meaning", "source"], inputs),
+        ("quantities", ["name", "formula", "unit", "meaning", "source"], formulas),
+        ("thresholds", ["name", "equation", "solved for", "meaning", "source"], solved),
+    ]
+    facts = [["name", spec.name], ["source", str(spec.source or "none given")]]
+    return Entry("theory", spec.title, facts, [table for table in tables if table[2]], list(spec.notes))
 
 
 def hardware_entry(spec: HardwareSpec) -> Entry:

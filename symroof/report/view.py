@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import case_title, case_warnings
 from symroof.cases.case_results import DOES_NOT_FIT, Answers
+from symroof.errors import InputError, Problem
 from symroof.report import view_case, view_depth, view_flips, view_latency, view_operators, view_thresholds, view_verdict
 from symroof.report.formulas import symbol
 from symroof.report.markup import Code
@@ -70,6 +71,8 @@ def subject_of(study: Study) -> Answers:
 def view(study: Study, command: str) -> View:
     """Everything the review says, as plain data."""
     subject = subject_of(study)
+    if subject.apart:
+        raise InputError(Problem("report", "a review is of a model on a device, and this is a theory alone", hint="`symroof eval` works it out"))
     spec = study.spec
     sections = {name: section(study, subject) for name, section in SECTIONS.items()}
     return {

@@ -125,7 +125,18 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
 def serving(study: Study, subject: Answers) -> list[dict[str, Any]]:
     """One table for each group that the study's inputs ask for; a quantity without a value says what it lacks."""
     asked = [(group, heading) for group, (heading, inputs) in GROUPS.items() if any(subject.case.chosen(name) for name in inputs)]
-    return [{"heading": heading, "rows": rows} for group, heading in asked if (rows := quantity_rows(group, subject))]
+    groups = [(heading, quantity_rows(group, subject)) for group, heading in asked]
+    return [{"heading": heading, "rows": rows} for heading, rows in (("Defined by this study", defined_rows(subject)), *groups) if rows]
+
+
+def defined_rows(subject: Answers) -> list[list[Any]]:
+    """The same of the quantities that the study defines itself, with what one lacks that has no value."""
+    case, rows = subject.case, []
+    for quantity in case.theory.own.quantities:
+        result = subject.get(quantity.name)
+        value = result.text() if result else f"{UNKNOWN}: {subject.why_unknown(quantity.name)}"
+        rows.append([Code(quantity.name), formula(case.stands_for(quantity.name), case.theory.latex), value, quantity.meaning])
+    return rows
 
 
 def quantity_rows(group: str, subject: Answers) -> list[list[Any]]:

@@ -16,8 +16,11 @@ from symroof.formula.tree import Compare, names
 from symroof.report.formulas import equation, formula, in_words, symbol
 from symroof.report.markup import Code, Math
 from symroof.theory.case import NoValue
+from symroof.theory.declarations import OWN
 from symroof.theory.thresholds import GROUPS, THRESHOLDS
 from symroof.units import format_quantity
+
+HEADINGS = {OWN: "What this study asks itself", **GROUPS}
 
 LONGEST_FORMULA = 200
 """LaTeX characters beyond which a closed form is named only: `symroof derive` and Python print it whole."""
@@ -30,18 +33,19 @@ LONGEST_CONDITION = 110
 def thresholds(study: Study, subject: Answers) -> list[dict[str, Any]]:
     """The thresholds the study asks for by what they tell of, each solved; those that lack an input are left out,
     and where it asks for all of them those of what the case does not speak of."""
-    asked = study.spec.thresholds if study.spec else "all"
-    chosen = [name for name, t in THRESHOLDS.items() if all(map(subject.case.chosen, t.when))] if asked in ("all", ()) else list(asked)
+    asked = [each.name for each in study.spec.thresholds] if study.spec else []
+    every = [name for name, t in THRESHOLDS.items() if all(map(subject.case.chosen, t.when))] if "all" in asked or not asked else []
     entries_of = []
-    for name in chosen:
-        if name not in THRESHOLDS:
+    for name in dict.fromkeys((*every, *(name for name in asked if name != "all"))):
+        declared = study.declared.threshold(name)
+        if declared is None:
             raise InputError(_unknown(study, name))
-        if all(subject.case.chosen(need) for need in THRESHOLDS[name].needs):
+        if all(subject.case.chosen(need) for need in declared.needs):
             entry = threshold(name, subject)
             if entry:
-                entries_of.append((THRESHOLDS[name].group, entry))
-    groups = {group: [entry for own, entry in entries_of if own == group] for group in GROUPS}
-    return [{"heading": GROUPS[group], "entries": entries} for group, entries in groups.items() if entries]
+                entries_of.append((declared.group, entry))
+    groups = {group: [entry for own, entry in entries_of if own == group] for group in HEADINGS}
+    return [{"heading": HEADINGS[group], "entries": entries} for group, entries in groups.items() if entries]
 
 
 def _unknown(study: Study, name: str) -> Any:

@@ -15,7 +15,7 @@ from symroof.specs.names import Entry, Named, model_named, near_models, parts_na
 from symroof.specs.strict_yaml import Document, load
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
-SINGULAR = {"hardware": "hardware", "models": "model", "presets": "preset", "studies": "study", "measured": "source of measurements"}
+SINGULAR = {"hardware": "hardware", "models": "model", "presets": "preset", "studies": "study", "measured": "source of measurements", "theories": "theory"}
 
 
 @lru_cache(maxsize=8)

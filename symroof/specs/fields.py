@@ -143,8 +143,8 @@ class Source(Spec):
 S = TypeVar("S", bound=BaseModel)
 
 
-def build(document: Document, kind: type[S]) -> S:
-    """Validate a document against a spec, all problems at once, each at its place in the file.
+def build(document: Document, kind: type[S], context: object = None) -> S:
+    """Validate a document against a spec, all problems at once, each at its place in the file; validators see the ``context``.
 
     Raises:
         InputError: everything that is wrong.
@@ -152,7 +152,7 @@ def build(document: Document, kind: type[S]) -> S:
     if not isinstance(document.data, dict):
         raise InputError(document.problem((), "expected keys and values", "begin with 'name: ...'"))
     try:
-        return kind.model_validate(document.data)
+        return kind.model_validate(document.data, context=context)
     except ValidationError as error:
         problems: dict[tuple[object, ...], Problem] = {}
         for item in error.errors(include_url=False, include_context=True):

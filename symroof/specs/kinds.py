@@ -16,6 +16,7 @@ FILE_KINDS = {
     "model": ("symroof.specs.model", "ModelSpec"),
     "hardware": ("symroof.specs.hardware", "HardwareSpec"),
     "preset": ("symroof.specs.study", "PresetSpec"),
+    "theory": ("symroof.specs.own_theory", "TheorySpec"),
     "claims": ("symroof.specs.claims", "ClaimsSpec"),
     "measured": ("symroof.specs.measured", "MeasuredSpec"),
     "efficiencies": ("symroof.specs.efficiencies", "EfficienciesSpec"),
@@ -24,7 +25,8 @@ MARKS = {
     "measured": ("measurements", "ceilings"),
     "efficiencies": ("efficiencies",),
     "hardware": ("memory",),
-    "study": ("workload", "targets"),
+    "theory": ("inputs",),
+    "study": ("workload", "targets", "theory"),
     "model": ("layers", "d_model", "published_params", "params"),
     "preset": ("assume", "set"),
     "claims": ("claims",),
@@ -58,6 +60,8 @@ def kind_of(document: Document) -> str:
                 return kind
     raise InputError(
         document.problem(
-            (), "is no study, model, hardware, preset, claims, measured or efficiencies file that symroof knows", "`symroof init KIND` writes a starter file"
+            (),
+            "is no study, model, hardware, preset, theory, claims, measured or efficiencies file that symroof knows",
+            "`symroof init KIND` writes a starter file",
         )
     )

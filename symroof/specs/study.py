@@ -2,130 +2,25 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationInfo, ValidatorFunctionWrapHandler, WithJsonSchema, field_validator, model_validator
 
 from symroof.errors import nearest
-from symroof.formula import dimension
-from symroof.formula.parse import FormulaError
-from symroof.formula.tree import Num, Tree, names
+from symroof.formula.tree import Num
+from symroof.specs.declared_entries import FormulaSpec, ThresholdSpec
+from symroof.specs.declared_names import declared_formulas, declared_thresholds
 from symroof.specs.engines import engine_class
-from symroof.specs.fields import NAME, Faults, Source, Span, Spec, in_unit, parse_span
+from symroof.specs.fields import NAME, Faults, Source, Spec, in_unit
+from symroof.specs.input_values import MOST_VALUES, Setting, settings
 from symroof.specs.stored import precision_name, precision_width
+from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.spellings import read_formula, resolved
 from symroof.theory.switches import expand_detail
-from symroof.theory.symbols import ALIASES, GROUPS, INPUTS, SHARES, STEP_INDEX, TARGET_SYMBOLS, Symbol, base_name, canonical
-from symroof.units import strict
-
-Setting = Tree | Span
-"""A value for a name: a number or formula as a tree, or a range."""
-
-MOST_VALUES = 64
+from symroof.theory.symbols import GROUPS, INPUTS, TARGET_SYMBOLS, canonical
 
 
-def symbol_of(name: str) -> Symbol:
-    """The declaration behind a name people write.
-
-    Raises:
-        ValueError: unknown, with the nearest name.
-    """
-    full = canonical(name)
-    symbol = QUANTITIES.get(full) or INPUTS.get(full) or INPUTS.get(base_name(full)) or QUANTITIES.get(base_name(full))
-    if symbol is None:
-        hint = nearest(name, [*INPUTS, *ALIASES, *QUANTITIES])
-        raise ValueError(f"unknown name {name[:40]!r}" + (f"; {hint}" if hint.startswith("did") else ""))
-    return symbol
-
-
-def is_width(symbol: Symbol) -> bool:
-    """Whether a symbol is the bytes of a parameter or an element, which people give as a bare number: 2, 1, 0.5."""
-    return symbol.unit == "byte/parameter" or symbol.name.endswith("_bytes_per_element")
-
-
-def needs_unit(symbol: Symbol) -> bool:
-    """Whether a bare number has no one unit: everything but counts, shares and widths."""
-    return bool(strict(symbol.dimension)) and not is_width(symbol)
-
-
-def setting(name: str, value: object, formulas: bool = True, bare: bool = False) -> Setting:
-    """One value for a name: a number, a quantity with a unit, a range ``a..b``, or a formula over other names.
-
-    A bare number is taken for counts, shares and widths; with ``bare`` a number that is no text is taken for anything, as Python's
-    numbers are, in base units.
-
-    Raises:
-        ValueError: unknown name, wrong dimension, unreadable formula.
-    """
-    symbol = symbol_of(name)
-    if isinstance(value, str) and ".." in value:
-        span = parse_span(value, symbol.unit, symbol.written_in, not needs_unit(symbol))
-        return Num(span.low, symbol.dimension) if span.low == span.high else _in_domain(symbol, span)
-    try:
-        read = in_unit(value, symbol.unit, symbol.written_in, not needs_unit(symbol) or (bare and not isinstance(value, str)))
-    except ValueError as error:
-        if not (formulas and isinstance(value, str)) or "is needed" in str(error) or PLAIN_QUANTITY.match(value):
-            raise
-        return _formula(symbol, value, error)
-    return _in_domain(symbol, Num(read.value, symbol.dimension))
-
-
-def _in_domain(symbol: Symbol, value: Setting) -> Setting:
-    low, high = (value.low, value.high) if isinstance(value, Span) else (value.value, value.value)  # type: ignore[union-attr]
-    if low < 0 or (low == 0 and symbol.name not in ZERO_ALLOWED):
-        raise ValueError(f"must be {'0 or more' if symbol.name in ZERO_ALLOWED else 'positive'}")
-    if symbol.name in SHARES and high > 1:
-        raise ValueError("is a share: it lies between 0 and 1 (or write 62 %)")
-    if symbol.counted and symbol.name in INPUTS and (low.denominator != 1 or high.denominator != 1):
-        raise ValueError(f"counts {symbol.unit or 'thing'}s: write a whole number")
-    return value
-
-
-PLAIN_QUANTITY = re.compile(r"\s*[-+]?[\d.](?![^A-Za-z]*\w+\s+[A-Za-z])(?:[^*^()/\\{$]|/(?!\s*[\d.]))*$")
-"""A text that begins with a number and multiplies nothing, neither by a sign nor by letters side by side: a quantity, never a formula."""
-
-ZERO_ALLOWED = frozenset(s.name for s in INPUTS.values() if s.default == "0" or s.from_zero) | frozenset(QUANTITIES)
-
-
-def _formula(symbol: Symbol, text: str, reading: ValueError) -> Tree:
-    """A formula for a quantity, of the quantity's dimension."""
-    try:
-        tree = resolved(read_formula(text))
-    except FormulaError as error:
-        raise (
-            ValueError(f"{reading}")
-            if " " in text.strip() and not re.search(r"[\\{$]", text)
-            else ValueError(f"cannot be read as a quantity or a formula: {error}")
-        ) from None
-    for name in names(tree):
-        symbol_of(name)
-    try:
-        dimension.check(tree, symbol.dimension, lambda name: () if name == STEP_INDEX.name else symbol_of(name).dimension, symbol.name)
-    except dimension.DimensionError as error:
-        raise ValueError(str(error)) from None
-    return tree
-
-
-def settings(name: str, value: object, formulas: bool = True, bare: bool = False) -> tuple[Setting, ...]:
-    """One value or a list of values."""
-    values = value if isinstance(value, (list, tuple)) else [value]
-    if not values or len(values) > MOST_VALUES:
-        raise ValueError(f"a list has 1 to {MOST_VALUES} values")
-    read: list[Setting] = []
-    faults: list[tuple[tuple[str | int, ...], str]] = []
-    for i, item in enumerate(values):
-        try:
-            read.append(setting(name, item, formulas, bare))
-        except ValueError as error:
-            faults.append(((i,) if isinstance(value, (list, tuple)) else (), str(error)))
-    if faults:
-        raise Faults(faults)
-    return tuple(read)
-
-
-def _mapped(value: object, known: list[str] | None, formulas: bool) -> dict[str, tuple[Setting, ...]]:
+def _mapped(value: object, known: list[str] | None, formulas: bool, own: Declarations = NONE) -> dict[str, tuple[Setting, ...]]:
     """Names to values, all faults at once; ``known`` limits the names."""
     if not isinstance(value, dict):
         raise ValueError("expected keys and values")
@@ -137,7 +32,7 @@ def _mapped(value: object, known: list[str] | None, formulas: bool) -> dict[str,
             faults.append(((key,), f"unknown key; {nearest(key, known)}"))
             continue
         try:
-            mapped[name] = settings(key, item, formulas)
+            mapped[name] = settings(key, item, formulas, own=own)
         except Faults as error:
             faults += [((key, *place), message) for place, message in error.items]
         except ValueError as error:
@@ -158,8 +53,14 @@ def _group(*groups: str, extra: tuple[str, ...] = ()) -> Any:
     return Annotated[Any, BeforeValidator(check), WithJsonSchema({"type": "object", "properties": properties, "additionalProperties": False})]
 
 
-def _any_names(value: object) -> dict[str, tuple[Setting, ...]]:
-    return _mapped(value, None, formulas=True)
+def _any_names(value: object, info: ValidationInfo) -> dict[str, tuple[Setting, ...]]:
+    return _mapped(value, None, formulas=True, own=_declared(info))
+
+
+def _declared(info: ValidationInfo) -> Declarations:
+    """What the study declares, as far as it is read: its theory and its own formulas."""
+    theory: Declarations = info.context or NONE
+    return declared_formulas(formulas, theory).joined(theory) if (formulas := info.data.get("define")) else theory
 
 
 def read_assumptions(value: object) -> dict[str, str]:
@@ -195,6 +96,28 @@ def precision_names(value: object) -> tuple[str, ...]:
         if text != "weights":
             precision_width(text)
     return texts
+
+
+NEEDED: Any = Field(default=None, validate_default=True)
+"""A field that a study needs unless it is about a theory of its own."""
+
+
+def _left_out(value: object, info: ValidationInfo) -> bool:
+    """Whether a study of a theory alone leaves a field out; any other study needs it."""
+    if value is None and not info.data.get("theory"):
+        raise ValueError("is missing")
+    return value is None
+
+
+def _own(thresholds: tuple[ThresholdSpec, ...]) -> dict[int, ThresholdSpec]:
+    """The thresholds that a study declares, by their places among those that it names."""
+    return {i: item for i, item in enumerate(thresholds) if item != ThresholdSpec(name=item.name)}
+
+
+def _named(value: object) -> object:
+    """``all`` or a list of names as entries of a list."""
+    listed = value if isinstance(value, (list, tuple)) else [value]
+    return [{"name": item} if isinstance(item, str) else item for item in listed]
 
 
 def _strings(value: object) -> tuple[str, ...]:
@@ -266,6 +189,12 @@ Efficiencies = Annotated[
 ]  # fmt: skip
 NameList = Annotated[Any, BeforeValidator(_strings), WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})]
 Precisions = Annotated[Any, BeforeValidator(precision_names), WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})]
+ONE_THRESHOLD: dict[str, Any] = {"anyOf": [{"type": "string"}, {"type": "object"}]}
+Thresholds = Annotated[
+    tuple[ThresholdSpec, ...],
+    BeforeValidator(_named),
+    WithJsonSchema({"anyOf": [{"const": "all", "type": "string"}, {"items": ONE_THRESHOLD, "type": "array"}]}),
+]
 Settings = Annotated[Any, BeforeValidator(_any_names), WithJsonSchema({"type": "object"})]
 Assume = Annotated[Any, BeforeValidator(read_assumptions), WithJsonSchema({"type": "object", "additionalProperties": {"type": "string"}})]
 if TYPE_CHECKING:
@@ -308,28 +237,60 @@ class Targets(Spec):
 
 
 class StudySpec(Spec):
-    """One design review: a model, hardware (the first is the baseline), a workload, targets."""
+    """One design review: a model, hardware (the first is the baseline), a workload, targets; or a theory of one's own with values."""
+
+    model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": ["model", "hardware", "workload"]}, {"required": ["theory"]}]})
 
     title: str | None = None
-    model: NameList
+    theory: str | None = None
+    define: dict[str, FormulaSpec] = {}
+    model: NameList = NEEDED
     draft: str | None = None
     assume_family: str | None = None
-    hardware: NameList
+    hardware: NameList = NEEDED
     parallel: Parallel = {}
     precision: Precision = Precision.model_construct()
-    workload: Workload
+    workload: Workload = NEEDED
     efficiency: Efficiency = EfficiencyBlock()
     assume: Assume = {}
     preset: str | None = None
     targets: Targets = Targets.model_construct()
     set: Settings = {}
-    thresholds: Literal["all"] | tuple[str, ...] = ()
+    thresholds: Thresholds = ()
     claims: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
+    @field_validator("define")
+    @classmethod
+    def _defined(cls, value: dict[str, FormulaSpec], info: ValidationInfo) -> dict[str, FormulaSpec]:
+        declared_formulas(value, info.context or NONE)
+        return value
+
+    @field_validator("model", "hardware", mode="wrap")
+    @classmethod
+    def _needed(cls, value: object, read: ValidatorFunctionWrapHandler, info: ValidationInfo) -> object:
+        return () if _left_out(value, info) else read(value)
+
+    @field_validator("workload", mode="wrap")
+    @classmethod
+    def _workload(cls, value: object, read: ValidatorFunctionWrapHandler, info: ValidationInfo) -> object:
+        return {} if _left_out(value, info) else read(value)
+
+    @field_validator("thresholds")
+    @classmethod
+    def _solvable(cls, value: tuple[ThresholdSpec, ...], info: ValidationInfo) -> tuple[ThresholdSpec, ...]:
+        if "define" in info.data:  # formulas at fault are reported first: equations may speak of them
+            declared_thresholds(_own(value), _declared(info))
+        return value
+
+    def declarations(self, theory: Declarations = NONE) -> Declarations:
+        """What the study declares, over those of its theory."""
+        own = declared_formulas(self.define, theory).joined(theory)
+        return declared_thresholds(_own(self.thresholds), own).joined(own)
+
     @model_validator(mode="after")
     def _prompt(self) -> StudySpec:
-        if "prompt" not in self.workload and "context" not in self.workload:
+        if self.model and "prompt" not in self.workload and "context" not in self.workload:
             raise Faults([(("workload",), "needs prompt (and output for a whole response)")])
         return self
 

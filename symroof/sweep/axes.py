@@ -16,13 +16,14 @@ from symroof.cases.spec_values import ROLE_INPUT
 from symroof.errors import InputError, Problem, nearest, on_line
 from symroof.formula.parse import parse
 from symroof.formula.tree import Compare, Largest, Num
+from symroof.specs.input_values import needs_unit, symbol_of
 from symroof.specs.model import ModelSpec
-from symroof.specs.study import needs_unit, precision_names, symbol_of
+from symroof.specs.study import precision_names
 from symroof.sweep.axis_values import MOST_ON_AXIS, TooMany, Values, numbers, single
+from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.layout import SHAPING
-from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES, expand_detail
-from symroof.theory.symbols import ALIASES, INPUTS, Symbol, canonical
+from symroof.theory.symbols import ALIASES, Symbol, canonical
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,6 +51,7 @@ class Axis:
     values: Values | tuple[str, ...]
     choices: tuple[Selection, ...] = ()
     meaning: str = ""
+    own: Declarations = NONE
 
     @property
     def labelled(self) -> bool:
@@ -66,7 +68,7 @@ class Axis:
 
     @cached_property
     def symbol(self) -> Symbol | None:
-        return None if self.named else symbol_of(self.name)
+        return None if self.named else symbol_of(self.name, self.own)
 
     @property
     def unit(self) -> str:
@@ -96,8 +98,8 @@ class Axis:
         return self.array.astype(np.float64) if isinstance(self.values, range) else np.array([float(v) for v in self.values], dtype=np.float64)
 
 
-def read_over(texts: Iterable[str], origin: str = "--over") -> list[Axis]:
-    """``batch=1:512`` and the like as axes.
+def read_over(texts: Iterable[str], origin: str = "--over", own: Declarations = NONE) -> list[Axis]:
+    """``batch=1:512`` and the like as axes; ``own`` are the declarations of the study that is swept.
 
     Raises:
         InputError: everything wrong with them, with hints.
@@ -112,10 +114,10 @@ def read_over(texts: Iterable[str], origin: str = "--over") -> list[Axis]:
         if not mark or not name.strip():
             raise InputError(Problem(origin, f"{text[:60]!r} is not NAME=VALUES", hint="write batch=1:512, prompt=128:32768:x2 or hardware=h100-sxm,h200"))
         pairs.append((name.strip(), values))
-    return axes_of(pairs, origin)
+    return axes_of(pairs, origin, own)
 
 
-def axes_of(pairs: Iterable[tuple[str, Any]], origin: str = "sweep") -> list[Axis]:
+def axes_of(pairs: Iterable[tuple[str, Any]], origin: str = "sweep", own: Declarations = NONE) -> list[Axis]:
     """Names and values (a text, one value, or any iterable of them) as axes.
 
     Raises:
@@ -130,7 +132,7 @@ def axes_of(pairs: Iterable[tuple[str, Any]], origin: str = "sweep") -> list[Axi
             problems.append(Problem(origin, f"is an axis twice{also}", path=written, hint="put all its values into one list: 1:8,16,32"))
             continue
         try:
-            axes[name] = axis(name, values)
+            axes[name] = axis(name, values, own)
         except TooMany as error:
             problems.append(Problem(origin, str(error), path=written))
         except ValueError as error:
@@ -141,14 +143,14 @@ def axes_of(pairs: Iterable[tuple[str, Any]], origin: str = "sweep") -> list[Axi
     return list(axes.values())
 
 
-def axis(name: str, values: Any) -> Axis:
+def axis(name: str, values: Any, own: Declarations = NONE) -> Axis:
     """One axis by its printed name.
 
     Raises:
         ValueError: an unknown name, a value that cannot be read.
     """
     if name not in LABELLED and name not in SWITCHES:
-        return numeric(name, _numbers(name, values))
+        return numeric(name, _numbers(name, values, own), own)
     listed = _labels(values) if isinstance(values, str) else _items(values)
     if name == "activations" and set(listed) <= ON_OFF:
         return _switched(name, listed)
@@ -166,14 +168,14 @@ def choosing(name: str, choices: Mapping[str, Selection], meaning: str = "") -> 
     return Axis(name, tuple(choices), tuple(choices.values()), meaning or LABELLED.get(name, name))
 
 
-def numeric(name: str, values: Values) -> Axis:
+def numeric(name: str, values: Values, own: Declarations = NONE) -> Axis:
     """An axis of numbers; degrees that shape formulas make a case each.
 
     Raises:
         TooMany: more degrees than cases that can be bound.
     """
     if name not in SHAPING:
-        return Axis(name, values)
+        return Axis(name, values, own=own)
     if len(values) > MOST_CASES:
         raise TooMany("the axis", len(values))
     degrees = tuple(map(Fraction, values))
@@ -211,15 +213,15 @@ def _switched(name: str, items: list[Any]) -> Axis:
     return choosing(name, {text: Selection(assume={name: text}) for text in texts}, LABELLED.get(name, f"counting choice: {name}"))
 
 
-def _numbers(name: str, values: Any) -> Values:
-    symbol = _numeric(name)
+def _numbers(name: str, values: Any, own: Declarations) -> Values:
+    symbol = _numeric(name, own)
     if isinstance(values, str):
-        return numbers(name, values)
+        return numbers(name, values, own)
     if isinstance(values, range) and values and values.step > 0 and not needs_unit(symbol):
-        return numbers(name, f"{values[0]}:{values[-1]}:{values.step}")
+        return numbers(name, f"{values[0]}:{values[-1]}:{values.step}", own)
     distinct: dict[Fraction, None] = {}
     for item in _items(values):
-        distinct.update(dict.fromkeys(map(Fraction, numbers(name, item)) if isinstance(item, str) else (single(name, _exact(item)),)))
+        distinct.update(dict.fromkeys(map(Fraction, numbers(name, item, own)) if isinstance(item, str) else (single(name, _exact(item), own),)))
     return tuple(distinct)
 
 
@@ -236,16 +238,16 @@ def _exact(value: Any) -> Any:
     return value
 
 
-def _numeric(name: str) -> Symbol:
+def _numeric(name: str, own: Declarations) -> Symbol:
     """The declaration behind a numeric axis.
 
     Raises:
         ValueError: it is not declared, or is no number.
     """
     try:
-        symbol = symbol_of(name)
+        symbol = symbol_of(name, own)
     except ValueError:
-        known = [*INPUTS, *ALIASES, *LABELLED, *SWITCHES, *QUANTITIES]
+        known = [*own.known, *ALIASES, *LABELLED, *SWITCHES]
         hint = nearest(name, known) or "an axis is batch, prompt, tp, mfu, mem_bandwidth, model, hardware, weights, attention or the like"
         raise ValueError(f"no input, quantity or counting choice; {hint}") from None
     definition = getattr(symbol, "definition", None)

@@ -8,8 +8,10 @@ from fractions import Fraction
 
 from symroof.formula.tree import Num
 from symroof.specs.fields import Span, in_unit
-from symroof.specs.study import needs_unit, setting, symbol_of
-from symroof.theory.symbols import INPUTS, SHARES, Symbol
+from symroof.specs.input_values import needs_unit, setting, symbol_of
+from symroof.theory.declarations import NONE, Declarations
+from symroof.theory.quantity import Quantity
+from symroof.theory.symbols import SHARES, Symbol
 from symroof.units import NUMBER, UnitError, parse_number, with_usual_unit
 
 MOST_ON_AXIS = 1_000_000
@@ -33,8 +35,10 @@ Values = tuple[Fraction, ...] | range
 """Exact values in order; whole ones that follow each other are a range, which takes no room."""
 
 
-def numbers(name: str, text: str) -> Values:
+def numbers(name: str, text: str, own: Declarations = NONE) -> Values:
     """The values of a numeric axis in base units, in written order; one that stands twice counts once.
+
+    ``own`` are the declarations of the study that is swept.
 
     >>> [str(value) for value in numbers("batch", "1:4,16,32")]
     ['1', '2', '3', '4', '16', '32']
@@ -52,41 +56,41 @@ def numbers(name: str, text: str) -> Values:
     distinct: dict[Fraction, None] = {}
     items = text.split(",")
     if len(items) == 1 and ":" in text:
-        return _progression(name, text)
+        return _progression(name, text, own)
     for item in items:
         if not item.strip():
             raise ValueError(f"{text.strip()[:60]!r} has an empty place between its commas")
         if GROUPED.match(item.strip()):
             raise ValueError(f"commas stand between values; write {text.replace(',', '').strip()[:40]} without them for one number")
-        distinct.update(dict.fromkeys(map(Fraction, _progression(name, item)) if ":" in item else (single(name, item.strip()),)))
+        distinct.update(dict.fromkeys(map(Fraction, _progression(name, item, own)) if ":" in item else (single(name, item.strip(), own),)))
         if len(distinct) > MOST_ON_AXIS:
             raise TooMany(text, len(distinct))
     return tuple(distinct)
 
 
-def single(name: str, value: object) -> Fraction:
+def single(name: str, value: object, own: Declarations = NONE) -> Fraction:
     """One value of an axis, in base units.
 
     Raises:
         ValueError: no number, another dimension, a range, what the input cannot be.
     """
-    number = setting(name, value, formulas=False, bare=True)
+    number = setting(name, value, formulas=False, bare=True, own=own)
     if isinstance(number, Span):
         raise ValueError(f"an axis takes single values; write {number.text.replace('..', ':')}:+STEP for steps from one end to the other")
     assert isinstance(number, Num)
     return number.value
 
 
-def _progression(name: str, text: str) -> Values:
+def _progression(name: str, text: str, own: Declarations) -> Values:
     """``a:b`` with its step."""
     parts = [part.strip() for part in text.split(":")]
     if not 2 <= len(parts) <= 3 or not all(parts):
         raise ValueError(f"{text.strip()[:60]!r} is no range; write {FORMS}")
-    symbol, unit = symbol_of(name), _unit(parts[1])
+    symbol, unit = symbol_of(name, own), _unit(parts[1])
     if not unit and needs_unit(symbol) and re.fullmatch(NUMBER, parts[1]):
         last_written = with_usual_unit(parse_number(parts[1]), symbol.unit, symbol.written_in)
         raise ValueError(f"write the unit behind the last number; write '{':'.join((parts[0], last_written, *(parts[2:] or ['+1'])))}'")
-    first, last = single(name, _with_unit(parts[0], unit)), single(name, parts[1])
+    first, last = single(name, _with_unit(parts[0], unit), own), single(name, parts[1], own)
     if first > last:
         raise ValueError(f"{text.strip()[:60]!r} runs backwards; write {':'.join((parts[1], parts[0], *parts[2:]))}")
     step = parts[2] if len(parts) == 3 else _plain_step(symbol, parts)
@@ -159,6 +163,6 @@ def _plus(text: str, first: Fraction, last: Fraction, step: Fraction) -> Iterato
 
 def _whole(symbol: Symbol, values: Iterator[Fraction]) -> Iterator[Fraction]:
     for value in values:
-        if symbol.counted and symbol.name in INPUTS and value.denominator != 1:
+        if symbol.counted and not isinstance(symbol, Quantity) and value.denominator != 1:
             raise ValueError(f"counts {symbol.unit or 'thing'}s, and its steps lead to {float(value):g}: take whole steps")
         yield value

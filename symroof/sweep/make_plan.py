@@ -15,14 +15,21 @@ from symroof.errors import InputError, Problem
 from symroof.formula.text import text
 from symroof.formula.tree import Num
 from symroof.specs.fields import Span
-from symroof.specs.study import Setting
+from symroof.specs.input_values import Setting
 from symroof.sweep.axes import Axis, choosing, numeric
 from symroof.sweep.axes import axis as axis_of
 from symroof.sweep.plan import Plan
 from symroof.sweep.requested import asked, known_in
+from symroof.theory.declarations import Declarations
 from symroof.theory.switches import expand_detail
 
 MOST_POINTS = 10**10
+
+
+def _usual(selection: Selection) -> list[str] | None:
+    """The quantities of a theory of one's own alone; None for the usual ones of a model on a device."""
+    alone = selection.own.inputs and not selection.models and not selection.hardware
+    return [quantity.name for quantity in selection.own.quantities] if alone else None
 
 
 def plan(selection: Selection, over: Sequence[Axis], quantities: Iterable[str] | None = None, title: str | None = None) -> Plan:
@@ -32,7 +39,7 @@ def plan(selection: Selection, over: Sequence[Axis], quantities: Iterable[str] |
         InputError: nothing to sweep over, too many points or cases, a name or value that cannot be read, a quantity
             that has no value anywhere.
     """
-    named = asked(quantities) if quantities is not None else None
+    named = asked(quantities, selection.own) if quantities is not None else _usual(selection)
     axes = [*over, *listed(selection, {axis.name for axis in over})]
     axes.sort(key=lambda axis: not axis.labelled)
     if not axes:
@@ -66,20 +73,20 @@ def listed(selection: Selection, named: set[str]) -> list[Axis]:
     for role, texts in selection.precision.items():
         if len(texts) > 1:
             axes.append(choosing(role, {name: Selection(precision={role: (name,)}) for name in texts}))
-    axes += [_listed_values(name, settings) for name, settings in selection.values.items() if len(settings) > 1]
+    axes += [_listed_values(name, settings, selection.own) for name, settings in selection.values.items() if len(settings) > 1]
     return [each for each in axes if each.name not in named]
 
 
-def _listed_values(name: str, settings: Sequence[Setting]) -> Axis:
+def _listed_values(name: str, settings: Sequence[Setting], own: Declarations) -> Axis:
     """Numbers are a numeric axis; where a range or a formula is among them, each is a label."""
     if all(isinstance(setting, Num) for setting in settings):
-        return numeric(name, tuple(dict.fromkeys(setting.value for setting in settings if isinstance(setting, Num))))
+        return numeric(name, tuple(dict.fromkeys(setting.value for setting in settings if isinstance(setting, Num))), own)
     return choosing(name, {s.text if isinstance(s, Span) else text(s): Selection(values={name: (s,)}) for s in settings})
 
 
 def _cases(selection: Selection, axes: Sequence[Axis]) -> Iterator[Answers]:
     """One case for every combination of labels, in order; the numeric axes stand at their last values."""
-    numeric = {axis.name: (Num(Fraction(axis.values[-1]), dimension(axis.name)),) for axis in axes if not axis.labelled}
+    numeric = {axis.name: (Num(Fraction(axis.values[-1]), dimension(axis.name, selection.own)),) for axis in axes if not axis.labelled}
     precisions = {ROLE_INPUT[axis.name] for axis in axes if axis.name in ROLE_INPUT}  # a width by number would hide the one by name
     weaker = replace(selection, values={name: value for name, value in selection.values.items() if name not in precisions})
     labelled = [axis for axis in axes if axis.labelled]

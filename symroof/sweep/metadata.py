@@ -49,9 +49,9 @@ def named(plan: Plan, kind: str) -> list[str]:
 
 
 def assumptions(plan: Plan) -> dict[str, Any]:
-    """Every switch with its value (a list where it varies) and whether it is the default."""
+    """Every switch with its value (a list where it varies) and whether it is the default; a theory of one's own alone has none."""
     switches = {}
-    for switch in SWITCHES:
+    for switch in () if plan.cases[0].apart else SWITCHES:
         values = list(dict.fromkeys(case.binding.assumptions[switch] for case in plan.cases))
         defaulted = all(case.binding.assumptions.defaulted(switch) for case in plan.cases)
         switches[switch] = {"value": values[0] if len(values) == 1 else values, "defaulted": defaulted}

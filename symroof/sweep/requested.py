@@ -10,11 +10,10 @@ from symroof.cases.case_results import Answers
 from symroof.errors import InputError, Problem, nearest
 from symroof.formula.evaluate import NotGiven, NoValue
 from symroof.theory.case import Case, Missing
-from symroof.theory.quantities import QUANTITIES
+from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.spellings import printed_name
-from symroof.theory.symbols import INPUTS, base_name
+from symroof.theory.symbols import base_name
 from symroof.theory.theory import UnknownName
-from symroof.theory.thresholds import THRESHOLDS
 
 FIRST = (
     "ttft", "itl", "user_rate", "decode_throughput", "response_time", "memory_bytes", "memory_utilization", "fits", "cost_per_mtok", "prefill_bound",
@@ -24,8 +23,8 @@ FIRST = (
 FITS = "fits"
 
 
-def asked(names: Iterable[str]) -> list[str]:
-    """Quantities by their printed names, each once; commas separate names.
+def asked(names: Iterable[str], own: Declarations = NONE) -> list[str]:
+    """Quantities by their printed names, each once, the ``own`` of the study among them; commas separate names.
 
     >>> asked(["ttft,itl", "isl"])
     ['ttft', 'itl', 'prompt']
@@ -37,12 +36,12 @@ def asked(names: Iterable[str]) -> list[str]:
     problems = []
     for written in (part.strip() for name in names for part in name.split(",")):
         name = printed_name(written)
-        if base_name(name) in QUANTITIES or base_name(name) in INPUTS:
+        if own.symbol(base_name(name)):
             quantities[name] = None
-        elif base_name(name) in THRESHOLDS:
+        elif own.threshold(base_name(name)):
             problems.append(Problem("--quantity", "is a threshold, not a quantity", path=written[:60], hint=f"`symroof solve {written[:60]}`"))
         else:
-            hint = nearest(name, [*QUANTITIES, *INPUTS]) or "`symroof list quantities` shows them"
+            hint = nearest(name, own.known) or "`symroof list quantities` shows them"
             problems.append(Problem("--quantity", "no such quantity or input", path=written[:60], hint=hint))
     if problems:
         raise InputError(problems)

@@ -14,10 +14,11 @@ from symroof.formula.evaluate import NotGiven, NoValue, evaluate
 from symroof.formula.parse import parse
 from symroof.formula.rewrite import inline, substitute
 from symroof.formula.tree import Name, Num, Tree, mentions, names
+from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.devices import whole_of
 from symroof.theory.layout import FREE, layout, shapes
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.symbols import INPUTS, base_name
+from symroof.theory.symbols import base_name
 from symroof.theory.theory import Theory, UnknownName, theory
 from symroof.units import parse_quantity
 
@@ -35,9 +36,9 @@ class NotClosed(NotGiven):
 
 
 @lru_cache(maxsize=1024)
-def default_of(name: str) -> Num | None:
-    """The default of an input, from its declaration."""
-    symbol = INPUTS.get(name)
+def default_of(name: str, own: Declarations = NONE) -> Num | None:
+    """The default of an input, from its declaration; ``own`` are the declarations of a study."""
+    symbol = own.input(name)
     if symbol is None or symbol.default is None:
         return None
     return Num(parse_quantity(symbol.default).value, symbol.dimension)
@@ -77,7 +78,7 @@ class Case:
     def __post_init__(self) -> None:
         needed = layout(self.theory.architecture, self._plain, self.rounded)
         if needed != self.theory.layout:
-            self.theory = theory(self.theory.architecture, self.theory.assumptions, needed)
+            self.theory = theory(self.theory.architecture, self.theory.assumptions, needed, self.theory.own)
 
     def _plain(self, name: str) -> Fraction | str | None:
         """The number of a name for the layout of devices; whatever is no number may be any."""
@@ -85,7 +86,7 @@ class Case:
             return FREE
         value = self.numbers.get(name)
         if value is None:
-            tree = self.given.get(name) or default_of(name)
+            tree = self.given.get(name) or self.default(name)
             return tree.value if isinstance(tree, Num) else None if tree is None else FREE
         plain = value.value if isinstance(value, Dual) else value
         return plain if isinstance(plain, Fraction) and (not shapes(name) or plain.denominator == 1) else FREE
@@ -155,7 +156,7 @@ class Case:
             if whole != name and (whole in self.given or whole in self.numbers or whole in changed):
                 return self._part(whole, definition)
             return self._complete(name, definition, changed)
-        default = default_of(name)
+        default = self.default(name)
         if default is None:
             self.theory.symbol(name)
             if why := self.theory.not_closed(name):
@@ -227,7 +228,11 @@ class Case:
 
     def has(self, name: str) -> bool:
         """Whether a name is given, defined or defaulted."""
-        return self.chosen(name) or default_of(name) is not None
+        return self.chosen(name) or self.default(name) is not None
+
+    def default(self, name: str) -> Num | None:
+        """The default of an input; None where it has none, or the name is no input."""
+        return default_of(name, self.theory.own)
 
     def at(self, name: str, changes: Mapping[str, Any]) -> Any:
         """A quantity at changed inputs."""
@@ -284,7 +289,7 @@ class Case:
         """Whether a name has a plain value here, rather than a formula."""
         if name in self.given:
             return not isinstance(self.given[name], Name)
-        return self.theory.definition(name) is None and base_name(name) in INPUTS
+        return self.theory.definition(name) is None and self.theory.own.input(base_name(name)) is not None
 
 
 @lru_cache(maxsize=4096)

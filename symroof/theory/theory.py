@@ -13,6 +13,7 @@ from symroof.formula.parse import parse
 from symroof.formula.rewrite import inline, substitute
 from symroof.formula.tree import ZERO, At, Name, Tree, names, walk
 from symroof.theory.architecture import GENERIC, Architecture
+from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.devices import WHOLE, Devices
 from symroof.theory.layout import SINGLE, Layout
 from symroof.theory.mixers import CORE
@@ -23,7 +24,7 @@ from symroof.theory.quantity import Quantity
 from symroof.theory.stages import NOT_CLOSED, Pipeline
 from symroof.theory.steps import STEPS
 from symroof.theory.switches import Assumptions, assume
-from symroof.theory.symbols import INPUTS, STEP_INDEX, Symbol, base_name
+from symroof.theory.symbols import STEP_INDEX, Symbol, base_name
 from symroof.theory.totals import totals
 from symroof.units import PLAIN, Dimension
 
@@ -49,6 +50,7 @@ class Theory:
     definitions: dict[str, Tree] = field(default_factory=dict)
     operators: dict[str, tuple[Operator, ...]] = field(default_factory=dict)
     lacking: frozenset[str] = frozenset()
+    own: Declarations = NONE
 
     def symbol(self, name: str) -> Symbol:
         """Name, LaTeX, unit and meaning of an input or quantity; a dotted name is spelled with its kind of layer.
@@ -58,7 +60,7 @@ class Theory:
         """
         if name not in self._symbols:
             base, _, kind = name.partition(".")
-            symbol = STEP_INDEX if name == STEP_INDEX.name else QUANTITIES.get(base) or INPUTS.get(base)
+            symbol = self.own.symbol(base)
             if not symbol:
                 raise UnknownName(name)
             self._symbols[name] = _of_kind(symbol, kind) if kind else symbol
@@ -67,7 +69,7 @@ class Theory:
     def knows(self, name: str) -> bool:
         """Whether a name is an input or a quantity here; a dotted one has to be of a layer kind or an operator there is."""
         if "." not in name:
-            return name in QUANTITIES or name in INPUTS or name == STEP_INDEX.name
+            return self.own.symbol(name) is not None
         return name in self.spoken or self.definition(name) is not None
 
     @cached_property
@@ -150,8 +152,10 @@ class Theory:
 
     def timed(self, name: str) -> bool:
         """Whether a quantity is a latency, rate or cost of serving: it means nothing where the case does not fit."""
-        declared = QUANTITIES.get(base_name(name))
+        declared = self.own.quantity(base_name(name))
         serves = declared is not None and declared.group != "device" and any(unit == "s" for unit, _ in declared.dimension)
+        if name in self.own:  # a time of a theory of one's own is one of serving where it speaks of the engine's
+            serves = serves and any(inner not in self.own for inner in self.ancestry(name))
         return serves or any(base_name(inner) in TIMES for inner in self.ancestry(name))
 
     def expand(self, tree: Tree, given: dict[str, Tree] | None = None) -> Tree:
@@ -170,8 +174,8 @@ def _of_kind(symbol: Symbol, kind: str) -> Symbol:
 
 
 @lru_cache(maxsize=256)
-def theory(architecture: Architecture = GENERIC, assumptions: Assumptions | None = None, layout: Layout = SINGLE) -> Theory:
-    """The theory, built and checked once; who chose a switch makes no difference to it.
+def theory(architecture: Architecture = GENERIC, assumptions: Assumptions | None = None, layout: Layout = SINGLE, own: Declarations = NONE) -> Theory:
+    """The theory, built and checked once; who chose a switch makes no difference to it. ``own`` declarations join the engine's.
 
     >>> from symroof.formula.text import text
     >>> text(theory().definition("kv_bytes_per_token"))
@@ -180,7 +184,13 @@ def theory(architecture: Architecture = GENERIC, assumptions: Assumptions | None
     Raises:
         DimensionError: a declaration whose formula does not have the declared unit.
     """
-    return _theory(architecture, Assumptions((assumptions or assume()).values), layout)
+    built = _theory(architecture, Assumptions((assumptions or assume()).values), layout)
+    if not own:
+        return built
+    joined = replace(built, definitions={**built.definitions, **own.definitions}, own=own)
+    for name, tree in own.definitions.items():
+        dimension.check(tree, joined.dimension(name), joined.dimension, name)
+    return joined
 
 
 @lru_cache(maxsize=256)

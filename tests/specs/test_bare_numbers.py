@@ -9,8 +9,9 @@ from symroof.cases.request import aimed, selection
 from symroof.errors import InputError
 from symroof.specs.fields import build
 from symroof.specs.hardware import HardwareSpec
+from symroof.specs.input_values import needs_unit, setting
 from symroof.specs.strict_yaml import loads
-from symroof.specs.study import StudySpec, needs_unit, setting
+from symroof.specs.study import StudySpec
 from symroof.sweep.axes import read_over
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import GROUPS, INPUTS

@@ -13,10 +13,11 @@ from symroof.formula.tree import Num
 from symroof.specs import catalogue
 from symroof.specs.fields import Span, build
 from symroof.specs.hardware import HardwareSpec
+from symroof.specs.input_values import setting
 from symroof.specs.model import ModelSpec
 from symroof.specs.precision import compute_precision, peak_precision, width
 from symroof.specs.strict_yaml import Document, loads
-from symroof.specs.study import PresetSpec, StudySpec, setting
+from symroof.specs.study import PresetSpec, StudySpec
 from symroof.theory.case import Case
 from symroof.theory.theory import theory
 

@@ -16,6 +16,7 @@ from typing import Any
 from symroof.claims.claim_settings import SETTABLE, SWITCH_NAMES
 from symroof.errors import nearest
 from symroof.specs.claims import PYTHON_WORDS, ClaimSpec
+from symroof.specs.declared_names import OWN_NAME
 from symroof.specs.strict_yaml import DECIMAL, INTEGER, Location
 from symroof.theory.symbols import base_name
 from symroof.units import UnitError, parse_number
@@ -44,11 +45,12 @@ class Word:
 
 @dataclass
 class Fields:
-    """The fields of an annotation as plain data, the place of each, and the faults (place, message, hint)."""
+    """The fields of an annotation as plain data, the place of each, the faults (place, message, hint), and whether it names a theory."""
 
     data: dict[str, Any] = field(default_factory=dict)
     places: dict[Location, int] = field(default_factory=dict)
     faults: list[tuple[int, str, str]] = field(default_factory=list)
+    theory: bool = False
 
     def near(self, location: Location) -> int:
         """The place of something, or else of what it is in."""
@@ -75,7 +77,9 @@ class Fields:
 def fields(text: str) -> Fields:
     """Read an annotation; every fault is noted and the rest is read on."""
     result = Fields()
-    for i, word in enumerate(_words(text, result)):
+    words = list(_words(text, result))
+    result.theory = any(word.name == "theory" for word in words)  # whose names are known once the file's folder is
+    for i, word in enumerate(words):
         if not word.name and i == 0:
             result.put(("quantity",), word.value, word.at)
         elif not word.name:
@@ -99,7 +103,7 @@ def _put(result: Fields, word: Word) -> None:
         result.put(("given", CASE[head], rest), word.value, word.at)
     elif word.name in OWN:
         result.put((word.name,), _cases(result, word) if word.name == "between" else word.value, word.at)
-    elif word.name in SWITCH_NAMES or word.name in SETTABLE or base_name(word.name) in SETTABLE:
+    elif word.name in SWITCH_NAMES or word.name in SETTABLE or base_name(word.name) in SETTABLE or (result.theory and OWN_NAME.fullmatch(word.name)):
         result.put(("given", word.name), word.value if word.name in SWITCH_NAMES else typed(word), word.at)
     else:
         result.faults.append((word.at, f"unknown name {word.name[:60]!r}", nearest(word.name, {*OWN, *NESTED, *CASE, *SWITCH_NAMES, *SETTABLE})))

@@ -7,13 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from symroof.claims.claim_settings import own_of
 from symroof.claims.derive_claim import derived
 from symroof.claims.read.numbers import Figure, figures
+from symroof.errors import InputError
 from symroof.specs.claims import FORMS, ClaimSpec
+from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import printed_name
 from symroof.theory.symbols import INPUTS, base_name
-from symroof.theory.thresholds import THRESHOLDS
 from symroof.units import parse_unit
 
 SHOWN = 5
@@ -102,19 +104,28 @@ def expected_unit(data: Mapping[str, Any]) -> str | None:
         return None
     if form == "compare":
         return ""
-    name = ""
+    name, own = "", _declared(data)
     if form == "quantity":
         name = printed_name(data["quantity"])
     elif form == "threshold":  # the unit of its unknown: solving for it may take its time
-        named = THRESHOLDS.get(base_name(str(data["threshold"])))
+        named = own.threshold(base_name(str(data["threshold"])))
         name = printed_name(str(data.get("for") or (named.unknown if named else "")))
-    if symbol := INPUTS.get(name) or QUANTITIES.get(name):
+    if symbol := own.symbol(name) if name in own else INPUTS.get(name) or QUANTITIES.get(name):
         return symbol.unit
     try:
         claim = ClaimSpec.model_validate({**data, "id": "unit", "value": "0"})
         return parse_unit(derived(claim).unit).text  # raises for byte*byte and other units without a name
     except Exception:  # a fault of the claim, or of symroof: where it is judged it says so
         return ANY
+
+
+def _declared(data: Mapping[str, Any]) -> Declarations:
+    """The names that the theory of a claim declares; one that cannot be read is reported where names are checked."""
+    given = data.get("given")
+    try:
+        return own_of(given) if isinstance(given, Mapping) else NONE
+    except InputError:
+        return NONE
 
 
 def _default_value(relation: str, prose: str) -> str:

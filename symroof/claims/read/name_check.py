@@ -11,26 +11,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from symroof.analysis.study import known
-from symroof.claims.claim_settings import NESTED, SETTABLE, SPECS, Settings, changed, study_of
+from symroof.claims.claim_settings import NESTED, SETTABLE, SPECS, Settings, changed, own_of, study_of
 from symroof.claims.read.annotations import IN_FILES
 from symroof.errors import InputError, Problem, nearest, split_hint
 from symroof.formula.parse import FormulaError, parse
 from symroof.formula.tree import names
 from symroof.specs.catalogue import find, is_path
 from symroof.specs.claims import ClaimSpec, ClaimsSpec
+from symroof.specs.input_values import needs_unit, setting, symbol_of
 from symroof.specs.model_files import read_model
 from symroof.specs.strict_yaml import Document, Location
-from symroof.specs.study import needs_unit, setting, symbol_of
-from symroof.theory.quantities import QUANTITIES
+from symroof.theory.declarations import Declarations
 from symroof.theory.spellings import printed_name
-from symroof.theory.symbols import INPUTS, TARGET_SYMBOLS, base_name, canonical
+from symroof.theory.symbols import TARGET_SYMBOLS, base_name, canonical
 from symroof.theory.thresholds import THRESHOLDS
 
 Fault = tuple[Location, str, str]
 """Place below the claim, message, hint."""
 
-SYMBOLS = {**QUANTITIES, **INPUTS}
-KINDS = {"model": "models", "hardware": "hardware", "preset": "presets"}
+KINDS = {"model": "models", "hardware": "hardware", "preset": "presets", "theory": "theories"}
 NAMED = ("quantity", "compare", "moves", "with_", "solve_for")
 
 
@@ -56,87 +55,95 @@ def _readable_faults(claim: ClaimSpec) -> list[Fault]:
 
 def faults(claim: ClaimSpec) -> Iterator[Fault]:
     """Unknown names, and settings that cannot be read."""
+    try:
+        own = own_of(claim.given)
+    except InputError as error:
+        first = error.problems[0]
+        yield ("given", "theory"), f"{first.path or first.file}: {first.message}", first.hint
+        return
     for name in NAMED:
         if (quantity := getattr(claim, name)) is not None:
-            yield from _quantity((IN_FILES.get(name, name),), quantity)
+            yield from _quantity((IN_FILES.get(name, name),), quantity, own)
     if claim.threshold is not None:
-        yield from _threshold(claim.threshold)
+        yield from _threshold(claim.threshold, own)
     for name in ("expression", "relation"):
         if (formula := getattr(claim, name)) is not None:
-            yield from _formula((name,), formula)
-    yield from _settings(("given",), claim.given)
-    yield from _settings(("needs",), claim.needs, claim.given)
-    yield from _settings(("for_all",), claim.for_all, claim.given)
+            yield from _formula((name,), formula, own)
+    yield from _settings(("given",), claim.given, own)
+    yield from _settings(("needs",), claim.needs, own, claim.given)
+    yield from _settings(("for_all",), claim.for_all, own, claim.given)
     for i, case in enumerate(claim.between):
-        yield from _settings(("between", i), case, claim.given)
+        yield from _settings(("between", i), case, own, claim.given)
     for name in sorted(set(claim.values) - {"value"} - SETTABLE):
-        yield from _quantity(("values", name), name)
+        yield from _quantity(("values", name), name, own)
     before: list[str] = []
     for i, step in enumerate(claim.steps):
         if step.quantity is not None:
-            yield from _quantity(("steps", i, "quantity"), step.quantity)
+            yield from _quantity(("steps", i, "quantity"), step.quantity, own)
         if step.expression is not None:
-            yield from _formula(("steps", i, "expression"), step.expression, before)
-        yield from _settings(("steps", i, "given"), step.given, claim.given)
+            yield from _formula(("steps", i, "expression"), step.expression, own, before)
+        yield from _settings(("steps", i, "given"), step.given, own, claim.given)
         before.append(step.name)
 
 
-def _quantity(place: Location, name: str) -> Iterator[Fault]:
+def _quantity(place: Location, name: str, own: Declarations) -> Iterator[Fault]:
     try:
-        known(base_name(printed_name(name)))  # whether it has such a part depends on the model
+        known(base_name(printed_name(name)), own)  # whether it has such a part depends on the model
     except InputError as error:
         yield place, f"{name[:60]}: {error.problems[0].message}", error.problems[0].hint
 
 
-def _threshold(source: str) -> Iterator[Fault]:
+def _threshold(source: str, own: Declarations) -> Iterator[Fault]:
     if "=" in source:
-        yield from _formula(("threshold",), source)
-    elif base_name(source.strip()) not in THRESHOLDS:
+        yield from _formula(("threshold",), source, own)
+    elif own.threshold(base_name(source.strip())) is None:
         yield ("threshold",), f"{source[:60]}: no such threshold", nearest(source, THRESHOLDS) or "a threshold is a name or an equation: 'lhs = rhs'"
 
 
-def _formula(place: Location, source: str, before: Sequence[str] = ()) -> Iterator[Fault]:
+def _formula(place: Location, source: str, own: Declarations, before: Sequence[str] = ()) -> Iterator[Fault]:
     try:
         used = names(parse(source))
     except FormulaError as error:
         yield place, f"{error.message} (column {error.column} of {source[:60]!r})", ""
         return
     for name in used:
-        if name not in before and base_name(printed_name(name)) not in SYMBOLS:
-            yield place, f"unknown name {name[:60]!r}", nearest(name, [*SYMBOLS, *before])
+        if name not in before and own.symbol(base_name(printed_name(name))) is None:
+            yield place, f"unknown name {name[:60]!r}", nearest(name, [*own.known, *before])
 
 
-def _settings(place: Location, own: Settings, base: Settings | None = None) -> Iterator[Fault]:
+def _settings(place: Location, chosen: Settings, own: Declarations, base: Settings | None = None) -> Iterator[Fault]:
     """The faults of settings laid over those of the claim."""
     base = base or {}
     for name, kind in KINDS.items():
-        if name in own:
-            yield from _entry((*place, name), kind, own[name], own.get("assume_family"))
+        if name in chosen:
+            yield from _entry((*place, name), kind, chosen[name], chosen.get("assume_family"))
     for name in NESTED:
-        if name in own and not isinstance(own[name], Mapping):
+        if name in chosen and not isinstance(chosen[name], Mapping):
             yield (*place, name), "expected keys and values", f"write {name}: {{...}}, or {name}.NAME=VALUE in a note"
             return
-    yield from _unitless(place, own)
+    yield from _unitless(place, chosen, own)
     try:
-        study_of({name: value for name, value in changed(base, own).items() if name not in SPECS and (name in own or name not in base)})
+        study_of(
+            {name: value for name, value in changed(base, chosen).items() if name == "theory" or (name not in SPECS and (name in chosen or name not in base))}
+        )
     except InputError as error:
         for problem in error.problems:
-            inner = next((name for name in (problem.path, problem.file) if name in own), None)
+            inner = next((name for name in (problem.path, problem.file) if name in chosen), None)
             yield ((*place, inner) if inner else place), problem.message if inner else f"{problem.path or problem.file}: {problem.message}", problem.hint
 
 
-def _unitless(place: Location, settings: Settings) -> Iterator[Fault]:
+def _unitless(place: Location, settings: Settings, own: Declarations) -> Iterator[Fault]:
     """Bare numbers of symbols with a unit: in Python they are in base units, in a file they are ambiguous."""
     targets = settings.get("targets", {})
     named = [((*place, name), canonical(str(name)), value) for name, value in settings.items()]
     named += [((*place, "targets", name), TARGET_SYMBOLS[name], value) for name, value in targets.items() if name in TARGET_SYMBOLS]
     for where, name, value in named:
-        if base_name(name) not in SYMBOLS:
+        if own.symbol(base_name(name)) is None:
             continue
         for item in value if isinstance(value, list) else [value]:
-            if isinstance(item, (int, Fraction)) and not isinstance(item, bool) and needs_unit(symbol_of(name)):
+            if isinstance(item, (int, Fraction)) and not isinstance(item, bool) and needs_unit(symbol_of(name, own)):
                 try:
-                    setting(name, item)
+                    setting(name, item, own=own)
                 except ValueError as error:
                     yield where, *split_hint(str(error))
 

@@ -1,0 +1,119 @@
+"""Values for names as people write them: numbers with units, ranges, formulas; for inputs, quantities, and what a study declares itself."""
+
+from __future__ import annotations
+
+import re
+
+from symroof.errors import nearest
+from symroof.formula import dimension
+from symroof.formula.parse import FormulaError
+from symroof.formula.tree import Num, Tree, names
+from symroof.specs.fields import Faults, Span, in_unit, parse_span
+from symroof.theory.declarations import NONE, Declarations
+from symroof.theory.quantity import Quantity
+from symroof.theory.spellings import read_formula, resolved
+from symroof.theory.symbols import ALIASES, SHARES, STEP_INDEX, Symbol, canonical
+from symroof.units import strict
+
+Setting = Tree | Span
+"""A value for a name: a number or formula as a tree, or a range."""
+
+MOST_VALUES = 64
+
+
+def symbol_of(name: str, own: Declarations = NONE) -> Symbol:
+    """The declaration behind a name people write; ``own`` are the declarations of a study.
+
+    Raises:
+        ValueError: unknown, with the nearest name.
+    """
+    full = canonical(name)
+    symbol = None if full == STEP_INDEX.name else own.symbol(full)
+    if symbol is None:
+        hint = nearest(name, [*own.known, *ALIASES])
+        raise ValueError(f"unknown name {name[:40]!r}" + (f"; {hint}" if hint.startswith("did") else ""))
+    return symbol
+
+
+def is_width(symbol: Symbol) -> bool:
+    """Whether a symbol is the bytes of a parameter or an element, which people give as a bare number: 2, 1, 0.5."""
+    return symbol.unit == "byte/parameter" or symbol.name.endswith("_bytes_per_element")
+
+
+def needs_unit(symbol: Symbol) -> bool:
+    """Whether a bare number has no one unit: everything but counts, shares and widths."""
+    return bool(strict(symbol.dimension)) and not is_width(symbol)
+
+
+def setting(name: str, value: object, formulas: bool = True, bare: bool = False, own: Declarations = NONE) -> Setting:
+    """One value for a name: a number, a quantity with a unit, a range ``a..b``, or a formula over other names.
+
+    A bare number is taken for counts, shares and widths; with ``bare`` a number that is no text is taken for anything, as Python's
+    numbers are, in base units. ``own`` are the declarations of a study.
+
+    Raises:
+        ValueError: unknown name, wrong dimension, unreadable formula.
+    """
+    symbol = symbol_of(name, own)
+    if isinstance(value, str) and ".." in value:
+        span = parse_span(value, symbol.unit, symbol.written_in, not needs_unit(symbol))
+        return Num(span.low, symbol.dimension) if span.low == span.high else _in_domain(symbol, span)
+    try:
+        read = in_unit(value, symbol.unit, symbol.written_in, not needs_unit(symbol) or (bare and not isinstance(value, str)))
+    except ValueError as error:
+        if not (formulas and isinstance(value, str)) or "is needed" in str(error) or PLAIN_QUANTITY.match(value):
+            raise
+        return _formula(symbol, value, error, own)
+    return _in_domain(symbol, Num(read.value, symbol.dimension))
+
+
+def _in_domain(symbol: Symbol, value: Setting) -> Setting:
+    low, high = (value.low, value.high) if isinstance(value, Span) else (value.value, value.value)  # type: ignore[union-attr]
+    from_zero = symbol.default == "0" or symbol.from_zero or isinstance(symbol, Quantity)
+    if low < 0 or (low == 0 and not from_zero):
+        raise ValueError(f"must be {'0 or more' if from_zero else 'positive'}")
+    if symbol.name in SHARES and high > 1:
+        raise ValueError("is a share: it lies between 0 and 1 (or write 62 %)")
+    if symbol.counted and not isinstance(symbol, Quantity) and (low.denominator != 1 or high.denominator != 1):
+        raise ValueError(f"counts {symbol.unit or 'thing'}s: write a whole number")
+    return value
+
+
+PLAIN_QUANTITY = re.compile(r"\s*[-+]?[\d.](?![^A-Za-z]*\w+\s+[A-Za-z])(?:[^*^()/\\{$]|/(?!\s*[\d.]))*$")
+"""A text that begins with a number and multiplies nothing, neither by a sign nor by letters side by side: a quantity, never a formula."""
+
+
+def _formula(symbol: Symbol, text: str, reading: ValueError, own: Declarations) -> Tree:
+    """A formula for a quantity, of the quantity's dimension."""
+    try:
+        tree = resolved(read_formula(text, tuple(own)))
+    except FormulaError as error:
+        raise (
+            ValueError(f"{reading}")
+            if " " in text.strip() and not re.search(r"[\\{$]", text)
+            else ValueError(f"cannot be read as a quantity or a formula: {error}")
+        ) from None
+    for name in names(tree):
+        symbol_of(name, own)
+    try:
+        dimension.check(tree, symbol.dimension, lambda name: () if name == STEP_INDEX.name else symbol_of(name, own).dimension, symbol.name)
+    except dimension.DimensionError as error:
+        raise ValueError(str(error)) from None
+    return tree
+
+
+def settings(name: str, value: object, formulas: bool = True, bare: bool = False, own: Declarations = NONE) -> tuple[Setting, ...]:
+    """One value or a list of values."""
+    values = value if isinstance(value, (list, tuple)) else [value]
+    if not values or len(values) > MOST_VALUES:
+        raise ValueError(f"a list has 1 to {MOST_VALUES} values")
+    read: list[Setting] = []
+    faults: list[tuple[tuple[str | int, ...], str]] = []
+    for i, item in enumerate(values):
+        try:
+            read.append(setting(name, item, formulas, bare, own))
+        except ValueError as error:
+            faults.append(((i,) if isinstance(value, (list, tuple)) else (), str(error)))
+    if faults:
+        raise Faults(faults)
+    return tuple(read)

@@ -1,0 +1,112 @@
+"""Names that a study or a theory file declares beside the engine's own: inputs, quantities with their formulas, thresholds.
+
+They travel with the selection of a study into its theory, and so are known in that study and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+from symroof.formula.tree import Tree
+from symroof.theory.quantities import QUANTITIES
+from symroof.theory.quantity import Quantity
+from symroof.theory.symbols import INPUTS, STEP_INDEX, Symbol, base_name
+from symroof.theory.thresholds import THRESHOLDS, Threshold
+
+OWN = "defined"
+"""The group of quantities and thresholds that are declared here."""
+
+
+@dataclass(frozen=True)
+class Declarations:
+    """What one study declares; every name in it is none of the engine's.
+
+    Attributes:
+        formulas: the definition of each quantity.
+        title: what a theory file calls itself.
+
+    >>> from symroof.theory.quantity import declared
+    >>> own = Declarations(quantities=(declared(OWN, "cache_share", "s", "", "cache of all memory"),))
+    >>> own.symbol("cache_share").meaning, own.symbol("ttft").unit, own.symbol("ttf")
+    ('cache of all memory', 's', None)
+    """
+
+    inputs: tuple[Symbol, ...] = ()
+    quantities: tuple[Quantity, ...] = ()
+    thresholds: tuple[Threshold, ...] = ()
+    formulas: tuple[tuple[str, Tree], ...] = ()
+    title: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.inputs or self.quantities or self.thresholds)
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of its inputs and quantities."""
+        return iter(self._symbols)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._symbols
+
+    @cached_property
+    def _symbols(self) -> dict[str, Symbol]:
+        return {symbol.name: symbol for symbol in (*self.inputs, *self.quantities)}
+
+    def joined(self, other: Declarations) -> Declarations:
+        """Both declarations as one; a name of this one hides the same name of the other."""
+        return Declarations(
+            _over(self.inputs, other.inputs),
+            _over(self.quantities, other.quantities),
+            _over(self.thresholds, other.thresholds),
+            tuple({**dict(other.formulas), **dict(self.formulas)}.items()),
+            self.title or other.title,
+        )
+
+    def own(self, name: str) -> Symbol | None:
+        """The declaration of an input or quantity that is declared here."""
+        return self._symbols.get(name)
+
+    def symbol(self, name: str) -> Symbol | None:
+        """The declaration of any input or quantity, declared here or in the engine; one of a kind of layer has that of the whole."""
+        base = base_name(name)
+        if name == STEP_INDEX.name:
+            return STEP_INDEX
+        return self._symbols.get(name) or QUANTITIES.get(name) or INPUTS.get(name) or INPUTS.get(base) or QUANTITIES.get(base)
+
+    def quantity(self, name: str) -> Quantity | None:
+        """The declaration of a quantity, declared here or in the engine."""
+        own = self._symbols.get(name)
+        return own if isinstance(own, Quantity) else QUANTITIES.get(name)
+
+    def input(self, name: str) -> Symbol | None:
+        """The declaration of an input, declared here or in the engine."""
+        own = self._symbols.get(name)
+        return INPUTS.get(name) if own is None else None if isinstance(own, Quantity) else own
+
+    def threshold(self, name: str) -> Threshold | None:
+        """A named threshold, declared here or in the engine."""
+        return next((own for own in self.thresholds if own.name == name), None) or THRESHOLDS.get(name)
+
+    @cached_property
+    def known(self) -> tuple[str, ...]:
+        """Every name of an input or quantity, the engine's among them."""
+        return (*self._symbols, *INPUTS, *QUANTITIES)
+
+    @cached_property
+    def definitions(self) -> dict[str, Tree]:
+        """The formulas of the quantities that are declared here."""
+        return dict(self.formulas)
+
+
+S = TypeVar("S", bound=Symbol | Threshold)
+
+
+def _over(mine: tuple[S, ...], theirs: tuple[S, ...]) -> tuple[S, ...]:
+    hidden = {each.name for each in mine}
+    return (*(each for each in theirs if each.name not in hidden), *mine)
+
+
+NONE = Declarations()
+"""A study that declares nothing."""

@@ -1,0 +1,150 @@
+"""Formulas of one's own at the command line: studies that define quantities and thresholds, theories with no LLM in them."""
+
+import pytest
+
+from . import call, good
+
+STUDY = """title: own
+model: llama-3-8b
+hardware: h100-sxm
+workload: {prompt: 4096, output: 128, batch: 4}
+set: {hit_rate: 0.25}
+define:
+  wasted_prefill: {formula: prefill_flops*(1 - hit_rate), unit: FLOP, means: work that a perfect prefix cache would save}
+  wasted_time: {formula: wasted_prefill/(mfu*peak_flops), unit: s, means: its time}
+thresholds: [max_batch_memory, {name: wasted_tenth, equation: wasted_time = 100 ms, unknown: prompt, means: from here on a tenth of a second is wasted}]
+claims: [claims.yaml]
+"""
+CLAIMS = """source: a note
+claims:
+- {id: right, says: 46.7 ms, quantity: wasted_time, given: {model: llama-3-8b, hardware: h100-sxm, prompt: 4096, hit_rate: 0.25}, value: 46.7 ms}
+- {id: wrong, says: 93 ms, quantity: wasted_time, given: {model: llama-3-8b, hardware: h100-sxm, prompt: 4096, hit_rate: 0.25}, value: 93 ms}
+"""
+PREFILL = 2 * 32 * 4096 * ((32 + 16) * 128 + 32 * 128 + 3 * 14336) * 4096 + 4 * 32 * 32 * 128 * (4096 * 4097 // 2) + 2 * 4096 * 128256
+"""FLOPs of a prefill of Llama-3-8B at 4,096 tokens: the matrices, the causal pairs, one row of logits."""
+WASTED = PREFILL * 3 / 4
+
+
+@pytest.fixture
+def study(tmp_path):
+    (tmp_path / "claims.yaml").write_text(CLAIMS)
+    path = tmp_path / "own.yaml"
+    path.write_text(STUDY)
+    return path
+
+
+def test_eval_has_it_like_any_other_quantity(study):
+    (case,) = good("eval", study, "--json").json["cases"]
+    assert case["quantities"]["wasted_prefill"] == {"value": WASTED, "unit": "FLOP"}
+    assert case["quantities"]["wasted_time"]["value"] == pytest.approx(WASTED / 989.4e12)
+    text = good("eval", study).out
+    assert "defined here:" in text and "46.18 TFLOP" in text
+
+
+def test_derive_solve_and_sweep_take_it(study):
+    derived = good("derive", "wasted_time", study, "--json").json
+    assert derived["value"] == pytest.approx(WASTED / 989.4e12)
+    assert r"\mathrm{wasted\_prefill}" in derived["definition"]["latex"]
+    solved = good("solve", "wasted_tenth", study, "--json").json
+    least = solved["integer"]["at_least"]
+    swept = good("sweep", study, "--output", "1", "--over", f"prompt={least - 1}:{least}", "-q", "wasted_time", "--json").json
+    before, after = swept["data"]["wasted_time"]
+    assert before < 0.1 <= after
+
+
+def test_the_review_shows_quantities_and_thresholds(study):
+    review = good("report", study, "-o", "-", "--format", "md").out
+    assert "46.18 TFLOP" in review and "work that a perfect prefix cache would save" in review
+    assert "wasted_tenth" in review and "from here on a tenth of a second is wasted" in review
+    assert "max_batch_memory" in review and "batch_to_ridge" not in review  # asked for, not asked for
+
+
+@pytest.mark.parametrize("format", ["html", "tex"])
+def test_other_formats_have_it(study, format):
+    review = good("report", study, "-o", "-", "--format", format).out
+    assert "46.18" in review and "wasted" in review
+
+
+def test_check_takes_the_names_of_the_study(study):
+    from symroof import Study
+
+    assert {claim.id: claim.verdict for claim in Study.load(study).check().claims} == {"right": "rounded", "wrong": "wrong"}
+
+
+def test_a_value_for_it_replaces_the_formula(study):
+    (case,) = good("eval", study, "--set", "wasted_prefill=9.894 TFLOP", "--json").json["cases"]
+    assert case["quantities"]["wasted_time"]["value"] == pytest.approx(0.01)
+
+
+def test_a_theory_without_an_llm_answers_for_itself(tmp_path):
+    run = ("training-step", "--set", "model_parameters=70e9", "--set", "training_tokens=1.4e12")
+    (case,) = good("eval", *run, "--json").json["cases"]
+    assert case["quantities"]["training_flops"] == {"value": 588 * 10**21, "unit": "FLOP"}
+    assert set(case["inputs"]) >= {"model_parameters", "training_tokens"} and case["assumptions"] == {}
+    assert "ttft" not in case["unknown"] and "needs accelerator_flops" in case["unknown"]["training_time"]
+    assert "ttft" not in good("eval", *run).out
+    swept = good("sweep", *run, "--over", "accelerators=1:4:x2", "-q", "weights_sharded_bytes", "--json").json
+    assert swept["data"]["weights_sharded_bytes"] == [1.12e12, 0.56e12, 0.28e12]
+    assert swept["assumptions"] == {}
+    assert call("report", *run, "-o", "-", "--format", "md").code == 2
+
+
+def test_a_theory_is_solved_without_any_number():
+    solved = good("solve", "accelerators_to_fit", "training-step", "--json").json
+    assert (solved["verdict"], solved["branches"][0]["closed_form"]["text"]) == ("crosses", "model_state_bytes/accelerator_memory")
+
+
+def test_a_study_of_a_theory_and_a_model_joins_both(tmp_path):
+    path = tmp_path / "joined.yaml"
+    path.write_text(
+        "title: t\ntheory: training-step\nmodel: llama-3-8b\nhardware: h100-sxm\nworkload: {prompt: 128}\n"
+        "set: {model_parameters: params, accelerator_flops: peak_flops, training_tokens: 15e12}\n"
+        "define: {runs_paid: {formula: training_time*price, unit: USD, means: m}}\n"
+    )
+    (case,) = good("eval", path, "--set", "price=36 USD/hour", "--json").json["cases"]
+    flops = 6 * 8_030_261_248 * 15 * 10**12
+    assert case["quantities"]["training_flops"]["value"] == flops
+    assert case["quantities"]["runs_paid"]["value"] == pytest.approx(flops / 989.4e12 * 0.01)
+    assert "itl" in case["quantities"]
+
+
+def test_a_study_of_a_theory_alone_needs_no_model(tmp_path):
+    path = tmp_path / "alone.yaml"
+    path.write_text("title: t\ntheory: training-step\nset: {model_parameters: 7.5e9}\n")
+    (case,) = good("eval", path, "--json").json["cases"]
+    assert case["quantities"]["model_state_bytes"]["value"] == 120 * 10**9
+    assert good("validate", path).out.endswith("a valid study file\n")
+    path.write_text("title: t\n")
+    assert {line.split(": ", 2)[1] for line in call("eval", path).err.splitlines() if "is missing" in line} == {"model", "hardware", "workload"}
+
+
+def test_claims_and_notes_of_a_theory(tmp_path):
+    note = tmp_path / "note.md"
+    note.write_text("The states take 120 GB. <!-- symroof: model_state_bytes theory=training-step model_parameters=7.5e9 -->\n")
+    (claim,) = good("check", note, "--json").json["claims"]
+    assert (claim["verdict"], claim["derived"]) == ("exact", 120 * 10**9)
+    note.write_text("The states take 60 GB. <!-- symroof: model_state_bytes theory=training-step model_parameters=7.5e9 -->\n")
+    assert call("check", note).code == 1
+    note.write_text("The states take 60 GB. <!-- symroof: model_state_bites theory=training-step model_parameters=7.5e9 -->\n")
+    outcome = call("check", note)
+    assert outcome.code == 2 and "did you mean 'model_state_bytes'?" in outcome.err
+
+
+def test_a_theory_that_is_not_there_is_the_fault_of_its_line(tmp_path):
+    path = tmp_path / "lost.yaml"
+    path.write_text("title: t\ntheory: training-stop\n")
+    outcome = call("eval", path)
+    assert outcome.code == 2 and "lost.yaml:2:" in outcome.err and "did you mean 'training-step'?" in outcome.err
+
+
+def test_show_and_list_and_init(tmp_path):
+    shown = good("show", "training-step").out
+    assert "6 FLOP*model_parameters*training_tokens" in shown and "ZeRO" in shown
+    assert [entry["name"] for entry in good("list", "theories", "--json").json["entries"]] == ["training-step"]
+    assert good("validate", "--kind", "theory", _starter(tmp_path)).out.endswith("a valid theory file\n")
+
+
+def _starter(folder):
+    path = folder / "starter.yaml"
+    path.write_text(good("init", "theory").out)
+    return path

@@ -1,0 +1,202 @@
+"""Names of one's own: what may be declared, what is refused and where, and that one study's names are no other's."""
+
+from fractions import Fraction
+
+import pytest
+
+import symroof as sr
+from symroof.specs.fields import build
+from symroof.specs.own_theory import TheorySpec
+from symroof.specs.strict_yaml import loads
+from symroof.specs.study_files import read_study, read_theory
+
+STUDY = "title: t\nmodel: llama-3-8b\nhardware: h100-sxm\nworkload: {prompt: 4096, output: 16}\n"
+H100 = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096, "output": 16}
+
+
+def problems(text, read=read_study):
+    with pytest.raises(sr.InputError) as error:
+        read(loads(text, "f.yaml"))
+    return [(problem.line, problem.path, problem.message, problem.hint) for problem in error.value.problems]
+
+
+def defined(entries):
+    return STUDY + "define:\n" + "".join(f"  {entry}\n" for entry in entries)
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("ttft", "is a name of symroof already"),  # a quantity
+        ("prompt", "is a name of symroof already"),  # an input
+        ("isl", "is read as prompt"),  # an alias
+        ("d", "is read as d_model"),  # a letter of LaTeX
+        ("batch_to_ridge", "is the name of a threshold already"),
+        ("detail", "is a word that studies and formulas understand otherwise"),
+        ("ceil", "is a word that studies and formulas understand otherwise"),
+        ("Wasted", "a name has lower-case letters"),
+        ("a.b", "a name has lower-case letters"),
+        ("x" * 49, "a name has lower-case letters"),
+    ],
+)
+def test_a_name_that_cannot_be_ones_own(name, why):
+    ((line, path, message, _),) = problems(defined([f"{name}: {{formula: 2*prompt, unit: token, means: m}}"]))
+    assert (line, path) == (6, f"define.{name}")
+    assert message.startswith(why)
+
+
+def test_a_wrong_dimension_names_both_units_at_its_place():
+    ((line, path, message, _),) = problems(defined(["saved: {formula: prefill_flops*(1 - hit_rate), unit: byte, means: m}"]))
+    assert (line, path) == (6, "define.saved.formula")
+    assert "declared as byte" in message and "is FLOP" in message
+
+
+def test_all_faults_of_formulas_come_in_one_run():
+    entries = [
+        "one: {formula: 2*prefil_flops, unit: FLOP, means: m}",
+        "two: {formula: 2*(ttft, unit: s, means: m}",
+        "six: {formula: 6*params, unit: FLOP, means: m}",
+    ]
+    found = {path: (message, hint) for _, path, message, hint in problems(defined(entries))}
+    assert found["define.one.formula"] == ("unknown name 'prefil_flops'", "did you mean 'prefill_flops'?")
+    assert "expected ')'" in found["define.two.formula"][0]
+    assert found["define.six.formula"][1].endswith("6 FLOP")
+
+
+def test_a_circle_is_an_error_that_shows_it():
+    entries = ["one: {formula: two + 1, unit: '', means: m}", "two: {formula: six/2, unit: '', means: m}", "six: {formula: 3*one, unit: '', means: m}"]
+    ((line, path, message, _),) = problems(defined(entries))
+    assert (line, path, message) == (6, "define.one.formula", "is defined by itself: one -> two -> six -> one")
+
+
+def test_formulas_that_double_at_every_step_are_refused_before_anything_is_put_in():
+    entries = ["x0: {formula: prompt*1 token, unit: token, means: m}"]
+    entries += [f"x{i}: {{formula: x{i - 1}*(x{i - 1} + 1), unit: token, means: m}}" for i in range(1, 60)]
+    assert any("parts with the formulas it speaks of" in message for _, _, message, _ in problems(defined(entries)))
+
+
+def test_at_most_64_formulas():
+    found = problems(defined([f"x{i}: {{formula: 1, unit: '', means: m}}" for i in range(65)]))
+    assert [(path, message) for _, path, message, _ in found] == [("define", "has 65 entries; at most 64 are read")]
+
+
+@pytest.mark.parametrize("latex", [r"\input{x}", r"\write18{x}", "x$y", "{", r"\mathrm{a%b}", "x" * 65])
+def test_latex_is_that_of_a_sign(latex):
+    found = problems(defined([f"one: {{formula: prompt, unit: token, means: m, latex: '{latex}'}}"]))
+    assert [path for _, path, _, _ in found] == ["define.one.latex"]
+
+
+def test_the_latex_of_a_name_is_upright_or_as_declared():
+    _, own = read_study(
+        loads(defined(["cached_part: {formula: hit_rate, unit: '', means: m}", "gap: {formula: 2*hit_rate, unit: '', means: m, latex: '\\Delta_{h}'}"]))
+    )
+    assert [quantity.latex for quantity in own.quantities] == [r"\mathrm{cached\_part}", r"\Delta_{h}"]
+
+
+@pytest.mark.parametrize(
+    ("threshold", "path", "message"),
+    [
+        ("{name: edge, equation: ttft = 1 byte, unknown: prompt, means: m}", "thresholds[1].equation", "ttft is s but 1 byte is byte"),
+        ("{name: edge, equation: ttft, unknown: prompt, means: m}", "thresholds[1].equation", "is not of the form lhs = rhs"),
+        ("{name: edge, equation: ttft = 1 s, unknown: promt, means: m}", "thresholds[1].unknown", "unknown name 'promt'"),
+        ("{name: ttft, equation: ttft = 1 s, unknown: prompt, means: m}", "thresholds[1].name", "is a name of symroof already; choose another"),
+        ("{name: edge, equation: ttft = 1 s, unknown: prompt}", "thresholds[1].means", "is missing"),
+    ],
+)
+def test_a_threshold_at_fault_is_reported_at_its_place(threshold, path, message):
+    assert [found[1:3] for found in problems(STUDY + f"thresholds: [all, {threshold}]\n")] == [(path, message)]
+
+
+# ------------------------------------------------------------------------------------------------------------- theory files
+
+
+THEORY = """name: pay
+title: Pay
+inputs:
+  hours_worked: {unit: hour, means: m}
+  wage: {unit: USD/hour, means: m, default: 18}
+define:
+  earned: {formula: hours_worked*wage, unit: USD, means: m}
+"""
+
+
+def test_units_of_a_theory_are_those_people_write(tmp_path):
+    (tmp_path / "pay.yaml").write_text(THEORY)
+    study = sr.Study(theory=str(tmp_path / "pay.yaml"), hours_worked="90 hour")
+    assert study.exact("earned") == 90 * 18
+    assert study.exact("wage") == Fraction(18, 3600)
+    assert study.result("wage").text() == "18 USD/hour"
+
+
+@pytest.mark.parametrize(
+    ("line", "path", "message"),
+    [
+        ("  prompt: {unit: token, means: m}", "inputs.prompt", "is a name of symroof already; choose another"),
+        ("  wage_of: {unit: USD/our, means: m}", "inputs.wage_of.unit", "unknown unit 'our'"),
+        ("  staff: {unit: '', means: m, counts: true, default: 1.5}", "inputs.staff.default", "counts things: write a whole number"),
+        ("  size_of: {unit: byte, means: m, default: 5 s}", "inputs.size_of.default", "is s, but byte is needed, such as '80 GB'"),
+    ],
+)
+def test_an_input_at_fault_is_reported_at_its_place(line, path, message):
+    found = problems(THEORY.replace("define:", f"{line}\ndefine:"), read_theory)
+    assert [(at, text) for _, at, text, _ in found] == [(path, message)]
+
+
+def test_a_name_is_declared_once():
+    found = problems(THEORY + "  wage: {formula: 2*earned/hours_worked, unit: USD/hour, means: m}\n", read_theory)
+    assert [(path, message) for _, path, message, _ in found] == [("define.wage", "is declared already")]
+
+
+def test_the_starter_and_every_shipped_theory_are_valid():
+    from symroof.resources import data_folder
+    from symroof.specs.catalogue import entries
+
+    assert "training-step" in entries("theories")
+    for path in [entry.path for entry in entries("theories").values()] + [data_folder("templates") / "starters" / "theory.yaml"]:
+        spec = build(loads(path.read_text()), TheorySpec)
+        assert spec.declarations().title == spec.title
+
+
+# ------------------------------------------------------------------------------------------------------------------- Python
+
+
+def test_what_one_study_defines_no_other_knows():
+    one, other = sr.Study(**H100), sr.Study(**H100)
+    one.define("twice", "2*ttft", unit="s", means="m")
+    assert one.exact("twice") == 2 * one.exact("ttft")
+    other.define("twice", "3*itl", unit="s", means="m")
+    assert other.exact("twice") == 3 * other.exact("itl")
+    assert one.exact("twice") == 2 * one.exact("ttft")
+    with pytest.raises(sr.InputError, match="no such quantity"):
+        sr.Study(**H100).value("twice")
+
+
+def test_a_definition_speaks_of_those_before_it_and_follows_when_they_change():
+    study = sr.Study(**H100).define("twice", "2*prompt", unit="token").define("four_times", "2*twice", unit="token")
+    assert study.exact("four_times") == 4 * 4096
+    study.define("twice", "3*prompt", unit="token")
+    assert study.exact("four_times") == 6 * 4096
+    with pytest.raises(sr.InputError, match="is defined by itself"):
+        study.define("twice", "four_times/2", unit="token")
+    assert study.exact("four_times") == 6 * 4096
+
+
+def test_a_definition_can_be_a_truth_a_range_and_a_given_value():
+    study = (
+        sr.Study("llama-3-8b", "h100-sxm", prompt=4096, batch="1..8")
+        .define("small", "kv_cache_bytes < 1 GB")
+        .define("cache_thrice", "3*kv_cache_bytes", "byte")
+    )
+    assert set(study.value("small")) == {True, False}
+    per_request = 4096 * 2 * 32 * 8 * 128 * 2
+    assert (study.value("cache_thrice").low, study.value("cache_thrice").high) == (3 * per_request, 24 * per_request)
+
+
+def test_solve_sweep_derive_and_compile_take_it(tmp_path):
+    study = sr.Study(**H100).define("cache_and_weights", "kv_cache_bytes + weight_bytes", unit="byte", means="m")
+    cached, weights = 4096 * 2 * 32 * 8 * 128 * 2, 8_030_261_248 * 2
+    assert study.exact("cache_and_weights") == cached + weights
+    assert study.solve("cache_and_weights = 40 GB", for_="batch").integer == {"at_least": -(-(40 * 10**9 - weights) // cached)}
+    assert study.sweep("cache_and_weights", batch=[1, 2, 5]).cache_and_weights.values.tolist() == [cached * n + weights for n in (1, 2, 5)]
+    assert sr.compile("cache_and_weights", ["batch"], study)(3) == 3 * cached + weights
+    assert study.derive("cache_and_weights").latex().count("=") >= 1
