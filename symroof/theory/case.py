@@ -217,7 +217,11 @@ class Case:
     def _complete(self, name: str, definition: Tree, changed: Collection[str]) -> Tree:
         """A definition with stand-ins for the inputs it can do without, where they have no value of their own."""
         quantity = QUANTITIES.get(name)
-        if quantity is None or not quantity.absent:
+        if quantity is None:
+            return definition
+        if quantity.without and (lacking := quantity.without[0]) not in changed and not self.chosen(lacking):
+            return parse(quantity.without[1])
+        if not quantity.absent:
             return definition
         return _stood_in(definition, tuple((key, text) for key, text in quantity.absent if key not in changed and not self.chosen(key)))
 

@@ -23,6 +23,7 @@ class Quantity(Symbol):
         group: the section it is listed under.
         reference: the source of the formula, one of :mod:`symroof.theory.references`.
         absent: inputs that may be missing, each with the value that replaces it then.
+        without: an input, and the formula where it has no value.
         exists: conditions under which it has a value, each with the message where it does not hold.
     """
 
@@ -32,6 +33,7 @@ class Quantity(Symbol):
     group: str = ""
     reference: str = ""
     absent: tuple[tuple[str, str], ...] = ()
+    without: tuple[str, str] | None = None
     exists: tuple[tuple[str, str], ...] = ()
 
     @property
