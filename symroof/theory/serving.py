@@ -27,6 +27,7 @@ from symroof.theory.references import (
     SCALING_BOOK,
     SPLITWISE,
 )
+from symroof.theory.under_load import UNDER_LOAD
 
 SPECULATION = referenced(
     LEVIATHAN,
@@ -130,73 +131,6 @@ LOAD = referenced(
     }),
     _q("load", "burst_backlog", "B_b", "request", "requests that wait when a burst ends", "max(burst_rate - dp/service_time, 0)*burst_duration", reference=NEWELL),
     _q("load", "burst_drain_time", r"t_{\mathrm{drain}}", "s", "time until the backlog of a burst is gone", "burst_backlog/max(dp/service_time - arrival_rate, 0)", exists=STEADY, reference=NEWELL),
-)  # fmt: skip
-
-TURNS = (("response_steps > 0", "needs output of 2 or more: a response of one token has no decode steps"),)
-"""Where requests decode at all."""
-PIECE = "loaded_time(batch = decoding, piece = {n}, piece_prompts = {r}, piece_past = cached_prefix + {past}, piece_rows = 1)"
-FULL_PIECE = PIECE.format(n="step_budget", r="1", past="step_budget*(step - 1)")
-LAST_PIECE = PIECE.format(n="last_piece", r="prompts_together", past="step_budget*(prompt_pieces - 1)")
-WIDEST_PIECE = PIECE.format(n="min(step_budget, prompt - cached_prefix)", r="prompts_together", past="step_budget*max(prompt_pieces - 2, 0)")
-PREFILL = "(prefill_time + prefill_overhead)"
-
-UNDER_LOAD = referenced(
-    SARATHI,
-    _q("load", "loaded_context", r"\bar C", "token", "mean context of requests that are anywhere in their responses", switch="kv_growth", reference=DEFINITION, variants={
-        "growing": "prompt + (response_steps + 1 + output*output_spread)/2",
-        "fixed": "context",
-    }),
-    _q("load", "paced_chunk", "c_{pace}", "token", "prompt tokens that each step has to take along for every slot to turn over", "batch*(prompt - cached_prefix)/response_steps", counted=True, exists=TURNS),
-    _q("load", "step_budget", "c_b", "token", "prompt tokens that a step may take along", "chunk", without=("chunk", "paced_chunk"), counted=True),
-    _q("load", "decoding", "B_d", "request", "requests that decode at once: the batch, or as many as prompts come through for", switch="scheduling", counted=True, reference=DEFINITION, variants={
-        "chunked": "min(batch, step_budget*response_steps/(prompt - cached_prefix))",
-        "exclusive": "batch",
-        "disaggregated": "batch",
-    }),
-    _q("load", "prompts_per_step", "r_p", "", "prompts that end in a step on average, as many as responses end", "decoding/response_steps", exists=TURNS),
-    _q("load", "piece", "c_1", "token", "prompt tokens of one piece: where prompts are paced, a step's share or a whole prompt", "(prompt - cached_prefix)*min(prompts_per_step, 1)", counted=True),
-    _q("load", "piece_prompts", "n_1", "", "pieces of a step, each of a prompt of its own", "max(prompts_per_step, 1)", counted=True),
-    _q("load", "piece_past", "c_{1,0}", "token", "prompt tokens read before a piece, on average over the pieces", "cached_prefix + (prompt - cached_prefix - piece)/2", counted=True),
-    _q("load", "piece_rows", "z_1", "", "rows of logits of a piece: the share of pieces that end a prompt", "piece/(prompt - cached_prefix)", counted=True),
-    _q("load", "loaded_time", r"t_{\mathrm{loaded}}", "s", "time of a step under load", "loaded_busy_time + loaded_overhead"),
-    _q("load", "loaded_decode_time", "d", "s", "time of a decode step under load that takes no prompt along", "loaded_time(batch = decoding, piece_prompts = 0)"),
-    _q("load", "paced_itl", r"\mathrm{ITL}_{pace}", "s", "time of a step under load with prompts spread evenly over all steps: a bound that no token budget beats", "loaded_time(batch = decoding)"),
-    _q("load", "prompt_pieces", "n_c", "", "pieces that a prompt is cut into", "ceil((prompt - cached_prefix)/step_budget)", counted=True),
-    _q("load", "last_piece", "c_n", "token", "prompt tokens of the last piece", "prompt - cached_prefix - step_budget*(prompt_pieces - 1)", counted=True),
-    _q("load", "prompts_together", "m_p", "", "whole prompts that share a step", "max(prompts_per_step, 1)", counted=True),
-    _q("load", "pieces_time", "t_{pieces}", "s", "time that the pieces of one prompt add to the steps they are taken along in",
-       f"sum({FULL_PIECE} - loaded_decode_time, step, 1, prompt_pieces - 1) + ({LAST_PIECE} - loaded_decode_time)/prompts_together"),
-    _q("load", "full_steps", "f", "", "1 where every step is full of prompt tokens, 0 where some take none along", "floor(min(paced_chunk/step_budget, 1))", counted=True),
-    _q("load", "chunked_itl", r"\mathrm{ITL}_{c}", "s", "mean time per token beside prompts that are taken along", "of_largest(paced_chunk, paced_itl, step_budget, loaded_decode_time + prompts_per_step*pieces_time)",
-       without=("chunk", "paced_itl")),
-    _q("load", "sustained_itl", r"\mathrm{ITL}_{s}", "s", "mean inter-token latency of a server at work, prefills included", switch="scheduling", exists=TURNS, variants={
-        "chunked": "chunked_itl",
-        "exclusive": f"loaded_decode_time + max(batch/prefill_batch - 1, 0)*{PREFILL}/response_steps",
-        "disaggregated": "loaded_decode_time",
-    }),
-    _q("load", "sustained_requests", r"X_{s}^{r}", "request/s", "responses per second that one instance sustains, prefills included", switch="scheduling", reference=DISTSERVE, variants={
-        "chunked": f"of_largest(response_steps, decoding/(response_steps*sustained_itl), 1/2, prefill_batch/{PREFILL})",
-        "exclusive": f"batch/(response_steps*loaded_decode_time + batch*{PREFILL}/prefill_batch)",
-        "disaggregated": f"min(batch/(response_steps*loaded_time(piece_prompts = 0)), prefill_devices/instance_devices*prefill_batch/{PREFILL})",
-    }),
-    _q("load", "sustained_throughput", "X_{s}", "token/s", "output tokens per second that one instance sustains, prefills included", "output*sustained_requests", reference=DISTSERVE),
-    _q("load", "reading_time", "t_{read}", "s", "time of the steps that a prompt is read in", switch="scheduling", variants={
-        "chunked": f"sum({FULL_PIECE}, step, 1, prompt_pieces - 1) + {LAST_PIECE}",
-        "exclusive": PREFILL,
-        "disaggregated": f"{PREFILL} + transfer_time",
-    }),
-    _q("load", "loaded_ttft", r"\mathrm{TTFT}_{s}", "s", "mean time to first token of a server at work: the wait, and the steps the prompt is read in", "queue_time + reading_time"),
-    _q("load", "worst_itl", r"\mathrm{ITL}_{max}", "s", "longest step that a decoding request waits for", switch="scheduling", variants={
-        "chunked": f"max({WIDEST_PIECE}, {LAST_PIECE})",
-        "exclusive": f"loaded_decode_time + {PREFILL}",
-        "disaggregated": "itl_last(batch = decoding)",
-    }),
-    _q("load", "load", r"\rho_s", "", "arriving requests over what the fleet sustains; no steady state from 1 on", "arrival_rate/(dp*sustained_requests)", reference=KLEINROCK),
-    _q("load", "held_itl", r"\mathrm{ITL}_{t}", "s", "inter-token latency that the target is held against", switch="targets_under", without=("output", "itl"), reference=DISTSERVE, variants={"load": "sustained_itl", "isolated": "itl_last"}),
-    _q("load", "held_ttft", r"\mathrm{TTFT}_{t}", "s", "time to first token that the target is held against", switch="targets_under", without=("output", "ttft"), reference=DISTSERVE, variants={"load": "loaded_ttft", "isolated": "ttft"}),
-    _q("load", "meets_itl", "m_{ITL}", "", "1 where the ITL target is met or there is none, else 0", "floor(min(itl_target/held_itl, 1))", without=("itl_target", "1"), counted=True),
-    _q("load", "meets_ttft", "m_{TTFT}", "", "1 where the TTFT target is met or there is none, else 0", "floor(min(ttft_target/held_ttft, 1))", without=("ttft_target", "1"), counted=True),
-    _q("load", "goodput", r"X_{\mathrm{good}}", "request/s", "responses per second of the fleet that meet the targets; 0 where a target is missed", "slo_share*dp*sustained_requests*meets_itl*meets_ttft", reference=DISTSERVE),
 )  # fmt: skip
 
 MIX = referenced(

@@ -1,0 +1,67 @@
+"""Values that a quantity takes at another value of an input: a fixed point, or the largest whole number that qualifies.
+
+They have no closed form: the batch that an arrival rate keeps busy depends on step times that depend on the batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from symroof.formula.dual import Dual
+from symroof.formula.evaluate import NoValue
+
+ROUNDS = 200
+DIGITS = Fraction(1, 10**24)
+"""The share of its value to which a fixed point is narrowed down."""
+
+
+def fixed_point(body: Callable[[Any], Any], high: Fraction) -> Fraction:
+    """The least ``x`` from 0 to ``high`` with ``x = body(x)``, or ``high`` where ``body`` stays above. ``body`` does not fall.
+
+    Exact where ``body`` is made of straight lines: a secant of two points of one line meets it exactly.
+
+    >>> fixed_point(lambda x: max(Fraction(3), 1 + x / 2), Fraction(10)), fixed_point(lambda x: x + 1, Fraction(10))
+    (Fraction(3, 1), Fraction(10, 1))
+    """
+    low, above = Fraction(0), body(Fraction(0))
+    below = body(high) - high
+    if below >= 0:
+        return high
+    for turn in range(ROUNDS):
+        if above == 0 or high - low <= DIGITS * high:
+            return low
+        middle = low + (high - low) * above / (above - below) if turn % 3 else (low + high) / 2
+        middle = middle if turn < 8 else middle.limit_denominator(10**40)
+        gap = body(middle) - middle
+        if gap == 0:
+            return middle
+        if gap > 0:
+            low, above = middle, gap
+        else:
+            high, below = middle, gap
+    return (low + high) / 2
+
+
+def most(holds: Callable[[Fraction], bool], high: Fraction) -> Fraction:
+    """The largest whole number up to ``high`` at which a condition holds that larger numbers end for good; 0 where 1 fails.
+
+    >>> most(lambda n: n * n < 50, Fraction(100)), most(lambda n: False, Fraction(100)), most(lambda n: True, Fraction(9, 2))
+    (Fraction(7, 1), Fraction(0, 1), Fraction(4, 1))
+    """
+    fails, passes = high.__floor__() + 1, 0
+    while fails - passes > 1:
+        middle = (passes + fails) // 2
+        passes, fails = (middle, fails) if holds(Fraction(middle)) else (passes, middle)
+    return Fraction(passes)
+
+
+def slope_of_fixed_point(body: Callable[[Any], Any], moved: Callable[[Any], Any], at: Fraction) -> Dual:
+    """A fixed point with its slope, from the slopes of ``body`` in itself and (``moved``) in another input."""
+    inner, outer = body(Dual(at, Fraction(1))), moved(at)
+    own = inner.slope if isinstance(inner, Dual) else Fraction(0)
+    by = outer.slope if isinstance(outer, Dual) else Fraction(0)
+    if own == 1:
+        raise NoValue("the fixed point has no slope here")
+    return Dual(at, by / (1 - own))
