@@ -211,7 +211,13 @@ def _whole(args: list[Any], up: bool) -> Any:
     return float(whole) if isinstance(x, float) else Fraction(whole)
 
 
+def _of_largest(args: list[Any]) -> Any:
+    keys = args[::2]
+    return args[2 * keys.index(max(keys)) + 1]
+
+
 FUNCTIONS: dict[str, Any] = {
+    "of_largest": _of_largest,
     "max": lambda args: _extreme(args, True),
     "min": lambda args: _extreme(args, False),
     "ceil": lambda args: _whole(args, True),

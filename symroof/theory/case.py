@@ -120,19 +120,25 @@ class Case:
         self._open.add(name)
         try:
             self._check_exists(name)
-            search = self._search(name)
+            search = self.search(name)
             result = evaluate(self.formula(name), self) if search is None else self._searched(search)
         finally:
             self._open.discard(name)
         self._memo[name] = result
         return result
 
-    def _search(self, name: str) -> Search | None:
+    def search(self, name: str, changed: Collection[str] = ()) -> Search | None:
         """How the value of a name is worked out where no formula gives it."""
         quantity = QUANTITIES.get(name)
-        if quantity is None or quantity.search is None or name in self.given:
+        if quantity is None or quantity.search is None or name in self.given or self._without(quantity, changed):
             return None
-        return None if quantity.without and not self.chosen(quantity.without[0]) else quantity.search
+        return quantity.search
+
+    def _without(self, quantity: Quantity, changed: Collection[str]) -> str:
+        """The formula of a quantity where an input it could use has no value; empty where it has one."""
+        if quantity.without is None or quantity.without[0] in changed or self.chosen(quantity.without[0]):
+            return ""
+        return quantity.without[1]
 
     def _searched(self, search: Search) -> Any:
         """The value of the searched input, with its slope where an input of this case moves."""
@@ -140,7 +146,7 @@ class Case:
         plain = self._standing()
         limit = _plain(high)
         if search.kind == "most":
-            return most(lambda n: bool(plain.changed({search.unknown: n}).evaluate(body) == 1), limit)
+            return most(lambda n: plain.changed({search.unknown: n}).evaluate(body), limit)
         found = fixed_point(lambda x: plain.changed({search.unknown: x}).evaluate(body), limit)
         if plain is self:
             return found
@@ -186,8 +192,8 @@ class Case:
                 return self._part(whole, definition)
             return self._complete(name, definition, changed)
         quantity = QUANTITIES.get(name)
-        if quantity is not None and quantity.search and quantity.without and quantity.without[0] not in changed and not self.chosen(quantity.without[0]):
-            return parse(quantity.without[1])
+        if quantity is not None and quantity.search and (simpler := self._without(quantity, changed)):
+            return parse(simpler)
         default = default_of(name)
         if default is None:
             self.theory.symbol(name)
@@ -253,8 +259,8 @@ class Case:
         if quantity is None:
             return definition
         definition = self._decided(quantity, definition, changed)
-        if quantity.without and (lacking := quantity.without[0]) not in changed and not self.chosen(lacking):
-            return parse(quantity.without[1])
+        if simpler := self._without(quantity, changed):
+            return parse(simpler)
         if not quantity.absent:
             return definition
         return _stood_in(definition, tuple((key, text) for key, text in quantity.absent if key not in changed and not self.chosen(key)))

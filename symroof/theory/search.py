@@ -5,12 +5,13 @@ They have no closed form: the batch that an arrival rate keeps busy depends on s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 from symroof.formula.dual import Dual
-from symroof.formula.evaluate import NoValue
+from symroof.formula.evaluate import NotGiven, NoValue
 
 ROUNDS = 200
 DIGITS = Fraction(1, 10**24)
@@ -33,7 +34,7 @@ def fixed_point(body: Callable[[Any], Any], high: Fraction) -> Fraction:
         if above == 0 or high - low <= DIGITS * high:
             return low
         middle = low + (high - low) * above / (above - below) if turn % 3 else (low + high) / 2
-        middle = middle if turn < 8 else middle.limit_denominator(10**40)
+        middle = middle if turn < 3 else middle.limit_denominator(10**30)
         gap = body(middle) - middle
         if gap == 0:
             return middle
@@ -44,17 +45,25 @@ def fixed_point(body: Callable[[Any], Any], high: Fraction) -> Fraction:
     return (low + high) / 2
 
 
-def most(holds: Callable[[Fraction], bool], high: Fraction) -> Fraction:
-    """The largest whole number up to ``high`` at which a condition holds that larger numbers end for good; 0 where 1 fails.
+def most(meets: Callable[[Fraction], Any], high: Fraction) -> Fraction:
+    """The largest whole number up to ``high`` at which ``meets`` is 1: larger ones end that for good, and where it has no value
+    (a server that does not keep up) a larger number may yet have one. 0 where it is 1 nowhere.
 
-    >>> most(lambda n: n * n < 50, Fraction(100)), most(lambda n: False, Fraction(100)), most(lambda n: True, Fraction(9, 2))
+    >>> most(lambda n: int(n * n < 50), Fraction(100)), most(lambda n: 0, Fraction(100)), most(lambda n: 1, Fraction(9, 2))
     (Fraction(7, 1), Fraction(0, 1), Fraction(4, 1))
     """
-    fails, passes = high.__floor__() + 1, 0
+    fails, passes, met = math.floor(high) + 1, 0, 0
     while fails - passes > 1:
         middle = (passes + fails) // 2
-        passes, fails = (middle, fails) if holds(Fraction(middle)) else (passes, middle)
-    return Fraction(passes)
+        try:
+            value = meets(Fraction(middle))
+        except NotGiven:
+            raise
+        except NoValue:
+            passes = middle
+            continue
+        passes, fails, met = (middle, fails, middle) if value == 1 else (passes, middle, met)
+    return Fraction(met if met == passes else 0)
 
 
 def slope_of_fixed_point(body: Callable[[Any], Any], moved: Callable[[Any], Any], at: Fraction) -> Dual:
