@@ -75,13 +75,13 @@ def by_lambdify(inputs: tuple[str, ...]) -> Callable[..., Arrays]:
     """``lambdify(cse=True)`` of the expanded formulas, every other symbol a number handed in."""
     import sympy
 
-    from symroof.analysis.derivation import derive
+    from symroof.analysis.derivation import Derivation
     from symroof.api import Study
 
     study = Study(model=MODEL, hardware=DEVICE, prompt=1, batch=1, **CASE)
     free = study.first.freed(inputs)  # degrees among them shape the formulas
-    formulas = [derive(name, free).expanded for name in ("ttft", "itl", "decode_throughput", "memory_bytes", "cost_per_mtok")]
-    usable = derive("usable_memory", free).expanded
+    formulas = [Derivation(name, free).expanded for name in ("ttft", "itl", "decode_throughput", "memory_bytes", "cost_per_mtok")]
+    usable = Derivation("usable_memory", free).expanded
     formulas.insert(4, sympy.LessThan(formulas[3], usable))
     names = sorted({symbol.name: symbol for formula in formulas for symbol in formula.free_symbols}.items())
     function = sympy.lambdify([symbol for _, symbol in names], formulas, "numpy", cse=True)

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from symroof.analysis import study as core
-from symroof.analysis.solution import Solution
 from symroof.cases.request import selection
 
 if TYPE_CHECKING:
     import xarray
 
+    from symroof.analysis.solution import Solution
     from symroof.calibrate.calibration_result import Calibration
     from symroof.claims.check_result import Report
     from symroof.sweep.axes import Axis
@@ -119,7 +119,7 @@ def solve_symbolic(equation: str, for_: str | None = None) -> Solution:
 def calibrate(
     measured: str | os.PathLike[str], study: str | os.PathLike[str] | Study | None = None, fit: Sequence[str] | None = None, **case: Any
 ) -> Calibration:
-    """Fit efficiencies and overheads to measured latencies, over a study or a case given by keywords.
+    """Fit efficiencies and overheads to measured latencies, over a study or a case in keywords.
 
     Args:
         measured: the CSV file of latencies, as :meth:`Study.calibrate` takes it.

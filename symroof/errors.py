@@ -1,4 +1,4 @@
-"""Errors of what users give: every problem of a file in one go, each with its place and a hint; and the one warning."""
+"""Errors in the input of users: every problem of a file in one go, each with its place and a hint; and the one warning."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REPLACED = "\ufffd"
 class Problem:
     """One thing wrong in one place.
 
-    ``str()`` gives ``FILE:LINE:COLUMN: PATH: what is wrong``, the line, a caret and the hint. ``location`` is the path as keys.
+    ``str()`` gives ``FILE:LINE:COLUMN: PATH: MESSAGE``, the line, a caret and the hint. ``location`` is the path as keys.
     """
 
     file: str
@@ -39,6 +39,14 @@ class Problem:
 
     def as_json(self) -> dict[str, object]:
         return {key: getattr(self, key) for key in ("file", "line", "column", "path", "message", "hint")}
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word or field of a line, and the column it begins in."""
+
+    text: str
+    column: int
 
 
 def visible(line: str) -> str:
@@ -80,7 +88,7 @@ def split_hint(message: str) -> tuple[str, str]:
 
 
 def on_line(name: str, hint: str) -> str:
-    """A hint where a value is given as ``NAME='VALUE'``: what to write on the line.
+    """A hint for a value that is written as ``NAME='VALUE'`` on the command line.
 
     >>> on_line("itl", "write '20 ms'")
     "write itl='20 ms'"
@@ -89,15 +97,15 @@ def on_line(name: str, hint: str) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """The hint for a name nobody knows.
+    """The hint for an unknown name.
 
     >>> nearest("mem_bandwith", ["mem_bandwidth", "mem_capacity"])
     "did you mean 'mem_bandwidth'?"
     """
     names = sorted(known)
-    found = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
-    if found:
-        return f"did you mean {found[0]!r}?"
+    matches = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    if matches:
+        return f"did you mean {matches[0]!r}?"
     return f"there are: {', '.join(names)}" if 0 < len(names) <= 16 else ""
 
 
@@ -120,8 +128,8 @@ EXTRAS = {"xarray": "sweep", "netCDF4": "sweep", "zarr": "sweep", "pyarrow": "sw
 """Package -> the extra of symroof that brings it."""
 
 
-def require(what: str, *modules: str) -> None:
-    """Import what an output needs.
+def require(output: str, *modules: str) -> None:
+    """Import the packages that an output needs.
 
     Raises:
         InputError: it is not installed; the hint names the extra.
@@ -132,4 +140,4 @@ def require(what: str, *modules: str) -> None:
         except ModuleNotFoundError as error:
             if error.name != module:  # it is there, and lacks something of its own
                 raise
-            raise InputError(Problem(what, f"needs {module}, which is not installed", hint=f"pip install 'symroof[{EXTRAS[module]}]'")) from None
+            raise InputError(Problem(output, f"needs {module}, which is not installed", hint=f"pip install 'symroof[{EXTRAS[module]}]'")) from None

@@ -1,1 +1,1 @@
-"""Analyses of a bound case: solving, deriving, sensitivities, what flips a verdict."""
+"""Analyses of a bound case: solving, deriving, sensitivities, tipping points."""

@@ -1,6 +1,6 @@
-"""What a quantity comes to when one input vanishes or grows, and what is left of it at first order: its formula in small.
+"""Limits of a quantity as one input vanishes or grows, and its first-order formula.
 
-Declared here is which ends of which inputs mean something to people; the mathematics is :mod:`symroof.solver.limits`.
+Declared here are the inputs and ends that readers reason with; the mathematics is :mod:`symroof.solver.limits`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from symroof.solver.roots import sign
 from symroof.theory.switches import DETAIL
 from symroof.theory.symbols import INPUTS, Symbol, base_name
 
-TOLD: tuple[tuple[str, End, str], ...] = (
+REPORTED: tuple[tuple[str, End, str], ...] = (
     ("act_bytes_per_element", 0, "as activations vanish"),
     ("kv_bytes_per_element", 0, "as the cache's bytes vanish"),
     ("context", 0, "as the context vanishes"),
@@ -38,10 +38,10 @@ TOLD: tuple[tuple[str, End, str], ...] = (
     ("link_bandwidth", "infinity", "as link bandwidth grows"),
     ("tp", "infinity", "as devices are added"),
 )
-"""Which limits are told, in which words: those that people reason with."""
+"""The limits that a derivation reports: input, end, and how it is written."""
 
 MOST_ARMS = 4
-"""More arms than a reader wants to tell apart."""
+"""The most arms that a reader can keep apart."""
 
 LONGEST = 240
 """Characters of a formula that can still be read at a glance."""
@@ -49,11 +49,11 @@ LONGEST = 240
 
 @dataclass(frozen=True)
 class Limit:
-    """What a quantity comes to at one end of one input.
+    """The limit of a quantity at one end of one input.
 
     Attributes:
         symbol, to: the input, and the end it goes to.
-        words: how people say it.
+        words: the end in words.
         leading: the term that is left, and the conditions under which it is.
         tree: the limit; where it grows without bound, the term it grows like.
         result: the limit's value with unit and flags; None where it grows, or an input is missing.
@@ -102,7 +102,7 @@ class FirstOrder:
 
 
 def limit_forms(name: str, answers: Answers) -> tuple[Limit, ...]:
-    """Every limit of :data:`TOLD` that a quantity has here and that says something.
+    """Every limit of :data:`REPORTED` that a quantity has here and that is not trivial.
 
     >>> from symroof.analysis.study import Study
     >>> for limit in limit_forms("gemm_intensity", Study().first):
@@ -112,12 +112,12 @@ def limit_forms(name: str, answers: Answers) -> tuple[Limit, ...]:
     """
     if isinstance(answers.case.stands_for(name), (Compare, Largest)):
         return ()
-    told = (row for row in TOLD if not stands_behind_context(row[0], name, answers))
-    return tuple(limit for x, to, words in told for limit in _limits(name, x, to, words, answers))
+    reported = (row for row in REPORTED if not stands_behind_context(row[0], name, answers))
+    return tuple(limit for x, to, words in reported for limit in _limits(name, x, to, words, answers))
 
 
 def stands_behind_context(x: str, name: str, answers: Answers) -> bool:
-    """Whether an input is the prompt and moves a quantity through the context alone: then the context is what is told."""
+    """Whether an input is the prompt and moves a quantity through the context alone: the limit in the context is then reported instead."""
     if x != "prompt":
         return False
     at_context = explained(name, "context", answers)
@@ -130,12 +130,12 @@ def _limits(name: str, x: str, to: End, words: str, answers: Answers) -> list[Li
     if name == x or not mentions(tree, x):
         return []
     try:
-        found = list(islice(leading_terms(tree, x, to, lambda part: _sign(part, answers)), MOST_ARMS + 1))
+        terms = list(islice(leading_terms(tree, x, to, lambda part: _sign(part, answers)), MOST_ARMS + 1))
     except NotRational:
         return []
-    if len(found) > MOST_ARMS or all(term.whole and term.power for term in found):
+    if len(terms) > MOST_ARMS or all(term.whole and term.power for term in terms):
         return []
-    forms = {shortest(term.limit(to) or term.term(x), answers): term for term in found}
+    forms = {shortest(term.limit(to) or term.term(x), answers): term for term in terms}
     if len(forms) == 1:  # every arm says the same, so that no condition matters
         forms = {form: replace(term, conditions=()) for form, term in forms.items()}
     symbol = answers.case.theory.symbol(x)
@@ -153,12 +153,12 @@ def _already_there(limit: Limit, now: Result | None) -> bool:
 
 
 def over_nothing(tree: Tree) -> bool:
-    """Whether a formula divides by what is nothing here, such as a launch that takes no time."""
+    """Whether a formula divides by zero here, such as by a launch that takes no time."""
     return any(isinstance(node, Div) and node.under == ZERO for node in walk(tree))
 
 
 def _beside(limit: Limit, name: str, answers: Answers) -> bool:
-    """Whether the limit needs an input that the quantity has its value without: links of a draft that nobody speaks of take no time."""
+    """Whether the limit needs an input that the quantity has its value without: the links of a draft that is not in use take no time."""
     try:
         return answers.get(name) is not None and answers.case.evaluate(limit.tree) is None
     except NotGiven:
@@ -168,16 +168,16 @@ def _beside(limit: Limit, name: str, answers: Answers) -> bool:
 
 
 def _sign(part: Tree, answers: Answers) -> int | None:
-    """The sign of a coefficient by its numbers, where every case of the ranges agrees; else as far as its shape tells."""
+    """The sign of a coefficient by its numbers, where every case of the ranges agrees; else by its shape, where that decides it."""
     try:
-        found = {sign(case.evaluate(part)) for case in (answers.case, *answers.corners)}
+        signs = {sign(case.evaluate(part)) for case in (answers.case, *answers.corners)}
     except NoValue:
         return known_sign(part)
-    return found.pop() if len(found) == 1 else None
+    return signs.pop() if len(signs) == 1 else None
 
 
 def _value(name: str, form: Tree, term: Leading, to: End, answers: Answers) -> Result | None:
-    """The limit's value where the quantity has one; a term that grows has none, and neither has what holds on a condition."""
+    """The limit's value where the quantity has one; a growing term has none, nor does a limit that holds on a condition only."""
     if term.limit(to) is None or term.conditions or answers.get(name) is None:
         return None
     try:

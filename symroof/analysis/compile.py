@@ -1,4 +1,4 @@
-"""Quantities of a case as one NumPy function: what a sweep calls a million times."""
+"""Quantities of a case as one NumPy function, fast enough for sweeps of millions of points."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from symroof.analysis.study import Study, known
 from symroof.arrays.graph import Graph, frozen
 from symroof.arrays.lower import Builder
-from symroof.arrays.program import NO_LABEL, Output, Program
+from symroof.arrays.program import Output, Program
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
@@ -31,7 +31,7 @@ class Compiled:
     NaN; a label is then empty. Outputs of cases that do not fit in memory are numbers all the same: compile ``fits`` beside.
 
     Attributes:
-        symbols: what is computed, in the order of the results.
+        symbols: the quantities computed, in the order of the results.
         inputs: the names of the arguments, in their order.
 
     >>> step = compile(["itl", "decode_bound"], ["batch"], model="llama-3-8b", hardware="h100-sxm", prompt=1024)
@@ -96,9 +96,9 @@ class Compiled:
         """
         if out is not None and self.labels:
             raise ValueError("labels are texts: codes(..., out=...) writes their places")
-        given = (out,) if self.single and out is not None and not isinstance(out, tuple) else out
-        found = tuple(self._spelled(output, codes) for output, codes in zip(self.program.outputs, self.codes(*arrays, out=given), strict=True))
-        plain = tuple(x if isinstance(x, str) or x.ndim else x[()] for x in found)
+        buffers = (out,) if self.single and out is not None and not isinstance(out, tuple) else out
+        results = tuple(self._spelled(output, codes) for output, codes in zip(self.program.outputs, self.codes(*arrays, out=buffers), strict=True))
+        plain = tuple(x if isinstance(x, str) or x.ndim else x[()] for x in results)
         return plain[0] if self.single else plain
 
     def codes(self, *arrays: Any, out: Sequence[Any] | None = None) -> tuple[np.ndarray[Any, Any], ...]:
@@ -122,8 +122,8 @@ class Compiled:
             if array.shape != shape or array.dtype != output.dtype:
                 raise ValueError(f"out for {output.name} has to be {output.dtype} of shape {shape}, not {array.dtype} of {array.shape}")
 
-    def _spelled(self, output: Output, found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        return np.array([*output.labels, ""])[found] if output.labels else found
+    def _spelled(self, output: Output, codes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        return np.array([*output.labels, ""])[codes] if output.labels else codes
 
 
 def compile(quantities: str | Sequence[str], inputs: Sequence[str], study: Study | Answers | None = None, **case: Any) -> Compiled:
@@ -153,7 +153,7 @@ def compile(quantities: str | Sequence[str], inputs: Sequence[str], study: Study
     Arrays are taken as they are: whether a batch is whole and a share below one is for the caller to check (:meth:`Study.sweep` does).
 
     Raises:
-        InputError: no quantity, an unknown quantity or input, an input twice, a quantity that needs what is not given.
+        InputError: no quantity, an unknown quantity or input, an input twice, a quantity with a missing input.
     """
     answers = study if isinstance(study, Answers) else (study or Study(**case)).first
     names = (quantities,) if isinstance(quantities, str) else tuple(quantities)
@@ -190,7 +190,7 @@ def _compiled(names: tuple[str, ...], inputs: tuple[str, ...], answers: Answers,
 
 
 def _output(name: str, builder: Builder) -> Output:
-    """One quantity, as what kind it is.
+    """One quantity as an output of its kind: truth, label, relation, maximum or number.
 
     Raises:
         InputError: it has no value whatever the inputs are.
@@ -213,16 +213,16 @@ def _output(name: str, builder: Builder) -> Output:
 
 
 def pruned(graph: Graph, outputs: Iterable[Output]) -> Graph:
-    """The graph with what the outputs speak of, and nothing else."""
-    kept: set[str] = set()
+    """The graph with only the operations that the outputs use."""
+    used: set[str] = set()
 
-    def keep(forms: Iterable[Any]) -> None:
-        for name in {name for form in forms for monomial, _ in form for name, _ in monomial if name in graph.operations and name not in kept}:
-            kept.add(name)
-            keep(graph.operations[name].args)
+    def visit(forms: Iterable[Any]) -> None:
+        for name in {name for form in forms for monomial, _ in form for name, _ in monomial if name in graph.operations and name not in used}:
+            used.add(name)
+            visit(graph.operations[name].args)
 
-    keep(form for output in outputs for form in output.forms)
-    return Graph(graph.inputs, {name: operation for name, operation in graph.operations.items() if name in kept})
+    visit(form for output in outputs for form in output.forms)
+    return Graph(graph.inputs, {name: operation for name, operation in graph.operations.items() if name in used})
 
 
-__all__ = ["NO_LABEL", "Compiled", "compile", "compile_cases"]
+__all__ = ["Compiled", "compile", "compile_cases"]

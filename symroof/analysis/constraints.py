@@ -1,4 +1,4 @@
-"""What a headline rests on: memory and targets, each as a metric that keeps within its limit, and so as an equation to solve."""
+"""The conditions behind a headline: memory and targets, each a metric within its limit, and so an equation to solve."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from symroof.theory.thresholds import MEMORY, THRESHOLDS
 
 @dataclass(frozen=True)
 class Condition:
-    """One thing the headline says: a metric keeps within its limit."""
+    """One condition of the headline: a metric stays within its limit."""
 
     name: str
     metric: str
@@ -27,11 +27,10 @@ class Condition:
     def equation(self) -> str:
         return MEMORY if self.name == "memory" else f"{self.metric} = {self.limit}"
 
-    def inputs(self, case: Case) -> frozenset[str]:
+    def inputs(self, case: Case) -> set[str]:
         """The inputs that a side is worked out from; ``tp`` too where it is one, and so stands in no formula until it may be another."""
-        sides = (self.metric, self.limit)
-        free = {"tp"}.intersection(name for side in sides for name in case.freed({"tp"}).used(side))
-        return frozenset(free.union(*(case.used(side) for side in sides)))
+        free = {"tp"}.intersection(case.freed({"tp"}).used(self.metric, self.limit))
+        return free.union(case.used(self.metric, self.limit))
 
     def holds(self, case: Case) -> bool:
         return bool(case.value(self.metric) <= case.value(self.limit))
@@ -41,16 +40,16 @@ class Condition:
         return Fraction(case.value(self.metric)) / Fraction(case.value(self.limit))
 
     def solved(self, unknown: str, answers: Answers) -> Solution | None:
-        """Where it is met with equality; None where an input that is not given keeps it from being known."""
+        """Where it is met with equality; None where a missing input leaves it open."""
         named = next((t.name for t in THRESHOLDS.values() if (t.equation, t.unknown) == (self.equation, unknown)), None)
         try:
-            found = solve(named, answers) if named else solve(self.equation, answers, unknown)  # the review solves the named ones anyhow
+            solution = solve(named, answers) if named else solve(self.equation, answers, unknown)  # the review solves the named ones anyhow
         except (InputError, NoValue):
             return None
-        return None if found.missing else found
+        return None if solution.missing else solution
 
 
 def conditions(answers: Answers) -> list[Condition]:
-    """What the headline of a case rests on: memory where it is known, and each target that has a metric."""
-    found = [Condition("memory", "memory_bytes_per_device", "usable_memory_per_device")] if answers.case.known("fits") else []
-    return found + [Condition(name, metric, TARGETS[name]) for name in answers.targets if (metric := metric_of(name, answers.case))]
+    """The conditions of the headline of a case: memory where it is known, and each target that has a metric."""
+    memory = [Condition("memory", "memory_bytes_per_device", "usable_memory_per_device")] if answers.case.known("fits") else []
+    return memory + [Condition(name, metric, TARGETS[name]) for name in answers.targets if (metric := metric_of(name, answers.case))]

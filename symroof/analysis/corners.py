@@ -51,7 +51,7 @@ def at_corners(solution: Solution) -> tuple[tuple[Fraction, ...], ...]:
 def spread(solution: Solution) -> tuple[Fraction | None, Fraction | None, bool]:
     """Least and largest first crossing over the corners of the ranges, and whether each corner has one."""
     corners = at_corners(solution)
-    values = [found[0] for found in corners if found]
+    values = [crossings[0] for crossings in corners if crossings]
     if not values:
         return None, None, True
     return min(values), max(values), len(values) == len(corners)

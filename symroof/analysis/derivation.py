@@ -35,7 +35,7 @@ class Written(NamedTuple):
 
 @dataclass(frozen=True)
 class Substituted:
-    """A formula with what is put for its names: all but those that stay are numbers."""
+    """A formula with numbers in place of its names; a name without a value stays."""
 
     tree: Tree
     put: Mapping[str, Written]
@@ -207,12 +207,7 @@ class Derivation:
 
     def ledger(self) -> dict[str, Any]:
         """The inputs and assumptions behind the value: the inputs used with their sources, every switch, and the defaults among them."""
-        assumptions = self.answers.binding.assumptions
-        inputs = self.answers.inputs((self.name,), everything=False)
-        return {
-            "inputs": {name: {**i.result.as_json(), "source": i.source, "defaulted": i.defaulted} for name, i in inputs.items()},
-            "assumptions": {switch: {"value": value, "defaulted": assumptions.defaulted(switch)} for switch, value in assumptions.values},
-        }
+        return self.answers.ledger((self.name,), everything=False)
 
     def _step_json(self, step: Step) -> dict[str, Any]:
         entry = {
@@ -224,11 +219,6 @@ class Derivation:
 
     def _both(self, tree: Tree) -> dict[str, str]:
         return {"text": text(tree), "latex": latex(tree, self._theory.latex)}
-
-
-def derive(name: str, answers: Answers) -> Derivation:
-    """The derivation of a quantity in a case."""
-    return Derivation(name, answers)
 
 
 def step_of(name: str, answers: Answers, with_ranges: bool = False) -> Step:
@@ -288,9 +278,5 @@ def _written(value: Any, symbol: Symbol) -> Written:
         plain = significant(value, 6 if value.denominator != 1 else 12).replace(",", "")
         return Written(plain, plain, measured(plain, ""))
     number, unit = scaled(value, symbol.unit)
-    digits = significant(number).replace(",", "")
-    return Written(readable(value, symbol.unit), rf"{digits}\,\mathrm{{{_unit_latex(unit)}}}", measured(digits, unit))
-
-
-def _unit_latex(unit: str) -> str:
-    return unit.replace("%", r"\%").replace(" ", r"\ ").replace("µ", r"\mu ")
+    digits, spelled = significant(number).replace(",", ""), unit.replace("%", r"\%").replace(" ", r"\ ").replace("µ", r"\mu ")
+    return Written(readable(value, symbol.unit), rf"{digits}\,\mathrm{{{spelled}}}", measured(digits, unit))

@@ -31,8 +31,8 @@ WORTH_SHORTENING = 400
 class Shares:
     """One quantity and one input that moves it.
 
-    What moves as one term, ``c*x**k``, stays a quantity: it stands in the formulas that are worked with as a mark for
-    ``c``, times the power, and becomes its name again in what is told.
+    A quantity that moves as one term, ``c*x**k``, stays closed: intermediate formulas hold a mark for ``c`` times the
+    power, and the result has the quantity's name again.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Shares:
         >>> text(Shares("decode_intensity", "batch", case).on_binding_arm())
         'weight_bytes_read/decode_bytes'
         """
-        return self._told(elasticity(settled(self.tree, self.x, self._number), self.x))
+        return self._readable(elasticity(settled(self.tree, self.x, self._number), self.x))
 
     def by_arm(self, most: int) -> Iterator[tuple[Tree, str]]:
         """The elasticity on each arm with the arm's name: never of a maximum itself. Nothing where there are more than ``most``.
@@ -78,11 +78,11 @@ class Shares:
         decode_compute_time attention_flops_per_pair*decode_pairs/decode_flops
         decode_memory_time kv_bytes_per_token*decode_span/decode_bytes
         """
-        found = [(elasticity(arm, self.x), held) for arm, held in islice(arms(self.tree, self.x), most + 1)]
-        for form, held in found if len(found) <= most else ():
-            winners = dict.fromkeys(self._arm_names.get(condition.left, "") for condition in held)
-            if "" not in winners:  # an arm that has no name cannot be told in a word
-                yield self._told(form), ", ".join(winners)
+        forms = [(elasticity(arm, self.x), conditions) for arm, conditions in islice(arms(self.tree, self.x), most + 1)]
+        for form, conditions in forms if len(forms) <= most else ():
+            winners = dict.fromkeys(self._arm_names.get(condition.left, "") for condition in conditions)
+            if "" not in winners:  # an arm without a name cannot be reported
+                yield self._readable(form), ", ".join(winners)
 
     def _opened(self, name: str) -> Tree:
         return explained(name, self.x, self.answers, self._single_term)
@@ -104,19 +104,19 @@ class Shares:
         value: Fraction = self.answers.case.evaluate(substitute(arm, self._marks))
         return value
 
-    def _told(self, tree: Tree) -> Tree:
-        """A formula with marks as people read it."""
-        found = self._summed(_tidied(substitute(tree, self._marks)))
-        return shortest(found, self.answers) if len(text(found)) <= WORTH_SHORTENING else found
+    def _readable(self, tree: Tree) -> Tree:
+        """A formula with the names of quantities in place of their marks, in its shortest form."""
+        written = self._summed(_tidied(substitute(tree, self._marks)))
+        return shortest(written, self.answers) if len(text(written)) <= WORTH_SHORTENING else written
 
     def _summed(self, tree: Tree) -> Tree:
         """Sums that a quantity is the name of, by that name: its terms may stand among others."""
-        found = rebuild(tree, self._summed)
-        if isinstance(found, Add):
+        summed = rebuild(tree, self._summed)
+        if isinstance(summed, Add):
             for name, terms in self._sums.items():
-                if terms <= set(found.terms):
-                    return self._summed(build.add(Name(name), *(term for term in found.terms if term not in terms)))
-        return found
+                if terms <= set(summed.terms):
+                    return self._summed(build.add(Name(name), *(term for term in summed.terms if term not in terms)))
+        return summed
 
     @cached_property
     def _sums(self) -> dict[str, set[Tree]]:
@@ -144,11 +144,11 @@ def named_arms(node: Tree) -> tuple[Name, ...]:
     """
     if not isinstance(node, Call) or node.function != "max":
         return ()
-    found = tuple(arm for arm in node.args if isinstance(arm, Name))
-    return found if len(found) == len(node.args) else ()
+    named = tuple(arm for arm in node.args if isinstance(arm, Name))
+    return named if len(named) == len(node.args) else ()
 
 
 def _tidied(tree: Tree) -> Tree:
     """Powers of the input that the marks brought cancelled."""
-    found = quotients.fraction(rebuild(tree, _tidied))
-    return quotient(found.over, found.under) if isinstance(found, Div) else found
+    reduced = quotients.fraction(rebuild(tree, _tidied))
+    return quotient(reduced.over, reduced.under) if isinstance(reduced, Div) else reduced

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from symroof.analysis.solution import Solution
 
 FAR = Fraction(10**9)
-"""So large a value of the unknown that what grows slower no longer matters."""
+"""A value of the unknown so large that slower-growing terms no longer matter."""
 POINTS = (FAR, 2 * FAR, 3 * FAR)
 LENGTH_NAMES = frozenset(name for names in LENGTHS for name in names)
 SETTLED = Fraction(1, 10**4)

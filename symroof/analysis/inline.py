@@ -1,4 +1,4 @@
-"""Definitions put in as far as an unknown reaches: closed forms are spoken in the names that do not move with it."""
+"""Inline definitions that depend on an unknown; everything else stays a named coefficient."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from symroof.formula.text import text
 from symroof.formula.tree import ZERO, At, Name, Tree, names, walk
 from symroof.theory.case import neutral_default
 
-KEPT = frozenset({"mfu", "mbu"})
-"""Efficiencies stay in a symbolic answer though they have a default: regime thresholds hold at any."""
+EFFICIENCIES = frozenset({"mfu", "mbu"})
+"""They stay in a symbolic answer though they have a default: regime thresholds hold at any efficiency."""
 
 SPOKEN = frozenset({"params", "active_params", "context", "batch"})
-"""What people give and speak in: a formula that explains keeps these, whatever they are here."""
+"""The names that formulas for readers keep, whatever their values here."""
 
 Stop = Callable[[str], Tree | None]
-"""What a name that moves is left as, rather than opened; None where it is opened."""
+"""The formula that a moving name is replaced by instead of its definition; None where its definition is inlined."""
 
 
-def opened(tree: Tree, unknown: str, answers: Answers, kept: frozenset[str] = frozenset(), stop: Stop | None = None, symbolic: bool = False) -> Tree:
-    """A formula with definitions put in as far as the unknown reaches; what does not move keeps its readable name.
+def opened(tree: Tree, unknown: str, answers: Answers, fixed: frozenset[str] = frozenset(), stop: Stop | None = None, symbolic: bool = False) -> Tree:
+    """Inline definitions that depend on the unknown; leave everything else as named coefficients.
 
-    ``kept`` stay names though they have a default that would not matter; at ``stop`` the opening ends. ``symbolic`` is
-    for answers without numbers: efficiencies and what the formula itself names stay, and no missing input counts as one.
+    ``fixed`` names stay though they have a neutral default; ``stop`` may replace a name before its definition is inlined.
+    ``symbolic`` is for answers without numbers: efficiencies and the formula's own names stay, and no missing input counts as one.
     """
-    asked = (tree, unknown, kept, symbolic)
+    key = (tree, unknown, fixed, symbolic)
     if stop is not None:
-        return _opened(tree, unknown, answers, kept, stop, symbolic)
-    if asked not in answers.opened:
-        answers.opened[asked] = _opened(tree, unknown, answers, kept, stop, symbolic)
-    return answers.opened[asked]
+        return _opened(tree, unknown, answers, fixed, stop, symbolic)
+    if key not in answers.opened:
+        answers.opened[key] = _opened(tree, unknown, answers, fixed, stop, symbolic)
+    return answers.opened[key]
 
 
-def _opened(tree: Tree, unknown: str, answers: Answers, kept: frozenset[str], stop: Stop | None, symbolic: bool) -> Tree:
-    kept = kept | KEPT | set(names(tree)) if symbolic else kept | set(names(tree))
+def _opened(tree: Tree, unknown: str, answers: Answers, fixed: frozenset[str], stop: Stop | None, symbolic: bool) -> Tree:
+    fixed = fixed | EFFICIENCIES | set(names(tree)) if symbolic else fixed | set(names(tree))
     case, moves, spoken = answers.case, answers.moves, answers.spoken
 
     def stands(name: str, keys: frozenset[str]) -> Tree:
@@ -65,24 +65,24 @@ def _opened(tree: Tree, unknown: str, answers: Answers, kept: frozenset[str], st
         keys = changed | {unknown}
         if moving(name, keys):
             return (stop(name) if stop and not changed else None) or stands(name, keys)
-        return Name(name) if name in kept else _neutral(Name(name), answers)
+        return Name(name) if name in fixed else _neutral(Name(name), answers)
 
     return inline(tree, formula)
 
 
 def explained(name: str, unknown: str, answers: Answers, stop: Stop | None = None) -> Tree:
-    """A quantity opened for people: in what they speak in, and without numbers in the efficiencies too.
+    """A quantity inlined for readers: it keeps :data:`SPOKEN`, and without numbers the efficiencies too.
 
     >>> from symroof.analysis.study import Study
     >>> text(explained("kv_cache_bytes", "context", Study().first))
     'kv_bytes_per_token*batch*context'
     """
-    return opened(Name(name), unknown, answers, SPOKEN if answers.get(name) else SPOKEN | KEPT, stop)
+    return opened(Name(name), unknown, answers, SPOKEN if answers.get(name) else SPOKEN | EFFICIENCIES, stop)
 
 
 def _neutral(node: Name, answers: Answers) -> Tree:
-    """A defaulted input of 0 or 1, and what comes to 0 here, as that number: closed forms are not cluttered with what
-    nobody chose and what does not matter."""
+    """A defaulted input of 0 or 1, and a quantity that is 0 here, as that number: closed forms are not cluttered with
+    defaults that have no effect."""
     if node.name in answers.case.given or node.name in answers.case.numbers:
         return node
     if answers.case.theory.definition(node.name) is not None:
@@ -94,11 +94,11 @@ def _neutral(node: Name, answers: Answers) -> Tree:
 
 
 def written_out(tree: Tree, answers: Answers) -> Tree:
-    """The formula over inputs and the quantities people speak in."""
+    """The formula over inputs and :data:`SPOKEN`."""
     case = answers.case
 
     def formula(name: str, _: frozenset[str]) -> Tree:
-        if name in SPOKEN | KEPT:
+        if name in SPOKEN | EFFICIENCIES:
             return Name(name)
         opens = case.theory.definition(name) is not None and name not in case.given
         return case.stands_for(name) if opens else _neutral(Name(name), answers)
@@ -107,7 +107,7 @@ def written_out(tree: Tree, answers: Answers) -> Tree:
 
 
 def shortest(tree: Tree, answers: Answers) -> Tree:
-    """The formula with definitions put in for quantities where that makes it shorter: ``gemm_flops/(gemm_k*gemm_n*b)``
+    """The formula with definitions inlined where that makes it shorter: ``gemm_flops/(gemm_k*gemm_n*b)``
     is ``2*gemm_m/b``."""
     case = answers.case
     for name in names(tree):

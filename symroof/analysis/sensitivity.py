@@ -1,4 +1,4 @@
-"""What a quantity answers to: its elasticity in every input that can be chosen, as a number and as a formula, on the arm that binds."""
+"""Sensitivities of a quantity: its elasticity in every input that can be chosen, as a number and as a formula, on the arm that binds."""
 
 from __future__ import annotations
 
@@ -20,17 +20,10 @@ from symroof.theory.case import Case, default_of
 from symroof.theory.symbols import ARCHITECTURE, PARALLEL, Symbol, base_name
 
 LEVERS = (
-    "peak_flops",
-    "mem_bandwidth",
-    "link_bandwidth",
-    "weight_bytes_per_param",
-    "kv_bytes_per_element",
-    "prompt",
-    "batch",
-    "layer_overhead",
-    "step_overhead",
-)
-"""What people can turn: the review's columns, and the inputs of which a formula without numbers tells the elasticity."""
+    "peak_flops", "mem_bandwidth", "link_bandwidth", "weight_bytes_per_param", "kv_bytes_per_element",
+    "prompt", "batch", "layer_overhead", "step_overhead",
+)  # fmt: skip
+"""Inputs that can be changed in practice: the review's columns, and those a symbolic elasticity is derived for."""
 
 FIXED = frozenset(symbol.name for symbol in (*ARCHITECTURE, *PARALLEL))
 """Inputs that do not move by one per cent: the model's shape, and the number of devices."""
@@ -67,10 +60,10 @@ class Elasticity:
 
     def as_json(self, spell: Any) -> dict[str, Any]:
         written = {"text": text(self.form), "latex": latex(self.form, spell)} if self.form is not None else {"text": None, "latex": None}
-        found: dict[str, Any] = {"symbol": self.symbol.name, "value": bare(self.value), **written}
+        entry: dict[str, Any] = {"symbol": self.symbol.name, "value": bare(self.value), **written}
         if self.span and len(set(self.span)) > 1:
-            found |= {"low": bare(self.span[1]), "high": bare(self.span[2])}
-        return found | ({"arm": self.arm} if self.arm else {})
+            entry |= {"low": bare(self.span[1]), "high": bare(self.span[2])}
+        return entry | ({"arm": self.arm} if self.arm else {})
 
 
 def span_text(middle: Fraction, low: Fraction, high: Fraction) -> str:
@@ -101,8 +94,8 @@ def elasticities(name: str, answers: Answers) -> tuple[Elasticity, ...]:
     """With numbers, every noticeable elasticity, the largest first; without, the formula for each lever on each arm.
 
     >>> from symroof.analysis.study import Study
-    >>> for found in elasticities("decode_memory_time", Study(assume={"detail": "kv"}).first):
-    ...     print(found.symbol.name, text(found.form))
+    >>> for entry in elasticities("decode_memory_time", Study(assume={"detail": "kv"}).first):
+    ...     print(entry.symbol.name, text(entry.form))
     mem_bandwidth -1
     weight_bytes_per_param weight_bytes_read/decode_bytes
     kv_bytes_per_element kv_bytes_per_token*decode_span/decode_bytes
@@ -149,13 +142,13 @@ def binding_arms(name: str, answers: Answers) -> tuple[str, ...]:
     >>> binding_arms("response_time", Study(model="llama-3-8b", hardware="h100-sxm", prompt=2048, output=100).first)
     ('prefill_compute_time', 'decode_memory_time')
     """
-    found: dict[str, None] = {}
+    winners: dict[str, None] = {}
 
     def visit(tree: Tree, case: Case) -> None:
         named = named_arms(tree)
         if named:
             winner = max(named, key=case.evaluate)
-            found.setdefault(winner.name)
+            winners.setdefault(winner.name)
         elif isinstance(tree, Total):
             for end in (tree.first, tree.last):
                 visit(tree.body, case.changed({tree.index: case.evaluate(end)}))
@@ -172,4 +165,4 @@ def binding_arms(name: str, answers: Answers) -> tuple[str, ...]:
         visit(Name(name), answers.case)
     except NoValue:
         return ()
-    return tuple(found)
+    return tuple(winners)

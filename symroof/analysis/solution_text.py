@@ -131,13 +131,9 @@ def _is_fact(tree: Compare, solution: Solution) -> bool:
     return right == ZERO and plainly_positive(left) and tree.operator == ">"
 
 
-def _asked(solution: Solution) -> str:
-    return f"{text(solution.lhs)} = {text(solution.rhs)}, solved for {solution.unknown}"
-
-
 def solution_text(solution: Solution) -> str:
     """Equation, answer, meaning, closed form, conditions."""
-    lines = [_asked(solution), f"  {case_title(solution.answers)}", ""]
+    lines = [f"{text(solution.lhs)} = {text(solution.rhs)}, solved for {solution.unknown}", f"  {case_title(solution.answers)}", ""]
     lines += [f"{solution.unknown}: {solution.shown()}", f"  {solution.reason}"]
     if len(solution.values) > 1:
         shown = ", ".join(with_unit(value, solution.symbol.unit) for value in solution.values)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 from symroof.analysis.explain_solution import reason
 from symroof.analysis.inline import opened
@@ -62,18 +63,18 @@ def _solve(equation: str, answers: Answers, for_: str | None) -> Solution:
         named = None
     if not named:
         _check_occurs(relation, unknown, answers, equation)
+    solution = partial(Solution, relation.left, relation.right, unknown, kind, answers, threshold=named, explain=reason)
     try:
         crossings, moves = _with_numbers(relation, unknown, answers)
         if any(not SMALLEST < abs(value) < LARGEST for value in crossings.values):
             raise InputError(Problem(equation[:SHOWN], f"its answer is out of the range of numbers, 1e{-RANGE} to 1e{RANGE}"))
     except Missing as error:
         crossings = _without_numbers(relation, unknown, answers, equation, error.name, frozenset(named.needs) if named else frozenset())
-        if numbers := _cancelled(crossings, unknown, answers):
-            return Solution(relation.left, relation.right, unknown, kind, answers, numbers, named, explain=reason)
-        return Solution(relation.left, relation.right, unknown, kind, answers, crossings, named, error.name, explain=reason)
+        numbers = _cancelled(crossings, unknown, answers)
+        return solution(crossing=numbers) if numbers else solution(crossing=crossings, missing=error.name)
     except NoValue as error:
         raise InputError(Problem(equation[:SHOWN], f"has no value for any {unknown}: {error}")) from None
-    return Solution(relation.left, relation.right, unknown, kind, answers, crossings, named, moves=moves, explain=reason)
+    return solution(crossing=crossings, moves=moves)
 
 
 def _with_numbers(relation: Compare, unknown: str, answers: Answers) -> tuple[Crossing, bool]:

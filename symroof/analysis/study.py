@@ -8,11 +8,8 @@ from collections.abc import Iterable
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from symroof.analysis.derivation import Derivation, derive
-from symroof.analysis.solution import Solution
-from symroof.analysis.solve import solve
 from symroof.analysis.verdict import case_title
 from symroof.cases.binding import Binding, Selection, Values, bindings
 from symroof.cases.case_results import DOES_NOT_FIT, TARGETS, Answers, Result
@@ -27,11 +24,15 @@ from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, canonical
 from symroof.theory.thresholds import THRESHOLDS
 
+if TYPE_CHECKING:  # the solver and the derivations load when a study is first solved or derived: listing values needs neither
+    from symroof.analysis.derivation import Derivation
+    from symroof.analysis.solution import Solution
+
 
 class Number(float):
     """A float in base units (byte, FLOP, s, token, USD) with its unit, range and flags; its text shows them all.
 
-    It computes as the plain float it is: what arithmetic returns has no unit and no range.
+    Arithmetic treats it as the plain float it is: results have no unit and no range.
 
     >>> ttft = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096, mfu="0.4..0.6").value("ttft")
     >>> ttft
@@ -273,7 +274,9 @@ class Study:
         >>> derivation.definition, derivation.steps[-1].substituted.text, derivation.result.text()
         (peak_flops/mem_bandwidth, '989.4 TFLOP/s/3.35 TB/s', '295.3 FLOP/byte')
         """
-        return derive(known(name), self.first)
+        from symroof.analysis.derivation import Derivation
+
+        return Derivation(known(name), self.first)
 
     def solve(self, equation: str, for_: str | None = None) -> Solution:
         """A named threshold, or ``lhs = rhs`` for an input, in the first case.
@@ -289,6 +292,8 @@ class Study:
         >>> study.solve("batch_to_ridge").integer
         {'at_least': 296}
         """
+        from symroof.analysis.solve import solve
+
         return solve(equation, self.first, for_)
 
     def solutions(self, equation: str, for_: str | None = None) -> list[Solution]:
@@ -298,6 +303,8 @@ class Study:
         >>> [solution.integer for solution in study.solutions("max_batch_memory")]
         [{'at_most': 129}, {'at_most': 250}]
         """
+        from symroof.analysis.solve import solve
+
         return [solve(equation, case, for_) for case in self.cases]
 
 

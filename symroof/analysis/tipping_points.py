@@ -1,4 +1,4 @@
-"""What flips a verdict: for each uncertain input the values at which a case begins or ceases to fit or to meet a target, solved."""
+"""Tipping points: for each uncertain input the values at which a case begins or ceases to fit or to meet a target, solved."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ UNCERTAIN = (
     "weight_bytes_per_param", "kv_bytes_per_element",
     "step_overhead", "layer_overhead", "queue_time",
 )  # fmt: skip
-"""What may turn out otherwise than a case assumes: efficiencies, load, devices, precisions, fixed costs."""
+"""Inputs that may turn out otherwise than a case assumes: efficiencies, load, devices, precisions, fixed costs."""
 
 WIDEST = Fraction(4)
-"""Bytes of the widest number anybody stores a weight or a cached element in: fp32."""
+"""Bytes of the widest number that weights or cached elements are stored in: fp32."""
 
 WIDTHS = frozenset({"weight_bytes_per_param", "kv_bytes_per_element"})
 
@@ -41,7 +41,7 @@ class Flip:
         now: the input as it is; a range stands at its middle.
         holds: whether the condition holds from there on.
         crossing: where the metric equals its limit.
-        value: what to act on: the first whole number on the far side of something counted, else the crossing itself.
+        value: the value to act on: the first whole number on the far side of something counted, else the crossing itself.
         last: the last value before it: the whole number next to it, or the crossing.
         low, high: how far the value moves over the ranges of the other inputs; None where it does not.
         everywhere: whether it exists at every corner of the ranges.
@@ -106,17 +106,17 @@ class Flip:
 def flips(answers: Answers, among: Sequence[str] = UNCERTAIN, of: Collection[str] | None = None) -> tuple[Flip, ...]:
     """Every flip of a case, the nearest first; inputs that are zero now, from which no factor leads away, stand last.
 
-    ``among`` narrows the inputs, ``of`` the conditions that flip, by name; all are heeded in what a flip says of the rest.
+    ``among`` narrows the inputs, ``of`` the conditions that flip, by name; a flip reports the state of all conditions.
     """
     asked = conditions(answers)
     turning = [condition for condition in asked if of is None or condition.name in of]
-    found = [flip for condition in turning for name in _moving(condition, answers) if name in among for flip in _flips(condition, name, asked, answers)]
-    return tuple(sorted(found, key=lambda f: (f.distance is None, f.distance or 0, UNCERTAIN.index(f.name), f.value)))
+    turned = [flip for condition in turning for name in _moving(condition, answers) if name in among for flip in _flips(condition, name, asked, answers)]
+    return tuple(sorted(turned, key=lambda f: (f.distance is None, f.distance or 0, UNCERTAIN.index(f.name), f.value)))
 
 
-def never(answers: Answers, found: Iterable[Flip]) -> tuple[str, ...]:
+def never(answers: Answers, turned: Iterable[Flip]) -> tuple[str, ...]:
     """The inputs that move a side of some condition, and flip none whatever their value."""
-    asked, flipping = conditions(answers), {flip.name for flip in found}
+    asked, flipping = conditions(answers), {flip.name for flip in turned}
     candidates = {name for condition in asked for name in _moving(condition, answers)} - flipping
     return tuple(n for n in UNCERTAIN if n in candidates and not _unsettled(n, asked, answers) and _matters(n, asked, answers))
 
@@ -129,7 +129,7 @@ def _moving(condition: Condition, answers: Answers) -> list[str]:
 
 
 def _unsettled(name: str, asked: list[Condition], answers: Answers) -> bool:
-    """Whether an input that is not given keeps some condition from being solved for this one."""
+    """Whether a missing input keeps some condition from being solved for this one."""
     return any(c.solved(name, answers) is None for c in asked if name in _moving(c, answers))
 
 
@@ -153,26 +153,13 @@ def _flips(condition: Condition, name: str, asked: list[Condition], answers: Ans
             continue
         crossing, value, beyond = first
         states = {c.name: _holds(c, answers.case, name, beyond) for c in asked}
-        if None in states.values():  # a second device of which nobody gave the links: what it comes to is not known
+        if None in states.values():  # a second device without links in its spec: its state is unknown
             continue
         wrong = tuple(n for n, met in states.items() if not met)
         holds = condition.name not in wrong
         low, high, everywhere = _spread(condition, solution, crossing, holds, up)
-        yield Flip(
-            answers.result(name),
-            condition.name,
-            holds,
-            crossing,
-            value,
-            _last(solution, crossing, value, up),
-            low,
-            high,
-            everywhere,
-            up,
-            then[1] if then else None,
-            wrong,
-            wrong_now,
-        )
+        last, until = _last(solution, crossing, value, up), then[1] if then else None
+        yield Flip(answers.result(name), condition.name, holds, crossing, value, last, low, high, everywhere, up, until, wrong, wrong_now)
 
 
 def _turns(condition: Condition, solution: Solution, up: bool) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
@@ -226,9 +213,9 @@ def _means_something(name: str, value: Fraction, case: Case) -> bool:
 def _spread(condition: Condition, solution: Solution, crossing: Fraction, holds: bool, up: bool) -> tuple[Fraction | None, Fraction | None, bool]:
     """Least and largest value over the corners of the ranges, of each corner's crossing that is nearest to this one."""
     case, box = solution.answers.case, solution.answers.binding.box()
-    if not box.keys() & {*case.used(condition.metric), *case.used(condition.limit)}:
+    if not box.keys() & case.used(condition.metric, condition.limit):
         return None, None, True
     corners = at_corners(solution)
-    nearest = [min(found, key=lambda other: max(other / crossing, crossing / other)) for found in corners if found]
+    nearest = [min(others, key=lambda other: max(other / crossing, crossing / other)) for others in corners if others]
     values = [_first(solution, c, holds, up) for c in (crossing, *nearest)]
     return (min(values), max(values), len(nearest) == len(corners)) if nearest else (None, None, not corners)

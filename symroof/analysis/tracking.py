@@ -1,4 +1,4 @@
-"""How long work lets its caller follow it: it goes through its items by what the caller hands in."""
+"""Progress of long work: it iterates through a tracker that its caller supplies."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Items(Protocol[T_co]):
-    """What has a length and can be gone through."""
+    """Sized and iterable."""
 
     def __len__(self) -> int: ...
 
@@ -24,5 +24,5 @@ class Track(Protocol):
 
 
 def untracked(items: Items[T], label: str) -> Iterable[T]:
-    """The items, and nothing is shown."""
+    """The items, without any display."""
     return items

@@ -1,4 +1,4 @@
-"""What a case amounts to: does it fit, are the targets met, what binds. Data and short phrases; the review's words are templates."""
+"""The verdict on a case: does it fit, are the targets met, what binds. Data and short phrases; the review's words are templates."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class TargetCheck:
 
     @property
     def gap(self) -> Result:
-        """What is left or too much, whichever it is."""
+        """The margin, or the excess, as a positive amount."""
         return Result(self.metric.symbol, abs(self.slack))
 
 
@@ -60,7 +60,7 @@ def metric_of(target: str, case: Case) -> str | None:
 
 def target_checks(answers: Answers) -> list[TargetCheck]:
     """Every target of the study that this case has a metric for."""
-    found = []
+    checks = []
     for name, limit in answers.targets.items():
         tested = metric_of(name, answers.case)
         if tested is None:
@@ -68,8 +68,8 @@ def target_checks(answers: Answers) -> list[TargetCheck]:
         metric = answers.result(tested)
         low, high = metric.low or metric.value, metric.high or metric.value
         met = True if high <= limit else False if low > limit else None  # type: ignore[operator]
-        found.append(TargetCheck(name, metric, limit, met))
-    return found
+        checks.append(TargetCheck(name, metric, limit, met))
+    return checks
 
 
 def all_met(checks: list[TargetCheck]) -> bool | None:
@@ -79,9 +79,9 @@ def all_met(checks: list[TargetCheck]) -> bool | None:
 
 
 def findings(answers: Answers) -> list[str]:
-    """What is wrong with a case, one name each: ``does_not_fit``, ``ttft_missed``, ``itl_missed``."""
-    found = ["does_not_fit"] if answers.does_not_fit else []
-    return found + [f"{check.name}_missed" for check in target_checks(answers) if check.met is not True]
+    """The faults of a case, one name each: ``does_not_fit``, ``ttft_missed``, ``itl_missed``."""
+    names = ["does_not_fit"] if answers.does_not_fit else []
+    return names + [f"{check.name}_missed" for check in target_checks(answers) if check.met is not True]
 
 
 def devices(answers: Answers) -> int:
@@ -90,7 +90,7 @@ def devices(answers: Answers) -> int:
 
 
 def _group(answers: Answers) -> str:
-    """The devices: how many of what."""
+    """The devices: their number and title."""
     device, count = answers.binding.hardware, devices(answers)
     return f"{f'{count} × ' if count > 1 else ''}{device.title if device else 'no hardware'}"
 
@@ -126,7 +126,7 @@ def target_warnings(answers: Answers) -> list[str]:
 
 
 def case_label(answers: Answers) -> str:
-    """The case by what tells it from its neighbours: the device, and what the study lists."""
+    """The case by its differences from the others: the device, and the listed values."""
     binding = answers.binding
     parts = [_group(answers)] if binding.hardware else []
     if binding.several_models and binding.model:
@@ -138,27 +138,28 @@ def case_label(answers: Answers) -> str:
 
 def splits_evenly(answers: Answers, group: int) -> bool:
     """Whether a number of devices takes the same number of heads each: of the cache's heads too, or copies of one each."""
-    heads, shared = (Fraction(found.value) if (found := answers.get(name)) is not None else None for name in ("n_heads", "n_kv_heads"))
+    heads, shared = (Fraction(result.value) if (result := answers.get(name)) is not None else None for name in ("n_heads", "n_kv_heads"))
     return (heads is None or heads % group == 0) and (shared is None or shared % group == 0 or group % shared == 0)
 
 
 def case_warnings(answers: Answers) -> list[str]:
     """Everything a reader must know before a number of this case."""
-    found = []
+    warnings = []
     if answers.does_not_fit:
-        found.append(memory_warning(answers))
+        warnings.append(memory_warning(answers))
     elif answers.fits is None and answers.binding.model and answers.binding.hardware:
-        found.append("whether this fits in memory is not known: the memory capacity or a size is missing")
-    found += [*answers.binding.warnings, *_wide_arithmetic(answers.binding)]
-    found += [f"impossible: {share} is {result.plain()}, above the roof" for share in ACHIEVED if (result := answers.get(share)) and _above_one(result)]
+        warnings.append("whether this fits in memory is not known: the memory capacity or a size is missing")
+    warnings += [*answers.binding.warnings, *_wide_arithmetic(answers.binding)]
+    achieved = [(share, result) for share in ACHIEVED if (result := answers.get(share)) is not None]
+    warnings += [f"impossible: {share} is {result.plain()}, above the roof" for share, result in achieved if Fraction(result.value) > 1]
     if (tp := answers.case.value("tp")) and not splits_evenly(answers, int(tp)) and (heads := answers.get("n_heads")) is not None:
-        found.append(f"tp {tp} does not divide {heads.plain()} query heads: the fullest device has {-(-Fraction(heads.value) // tp)}")
+        warnings.append(f"tp {tp} does not divide {heads.plain()} query heads: the fullest device has {-(-Fraction(heads.value) // tp)}")
     published = published_mismatch(answers)
-    return [*found, published] if published else found
+    return [*warnings, published] if published else warnings
 
 
 def _wide_arithmetic(binding: Binding) -> list[str]:
-    """8-bit weights alone do not make 8-bit arithmetic: worth a word where the device has it and nobody chose the activations."""
+    """8-bit weights alone do not make 8-bit arithmetic: worth a warning where the device has it and the precision of the activations is a default."""
     weights, chosen = binding.precisions.get("weights", ""), binding.selection.precision
     alone = "weights" in chosen and "activations" not in chosen and binding.hardware is not None
     if not alone or BITS.get(weights) != 8 or binding.compute == weights or weights not in binding.hardware.peaks:  # type: ignore[union-attr]
@@ -171,10 +172,6 @@ def _wide_arithmetic(binding: Binding) -> list[str]:
 ACHIEVED = ("prefill_mfu", "prefill_mbu", "decode_mfu", "decode_mbu")
 
 
-def _above_one(result: Result) -> bool:
-    return isinstance(result.value, Fraction) and result.value > 1
-
-
 def memory_warning(answers: Answers) -> str:
     """The sentence that goes before every latency of a case that does not fit."""
     word = "does not fit" if answers.never_fits else "does not fit everywhere in its ranges"
@@ -182,7 +179,7 @@ def memory_warning(answers: Answers) -> str:
 
 
 def memory_needed(answers: Answers) -> str:
-    """What the fullest device needs, of what it has."""
+    """The memory that the fullest device needs, of the memory it may use."""
     needed, usable = answers.result("memory_bytes_per_device"), answers.result("usable_memory_per_device")
     count = devices(answers)
     who = f"the fullest of {count} devices needs" if count > 1 else "needs"
@@ -190,7 +187,7 @@ def memory_needed(answers: Answers) -> str:
 
 
 def published_mismatch(answers: Answers) -> str | None:
-    """A word where the engine's own parameter count is not the published one."""
+    """A warning where the engine's own parameter count is not the published one."""
     model = answers.binding.model
     if model is None or not model.published_params or not model.layers or "params" in answers.binding.given:
         return None

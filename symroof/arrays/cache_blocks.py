@@ -70,7 +70,7 @@ def _alike(parts: list[Array], but: int) -> list[Array]:
 
 
 class Block:
-    """One block of a chunk: a buffer for each full operation as long as somebody asks for it."""
+    """One block of a chunk: a buffer for each full operation until its last use."""
 
     def __init__(self, chunk: Chunk, place: Place, shape: tuple[int, ...], pool: Pool, homes: Mapping[str, Array]) -> None:
         self.chunk, self.plan, self.place, self.shape, self.pool = chunk, chunk.plan, place, shape, pool
@@ -79,7 +79,7 @@ class Block:
         self._sizes: dict[tuple[str, bool], float] = {}
 
     def run(self) -> None:
-        """Every full operation that is wanted."""
+        """Every full operation of the plan."""
         for i, name in enumerate(self.plan.order):
             home = self.homes.get(name)
             out = home if home is not None else self.pool.take(self.shape)
@@ -136,9 +136,9 @@ class Block:
     @contextmanager
     def value(self, form: Form) -> Iterator[Array]:
         """The values of a polynomial, for as long as they are looked at."""
-        found = self.known(form)
-        if found is not None:
-            yield found
+        known = self.known(form)
+        if known is not None:
+            yield known
             return
         out = self.pool.take(self.shape)
         self.into(form, out)
@@ -164,8 +164,8 @@ class Block:
 
     def _thin_product(self, thin: Thin, out: Array) -> None:
         outer, rows, columns = self.place
-        left, right = cut_pair(thin[0], outer, rows, None), cut_pair(thin[1], outer, None, columns)
-        np.matmul(left, right, out=out)
+        inner = slice(None)
+        np.matmul(cut(thin[0], (outer, rows, inner)), cut(thin[1], (outer, inner, columns)), out=out)
 
     def _nest(self, nest: Nest | Form, out: Array) -> None:
         """Powers of full names by Horner's rule."""
@@ -186,7 +186,7 @@ class Block:
             self._add(nest.rest, out)
 
     def _add(self, nest: Nest | Form, out: Array) -> None:
-        """Something more, added to what is there."""
+        """A nest added to the values in ``out``."""
         if isinstance(nest, Form):
             np.add(out, cut(self.chunk.light(nest), self.place), out=out)
             return
@@ -209,16 +209,9 @@ class Block:
 ONE = frozen(ONE_TERM)
 
 
-def cut_pair(x: Array, outer: slice, rows: slice | None, columns: slice | None) -> Array:
-    """A block's part of a thin matrix: its inner side stays whole."""
-    everything = slice(None)
-    own = outer if x.shape[0] != 1 else everything
-    return x[own, rows if rows is not None and x.shape[1] != 1 else everything, columns if columns is not None and x.shape[2] != 1 else everything]
-
-
 @dataclass
 class Pool:
-    """Buffers that are used again: a new array each time would cost more than what is written into it."""
+    """Buffers that are used again: a new array each time would cost more than writing into it."""
 
     free: list[Array] = field(default_factory=list)
 
@@ -232,6 +225,3 @@ class Pool:
     def give(self, buffer: Array) -> None:
         base = buffer.base if buffer.base is not None else buffer.reshape(-1)
         self.free.append(base)
-
-
-__all__ = ["Block", "Chunk", "Pool"]

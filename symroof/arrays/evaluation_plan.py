@@ -63,10 +63,10 @@ class Plan:
     _above: dict[str, bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.graph = self.graph.copy()  # what is put differently here concerns this layout alone
+        self.graph = self.graph.copy()  # rewritten for this layout alone
 
     def best(self, form: Form) -> Form:
-        """A polynomial as it is worked out here: on a grid what is added to a maximum of thin arms is added to them before."""
+        """A polynomial as it is worked out here: on a grid a term added to a maximum of thin arms is added to the arms first."""
         if not self.rows:
             return form
         if form not in self._best:
@@ -84,7 +84,7 @@ class Plan:
         return tuple(map(self.best, self.graph.operations[name].args))
 
     @cached_property
-    def wanted(self) -> tuple[Form, ...]:
+    def requested(self) -> tuple[Form, ...]:
         """The polynomials of the outputs."""
         return tuple(map(self.best, self.outputs))
 
@@ -108,30 +108,30 @@ class Plan:
 
     @cached_property
     def order(self) -> tuple[str, ...]:
-        """The full operations that are wanted, each after what it speaks of."""
-        found: dict[str, None] = {}
+        """The full operations that the outputs need, each after its arguments."""
+        ordered: dict[str, None] = {}
 
         def visit(forms: Iterable[Form]) -> None:
             for form in forms:
                 for monomial, _ in form:
                     for name, _ in monomial:
-                        if name in self.graph.operations and self.full(name) and name not in found:
+                        if name in self.graph.operations and self.full(name) and name not in ordered:
                             if planned(self.graph.operations[name]):
                                 visit(self.args(name))
-                            found[name] = None
+                            ordered[name] = None
 
-        visit(self.wanted)
-        return tuple(found)
+        visit(self.requested)
+        return tuple(ordered)
 
     @cached_property
     def ended(self) -> tuple[tuple[str, ...], ...]:
-        """After each step the full operations that nobody asks for any more."""
+        """After each step the full operations that no later step uses."""
         last = {name: i for i, name in enumerate(self.order)}
         for i, name in enumerate(self.order):
             if planned(self.graph.operations[name]):
                 last |= {inner: i for form in self.args(name) for monomial, _ in form for inner, _ in monomial if inner in last}
-        kept = {name for form in self.wanted for monomial, _ in form for name, _ in monomial}
-        return tuple(tuple(name for name, end in last.items() if end == i and name not in kept) for i in range(len(self.order)))
+        results = {name for form in self.requested for monomial, _ in form for name, _ in monomial}
+        return tuple(tuple(name for name, end in last.items() if end == i and name not in results) for i in range(len(self.order)))
 
     def terms(self, form: Form) -> Terms:
         """A full polynomial taken apart."""

@@ -1,4 +1,4 @@
-"""Where floats cannot decide, the exact value does: roundings next to whole numbers, comparisons of what is all but equal."""
+"""Where floats cannot decide, the exact value does: roundings next to whole numbers, comparisons of values that are all but equal."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def magnitude(form: Form, sizes: Callable[[str, bool], float]) -> float:
 
 def size(x: Any, least: bool) -> float:
     """The largest absolute value, or the least that is not zero; 1 where there is none."""
-    found = np.abs(x)
-    found = found[np.isfinite(found) & (found > 0)] if isinstance(found, np.ndarray) else np.array([found] if found else [])
-    return 1.0 if not found.size else float(found.min() if least else found.max())
+    sizes = np.abs(x)
+    sizes = sizes[np.isfinite(sizes) & (sizes > 0)] if isinstance(sizes, np.ndarray) else np.array([sizes] if sizes else [])
+    return 1.0 if not sizes.size else float(sizes.min() if least else sizes.max())
 
 
 def whole_terms(graph: Graph, form: Form, values: Callable[[str], Any]) -> bool:
@@ -56,38 +56,36 @@ def whole_terms(graph: Graph, form: Form, values: Callable[[str], Any]) -> bool:
     return magnitude(form, lambda name, least: size(values(name), least)) * scale < 2**52
 
 
-def mend(values: Values, name: str, found: Any) -> Any:
+def mend(values: Values, name: str, result: Any) -> Any:
     """The value of a rounding or relation over arrays, put right where it is in doubt; any other operation as it is."""
     operation = values.graph.operations[name]
     if operation.kind not in ROUNDINGS and operation.kind not in RELATIONS:
-        return found
+        return result
     form = operation.args[0]
     if whole_terms(values.graph, form, values.name):
-        return found
+        return result
     off = DOUBT * magnitude(form, lambda inner, least: size(values.name(inner), least))
-    doubt = doubtful(operation.kind, values.form(form), off)
+    argument = values.form(form)
+    doubt = np.abs(argument - (np.rint(argument) if operation.kind in ROUNDINGS else 0.0)) <= off  # this close to a whole number, or to equality
     if not np.any(doubt):
-        return found
-    made = np.array(found)
-    settle(made, doubt, sorted(values.graph.reach(name)), values.point, lambda point: exact(values.graph, point).name(name))
-    return made
+        return result
+    mended = np.array(result)
+    settle(mended, doubt, sorted(values.graph.reach(name)), values.point, lambda point: exact(values.graph, point).name(name))
+    return mended
 
 
-def doubtful(kind: str, argument: Any, off: float) -> Any:
-    """Which values lie closer to a whole number (a relation: to zero) than they may be off."""
-    return np.abs(argument - (np.rint(argument) if kind in ROUNDINGS else 0.0)) <= off
-
-
-def settle(found: Any, doubt: Any, inputs: Sequence[str], arrays: Mapping[str, Any], value: Callable[[dict[str, Fraction]], Any], none: float = np.nan) -> None:
+def settle(
+    result: Any, doubt: Any, inputs: Sequence[str], arrays: Mapping[str, Any], value: Callable[[dict[str, Fraction]], Any], none: float = np.nan
+) -> None:
     """Put the exact value in every doubtful place; each different point of the inputs is worked out once.
 
     ``none`` is put where a point has no value.
     """
-    places = np.nonzero(np.broadcast_to(doubt, found.shape))
-    columns = np.array([np.broadcast_to(arrays[key], found.shape)[places] for key in inputs], dtype=float).reshape(len(inputs), len(places[0]))
+    places = np.nonzero(np.broadcast_to(doubt, result.shape))
+    columns = np.array([np.broadcast_to(arrays[key], result.shape)[places] for key in inputs], dtype=float).reshape(len(inputs), len(places[0]))
     rows, back = np.unique(columns, axis=1, return_inverse=True)
     settled = np.array([_or_none(value, dict(zip(inputs, map(float, row), strict=True)), none) for row in rows.T])
-    found[places] = settled.astype(found.dtype)[back.reshape(-1)]
+    result[places] = settled.astype(result.dtype)[back.reshape(-1)]
 
 
 def _or_none(value: Callable[[dict[str, Fraction]], Any], point: Mapping[str, float], none: float) -> float:

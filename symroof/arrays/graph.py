@@ -3,7 +3,7 @@
 >>> graph = Graph(("batch", "prompt"))
 >>> batch, prompt = (power_of(name) for name in graph.inputs)
 >>> peak = graph.operation("max", graph.times(batch, prompt), constant(Fraction(8)))
->>> graph.operation("max", graph.times(prompt, batch), constant(Fraction(8))) == peak      # said twice, one name
+>>> graph.operation("max", graph.times(prompt, batch), constant(Fraction(8))) == peak      # the same operation, one name
 True
 >>> sorted(graph.inputs_of(peak))
 ['batch', 'prompt']
@@ -11,9 +11,10 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import reduce
 from itertools import count
 from typing import Any
 
@@ -37,14 +38,14 @@ class Form(tuple[tuple[Monomial, Fraction], ...]):
 
 EXTREMES = {"max": "min", "min": "max"}
 MISSING, VOID = "missing", "void"
-"""An input that nobody gave, and what is multiplied by such a one: zero where that is zero, else without a value."""
+"""An input without a value, and a product with one: zero where its other factor is zero, else without a value."""
 MOST_EXPANDED = 48
 """Terms beyond which a product of sums stays a product."""
 
 
 @dataclass(frozen=True)
 class Operation:
-    """What is no polynomial: a function of polynomials.
+    """A function of polynomials that is none itself.
 
     Kinds: ``max min ceil floor sqrt log2 power``; ``form``, a polynomial that others divide by or multiply as a whole;
     ``guard``, the first argument where the relation of the second holds; relations (``<=`` ...: their one argument against
@@ -54,6 +55,11 @@ class Operation:
     kind: str
     args: tuple[Form, ...]
     words: tuple[str, ...] = ()
+
+
+def added(parts: Iterable[Polynomial]) -> Polynomial:
+    """The sum of several polynomials."""
+    return reduce(plus, parts, {})
 
 
 def frozen(p: Polynomial) -> Form:
@@ -81,8 +87,8 @@ class Graph:
         if name not in self.operations:
             return frozenset((name,))
         if name not in self._reach:
-            found = frozenset().union(*map(self.inputs_of, self.operations[name].args))
-            self._reach[name] = found - frozenset(self.operations[name].words)
+            inputs = frozenset().union(*map(self.inputs_of, self.operations[name].args))
+            self._reach[name] = inputs - frozenset(self.operations[name].words)
         return self._reach[name]
 
     def inputs_of(self, p: Polynomial | Form) -> frozenset[str]:
@@ -90,7 +96,7 @@ class Graph:
         return frozenset().union(*(self.reach(name) for monomial in dict(p) for name, _ in monomial))
 
     def lacking(self, p: Polynomial | Form) -> Iterator[str]:
-        """The inputs that nobody gave and without which a polynomial has no value anywhere."""
+        """The inputs without a value that a polynomial cannot do without."""
         for monomial in dict(p):
             for name, _ in monomial:
                 operation = self.operations.get(name)
@@ -126,10 +132,7 @@ class Graph:
         if len(p) > 1 and len(q) > 1 and len(p) * len(q) > MOST_EXPANDED:
             p, q = self.whole(p), self.whole(q)
         p, q = (self.whole(a) if number_of(b) is None and len(a) > 1 and not self.light(a) else a for a, b in ((p, q), (q, p)))
-        found: Polynomial = {}
-        for m, a in p.items():
-            found = plus(found, scaled(q, a, m))
-        return found
+        return added(scaled(q, a, m) for m, a in p.items())
 
     def over(self, p: Polynomial, q: Polynomial) -> Polynomial:
         """A quotient.
@@ -152,10 +155,10 @@ class Graph:
         """A power: small whole ones of a term are terms, all others operations."""
         fixed = number_of(exponent)
         if fixed is not None and number_of(base) is None and fixed.denominator == 1 and abs(fixed) <= 8:
-            found = constant(Fraction(1))
+            product = constant(Fraction(1))
             for _ in range(abs(int(fixed))):
-                found = self.times(found, base)
-            return found if fixed >= 0 else self.over(constant(Fraction(1)), found)
+                product = self.times(product, base)
+            return product if fixed >= 0 else self.over(constant(Fraction(1)), product)
         return self.operation("power", base, exponent)
 
     def copy(self) -> Graph:

@@ -1,4 +1,4 @@
-"""What a graph comes to at given inputs: over arrays by NumPy, or at one point exactly. The walk is the same.
+"""The values of a graph: over arrays by NumPy, or at one point exactly. The walk is the same.
 
 >>> from fractions import Fraction
 >>> from symroof.formula.polynomial import power_of, scaled
@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -48,12 +49,12 @@ class Values:
         if name not in self.point:
             operation = self.graph.operations[name]
             if operation.kind == "steps":
-                found = self._steps(operation.args, operation.words[0])
+                value = self._steps(operation.args, operation.words[0])
             elif operation.kind in SEARCHES:
-                found = self._searched(operation.kind, operation.args, operation.words[0])
+                value = self._searched(operation.kind, operation.args, operation.words[0])
             else:
-                found = self.kernels[operation.kind](*(self.form(arg) for arg in operation.args))
-            self.point[name] = self.mend(self, name, found) if self.mend else found
+                value = self.kernels[operation.kind](*(self.form(arg) for arg in operation.args))
+            self.point[name] = self.mend(self, name, value) if self.mend else value
         return self.point[name]
 
     def form(self, form: Form | Polynomial) -> Any:
@@ -158,15 +159,6 @@ EXTREME = {"max": np.maximum, "min": np.minimum}
 HOLDS = {"<=": np.less_equal, ">=": np.greater_equal, "<": np.less, ">": np.greater, "=": np.equal}
 
 
-def _extreme(of: np.ufunc) -> Kernel:
-    def kernel(first: Any, *others: Any) -> Any:
-        for other in others:
-            first = of(first, other)
-        return first
-
-    return kernel
-
-
 def _logarithm(x: Any) -> Any:
     return np.where(x > 0, np.log2(np.where(x > 0, x, 1.0)), np.nan)
 
@@ -192,20 +184,20 @@ def _geometric(ratio: Any, first: Any, last: Any) -> Any:
     plain = np.where((ratio == 1) | (ratio <= 0), 0.5, ratio)
     shrinking = -np.expm1(count * np.log(plain)) / (1 - plain)
     at_zero = np.where((first <= 0) & (last >= 0), 1.0, 0.0)
-    found = np.where(ratio == 1, count, np.where(ratio == 0, at_zero, np.power(plain, first) * shrinking))
-    return np.where(count > 0, np.where(ratio < 0, np.nan, found), 0.0)
+    total = np.where(ratio == 1, count, np.where(ratio == 0, at_zero, np.power(plain, first) * shrinking))
+    return np.where(count > 0, np.where(ratio < 0, np.nan, total), 0.0)
 
 
 def _of_largest(*pairs: Any) -> Any:
     """Of pairs (key, value) the value whose key is largest; a tie goes to the first."""
-    best, found = pairs[0], pairs[1]
+    best, chosen = pairs[0], pairs[1]
     for key, value in zip(pairs[2::2], pairs[3::2], strict=True):
-        best, found = np.maximum(best, key), np.where(key > best, value, found)
-    return found
+        best, chosen = np.maximum(best, key), np.where(key > best, value, chosen)
+    return chosen
 
 
 ARRAYS: dict[str, Kernel] = {
-    **{kind: _extreme(of) for kind, of in EXTREME.items()},
+    **{kind: (lambda *args, _of=of: reduce(_of, args)) for kind, of in EXTREME.items()},
     "ceil": np.ceil,
     "floor": np.floor,
     "cut": np.floor,

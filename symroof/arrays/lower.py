@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
-from symroof.arrays.graph import MISSING, VOID, Graph, number_of
+from symroof.arrays.graph import EXTREMES, MISSING, VOID, Graph, added, number_of
 from symroof.arrays.sums import total
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
@@ -44,7 +44,7 @@ class Builder:
         of its arms and the arms. A truth or label that no input moves is itself.
 
         Raises:
-            NoValue: wherever one looks it has none (Missing: an input it needs is not given).
+            NoValue: it has none anywhere (Missing: an input it needs is not given).
         """
         changes = {key: power_of(key) for key in self.inputs}
         if name in changes:
@@ -81,7 +81,7 @@ class Builder:
         return self.graph.operation(search.kind, body, self._tree(parse(search.high), changes), words=(running,))
 
     def _still(self, name: str) -> Polynomial:
-        """What no input moves, as a number; an input that nobody gave may yet not matter: links do not while there is one device."""
+        """A name that no input moves, as a number; an input without a value may yet not matter: links do not while there is one device."""
         try:
             return constant(Fraction(self.case.value(name)))
         except Missing as missing:
@@ -99,7 +99,7 @@ class Builder:
         for condition, _ in quantity.exists if quantity and name not in self.case.given else ():
             tree = parse(condition)
             assert isinstance(tree, Compare)
-            value = self.graph.operation("guard", value, self._compare(tree, changes))
+            value = self.graph.operation("guard", value, self.graph.operation(tree.operator, self._difference(tree, changes)))
         return value
 
     def _moving(self, name: str, keys: frozenset[str]) -> bool:
@@ -135,38 +135,34 @@ class Builder:
             case Neg(arg):
                 return scaled(self._tree(arg, changes), MINUS)
             case Add(terms):
-                found: Polynomial = {}
-                for term in terms:
-                    found = plus(found, self._tree(term, changes))
-                return found
+                return added(self._tree(term, changes) for term in terms)
             case Mul(factors):
                 return self._product(factors, changes)
             case Div(over, under):
                 return graph.over(self._tree(over, changes), self._tree(under, changes))
             case Pow(base, exponent):
                 return graph.raised(self._tree(base, changes), self._tree(exponent, changes))
-            case Call("max" | "min" as function, args):
-                return self._extreme(function, [self._tree(arg, changes) for arg in args])
             case Call(function, args):
-                return graph.operation(function, *(self._tree(arg, changes) for arg in args))
+                lowered = [self._tree(arg, changes) for arg in args]
+                return self._extreme(function, lowered) if function in EXTREMES else graph.operation(function, *lowered)
             case Total(body, index, first, last):
                 return self._total(body, index, self._tree(first, changes), self._tree(last, changes), changes)
             case At(name, pairs):
                 return self._name(name, {**changes, **{key: self._tree(value, changes) for key, value in pairs}})
-        raise NoValue("a relation or a label where a number is wanted")
+        raise NoValue("a relation or a label in place of a number")
 
     def _product(self, factors: tuple[Tree, ...], changes: Changes) -> Polynomial:
-        found = self._tree(factors[0], changes)
+        product = self._tree(factors[0], changes)
         for factor in factors[1:]:
-            if not found:
-                return found  # no links means no time on them, whatever their bandwidth would be
+            if not product:
+                return product  # no links means no time on them, whatever their bandwidth would be
             other = self._tree(factor, changes)
-            voided = number_of(found) is None and any(self.graph.lacking(other))
-            found = self.graph.operation(VOID, found) if voided else self.graph.times(found, other)
-        return found
+            voided = number_of(product) is None and any(self.graph.lacking(other))
+            product = self.graph.operation(VOID, product) if voided else self.graph.times(product, other)
+        return product
 
     def _extreme(self, function: str, args: list[Polynomial]) -> Polynomial:
-        """A maximum or minimum: numbers among its arms are one, and an arm said twice is said once."""
+        """A maximum or minimum: numbers among its arms are one, and equal arms are one."""
         numbers = [arg for arg in args if not any(arg)]
         moving = [arg for i, arg in enumerate(args) if any(arg) and arg not in args[:i]]
         folded = [self.graph.operation(function, *numbers)] if numbers else []
@@ -178,9 +174,6 @@ class Builder:
         running = f"~{index}{self._indices}"
         inner = self._tree(body, {**changes, index: power_of(running)})
         return total(self.graph, inner, running, first, last)
-
-    def _compare(self, tree: Compare, changes: Changes) -> Polynomial:
-        return self.graph.operation(tree.operator, self._difference(tree, changes))
 
     def _difference(self, tree: Compare, changes: Changes) -> Polynomial:
         return plus(self._tree(tree.left, changes), scaled(self._tree(tree.right, changes), MINUS))

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 BLOCK = 32_768
-"""Points of a block: what is worked out at once has to stay in a core's cache (a quarter of a megabyte each array)."""
+"""Points of a block: one block has to stay in a core's cache (a quarter of a megabyte each array)."""
 WIDE = 1 << 18
-"""How much is kept at once of what moves along one axis only."""
+"""How many values that move along one axis only are prepared at once."""
 FEWEST_COLUMNS, MOST_ROWS = 16, 4096
 """Fewer columns cost more in starting loops than they hold; more rows are not taken together from several dimensions."""
 
@@ -69,14 +69,6 @@ class Layout:
         spread = [length if moves else 1 for part, moves in zip(self.parts, varies, strict=True) for length in self.shape[part]]
         return np.broadcast_to(full, spread).reshape([size if moves else 1 for size, moves in zip(self.sizes, varies, strict=True)])
 
-    def empty(self, dtype: Any) -> np.ndarray[Any, Any]:
-        """Room for a result."""
-        return np.empty(self.sizes, dtype)
-
-    def unfolded(self, result: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """A result in the shape the inputs ask for."""
-        return result.reshape(self.shape)
-
     def folded(self, out: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
         """An array of the result's shape seen along the three axes; None where that would be a copy."""
         return out.reshape(self.sizes) if out.flags.c_contiguous else None
@@ -100,7 +92,7 @@ class Layout:
 
 
 def _first(shape: tuple[int, ...], go_on: Callable[[int, int], bool]) -> int:
-    """The first of the last dimensions that are taken together: as long as told to by how long they are, and would be."""
+    """The first of the last dimensions that are taken together: ``go_on`` decides by their length, and by that with the next."""
     start, length = len(shape), 1
     while start and go_on(length, length * shape[start - 1]):
         start -= 1

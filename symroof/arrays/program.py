@@ -44,7 +44,7 @@ class Output:
 
 @dataclass(frozen=True)
 class Program:
-    """Outputs over a graph. Nothing of a call is kept, so threads may share one."""
+    """Outputs over a graph. No call leaves any state, so threads may share one."""
 
     graph: Graph
     outputs: tuple[Output, ...]
@@ -53,15 +53,15 @@ class Program:
         """Every output over the inputs; numbers without a value are NaN, labels ``-1``."""
         layout = Layout.of(inputs)
         seen = [layout.three(x) for x in inputs]
-        given = [layout.folded(array) for array in out] if out is not None else [None] * len(self.outputs)
-        homes = [array if array is not None else layout.empty(output.dtype) for array, output in zip(given, self.outputs, strict=True)]
+        folded = [layout.folded(array) for array in out] if out is not None else [None] * len(self.outputs)
+        homes = [array if array is not None else np.empty(layout.sizes, output.dtype) for array, output in zip(folded, self.outputs, strict=True)]
         if all(layout.sizes):
             self._fill(layout, seen, homes)
         if out is None:
-            return tuple(layout.unfolded(home) for home in homes)
-        for array, own, home in zip(out, given, homes, strict=True):
+            return tuple(home.reshape(layout.shape) for home in homes)
+        for array, own, home in zip(out, folded, homes, strict=True):
             if own is None:
-                array[...] = layout.unfolded(home)
+                array[...] = home.reshape(layout.shape)
         return tuple(out)
 
     def _fill(self, layout: Layout, seen: Sequence[Array], homes: Sequence[Array]) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from math import comb
 
-from symroof.arrays.graph import EXTREMES, Graph, number_of
+from symroof.arrays.graph import EXTREMES, Graph, added, number_of
 from symroof.formula.polynomial import MINUS, ONE_TERM, Monomial, Polynomial, constant, merged, plus, power_of, scaled
 
 
@@ -42,12 +42,8 @@ class _Sum:
 
     def of(self, body: Polynomial) -> Polynomial:
         """Term by term of the body, each in the best way there is."""
-        found: Polynomial = {}
-        for monomial, coefficient in body.items():
-            moving = tuple((name, exponent) for name, exponent in monomial if self.index in self.graph.reach(name))
-            still = merged(monomial, moving, -1)
-            found = plus(found, self.graph.times({still: coefficient}, self._moving(moving)))
-        return found
+        moving = {monomial: tuple(power for power in monomial if self.index in self.graph.reach(power[0])) for monomial in body}
+        return added(self.graph.times({merged(m, moving[m], -1): coefficient}, self._moving(moving[m])) for m, coefficient in body.items())
 
     def _moving(self, moving: Monomial) -> Polynomial:
         if not moving:
@@ -106,7 +102,7 @@ class _Sum:
         return start, slope
 
     def _extreme(self, kind: str, a: Polynomial, b: Polynomial) -> Polynomial | None:
-        """The larger of two lines: the second, and what the first has over it. The smaller: what is left of both."""
+        """The larger of two lines: the second, and the excess of the first. The smaller: the first, less its excess."""
         line = self._line(plus(a, scaled(b, MINUS)))
         if line is None:
             return None
@@ -128,11 +124,4 @@ class _Sum:
         bend = self.graph.operation("cut", scaled(line[0], -1 / rising))
         middle = self.graph.operation("min", self.graph.operation("max", bend, plus(self.first, constant(MINUS))), self.last)
         parts = ((self.first, middle, before), (plus(middle, ONE_TERM), self.last, after))
-        return _added(_Sum(self.graph, self.index, first, last).of(self.graph.replaced(power_of(name), {kink: arm})) for first, last, arm in parts)
-
-
-def _added(parts: Iterator[Polynomial]) -> Polynomial:
-    found: Polynomial = {}
-    for part in parts:
-        found = plus(found, part)
-    return found
+        return added(_Sum(self.graph, self.index, first, last).of(self.graph.replaced(power_of(name), {kink: arm})) for first, last, arm in parts)

@@ -1,4 +1,4 @@
-"""What a fit found: parameters with their intervals, residuals, and what a reader should know before using them."""
+"""The result of a fit: parameters with their intervals, residuals, and warnings."""
 
 from __future__ import annotations
 
@@ -80,24 +80,30 @@ class Calibration:
         return next(parameter for parameter in self.parameters if parameter.name == name)
 
     def block(self) -> str:
-        """The fit as keys of a study file: ``efficiency:``, and ``set:`` for what is no efficiency."""
-        return study_keys(self)
+        """The fit as keys of a study file: ``efficiency:``, and ``set:`` for the others; a range where the interval is wide enough to matter."""
+        known = [p for p in self.parameters if p.value is not None]
+        lines = [f"# fitted to {len(self.residuals)} measured times of {_name(self.file)}; intervals at {self.level:.0%}"]
+        lines += [f"# {p.name} is not determined by these rows" for p in self.parameters if p.value is None]
+        for key, members in (("efficiency", [p for p in known if p.name in EFFICIENCY]), ("set", [p for p in known if p.name not in EFFICIENCY])):
+            if members:
+                lines.append(f"{key}: {{{', '.join(f'{p.name}: {written(p)}' for p in members)}}}")
+        return "\n".join(lines) + "\n"
 
 
 def doubts(parameters: Iterable[Parameter], residuals: Sequence[Residual], freedom: int) -> list[str]:
-    """What a reader should know before using the fit."""
-    found = []
+    """Warnings about the fit."""
+    warnings = []
     if freedom <= 0:
-        found.append("there are no more rows than parameters: the fit has no intervals and says nothing of how well it holds")
+        warnings.append("there are no more rows than parameters: the fit has no intervals and says nothing of how well it holds")
     far = [r for r in residuals if abs(r.relative) > LARGE]
     if far:
         lines = ", ".join(dict.fromkeys(str(r.measurement.line) for r in far))
-        found.append(f"{len(far)} of {len(residuals)} times are more than {LARGE:.0%} off the fit (line {lines}): one mfu and mbu do not describe them")
-    found += [f"{p.name} is not determined by these rows: {p.note}" for p in parameters if p.value is None]
-    found += [f"{p.name} is {p.note}" for p in parameters if p.value is not None and p.note]
+        warnings.append(f"{len(far)} of {len(residuals)} times are more than {LARGE:.0%} off the fit (line {lines}): one mfu and mbu do not describe them")
+    warnings += [f"{p.name} is not determined by these rows: {p.note}" for p in parameters if p.value is None]
+    warnings += [f"{p.name} is {p.note}" for p in parameters if p.value is not None and p.note]
     wide = [p.name for p in parameters if p.value and p.low is not None and p.low <= 0 and not p.note]
-    found += [f"the interval of {name} reaches down to 0: these rows hardly tell it" for name in wide]
-    return found
+    warnings += [f"the interval of {name} reaches down to 0: these rows hardly tell it" for name in wide]
+    return warnings
 
 
 def as_fraction(value: float, digits: int = 4) -> Fraction:
@@ -108,17 +114,6 @@ def as_fraction(value: float, digits: int = 4) -> Fraction:
 EFFICIENCY = frozenset(symbol.name for symbol in GROUPS["efficiency"])
 NARROW = 0.005
 """An interval narrower than this share of the value, to either side, is written as the value alone."""
-
-
-def study_keys(found: Calibration) -> str:
-    """``efficiency:`` and, for what is no efficiency, ``set:``; a range where the interval is wide enough to matter."""
-    known = [p for p in found.parameters if p.value is not None]
-    lines = [f"# fitted to {len(found.residuals)} measured times of {_name(found.file)}; intervals at {found.level:.0%}"]
-    lines += [f"# {p.name} is not determined by these rows" for p in found.parameters if p.value is None]
-    for key, members in (("efficiency", [p for p in known if p.name in EFFICIENCY]), ("set", [p for p in known if p.name not in EFFICIENCY])):
-        if members:
-            lines.append(f"{key}: {{{', '.join(f'{p.name}: {written(p)}' for p in members)}}}")
-    return "\n".join(lines) + "\n"
 
 
 def written(parameter: Parameter) -> str:

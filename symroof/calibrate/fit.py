@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from symroof.calibrate.calibration_result import Calibration, Parameter, Residual, doubts
 from symroof.calibrate.measurements import Measurement, read_measured
-from symroof.calibrate.student_t import quantile
 from symroof.calibrate.terms import DEFAULT_FIT, OVERHEADS, SHARES, Terms, chosen, terms
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError, Problem
@@ -32,13 +31,13 @@ def calibrate(path: str | os.PathLike[str], answers: Answers, fit: Sequence[str]
     Raises:
         InputError: everything wrong with the file; a row faster than the roof; an input the rows and the case leave out.
     """
-    wanted = chosen(fit if fit is not None else DEFAULT_FIT, answers.case.theory)
-    measured = read_measured(path, wanted)
-    found = _terms(measured, answers, wanted, str(path))
-    notes = [*_laid_over(answers, wanted), *_unfit(measured, answers)]
+    names = chosen(fit if fit is not None else DEFAULT_FIT, answers.case.theory)
+    measured = read_measured(path, names)
+    rows = _terms(measured, answers, names, str(path))
+    notes = [f"{name} is given and not heeded: it is fitted" for name in names if name in answers.binding.given] + _unfit(measured, answers)
     if fit is None:
-        wanted, found = _without_unseen(wanted, found)
-    return _fitted(str(path), answers, measured, found, wanted, notes)
+        names, rows = _without_unseen(names, rows)
+    return _fitted(str(path), answers, measured, rows, names, notes)
 
 
 def _terms(measured: Sequence[Measurement], answers: Answers, fit: Sequence[str], file: str) -> list[Terms]:
@@ -47,43 +46,37 @@ def _terms(measured: Sequence[Measurement], answers: Answers, fit: Sequence[str]
     Raises:
         InputError: all rows that lack an input or are faster than the roof.
     """
-    found, problems = [], []
+    rows, problems = [], []
     for m in measured:
         try:
             made = terms(answers.case, m, fit)
         except NoValue as error:
             problems.append(Problem(file, f"{m.metric} {error}", m.line, m.column, m.metric, "add a column, or give it in the study or on the line", m.source))
             continue
-        found.append(made)
+        rows.append(made)
         if m.seconds < made.roof:
-            said = (
+            fault = (
                 f"impossible: above the {made.label} roof: {format_quantity(m.seconds, 's')} measured, at least {format_quantity(made.roof, 's')} at the peak"
             )
             hint = "check the model, device, precision, tp and cached prefix of this row, and that no time was left out"
-            problems.append(Problem(file, said, m.line, m.column, m.metric, hint, m.source))
+            problems.append(Problem(file, fault, m.line, m.column, m.metric, hint, m.source))
     if problems:
         raise InputError(problems)
-    return found
+    return rows
 
 
-def _without_unseen(fit: Sequence[str], found: list[Terms]) -> tuple[tuple[str, ...], list[Terms]]:
+def _without_unseen(fit: Sequence[str], rows: list[Terms]) -> tuple[tuple[str, ...], list[Terms]]:
     """Without the link latency where the rows cannot tell it from the overhead of a step: no links, or one group size."""
     overheads = [name for name in fit if name in OVERHEADS]
     if "link_latency" not in overheads:
-        return tuple(fit), found
+        return tuple(fit), rows
     link, step = overheads.index("link_latency"), overheads.index("step_overhead")
-    ratios = {row.rates[link] / row.rates[step] for row in found if row.rates[step]}
+    ratios = {row.rates[link] / row.rates[step] for row in rows if row.rates[step]}
     if len(ratios) > 1:
-        return tuple(fit), found
+        return tuple(fit), rows
     keep = [i for i in range(len(overheads)) if i != link]
-    kept = [Terms(row.arms, tuple(row.rates[i] for i in keep), row.fixed, row.label) for row in found]
-    return tuple(name for name in fit if name != "link_latency"), kept
-
-
-def _laid_over(answers: Answers, fit: Sequence[str]) -> list[str]:
-    """What the case says and the fit does not heed."""
-    given = [name for name in fit if name in answers.binding.given]
-    return [f"{name} is given and not heeded: it is fitted" for name in given]
+    shorter = [Terms(row.arms, tuple(row.rates[i] for i in keep), row.fixed, row.label) for row in rows]
+    return tuple(name for name in fit if name != "link_latency"), shorter
 
 
 def _unfit(measured: Sequence[Measurement], answers: Answers) -> list[str]:
@@ -102,36 +95,36 @@ def _unfit(measured: Sequence[Measurement], answers: Answers) -> list[str]:
 # ---------------------------------------------------------------------------------------------------------- the fit
 
 
-def _problem(measured: Sequence[Measurement], found: list[Terms], fit: Sequence[str], answers: Answers) -> Rows:
+def _problem(measured: Sequence[Measurement], terms: list[Terms], fit: Sequence[str], answers: Answers) -> Rows:
     import numpy as np
 
     from symroof.calibrate.least_squares import Problem as Rows
 
     overheads = [name for name in fit if name in OVERHEADS]
-    arms = [(row, float(c), float(m)) for row, made in enumerate(found) for c, m in made.arms]
+    arms = [(row, float(c), float(m)) for row, made in enumerate(terms) for c, m in made.arms]
     full = [1.0 if name in fit else 1 / float(answers.case.value(name)) for name in SHARES]
     return Rows(
         measured=np.array([float(m.seconds) for m in measured]),
         row=np.array([row for row, _, _ in arms], dtype=np.intp),
         compute=np.array([c for _, c, _ in arms]),
         memory=np.array([m for _, _, m in arms]),
-        rates=np.array([[float(rate) for rate in made.rates] for made in found]).reshape(len(found), len(overheads)),
-        fixed=np.array([float(made.fixed) for made in found]),
+        rates=np.array([[float(rate) for rate in made.rates] for made in terms]).reshape(len(terms), len(overheads)),
+        fixed=np.array([float(made.fixed) for made in terms]),
         least=np.array([*full, *(0.0 for _ in overheads)]),
         held=np.array([*(name not in fit for name in SHARES), *(False for _ in overheads)]),
     )
 
 
-def _fitted(file: str, answers: Answers, measured: list[Measurement], found: list[Terms], fit: Sequence[str], notes: list[str]) -> Calibration:
-    from symroof.calibrate.least_squares import solve, squares, times
+def _fitted(file: str, answers: Answers, measured: list[Measurement], terms: list[Terms], fit: Sequence[str], notes: list[str]) -> Calibration:
+    from symroof.calibrate.least_squares import quantile, solve, squares, times
 
-    rows = _problem(measured, found, fit, answers)
+    rows = _problem(measured, terms, fit, answers)
     point = solve(rows)
     names = [*SHARES, *(name for name in fit if name in OVERHEADS)]
     moves = [i for i, name in enumerate(names) if name in fit]
     columns = rows.columns(point[1] / point[0])[:, moves]
-    spread, unseen, told = _spread(columns)
-    freedom = len(measured) - told
+    spread, unseen, rank = _spread(columns)
+    freedom = len(measured) - rank
     deviation = math.sqrt(squares(rows, point) / freedom) if freedom > 0 else None
     reach = quantile(LEVEL, freedom) * deviation if deviation is not None else None
     parameters = []
@@ -143,7 +136,7 @@ def _fitted(file: str, answers: Answers, measured: list[Measurement], found: lis
         else:
             parameters.append(_parameter(names[i], float(point[i]), None if reach is None else reach * float(spread[k])))
     fitted = times(rows, point)
-    residuals = tuple(Residual(m, float(t), _bound(made, point)) for m, t, made in zip(measured, fitted, found, strict=True))
+    residuals = tuple(Residual(m, float(t), _bound(made, point)) for m, t, made in zip(measured, fitted, terms, strict=True))
     warnings = (*notes, *doubts(parameters, residuals, freedom))
     return Calibration(tuple(parameters), residuals, freedom, LEVEL, deviation, warnings, answers, file)
 

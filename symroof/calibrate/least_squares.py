@@ -10,6 +10,7 @@ depends on where one starts.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -49,11 +50,11 @@ class Problem:
     def columns(self, ratio: float) -> Array:
         """The linear problem of the regime that y/x lies in: one column a parameter, over the measured times."""
         computes = self.compute > ratio * self.memory
-        found = np.zeros((len(self.measured), len(self.least)))
-        np.add.at(found[:, 0], self.row[computes], self.compute[computes])
-        np.add.at(found[:, 1], self.row[~computes], self.memory[~computes])
-        found[:, 2:] = self.rates
-        return found / self.measured[:, None]
+        columns = np.zeros((len(self.measured), len(self.least)))
+        np.add.at(columns[:, 0], self.row[computes], self.compute[computes])
+        np.add.at(columns[:, 1], self.row[~computes], self.memory[~computes])
+        columns[:, 2:] = self.rates
+        return columns / self.measured[:, None]
 
     @property
     def goal(self) -> Array:
@@ -68,7 +69,7 @@ def solve(problem: Problem) -> Array:
     ends = np.concatenate(([0.0], cuts, [np.inf]))
     gram, reach = _gram(problem, cuts)
     candidates = [*_inside(problem, gram, reach, ends), *_on_cuts(problem, gram, reach, cuts)]
-    best = min(candidates, key=lambda found: found[0])[1]
+    best = min(candidates, key=lambda candidate: candidate[0])[1]
     return _polished(problem, best)
 
 
@@ -83,16 +84,16 @@ def _gram(problem: Problem, cuts: Array) -> tuple[Array, Array]:
     return gram, reach
 
 
-Found = tuple[float, Array]
+Candidate = tuple[float, Array]
 
 
-def _inside(problem: Problem, gram: Array, reach: Array, ends: Array) -> list[Found]:
+def _inside(problem: Problem, gram: Array, reach: Array, ends: Array) -> list[Candidate]:
     """The best points within regimes, one for each set of parameters that stand at their bounds."""
     low, high = ends[:-1], ends[1:]
     return _bounded(gram, reach, np.broadcast_to(problem.least, reach.shape), problem.held, lambda x: _between(x, low, high), problem.goal)
 
 
-def _on_cuts(problem: Problem, gram: Array, reach: Array, cuts: Array) -> list[Found]:
+def _on_cuts(problem: Problem, gram: Array, reach: Array, cuts: Array) -> list[Candidate]:
     """The best points where y = cut*x: one parameter less."""
     held, least = problem.held, problem.least
     if not len(cuts) or (held[0] and held[1]):
@@ -107,8 +108,8 @@ def _on_cuts(problem: Problem, gram: Array, reach: Array, cuts: Array) -> list[F
     allowed = at_least[:, 0] * (1 + SLACK) >= least[0]
     allowed &= at_least[:, 0] * cuts * (1 + SLACK) >= least[1]
     stays = np.concatenate(([held[0] or held[1]], held[2:]))
-    found = _bounded(smaller, (turned @ reach[:-1, :, None])[..., 0], at_least, stays, lambda x: allowed, problem.goal, joined)
-    return found
+    best = _bounded(smaller, (turned @ reach[:-1, :, None])[..., 0], at_least, stays, lambda x: allowed, problem.goal, joined)
+    return best
 
 
 def _between(points: Array, low: Array, high: Array) -> NDArray[np.bool_]:
@@ -120,9 +121,9 @@ def _between(points: Array, low: Array, high: Array) -> NDArray[np.bool_]:
 
 def _bounded(
     gram: Array, reach: Array, least: Array, held: NDArray[np.bool_], allowed: Callable[[Array], NDArray[np.bool_]], goal: Array, back: Array | None = None
-) -> list[Found]:
+) -> list[Candidate]:
     """Least squares for every choice of parameters at their lower bounds; the best allowed point of each choice."""
-    found: list[Found] = []
+    candidates: list[Candidate] = []
     size = np.sqrt(np.maximum(gram.diagonal(axis1=1, axis2=2).max(axis=0), 1e-300))
     for free in itertools.product(*((False,) if stays else (True, False) for stays in held)):
         moves = np.array(free)
@@ -136,8 +137,8 @@ def _bounded(
             missed = np.einsum("si,sij,sj->s", points, gram, points) - 2 * (points * reach).sum(axis=1) + goal @ goal
             i = int(np.argmin(np.where(inside, missed, np.inf)))
             point = np.maximum(points[i], least[i])
-            found.append((float(missed[i]), point if back is None else back[i] @ point))
-    return found
+            candidates.append((float(missed[i]), point if back is None else back[i] @ point))
+    return candidates
 
 
 def _polished(problem: Problem, point: Array) -> Array:
@@ -157,11 +158,42 @@ def _polished(problem: Problem, point: Array) -> Array:
 
 def times(problem: Problem, point: Array) -> Array:
     """The times of the rows at some parameters."""
-    found = problem.fixed + problem.rates @ point[2:]
-    np.add.at(found, problem.row, np.maximum(problem.compute * point[0], problem.memory * point[1]))
-    return found
+    result = problem.fixed + problem.rates @ point[2:]
+    np.add.at(result, problem.row, np.maximum(problem.compute * point[0], problem.memory * point[1]))
+    return result
 
 
 def squares(problem: Problem, point: Array) -> float:
     """The sum of squared relative residuals."""
     return float(np.sum((times(problem, point) / problem.measured - 1) ** 2))
+
+
+def within(t: float, freedom: int) -> float:
+    """The chance that a t variable lies between -t and t (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4).
+
+    >>> round(within(1.0, 1), 6), round(within(2.0, 2), 6)
+    (0.5, 0.816497)
+    """
+    angle = math.atan(t / math.sqrt(freedom))
+    sine, cosine = math.sin(angle), math.cos(angle)
+    term = cosine if freedom % 2 else 1.0
+    total = 0.0
+    for k in range(freedom % 2 + 2, freedom + 1, 2):
+        total += term
+        term *= cosine * cosine * (k - 1) / k
+    return 2 / math.pi * (angle + sine * total) if freedom % 2 else sine * total
+
+
+def quantile(level: float, freedom: int) -> float:
+    """The t that a t variable stays within with a chance of ``level``.
+
+    >>> round(quantile(0.95, 10), 3)
+    2.228
+    """
+    low, high = 0.0, 1.0
+    while within(high, freedom) < level:
+        high *= 2
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if within(middle, freedom) < level else (low, middle)
+    return high

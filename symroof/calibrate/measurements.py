@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from symroof.errors import InputError, Problem, nearest, split_hint
+from symroof.errors import InputError, Problem, Word, nearest, split_hint
 from symroof.formula.tree import Num
 from symroof.specs.fields import Faults
 from symroof.specs.strict_yaml import read_text
@@ -23,14 +23,6 @@ MOST_ROWS, MOST_COLUMNS, LONGEST_LINE = 1_000, 64, 4_096
 CELL = re.compile(r'[ \t]*(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^,"]*?))[ \t]*(?P<end>,|$)')
 HEADING = re.compile(r"(?P<name>[A-Za-z]\w*)\s*(?:[\[(]\s*(?P<unit>[^\[\]()]+?)\s*[\])])?")
 BARE = re.compile(r"[-+\d.,_]+(?:[eE][-+]?\d+)?")
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A field of a line and the column it begins in."""
-
-    text: str
-    column: int
 
 
 @dataclass(frozen=True)
@@ -87,22 +79,22 @@ def parse_measured(text: str, file: str = "<text>", fitted: Collection[str] = ()
         raise InputError(Problem(file, f"has {len(lines) - 1:,} rows; at most {MOST_ROWS:,} are read", lines[MOST_ROWS + 1][0], 1))
     problems: list[Problem] = []
     headings = _headings(file, *lines[0], fitted)
-    found: list[Measurement] = []
+    measured: list[Measurement] = []
     for number, line in lines[1:]:
         try:
-            found += _row(file, number, line, headings)
+            measured += _row(file, number, line, headings)
         except InputError as error:
             problems += error.problems
     if problems:
         raise InputError(problems)
-    return found
+    return measured
 
 
-def _cells(file: str, number: int, line: str) -> list[Cell]:
+def _cells(file: str, number: int, line: str) -> list[Word]:
     """The fields of a line, quotes taken off."""
     if len(line) > LONGEST_LINE:
         raise InputError(Problem(file, f"the line is longer than {LONGEST_LINE:,} characters", number, 1))
-    found: list[Cell] = []
+    cells: list[Word] = []
     at = 0
     while True:
         match = CELL.match(line, at)
@@ -111,9 +103,9 @@ def _cells(file: str, number: int, line: str) -> list[Cell]:
                 Problem(file, "cannot be read as comma-separated values", number, at + 1, source=line, hint="a quote stands at both ends of a value")
             )
         kind = "plain" if match["quoted"] is None else "quoted"
-        found.append(Cell(match[kind].replace('""', '"').strip(), match.start(kind) + 1))
+        cells.append(Word(match[kind].replace('""', '"').strip(), match.start(kind) + 1))
         if match["end"] == "":
-            return found
+            return cells
         at = match.end()
 
 
@@ -121,27 +113,27 @@ def _headings(file: str, number: int, line: str, fitted: Collection[str]) -> lis
     """The columns.
 
     Raises:
-        InputError: a column nobody knows, one that is there twice, too many, no latency among them.
+        InputError: an unknown column, one that is there twice, too many, no latency among them.
     """
     cells = _cells(file, number, line)
     problems: list[Problem] = []
-    found: list[Heading] = []
+    headings: list[Heading] = []
     for cell in cells[: MOST_COLUMNS + 1]:
         try:
             heading = _heading(cell.text, fitted)
-            if heading.name in (other.name for other in found):
+            if heading.name in (other.name for other in headings):
                 raise ValueError(f"{heading.name} is there twice")
-            found.append(heading)
+            headings.append(heading)
         except ValueError as error:
             message, _, hint = str(error).partition("; ")
             problems.append(Problem(file, message, number, cell.column, cell.text[:40], hint, line))
     if len(cells) > MOST_COLUMNS:
         problems = [Problem(file, f"has {len(cells)} columns; at most {MOST_COLUMNS} are read", number, 1, hint="are they separated by commas?", source=line)]
-    elif not problems and not any(heading.name in METRICS for heading in found):
+    elif not problems and not any(heading.name in METRICS for heading in headings):
         problems = [Problem(file, "has no column of a latency", number, 1, hint="ttft_ms, itl_ms or both; columns are separated by commas", source=line)]
     if problems:
         raise InputError(problems)
-    return found
+    return headings
 
 
 def _heading(text: str, fitted: Collection[str]) -> Heading:
@@ -157,7 +149,7 @@ def _heading(text: str, fitted: Collection[str]) -> Heading:
         raise ValueError(f"no such input or latency; {nearest(name, [*INPUTS, *ALIASES, *METRICS, 'context'])}")
     name = canonical(name)
     if name in fitted:
-        raise ValueError("is fitted here, so it cannot be a column; leave it out, or choose what is fitted with --fit")
+        raise ValueError("is fitted here, so it cannot be a column; leave it out, or choose the parameters with --fit")
     if unit:
         setting(name, f"1 {unit}", formulas=False)  # of the right dimension, or an error that says which one is needed
     return Heading(name, unit or ("s" if name in METRICS else ""))
@@ -194,12 +186,9 @@ def _value(heading: Heading, text: str) -> Fraction:
     """A number in the column's unit, or with one of its own."""
     if not text:
         raise ValueError("is empty")
-    found = setting(heading.name, f"{text} {heading.unit}" if heading.unit and BARE.fullmatch(text) else text, formulas=False)
-    if not isinstance(found, Num):
+    number = setting(heading.name, f"{text} {heading.unit}" if heading.unit and BARE.fullmatch(text) else text, formulas=False)
+    if not isinstance(number, Num):
         raise ValueError("one row holds one number, not a range")
-    if heading.name in METRICS and found.value <= 0:
+    if heading.name in METRICS and number.value <= 0:
         raise ValueError("must be positive")
-    return found.value
-
-
-__all__ = ["METRICS", "Measurement", "parse_measured", "read_measured"]
+    return number.value

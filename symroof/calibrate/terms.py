@@ -68,7 +68,7 @@ def terms(case: Case, measured: Measurement, fit: Sequence[str]) -> Terms:
     """The terms of a measurement's time under a theory with values.
 
     Raises:
-        InputError: a part of the time is given a number, so there is nothing left to fit.
+        InputError: a part of the time has a number, so there is nothing left to fit.
         NoValue: an input is missing.
     """
     step, metric = METRICS[measured.metric], measured.metric
@@ -83,11 +83,11 @@ def terms(case: Case, measured: Measurement, fit: Sequence[str]) -> Terms:
 
 
 def _check_free(case: Case, step: str, metric: str) -> None:
-    """A time that somebody gave has no roof to be held against."""
+    """A time with a number of its own has no roof to compare with."""
     parts = (metric, "prefill_time", *(f"{step}_{part}" for part in ("roofline_time", "compute_time", "memory_time", "link_time")))
-    given = [name for name in parts if name in case.given]
-    if given:
-        raise InputError(Problem("given", "is given a number, so there is nothing to fit", path=given[0], hint="leave it out of the study or the line"))
+    fixed = [name for name in parts if name in case.given]
+    if fixed:
+        raise InputError(Problem("given", "is given a number, so there is nothing to fit", path=fixed[0], hint="leave it out of the study or the line"))
 
 
 def _added(tree: Tree) -> tuple[Tree, ...]:
@@ -97,13 +97,13 @@ def _added(tree: Tree) -> tuple[Tree, ...]:
 def _arms(case: Case, term: Tree) -> tuple[Fraction, Fraction]:
     """The compute and memory time of one term of a roofline: both arms of a maximum, or a time that stands alone."""
     sides = term.args if isinstance(term, Call) else (term,)
-    found = {"compute": Fraction(0), "memory": Fraction(0)}
+    times = {"compute": Fraction(0), "memory": Fraction(0)}
     for side in sides:
-        kind = next((kind for kind in found if isinstance(side, Name) and f"_{kind}_time" in side.name), None)
+        kind = next((kind for kind in times if isinstance(side, Name) and f"_{kind}_time" in side.name), None)
         if kind is None:
             raise InputError(Problem("roofline", "is not a maximum or a sum of a compute and a memory time here", path="roofline"))
-        found[kind] = case.evaluate(side)
-    return found["compute"], found["memory"]
+        times[kind] = case.evaluate(side)
+    return times["compute"], times["memory"]
 
 
 def unit(name: str) -> str:

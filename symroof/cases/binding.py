@@ -1,4 +1,4 @@
-"""From names to cases: which value each input takes, and who said so.
+"""From names to cases: which value each input takes, and its source.
 
 Strongest first: the command line (or Python call), the study, the preset, the specs of model and hardware, the default.
 A case is one combination of everything that was listed.
@@ -9,23 +9,24 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from symroof.cases.draft_model import NOT_ITS, draft_given
+from symroof.cases.draft_model import OF_TARGET, draft_given
 from symroof.cases.spec_values import (
     ENGINE_SHARE,
     ROLE_INPUT,
     Given,
-    check_context,
+    beyond_context,
     check_degrees,
     check_name,
     check_split,
     device_values,
     dimension,
+    lengths,
     middle,
     model_values,
     precision_values,
@@ -55,9 +56,9 @@ Values = Mapping[str, tuple[Setting, ...]]
 
 @dataclass(frozen=True)
 class Selection:
-    """What somebody chose: names, lists of values, switches. Later ones are laid over earlier ones.
+    """A request: names, lists of values, switches. Later ones are laid over earlier ones.
 
-    ``deciding``: something is bought or set by the answers, so what an engine keeps free of memory counts unless it is given.
+    ``deciding``: hardware or settings are decided by the answers, so the memory an engine leaves free counts unless ``memory_share`` is set.
     """
 
     models: tuple[str | ModelSpec, ...] = ()
@@ -73,20 +74,10 @@ class Selection:
     deciding: bool = False
 
     def over(self, weaker: Selection) -> Selection:
-        """This selection laid over a weaker one."""
-        return Selection(
-            self.models or weaker.models,
-            self.hardware or weaker.hardware,
-            {**weaker.precision, **self.precision},
-            {**weaker.values, **self.values},
-            {**weaker.assume, **self.assume},
-            self.preset or weaker.preset,
-            {**weaker.origin, **self.origin},
-            self.base or weaker.base,
-            self.assume_family or weaker.assume_family,
-            self.draft or weaker.draft,
-            self.deciding or weaker.deciding,
-        )
+        """This selection laid over a weaker one: mappings name by name, everything else where it is set."""
+        pairs = {f.name: (getattr(self, f.name), getattr(weaker, f.name)) for f in fields(self)}
+        merged: dict[str, Any] = {name: {**under, **own} if isinstance(own, Mapping) else own or under for name, (own, under) in pairs.items()}
+        return Selection(**merged)
 
 
 S = TypeVar("S")
@@ -94,7 +85,7 @@ S = TypeVar("S")
 
 @dataclass(frozen=True)
 class Entry(Generic[S]):
-    """A name somebody chose, with the spec and the file behind it."""
+    """A requested name with its spec and file."""
 
     name: str = ""
     spec: S | None = None
@@ -103,7 +94,7 @@ class Entry(Generic[S]):
 
 @dataclass(frozen=True)
 class Binding:
-    """One combination: a model on a device under assumptions, with every given value and its source."""
+    """One combination: a model on a device under assumptions, with every value and its source."""
 
     chosen_model: Entry[ModelSpec]
     chosen_device: Entry[HardwareSpec]
@@ -162,7 +153,7 @@ def bindings(chosen: Selection) -> Iterator[Binding]:
     """
     preset, documents = _preset(chosen)
     models = [_load_model(name, chosen.base, chosen.assume_family) for name in chosen.models] or [Entry()]
-    devices = [_load_device(name, chosen.base) for name in chosen.hardware] or [Entry()]
+    devices = [_read_device(name, chosen.base) if catalogue.is_path(name, chosen.base) else _shipped_device(name) for name in chosen.hardware] or [Entry()]
     layered = _under(chosen, preset)
     _within_limit([len(models), len(devices), *map(len, layered.precision.values()), *map(len, layered.values.values())])
     roles = [dict(zip(ROLE_INPUT, names, strict=True)) for names in itertools.product(*(layered.precision.get(role) or (None,) for role in ROLE_INPUT))]
@@ -171,30 +162,32 @@ def bindings(chosen: Selection) -> Iterator[Binding]:
     singles = [dict(zip(listed, values, strict=True)) for values in itertools.product(*listed.values())]
     for model, device, role, single in itertools.product(models, devices, roles, singles):
         made = _without_circles(_bind(layered, preset, documents, model, device, role, single))
-        told = tuple((name, made.precisions[name]) for name in stored if name in made.precisions)
-        yield replace(made, several_models=len(models) > 1, varied=(*told, *made.varied))
+        shown = tuple((name, made.precisions[name]) for name in stored if name in made.precisions)
+        yield replace(made, several_models=len(models) > 1, varied=(*shown, *made.varied))
 
 
 MOST_CASES = 1000
 
 
 def _within_limit(lengths: Iterable[int]) -> None:
-    """A few lists multiply to many cases; more than a reader can use is an error before anything is worked out."""
+    """A few lists multiply to many cases; more than a reader can use is an error before any is evaluated."""
     count = math.prod(lengths)
     if count > MOST_CASES:
         raise InputError(Problem("study", f"its lists multiply to {count:,} cases; at most {MOST_CASES:,} are worked out", hint="give fewer values"))
 
 
 def _without_circles(binding: Binding) -> Binding:
-    """Given formulas must not lead back to themselves."""
+    """Formulas set as values must not lead back to themselves."""
+    formulas = {name: value for name, value in binding.given.items() if not isinstance(value.setting, (Num, Span))}
+    if not formulas:
+        return binding
     case = binding.case()
-    for name, given in binding.given.items():
-        if not isinstance(given.setting, (Num, Span)):
-            try:
-                case.value(name)
-            except NoValue as error:
-                if "is defined by itself" in str(error):
-                    raise InputError(Problem(given.source, str(error), path=name)) from None
+    for name, formula in formulas.items():
+        try:
+            case.value(name)
+        except NoValue as error:
+            if "is defined by itself" in str(error):
+                raise InputError(Problem(formula.source, str(error), path=name)) from None
     return binding
 
 
@@ -209,10 +202,6 @@ def _load_model(name: str | ModelSpec, base: Path | None, assume_family: str | N
     if isinstance(name, ModelSpec):
         return Entry(name.name, name)
     return _shipped_model(name) if model_path(name, base) is None else Entry(name, *read_model(name, base, assume_family))
-
-
-def _load_device(name: str, base: Path | None) -> Entry[HardwareSpec]:
-    return _read_device(name, base) if catalogue.is_path(name, base) else _shipped_device(name)
 
 
 @lru_cache(maxsize=256)
@@ -273,37 +262,36 @@ def _bind(
         given = {name: chosen for name, chosen in given.items() if not name.startswith(f"{WIDTH}.")}
     check_split(values, given)
     check_degrees(given, warnings)
-    check_context(model, given, warnings)
+    warnings += beyond_context(model, lengths(given))
     files = (*documents, *(f for f in (chosen_model.document, chosen_device.document) if f))
     draft = _load_model(layered.draft, layered.base, layered.assume_family) if layered.draft else Entry[ModelSpec]()
-    own = Selection(
-        (chosen_model.name,) if model else (), (chosen_device.name,) if device else (), {role: (name,) for role, name in roles.items() if name},
-        {name: (value,) for name, value in values.items()}, layered.assume, layered.preset, layered.origin, layered.base,
-        layered.assume_family, layered.draft, layered.deciding,
-    )  # fmt: skip
+    own = replace(
+        layered,
+        models=(chosen_model.name,) if model else (),
+        hardware=(chosen_device.name,) if device else (),
+        precision={role: (name,) for role, name in roles.items() if name},
+        values={name: (value,) for name, value in values.items()},
+    )
     chosen = assume(**layered.assume)
     files = (*files, draft.document) if draft.document else files
-    made = Binding(chosen_model, chosen_device, chosen, given, precisions, compute, tuple(warnings), files, _varied(single), own, preset, chosen_draft=draft)
+    varied = tuple((name, value.text if isinstance(value, Span) else text(value)) for name, value in single.items())
+    made = Binding(chosen_model, chosen_device, chosen, given, precisions, compute, tuple(warnings), files, varied, own, preset, chosen_draft=draft)
     return _drafted(made, layered, documents, roles, single) if draft.spec else made
 
 
 def _drafted(made: Binding, layered: Selection, documents: tuple[Document, ...], roles: dict[str, str | None], single: dict[str, Setting]) -> Binding:
-    """The combination with its draft model: what drafting costs and what it takes of memory, worked out on the same device under the same load."""
+    """The combination with its draft model: the cost of drafting and its memory, on the same device under the same load."""
     draft, name = made.chosen_draft, made.chosen_draft.name
     if made.model is None:
         raise InputError(Problem(layered.origin.get("draft", "given"), "a draft model drafts for a model: give one", path="draft"))
-    kept = {key: value for key, value in layered.values.items() if key not in NOT_ITS}
+    values = {key: value for key, value in layered.values.items() if key not in OF_TARGET}
     alone = _bind(
-        replace(layered, values=kept, draft=None), made.preset, documents, draft, made.chosen_device, roles, {k: v for k, v in single.items() if k in kept}
+        replace(layered, values=values, draft=None), made.preset, documents, draft, made.chosen_device, roles, {k: v for k, v in single.items() if k in values}
     )
     extra = draft_given(alone.case(), made.case(), made.given, name)
-    said = [
+    notes = [
         f"drafted by {name}: its own prefill of the prompt is not in ttft",
         *(f"draft {warning}" for warning in alone.warnings if warning not in made.warnings),
     ]
-    said += ["draft_cost is given: the draft model's own time is not heeded"] if "draft_cost" in made.given else []
-    return replace(made, given=made.given | extra, warnings=(*made.warnings, *said))
-
-
-def _varied(single: dict[str, Setting]) -> tuple[tuple[str, str], ...]:
-    return tuple((name, value.text if isinstance(value, Span) else text(value)) for name, value in single.items())
+    notes += ["draft_cost is given: the draft model's own time is not heeded"] if "draft_cost" in made.given else []
+    return replace(made, given=made.given | extra, warnings=(*made.warnings, *notes))

@@ -148,6 +148,8 @@ class Answers:
     spoken: dict[tuple[str, frozenset[str], bool], tuple[str, ...]] = field(default_factory=dict)
     moves: dict[tuple[str, frozenset[str], bool], bool] = field(default_factory=dict)
     opened: dict[tuple[Tree, str, frozenset[str], bool], Tree] = field(default_factory=dict)
+    at_context: dict[Fraction, Answers] = field(default_factory=dict)
+    """The case as requests at one context, shared by all that ask there."""
 
     @cached_property
     def case(self) -> Case:
@@ -204,7 +206,7 @@ class Answers:
         """A quantity with range and flags.
 
         Raises:
-            Missing: an input it needs is not given.
+            Missing: an input it needs has no value.
             NoValue: it has no value here.
         """
         if name not in self._memo:
@@ -243,8 +245,8 @@ class Answers:
 
     def quantities(self) -> dict[str, Result]:
         """Every quantity that has a value here, in declared order."""
-        order = [*QUANTITIES, *(n for n in self.case.theory.definitions if n not in QUANTITIES)]
-        return {name: result for name in order if (result := self.get(name)) is not None}
+        known = [name for name in dict.fromkeys((*QUANTITIES, *self.case.theory.definitions)) if self.case.known(name)]
+        return {name: self.result(name) for name in known}  # all values before any range: its corners then start from the values that do not move
 
     def unknown(self) -> dict[str, str]:
         """Every quantity without a value, and why."""
@@ -263,23 +265,26 @@ class Answers:
 
         With ``everything``, also the values set in the case that none of them uses.
         """
-        inputs: dict[str, Input] = {}
-        for quantity in quantities or tuple(self.quantities()):
-            for name in self.case.used(quantity):
-                if name not in inputs and (name in self.case.given or default_of(name) is not None):
-                    inputs[name] = self._input(name)
-        for name in self.binding.given if everything else ():
-            if name not in inputs and name in self.case.given:
-                inputs[name] = self._input(name)
-        return inputs
+        given = self.case.given
+        used = [name for name in self.case.used(*(quantities or self.quantities())) if name in given or default_of(name) is not None]
+        unused = [name for name in self.binding.given if name in given] if everything else []
+        return {name: self._input(name) for name in dict.fromkeys((*used, *unused))}
+
+    def ledger(self, quantities: tuple[str, ...] | None = None, everything: bool = True) -> dict[str, Any]:
+        """The inputs of :meth:`inputs` and every switch with its value, in the form of the JSON output."""
+        inputs, assumptions = self.inputs(quantities, everything), self.binding.assumptions
+        return {
+            "inputs": {name: {**i.result.as_json(), "source": i.source, "defaulted": i.defaulted} for name, i in inputs.items()},
+            "assumptions": {switch: {"value": value, "defaulted": assumptions.defaulted(switch)} for switch, value in assumptions.values},
+        }
 
     def _input(self, name: str) -> Input:
         symbol = self.case.theory.symbol(name)
-        given = self.binding.given.get(name)
-        if given is None:
+        setting = self.binding.given.get(name)
+        if setting is None:
             default = default_of(name)
             if default is None:
                 raise Missing(name)
             return Input(Result(symbol, default.value), "default", True)
         span = self.binding.box().get(name)
-        return Input(Result(symbol, self.case.value(name), *(span or (None, None))), given.source, given.defaulted)
+        return Input(Result(symbol, self.case.value(name), *(span or (None, None))), setting.source, setting.defaulted)

@@ -1,4 +1,4 @@
-"""A draft model of its own: what it costs to draft a token, and what it takes of memory, as formulas over the case's inputs.
+"""A separate draft model: the cost of a drafted token and the memory it takes, as formulas over the case's inputs.
 
 The draft's step and its memory are those of the theory for its own architecture. Its dimensions go in as numbers; the load,
 the device and the efficiencies stay names, so that a threshold over the batch or the bandwidth moves the draft along.
@@ -22,14 +22,14 @@ from symroof.theory.symbols import GROUPS, INPUTS, base_name
 OWN = frozenset(symbol.name for group in ("architecture", "precision", "shapes") for symbol in GROUPS[group])
 """Inputs that a model brings; all others are those of the case."""
 REQUEST = "request_bytes_per_device"
-NOT_ITS = frozenset(QUANTITIES) - {"context"} | frozenset(symbol.name for symbol in GROUPS["architecture"])
-"""What somebody gives is of the model: a measured latency, a width. The draft has its own."""
+OF_TARGET = frozenset(QUANTITIES) - {"context"} | frozenset(symbol.name for symbol in GROUPS["architecture"])
+"""Names whose values belong to the target model: a measured latency, a width. The draft has its own."""
 
 
 def draft_given(draft: Case, case: Case, given: Mapping[str, Given], name: str) -> dict[str, Given]:
-    """What a draft model sets in a case: the cost of a drafted token, and the memory it takes beside the reserve.
+    """The values a draft model sets in a case: the cost of a drafted token, and the memory it takes beside the reserve.
 
-    ``concurrency`` is given anew: the draft keeps a cache of every request, so the reserve that holds it grows with them.
+    ``concurrency`` gets a new formula: the draft keeps a cache of every request, so the reserve that holds it grows with them.
 
     Raises:
         InputError: the reserve is a range, to which nothing can be added.
@@ -44,16 +44,16 @@ def draft_given(draft: Case, case: Case, given: Mapping[str, Given], name: str) 
     weights, cache, state = (words.of(Name(key)) for key in ("weight_bytes_per_device", "peak_kv_cache_bytes_per_device", "state_bytes_per_device"))
     fixed = build.add(setting, weights)
     source = f"draft {name}"
-    found = {
+    values = {
         "memory_reserve": Given(
             build.add(fixed, cache, state), f"{source}: its weights and cache{'' if own is None else f', beside what is given ({own.source})'}"
         )
     }
     if "draft_cost" not in given:
-        found["draft_cost"] = Given(build.div(words.of(Name("itl")), Name("itl")), f"{source}: its decode step over the model's")
+        values["draft_cost"] = Given(build.div(words.of(Name("itl")), Name("itl")), f"{source}: its decode step over the model's")
     if "concurrency" not in given and (tree := case.theory.definition("concurrency")) is not None:
-        found["concurrency"] = Given(_with_draft(tree, fixed, words.of(Name(REQUEST))), f"{source}: its caches counted")
-    return found
+        values["concurrency"] = Given(_with_draft(tree, fixed, words.of(Name(REQUEST))), f"{source}: its caches counted")
+    return values
 
 
 class Words:
@@ -67,7 +67,7 @@ class Words:
         return inline(tree, self._stands)
 
     def _stands(self, name: str, changed: frozenset[str]) -> Tree | None:
-        """What stands for a name of the draft's theory; None where it means the same in the case."""
+        """The formula for a name of the draft's theory; None where it means the same in the case."""
         theory = self.draft.theory
         ancestry = theory.ancestry(name)
         if not any(base_name(other) in OWN for other in ancestry) and not ancestry & changed and self._same(name):
@@ -75,7 +75,7 @@ class Words:
         return self.draft.stands_for(name)
 
     def _same(self, name: str) -> bool:
-        """Whether draft and case give a name the same; a device may have another peak for the draft's precision."""
+        """Whether a name has the same value in draft and case; a device may have another peak for the draft's precision."""
         return self.draft.given.get(name) == self.case.given.get(name)
 
 

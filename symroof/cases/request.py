@@ -1,4 +1,4 @@
-"""What somebody chose, from plain values: names, precisions, symbols, switches, targets."""
+"""Requests from plain values: names, precisions, symbols, switches, targets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WITH_UNIT = {
     "price": "`price` is what the whole group costs by the hour; `cost` is what a million output tokens cost",
     "cost": "`price` limits what the group costs by the hour",
 }
-"""What to say where the two targets on money are taken for each other."""
+"""Hints for units that belong to the other of the two targets on money."""
 
 
 def selection(
@@ -73,7 +73,7 @@ def selection(
 
 
 def _problems(origin: str, name: str, error: ValueError) -> list[Problem]:
-    """What is wrong with the value of a name, each fault with its hint."""
+    """The faults of the value of a name, each with its hint."""
     messages = [message for _, message in error.items] if isinstance(error, Faults) else [str(error)]
     return [Problem(origin, message, path=name, hint=on_line(name, hint)) for message, hint in map(split_hint, messages)]
 

@@ -1,4 +1,4 @@
-"""What specs supply to a case: values by name, each with who gave it."""
+"""Values that specs supply to a case, each with its source."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from symroof.units import PLAIN, Dimension, parse_unit
 
 @dataclass(frozen=True)
 class Given:
-    """One input's value in a case, with who gave it."""
+    """One input's value in a case, with its source."""
 
     setting: Setting
     source: str
@@ -53,8 +53,8 @@ DEFAULT_PRECISION = "fp16"
 def precision_values(
     roles: dict[str, str | None], given: dict[str, Given], origin: dict[str, str], model: ModelSpec | None = None, as_stored: bool = False
 ) -> tuple[dict[str, str], dict[str, Width]]:
-    """Precisions to widths; ``weights`` as the precision of another role means the same as the weights. Weights that
-    nobody chose a precision for are as the model's checkpoint stores them, and so are all with ``as_stored``."""
+    """Precisions to widths; ``weights`` as the precision of another role means the same as the weights. Without a requested
+    precision, weights are as the model's checkpoint stores them, and so are all with ``as_stored``."""
     stored = model.quantization if model and (as_stored or roles["weights"] is None) else None
     names = {role: name or DEFAULT_PRECISION for role, name in roles.items()}
     same = stored.format if stored else names["weights"]
@@ -74,7 +74,7 @@ def precision_values(
 
 
 def of_elements(chosen: Width) -> Width:
-    """A width with its share of a scale as one number: the cache and the activations know nothing of a weight's bits and groups."""
+    """A width with its share of a scale as one number: the cache and the activations have no bits and groups of their own."""
     parts = {name: tree.value for name, tree in chosen.settings if isinstance(tree, Num)}
     if "weight_bits" not in parts:
         return chosen
@@ -99,16 +99,16 @@ def model_values(model: ModelSpec) -> dict[str, Given]:
 
 def device_values(device: HardwareSpec, preset: PresetSpec | None, widths: dict[str, Width], given: dict[str, Given], warnings: list[str]) -> str | None:
     """The inputs a device supplies, and the precision its peak is taken at."""
-    wanted = compute_precision(widths["weights"], widths["activations"])
+    required = compute_precision(widths["weights"], widths["activations"])
     own = preset.peaks.get(device.name, {}) if preset else {}
     rates = {name: peak.dense for name, peak in device.peaks.items()} | ({} if not own else dict(own))
     available = list(own) if own else list(rates)
-    compute = peak_precision(wanted, available)
+    compute = peak_precision(required, available)
     if compute is None:
-        warnings.append(f"{device.title} has no dense peak at {wanted} or wider in its spec: times that need peak_flops are not known")
+        warnings.append(f"{device.title} has no dense peak at {required} or wider in its spec: times that need peak_flops are not known")
     else:
-        if compute != wanted:
-            warnings.append(f"{device.title} has no dense {wanted} peak: operands are widened and compute at {compute}")
+        if compute != required:
+            warnings.append(f"{device.title} has no dense {required} peak: operands are widened and compute at {compute}")
         where = f"preset {preset.name}" if own and preset else str(device.source_of(device.peaks[compute]))  # type: ignore[index]
         given["peak_flops"] = Given(Num(rates[compute].value, INPUTS["peak_flops"].dimension), f"{device.name}, {compute} dense: {where}", rates[compute].text)
     for name, valued in _device_numbers(device).items():
@@ -126,7 +126,7 @@ OVER_HOST_LINK = {
     "link_bandwidth": "over the host link, there is no link between devices",
     "network_bandwidth": "the host link, a bound: a network card sits behind it",
 }
-"""What a device without a link of its own for it sends over the host link, and why."""
+"""Links that the host link stands in for where a device has none, and why."""
 
 
 def _device_given(device: HardwareSpec, name: str, valued: Any, source: str) -> Given:
@@ -135,7 +135,7 @@ def _device_given(device: HardwareSpec, name: str, valued: Any, source: str) -> 
 
 def _device_numbers(device: HardwareSpec) -> dict[str, Any]:
     chip = device.chip
-    found = {
+    numbers = {
         "mem_bandwidth": device.memory.bandwidth,
         "mem_capacity": device.memory.reported,
         "link_bandwidth": device.link.bandwidth if device.link else None,
@@ -149,14 +149,14 @@ def _device_numbers(device: HardwareSpec) -> dict[str, Any]:
         "l2_capacity": chip.l2 if chip else None,
         "sram_capacity": chip.shared_memory if chip else None,
     }
-    return {name: valued for name, valued in found.items() if valued is not None}
+    return {name: valued for name, valued in numbers.items() if valued is not None}
 
 
 def check_split(values: Mapping[str, Setting], given: Mapping[str, Given]) -> None:
     """A width that differs between kinds of layer, or between operators, cannot be set for all of them at once without saying how.
 
     Raises:
-        InputError: somebody does; the names to set instead.
+        InputError: one is set; the hint has the names to set instead.
     """
     problems = []
     for name in values:
@@ -168,18 +168,18 @@ def check_split(values: Mapping[str, Setting], given: Mapping[str, Given]) -> No
 
 
 def check_name(name: str, roles: Mapping[str, str | None], warnings: list[str]) -> None:
-    """What a model's name on the hub says of its weights, or of its version, is worth a word where nothing follows from it."""
-    found = named_model(name)
-    if found and (remark := found.remark(roles["weights"] is not None)):
-        warnings.append(f"{name} is taken as {found.name}; {remark}")
+    """Warn where a model's name on the hub states weights or a version that the case does not follow."""
+    entry = named_model(name)
+    if entry and (remark := entry.remark(roles["weights"] is not None)):
+        warnings.append(f"{name} is taken as {entry.name}; {remark}")
 
 
 LENGTHS = (("prompt", "output"), ("context",))
-"""What a request's tokens are told by: both together, and the keys of a step alone."""
+"""The lengths of a request: prompt and output together, and the keys of a step alone."""
 
 
 def beyond_context(model: ModelSpec | None, sizes: Mapping[str, Fraction]) -> list[str]:
-    """What of a request's lengths lies beyond what the model was made for.
+    """A remark for each length of a request beyond the model's context.
 
     >>> from symroof.specs.model_files import read_model
     >>> beyond_context(read_model("llama-3-8b")[0], {"prompt": Fraction(8000), "output": Fraction(500), "context": Fraction(8192)})
@@ -187,25 +187,20 @@ def beyond_context(model: ModelSpec | None, sizes: Mapping[str, Fraction]) -> li
     """
     if model is None or model.max_context is None:
         return []
-    found = []
+    remarks = []
     for names in LENGTHS:
         known = [name for name in names if name in sizes]
         length = sum((sizes[name] for name in known), Fraction(0))
         if length > model.max_context:
-            what = f"{known[0]} is" if len(known) == 1 else f"{' and '.join(known)} together are"
-            found.append(f"{what} {int(length):,} tokens; {model.shown_name} was made for {model.max_context:,}")
-    return found
+            subject = f"{known[0]} is" if len(known) == 1 else f"{' and '.join(known)} together are"
+            remarks.append(f"{subject} {int(length):,} tokens; {model.shown_name} was made for {model.max_context:,}")
+    return remarks
 
 
 def lengths(given: Mapping[str, Given]) -> dict[str, Fraction]:
-    """The lengths of a request that are given as numbers; of a range its upper end."""
+    """The lengths of a request that are numbers; of a range its upper end."""
     settings = {name: given[name].setting for names in LENGTHS for name in names if name in given}
     return {name: setting.high if isinstance(setting, Span) else setting.value for name, setting in settings.items() if isinstance(setting, (Span, Num))}
-
-
-def check_context(model: ModelSpec | None, given: Mapping[str, Given], warnings: list[str]) -> None:
-    """A prompt, an output or a context beyond what the model was made for is worth a word."""
-    warnings += beyond_context(model, lengths(given))
 
 
 def check_degrees(given: Mapping[str, Given], warnings: list[str]) -> None:
@@ -234,6 +229,6 @@ def check_degrees(given: Mapping[str, Given], warnings: list[str]) -> None:
 
 
 def _number(given: Mapping[str, Given], name: str) -> Fraction | None:
-    """The number that is given for a name."""
+    """The number of a name, where its value is one."""
     setting = given[name].setting if name in given else None
     return setting.value if isinstance(setting, Num) else None

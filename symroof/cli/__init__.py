@@ -22,6 +22,6 @@ def run() -> None:
         sys.stderr.flush()
     except BrokenPipeError:
         pass
-    except OSError:  # a full disk; the command has said so when its own output did not go through
+    except OSError:  # a full disk; the command has reported it when its own output failed
         code = code or 2
     os._exit(code)  # everything is written and closed; taking the object graph apart would only cost time

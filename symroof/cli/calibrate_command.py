@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.options import case_options, json_option, study_from
+from symroof.cli.options import json_option, study_from, study_options
 
 if TYPE_CHECKING:
     from symroof.calibrate.calibration_result import Calibration, Parameter
@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 
 @click.command("calibrate")
 @click.argument("measured", metavar="MEASURED.csv")
-@click.argument("study", required=False)
 @click.option("--fit", metavar="LIST", help="What to fit, of mfu, mbu, step_overhead, layer_overhead, link_latency, prefill_overhead, queue_time.")
 @click.option("-o", "--out", metavar="FILE", help="Write the block for a study file here, too; - writes it alone to standard output.")
-@case_options
+@study_options
 @json_option
 def command(measured: str, study: str | None, fit: str | None, out: str | None, as_json: bool, **options: Any) -> None:
     """Fit MFU, MBU and overheads to measured latencies.
@@ -31,68 +30,63 @@ def command(measured: str, study: str | None, fit: str | None, out: str | None, 
 
     A row faster than the peak allows is bad input: something about it, or about the case, is not what it seems.
     """
-    wanted = [name.strip() for name in fit.split(",") if name.strip()] if fit is not None else None
+    names = [name.strip() for name in fit.split(",") if name.strip()] if fit is not None else None
     made = study_from(study, options)
-    found = made.calibrate(measured, wanted)
+    fitted = made.calibrate(measured, names)
     if len(made.cases) > 1:
         click.echo(f"the case lists several; the rows are laid over the first of {len(made.cases)}", err=True)
     if out == "-":
-        click.echo(found.block(), nl=False)
+        click.echo(fitted.block(), nl=False)
         return
     if out:
-        from symroof.report.atomic_write import write_atomic
+        from symroof.output_files import write_atomic
 
-        write_atomic(out, found.block())
+        write_atomic(out, fitted.block())
         click.echo(f"wrote {out}", err=True)
-    click.echo(json.dumps(calibration_json(found), ensure_ascii=False) if as_json else calibration_text(found))
+    click.echo(json.dumps(calibration_json(fitted), ensure_ascii=False) if as_json else calibration_text(fitted))
 
 
-def calibration_json(found: Calibration) -> dict[str, Any]:
+def calibration_json(fit: Calibration) -> dict[str, Any]:
     """The fit for programs: base units, residuals as shares."""
     from symroof.calibrate.terms import unit
-    from symroof.theory.switches import SWITCHES
 
-    chosen = found.answers.binding.assumptions
-    held = found.answers.inputs(tuple(sorted({r.measurement.metric for r in found.residuals})), everything=False) if found.residuals else {}
-    names = {p.name for p in found.parameters}
+    ledger = fit.answers.ledger(_metrics(fit), everything=False)
+    names = {p.name for p in fit.parameters}
     return {
         "schema": "symroof/calibrate/1",
         "parameters": {
             p.name: {"value": p.value, "unit": unit(p.name), "low": p.low, "high": p.high, "determined": p.value is not None, "note": p.note}
-            for p in found.parameters
+            for p in fit.parameters
         },
-        "level": found.level,
-        "freedom": found.freedom,
-        "deviation": found.deviation,
+        "level": fit.level,
+        "freedom": fit.freedom,
+        "deviation": fit.deviation,
         "rows": [
-            {
-                "line": r.measurement.line,
-                "metric": r.measurement.metric,
-                "measured": float(r.measurement.seconds),
-                "fitted": r.fitted,
-                "residual": r.relative,
-                "bound": r.bound,
-            }
-            for r in found.residuals
+            {"line": m.line, "metric": m.metric, "measured": float(m.seconds), "fitted": r.fitted, "residual": r.relative, "bound": r.bound}
+            for r, m in ((r, r.measurement) for r in fit.residuals)
         ],
-        "inputs": {name: {**i.result.as_json(), "source": i.source, "defaulted": i.defaulted} for name, i in held.items() if name not in names},
-        "assumptions": {s: {"value": chosen[s], "defaulted": chosen.defaulted(s)} for s in SWITCHES},
-        "warnings": list(found.warnings),
-        "block": found.block(),
+        "inputs": {name: entry for name, entry in ledger["inputs"].items() if name not in names},
+        "assumptions": ledger["assumptions"],
+        "warnings": list(fit.warnings),
+        "block": fit.block(),
     }
 
 
-def calibration_text(found: Calibration) -> str:
-    """Parameters, warnings, what was held, residuals, and the block."""
+def _metrics(fit: Calibration) -> tuple[str, ...]:
+    return tuple(sorted({r.measurement.metric for r in fit.residuals}))
+
+
+def calibration_text(fit: Calibration) -> str:
+    """Parameters, warnings, residuals, held inputs, and the block."""
     from symroof.analysis.verdict import case_title
     from symroof.report.text_table import table
 
-    lines = [f"== {case_title(found.answers)}: {len(found.residuals)} measured times ==", *(f"! {warning}" for warning in found.warnings), ""]
-    lines += [table([_shown(p) for p in found.parameters], ["fitted", "value", f"{found.level:.0%} interval", ""])]
-    how = f"least squares of relative residuals; Student's t with {found.freedom} degree{'s' * (found.freedom != 1)} of freedom"
-    lines += [how + (f"; typical residual {found.deviation:.2%}" if found.deviation is not None else ""), ""]
-    lines += ["rows", table([_row(r) for r in found.residuals], ["line", "", "measured", "fitted", "residual", "limited by"], indent="  "), ""]
-    return "\n".join([*lines, *_held(found), "", "for a study file", found.block().rstrip("\n")])
+    lines = [f"== {case_title(fit.answers)}: {len(fit.residuals)} measured times ==", *(f"! {warning}" for warning in fit.warnings), ""]
+    lines += [table([_shown(p) for p in fit.parameters], ["fitted", "value", f"{fit.level:.0%} interval", ""])]
+    how = f"least squares of relative residuals; Student's t with {fit.freedom} degree{'s' * (fit.freedom != 1)} of freedom"
+    lines += [how + (f"; typical residual {fit.deviation:.2%}" if fit.deviation is not None else ""), ""]
+    lines += ["rows", table([_row(r) for r in fit.residuals], ["line", "", "measured", "fitted", "residual", "limited by"], indent="  "), ""]
+    return "\n".join([*lines, *_held(fit), "", "for a study file", fit.block().rstrip("\n")])
 
 
 def _shown(p: Parameter) -> list[str]:
@@ -118,13 +112,10 @@ def _row(r: Any) -> list[str]:
     return [str(m.line), m.metric, format_quantity(m.seconds, "s"), format_quantity(as_fraction(r.fitted), "s"), f"{100 * r.relative:+.1f} %", r.bound]
 
 
-def _held(found: Calibration) -> list[str]:
-    """What the fit takes as given; a star marks what nobody chose."""
-    from symroof.cli.ledger import inputs_table
+def _held(fit: Calibration) -> list[str]:
+    """The inputs and switches that the fit holds; a star marks a default."""
+    from symroof.cli.ledger import inputs_table, switches_line
 
-    metrics = tuple(sorted({r.measurement.metric for r in found.residuals}))
-    fitted = {p.name for p in found.parameters} | {name for r in found.residuals for name in r.measurement.inputs}
-    held = {name: i for name, i in found.answers.inputs(metrics, everything=False).items() if name not in fitted}
-    chosen = found.answers.binding.assumptions
-    switches = ", ".join(f"{switch}={value}{'*' if chosen.defaulted(switch) else ''}" for switch, value in chosen.values)
-    return ["held beside the columns (* = defaulted)", inputs_table(held), f"assumptions (* = defaulted): {switches}"]
+    fitted = {p.name for p in fit.parameters} | {name for r in fit.residuals for name in r.measurement.inputs}
+    held = {name: i for name, i in fit.answers.inputs(_metrics(fit), everything=False).items() if name not in fitted}
+    return ["held beside the columns (* = defaulted)", inputs_table(held), switches_line(fit.answers)]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("text", "github", "sarif")
 WITHOUT_TERMINAL = 140
-"""Columns where nobody says how wide the output is: a file, a log."""
+"""Columns where the output has no width of its own: a file, a log."""
 
 
 @click.command("check")
@@ -52,7 +52,7 @@ def command(files: tuple[str, ...], form: str, fix: bool, out: str | None, in_pl
 
 
 def _refused(report: Report, form: str) -> int:
-    """What is wrong with the files, after what could be judged in them."""
+    """Report the faults of the files, after the claims that could be judged."""
     from symroof.errors import InputError
 
     if form != "github":
@@ -86,12 +86,12 @@ def _printed(report: Report, form: str, strict: bool) -> str:
 def _write_copies(report: Report, out: str | None, in_place: bool) -> None:
     """Every copy is made before the first is written, and each is written whole or not at all."""
     from symroof.claims.corrected_copies import copies
-    from symroof.report.atomic_write import write_atomic
+    from symroof.output_files import write_atomic
     from symroof.report.claims_text import corrections
 
     made = copies(report, out, in_place)
     for copy in made:
         if copy.written:
             write_atomic(copy.goal, copy.content)
-    told = [corrections(copy) for copy in made if copy.written or copy.left]
-    click.echo("\n".join(told) or "nothing to correct", err=True)
+    reports = [corrections(copy) for copy in made if copy.written or copy.left]
+    click.echo("\n".join(reports) or "nothing to correct", err=True)

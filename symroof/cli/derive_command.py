@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.ledger import inputs_table
-from symroof.cli.options import case_options, json_option, study_from
+from symroof.cli.ledger import inputs_table, switches_line
+from symroof.cli.options import json_option, study_from, study_options
 
 if TYPE_CHECKING:
     from symroof.analysis.derivation import Derivation
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
 @click.command("derive")
 @click.argument("quantity")
-@click.argument("study", required=False)
-@case_options
+@study_options
 @click.option("--latex", "as_latex", is_flag=True, help="The definition and expansion as LaTeX.")
 @json_option
 def command(quantity: str, study: str | None, as_latex: bool, as_json: bool, **options: Any) -> None:
@@ -29,8 +28,7 @@ def command(quantity: str, study: str | None, as_latex: bool, as_json: bool, **o
     if as_json:
         click.echo(json.dumps(derivation.as_json(), ensure_ascii=False))
     elif as_latex:
-        found = derivation.as_json()
-        click.echo("\n".join((derivation.latex(), found["expanded"]["latex"])))
+        click.echo(f"{derivation.latex()}\n{derivation.as_json()['expanded']['latex']}")
     else:
         click.echo(derivation_text(derivation))
 
@@ -84,19 +82,17 @@ def _elasticities(derivation: Derivation) -> list[str]:
         return []
     arms = f" (on {' and '.join(derivation.binding_arms)})" if derivation.binding_arms else ""
     rows = []
-    for found in derivation.elasticities:
-        form = "" if found.form is None else f"= {text(found.form)}"
-        rows.append([found.symbol.name, span_text(*found.span), form] if found.span else [found.symbol.name, form, f"on {found.arm}" if found.arm else ""])
+    for entry in derivation.elasticities:
+        form = "" if entry.form is None else f"= {text(entry.form)}"
+        rows.append([entry.symbol.name, span_text(*entry.span), form] if entry.span else [entry.symbol.name, form, f"on {entry.arm}" if entry.arm else ""])
     return [f"elasticities: per cent that {derivation.name} moves when an input moves one per cent{arms}", table(rows, indent="  "), ""]
 
 
 def _ledger(derivation: Derivation) -> list[str]:
-    """Warnings, inputs and switches behind the value; a star marks what nobody chose."""
+    """Warnings, inputs and switches behind the value; a star marks a default."""
     from symroof.analysis.verdict import case_warnings
 
     answers = derivation.answers
     inputs = answers.inputs((derivation.name,), everything=False)
-    chosen = answers.binding.assumptions
-    switches = ", ".join(f"{switch}={value}{'*' if chosen.defaulted(switch) else ''}" for switch, value in chosen.values)
     warnings = [f"! {warning}" for warning in case_warnings(answers)]
-    return [*warnings, "inputs (* = defaulted)", inputs_table(inputs), f"assumptions (* = defaulted): {switches}"]
+    return [*warnings, "inputs (* = defaulted)", inputs_table(inputs), switches_line(answers)]

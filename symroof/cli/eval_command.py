@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symroof.cli.ledger import inputs_table, starred
-from symroof.cli.options import case_options, json_option, strict_option, study_from
+from symroof.cli.options import json_option, strict_option, study_from, study_options
 
 if TYPE_CHECKING:
     from symroof.cases.case_results import Answers
 
 
 @click.command("eval")
-@click.argument("study", required=False)
-@case_options
+@study_options
 @strict_option
 @json_option
 def command(study: str | None, strict: bool, as_json: bool, **options: Any) -> int:
@@ -37,14 +36,12 @@ def command(study: str | None, strict: bool, as_json: bool, **options: Any) -> i
 def case_json(answers: Answers) -> dict[str, Any]:
     """One case in the form of the contract."""
     from symroof.analysis.verdict import case_warnings, target_warnings
-    from symroof.theory.switches import SWITCHES
 
     binding = answers.binding
     return {
         "model": binding.model.name if binding.model else None,
         "hardware": binding.hardware.name if binding.hardware else None,
-        "inputs": {name: {**i.result.as_json(), "source": i.source, "defaulted": i.defaulted} for name, i in answers.inputs().items()},
-        "assumptions": {s: {"value": binding.assumptions[s], "defaulted": binding.assumptions.defaulted(s)} for s in SWITCHES},
+        **answers.ledger(),
         "quantities": {name: result.as_json() for name, result in answers.quantities().items()},
         "unknown": answers.unknown(),
         "warnings": [*case_warnings(answers), *target_warnings(answers)],
@@ -57,11 +54,12 @@ def case_text(answers: Answers) -> str:
     from symroof.report.text_table import table
     from symroof.theory.quantities import QUANTITIES
 
+    quantities = answers.quantities()
     sections = [f"== {case_title(answers)} =="]
     sections += [f"! {warning}" for warning in (*case_warnings(answers), *target_warnings(answers))]
     sections += _summary(answers)
     groups: dict[str, list[list[str]]] = {}
-    for name, result in answers.quantities().items():
+    for name, result in quantities.items():
         group = QUANTITIES[name].group if name in QUANTITIES else "per kind of layer"
         groups.setdefault(group, []).append([name, result.text(), result.symbol.meaning])
     for group, rows in groups.items():

@@ -19,7 +19,7 @@ def command(kind: str, out: str) -> None:
     if out == "-":
         click.echo(text, nl=False)
         return
-    from symroof.report.atomic_write import write_new
+    from symroof.output_files import write_new
 
     try:
         write_new(out, text)

@@ -1,11 +1,11 @@
-"""Inputs and assumptions on a terminal; a star marks what nobody chose."""
+"""Inputs and assumptions on a terminal; a star marks a default."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from symroof.cases.case_results import Input
+    from symroof.cases.case_results import Answers, Input
 
 
 def starred(name: str, defaulted: bool) -> str:
@@ -18,3 +18,9 @@ def inputs_table(inputs: dict[str, Input]) -> str:
     from symroof.report.text_table import table
 
     return table([[starred(name, i.defaulted), i.result.text(), i.source] for name, i in inputs.items()])
+
+
+def switches_line(answers: Answers) -> str:
+    """Every switch with its value, in one line."""
+    chosen = answers.binding.assumptions
+    return "assumptions (* = defaulted): " + ", ".join(f"{switch}={value}{'*' if chosen.defaulted(switch) else ''}" for switch, value in chosen.values)

@@ -33,31 +33,26 @@ def _model(spec: ModelSpec) -> dict[str, Any]:
 
 
 def _active(spec: ModelSpec) -> int:
-    """What a token multiplies, which is news only where there are experts; of the theory only what counts parameters."""
-    from symroof.formula.tree import Num
-    from symroof.theory.case import Case
-    from symroof.theory.switches import assume
-    from symroof.theory.theory import Theory
-    from symroof.theory.totals import totals
+    """The parameters that a token multiplies, by the part of the theory that counts parameters."""
+    from symroof.specs.quantization import Dimensions
+    from symroof.theory.totals import counting
 
-    architecture, assumed = spec.architecture(), assume()
-    counting = Theory(architecture, assumed, definitions=dict(totals(architecture, assumed).counting()))
-    return int(Case(counting, {name: Num(value) for name, value in spec.values().items()}).value("active_params"))
+    return int(Dimensions(spec.values(), counting(spec.architecture())).value("active_params"))
 
 
 def hardware() -> Rows:
     from symroof.specs.catalogue import entries
 
-    found = []
+    rows = []
     for entry in entries("hardware").values():
         data = entry.document.data
         memory = data["memory"]
         peak = data["peaks"].get("fp16") or data["peaks"].get("bf16") or next(iter(data["peaks"].values()))
-        found.append({
+        rows.append({
             "name": entry.name, "title": entry.title, "dense_16_bit_peak": peak["dense"], "mem_bandwidth": memory["bandwidth"]["value"],
             "mem_capacity": memory.get("reported", memory["capacity"])["value"], "aliases": list(entry.aliases),
         })  # fmt: skip
-    return found
+    return rows
 
 
 def quantities() -> Rows:
@@ -122,7 +117,7 @@ KINDS: dict[str, Callable[[], Rows]] = {
 
 
 UNPRINTED = {"models": {"title"}}
-"""What only programs are told: a model's title says what its name says."""
+"""Columns of the JSON alone: a model's title repeats its name."""
 
 
 @click.command("list")

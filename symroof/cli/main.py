@@ -78,7 +78,7 @@ def main(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
         return INTERRUPTED
-    except (BrokenPipeError, SystemExit):  # click leaves this way when nobody reads its output any more
+    except (BrokenPipeError, SystemExit):  # click leaves this way when the reader of its output is gone
         return _closed_pipe()
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
@@ -94,12 +94,12 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _show(error: click.ClickException, arguments: Sequence[str]) -> None:
-    """A usage error; an option of another tool comes with what says the same here."""
+    """A usage error; an option of another tool comes with its equivalent here."""
     from symroof.cli.options import of_other_tools
 
     if isinstance(error, click.NoSuchOption) and (ours := of_other_tools(error.option_name, arguments)):
-        meant = " and ".join(map(repr, ours.split(", ")))
-        error = click.UsageError(f"No such option {error.option_name!r}. Did you mean {meant}?", error.ctx)
+        equivalent = " and ".join(map(repr, ours.split(", ")))
+        error = click.UsageError(f"No such option {error.option_name!r}. Did you mean {equivalent}?", error.ctx)
     error.show(file=sys.stderr)
 
 

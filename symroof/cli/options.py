@@ -52,13 +52,13 @@ OF_OTHER_TOOLS = {
     **dict.fromkeys(("--num-speculative-tokens", "--speculative-num-draft-tokens"), "--set draft_tokens=N"),
     **dict.fromkeys(("--speculative-model", "--draft-model"), "--draft"),
 }
-"""Options of vLLM, SGLang, TensorRT-LLM, llama.cpp and benchmarks, each with what says the same here."""
+"""Options of vLLM, SGLang, TensorRT-LLM, llama.cpp and benchmarks, each with its equivalent here."""
 
 
 def of_other_tools(option: str, arguments: Sequence[str]) -> str:
-    """What says the same as an option that there is none of; empty where no tool has it either.
+    """The equivalent of an option that symroof lacks; empty where no tool has it either.
 
-    A short one of several letters, ``-tp``, is told from the arguments: it was read as one letter behind the other.
+    A short one of several letters, ``-tp``, is recognised from the arguments: click reads it as one letter after the other.
     """
     written = [option, *(word for word in arguments if len(option) == 2 and word.startswith(option))]
     return next((OF_OTHER_TOOLS[name] for name in (word.partition("=")[0].replace("_", "-") for word in written) if name in OF_OTHER_TOOLS), "")
@@ -68,7 +68,7 @@ family_option = click.option("--assume-family", metavar="FAMILY", help="Read a c
 
 
 def case_options(command: F) -> F:
-    """Add the options that describe a case. Options given several times make several cases."""
+    """Add the options that describe a case. Repeated options make several cases."""
     decorators = [
         click.option("--model", multiple=True, metavar="NAME|PATH", help="Catalogue or hub name, model spec, config.json (or its folder), or GGUF file."),
         family_option,
@@ -92,24 +92,29 @@ def case_options(command: F) -> F:
     return command
 
 
+def study_options(command: F) -> F:
+    """Add the argument STUDY and the options of a case, which override the study."""
+    return click.argument("study", required=False)(case_options(command))
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 strict_option = click.option("--strict", is_flag=True, help="Exit 1 where something does not fit or misses its target.")
 
 
 def pairs(values: tuple[str, ...], option: str) -> dict[str, Any]:
-    """``NAME=VALUE`` texts as a mapping; a name given twice keeps both values as a list."""
-    found: dict[str, Any] = {}
+    """``NAME=VALUE`` texts as a mapping; a repeated name has all its values as a list."""
+    mapping: dict[str, Any] = {}
     for value in values:
         name, mark, text = value.partition("=")
         if not mark or not name.strip() or not text.strip():
             raise click.BadParameter(f"{value!r} is not NAME=VALUE", param_hint=option)
-        known = found.get(name.strip())
-        found[name.strip()] = text.strip() if known is None else [*(known if isinstance(known, list) else [known]), text.strip()]
-    return found
+        known = mapping.get(name.strip())
+        mapping[name.strip()] = text.strip() if known is None else [*(known if isinstance(known, list) else [known]), text.strip()]
+    return mapping
 
 
 def line_selection(options: dict[str, Any]) -> Selection:
-    """What the options choose, targets included."""
+    """The selection that the options make, targets included."""
     from symroof.cases.request import aimed, selection
 
     named = {name: (list(values) if len(values) > 1 else values[0]) for name in SYMBOL_OPTIONS if (values := options.get(name))}

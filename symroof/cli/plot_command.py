@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from symroof.cli.options import case_options, study_from
+from symroof.cli.options import study_from, study_options
 from symroof.report.pictures.picture_kinds import ENDINGS, KINDS, checked
 
 KIND_LIST = "\n".join(f"  {name:20}{text}" for name, text in KINDS.items())
@@ -16,10 +16,9 @@ KIND_LIST = "\n".join(f"  {name:20}{text}" for name, text in KINDS.items())
 
 @click.command("plot", epilog=f"\b\nKinds:\n{KIND_LIST}")
 @click.argument("kind")
-@click.argument("study", required=False)
 @click.option("-o", "--out", metavar="FILE", help="Where to, by its ending .svg, .pdf or .png (default: STUDY-KIND.svg here); - is standard output.")
 @click.option("--format", "ending", metavar="FORMAT", help=f"One of {', '.join(ENDINGS)}, where no file says it (default: svg).")
-@case_options
+@study_options
 def command(kind: str, study: str | None, out: str | None, ending: str | None, **options: Any) -> None:
     """Draw a picture of a study or a case.
 
@@ -28,26 +27,27 @@ def command(kind: str, study: str | None, out: str | None, ending: str | None, *
     symroof plot roofline --model llama-3-8b --hardware h100-sxm --prompt 2048 --batch 16 -o - > roofline.svg
 
     Kinds that show one case show the first; pareto, memory and latency-throughput compare all. What a picture says in words
-    is in its text alternative, and told here.
+    is in its text alternative, and printed here.
     """
-    wanted, form = checked(kind), _form(out, ending)
+    name, form = checked(kind), _form(out, ending)
     made = study_from(study, options).decide()
+    from symroof.cli.report_command import slug
     from symroof.errors import InputError, Problem
     from symroof.report.pictures.picture_kinds import picture
 
-    goal = Path(out) if out and out != "-" else Path(f"{f'{_stem(study)}-' if study else ''}{wanted}.{form}")
+    goal = Path(out) if out and out != "-" else Path(f"{f'{slug(Path(study).stem)}-' if study else ''}{name}.{form}")
     if out != "-" and not goal.parent.is_dir():
         raise InputError(Problem(str(goal), f"there is no folder {goal.parent}", hint=f"mkdir -p {goal.parent}"))
-    found = picture(wanted, made)
-    content = found.form(form)
+    drawn = picture(name, made)
+    content = drawn.form(form)
     if out == "-":
         sys.stdout.buffer.write(content)
         return
-    from symroof.report.atomic_write import write_atomic
+    from symroof.output_files import write_atomic
 
     write_atomic(goal, content)
     click.echo(f"wrote {goal}", err=True)
-    click.echo(found.says)
+    click.echo(drawn.says)
 
 
 def _form(out: str | None, ending: str | None) -> str:
@@ -63,9 +63,3 @@ def _form(out: str | None, ending: str | None) -> str:
     if ending and ending.lower() != suffix:
         raise click.BadParameter(f"{ending} is not what {out!r} ends in", param_hint="--format")
     return suffix
-
-
-def _stem(study: str) -> str:
-    from symroof.cli.report_command import slug
-
-    return slug(Path(study).stem)

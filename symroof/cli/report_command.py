@@ -11,23 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.options import case_options, strict_option, study_from
+from symroof.cli.options import strict_option, study_from, study_options
+from symroof.report.markup import FORMATS as OUTPUTS
 
 if TYPE_CHECKING:
     from symroof.analysis.study import Study
-    from symroof.report.pictures.picture import Picture
+    from symroof.report.pictures.sheet import Picture
 
-FORMATS = ("md", "tex", "html", "pdf")
+FORMATS = (*OUTPUTS, "pdf")
 DEFAULT_FORMATS = "md,tex"
 
 
 @click.command("report")
-@click.argument("study", required=False)
 @click.option("-o", "--out", default=None, metavar="DIR", help="Folder for the review (default: reports/STUDY); - writes one format to standard output.")
 @click.option("--format", "formats", default=None, metavar="LIST", help=f"Any of {', '.join(FORMATS)} (default: {DEFAULT_FORMATS}).")
 @click.option("--template", default=None, metavar="FILE", help="Your own template over the same data, instead of the shipped words.")
 @click.option("--no-plots", is_flag=True, help="Leave the figures out.")
-@case_options
+@study_options
 @strict_option
 @click.pass_context
 def command(context: click.Context, /, study: str | None, **options: Any) -> int:
@@ -52,11 +52,11 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
 
 def _review(study: Study, name: str, formats: list[str], options: dict[str, Any], *, with_figures: bool, line: str) -> dict[str, bytes]:
     """The review in every format and its figures, by file name."""
-    from symroof.report.markup import FORMATS as OUTPUTS
-    from symroof.report.view import view
+    from symroof.report.pictures.picture_kinds import of_review
+    from symroof.report.view import subject_of, view
 
     data = view(study, line)
-    plots = _pictures(study) if with_figures else []
+    plots = of_review(study, subject_of(study)) if with_figures else []
     files = {f"{name}.{chosen}": _render(data, chosen, name, plots, options["template"]) for chosen in formats}
     endings = {OUTPUTS[chosen].figure_ending for chosen in formats if chosen in OUTPUTS}
     return files | {f"{name}-{plot.name}.{ending}": plot.form(ending) for plot in plots for ending in endings}
@@ -73,15 +73,15 @@ def slug(stem: str) -> str:
 
 def reproduce(arguments: list[str]) -> str:
     """The command line that makes this review again; where it goes and in which format does not change what it says."""
-    kept, skip = [], False
+    words, skip = [], False
     for argument in arguments:
         if skip:
             skip = False
         elif argument in ("-o", "--out", "--format"):
             skip = True
         elif not argument.startswith(("--out=", "--format=", "-o")):
-            kept.append(argument)
-    return shlex.join(["symroof", *kept])
+            words.append(argument)
+    return shlex.join(["symroof", *words])
 
 
 def _formats(formats: str | None, out: str | None) -> list[str]:
@@ -94,15 +94,7 @@ def _formats(formats: str | None, out: str | None) -> list[str]:
     return list(dict.fromkeys(chosen))
 
 
-def _pictures(study: Study) -> list[Picture]:
-    from symroof.report.pictures.picture_kinds import of_review
-    from symroof.report.view import subject_of
-
-    return of_review(study, subject_of(study))
-
-
 def _render(data: dict[str, Any], chosen: str, name: str, plots: list[Picture], template: str | None) -> bytes:
-    from symroof.report.markup import FORMATS as OUTPUTS
     from symroof.report.render import pdf, render, render_own
 
     source = "tex" if chosen == "pdf" else chosen
@@ -113,7 +105,7 @@ def _render(data: dict[str, Any], chosen: str, name: str, plots: list[Picture], 
 
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:
-    from symroof.report.atomic_write import write_all
+    from symroof.output_files import write_all
 
     write_all(folder, files)
     for file in sorted(files):

@@ -5,9 +5,9 @@
 "fitting", "respects": [{"quantity", "better"}], "runs": [{"configuration", "batch", "values"}]}]}``. ``configuration`` is a
 place in the list, which stands in the order of the table. Each configuration has
 
-- ``label``, ``model``, ``hardware``, ``precisions``, ``varied``: what it is;
-- ``batch``, ``batch_chosen``: where it is judged: at its own batch, or where nobody chose one at the largest that passes;
-- ``state``: ``passes``, ``in part`` (of its ranges), ``fails``, ``unknown``; ``missed``; ``unknown``: condition -> what is not given;
+- ``label``, ``model``, ``hardware``, ``precisions``, ``varied``: its identity;
+- ``batch``, ``batch_chosen``: where it is judged: at its own batch, or without one at the largest that passes;
+- ``state``: ``passes``, ``in part`` (of its ranges), ``fails``, ``unknown``; ``missed``; ``unknown``: condition -> the missing input;
 - ``checks``: memory and each target: ``{"metric", "value", "unit", "limit", "met", "slack", "share"}``, the slack in the metric's
   unit and as a share of the limit, negative where it is missed; ``met`` is null where it holds in a part of the ranges;
 - ``quantities``: each with value, unit, range and flags; ``at_largest_batch``: the same there;
@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.options import case_options, json_option, pairs, study_from
+from symroof.cli.options import json_option, pairs, study_from, study_options
 
 if TYPE_CHECKING:
     from symroof.select.choice import Choice
@@ -36,13 +36,12 @@ FORMATS = ("text", "md")
 
 
 @click.command("select")
-@click.argument("study", required=False)
 @click.option("--among", multiple=True, metavar="NAME=LIST", help="Candidates: hardware=all, hardware='h100*,h200', tp=1,2,4,8, weights=fp16,fp8, batch=1,32.")
 @click.option("--by", metavar="WHAT", help="Best first by cost, throughput, rate (of a device), ttft, itl or price.  [default: cost, else rate]")
 @click.option("--show", type=click.IntRange(1), default=20, show_default=True, metavar="N", help="Rows of a table at most; --json has all.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How the tables are written.")
 @click.option("--strict", is_flag=True, help="Exit 1 where any configuration does not pass.")
-@case_options
+@study_options
 @json_option
 def command(study: str | None, among: tuple[str, ...], by: str | None, show: int, form: str, strict: bool, as_json: bool, **options: Any) -> int:
     """Hardware and configuration against targets: which pass, by how much, what the others lack.

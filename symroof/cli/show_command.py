@@ -21,21 +21,21 @@ def command(name: str, assume_family: str | None, as_json: bool) -> None:
     """
     from symroof.report.catalogue_entries import entry
 
-    found = entry(name, assume_family)
+    shown = entry(name, assume_family)
     if as_json:
-        click.echo(json.dumps({"schema": "symroof/show/1", **found.as_json()}, default=str, ensure_ascii=False))
+        click.echo(json.dumps({"schema": "symroof/show/1", **shown.as_json()}, default=str, ensure_ascii=False))
     else:
-        click.echo(text_of(found))
+        click.echo(text_of(shown))
 
 
-def text_of(found: Any) -> str:
+def text_of(shown: Any) -> str:
     """Title, facts, tables, notes."""
     from symroof.report.text_table import table
 
-    lines = [found.title, ""]
-    if found.facts:
-        lines += [table(found.facts), ""]
-    for heading, header, rows in found.tables:
+    lines = [shown.title, ""]
+    if shown.facts:
+        lines += [table(shown.facts), ""]
+    for heading, header, rows in shown.tables:
         lines += [heading, table(rows, header, indent="  "), ""]
-    lines += [f"- {note}" for note in found.notes]
+    lines += [f"- {note}" for note in shown.notes]
     return "\n".join(lines).rstrip()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.options import case_options, json_option, study_from
+from symroof.cli.options import json_option, study_from, study_options
 
 if TYPE_CHECKING:
     from symroof.analysis.solution import Solution
@@ -15,9 +15,8 @@ if TYPE_CHECKING:
 
 @click.command("solve")
 @click.argument("equation")
-@click.argument("study", required=False)
 @click.option("--for", "unknown", metavar="SYMBOL", help="The input to solve for (a named threshold has its own).")
-@case_options
+@study_options
 @json_option
 def command(equation: str, study: str | None, unknown: str | None, as_json: bool, **options: Any) -> None:
     """Where two quantities meet: a named threshold, or 'LHS = RHS' --for SYMBOL.
@@ -34,9 +33,9 @@ def command(equation: str, study: str | None, unknown: str | None, as_json: bool
 
     solutions: list[Solution] = study_from(study, options, needs_case=False).solutions(equation, unknown)
     if as_json:
-        found = solution_json(solutions[0])
-        found |= {"cases": [solution_json(solution) for solution in solutions]} if len(solutions) > 1 else {}
-        click.echo(json.dumps(found, ensure_ascii=False))
+        entry = solution_json(solutions[0])
+        entry |= {"cases": [solution_json(solution) for solution in solutions]} if len(solutions) > 1 else {}
+        click.echo(json.dumps(entry, ensure_ascii=False))
     else:
         click.echo(solution_text(solutions[0]))
         if len(solutions) > 1:

@@ -7,16 +7,15 @@ from typing import Any
 
 import click
 
-from symroof.cli.options import case_options, json_option, study_from
+from symroof.cli.options import json_option, study_from, study_options
 
 
 @click.command("sweep")
-@click.argument("study", required=False)
 @click.option("--over", multiple=True, metavar="NAME=VALUES", help="An axis: batch=1:512, prompt=128:32768:x2, mfu=0.1:0.9:+0.1, hardware=h100-sxm,h200.")
 @click.option("--quantity", "-q", "quantities", multiple=True, metavar="NAME", help="What to work out; several times, or with commas.")
 @click.option("-o", "--out", metavar="FILE", help="Write .csv, .parquet, .nc or .zarr; without it, JSON goes to standard output.")
 @click.option("--resume", is_flag=True, help="Go on where an interrupted sweep of the same question into the same FILE stopped.")
-@case_options
+@study_options
 @json_option
 def command(study: str | None, over: tuple[str, ...], quantities: tuple[str, ...], out: str | None, resume: bool, as_json: bool, **options: Any) -> None:
     """Any quantities over any inputs: a grid.
@@ -44,9 +43,9 @@ def command(study: str | None, over: tuple[str, ...], quantities: tuple[str, ...
 def _print(planned: Any) -> None:
     from symroof.sweep.dataset import as_json as sweep_json
 
-    found, said = sweep_json(planned)
-    click.echo(json.dumps(found, ensure_ascii=False))
-    for warning in said:
+    grid, warnings = sweep_json(planned)
+    click.echo(json.dumps(grid, ensure_ascii=False))
+    for warning in warnings:
         click.echo(f"! {warning}", err=True)
 
 
@@ -64,5 +63,5 @@ def _write(planned: Any, out: str, resume: bool, as_json: bool) -> None:
     sizes = " x ".join(f"{len(axis):,} {axis.name}" for axis in planned.axes)
     click.echo(f"wrote {out}: {sizes}, {len(planned.quantities)} quantities", err=True)
     if as_json:
-        told = {"file": out, "dims": list(planned.dims), "shape": list(planned.shape), "quantities": list(planned.quantities)}
-        click.echo(json.dumps({"schema": "symroof/sweep-file/1", **told, "warnings": written.warnings}, ensure_ascii=False))
+        summary = {"file": out, "dims": list(planned.dims), "shape": list(planned.shape), "quantities": list(planned.quantities)}
+        click.echo(json.dumps({"schema": "symroof/sweep-file/1", **summary, "warnings": written.warnings}, ensure_ascii=False))

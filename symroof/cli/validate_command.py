@@ -53,11 +53,11 @@ def _validated(file: str, kind: str | None, assume_family: str | None) -> str:
     text = read_text(file)
     note = file.lower().endswith((".md", ".markdown"))
     document = None if note else loads(text, file)
-    found = kind or (kind_of(document) if document else "claims")
-    if found == "claims":
+    kind = kind or (kind_of(document) if document else "claims")
+    if kind == "claims":
         from symroof.claims.read.claim_files import read
 
         read(text, file)
     else:
-        build(document or loads(text, file), spec_class(found))
-    return found
+        build(document or loads(text, file), spec_class(kind))
+    return kind

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from symroof.cli.ledger import switches_line
 from symroof.cli.options import case_options, json_option, line_selection, strict_option
 
 if TYPE_CHECKING:
@@ -31,33 +32,30 @@ def command(line: str, strict: bool, as_json: bool, **options: Any) -> int:
     from symroof.vllm.command_line import read_line
     from symroof.vllm.served_case import served
 
-    found = review(served(read_line(line), line_selection(options)))
-    click.echo(json.dumps(review_json(found), ensure_ascii=False) if as_json else review_text(found))
-    return int(strict and bool(findings(found.served.study.first)))
+    advised = review(served(read_line(line), line_selection(options)))
+    click.echo(json.dumps(review_json(advised), ensure_ascii=False) if as_json else review_text(advised))
+    return int(strict and bool(findings(advised.served.study.first)))
 
 
-def review_json(found: Review) -> dict[str, Any]:
+def review_json(advised: Review) -> dict[str, Any]:
     """The review for programs."""
-    from symroof.theory.switches import SWITCHES
     from symroof.vllm.flags import READ
 
-    answers, made = found.served.study.first, found.served
-    chosen = answers.binding.assumptions
+    answers, made = advised.served.study.first, advised.served
     return {
         "schema": "symroof/vllm/1",
         "model": answers.binding.model.name if answers.binding.model else None,
         "hardware": answers.binding.hardware.name if answers.binding.hardware else None,
         "flags": [{"flag": t.flag, "value": t.value, "sets": t.sets, "says": t.says, "defaulted": t.defaulted} for t in made.flags],
         "not_modelled": list(made.others),
-        "quantities": {name: result.as_json() for name, result in found.facts.items()},
-        "limits": [_limit_json(limit) for limit in found.limits],
+        "quantities": {name: result.as_json() for name, result in advised.facts.items()},
+        "limits": [_limit_json(limit) for limit in advised.limits],
         "recommended": {
-            "line": found.line or None,
-            "flags": [{"flag": a.flag, "value": a.value, "because": a.because, "limits": [_limit_json(limit) for limit in a.limits]} for a in found.advice],
+            "line": advised.line or None,
+            "flags": [{"flag": a.flag, "value": a.value, "because": a.because, "limits": [_limit_json(limit) for limit in a.limits]} for a in advised.advice],
         },
-        "inputs": {name: {**i.result.as_json(), "source": i.source, "defaulted": i.defaulted} for name, i in answers.inputs(tuple(found.facts), False).items()},
-        "assumptions": {s: {"value": chosen[s], "defaulted": chosen.defaulted(s)} for s in SWITCHES},
-        "warnings": found.warnings,
+        **answers.ledger(tuple(advised.facts), everything=False),
+        "warnings": advised.warnings,
         "read": READ,
     }
 
@@ -68,34 +66,31 @@ def _limit_json(limit: Limit) -> dict[str, Any]:
     return {"name": limit.name, "value": limit.value, "means": limit.means, "solution": solution_json(limit.solution)}
 
 
-def review_text(found: Review) -> str:
+def review_text(advised: Review) -> str:
     """Flags, numbers, limits, the recommended line with its derivation."""
     from symroof.analysis.verdict import case_title, case_warnings, target_warnings
     from symroof.report.text_table import table
     from symroof.vllm.flags import READ
 
-    made, answers = found.served, found.served.study.first
-    warnings = dict.fromkeys((*case_warnings(answers), *target_warnings(answers), *found.warnings))
+    made, answers = advised.served, advised.served.study.first
+    warnings = dict.fromkeys((*case_warnings(answers), *target_warnings(answers), *advised.warnings))
     lines = [f"== {case_title(answers)} ==", *(f"! {warning}" for warning in warnings), ""]
     rows = [[("* " if t.defaulted else "  ") + t.flag, t.value, t.sets, t.says] for t in made.flags]
     lines += ["the line (* = vLLM's default)", table(rows, ["  flag", "value", "sets", "means"]), ""]
     if made.others:
         lines += [f"not modelled: {' '.join(made.others)}", ""]
-    lines += ["as it is", table([[name, result.text(), result.symbol.meaning] for name, result in found.facts.items()], indent="  "), ""]
+    lines += ["as it is", table([[name, result.text(), result.symbol.meaning] for name, result in advised.facts.items()], indent="  "), ""]
     lines += [
         "what bounds it (a chunk: beside the full batch at its last step, behind the whole prompt)",
-        table([_limit_row(limit) for limit in found.limits], ["", "at", "from", "meaning"], indent="  "),
+        table([[_name(limit), _value(limit), limit.equation, limit.means] for limit in advised.limits], ["", "at", "from", "meaning"], indent="  "),
         "",
     ]
-    lines += _advice(found)
-    chosen = answers.binding.assumptions
-    switches = ", ".join(f"{switch}={value}{'*' if chosen.defaulted(switch) else ''}" for switch, value in chosen.values)
-    return "\n".join([*lines, f"assumptions (* = defaulted): {switches}", f"flags as in {READ}"])
+    lines += _advice(advised)
+    return "\n".join([*lines, switches_line(answers), f"flags as in {READ}"])
 
 
-def _limit_row(limit: Limit) -> list[str]:
-    value = "no limit" if limit.value is None else f"{limit.value:,}"
-    return [_name(limit), value, limit.equation, limit.means]
+def _value(limit: Limit) -> str:
+    return "no limit" if limit.value is None else f"{limit.value:,}"
 
 
 def _name(limit: Limit) -> str:
@@ -104,14 +99,14 @@ def _name(limit: Limit) -> str:
     return limit.name if limit.name in THRESHOLDS else "paced_batch_itl"
 
 
-def _advice(found: Review) -> list[str]:
+def _advice(advised: Review) -> list[str]:
     """The recommended flags with their closed forms, and the line."""
-    if not found.advice:
+    if not advised.advice:
         return []
     lines = ["recommended"]
-    for advice in found.advice:
+    for advice in advised.advice:
         lines += [f"  --{advice.flag} {advice.value}: {advice.because}", *_derived(advice)]
-    return [*lines, "", found.line, ""]
+    return [*lines, "", advised.line, ""]
 
 
 def _derived(advice: Advice) -> list[str]:
@@ -120,12 +115,8 @@ def _derived(advice: Advice) -> list[str]:
 
     lines = []
     for limit in advice.limits:
-        found, value = limit.solution, "no limit" if limit.value is None else f"{limit.value:,}"
-        form = found.closed_form if found.value is not None else None
-        shown = f" = {text(form)}" if form is not None and len(text(form)) <= 160 else ""
-        lines.append(
-            f"      {_name(limit)}: {limit.equation}: {found.unknown}{shown} = {value}"
-            if limit.value is not None
-            else f"      {_name(limit)}: {limit.equation}: {value}"
-        )
+        solution = limit.solution
+        form = text(solution.closed_form) if solution.value is not None and solution.closed_form is not None else ""
+        shown = f"{solution.unknown}{f' = {form}' if 0 < len(form) <= 160 else ''} = " if limit.value is not None else ""
+        lines.append(f"      {_name(limit)}: {limit.equation}: {shown}{_value(limit)}")
     return lines

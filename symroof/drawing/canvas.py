@@ -57,7 +57,7 @@ class Label:
 
 @dataclass
 class Canvas:
-    """What is drawn so far. The page grows downwards (to negative y) where words are put under it."""
+    """Everything drawn so far. The page grows downwards (to negative y) where words are put under it."""
 
     width: float
     height: float
@@ -74,7 +74,7 @@ class Canvas:
             self.items.append(Shape(tuple(points), closed=True, fill=fill, clip=corners(clip) if clip else None))
 
     def hatched(self, points: Sequence[Point], box: Box, colour: str, step: float = 11.0) -> None:
-        """Slanted lines over an area: it can be told from its neighbour in grey too."""
+        """Slanted lines over an area: it differs from its neighbour in grey too."""
         left, bottom, right, top = box
         rise = top - bottom
         for i in range(int((right - left + rise) / step)):

@@ -1,4 +1,4 @@
-"""Okabe and Ito's colours, apart for colour-blind readers; what they tell apart differs in dash, shape or words too."""
+"""Okabe and Ito's colours, distinct for colour-blind readers; lines also differ in dash, shape or words."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SERIES: tuple[tuple[str, Dash, str], ...] = (
     (SKY, (7, 2, 1.4, 2, 1.4, 2), "down"),
     (GREY, (3, 2), "cross"),
 )
-"""Colour, dash and marker of one line among several: any one of the three tells them apart."""
+"""Colour, dash and marker of one line among several: any one of the three identifies a line."""
 
 
 def tint(colour: str, share: float) -> str:

@@ -19,19 +19,19 @@ SIZES = (9.0, 8.0)
 GAPS = (7.0, 13.0, 22.0, 34.0, 50.0, 75.0, 105.0)
 """How far from its place a label may stand."""
 
-Marks = Sequence[Sequence[float]]
-"""Values to mark on an axis, from many to few: the first that can be read side by side is taken."""
+Marks = Callable[[float, float], Sequence[Sequence[float]]]
+"""For the ends of an axis the values to mark on it, from many to few: the first that can be read side by side is taken."""
 
 
 @dataclass
 class Frame:
-    """A canvas with scales across and up; everything drawn is also kept out of the labels' way."""
+    """A canvas with scales across and up; labels avoid everything drawn on it."""
 
     canvas: Canvas
     x: Scale
     y: Scale
     places: Places = field(init=False)
-    untold: list[str] = field(default_factory=list)
+    unplaced: list[str] = field(default_factory=list)
     """Labels for which there was no room, in their shortest wording."""
 
     def __post_init__(self) -> None:
@@ -48,10 +48,10 @@ class Frame:
         """Both axes with their names, ticks and their values; the name of the upright one stands level, above it."""
         left, bottom, right, top = self.box
         self.canvas.line([(left, top), (left, bottom), (right, bottom)], GREY, 0.8)
-        for mark in readable([[(self.x(m), text_width(x_text(m), TICK_SIZE)) for m in marks] for marks in x_marks], x_marks, 7.0):
+        for mark in readable(x_marks(self.x.low, self.x.high), lambda m: (self.x(m), text_width(x_text(m), TICK_SIZE)), 7.0):
             self.canvas.line([(self.x(mark), bottom), (self.x(mark), bottom - 3)], GREY, 0.8)
             self.canvas.words(x_text(mark), self.x(mark), bottom - 12, TICK_SIZE, GREY, align=0.5)
-        for mark in readable([[(self.y(m), TICK_SIZE) for m in marks] for marks in y_marks], y_marks, 8.0):
+        for mark in readable(y_marks(self.y.low, self.y.high), lambda m: (self.y(m), TICK_SIZE), 8.0):
             self.canvas.line([(left, self.y(mark)), (left - 3, self.y(mark))], GREY, 0.8)
             self.canvas.words(y_text(mark), left - 5, self.y(mark) - 0.35 * TICK_SIZE, TICK_SIZE, GREY, align=1.0)
         self.canvas.words(x_name, (left + right) / 2, bottom - 27, LABEL_SIZE, align=0.5)
@@ -82,20 +82,20 @@ class Frame:
             self.canvas.area([(a, bottom), (b, bottom), (b, top), (a, top)], tint(colour, share))
 
     def cut(self, value: float) -> None:
-        """Where memory ends: what lies beyond is hatched. To be drawn before any label, and told by :meth:`cut_told`."""
+        """Where memory ends: what lies beyond is hatched. To be drawn before any label, and labelled by :meth:`label_cut`."""
         _, bottom, right, top = self.box
         start = self._cut_at(value)
         if start < right:
             self.canvas.hatched([(start, bottom), (right, bottom), (right, top), (start, top)], self.box, "#BBBBBB")
             self.upright("memory", value, BLACK, width=1.5)
 
-    def cut_told(self, value: float, *texts: str) -> None:
+    def label_cut(self, value: float, *texts: str) -> None:
         """What memory holds, beside the cut, and that what lies beyond does not fit."""
         left, _, right, _ = self.box
         start = self._cut_at(value)
         if start < right:
-            told = self.within(lambda _: (start, right), ("does not fit", "does\nnot fit"), GREY, needed=False)
-            told or self.beside("memory", ("does not fit",), GREY, bold=True)
+            inside = self.within(lambda _: (start, right), ("does not fit", "does\nnot fit"), GREY, needed=False)
+            inside or self.beside("memory", ("does not fit",), GREY, bold=True)
         if left < start < right:
             self.beside("memory", texts, BLACK)
 
@@ -124,7 +124,7 @@ class Frame:
             self.places.take((px - radius, py - radius, px + radius, py + radius))
 
     def beside(self, name: str, texts: Sequence[str], colour: str, bold: bool = False, needed: bool = True) -> bool:
-        """A line's label in the first of its wordings that there is room for; what finds none is told under the picture."""
+        """A line's label in the first of its wordings that there is room for; one without room is listed under the picture."""
         if not self.places.shows(name):
             return False
         return self._put(texts, colour, bold, lambda size: self.places.beside(name, size), needed)
@@ -156,7 +156,7 @@ class Frame:
                     self._write(text, place, size, colour, bold, leader)
                     return True
         if needed:
-            self.untold.append(" ".join(texts[0].split("\n")))
+            self.unplaced.append(" ".join(texts[0].split("\n")))
         return False
 
     def _write(self, text: str, place: Point, size: float, colour: str, bold: bool, leader: Point | None) -> None:
@@ -170,19 +170,15 @@ class Frame:
             self.places.add_line("leaders", [end, leader])
 
 
-def readable(sets: Sequence[Sequence[tuple[float, float]]], marks: Marks, gap: float) -> Sequence[float]:
-    """The first set of marks whose words, given as places and widths, stand apart."""
-    for places, chosen in zip(sets, marks, strict=True):
-        ordered = sorted(places)
-        if all(b - a >= (wa + wb) / 2 + gap for (a, wa), (b, wb) in itertools.pairwise(ordered)):
-            return chosen
-    return marks[-1][:1] if marks else ()
+def readable(sets: Sequence[Sequence[float]], extent: Callable[[float], tuple[float, float]], gap: float) -> Sequence[float]:
+    """The first set of marks whose words stand apart; ``extent`` gives the place and the width of one."""
+    for marks in sets:
+        if all(b - a >= (wa + wb) / 2 + gap for (a, wa), (b, wb) in itertools.pairwise(sorted(map(extent, marks)))):
+            return marks
+    return sets[-1][:1] if sets else ()
 
 
 def _reined(point: Point, box: Box) -> Point:
     """A place no further than a page beyond the frame, so that no viewer meets infinity."""
     reach = 700.0
     return min(max(point[0], box[0] - reach), box[2] + reach), min(max(point[1], box[1] - reach), box[3] + reach)
-
-
-__all__ = ["Frame", "Marks", "readable"]

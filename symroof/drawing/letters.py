@@ -18,7 +18,7 @@ BOLD = (
 
 BEYOND = {"·": 278, "×": 584, "±": 584, "–": 556, "—": 1000, "…": 1000, "°": 400, "µ": 611, "’": 278, "‘": 278, "“": 500, "”": 500, "\u00a0": 278}
 WIDEST = 1000
-"""What a character nobody has a width for may take."""
+"""The width assumed for a character that is not in the tables."""
 
 
 def text_width(text: str, size: float, bold: bool = False) -> float:
@@ -42,7 +42,7 @@ def _width(c: str, table: tuple[int, ...]) -> int:
 
 
 def shortened(text: str, size: float, most: float, bold: bool = False) -> str:
-    """A text that is no wider than so many points: what is too long ends in an ellipsis.
+    """A text that is no wider than so many points: a longer one ends in an ellipsis.
 
     >>> shortened("Llama-3 70B on 2 × H100 SXM", 10, 90)
     'Llama-3 70B on 2…'

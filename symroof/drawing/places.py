@@ -1,6 +1,6 @@
 """Room for words: a label goes where it touches no line, no other label and no edge, and has most room around it.
 
-Lines are kept as counts in a grid, summed over rectangles: whether a label touches one is four look-ups.
+Lines are counts in a grid, summed over rectangles: whether a label touches one is four look-ups.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Sums = list[list[int]]
 
 @dataclass
 class Places:
-    """What is taken already inside a frame; :meth:`within`, :meth:`beside` and :meth:`near` find room for one label more."""
+    """The space taken inside a frame; :meth:`within`, :meth:`beside` and :meth:`near` find room for one label more."""
 
     frame: Box
     boxes: list[Box] = field(default_factory=list)
@@ -42,6 +42,7 @@ class Places:
         inside = (spot for a, b in pairwise(points) for spot in _between(a, b, self.frame))
         self._lines.setdefault(name, []).extend((x, y) for x, y in inside if left <= x <= right and bottom <= y <= top)
         self._sums.pop(name, None)
+        self._sums.pop("", None)
 
     def shows(self, name: str) -> bool:
         """Whether any of a line lies in the frame."""
@@ -111,25 +112,30 @@ class Places:
         box = (x - w - margin, y - h - margin, x + w + margin, y + h + margin)
         if any(box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in self.boxes):
             return False
+        if own is None:
+            return not self._cells("", box)
         tight = (x - w - TIGHT, y - h - TIGHT, x + w + TIGHT, y + h + TIGHT)
-        return not any(self._touches(name, tight if name == own else box) for name in self._lines)
+        return self._cells("", box) == self._cells(own, box) and not self._cells(own, tight)
 
-    def _touches(self, name: str, box: Box) -> bool:
-        """Whether a line passes through any cell of a box."""
+    def _cells(self, name: str, box: Box) -> int:
+        """How many cells of a box a line passes through; of all lines, each counted, where no name is asked for."""
         sums = self._sums.get(name) or self._summed(name)
         left, bottom = self.frame[:2]
         columns, rows = len(sums[0]) - 1, len(sums) - 1
-        x0, x1 = (min(max(math.floor((edge - left) / CELL) + over, 0), columns) for edge, over in ((box[0], 0), (box[2], 1)))
-        y0, y1 = (min(max(math.floor((edge - bottom) / CELL) + over, 0), rows) for edge, over in ((box[1], 0), (box[3], 1)))
-        return sums[y1][x1] - sums[y0][x1] - sums[y1][x0] + sums[y0][x0] > 0
+        x0 = min(max(int((box[0] - left) // CELL), 0), columns)
+        x1 = min(max(int((box[2] - left) // CELL) + 1, 0), columns)
+        y0 = min(max(int((box[1] - bottom) // CELL), 0), rows)
+        y1 = min(max(int((box[3] - bottom) // CELL) + 1, 0), rows)
+        return sums[y1][x1] - sums[y0][x1] - sums[y1][x0] + sums[y0][x0]
 
     def _summed(self, name: str) -> Sums:
         left, bottom, right, top = self.frame
         columns, rows = math.ceil((right - left) / CELL) + 1, math.ceil((top - bottom) / CELL) + 1
         cells = [[0] * (columns + 1) for _ in range(rows + 1)]
-        for x, y in self._lines[name]:
-            cells[int((y - bottom) / CELL) + 1][int((x - left) / CELL) + 1] = 1
-        sums = [cells[0]]
+        for line in [self._lines[name]] if name else self._lines.values():
+            for i, j in {(int((x - left) / CELL), int((y - bottom) / CELL)) for x, y in line}:
+                cells[j + 1][i + 1] += 1
+        sums = cells[:1]
         for row in cells[1:]:
             sums.append([above + here for above, here in zip(sums[-1], accumulate(row), strict=True)])
         self._sums[name] = sums

@@ -51,6 +51,11 @@ def even(low: float, high: float, most: int = 7) -> list[float]:
     return [i * step for i in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
+def evenly(low: float, high: float) -> list[list[float]]:
+    """Round values between two, ever fewer."""
+    return [even(low, high, most) for most in (8, 6, 4)]
+
+
 def powers_of_two(low: float, high: float) -> list[list[float]]:
     """Powers of two between two values, ever fewer: all, every second, every third ..."""
     powers = [2.0**i for i in range(math.ceil(math.log2(low) - 1e-9), math.floor(math.log2(high) + 1e-9) + 1)]
@@ -64,10 +69,10 @@ def decimal(low: float, high: float) -> list[list[float]]:
     [1.0, 10.0, 100.0]
     """
     exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    found = []
+    sets = []
     for factors, every in (((1, 2, 5), 1), ((1,), 1), ((1,), 2), ((1,), 3), ((1,), 4)):
         marks = [factor * 10.0**e for e in exponents for factor in factors if e % every == 0]
-        found.append([mark for mark in marks if low * (1 - 1e-9) <= mark <= high * (1 + 1e-9)])
-    if len(found[0]) < 3:
+        sets.append([mark for mark in marks if low * (1 - 1e-9) <= mark <= high * (1 + 1e-9)])
+    if len(sets[0]) < 3:
         return [even(low, high, most) for most in (6, 5, 4, 3)]
-    return [marks for marks in found if len(marks) > 1]
+    return [marks for marks in sets if len(marks) > 1]

@@ -127,45 +127,34 @@ def hardware_entry(spec: HardwareSpec) -> Entry:
     return Entry("hardware", spec.title, facts, tables, list(spec.notes))
 
 
+MODEL_FACTS = (
+    "params", "active_params", "weight_bytes_read", "kv_bytes_per_token", "linear_flops_per_token", "attention_flops_per_pair", "head_flops_per_row",
+)  # fmt: skip
+
+
 def model_entry(spec: ModelSpec) -> Entry:
     """A model: layer list, parameters by part, FLOPs and bytes of a token."""
     answers = Answers(_bare_binding(spec))
     facts = [["name", spec.name], ["source", f"{spec.source} {spec.source.address or ''}".strip() if spec.source else "none given"]]
-    for name in (
-        "params",
-        "active_params",
-        "weight_bytes_read",
-        "kv_bytes_per_token",
-        "linear_flops_per_token",
-        "attention_flops_per_pair",
-        "head_flops_per_row",
-    ):
-        found = answers.get(name)
-        if found:
-            facts.append(
-                [name, found.text(), f"{int(found.value):,} {found.symbol.unit}" if isinstance(found.value, Fraction) and found.value.denominator == 1 else ""]
-            )
+    for result in filter(None, map(answers.get, MODEL_FACTS)):
+        whole = isinstance(result.value, Fraction) and result.value.denominator == 1
+        facts.append([result.name, result.text(), f"{int(result.value):,} {result.symbol.unit}" if whole else ""])
     if spec.published_params:
         facts.append(["published", format_quantity(Fraction(spec.published_params), "parameter"), f"{spec.published_params:,}"])
-    tables: list[Table] = (
-        [
+    tables: list[Table] = []
+    if spec.layers:
+        tables += [
             ("layers", ["count", "kind", "attention", "feed-forward"], _layers(spec)),
             *_order(spec),
             ("parameters", ["part", "count", "share"], _parameters(answers)),
-        ]
-        if spec.layers
-        else []
-    )
-    if spec.layers:
-        tables += [
             ("FLOPs of a token, by operator", ["operator", "FLOP", "per"], _flops(answers)),
             ("bytes by stream", ["stream", "bytes", "per"], _streams(answers)),
         ]
     if spec.filled:
         tables.append(("left out of the file and filled in", ["field", "value", "why"], [[f.field, f.value, f.why] for f in spec.filled]))
     notes = [*spec.caveats, *spec.notes, "Bytes are at 16 bits for weights and cache; `symroof eval` takes other precisions."]
-    tables, notes = [*tables, *_stored(spec)], [*notes, *(spec.quantization.notes if spec.quantization else ())]
-    return Entry("model", spec.shown_name, facts, tables, notes)
+    notes += spec.quantization.notes if spec.quantization else ()
+    return Entry("model", spec.shown_name, facts, [*tables, *_stored(spec)], notes)
 
 
 def _bare_binding(spec: ModelSpec) -> Binding:
@@ -187,8 +176,8 @@ def _order(spec: ModelSpec) -> list[Table]:
 
 
 def _mixers(kind: LayerKind) -> str:
-    said = [_attention(kind.attention)] if kind.attention.kind != "none" or kind.mixer is None else []
-    return " beside ".join([*said, *([_widths(kind.mixer)] if kind.mixer else [])])
+    texts = [_attention(kind.attention)] if kind.attention.kind != "none" or kind.mixer is None else []
+    return " beside ".join([*texts, *([_widths(kind.mixer)] if kind.mixer else [])])
 
 
 def _attention(a: Block) -> str:
@@ -209,8 +198,8 @@ def _feed_forward(kind: LayerKind) -> str:
 
 def _widths(block: Block) -> str:
     """Any other block, its widths by name."""
-    said = ", ".join(f"{name} {value:,}" for name, value in block.widths().items())
-    return (f"{block.kind}: {said}" if said else block.kind) + _traits(block.traits() - {"q_lora"})  # type: ignore[attr-defined]
+    widths = ", ".join(f"{name} {value:,}" for name, value in block.widths().items())
+    return (f"{block.kind}: {widths}" if widths else block.kind) + _traits(block.traits() - {"q_lora"})  # type: ignore[attr-defined]
 
 
 def _traits(traits: frozenset[str]) -> str:
@@ -228,8 +217,8 @@ def _stored(spec: ModelSpec) -> list[Table]:
         if cell.stream == "params":
             parts.setdefault((PARAMETER_GROUPS[cell.operator], cell.width), []).append(cell)
     rows, held, whole = [], Fraction(0), Fraction(case.value("weight_bytes"))
-    for (part, width), found in parts.items():
-        count, each = Fraction(case.evaluate(parameters(found))), Fraction(case.value(width))
+    for (part, width), group in parts.items():
+        count, each = Fraction(case.evaluate(parameters(group))), Fraction(case.value(width))
         held += count
         rows.append([part, f"{int(count):,}", f"{float(8 * each):.5g}", f"{float(count * each):,.0f}", f"{float(count * each / whole):.2%}"])
     rows.append(["total", f"{int(held):,}", f"{float(8 * whole / held):.5g}", f"{float(whole):,.0f}", ""])
@@ -237,14 +226,9 @@ def _stored(spec: ModelSpec) -> list[Table]:
 
 
 PER = {
-    "tokens": "token",
-    "pairs": "query and key",
-    "span": "token read or written",
-    "logit_rows": "row of logits",
-    "once": "step",
-    "experts_read": "expert read",
-}
-PER |= {"state_moves": "state read or written"}
+    "tokens": "token", "pairs": "query and key", "span": "token read or written", "logit_rows": "row of logits", "once": "step",
+    "experts_read": "expert read", "state_moves": "state read or written",
+}  # fmt: skip
 STREAMS = {"weights": "weights", "kv": "key-value cache", "kv_again": "key-value cache read again", "state": "recurrent state", "activations": "activations"}
 
 
@@ -259,11 +243,11 @@ def _streams(answers: Answers) -> list[list[str]]:
 
 
 def _sums(answers: Answers, key: str, streams: tuple[str, ...]) -> dict[tuple[str, str], Fraction]:
-    found: dict[tuple[str, str], list[Any]] = {}
+    groups: dict[tuple[str, str], list[Any]] = {}
     for cell in cells(answers.binding.architecture, answers.binding.assumptions):
         if cell.stream in streams and cell.phase in (None, "token"):
-            found.setdefault((getattr(cell, key), cell.per), []).append(cell)
-    return {place: answers.case.evaluate(total(group)) for place, group in found.items()}
+            groups.setdefault((getattr(cell, key), cell.per), []).append(cell)
+    return {place: answers.case.evaluate(total(group)) for place, group in groups.items()}
 
 
 def _exact(amount: Fraction) -> str:
@@ -278,7 +262,7 @@ def _parameters(answers: Answers) -> list[list[str]]:
             parts.setdefault(PARAMETER_GROUPS[cell.operator], []).append(cell)
     whole = answers.case.value("params")
     rows = []
-    for part, found in parts.items():
-        count = answers.case.evaluate(parameters(found))
+    for part, group in parts.items():
+        count = answers.case.evaluate(parameters(group))
         rows.append([part, f"{int(count):,}", f"{float(count / whole):.2%}"])
     return [*rows, ["total", f"{int(whole):,}", ""]]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from symroof.claims.check_result import Checked, Report
 
 LEVELS = {"wrong": "error", "inconsistent": "error", "conditional": "warning", "unchecked": "note"}
-"""SARIF's level of each verdict that is told; what holds is no result."""
+"""SARIF's level of each verdict that becomes a result; a claim that holds is none."""
 GITHUB = {"error": "error", "warning": "warning", "note": "notice"}
 RULES = {
     "wrong": "The derived value does not agree with the claimed one.",
@@ -31,23 +31,23 @@ LONGEST = 1000
 
 
 def level(claim: Checked, strict: bool) -> str:
-    """How loud a claim is told; nothing where it holds."""
+    """The level at which a claim is reported; empty where it holds."""
     if claim.faulty:
         return "error"
-    found = LEVELS.get(claim.verdict, "warning" if claim.flags else "")
-    return "error" if found and claim.finding(strict) else found
+    severity = LEVELS.get(claim.verdict, "warning" if claim.flags else "")
+    return "error" if severity and claim.finding(strict) else severity
 
 
 def message(claim: Checked) -> str:
-    """What is wrong, in one paragraph."""
+    """The error of a claim in one paragraph."""
     parts = [f"{claim.says.rstrip('.')}." if claim.says else "", claim.verdict]
     if claim.claimed and claim.derived:
         parts[1] += f": claimed {claim.claimed}, derived {claim.derived}"
     parts += [claim.reason, *(f"{slip.slip}: {slip.text}" for slip in claim.slips if slip.named)]
     parts += [RULES[flag].rstrip(".") for flag in claim.flags if flag in RULES]
     parts += [f"write {claim.correction}"] if claim.correction else []
-    said = visible(parts[0] + " " + "; ".join(part.rstrip(".") for part in parts[1:] if part)).strip()
-    return said if len(said) <= LONGEST else said[: LONGEST - 1] + "…"
+    text = visible(parts[0] + " " + "; ".join(part.rstrip(".") for part in parts[1:] if part)).strip()
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
 
 # --------------------------------------------------------------------------------------------------------------- GitHub
@@ -56,9 +56,9 @@ def message(claim: Checked) -> str:
 def github(report: Report, strict: bool = False) -> list[str]:
     """A workflow command for each claim that does not hold: GitHub shows it beside the line. What cannot be read is a problem."""
     return [
-        _command(GITHUB[found], claim.file, claim.line, claim.column, f"symroof: {claim.verdict}", message(claim))
+        _command(GITHUB[severity], claim.file, claim.line, claim.column, f"symroof: {claim.verdict}", message(claim))
         for claim in report.claims
-        if not claim.faulty and (found := level(claim, strict))
+        if not claim.faulty and (severity := level(claim, strict))
     ]
 
 
@@ -67,21 +67,21 @@ def github_problems(problems: Iterable[Problem]) -> list[str]:
     return [_command("error", p.file, p.line or 1, p.column or 1, "symroof: bad input", ": ".join(filter(None, (p.path, p.message, p.hint)))) for p in problems]
 
 
-def _command(kind: str, file: str, line: int, column: int, title: str, said: str) -> str:
-    return f"::{kind} file={_property(file)},line={line},col={column},title={_property(title)}::{_data(said)}"
+def _command(kind: str, file: str, line: int, column: int, title: str, message: str) -> str:
+    return f"::{kind} file={_property(file)},line={line},col={column},title={_property(title)}::{_data(message)}"
 
 
-def _data(said: str) -> str:
+def _data(text: str) -> str:
     """Escaped as GitHub's runner reads a message.
 
     >>> _data("62 %\\n::error::x")
     '62 %25%0A::error::x'
     """
-    return said.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _property(said: str) -> str:
-    return _data(said).replace(":", "%3A").replace(",", "%2C")
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
 # ---------------------------------------------------------------------------------------------------------------- SARIF
@@ -89,12 +89,12 @@ def _property(said: str) -> str:
 
 def sarif(report: Report, strict: bool = False) -> dict[str, Any]:
     """A SARIF log: one result for each claim that does not hold, one rule for each verdict and for each slip that was named."""
-    told = [(claim, found) for claim in report.claims if (found := level(claim, strict))]
-    rules = sorted({rule(claim) for claim, _ in told})
+    reported = [(claim, severity) for claim in report.claims if (severity := level(claim, strict))]
+    rules = sorted({rule(claim) for claim, _ in reported})
     driver = {
         "name": "symroof", "version": __version__, "rules": [_rule(name) for name in rules],
     }  # fmt: skip
-    results = [_result(claim, found, rules.index(rule(claim))) for claim, found in told]
+    results = [_result(claim, severity, rules.index(rule(claim))) for claim, severity in reported]
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}]}
 
 
@@ -108,12 +108,12 @@ def rule(claim: Checked) -> str:
 
 def _rule(name: str) -> dict[str, Any]:
     head, _, slip = name.partition("/")
-    said = RULES.get(head, "The claim does not hold.")
-    return {"id": name, "shortDescription": {"text": said}, "fullDescription": {"text": f"{said} The slip: {slip}." if slip else said},
+    meaning = RULES.get(head, "The claim does not hold.")
+    return {"id": name, "shortDescription": {"text": meaning}, "fullDescription": {"text": f"{meaning} The slip: {slip}." if slip else meaning},
             "defaultConfiguration": {"level": LEVELS.get(head, "warning")}}  # fmt: skip
 
 
-def _result(claim: Checked, found: str, index: int) -> dict[str, Any]:
+def _result(claim: Checked, severity: str, index: int) -> dict[str, Any]:
     region: dict[str, int] = {"startLine": claim.line, "startColumn": claim.column}
     if claim.figure and not claim.figure.last:
         region |= {"endLine": claim.line, "endColumn": claim.column + len(claim.figure.digits)}
@@ -121,7 +121,7 @@ def _result(claim: Checked, found: str, index: int) -> dict[str, Any]:
     uri = path.as_uri() if path.is_absolute() else quote(path.as_posix(), errors="replace")
     mark = hashlib.sha256("\0".join((uri, claim.id, claim.says)).encode("utf-8", "surrogatepass")).hexdigest()
     return {
-        "ruleId": rule(claim), "ruleIndex": index, "level": found, "message": {"text": message(claim)},
+        "ruleId": rule(claim), "ruleIndex": index, "level": severity, "message": {"text": message(claim)},
         "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}, "region": region}}],
         "partialFingerprints": {"symroofClaim/v1": mark},
     }  # fmt: skip

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 HEADER = ("line", "sentence", "claimed", "derived", "verdict", "slip", "correction")
 NARROWEST, WIDEST = 60, 160
 SENTENCE, CELL = 28, 22
-"""Columns: the least a sentence beside its numbers is given, the most any other cell is."""
+"""Columns: the least width of a sentence beside its numbers, the most of any other cell."""
 MOST_LINES = 4
 """Lines of a wrapped cell before it is cut."""
 MOST_SLIPS = 2
 TELLING = 0.01
-"""The chance from which on it is told."""
-TOLD = ("wrong", "inconsistent", "conditional", "unchecked")
+"""The chance of a coincidence from which on it is printed."""
+EXPLAINED = ("wrong", "inconsistent", "conditional", "unchecked")
 """Verdicts that are explained below the table."""
 OPTIONS = ("prompt", "output", "batch", "context", "tp", "mfu", "mbu", "weights", "kv", "activations", "model", "hardware", "preset")
 MARKED = {"does_not_fit": "this configuration does not fit in memory", "dimension": "the units do not agree", "regime": "used outside the regime it holds in"}
@@ -38,15 +38,15 @@ def text(report: Report, columns: int = 120, strict: bool = False) -> str:
         claims = [claim for claim in report.claims if claim.file == file]
         if claims:
             sections.append(f"{visible(file)}\n{claims_table(claims, room)}")
-            sections += ["\n".join(explained(claim, room)) for claim in claims if told(claim, strict)]
+            sections += ["\n".join(explained(claim, room)) for claim in claims if needs_explaining(claim, strict)]
         else:
             sections.append(f"{visible(file)}: no claims; put one behind a sentence: <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->")
     return "\n\n".join([*sections, summary(report)])
 
 
-def told(claim: Checked, strict: bool) -> bool:
-    """Whether a claim is explained below the table; what cannot be read is told with the problems of its file."""
-    return not claim.faulty and (claim.verdict in TOLD or bool(claim.flags and strict))
+def needs_explaining(claim: Checked, strict: bool) -> bool:
+    """Whether a claim is explained below the table; an unreadable one is reported with the problems of its file."""
+    return not claim.faulty and (claim.verdict in EXPLAINED or bool(claim.flags and strict))
 
 
 def summary(report: Report) -> str:
@@ -62,32 +62,32 @@ def summary(report: Report) -> str:
 def claims_table(claims: Sequence[Checked], room: int) -> str:
     """One row a claim, in the order of the file; columns that are empty throughout left out."""
     rows = [[str(c.line), c.says or c.id, c.claimed, c.derived, _verdict(c), _slip(c), c.correction] for c in claims]
-    kept = [i for i in range(len(HEADER)) if i < 5 or any(row[i] for row in rows)]
-    cells = [[_lines(visible(row[i]), CELL) for i in kept if i != 1] for row in rows]
-    others = table([[" " * max(map(width, cell)) for cell in row] for row in cells], [HEADER[i] for i in kept if i != 1])
+    columns = [i for i in range(len(HEADER)) if i < 5 or any(row[i] for row in rows)]
+    cells = [[_lines(visible(row[i]), CELL) for i in columns if i != 1] for row in rows]
+    others = table([[" " * max(map(width, cell)) for cell in row] for row in cells], [HEADER[i] for i in columns if i != 1])
     left = room - 2 - width(others.partition("\n")[2].partition("\n")[0]) - 2
     sentences = [visible(row[1]) for row in rows]
-    drawn = _beside(cells, sentences, left, kept) if left >= SENTENCE else _above(cells, sentences, room, kept)
+    drawn = _beside(cells, sentences, left, columns) if left >= SENTENCE else _above(cells, sentences, room, columns)
     marks = sorted({flag for claim in claims for flag in claim.flags})
     return "\n".join([drawn, *(f"  ! {flag}: {MARKED.get(flag, flag)}" for flag in marks)])
 
 
-def _beside(cells: Sequence[Sequence[list[str]]], sentences: Sequence[str], left: int, kept: Sequence[int]) -> str:
+def _beside(cells: Sequence[Sequence[list[str]]], sentences: Sequence[str], left: int, columns: Sequence[int]) -> str:
     """A wide table: the sentence in a column of its own."""
     longest = max(width("sentence"), *map(width, sentences))
-    rows = [[first, _lines(said, min(left, longest)), *rest] for (first, *rest), said in zip(cells, sentences, strict=True)]
-    return table([line for row in rows for line in _spread(row)], [HEADER[i] for i in kept], indent="  ")
+    rows = [[first, _lines(sentence, min(left, longest)), *rest] for (first, *rest), sentence in zip(cells, sentences, strict=True)]
+    return table([line for row in rows for line in _spread(row)], [HEADER[i] for i in columns], indent="  ")
 
 
-def _above(cells: Sequence[Sequence[list[str]]], sentences: Sequence[str], room: int, kept: Sequence[int]) -> str:
+def _above(cells: Sequence[Sequence[list[str]]], sentences: Sequence[str], room: int, columns: Sequence[int]) -> str:
     """A narrow table: each sentence above its numbers, the line beside the sentence."""
     spread = [_spread([[""], *row[1:]]) for row in cells]
     wide = max(len("line"), *(len(row[0][0]) for row in cells))
     rows = [["".rjust(wide), *line[1:]] for lines in spread for line in lines]
-    head, rule, *rest = table(rows, ["line".rjust(wide), *(HEADER[i] for i in kept if i > 1)], indent="  ").splitlines()
+    head, rule, *rest = table(rows, ["line".rjust(wide), *(HEADER[i] for i in columns if i > 1)], indent="  ").splitlines()
     out, drawn = [head, rule], iter(rest)
-    for row, said, lines in zip(cells, sentences, spread, strict=True):
-        first, *more = _lines(said, room - wide - 4) or [""]
+    for row, sentence, lines in zip(cells, sentences, spread, strict=True):
+        first, *more = _lines(sentence, room - wide - 4) or [""]
         out += [f"  {row[0][0].rjust(wide)}  {first}".rstrip(), *(f"  {'':{wide}}  {line}" for line in more)]
         out += [next(drawn) for _ in lines]
     return "\n".join(out)
@@ -105,7 +105,7 @@ def _verdict(claim: Checked) -> str:
 def _slip(claim: Checked) -> str:
     if claim.assumptions_needed:
         return "needs " + ", ".join(claim.assumptions_needed)
-    return ", ".join(names(found) + ("" if found[0].named else "?") for found in put_forward(claim))
+    return ", ".join(names(slips) + ("" if slips[0].named else "?") for slips in put_forward(claim))
 
 
 def _lines(words: str, limit: int) -> list[str]:
@@ -139,7 +139,7 @@ def explained(claim: Checked, room: int = 120) -> list[str]:
     if claim.claimed and claim.derived:
         lines.append(f"claimed {claim.claimed}, derived {claim.derived}{off(claim.ratio) if claim.verdict == 'wrong' else ''}")
     lines += [claim.reason] if claim.reason else []
-    lines += [f"{'slip' if found[0].named else 'perhaps'}: {names(found)}: {found[0].text}{odds(found[0].chance)}" for found in put_forward(claim)]
+    lines += [f"{'slip' if slips[0].named else 'perhaps'}: {names(slips)}: {slips[0].text}{odds(slips[0].chance)}" for slips in put_forward(claim)]
     lines += [f"note: {MARKED.get(flag, flag)}" for flag in claim.flags]
     lines += [f"write: {claim.correction}"] if claim.correction else []
     lines += [f"see: {command}"] if (command := reproduced(claim)) else []
@@ -147,21 +147,21 @@ def explained(claim: Checked, room: int = 120) -> list[str]:
 
 
 def put_forward(claim: Checked) -> list[list[Explanation]]:
-    """The slips a person is told: those that are named, or else the best guesses; two that it takes both are one. JSON has all."""
+    """The slips to print: those that are named, or else the best guesses; two that only explain the error together are one. JSON has all."""
     if claim.verdict == "conditional":
         return []  # not wrong: its reason says what it needs
-    told: dict[str, list[Explanation]] = {}
+    by_text: dict[str, list[Explanation]] = {}
     for slip in [slip for slip in claim.slips if slip.named] or claim.slips:
-        told.setdefault(slip.text, []).append(slip)
-    return list(told.values())[:MOST_SLIPS]
+        by_text.setdefault(slip.text, []).append(slip)
+    return list(by_text.values())[:MOST_SLIPS]
 
 
-def names(found: Sequence[Explanation]) -> str:
-    return " and ".join(slip.slip for slip in found)
+def names(slips: Sequence[Explanation]) -> str:
+    return " and ".join(slip.slip for slip in slips)
 
 
 def odds(chance: float) -> str:
-    """How easily a slip is found where there was none: nothing where that is hardly ever.
+    """How often a slip fits a random error; empty where that is hardly ever.
 
     >>> odds(0.16), odds(0.004)
     (' (16 % of random errors would fit too)', '')
@@ -176,11 +176,11 @@ def _cut(line: str, most: int) -> str:
 def corrections(copy: Copy) -> str:
     """What became of each wrong number of a note: put right, or left and why."""
     count = len(copy.corrected)
-    said = f"{count} number{'' if count == 1 else 's'} corrected" + (f", {len(copy.left)} left" if copy.left else "")
-    told = [(claim, f"{claim.claimed} is now {claim.correction}") for claim in copy.corrected]
-    told += [(claim, f"{claim.claimed or claim.says or claim.id} stays: {why}") for claim, why in copy.left]
-    rows = [f"  line {claim.line}: {said}" for claim, said in sorted(told, key=lambda row: (row[0].line, row[0].column))]
-    return "\n".join(map(visible, [f"{f'wrote {copy.goal}' if copy.written else 'nothing written'}: {said}", *rows]))
+    count_text = f"{count} number{'' if count == 1 else 's'} corrected" + (f", {len(copy.left)} left" if copy.left else "")
+    fates = [(claim, f"{claim.claimed} is now {claim.correction}") for claim in copy.corrected]
+    fates += [(claim, f"{claim.claimed or claim.says or claim.id} stays: {why}") for claim, why in copy.left]
+    rows = [f"  line {claim.line}: {count_text}" for claim, count_text in sorted(fates, key=lambda row: (row[0].line, row[0].column))]
+    return "\n".join(map(visible, [f"{f'wrote {copy.goal}' if copy.written else 'nothing written'}: {count_text}", *rows]))
 
 
 def off(ratio: float | None) -> str:
@@ -206,19 +206,19 @@ def reproduced(claim: Checked) -> str:
     return shlex.join(["symroof", *map(str, verb), *options(spec.given)])
 
 
-def options(given: Mapping[str, Any]) -> list[str]:
+def options(inputs: Mapping[str, Any]) -> list[str]:
     """A claim's case as options of the command line."""
-    found: list[str] = []
-    for name, value in given.items():
+    arguments: list[str] = []
+    for name, value in inputs.items():
         if name == "assume":
-            found += [part for switch, choice in value.items() for part in ("--assume", f"{switch}={_plain(choice)}")]
+            arguments += [part for switch, choice in value.items() for part in ("--assume", f"{switch}={_plain(choice)}")]
         elif name == "targets":
-            found += [part for metric, limit in value.items() for part in ("--target", f"{metric}={_plain(limit)}")]
+            arguments += [part for metric, limit in value.items() for part in ("--target", f"{metric}={_plain(limit)}")]
         elif name in OPTIONS:
-            found += [f"--{name}", _plain(value)]
+            arguments += [f"--{name}", _plain(value)]
         else:
-            found += ["--set", f"{name}={_plain(value)}"]
-    return found
+            arguments += ["--set", f"{name}={_plain(value)}"]
+    return arguments
 
 
 def _plain(value: Any) -> str:

@@ -14,7 +14,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
 from symroof.report.markup import FORMATS, Code, Math, html_math
-from symroof.report.text_table import NUMERIC
+from symroof.report.text_table import mostly_numbers
 from symroof.resources import data_folder
 
 BY_NAME = {output.name: output for output in FORMATS.values()}
@@ -33,7 +33,7 @@ def environment(sandboxed: bool = False) -> Environment:
     """The environment; which format it writes is the context's ``format_name``. A stranger's template runs sandboxed."""
     kind = ImmutableSandboxedEnvironment if sandboxed else Environment
     made = kind(
-        loader=FileSystemLoader(data_folder("templates")), undefined=StrictUndefined, autoescape=True, finalize=written,
+        loader=FileSystemLoader(data_folder("templates")), undefined=StrictUndefined, autoescape=True, finalize=written, optimized=False,
         block_start_string="<%", block_end_string="%>", variable_start_string="<<", variable_end_string=">>",
         comment_start_string="<#", comment_end_string="#>", trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
@@ -69,15 +69,8 @@ def joined(context: Context, items: list[Any], word: str = ", ") -> Markup:
 
 def numeric_columns(rows: list[list[Any]]) -> list[bool]:
     """For each column whether most of its cells are numbers."""
-    if not rows:
-        return []
-    found = []
-    for column in range(len(rows[0])):
-        cells = [str(row[column]) for row in rows if str(row[column])]
-        found.append(
-            bool(cells) and not any(isinstance(row[column], (Code, Math)) for row in rows) and sum(bool(NUMERIC.match(c)) for c in cells) * 2 > len(cells)
-        )
-    return found
+    columns = list(zip(*rows, strict=True))
+    return [not any(isinstance(cell, (Code, Math)) for cell in cells) and mostly_numbers(list(map(str, cells))) for cells in columns]
 
 
 def column_spec(rows: list[list[Any]], header: list[str]) -> str:

@@ -23,7 +23,7 @@ def symbol(spelled: str) -> Math:
     return Math(spelled, spelling(spelled))
 
 
-def said(text: str, remark: str = "") -> Math:
+def in_words(text: str, remark: str = "") -> Math:
     """A value in words within a formula, and what has to be remarked of it."""
     escaped = text.replace("%", r"\%").replace("µ", r"}\mu\text{")
     typeset = rf"\text{{{escaped}}}"

@@ -45,7 +45,7 @@ class Regimes:
 
     Attributes:
         answers: the case asked at a context alone.
-        lines: by name; a line whose inputs are not given is left out.
+        lines: by name; a line whose inputs have no value is left out.
         beyond: the context beyond which no batch reaches the ridge; None where there is none.
         batches, contexts: what the map shows.
         batch: that of the reviewed case.
@@ -86,11 +86,13 @@ def regimes(subject: Answers) -> Regimes | None:
 
 
 def at_a_context(subject: Answers, context: Fraction) -> Answers:
-    """The case as so many requests at a context: what a prompt and an output say of it is left out."""
-    binding = subject.binding
-    given = {name: value for name, value in binding.given.items() if name not in ("prompt", "output", "cached_prefix")}
-    given["context"] = Given(Num(context, dimension("context")), "map")
-    return Answers(replace(binding, given=given))
+    """The case as so many requests at a context: its prompt and output play no part."""
+    if context not in subject.at_context:
+        binding = subject.binding
+        inputs = {name: value for name, value in binding.given.items() if name not in ("prompt", "output", "cached_prefix")}
+        inputs["context"] = Given(Num(context, dimension("context")), "map")
+        subject.at_context[context] = Answers(replace(binding, given=inputs))
+    return subject.at_context[context]
 
 
 def _known(equation: str, answers: Answers) -> bool:
@@ -126,14 +128,14 @@ def _contexts(last: Fraction, beyond: Fraction | None) -> tuple[int, int]:
 def _line(solution: Solution, contexts: tuple[int, int], beyond: Fraction | None) -> Line:
     """The batch at every context; beyond the last one that has any there is none."""
     low, high = contexts
-    found: list[tuple[Fraction, Batch]] = []
+    line: list[tuple[Fraction, Batch]] = []
     for i in range(CONTEXTS):
         context = Fraction(round(low * (high / low) ** (i / (CONTEXTS - 1)) * 16), 16)
         there = solution.answers.case.changed({"context": context})
         none = beyond is not None and context > beyond
-        near = None if none else by_closed_form(solution, there) or followed(solution, there, found[-1][1] if found else 0)
-        found.append((context, near or (math.inf if none else _batch(solution, solution.answers.case, context))))
-    return tuple(found)
+        near = None if none else by_closed_form(solution, there) or followed(solution, there, line[-1][1] if line else 0)
+        line.append((context, near or (math.inf if none else _batch(solution, solution.answers.case, context))))
+    return tuple(line)
 
 
 def followed(solution: Solution, there: Case, before: Batch) -> Fraction | None:
@@ -164,9 +166,9 @@ def followed(solution: Solution, there: Case, before: Batch) -> Fraction | None:
 def _batch(solution: Solution, case: Case, context: Fraction) -> Batch:
     """The batch at a context; where there is none, 0 or infinity by which side is the larger from the start."""
     there = case.changed({"context": context})
-    found = solution.values if context == case.value("context") else crossings_in(solution, there)
-    if found:
-        return found[0]
+    batches = solution.values if context == case.value("context") else crossings_in(solution, there)
+    if batches:
+        return batches[0]
     one = there.changed({"batch": Fraction(1)})
     return Fraction(0) if one.evaluate(solution.lhs) > one.evaluate(solution.rhs) else math.inf
 
@@ -176,8 +178,8 @@ def _widest(solved: dict[str, Solution], contexts: tuple[int, int], batch: Fract
     seen = [4 * float(batch), 64.0]
     for name, solution in solved.items():
         context = Fraction(contexts[0]) if name == "ridge" else last
-        found = float(_batch(solution, solution.answers.case, context))
-        seen += [(6 if name == "ridge" else 3) * found] if math.isfinite(found) else []
+        batch_there = float(_batch(solution, solution.answers.case, context))
+        seen += [(6 if name == "ridge" else 3) * batch_there] if math.isfinite(batch_there) else []
     return min(_power_of_two(max(seen)), max(LARGEST_BATCH, _power_of_two(2 * float(batch))))
 
 
@@ -192,5 +194,5 @@ def _tail(ridge: Line, widest: int, contexts: tuple[int, int], answers: Answers)
         return ()
     start = max(finite)
     batches = [Fraction(round(start * (widest / start) ** (i / TAIL) * 16), 16) for i in range(1, TAIL + 1)]
-    found = ((context, batch) for batch in batches for context in crossings_in(solution, answers.case.changed({"batch": batch})))
-    return tuple((context, batch) for context, batch in found if contexts[0] <= context <= contexts[1])
+    pairs = ((context, batch) for batch in batches for context in crossings_in(solution, answers.case.changed({"batch": batch})))
+    return tuple((context, batch) for context, batch in pairs if contexts[0] <= context <= contexts[1])

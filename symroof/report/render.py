@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import subprocess
-import tempfile
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,6 +60,9 @@ def pdf(tex: str, figures: dict[str, bytes]) -> bytes:
     Raises:
         InputError: no TeX on this machine (what to install), or TeX refused the text.
     """
+    import shutil  # loaded for a PDF alone, like all that starts a process
+    import tempfile
+
     engine = shutil.which("pdflatex")
     if engine is None:
         hint = "install a TeX: on Debian and Ubuntu `apt-get install texlive-latex-recommended lmodern`; `--format tex` needs none"
@@ -78,6 +78,8 @@ def pdf(tex: str, figures: dict[str, bytes]) -> bytes:
 
 
 def _run_tex(engine: str, place: Path) -> None:
+    import subprocess
+
     safe = {"openin_any": "p", "openout_any": "p", "SOURCE_DATE_EPOCH": os.environ.get("SOURCE_DATE_EPOCH", "0"), "FORCE_SOURCE_DATE": "1"}
     command = [engine, "-no-shell-escape", "-halt-on-error", "-interaction=nonstopmode", "review.tex"]
     try:

@@ -16,7 +16,7 @@ RESTS_ON = ("memory_bytes", "fits", "ttft", "itl_last", "itl", "decode_throughpu
 
 
 def starred(name: str, defaulted: bool) -> str:
-    """A name with its mark where nobody chose it."""
+    """A name, with a star where it is a default."""
     return f"* {name}" if defaulted else name
 
 
@@ -26,13 +26,13 @@ MOST_SHOWN = 3
 
 def inputs(choice: Choice) -> tuple[dict[str, Input], dict[str, list[Input]]]:
     """Inputs that all configurations share by name, and every distinct value of those in which they differ."""
-    found: dict[str, list[Input]] = {}
+    by_name: dict[str, list[Input]] = {}
     for c in choice.configurations:
         answers = c.run.answers
         for name, value in answers.inputs(tuple(name for name in RESTS_ON if answers.get(name)), everything=False).items():
-            found.setdefault(name, []).append(value)
+            by_name.setdefault(name, []).append(value)
     shared, differing = {}, {}
-    for name, values in found.items():
+    for name, values in by_name.items():
         if len({(v.result.value, v.source) for v in values}) == 1:
             shared[name] = values[0]
         else:
@@ -41,7 +41,7 @@ def inputs(choice: Choice) -> tuple[dict[str, Input], dict[str, list[Input]]]:
 
 
 def ledger(choice: Choice) -> tuple[Part, ...]:
-    """Inputs and switches as tables; a star marks what nobody chose."""
+    """Inputs and switches as tables; a star marks defaults."""
     shared, differing = inputs(choice)
     rows = [(starred(name, i.defaulted), i.result.text(), i.source) for name, i in shared.items()]
     rows += [(starred(name, False), _spread(values), "differs between the configurations") for name, values in differing.items()]
@@ -61,14 +61,14 @@ def _spread(values: list[Input]) -> str:
 
 
 def warnings(choice: Choice) -> list[str]:
-    """What a reader must know beside the verdicts, each said once with the configurations it is of; memory is in the table."""
-    said: dict[str, list[str]] = {}
+    """Warnings beside the verdicts, each once, with the configurations it is of; memory is in the table."""
+    labels_of: dict[str, list[str]] = {}
     for c in choice.configurations:
         for text in case_warnings(c.run.answers):
             if not text.startswith("does not fit"):
-                said.setdefault(text, []).append(c.label)
+                labels_of.setdefault(text, []).append(c.label)
     total = len(choice.configurations)
-    return [text if len(labels) == total else f"{_of(labels)}: {text}" for text, labels in said.items()]
+    return [text if len(labels) == total else f"{_of(labels)}: {text}" for text, labels in labels_of.items()]
 
 
 def _of(labels: list[str]) -> str:

@@ -14,6 +14,8 @@ NUMERIC = re.compile(r"[-+~]?\d[\d.,]*(e[-+]?\d+)?\s?\S*( \([^()]*\))*$")
 
 def width(text: str) -> int:
     """Columns a text takes on a terminal."""
+    if text.isascii():
+        return len(text)
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
@@ -31,7 +33,7 @@ def table(rows: Sequence[Sequence[str]], header: Sequence[str] = (), indent: str
     for row in everything:
         row.extend([""] * (columns - len(row)))
     widths = [max(width(row[i]) for row in everything) for i in range(columns)]
-    right = [_mostly_numbers([row[i] for row in rows if i < len(row)]) for i in range(columns)]
+    right = [mostly_numbers([row[i] for row in rows if i < len(row)]) for i in range(columns)]
     lines = [_line(row, widths, right) for row in everything]
     if header:
         lines.insert(1, "  ".join("-" * w for w in widths))
@@ -51,7 +53,8 @@ def markdown_table(rows: Sequence[Sequence[str]], header: Sequence[str]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in written)
 
 
-def _mostly_numbers(cells: Sequence[str]) -> bool:
+def mostly_numbers(cells: Sequence[str]) -> bool:
+    """Whether more than half of the cells that are not empty are numbers."""
     filled = [cell for cell in cells if cell]
     return bool(filled) and sum(bool(NUMERIC.match(cell)) for cell in filled) * 2 > len(filled)
 

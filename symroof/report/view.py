@@ -7,45 +7,55 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import case_title, case_warnings
-from symroof.cases.case_results import Answers
-from symroof.report import (
-    view_case,
-    view_claims,
-    view_depth,
-    view_flips,
-    view_lacking,
-    view_latency,
-    view_operators,
-    view_serving,
-    view_thresholds,
-    view_verdict,
-)
+from symroof.cases.case_results import DOES_NOT_FIT, Answers
+from symroof.report import view_case, view_depth, view_flips, view_latency, view_operators, view_thresholds, view_verdict
 from symroof.report.formulas import symbol
 from symroof.report.markup import Code
 from symroof.version import __version__
+
+if TYPE_CHECKING:
+    from symroof.claims.check_result import Checked
 
 View = dict[str, Any]
 
 FIGURES = ("memory", "latency_throughput", "ttft", "itl", "roofline", "regimes", "pareto", "tornado")
 """The names under which a template finds its figures; each is None where it is not drawn."""
 
+
+def claims(study: Study, subject: Answers) -> dict[str, Any] | None:
+    """Every claim of the files the study names, in order; None where it names none."""
+    if study.spec is None or not study.spec.claims:
+        return None
+    from symroof.claims.check import check_study
+
+    report = check_study(study)
+    counts = [f"{count} {verdict}" for verdict, count in report.summary.items() if count]
+    return {"rows": [_claim_row(claim) for claim in report.claims], "summary": counts}
+
+
+def _claim_row(claim: Checked) -> list[Any]:
+    named = [slip for slip in claim.slips if slip.named]
+    derived = f"{claim.derived} (does not fit)" if DOES_NOT_FIT in claim.flags else claim.derived
+    return [Code(claim.id), claim.says, claim.claimed, derived, claim.verdict, named[0].text if named else claim.reason]
+
+
 SECTIONS: dict[str, Callable[[Study, Answers], Any]] = {
     "verdict": view_verdict.verdict,
     "flips": view_flips.flip_rows,
     "cases": view_case.cases,
-    "lacking": view_lacking.lacking_cases,
+    "lacking": view_flips.lacking_cases,
     "ledger": view_case.ledger,
     "memory": view_case.memory,
     "ttft": view_latency.ttft,
     "itl": view_latency.itl,
     "operators": view_operators.operators,
-    "serving": view_serving.serving,
+    "serving": view_latency.serving,
     "thresholds": view_thresholds.thresholds,
-    "claims": view_claims.claims,
+    "claims": claims,
     "elasticities": view_depth.elasticities,
     "approximations": view_depth.approximations,
 }
@@ -53,14 +63,8 @@ SECTIONS: dict[str, Callable[[Study, Answers], Any]] = {
 
 def subject_of(study: Study) -> Answers:
     """The case the review goes into: the last combination on the baseline model and device, the most demanding as listed."""
-    first = study.cases[0].binding
-    return [case for case in study.cases if _same(case, first)][-1]
-
-
-def _same(case: Answers, first: Any) -> bool:
-    binding = case.binding
-    names = [(b.model and b.model.name, b.hardware and b.hardware.name) for b in (binding, first)]
-    return bool(names[0] == names[1])
+    entries = [(case.binding.model and case.binding.model.name, case.binding.hardware and case.binding.hardware.name) for case in study.cases]
+    return [case for case, entry in zip(study.cases, entries, strict=True) if entry == entries[0]][-1]
 
 
 def view(study: Study, command: str) -> View:
@@ -89,26 +93,26 @@ def symbols(subject: Answers, thresholds: list[dict[str, Any]]) -> list[list[str
     known = set(view_latency.opened("ttft", subject)) | set(view_latency.opened("itl", subject))
     shown = [entry["formula"] for group in thresholds for entry in group["entries"] if entry["formula"]]
     spoken = dict.fromkeys(str(name) for formula in shown for name in formula["speaks"])
-    wanted = [name for name in spoken if name not in known and theory.definition(name) is not None and name not in subject.case.given]
-    return [[symbol(theory.latex(name)), Code(name), theory.symbol(name).meaning] for name in wanted]
+    shown_names = [name for name in spoken if name not in known and theory.definition(name) is not None and name not in subject.case.given]
+    return [[symbol(theory.latex(name)), Code(name), theory.symbol(name).meaning] for name in shown_names]
 
 
 def sources(study: Study) -> list[list[str]]:
     """Every document a number of the review comes from, each once."""
-    found: dict[str, list[str]] = {}
+    documents: dict[str, list[str]] = {}
     for case in study.cases:
         binding = case.binding
         if binding.hardware:
             used = {valued.source if isinstance(valued.source, str) else str(valued.source): valued for _, valued in binding.hardware.numbers()}
             for valued in used.values():
                 source = binding.hardware.source_of(valued)
-                found.setdefault(str(source), [binding.hardware.title, str(source), source.address or ""])
+                documents.setdefault(str(source), [binding.hardware.title, str(source), source.address or ""])
         if binding.model and binding.model.source:
             source = binding.model.source
-            found.setdefault(str(source), [binding.model.shown_name, str(source), source.address or ""])
+            documents.setdefault(str(source), [binding.model.shown_name, str(source), source.address or ""])
         if binding.preset:
-            found.setdefault(binding.preset.name, [binding.preset.title, str(binding.preset.source), binding.preset.source.address or ""])
-    return list(found.values())
+            documents.setdefault(binding.preset.name, [binding.preset.title, str(binding.preset.source), binding.preset.source.address or ""])
+    return list(documents.values())
 
 
 def input_hashes(study: Study) -> list[list[str]]:

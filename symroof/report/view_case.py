@@ -58,27 +58,10 @@ MET = {True: "met", False: "missed", None: "partly"}
 
 def target_row(check: Any) -> dict[str, Any]:
     """One target of a case."""
-    return {
-        "name": check.name,
-        "limit": check.bound.plain(),
-        "value": check.metric.text(),
-        "state": MET[check.met],
-        "slack": check.gap.plain(),
-    }
+    return {"name": check.name, "limit": check.bound.plain(), "value": check.metric.text(), "state": MET[check.met], "slack": check.gap.plain()}
 
 
-REPORTED = (
-    "memory_bytes",
-    "fits",
-    "memory_utilization",
-    "ttft",
-    "itl_last",
-    "decode_time",
-    "prefill_mfu",
-    "decode_mbu",
-    "cost_per_mtok",
-    *TARGETS.values(),
-)
+REPORTED = ("memory_bytes", "fits", "memory_utilization", "ttft", "itl_last", "decode_time", "prefill_mfu", "decode_mbu", "cost_per_mtok", *TARGETS.values())
 """What the review's numbers come from; the ledger lists the inputs of these."""
 
 
@@ -87,7 +70,7 @@ def ledger(study: Study, subject: Answers) -> dict[str, Any]:
     inputs = subject.inputs(tuple(name for name in REPORTED if subject.get(name)), everything=False)
     chosen = subject.binding.assumptions
     return {
-        "given": [[Code(n), symbol(subject.case.theory.latex(n)), i.result.plain(), i.source] for n, i in inputs.items() if not i.defaulted],
+        "chosen_inputs": [[Code(n), symbol(subject.case.theory.latex(n)), i.result.plain(), i.source] for n, i in inputs.items() if not i.defaulted],
         "defaulted": [[Code(n), symbol(subject.case.theory.latex(n)), i.result.plain(), i.result.symbol.meaning] for n, i in inputs.items() if i.defaulted],
         "chosen": [[Code(s), Code(chosen[s]), SWITCHES[s].values[chosen[s]]] for s in SWITCHES if not chosen.defaulted(s)],
         "standard": [[Code(s), Code(chosen[s]), SWITCHES[s].values[chosen[s]]] for s in SWITCHES if chosen.defaulted(s)],
@@ -109,12 +92,12 @@ def memory_parts(cases: Iterable[Answers]) -> dict[str, str]:
 def set_aside(subject: Answers) -> list[str]:
     """What an engine sets aside for the cache, by how it does: more than the tokens need."""
     quantity, meanings = QUANTITIES["kv_reserved_bytes"], SWITCHES["kv_reserve"].values
-    found = []
+    texts = []
     for value, definition in quantity.variants:
         size = subject.formula(parse(definition), quantity, timed=False)
         if value != "logical":
-            found.append(f"{size.text()} under kv_reserve = {value} ({meanings[value]})")
-    return found
+            texts.append(f"{size.text()} under kv_reserve = {value} ({meanings[value]})")
+    return texts
 
 
 def memory(study: Study, subject: Answers) -> dict[str, Any] | None:

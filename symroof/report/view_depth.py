@@ -18,22 +18,22 @@ METRICS = ("ttft", "itl", "decode_throughput", "response_time", "cost_per_mtok")
 def elasticities(study: Study, subject: Answers) -> dict[str, Any]:
     """Per cent that each metric moves when a lever moves one per cent, on the arm that binds."""
     metrics = [m for m in METRICS if subject.get(m) is not None]
-    found: dict[str, dict[str, tuple[Fraction, Fraction, Fraction]]] = {}
+    by_lever: dict[str, dict[str, tuple[Fraction, Fraction, Fraction]]] = {}
     for lever in LEVERS:
         if not subject.case.has(lever):
             continue
         values = {metric: over_ranges(subject, metric, lever) for metric in metrics}
-        kept = {metric: v for metric, v in values.items() if v is not None}
-        if any(abs(v[0]) >= NOTICEABLE for v in kept.values()):
-            found[lever] = kept
-    rows = [[Code(lever), *(_cell(values.get(metric)) for metric in metrics)] for lever, values in found.items()]
-    return {"metrics": [Code(m) for m in metrics], "rows": rows, "best": {metric: _strongest(found, metric) for metric in ("ttft", "itl")}}
+        known = {metric: v for metric, v in values.items() if v is not None}
+        if any(abs(v[0]) >= NOTICEABLE for v in known.values()):
+            by_lever[lever] = known
+    rows = [[Code(lever), *(_cell(values.get(metric)) for metric in metrics)] for lever, values in by_lever.items()]
+    return {"metrics": [Code(m) for m in metrics], "rows": rows, "best": {metric: _strongest(by_lever, metric) for metric in ("ttft", "itl")}}
 
 
-def _strongest(found: dict[str, dict[str, tuple[Fraction, Fraction, Fraction]]], metric: str) -> str | None:
+def _strongest(by_lever: dict[str, dict[str, tuple[Fraction, Fraction, Fraction]]], metric: str) -> str | None:
     """The hardware figure a metric answers most to."""
-    levers = [lever for lever in HARDWARE_LEVERS if metric in found.get(lever, {})]
-    return max(levers, key=lambda lever: abs(found[lever][metric][0]), default=None)
+    levers = [lever for lever in HARDWARE_LEVERS if metric in by_lever.get(lever, {})]
+    return max(levers, key=lambda lever: abs(by_lever[lever][metric][0]), default=None)
 
 
 HARDWARE_LEVERS = ("peak_flops", "mem_bandwidth", "link_bandwidth")

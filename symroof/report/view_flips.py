@@ -1,4 +1,4 @@
-"""What flips the verdict, as rows: what repairs the case, what breaks it, what is too far away, what changes nothing."""
+"""Rows of inputs that flip the verdict: those that repair a case, break it, lie too far away or change nothing; and the inputs a failing case lacks."""
 
 from __future__ import annotations
 
@@ -9,40 +9,45 @@ from typing import Any
 from symroof.analysis.constraints import conditions
 from symroof.analysis.study import Study
 from symroof.analysis.tipping_points import Flip, flips, never
-from symroof.analysis.verdict import splits_evenly
+from symroof.analysis.verdict import case_label, splits_evenly
 from symroof.cases.case_results import Answers
 from symroof.report.markup import Code
+from symroof.select.configuration import MEMORY
+from symroof.select.required_changes import Lever, lacks, together
 from symroof.units import significant
 
 FAR = 10
-"""The factor beyond which what breaks a case is told below the table and not in it."""
+"""The factor beyond which what breaks a case is listed below the table and not in it."""
+
+MOST = 8
+"""Cases that a reader still compares; `symroof select` has all."""
 
 
 def flip_rows(study: Study, subject: Answers) -> dict[str, Any] | None:
     """Flips for the better and for the worse, the nearest first; None where nothing is known that could flip."""
     if not conditions(subject):
         return None
-    found = flips(subject)
-    repairs = [f for f in found if f.holds]
-    breaks = _first_each(f for f in found if not f.holds)
+    every = flips(subject)
+    repairs = [f for f in every if f.holds]
+    breaks = _first_each(f for f in every if not f.holds)
     near = [f for f in breaks if f.distance is None or f.distance <= FAR]
     return {
         "better": [row(f, subject) for f in repairs],
         "worse": [row(f, subject) for f in near],
         "far": [row(f, subject) for f in breaks if f not in near],
         "far_factor": str(FAR),
-        "never": [Code(name) for name in never(subject, found)],
+        "never": [Code(name) for name in never(subject, every)],
         "ranged": bool(subject.binding.box()),
-        "good_now": not any(f.wrong_now for f in found),
+        "good_now": not any(f.wrong_now for f in every),
         "mending": next((row(f, subject) for f in repairs if f.good), None),
         "breaking": next((row(f, subject) for f in near if f.ruins and f.distance is not None), None),
     }
 
 
-def _first_each(found: Iterable[Flip]) -> list[Flip]:
+def _first_each(breaks: Iterable[Flip]) -> list[Flip]:
     """The nearest of each input in each direction: what breaks a case that is broken already is no news."""
     nearest: dict[tuple[str, bool], Flip] = {}
-    for flip in found:
+    for flip in breaks:
         nearest.setdefault((flip.name, flip.up), flip)
     return list(nearest.values())
 
@@ -88,3 +93,40 @@ def _evenly(flip: Flip, subject: Answers) -> str | None:
     if flip.name != "tp" or not flip.up or heads is None or splits_evenly(subject, int(flip.value)):
         return None
     return next((f"{n:,}" for n in range(int(flip.value), int(Fraction(heads.value)) + 1) if splits_evenly(subject, n)), None)
+
+
+def lacking_cases(study: Study, subject: Answers) -> dict[str, Any] | None:
+    """A row for each input of each other case that fails, ranges at their middle; None where none does."""
+    failing = [case for case in study.cases if case is not subject and any(not c.holds(case.case) for c in conditions(case))]
+    rows = [[case_label(case) if i == 0 else "", Code(name), *rest] for case in failing[:MOST] for i, (name, *rest) in enumerate(lacking(case))]
+    return {"rows": rows, "more": len(failing) - MOST if len(failing) > MOST else None} if rows else None
+
+
+def lacking(answers: Answers) -> list[tuple[str, ...]]:
+    """Input, value now, what passes, change: a row for each input that moves a missed condition, then what another device would bring."""
+    levers = lacks(answers)
+    rows: list[tuple[str, ...]] = [(lever.name, lever.now.plain(), needed(lever, answers), change(lever.flip.factor) if lever.flip else "") for lever in levers]
+    bought = None if any(lever.flip and lever.name in ("peak_flops", "mem_bandwidth", "mem_capacity") for lever in levers) else together(answers)
+    if bought:
+        rows.append(("a device with", "", "at least " + ", ".join(f"{name} {result.plain()}" for name, result in bought.items() if name != "price"), ""))
+    return rows or [("", "", "nothing of these moves what it misses", "")]
+
+
+def needed(lever: Lever, answers: Answers) -> str:
+    """The least value of an input that makes everything pass, or why none does."""
+    if lever.flip:
+        return _least(lever, answers)
+    why = [f"{row(flip, answers)['at']} {'fits' if name == MEMORY else f'meets {name}'} only" for name, flip in lever.cures]
+    if lever.breaks:
+        why.append("which then misses " + ", ".join(lever.breaks))
+    end = "even at 1" if lever.now.symbol.most == "1" else "however large"
+    why += [f"{end}, {name} {'takes' if best.symbol.unit == 's' else 'is'} {best.text()}" for name, best in lever.stuck]
+    return "none: " + ("; ".join(why) or "no number of them does")
+
+
+def _least(lever: Lever, answers: Answers) -> str:
+    assert lever.flip is not None
+    cells = row(lever.flip, answers)
+    more = [f"{cells['evenly']} divide the heads evenly"] if cells["evenly"] else []
+    more += ["in a part of the ranges only"] if not cells["everywhere"] else []
+    return "; ".join([f"at {'least' if lever.flip.up else 'most'} {cells['at']}", *more])

@@ -1,4 +1,4 @@
-"""How the two latencies come about: every line opens a name of the line before it."""
+"""Derivations of the two latencies, in which every line opens a name of a line before it, and the quantities of serving."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from symroof.analysis.derivation import Step, step_of
 from symroof.analysis.study import Study
 from symroof.cases.case_results import DOES_NOT_FIT, Answers
 from symroof.formula.tree import names
-from symroof.report.formulas import NOTHING, equation, formula, said, symbol
+from symroof.report.formulas import NOTHING, equation, formula, in_words, symbol
 from symroof.report.markup import Code, Math
 from symroof.report.view_case import UNKNOWN, shown
+from symroof.theory.serving import SERVING
 
 LINE_LENGTH = 70
 """Characters of rendered formula after which a derivation goes to the next line."""
@@ -56,10 +57,10 @@ def itl(study: Study, subject: Answers) -> dict[str, Any] | None:
 
 def bound_of(step: str, subject: Answers) -> list[str]:
     """What limits a step: a label, or several over the ranges."""
-    found = subject.get(f"{step}_bound")
-    if found is None:
+    bound = subject.get(f"{step}_bound")
+    if bound is None:
         return [UNKNOWN]
-    return [str(label) for label in (found.possible or (found.value,))]
+    return [str(label) for label in (bound.possible or (bound.value,))]
 
 
 def lines(name: str, subject: Answers, known: set[str]) -> list[dict[str, Any]]:
@@ -68,7 +69,7 @@ def lines(name: str, subject: Answers, known: set[str]) -> list[dict[str, Any]]:
 
 
 def opened(name: str, subject: Answers, known: set[str] | None = None) -> dict[str, None]:
-    """The names a derivation opens, each before the names in it; what is zero here is not opened further."""
+    """The names a derivation opens, each before the names in it; a quantity that is zero here is not opened further."""
     order: dict[str, None] = {}
 
     def visit(current: str) -> None:
@@ -104,5 +105,34 @@ def _line(step: Step, subject: Answers) -> dict[str, Any]:
 
 def _value(step: Step) -> Math:
     if step.result is None:
-        return said(UNKNOWN)
-    return said(step.result.plain(), "(does not fit)" if DOES_NOT_FIT in step.result.flags else "")
+        return in_words(UNKNOWN)
+    return in_words(step.result.plain(), "(does not fit)" if DOES_NOT_FIT in step.result.flags else "")
+
+
+GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "speculation": ("Speculative decoding", ("draft_tokens",)),
+    "chunks": ("Prompts read in chunks", ("chunk",)),
+    "batching": ("Batching", ("arrival_rate",)),
+    "caches": ("Caches that come and go", ("hit_rate", "preemption_rate", "prefill_devices")),
+    "links": ("Links and groups of devices", ("pp", "attention_dp", "ep", "dp", "link_latency")),
+    "overheads": ("Launches", ("kernel_launch",)),
+    "load": ("Load", ("arrival_rate", "burst_rate")),
+    "prices": ("Prices", ("cost_target",)),
+}
+"""Group of quantities -> heading, and the inputs of which a study gives one where it asks for the group."""
+
+
+def serving(study: Study, subject: Answers) -> list[dict[str, Any]]:
+    """One table for each group that the study's inputs ask for; a quantity without a value says what it lacks."""
+    asked = [(group, heading) for group, (heading, inputs) in GROUPS.items() if any(subject.case.chosen(name) for name in inputs)]
+    return [{"heading": heading, "rows": rows} for group, heading in asked if (rows := quantity_rows(group, subject))]
+
+
+def quantity_rows(group: str, subject: Answers) -> list[list[Any]]:
+    """Name, formula, value and meaning of every quantity of a group that has a value here."""
+    case = subject.case
+    return [
+        [Code(quantity.name), formula(case.stands_for(quantity.name), case.theory.latex), result.text(), quantity.meaning]
+        for quantity in SERVING
+        if quantity.group == group and (result := subject.get(quantity.name))
+    ]

@@ -19,7 +19,7 @@ from symroof.units import format_quantity
 
 def operators(study: Study, subject: Answers) -> list[dict[str, Any]]:
     """One table for each phase; empty where a time is not known."""
-    return [found for step in STEPS if (found := phase(step.name, subject))]
+    return [table for step in STEPS if (table := phase(step.name, subject))]
 
 
 def phase(step: str, subject: Answers) -> dict[str, Any] | None:

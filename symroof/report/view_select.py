@@ -8,18 +8,18 @@ from fractions import Fraction
 
 from symroof.analysis.sensitivity import NOTICEABLE, over_ranges, span_text
 from symroof.analysis.verdict import TargetCheck
-from symroof.cases.case_results import Answers, Result
-from symroof.report.view_flips import change, row
+from symroof.cases.case_results import Result
+from symroof.report.view_flips import change, lacking
 from symroof.select.choice import BESTS, Choice, Front
 from symroof.select.configuration import MEMORY, Configuration, Run
-from symroof.select.required_changes import Keep, Lever, keeps, lacks, together
+from symroof.select.required_changes import Keep, keeps
 from symroof.units import significant
 
 UNKNOWN = "not known"
 BUYS = {"peak_flops": "compute", "mem_bandwidth": "bandwidth"}
 """What a latency can answer to, and what one buys for it."""
 
-KEPT = ("mfu", "mbu", "peak_flops", "mem_bandwidth", "mem_capacity", "price")
+HEADROOM = ("mfu", "mbu", "peak_flops", "mem_bandwidth", "mem_capacity", "price")
 """The least of each that passes, and the highest price."""
 
 WORDS = {
@@ -44,7 +44,7 @@ class Part:
 
 def parts(choice: Choice, most: int) -> tuple[Part, ...]:
     """Every table that has rows, none longer than ``most`` configurations."""
-    found = (
+    every = (
         _verdicts(choice, most),
         _bests(choice),
         _largest(choice, most),
@@ -53,7 +53,7 @@ def parts(choice: Choice, most: int) -> tuple[Part, ...]:
         _answers_to(choice, most),
         _fronts(choice),
     )
-    return tuple(part for part in found if part.rows)
+    return tuple(part for part in every if part.rows)
 
 
 def headline(choice: Choice) -> str:
@@ -74,7 +74,7 @@ def _limits(choice: Choice) -> dict[str, str]:
 
 
 def _verdicts(choice: Choice, most: int) -> Part:
-    """Every configuration: its verdict, each metric with what is left to its limit, what it gives."""
+    """Every configuration: its verdict, each metric with its slack, throughput and cost."""
     names = [*choice.targets, MEMORY]
     extra = [name for name in ("ttft", "itl") if name not in choice.targets]
     header = ("configuration", "batch", "verdict", *(cell for name in names for cell in (name, "slack")), *extra, "of a device", "cost")
@@ -92,7 +92,7 @@ def _verdict(c: Configuration, names: Sequence[str], extra: Sequence[str]) -> tu
 
 
 def verdict(c: Configuration) -> str:
-    """The state in words, with what is missed and what another batch would change."""
+    """The state in words, with the targets it misses and the batches that would pass."""
     run = c.run
     missed = ", ".join("does not fit" if name == MEMORY else f"misses {name}" for name in run.missed)
     words = {"passes": "passes", "in part": "passes in a part of its ranges", "unknown": f"not known: {', '.join(run.unknown)}", "fails": missed}
@@ -100,7 +100,7 @@ def verdict(c: Configuration) -> str:
 
 
 def slack(check: TargetCheck) -> str:
-    """What is left to the limit, or how much too much it is, in the unit of the metric and in per cent of the limit.
+    """The slack to the limit, negative where it is exceeded, in the unit of the metric and in per cent of the limit.
 
     >>> from symroof.analysis.study import Study
     >>> from symroof.analysis.verdict import target_checks
@@ -133,14 +133,14 @@ def _bests(choice: Choice) -> Part:
 
 def shown(run: Run, name: str) -> str:
     """A quantity of a run, flags included."""
-    found = run.result(name)
-    return found.text() if found else UNKNOWN
+    result = run.result(name)
+    return result.text() if result else UNKNOWN
 
 
 def _largest(choice: Choice, most: int) -> Part:
     """The largest batch that passes, and what it gives."""
-    found = [c for c in choice.configurations if c.window]
-    rows = [_window(c) for c in found[:most]]
+    windowed = [c for c in choice.configurations if c.window]
+    rows = [_window(c) for c in windowed[:most]]
     header = ("configuration", "batches", "one more", "itl", "throughput", "of a device", "cost")
     return Part(
         "The largest batch that fits and meets every target",
@@ -168,47 +168,17 @@ def _lacks(choice: Choice, most: int) -> Part:
     return Part("What the failing ones lack", ("configuration", "input", "now", "passes with", "change"), tuple(rows), says)
 
 
-def lacking(answers: Answers) -> list[tuple[str, ...]]:
-    """Input, value now, what passes, change: a row for each input that moves what is missed, then what another device would bring."""
-    levers = lacks(answers)
-    rows: list[tuple[str, ...]] = [(lever.name, lever.now.plain(), needed(lever, answers), change(lever.flip.factor) if lever.flip else "") for lever in levers]
-    bought = None if any(lever.flip and lever.name in ("peak_flops", "mem_bandwidth", "mem_capacity") for lever in levers) else together(answers)
-    if bought:
-        rows.append(("a device with", "", "at least " + ", ".join(f"{name} {result.plain()}" for name, result in bought.items() if name != "price"), ""))
-    return rows or [("", "", "nothing of these moves what it misses", "")]
-
-
-def needed(lever: Lever, answers: Answers) -> str:
-    """The least value of an input that makes everything pass, or why none does."""
-    if lever.flip:
-        return _told(lever, answers)
-    why = [f"{row(flip, answers)['at']} {'fits' if name == MEMORY else f'meets {name}'} only" for name, flip in lever.cures]
-    if lever.breaks:
-        why.append("which then misses " + ", ".join(lever.breaks))
-    end = "even at 1" if lever.now.symbol.most == "1" else "however large"
-    why += [f"{end}, {name} {'takes' if best.symbol.unit == 's' else 'is'} {best.text()}" for name, best in lever.stuck]
-    return "none: " + ("; ".join(why) or "no number of them does")
-
-
-def _told(lever: Lever, answers: Answers) -> str:
-    assert lever.flip is not None
-    told = row(lever.flip, answers)
-    more = [f"{told['evenly']} divide the heads evenly"] if told["evenly"] else []
-    more += ["in a part of the ranges only"] if not told["everywhere"] else []
-    return "; ".join([f"at {'least' if lever.flip.up else 'most'} {told['at']}", *more])
-
-
 def _keeps(choice: Choice, most: int) -> Part:
     """How far each passing configuration can go on each input: a row each."""
-    found = {c.label: {keep.name: keep for keep in keeps(c.run.answers, KEPT)} for c in choice.passing[:most]}
-    names = [name for name in KEPT if any(name in kept for kept in found.values())]
-    rows = [(label, *(_kept(kept[name]) if name in kept else "" for name in names)) for label, kept in found.items()]
+    by_label = {c.label: {keep.name: keep for keep in keeps(c.run.answers, HEADROOM)} for c in choice.passing[:most]}
+    names = [name for name in HEADROOM if any(name in own for own in by_label.values())]
+    rows = [(label, *(_headroom(own[name]) if name in own else "" for name in names)) for label, own in by_label.items()]
     return Part(
         "How far the passing ones can go", ("configuration", *names), tuple(rows) if names else (), "each input alone, solved: the last value that still passes"
     )
 
 
-def _kept(keep: Keep) -> str:
+def _headroom(keep: Keep) -> str:
     return f"{Result(keep.flip.now.symbol, keep.value).plain()} ({change(keep.flip.factor)})"
 
 
@@ -249,7 +219,7 @@ def buy(elasticities: dict[str, Fraction]) -> str:
 
 
 def _fronts(choice: Choice) -> Part:
-    """Who is beaten by nobody, in which respects."""
+    """The Pareto-optimal runs for each pair of respects."""
     rows = [line for over, fronts in (("pass", choice.fronts), ("fit", choice.fitting_fronts)) for f in fronts for line in _front(f, over)]
     says = "for each pair of respects, who is not beaten in both: better in one costs something in the other"
     return Part("Pareto fronts", ("among those that", "best in", "configuration", "batch", "", ""), tuple(rows), says)

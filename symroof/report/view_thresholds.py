@@ -13,14 +13,14 @@ from symroof.analysis.study import Study
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError
 from symroof.formula.tree import Compare, names
-from symroof.report.formulas import equation, formula, said, symbol
+from symroof.report.formulas import equation, formula, in_words, symbol
 from symroof.report.markup import Code, Math
 from symroof.theory.case import NoValue
 from symroof.theory.thresholds import GROUPS, THRESHOLDS
 from symroof.units import format_quantity
 
 LONGEST_FORMULA = 200
-"""LaTeX characters beyond which a closed form is told by name only: `symroof derive` and Python print it whole."""
+"""LaTeX characters beyond which a closed form is named only: `symroof derive` and Python print it whole."""
 
 
 LONGEST_CONDITION = 110
@@ -31,16 +31,16 @@ def thresholds(study: Study, subject: Answers) -> list[dict[str, Any]]:
     """The thresholds the study asks for by what they tell of, each solved; those that lack an input are left out,
     and where it asks for all of them those of what the case does not speak of."""
     asked = study.spec.thresholds if study.spec else "all"
-    wanted = [name for name, t in THRESHOLDS.items() if all(map(subject.case.chosen, t.when))] if asked in ("all", ()) else list(asked)
-    found = []
-    for name in wanted:
+    chosen = [name for name, t in THRESHOLDS.items() if all(map(subject.case.chosen, t.when))] if asked in ("all", ()) else list(asked)
+    entries_of = []
+    for name in chosen:
         if name not in THRESHOLDS:
             raise InputError(_unknown(study, name))
         if all(subject.case.chosen(need) for need in THRESHOLDS[name].needs):
             entry = threshold(name, subject)
             if entry:
-                found.append((THRESHOLDS[name].group, entry))
-    groups = {group: [entry for own, entry in found if own == group] for group in GROUPS}
+                entries_of.append((THRESHOLDS[name].group, entry))
+    groups = {group: [entry for own, entry in entries_of if own == group] for group in GROUPS}
     return [{"heading": GROUPS[group], "entries": entries} for group, entries in groups.items() if entries]
 
 
@@ -113,9 +113,9 @@ def closed_form(solution: Solution, subject: Answers) -> dict[str, Any] | None:
     if max(map(len, (written, *(typeset for _, typeset in where)))) > LONGEST_FORMULA:
         return None
     exists = solution.value is not None
-    told = [(solution.readable(c), c.holds) for c in branch.conditions if exists or c.holds is not True]
-    conditions = [{"formula": formula(tree, solution.spelled), "state": HOLDS[holds]} for tree, holds in told]
-    spoken = (solution.lhs, solution.rhs, form, *(tree for _, tree in branch.named), *(tree for tree, _ in told))
+    shown = [(solution.readable(c), c.holds) for c in branch.conditions if exists or c.holds is not True]
+    conditions = [{"formula": formula(tree, solution.spelled), "state": HOLDS[holds]} for tree, holds in shown]
+    spoken = (solution.lhs, solution.rhs, form, *(tree for _, tree in branch.named), *(tree for tree, _ in shown))
     return {
         "display": equation(symbol(solution.spelled(solution.unknown)), written, *_value(solution)),
         "exists": exists,
@@ -130,4 +130,4 @@ def _value(solution: Solution) -> list[Math]:
     symbol = solution.symbol
     if solution.value is None or symbol.unit == "s":
         return []
-    return [said(format_quantity(solution.value, "" if symbol.counted else symbol.unit))]
+    return [in_words(format_quantity(solution.value, "" if symbol.counted else symbol.unit))]

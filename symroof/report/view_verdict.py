@@ -58,12 +58,12 @@ def verdict(study: Study, subject: Answers) -> dict[str, Any]:
 
 def others(study: Study, subject: Answers) -> dict[str, list[str]]:
     """The other cases of the study by what they amount to."""
-    found: dict[str, list[str]] = {"does_not_fit": [], "missed": [], "met": []}
+    by_state: dict[str, list[str]] = {"does_not_fit": [], "missed": [], "met": []}
     for case in study.cases:
         if case is not subject:
             wrong = findings(case)
-            found["does_not_fit" if "does_not_fit" in wrong else "missed" if wrong else "met"].append(case_label(case))
-    return found
+            by_state["does_not_fit" if "does_not_fit" in wrong else "missed" if wrong else "met"].append(case_label(case))
+    return by_state
 
 
 def state(subject: Answers) -> str:
@@ -101,14 +101,14 @@ def _solved(name: str, subject: Answers) -> dict[str, Any] | None:
 
 def alternatives(study: Study, subject: Answers) -> list[dict[str, Any]]:
     """One change at a time to the subject, each worked out: does it fit, does it meet the targets."""
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     own = case_row(subject)
     for kind, label, binding in _changes(study, subject):
         changed = Answers(binding)
         row = case_row(changed)
         if all(row[name] == own[name] for name in ("memory", "ttft", "itl", "rate")):
             continue  # a change that changes nothing here is no advice
-        found.append(
+        rows.append(
             {
                 **row,
                 "kind": kind,
@@ -118,42 +118,42 @@ def alternatives(study: Study, subject: Answers) -> list[dict[str, Any]]:
                 "good": changed.fits is not None and not findings(changed),
             }
         )
-    return found
+    return rows
 
 
 def _changes(study: Study, subject: Answers) -> list[tuple[str, str, Binding]]:
     binding = subject.binding
-    found: list[tuple[str, str, Binding]] = []
+    changes: list[tuple[str, str, Binding]] = []
     batch = subject.case.value("batch")
     largest = subject.get("concurrency")
     if largest is not None and isinstance(largest.value, Fraction) and 1 <= largest.value < batch:
-        found.append(("batch", f"{int(largest.value):,}", binding.variant(batch=largest.value)))
+        changes.append(("batch", f"{int(largest.value):,}", binding.variant(batch=largest.value)))
     group = devices(subject)
     while group * 2 <= LARGEST_GROUP:
         group *= 2
-        found.append(("devices", str(group), binding.variant(tp=group)))
-    found += _narrower(binding)
+        changes.append(("devices", str(group), binding.variant(tp=group)))
+    changes += _narrower(binding)
     own = binding.hardware.name if binding.hardware else None
     first_on: dict[str, tuple[str, Binding]] = {}
     for case in study.cases:
         device = case.binding.hardware
         if device and device.name != own:
             first_on.setdefault(device.name, (device.title, case.binding))
-    return found + [("hardware", title, binding.variant(on=other)) for title, other in first_on.values()]
+    return changes + [("hardware", title, binding.variant(on=other)) for title, other in first_on.values()]
 
 
 def _narrower(binding: Binding) -> list[tuple[str, str, Binding]]:
     """Narrower weights and cache; the arithmetic stays as it is, so only bytes change."""
-    found = []
+    changes = []
     device = binding.hardware
     kv = binding.precisions.get("kv", "")
     weights = binding.precisions.get("weights", "")
     if kv in NARROWER and "kv_bytes_per_element" not in binding.selection.values:
-        found.append(("kv", "fp8", binding.variant(kv="fp8")))
+        changes.append(("kv", "fp8", binding.variant(kv="fp8")))
     for name in NARROWER.get(weights, ()):
         if device and name in device.peaks:
-            found.append(("weights", name, binding.variant(weights=name)))
+            changes.append(("weights", name, binding.variant(weights=name)))
             break
     if weights in NARROWER:
-        found.append(("weights", "int4-g128", binding.variant(weights="int4-g128")))
-    return found
+        changes.append(("weights", "int4-g128", binding.variant(weights="int4-g128")))
+    return changes

@@ -1,1 +1,1 @@
-"""Choosing among configurations: which pass, what the others lack, and which nobody beats."""
+"""Choosing among configurations: which pass, what the others lack, and which are Pareto-optimal."""

@@ -1,4 +1,4 @@
-"""A selection for programs: base units, exact integers kept, everything that the tables say and what they leave out."""
+"""A selection for programs: base units, integers exact, everything that the tables say and what they leave out."""
 
 from __future__ import annotations
 
@@ -15,18 +15,10 @@ from symroof.select.required_changes import Keep, Lever, keeps, lacks, together
 from symroof.theory.switches import SWITCHES
 
 QUANTITIES = (
-    "memory_bytes",
-    "usable_memory",
-    "ttft",
-    "itl",
-    "itl_last",
-    "response_time",
-    "decode_throughput",
-    "decode_throughput_per_device",
-    "cost_per_mtok",
+    "memory_bytes", "usable_memory", "ttft", "itl", "itl_last", "response_time", "decode_throughput", "decode_throughput_per_device", "cost_per_mtok",
     "group_price",
-)
-"""What is told of each run."""
+)  # fmt: skip
+"""The quantities of each run."""
 
 
 def choice_json(choice: Choice, track: Track = untracked) -> dict[str, Any]:
@@ -79,16 +71,10 @@ def configuration_json(c: Configuration) -> dict[str, Any]:
 
 
 def check_json(check: TargetCheck) -> dict[str, Any]:
-    """One condition: metric, limit, whether it is met (null: in a part of the ranges), what is left, also as a share of the limit."""
+    """One condition: metric, limit, whether it is met (null: in a part of the ranges), the slack, also as a share of the limit."""
     share = check.slack / check.limit if check.limit else None
-    return {
-        **check.metric.as_json(),
-        "metric": check.metric.name,
-        "limit": bare(check.limit),
-        "met": check.met,
-        "slack": bare(check.slack),
-        "share": bare(share),
-    }
+    own = {"metric": check.metric.name, "limit": bare(check.limit), "met": check.met, "slack": bare(check.slack), "share": bare(share)}
+    return {**check.metric.as_json(), **own}
 
 
 def _known(run: Run) -> tuple[str, ...]:
@@ -133,9 +119,9 @@ def _elasticity(run: Run, metric: str, by: str) -> Any:
 
 
 def _place(run: Run, owner: dict[int, int], names: list[str]) -> dict[str, Any]:
-    """A run by the place of its configuration in the list, its batch, and what it is told for."""
-    found = {name: result.as_json() for name in names if (result := run.result(name)) is not None}
-    return {"configuration": owner[id(run)], "batch": run.batch, "values": found}
+    """A run by the place of its configuration in the list, its batch, and some of its quantities."""
+    values = {name: result.as_json() for name in names if (result := run.result(name)) is not None}
+    return {"configuration": owner[id(run)], "batch": run.batch, "values": values}
 
 
 def _fronts(fronts: tuple[Front, ...], over: str, owner: dict[int, int]) -> list[dict[str, Any]]:

@@ -41,8 +41,8 @@ def window(answers: Answers) -> Window | None:
 
     >>> from symroof.analysis.study import Study
     >>> study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096, output=512, targets={"itl": 0.02})
-    >>> found = window(study.first)
-    >>> found.most, found.stopped_by
+    >>> batches = window(study.first)
+    >>> batches.most, batches.stopped_by
     (85, ('itl',))
     """
     asked = conditions(answers)
@@ -60,9 +60,9 @@ def window(answers: Answers) -> Window | None:
         return middle
     at = Fraction(middle.most or middle.least)
     worst = [max(answers.corners, key=lambda case: c.share(case.changed({"batch": at}))) for c in moved]
-    found = _between(crossings | {value for s, case in zip(known, worst, strict=True) for value in crossings_in(s, case)}, moved, corners)
-    if found is not None and not _reaches(found, moved, corners):
-        return found
+    inner = _between(crossings | {value for s, case in zip(known, worst, strict=True) for value in crossings_in(s, case)}, moved, corners)
+    if inner is not None and not _reaches(inner, moved, corners):
+        return inner
     everywhere = {value for case in answers.corners for s in known for value in crossings_in(s, case)}
     return _between(crossings | everywhere, moved, corners)
 
@@ -80,9 +80,9 @@ def _between(crossings: Collection[Fraction], asked: list[Condition], corners: S
     return Window(_least(most, whole, asked, corners), most, stopped)
 
 
-def _reaches(found: Window, asked: list[Condition], corners: Sequence[Case]) -> bool:
+def _reaches(window: Window, asked: list[Condition], corners: Sequence[Case]) -> bool:
     """Whether a batch beside the window passes too, so that a corner is missing."""
-    ends = [found.least - 1, *([found.most + 1] if found.most else [])]
+    ends = [window.least - 1, *([window.most + 1] if window.most else [])]
     return any(n >= 1 and _passes(n, asked, corners) for n in ends)
 
 

@@ -16,7 +16,7 @@ from symroof.theory.symbols import INPUTS, canonical
 
 ALL = "all"
 KINDS = {"hardware": "hardware", "model": "models"}
-"""What is chosen by name, and the part of the catalogue that has the names."""
+"""Candidates that are chosen by name, and the part of the catalogue that has the names."""
 
 ORIGIN = "among"
 
@@ -47,12 +47,12 @@ def _name(text: str) -> str:
     """A name that can be chosen among.
 
     Raises:
-        InputError: nobody declared it.
+        InputError: it is not declared.
     """
-    found = canonical(text.strip())
-    if found not in KINDS and found not in ROLES and found not in INPUTS:
+    name = canonical(text.strip())
+    if name not in KINDS and name not in ROLES and name not in INPUTS:
         raise InputError(Problem(ORIGIN, f"no such name {text[:40]!r} to choose among", hint=nearest(text, [*KINDS, *ROLES, *INPUTS])))
-    return found
+    return name
 
 
 def _listed(name: str, value: Any) -> list[Any]:
@@ -61,10 +61,10 @@ def _listed(name: str, value: Any) -> list[Any]:
     Raises:
         InputError: none are left.
     """
-    given: list[Any] = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
-    values = [part for item in given for part in (_split(name, item) if isinstance(item, str) else [item])]
+    items: list[Any] = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
+    values = [part for item in items for part in (_split(name, item) if isinstance(item, str) else [item])]
     if name in KINDS:
-        values = list(dict.fromkeys(found for item in values for found in _matching(name, str(item))))
+        values = list(dict.fromkeys(entry for item in values for entry in _matching(name, str(item))))
     if not values:
         raise InputError(Problem(ORIGIN, "an empty list of candidates", path=name, hint=f"{name}={EXAMPLES.get(name, '1,2,4')}"))
     return values
@@ -89,10 +89,10 @@ def _matching(name: str, item: str) -> list[str]:
     """A name as it is, or every entry of the catalogue that a pattern matches."""
     if item != ALL and not any(sign in item for sign in "*?["):
         return [item]
-    found = [entry for entry in entries(KINDS[name]) if item == ALL or fnmatchcase(entry, item)]
-    if not found:
+    matching = [entry for entry in entries(KINDS[name]) if item == ALL or fnmatchcase(entry, item)]
+    if not matching:
         raise InputError(Problem(ORIGIN, f"no {name} of the catalogue is like {item[:40]!r}", path=name, hint=f"`symroof list {KINDS[name]}`"))
-    return found
+    return matching
 
 
 def hint(study: Study) -> str:

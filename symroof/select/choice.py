@@ -1,4 +1,4 @@
-"""Hardware and configuration against targets: which pass, which are best, and which nobody beats."""
+"""Hardware and configuration against targets: which pass, which are best, and which are Pareto-optimal."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ RANK = {"passes": 0, "in part": 2, "fails": 3, "unknown": 4}
 
 @dataclass(frozen=True)
 class Front:
-    """What nobody beats in some respects at once.
+    """The runs that no other beats in some respects at once.
 
     Attributes:
         respects: the quantities, each with whether more of it is better.
@@ -146,24 +146,24 @@ def chosen(study: Study, by: str | None = None, track: Track = untracked) -> Cho
     """The same of a study that has its candidates.
 
     Raises:
-        InputError: no model or no device to choose, an order nobody knows.
+        InputError: no model or no device to choose, an unknown order.
     """
     if by is not None and by not in ORDERS:
         raise InputError(Problem("by", f"no such order {by[:40]!r}", hint=nearest(by, ORDERS)))
     study.decide()
     _complete(study)
     listed = len(study._selection.values.get("batch", ())) > 1
-    found = [judged(case, listed) for case in track(study.cases, "judging configurations")]
-    order = by or ("cost" if all(c.run.value("cost_per_mtok") is not None for c in found if c.state == "passes") else "rate")
-    ranked = sorted(found, key=lambda c: _place(c, order))
-    return Choice(study, tuple(ranked), order, targets_of(tuple(c.run for c in found)), listed)
+    configurations = [judged(case, listed) for case in track(study.cases, "judging configurations")]
+    order = by or ("cost" if all(c.run.value("cost_per_mtok") is not None for c in configurations if c.state == "passes") else "rate")
+    ranked = sorted(configurations, key=lambda c: _place(c, order))
+    return Choice(study, tuple(ranked), order, targets_of(tuple(c.run for c in configurations)), listed)
 
 
 def _complete(study: Study) -> None:
     """There is a model, a device and a load to choose for."""
     own = study.first.binding
     missing = [
-        name for name, found in (("model", own.model), ("hardware", own.hardware or "mem_capacity" in own.given)) if not found and "params" not in own.given
+        name for name, entry in (("model", own.model), ("hardware", own.hardware or "mem_capacity" in own.given)) if not entry and "params" not in own.given
     ]
     if missing:
         raise InputError([Problem("select", f"no {name} to choose", hint=f"--{name} NAME, or --among {name}=all") for name in missing])
@@ -173,11 +173,11 @@ def _complete(study: Study) -> None:
         if error.name in {symbol.name for symbol in GROUPS["workload"]}:
             raise InputError(Problem("select", f"what has to fit is not known without {error.name}", hint=f"--{error.name} 4096")) from None
     except NoValue:
-        pass  # the table says of each configuration what is not known, and why
+        pass  # the table lists the unknown quantities of each configuration, with the reasons
 
 
 def _place(configuration: Configuration, order: str) -> tuple[int, int, Fraction]:
-    """Where a configuration stands: by state, then by what is asked of those that pass (at their own batch, if there), by the nearness of the miss of the others."""
+    """Where a configuration stands: by state, then by the criterion for those that pass (at their own batch, if there), by the nearness of the miss of the others."""
     if not configuration.runs:
         return RANK[configuration.state], 0, configuration.run.worst
     name, larger = ORDERS[order]
@@ -197,15 +197,15 @@ def _best(runs: Sequence[Run], name: str, larger: bool) -> Run | None:
 
 
 def _fronts(runs: tuple[Run, ...]) -> tuple[Front, ...]:
-    found = []
+    fronts = []
     for respects in FRONTS:
         known = [run for run in runs if all(run.value(name) is not None for name, _ in respects)]
         points = [[run.value(name) for name, _ in respects] for run in known]
         on = [known[i] for i in front(points, [larger for _, larger in respects])]
         if known:
             first = respects[0][0]
-            found.append(Front(respects, tuple(sorted(on, key=lambda run: run.value(first) or Fraction(0))), len(known)))
-    return tuple(found)
+            fronts.append(Front(respects, tuple(sorted(on, key=lambda run: run.value(first) or Fraction(0))), len(known)))
+    return tuple(fronts)
 
 
 __all__ = ["BESTS", "FRONTS", "ORDERS", "TARGETS", "Choice", "Front", "chosen", "select"]

@@ -34,13 +34,13 @@ class Run:
 
     def result(self, name: str) -> Result | None:
         """A quantity with its flags; ``itl`` is that of the last step, where the target is tested. None where it has no value."""
-        found = self._tested(name)
-        return self.answers.result(found) if self.answers.case.known(found) else None
+        tested = self._tested(name)
+        return self.answers.result(tested) if self.answers.case.known(tested) else None
 
     def value(self, name: str) -> Fraction | None:
         """The same as a number, at the middle of any ranges: what runs are compared by."""
-        found = self._tested(name)
-        return Fraction(self.answers.case.value(found)) if self.answers.case.known(found) else None
+        tested = self._tested(name)
+        return Fraction(self.answers.case.value(tested)) if self.answers.case.known(tested) else None
 
     def _tested(self, name: str) -> str:
         return "itl_last" if name == "itl" and self.answers.case.known("itl_last") else name
@@ -48,20 +48,20 @@ class Run:
     @cached_property
     def checks(self) -> tuple[TargetCheck, ...]:
         """Memory and every target that there is a metric for."""
-        found = tuple(target_checks(self.answers))
+        checks = tuple(target_checks(self.answers))
         fits = self.answers.fits
         if fits is None:
-            return found
+            return checks
         met = None if len(fits.possible) > 1 else bool(fits.value)
         limit = Fraction(self.answers.result("usable_memory_per_device").value)
-        return (TargetCheck(MEMORY, self.answers.result("memory_bytes_per_device"), limit, met), *found)
+        return (TargetCheck(MEMORY, self.answers.result("memory_bytes_per_device"), limit, met), *checks)
 
     @cached_property
     def unknown(self) -> dict[str, str]:
         """What cannot be judged, and why: a size, a price or a link is missing."""
         judged = {check.name for check in self.checks}
-        found = {} if MEMORY in judged else {MEMORY: self.answers.why_unknown("fits")}
-        return found | {name: self.answers.why_unknown(TARGET_METRICS[name]) for name in self.answers.targets if name not in judged}
+        reasons = {} if MEMORY in judged else {MEMORY: self.answers.why_unknown("fits")}
+        return reasons | {name: self.answers.why_unknown(TARGET_METRICS[name]) for name in self.answers.targets if name not in judged}
 
     @property
     def state(self) -> State:
@@ -124,18 +124,18 @@ class Configuration:
     def runs(self) -> tuple[Run, ...]:
         """What it competes with: its own batch, the smallest and the largest that pass. Latency is best at the one end, what a device gives at the other."""
         ends = [self.window.least] if self.window else []
-        found = {run.batch: run for run in (self.run, *(at_batch(self.run, n) for n in ends if n != self.run.batch), self.largest) if run and run.passes}
-        return tuple(found[batch] for batch in sorted(found))
+        by_batch = {run.batch: run for run in (self.run, *(at_batch(self.run, n) for n in ends if n != self.run.batch), self.largest) if run and run.passes}
+        return tuple(by_batch[batch] for batch in sorted(by_batch))
 
 
 def judged(answers: Answers, listed: bool) -> Configuration:
     """One case judged; ``listed`` says that the study lists batches, so that no other is looked for."""
     run = Run(label(answers), answers)
     chosen = "batch" in answers.binding.given
-    found = None if listed or run.unknown else window(answers)
-    if found and found.most and not chosen:
-        run = at_batch(run, found.most)
-    return Configuration(run, found, chosen)
+    batches = None if listed or run.unknown else window(answers)
+    if batches and batches.most and not chosen:
+        run = at_batch(run, batches.most)
+    return Configuration(run, batches, chosen)
 
 
 def label(answers: Answers) -> str:
@@ -155,7 +155,7 @@ def at_batch(run: Run, batch: int) -> Run:
 
 def targets_of(runs: tuple[Run, ...]) -> dict[str, Fraction]:
     """The targets that are set, by name, in declared order."""
-    found: dict[str, Fraction] = {}
+    targets: dict[str, Fraction] = {}
     for run in runs:
-        found |= run.answers.targets
-    return {name: found[name] for name in TARGETS if name in found}
+        targets |= run.answers.targets
+    return {name: targets[name] for name in TARGETS if name in targets}

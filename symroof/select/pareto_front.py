@@ -1,4 +1,4 @@
-"""The Pareto front: what nobody beats in every respect at once."""
+"""The Pareto front: points that no other beats in every respect at once."""
 
 from __future__ import annotations
 

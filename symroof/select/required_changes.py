@@ -20,7 +20,7 @@ BOUGHT = ("mem_capacity", "peak_flops", "mem_bandwidth", "price")
 """What a device brings: together they say what to look for in another."""
 
 ENDLESS = Fraction(10) ** 30
-"""So many times an input that what is left of a time is what the input does not move, to every digit a double has."""
+"""So many times an input that its share of a time is below the last digit of a double."""
 
 NUDGE = Fraction(1, 10**20)
 """A crossing that is a root is known to 40 digits: so little further it is surely passed."""
@@ -84,16 +84,16 @@ def lacks(answers: Answers) -> tuple[Lever, ...]:
     """
     asked = conditions(answers)
     missed = [c for c in asked if not c.holds(answers.case)]
-    found = flips(answers, LEVERS, {c.name for c in missed})  # what holds now flips for the worse: nothing is lacking there
-    levers = [_lever(name, asked, [f for f in found if f.name == name], answers) for name in LEVERS if _moves(name, missed, answers.case)]
+    flipping = flips(answers, LEVERS, {c.name for c in missed})  # what holds now flips for the worse: nothing is lacking there
+    levers = [_lever(name, asked, [f for f in flipping if f.name == name], answers) for name in LEVERS if _moves(name, missed, answers.case)]
     return tuple(lever for lever in levers if lever.cures or lever.stuck or (lever.now.symbol.counted and _solvable(lever.name, asked, answers)))
 
 
-def _lever(name: str, asked: list[Condition], found: list[Flip], answers: Answers) -> Lever:
+def _lever(name: str, asked: list[Condition], flipping: list[Flip], answers: Answers) -> Lever:
     missed = [c for c in asked if not c.holds(answers.case)]
     moved = [c for c in missed if _moves(name, [c], answers.case)]
-    cures = {c.name: next(f for f in found if f.condition == c.name and f.holds) for c in moved if any(f.condition == c.name and f.holds for f in found)}
-    good = next((f for f in found if f.good), None)
+    cures = {c.name: next(f for f in flipping if f.condition == c.name and f.holds) for c in moved if any(f.condition == c.name and f.holds for f in flipping)}
+    good = next((f for f in flipping if f.good), None)
     value = _enough(asked, answers.case, good) if good else None
     stuck = [] if good else [(c.name, best) for c in moved if c.name not in cures and (best := _best(c, name, answers)) is not None]
     last = max(cures.values(), key=lambda f: f.distance or 0, default=None)

@@ -21,12 +21,12 @@ SINGULAR = {"hardware": "hardware", "models": "model", "presets": "preset", "stu
 @lru_cache(maxsize=8)
 def entries(kind: str) -> dict[str, Entry]:
     """Every shipped entry of a kind by name, sorted."""
-    found = {}
+    shipped = {}
     for path in sorted(data_folder("specs").joinpath(kind).glob("*.yaml")):
         document = load(path)
         data: Any = document.data if isinstance(document.data, dict) else {}
-        found[path.stem] = Entry(path.stem, str(data.get("title", path.stem)), tuple(map(str, data.get("aliases") or ())), path, document)
-    return found
+        shipped[path.stem] = Entry(path.stem, str(data.get("title", path.stem)), tuple(map(str, data.get("aliases") or ())), path, document)
+    return shipped
 
 
 ENDINGS = (".yaml", ".yml", ".json", ".gguf")
@@ -34,7 +34,7 @@ ON_HUB = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
 
 
 def is_path(name: str, base: Path | None = None) -> bool:
-    """Whether a name is meant as a file: it has an ending of a spec file, or a slash and is no ``organisation/model`` of the hub.
+    """Whether a name is that of a file: it has an ending of a spec file, or a slash and is no ``organisation/model`` of the hub.
 
     What lies at such a place, seen from ``base`` or from the working directory, is a file all the same.
     """
@@ -46,8 +46,8 @@ def is_path(name: str, base: Path | None = None) -> bool:
 
 def holds(kind: str, name: str) -> bool:
     """Whether the catalogue has an entry by a name or an alias."""
-    wanted = name.lower()
-    return _file_of(kind, wanted) is not None or any(wanted in entry.aliases for entry in entries(kind).values())
+    lower = name.lower()
+    return _file_of(kind, lower) is not None or any(lower in entry.aliases for entry in entries(kind).values())
 
 
 def named_model(name: str) -> Named | None:
@@ -69,21 +69,21 @@ def find(kind: str, name: str, base: Path | None = None) -> Document:
     """
     if is_path(name, base):
         return load(located(name, base))
-    wanted = name.lower()
-    if (file := _file_of(kind, wanted)) is not None:
+    lower = name.lower()
+    if (file := _file_of(kind, lower)) is not None:
         return load(file)
     shipped = entries(kind)
     for entry in shipped.values():
-        if wanted in entry.aliases:
+        if lower in entry.aliases:
             return entry.document
-    meant = meant_by(kind, name)
-    if len(meant) == 1:
-        return find(kind, meant[0])
-    raise InputError(_no_such(kind, name, meant))
+    matches = meant_by(kind, name)
+    if len(matches) == 1:
+        return find(kind, matches[0])
+    raise InputError(_no_such(kind, name, matches))
 
 
 def _file_of(kind: str, name: str) -> Path | None:
-    """The file of the entry that has exactly this name, found without reading the others."""
+    """The file of the entry that has exactly this name, located without reading the others."""
     file = data_folder("specs") / kind / f"{name}.yaml"
     return file if NAME.fullmatch(name) and file.is_file() else None
 
@@ -94,8 +94,8 @@ PRINTED = re.compile(r"[A-Za-z0-9](?:[\w ,./()-]*[\w)])?")
 
 
 def _model(name: str, shipped: Mapping[str, Entry]) -> list[str]:
-    found = model_named(name, shipped)
-    return [found.name] if found else []
+    match = model_named(name, shipped)
+    return [match.name] if match else []
 
 
 OTHERWISE: dict[str, Callable[[str, Mapping[str, Entry]], list[str]]] = {"models": _model, "hardware": parts_named}
@@ -106,11 +106,13 @@ def meant_by(kind: str, name: str) -> list[str]:
     return OTHERWISE[kind](name[:LONGEST], entries(kind)) if kind in OTHERWISE and PRINTED.fullmatch(name) else []
 
 
-def _no_such(kind: str, name: str, meant: list[str]) -> Problem:
+def _no_such(kind: str, name: str, matches: list[str]) -> Problem:
     """The error for a name that leads to no entry, or to several."""
     shown, what, shipped = name[:80], SINGULAR[kind], entries(kind)
-    if meant:
-        return Problem(shown, "is the name of several parts", hint=f"write one of {', '.join(meant)}" if len(meant) <= MOST_MEANT else f"`symroof list {kind}`")
+    if matches:
+        return Problem(
+            shown, "is the name of several parts", hint=f"write one of {', '.join(matches)}" if len(matches) <= MOST_MATCHES else f"`symroof list {kind}`"
+        )
     if kind == "models" and "/" in name:
         return Problem(shown, "no such model in the catalogue, nor a path here", hint=near_or_file(name))
     known = [alias for entry in shipped.values() for alias in (entry.name, *entry.aliases)]
@@ -121,7 +123,7 @@ def _no_such(kind: str, name: str, meant: list[str]) -> Problem:
     )
 
 
-MOST_MEANT = 12
+MOST_MATCHES = 12
 
 
 def near_or_file(name: str) -> str:

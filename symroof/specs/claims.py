@@ -88,7 +88,7 @@ class ClaimSpec(Spec):
 
     @property
     def form(self) -> str:
-        """The field that tells what is claimed."""
+        """The field that names the claim's form."""
         return next(name for name in FORMS if getattr(self, name))
 
     @model_validator(mode="before")
@@ -100,16 +100,16 @@ class ClaimSpec(Spec):
 
     @model_validator(mode="after")
     def _one_form(self) -> ClaimSpec:
-        found = [name for name in FORMS if getattr(self, name)]
-        if len(found) != 1:
-            said = f"has {' and '.join(found)}: a claim has one form" if found else f"needs one of {', '.join(FORMS)}"
-            raise Faults([((), said)])
-        stated = self.value is not None or bool(self.values) or bool(self.formula) or found[0] in ("steps", "unchecked")
+        forms = [name for name in FORMS if getattr(self, name)]
+        if len(forms) != 1:
+            message = f"has {' and '.join(forms)}: a claim has one form" if forms else f"needs one of {', '.join(FORMS)}"
+            raise Faults([((), message)])
+        stated = self.value is not None or bool(self.values) or bool(self.formula) or forms[0] in ("steps", "unchecked")
         if not stated:
             raise Faults([((), "states nothing: give value, values or formula")])
-        if found[0] == "compare" and len(self.between) != 2:
+        if forms[0] == "compare" and len(self.between) != 2:
             raise Faults([(("between",), "needs the two cases that are compared")])
-        if found[0] == "moves" and not self.with_:
+        if forms[0] == "moves" and not self.with_:
             raise Faults([((), "needs with: the input that moves it")])
         return self
 

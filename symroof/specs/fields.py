@@ -17,7 +17,7 @@ NAME = r"^[a-z0-9][a-z0-9._-]{0,63}$"
 
 
 class Spec(BaseModel):
-    """Base of every spec: immutable, and a key nobody knows is an error."""
+    """Base of every spec: immutable, and an unknown key is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, defer_build=True)
 
@@ -44,7 +44,7 @@ class Span:
 
 
 def in_unit(value: object, unit: str, written_in: str | None = None, bare: bool = False) -> Quantity:
-    """A value in a field of a given unit.
+    """A value in a field of one unit.
 
     A bare number is taken where the unit is a count or none, and for 0; with ``bare`` everywhere, in ``written_in`` or else the
     base unit.
@@ -58,15 +58,15 @@ def in_unit(value: object, unit: str, written_in: str | None = None, bare: bool 
         read = parse_quantity(value) if isinstance(value, str) else Quantity(Fraction(value), (), str(value))
     except UnitError as error:
         raise ValueError(str(error)) from None
-    wanted = parse_unit(unit).dimension
-    if not read.dimension and strict(wanted):
+    dimension = parse_unit(unit).dimension
+    if not read.dimension and strict(dimension):
         if read.value and not bare:
             raise ValueError(
                 f"write {KINDS.get(unit, 'the unit')}, such as {example(unit, written_in)}; write {with_usual_unit(read.value, unit, written_in)!r}"
             )
-        return Quantity(read.value * parse_unit(written_in or unit).size, wanted, f"{read.text} {written_in or unit}")
-    if strict(read.dimension) != strict(wanted):
-        raise ValueError(f"is {describe(read.dimension)}, but {describe(wanted)} is needed, such as {example(unit)}")
+        return Quantity(read.value * parse_unit(written_in or unit).size, dimension, f"{read.text} {written_in or unit}")
+    if strict(read.dimension) != strict(dimension):
+        raise ValueError(f"is {describe(read.dimension)}, but {describe(dimension)} is needed, such as {example(unit)}")
     return read
 
 
@@ -112,17 +112,16 @@ def parse_span(text: str, unit: str, written_in: str | None = None, bare: bool =
     return Span(low.value, high.value, text)
 
 
-def whole(text: str = "a whole number") -> Any:
-    """A pydantic field type: a positive whole number."""
+def _whole(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError("expected a whole number, 1 or more")
+    if value >= 10**13:
+        raise ValueError("is far too large")
+    return value
 
-    def check(value: object) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ValueError(f"expected {text}, 1 or more")
-        if value >= 10**13:
-            raise ValueError("is far too large")
-        return value
 
-    return Annotated[int, BeforeValidator(check), WithJsonSchema({"type": "integer", "minimum": 1})]
+Whole = Annotated[int, BeforeValidator(_whole), WithJsonSchema({"type": "integer", "minimum": 1})]
+"""A pydantic field type: a positive whole number."""
 
 
 class Source(Spec):
@@ -167,15 +166,15 @@ def build(document: Document, kind: type[S]) -> S:
 
 
 def _keys(location: tuple[str | int, ...], data: Any) -> tuple[str | int, ...]:
-    """pydantic's location without the names of the branches it tried: what is no key of the data, but for a last one."""
-    found: list[str | int] = []
+    """pydantic's location without the names of the branches it tried: only keys of the data, and a last part in any case."""
+    keys: list[str | int] = []
     for i, part in enumerate(location):
         inside = (isinstance(data, dict) and part in data) or (isinstance(data, list) and isinstance(part, int) and part < len(data))
         if inside:
             data = data[part]
         if isinstance(part, int) or inside or (i == len(location) - 1 and not _is_branch(part)):
-            found.append(part)
-    return tuple(found)
+            keys.append(part)
+    return tuple(keys)
 
 
 def _is_branch(part: str) -> bool:
@@ -218,11 +217,11 @@ def _fields(kind: type[BaseModel], location: tuple[str | int, ...]) -> list[str]
     for part in location:
         if not isinstance(part, int):
             fields = [model.model_fields[part] for model in current if part in model.model_fields]
-            current = [found for field in fields for found in _models_in(field.annotation)]
+            current = [model for field in fields for model in _models_in(field.annotation)]
     return list(dict.fromkeys(name for model in current for name in model.model_fields))
 
 
 def _models_in(annotation: Any) -> list[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
-    return [found for inner in getattr(annotation, "__args__", ()) for found in _models_in(inner)]
+    return [model for inner in getattr(annotation, "__args__", ()) for model in _models_in(inner)]

@@ -141,13 +141,13 @@ class HardwareSpec(Spec):
 
     def numbers(self) -> list[tuple[str, Any]]:
         """Every number with its path."""
-        found: list[tuple[str, Any]] = [(f"peaks.{precision}", peak) for precision, peak in self.peaks.items()]
-        found += [(f"memory.{name}", getattr(self.memory, name)) for name in ("bandwidth", "capacity", "reported") if getattr(self.memory, name)]
-        found += [("link.devices", self.link.devices)] if self.link and self.link.devices else []
-        found += [(f"{name}.bandwidth", getattr(self, name).bandwidth) for name in ("link", "host_link", "network") if getattr(self, name)]
-        found += [(name, valued) for name, valued in (("power", self.power), ("price", self.price)) if valued]
-        found += [(f"chip.{name}", getattr(self.chip, name)) for name in Chip.model_fields if self.chip and getattr(self.chip, name)]
-        return found
+        numbers: list[tuple[str, Any]] = [(f"peaks.{precision}", peak) for precision, peak in self.peaks.items()]
+        numbers += [(f"memory.{name}", getattr(self.memory, name)) for name in ("bandwidth", "capacity", "reported") if getattr(self.memory, name)]
+        numbers += [("link.devices", self.link.devices)] if self.link and self.link.devices else []
+        numbers += [(f"{name}.bandwidth", getattr(self, name).bandwidth) for name in ("link", "host_link", "network") if getattr(self, name)]
+        numbers += [(name, valued) for name, valued in (("power", self.power), ("price", self.price)) if valued]
+        numbers += [(f"chip.{name}", getattr(self.chip, name)) for name in Chip.model_fields if self.chip and getattr(self.chip, name)]
+        return numbers
 
     def source_of(self, valued: Any) -> Source:
         """The source of a number."""

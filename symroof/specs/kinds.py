@@ -31,14 +31,14 @@ MARKS = {
 def spec_class(kind: str) -> type[Spec]:
     """The pydantic model of a kind of file."""
     module, name = FILE_KINDS[kind]
-    found: type[Spec] = getattr(import_module(module), name)
-    return found
+    model: type[Spec] = getattr(import_module(module), name)
+    return model
 
 
 def schema(kind: str) -> dict[str, Any]:
     """The JSON Schema of a kind of file."""
-    found = spec_class(kind).model_json_schema()
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found}
+    fields = spec_class(kind).model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **fields}
 
 
 def kind_of(document: Document) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle, groupby, islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from symroof.errors import nearest
 
@@ -62,6 +62,24 @@ def runs(sequence: Sequence[T]) -> list[tuple[T, int]]:
     return [(label, len(list(group))) for label, group in groupby(sequence)]
 
 
+def collected(layers: Iterable[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[int]]:
+    """Equal layers as one kind with their number, in order of first appearance; and for each layer which of the kinds it is.
+
+    >>> collected([{"ffn": "moe"}, {"ffn": "dense"}, {"ffn": "moe"}])
+    ([{'count': 2, 'ffn': 'moe'}, {'count': 1, 'ffn': 'dense'}], [0, 1, 0])
+    """
+    kinds: list[dict[str, Any]] = []
+    numbers: dict[str, int] = {}
+    order = []
+    for layer in layers:
+        number = numbers.setdefault(repr(layer), len(kinds))
+        if number == len(kinds):
+            kinds.append({"count": 0, **layer})
+        kinds[number]["count"] += 1
+        order.append(number)
+    return kinds, order
+
+
 def faults(order: Sequence[str], counts: Mapping[str, int]) -> list[Fault]:
     """What keeps a pattern from being the order of a model's layers, at its place in the spec."""
     n_layers = sum(counts.values())
@@ -72,8 +90,8 @@ def faults(order: Sequence[str], counts: Mapping[str, int]) -> list[Fault]:
         return unknown
     if len(order) > n_layers:
         return [(("order",), f"has {len(order):,} entries for {n_layers:,} layers")]
-    found = Counter(repeated(order, n_layers))
-    wrong = [f"{found[label]:,} {label} instead of {count:,}" for label, count in counts.items() if found[label] != count]
+    made = Counter(repeated(order, n_layers))
+    wrong = [f"{made[label]:,} {label} instead of {count:,}" for label, count in counts.items() if made[label] != count]
     return [(("order",), f"repeated over {n_layers:,} layers makes {', '.join(wrong)}")] if wrong else []
 
 

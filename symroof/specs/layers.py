@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from symroof.specs.fields import Faults, Spec, whole
+from symroof.specs.fields import Faults, Spec, Whole
 from symroof.theory.architecture import Layer
-
-if TYPE_CHECKING:
-    Whole: TypeAlias = int
-else:
-    Whole = whole()
 
 GATED_MATRICES, PLAIN_MATRICES = 3, 2
 
@@ -207,8 +202,8 @@ class Experts(Block):
         return self
 
     def widths(self) -> dict[str, int]:
-        found = super().widths()
-        return found | {"d_shared": self.d_shared or self.d_expert} if self.n_shared_experts else found
+        widths = super().widths()
+        return widths | {"d_shared": self.d_shared or self.d_expert} if self.n_shared_experts else widths
 
     def traits(self) -> frozenset[str]:
         on = {"ffn_bias": self.bias, "plain_experts": self.expert == "plain", "shared_expert": self.n_shared_experts is not None}
@@ -227,9 +222,9 @@ class LayerKind(Spec):
 
     count: Whole
     label: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,15}$")] | None = None
-    attention: Attention = NoAttention(kind="none")
+    attention: Attention = NoAttention.model_construct(kind="none")
     mixer: Mixer | None = None
-    ffn: Annotated[FeedForward | Experts, Field(discriminator="kind")] = FeedForward(kind="none")
+    ffn: Annotated[FeedForward | Experts, Field(discriminator="kind")] = FeedForward.model_construct(kind="none")
     norms: Annotated[int, Field(ge=0, le=8)] | None = None
 
     @model_validator(mode="before")
@@ -238,16 +233,16 @@ class LayerKind(Spec):
         """``attention`` without a kind is grouped; one whose kind is a mixer is that mixer; a feed-forward is gated."""
         if not isinstance(data, dict):
             return data
-        found = dict(data)
+        fields = dict(data)
         for name, kind in (("attention", "gqa"), ("ffn", "gated")):
-            if isinstance(found.get(name), dict) and "kind" not in found[name]:
-                found[name] = {"kind": kind, **found[name]}
-        if isinstance(found.get("attention"), dict) and found["attention"].get("kind") in MIXER_KINDS and "mixer" not in found:
-            found["mixer"] = found.pop("attention")
-        missing = [name for name in ("attention", "ffn") if name not in found and "mixer" not in found]
+            if isinstance(fields.get(name), dict) and "kind" not in fields[name]:
+                fields[name] = {"kind": kind, **fields[name]}
+        if isinstance(fields.get("attention"), dict) and fields["attention"].get("kind") in MIXER_KINDS and "mixer" not in fields:
+            fields["mixer"] = fields.pop("attention")
+        missing = [name for name in ("attention", "ffn") if name not in fields and "mixer" not in fields]
         if missing:
             raise Faults([((name,), "is missing") for name in missing])
-        return found
+        return fields
 
     @property
     def blocks(self) -> tuple[Block, ...]:

@@ -9,19 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
-from symroof.specs.fields import NAME, Faults, Source, Spec, amount, whole
+from symroof.specs.fields import NAME, Faults, Source, Spec, Whole, amount
 from symroof.specs.layer_order import as_listed, faults, repeated, shortest_pattern
 from symroof.specs.layers import Experts, GroupedAttention, LayerKind
-from symroof.specs.matrices import Matrix, matrices
-from symroof.specs.quantization import Quantization
+from symroof.specs.quantization import Matrix, Quantization, matrices
 from symroof.theory.architecture import GENERIC, Architecture
 from symroof.units import Quantity
 
 if TYPE_CHECKING:
-    Whole: TypeAlias = int
     Parameters: TypeAlias = Quantity
 else:
-    Whole, Parameters = whole(), amount("parameter")
+    Parameters = amount("parameter")
 
 
 class Norm(Spec):
@@ -80,7 +78,7 @@ class ModelSpec(Spec):
     layer_inputs: LayerInputs | None = None
     altup: AltUp | None = None
     max_context: Whole | None = None
-    norm: Norm = Norm()
+    norm: Norm = Norm.model_construct()
     layers: tuple[LayerKind, ...] = ()
     order: tuple[str, ...] = ()
     quantization: Quantization | None = None
@@ -114,11 +112,11 @@ class ModelSpec(Spec):
 
     def mixing(self) -> str:
         """How the layers mix tokens, in few words: ``mla``, or ``36 gated_delta, 12 gqa`` where layers differ."""
-        found: dict[str, int] = {}
+        layers: dict[str, int] = {}
         for kind in self.layers:
             for word in kind.mixing():
-                found[word] = found.get(word, 0) + kind.count
-        return ", ".join(found if len(found) < 2 else (f"{count} {word}" for word, count in found.items()))
+                layers[word] = layers.get(word, 0) + kind.count
+        return ", ".join(layers if len(layers) < 2 else (f"{count} {word}" for word, count in layers.items()))
 
     def experts(self) -> str | None:
         """How many experts a token sees: ``8 of 256 + 1`` with a shared one; None without experts."""
@@ -129,12 +127,12 @@ class ModelSpec(Spec):
 
     def labels(self) -> list[str]:
         """A label for each kind of layer: its own, or one that tells it apart."""
-        found: list[str] = []
+        labels: list[str] = []
         for kind, telling in zip(self.layers, _telling(self.layers), strict=True):
             label = kind.label or telling
             numbered = (f"{label}{n}" for n in itertools.count(2))
-            found.append(label if label not in found else next(name for name in numbered if name not in found))
-        return found
+            labels.append(label if label not in labels else next(name for name in numbered if name not in labels))
+        return labels
 
     def _counts(self) -> dict[str, int]:
         return {label: kind.count for label, kind in zip(self.labels(), self.layers, strict=True)}
@@ -190,25 +188,25 @@ class ModelSpec(Spec):
         """Widths that differ between kinds; with several kinds each also counts its own layers."""
         if len(self.layers) < 2:
             return frozenset()
-        found = [kind.widths() for kind in self.layers]
-        every = {name for widths in found for name in widths}
-        return frozenset({name for name in every if len({w[name] for w in found if name in w}) > 1} | {"n_layers"})
+        by_kind = [kind.widths() for kind in self.layers]
+        every = {name for widths in by_kind for name in widths}
+        return frozenset({name for name in every if len({w[name] for w in by_kind if name in w}) > 1} | {"n_layers"})
 
     def values(self) -> dict[str, Fraction]:
         """Every dimension by its symbol's name, per kind of layer where they differ."""
-        found: dict[str, Fraction] = {}
+        values: dict[str, Fraction] = {}
         for layer, kind in zip(self.architecture().layers, self.layers, strict=False):
-            found[layer.symbol("n_layers")] = Fraction(kind.count)
-            found |= {layer.symbol(name): Fraction(value) for name, value in kind.widths().items()}
+            values[layer.symbol("n_layers")] = Fraction(kind.count)
+            values |= {layer.symbol(name): Fraction(value) for name, value in kind.widths().items()}
         outer = {"d_model": self.d_model, "vocab_size": self.vocab_size, "learned_positions": self.positions}
         outer |= {"d_embedding": self.d_embedding, "more_embeddings": self.more_embeddings}
         if self.layer_inputs:
             outer |= {"d_layer_input": self.layer_inputs.width, "layer_input_vocab": self.layer_inputs.vocab_size}
         if self.altup:
             outer |= {"altup_inputs": self.altup.inputs, "laurel_rank": self.altup.laurel_rank}
-        found |= {name: Fraction(value) for name, value in outer.items() if value}
-        given = {"params": self.params, "active_params": self.active_params}
-        return found | {name: value.value for name, value in given.items() if value}
+        values |= {name: Fraction(value) for name, value in outer.items() if value}
+        totals = {"params": self.params, "active_params": self.active_params}
+        return values | {name: value.value for name, value in totals.items() if value}
 
 
 def _telling(kinds: tuple[LayerKind, ...]) -> list[str]:

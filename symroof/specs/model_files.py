@@ -32,8 +32,8 @@ def read_model(name: str, base: Path | None = None, assume_family: str | None = 
 def model_path(name: str, base: Path | None = None) -> Path | None:
     """The path that a name means, looked up from ``base`` first; None for a name of the catalogue."""
     beside = base / name if base else None
-    found = beside if beside and _is_there(beside) else Path(name)
-    return found if catalogue.is_path(name, base) or (_is_folder(found) and not catalogue.holds("models", name)) else None
+    path = beside if beside and _is_there(beside) else Path(name)
+    return path if catalogue.is_path(name, base) or (_is_folder(path) and not catalogue.holds("models", name)) else None
 
 
 def _is_there(path: Path) -> bool:

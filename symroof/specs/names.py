@@ -74,8 +74,8 @@ def model_named(name: str, shipped: Mapping[str, Entry]) -> Named | None:
     left_out: list[str] = []
     while words:
         for spelled in (words, words[1:] if words[0] == "meta" else words):
-            if found := known.get("-".join(spelled)):
-                return Named(found, STORED_AS.get(word, ""), word, "-".join(left_out))
+            if match := known.get("-".join(spelled)):
+                return Named(match, STORED_AS.get(word, ""), word, "-".join(left_out))
         if not VERSION.fullmatch(words[-1]):
             return None
         left_out.insert(0, words.pop())
@@ -104,9 +104,9 @@ def _words(name: str) -> tuple[list[str], str]:
     """The words that tell one model from another, and the one that says how it is stored."""
     words = re.split(r"[-_ ]+", name.rpartition("/")[2].lower().replace("quantized.", "quantized-"))
     stored = [word for word in words[1:] if word in STORED_AS]
-    kept = [word for i, word in enumerate(words) if not i or (word not in TUNED and word not in STORED_AS)]
-    said = [word for word in stored if STORED_AS[word]]
-    return kept, next((word for word in said if word not in ("int4", "int8", "dynamic", "4bit", "8bit")), said[0] if said else "")
+    telling = [word for i, word in enumerate(words) if not i or (word not in TUNED and word not in STORED_AS)]
+    named = [word for word in stored if STORED_AS[word]]
+    return telling, next((word for word in named if word not in ("int4", "int8", "dynamic", "4bit", "8bit")), named[0] if named else "")
 
 
 def near_models(name: str, shipped: Mapping[str, Entry]) -> list[str]:
@@ -126,19 +126,19 @@ VENDORS = frozenset(["nvidia", "amd", "intel", "google", "apple", "cloud", "tesl
 def parts_named(name: str, shipped: Mapping[str, Entry]) -> list[str]:
     """The parts that a name may mean, the only one where it means one.
 
-    A part is meant whose name, alias or title is the same but for case, spaces and punctuation; or else every part that has all
-    of the words: of its names, its title, its memory. Among these, one that is called by some of the words alone is meant:
+    A part matches whose name, alias or title is the same but for case, spaces and punctuation; or else every part that has all
+    of the words: of its names, its title, its memory. Among these, one that is called by some of the words alone wins:
     ``H100 80GB`` is what ``h100`` is.
     """
-    wanted = _part_words(name)
-    squeezed = "".join(wanted)
+    words = _part_words(name)
+    squeezed = "".join(words)
     if not squeezed:
         return []
     same = [entry.name for entry in shipped.values() if squeezed in {"".join(_part_words(spelling)) for spelling in (*_called(entry), entry.title)}]
     if len(same) == 1:
         return same
-    having = [entry for entry in shipped.values() if set(wanted) <= _all_words(entry)]
-    called = [entry for entry in having if any(set(_part_words(spelling)) <= set(wanted) for spelling in _called(entry))]
+    having = [entry for entry in shipped.values() if set(words) <= _all_words(entry)]
+    called = [entry for entry in having if any(set(_part_words(spelling)) <= set(words) for spelling in _called(entry))]
     return [entry.name for entry in (called if len(called) == 1 else having)]
 
 

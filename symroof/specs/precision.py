@@ -75,10 +75,10 @@ def compute_precision(weights: Width, activations: Width) -> str:
     return weights.format if BITS[weights.format] > BITS[activations.format] else activations.format
 
 
-def peak_precision(wanted: str, available: list[str]) -> str | None:
+def peak_precision(precision: str, available: list[str]) -> str | None:
     """The precision whose dense peak applies, after falling back to a wider one; None where there is none.
 
     >>> peak_precision("int4", ["fp16", "int8"])
     'fp16'
     """
-    return next((name for name in (wanted, *FALLBACK[wanted]) if name in available), None)
+    return next((name for name in (precision, *FALLBACK[precision]) if name in available), None)

@@ -2,27 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 
 from pydantic import Field, model_validator
 
 from symroof.errors import nearest
+from symroof.formula.evaluate import evaluate
 from symroof.formula.parse import parse
-from symroof.formula.tree import Num
-from symroof.specs.fields import Spec, amount, whole
-from symroof.specs.matrices import Matrix
+from symroof.formula.tree import Num, Tree
+from symroof.specs.fields import Spec, Whole, amount
 from symroof.specs.precision import BITS, Width
-from symroof.theory.layer_blocks import PARAMETER_GROUPS
-from symroof.theory.operator_table import WIDTH
+from symroof.theory.layer_blocks import PARAMETER_GROUPS, layer_rows
 from symroof.units import Quantity, parse_unit
 
 if TYPE_CHECKING:
+    from symroof.specs.layers import LayerKind
+
     Bits: TypeAlias = Quantity
-    Whole: TypeAlias = int
 else:
-    Bits, Whole = amount("byte", "bit", bare=True), whole()
+    Bits = amount("byte", "bit", bare=True)
+
+
+class Matrix(NamedTuple):
+    """``times`` equal matrices of ``rows`` outputs and ``columns`` inputs that belong to an operator of the theory."""
+
+    operator: str
+    rows: int
+    columns: int
+    times: int = 1
+
+
+class Dimensions(NamedTuple):
+    """The values of names for the evaluation of formulas: numbers, and definitions over them."""
+
+    numbers: Mapping[str, Any]
+    definitions: Mapping[str, Tree] = {}
+
+    def value(self, name: str) -> Any:
+        return evaluate(self.definitions[name], self) if name in self.definitions else self.numbers[name]
+
+    def at(self, name: str, changes: Mapping[str, Any]) -> Any:
+        return self._replace(numbers={**self.numbers, **changes}).value(name)
+
+
+def matrices(kind: LayerKind, d_model: int) -> Iterator[Matrix]:
+    """Every matrix of one layer of a kind as checkpoints store it: what runs as one product (``qkv``, ``gate_up``) is stored, and
+    scaled, part by part."""
+    widths = Dimensions(kind.widths() | {"d_model": d_model})
+    for row in layer_rows(kind.structure("all", 0, frozenset()), "none"):
+        for shape in row.shapes:
+            yield Matrix(row.operator, *(int(evaluate(parse(extent), widths)) for extent in shape))
 
 
 class Quantization(Spec):
@@ -35,7 +66,7 @@ class Quantization(Spec):
         scale_group: weights in a group; a block of 128 by 128 has 16,384.
         scale_rows: output rows a group spans: 1 of a group along a row, 128 of such a block. Groups at an edge are then
             counted whole. Without it groups follow each other through the whole matrix.
-        row_bits, column_bits, matrix_bits: what is kept beside for each output row, each input column, each matrix.
+        row_bits, column_bits, matrix_bits: stored beside the weights for each output row, each input column, each matrix.
         format: the number format of a weight, one of the precisions.
         compute: the precision operands meet in, where activations are quantized too.
         kept: operators whose matrices stay at ``kept_bits``; norms and biases always do.
@@ -74,20 +105,20 @@ class Quantization(Spec):
     def operator_widths(self, stored: Iterable[Matrix]) -> dict[str, Fraction]:
         """Bytes of a parameter, in exact numbers, of every operator for which it is not bits and its share of a scale."""
         weights: dict[str, int] = {}
-        found: dict[str, Fraction] = {}
+        stored_bytes: dict[str, Fraction] = {}
         for matrix in stored:
             if matrix.operator not in self.kept:
                 held = matrix.rows * matrix.columns * matrix.times
                 weights[matrix.operator] = weights.get(matrix.operator, 0) + held
-                found[matrix.operator] = found.get(matrix.operator, Fraction(0)) + matrix.times * self._bytes(matrix)
-        own = {name: total / weights[name] for name, total in found.items() if total != weights[name] * self._plain()}
+                stored_bytes[matrix.operator] = stored_bytes.get(matrix.operator, Fraction(0)) + matrix.times * self._bytes(matrix)
+        own = {name: total / weights[name] for name, total in stored_bytes.items() if total != weights[name] * self._plain()}
         return own | {name: width.value for name, width in self.widths.items()}
 
     def _plain(self) -> Fraction:
         return self.bits.value + _value(self.scale_bits) / self.scale_group
 
     def _bytes(self, matrix: Matrix) -> Fraction:
-        """One matrix with all that is kept beside it."""
+        """One matrix with all that is stored beside it."""
         rows, columns = matrix.rows, matrix.columns
         across = self.scale_rows or 0
         groups = -(-rows // across) * -(-columns * across // self.scale_group) if across else -(-rows * columns // self.scale_group)
@@ -96,12 +127,14 @@ class Quantization(Spec):
 
     def width(self, own: Mapping[str, Fraction] | None = None) -> Width:
         """The width of a weight, with the formulas it sets; ``own`` are operators with widths of their own."""
+        from symroof.theory.operator_table import WIDTH
+
         bit = parse_unit("bit").dimension
         settings = {"weight_bits": self.bits.value, "scale_bits": _value(self.scale_bits)}
-        found = [(name, Num(value, bit)) for name, value in settings.items()] + [("scale_group", Num(Fraction(self.scale_group)))]
-        kept = ("kept_bytes_per_param", Num(self.kept_bits.value, parse_unit("byte/parameter").dimension))
-        each = [(f"{WIDTH}.{operator}", Num(value, kept[1].dimension)) for operator, value in (own or {}).items()]
-        return Width(self.method, parse("quantized_bytes_per_param"), self.format, (*found, kept, *each), self.compute)
+        shared = [(name, Num(value, bit)) for name, value in settings.items()] + [("scale_group", Num(Fraction(self.scale_group)))]
+        wide = ("kept_bytes_per_param", Num(self.kept_bits.value, parse_unit("byte/parameter").dimension))
+        each = [(f"{WIDTH}.{operator}", Num(value, wide[1].dimension)) for operator, value in (own or {}).items()]
+        return Width(self.method, parse("quantized_bytes_per_param"), self.format, (*shared, wide, *each), self.compute)
 
 
 def _value(amount: Bits | None) -> Fraction:

@@ -63,9 +63,9 @@ def listed() -> Iterator[tuple[str, Fraction, str]]:
     from symroof.specs.checkpoints.gguf_mixtures import MIXTURES, plain
 
     for name, meaning in MEANINGS.items():
-        found = _checkpoint(name)
-        share = found.scale_bits.value / found.scale_group if found.scale_bits else Fraction(0)
-        yield name, 8 * (found.bits.value + share), meaning
+        stored = _checkpoint(name)
+        share = stored.scale_bits.value / stored.scale_group if stored.scale_bits else Fraction(0)
+        yield name, 8 * (stored.bits.value + share), meaning
     for name, chosen in MIXTURES.items():
         others = ", some in more" if chosen.rules else ""
         yield name, 8 * plain(name).bits.value, GGUF_MEANING.format(chosen.most, others)
@@ -121,9 +121,9 @@ def _checkpoint(name: str) -> Quantization:
     fields = CHECKPOINTS[match[1] if match else name]
     if match:
         fields = _integers(4, int(match[2])) if match[1] == "w4a16" else {**fields, "group_size": int(match[2])}
-    found = read_quantization({"quantization_config": fields})
-    assert found is not None
-    return found.model_copy(update={"method": name})
+    stored = read_quantization({"quantization_config": fields})
+    assert stored is not None
+    return stored.model_copy(update={"method": name})
 
 
 def precision_width(name: str) -> Width:

@@ -1,4 +1,4 @@
-"""YAML read strictly: positions kept, numbers exact, nothing ambiguous, nothing unbounded.
+"""YAML read strictly: positions recorded, numbers exact, nothing ambiguous, nothing unbounded.
 
 Differences from plain YAML 1.1: duplicate keys, anchors, aliases and tags are errors; ``3.35e12`` is a number and stays
 exact; ``yes``, ``no``, ``on``, ``off`` and numbers with leading zeros are errors that say what to write instead. ``on``
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -27,7 +27,6 @@ INTEGER = re.compile(r"[+-]?(0|[1-9][0-9_]*)")
 DECIMAL = re.compile(r"[+-]?((0|[1-9][0-9_]*)?\.[0-9]+|(0|[1-9][0-9_]*)\.?)([eE][+-]?[0-9]{1,3})?")
 LEADING_ZERO = re.compile(r"[+-]?0[0-9_]+(\.[0-9]*)?")
 AMBIGUOUS = {"yes", "no", "y", "n"}
-SWITCH_WORDS = {"on", "off"}
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -96,7 +95,7 @@ def loads(text: str, file: str = "<text>", noted: list[Problem] | None = None) -
     """Read YAML text strictly; values that cannot be read are refused, or left out and ``noted`` where somebody reads on.
 
     Raises:
-        InputError: every problem found, with line and column.
+        InputError: every problem, with line and column.
 
     >>> loads("mem_bandwidth: 3.35e12").data
     {'mem_bandwidth': 3350000000000}
@@ -107,89 +106,113 @@ def loads(text: str, file: str = "<text>", noted: list[Problem] | None = None) -
         a: 2
         ^
     """
-    lines = tuple(text.splitlines())
-
-    def stop(message: str, line: int, column: int, hint: str = "") -> InputError:
-        source = lines[line - 1] if 0 < line <= len(lines) else ""
-        return InputError(Problem(file, message, max(line, 1), max(column, 1), hint=hint, source=source))
-
+    reader = _Reader(text, file)
     try:
-        _check_events(text, stop)
-        node = yaml.compose(text, Loader=_Loader)
+        data = reader.document()
     except InputError:
         raise
     except yaml.MarkedYAMLError as error:
         mark: Any = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
         hint = "indent with spaces" if "\\t" in str(error.problem) else ""
-        raise stop(f"not valid YAML: {error.problem or error.context}", line, column, hint) from None
+        raise reader.stop(f"not valid YAML: {error.problem or error.context}", line, column, hint) from None
     except (yaml.YAMLError, ValueError) as error:
-        raise stop(f"not valid YAML: {str(error).splitlines()[0]}", 1, 1) from None
-    if node is None:
-        raise InputError(Problem(file, "is empty", 1, 1))
-    reader = _Reader(file, lines)
-    data = reader.read(node, ())
+        raise reader.stop(f"not valid YAML: {str(error).splitlines()[0]}", 1, 1) from None
     if reader.problems and noted is None:
         raise InputError(reader.problems)
     if noted is not None:
         noted += reader.problems
-    return Document(file, data, reader.places, lines, text, reader.written)
-
-
-def _check_events(text: str, stop: Callable[..., InputError]) -> None:
-    """Bounds, anchors, aliases and tags, seen while streaming: nothing is built before they pass."""
-    depth = nodes = documents = 0
-    for event in yaml.parse(text, Loader=_Loader):
-        mark: Any = event.start_mark
-        line, column = mark.line + 1, mark.column + 1
-        nodes += isinstance(event, yaml.NodeEvent)
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        documents += isinstance(event, yaml.DocumentStartEvent)
-        if nodes > MOST_NODES:
-            raise stop(f"more than {MOST_NODES:,} values", line, column)
-        if depth > DEEPEST:
-            raise stop(f"nested more than {DEEPEST} deep", line, column)
-        if documents > 1:
-            raise stop("more than one document in the file", line, column)
-        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            raise stop("anchors and aliases are not used here", line, column, "write the value out; a text that begins with * or & needs quotes")
-        tag = getattr(event, "tag", None)
-        if tag not in (None, "!"):
-            raise stop(f"tags are not used here: {tag}", line, column, "a text that begins with ! needs quotes")
+    return Document(file, data, reader.places, reader.lines, text, reader.written)
 
 
 class _Reader:
-    """Nodes to plain data, with the place of every value."""
+    """Events to plain data in one pass, with the place of every value."""
 
-    def __init__(self, file: str, lines: tuple[str, ...]) -> None:
-        self.file, self.lines = file, lines
+    def __init__(self, text: str, file: str) -> None:
+        self.file, self.lines = file, tuple(text.splitlines())
+        self.events = self.checked(yaml.parse(text, Loader=_Loader))
         self.places: dict[Location, tuple[int, int]] = {}
         self.written: dict[Location, str] = {}
         self.problems: list[Problem] = []
 
-    def read(self, node: yaml.Node, location: Location, key: yaml.Node | None = None) -> Any:
-        self.places[location] = _mark(key or node)
-        if isinstance(node, yaml.MappingNode):
-            return self.mapping(node, location)
-        if isinstance(node, yaml.SequenceNode):
-            return [self.read(child, (*location, i)) for i, child in enumerate(node.value)]
-        return self.scalar(node, location) if isinstance(node, yaml.ScalarNode) else None
+    def stop(self, message: str, line: int, column: int, hint: str = "") -> InputError:
+        source = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
+        return InputError(Problem(self.file, message, line, column, hint=hint, source=source))
 
-    def mapping(self, node: yaml.MappingNode, location: Location) -> dict[str, Any]:
+    def checked(self, events: Iterable[Any]) -> Iterator[Any]:
+        """The events, stopped at a bound, an anchor, an alias, a tag or a second document before anything is built of it."""
+        depth = nodes = documents = 0
+        for event in events:
+            if isinstance(event, yaml.NodeEvent):
+                nodes += 1
+                depth += isinstance(event, yaml.CollectionStartEvent)
+                if nodes > MOST_NODES:
+                    raise self.stop(f"more than {MOST_NODES:,} values", *_mark(event))
+                if depth > DEEPEST:
+                    raise self.stop(f"nested more than {DEEPEST} deep", *_mark(event))
+                if event.anchor:
+                    raise self.stop("anchors and aliases are not used here", *_mark(event), "write the value out; a text that begins with * or & needs quotes")
+                tag = getattr(event, "tag", None)
+                if tag not in (None, "!"):
+                    raise self.stop(f"tags are not used here: {tag}", *_mark(event), "a text that begins with ! needs quotes")
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+            elif isinstance(event, yaml.DocumentStartEvent):
+                documents += 1
+                if documents > 1:
+                    raise self.stop("more than one document in the file", *_mark(event))
+            yield event
+
+    def document(self) -> Any:
+        """The data of the one document; the events behind it are checked as well.
+
+        Raises:
+            InputError: no document, or one that is stopped.
+            yaml.YAMLError: no YAML.
+        """
+        root = [self.read(event, ()) for event in self.events if isinstance(event, yaml.NodeEvent)]
+        if not root:
+            raise InputError(Problem(self.file, "is empty", 1, 1))
+        return root[0]
+
+    def read(self, node: Any, location: Location, key: yaml.ScalarEvent | None = None) -> Any:
+        self.places[location] = _mark(key or node)
+        if isinstance(node, yaml.ScalarEvent):
+            return self.scalar(node, location)
+        if isinstance(node, yaml.MappingStartEvent):
+            return self.mapping(location)
+        return [self.read(child, (*location, i)) for i, child in enumerate(self.children())]
+
+    def children(self) -> Iterator[Any]:
+        """What begins inside the collection that has just begun; the caller takes each to its end before the next."""
+        for event in self.events:
+            if isinstance(event, yaml.CollectionEndEvent):
+                return
+            yield event
+
+    def skip(self, node: Any) -> None:
+        """Leave a value out, with all that it holds."""
+        for child in self.children() if isinstance(node, yaml.CollectionStartEvent) else ():
+            self.skip(child)
+
+    def mapping(self, location: Location) -> dict[str, Any]:
         result: dict[str, Any] = {}
-        for key, value in node.value:
-            if not isinstance(key, yaml.ScalarNode):
+        for key in self.children():
+            if not isinstance(key, yaml.ScalarEvent):
                 self.complain(key, location, "a key must be a single word")
+                self.skip(key)
+                self.skip(next(self.events))
                 continue
-            name = key.value
+            name, value = key.value, next(self.events)
             if name in result:
                 first = self.places[(*location, name)][0]
                 self.complain(key, (*location, name), f"duplicate key, first written in line {first}")
+                self.skip(value)
                 continue
             result[name] = self.read(value, (*location, name), key)
         return result
 
-    def scalar(self, node: yaml.ScalarNode, location: Location) -> Any:
+    def scalar(self, node: yaml.ScalarEvent, location: Location) -> Any:
         text = node.value
         if node.style:  # quoted or block text; plain is None or ""
             return text
@@ -207,7 +230,7 @@ class _Reader:
             return self.number(node, text, location)
         return text
 
-    def number(self, node: yaml.Node, text: str, location: Location) -> int | Fraction | None:
+    def number(self, node: yaml.NodeEvent, text: str, location: Location) -> int | Fraction | None:
         try:
             value = parse_number(text)
         except UnitError as error:
@@ -216,11 +239,11 @@ class _Reader:
         self.written[location] = text
         return int(value) if value.denominator == 1 else value
 
-    def complain(self, node: yaml.Node, location: Location, message: str, hint: str = "") -> None:
+    def complain(self, node: yaml.NodeEvent, location: Location, message: str, hint: str = "") -> None:
         line, column = _mark(node)
         source = self.lines[line - 1] if line <= len(self.lines) else ""
         self.problems.append(Problem(self.file, message, line, column, path_text(location), hint, source, location))
 
 
-def _mark(node: yaml.Node) -> tuple[int, int]:
+def _mark(node: Any) -> tuple[int, int]:
     return node.start_mark.line + 1, node.start_mark.column + 1

@@ -22,7 +22,6 @@ from symroof.units import strict
 Setting = Tree | Span
 """A value for a name: a number or formula as a tree, or a range."""
 
-SCALAR_SCHEMA = WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "array"}]})
 MOST_VALUES = 64
 
 
@@ -32,8 +31,8 @@ def symbol_of(name: str) -> Symbol:
     Raises:
         ValueError: unknown, with the nearest name.
     """
-    found = canonical(name)
-    symbol = QUANTITIES.get(found) or INPUTS.get(found) or INPUTS.get(base_name(found)) or QUANTITIES.get(base_name(found))
+    full = canonical(name)
+    symbol = QUANTITIES.get(full) or INPUTS.get(full) or INPUTS.get(base_name(full)) or QUANTITIES.get(base_name(full))
     if symbol is None:
         hint = nearest(name, [*INPUTS, *ALIASES, *QUANTITIES])
         raise ValueError(f"unknown name {name[:40]!r}" + (f"; {hint}" if hint.startswith("did") else ""))
@@ -46,7 +45,7 @@ def is_width(symbol: Symbol) -> bool:
 
 
 def needs_unit(symbol: Symbol) -> bool:
-    """Whether a bare number could be meant in several units: everything but counts, shares and widths."""
+    """Whether a bare number has no one unit: everything but counts, shares and widths."""
     return bool(strict(symbol.dimension)) and not is_width(symbol)
 
 
@@ -90,7 +89,7 @@ ZERO_ALLOWED = frozenset(s.name for s in INPUTS.values() if s.default == "0" or 
 
 
 def _formula(symbol: Symbol, text: str, reading: ValueError) -> Tree:
-    """A formula given for a quantity; what it says must have the quantity's dimension."""
+    """A formula for a quantity, of the quantity's dimension."""
     try:
         tree = resolved(read_formula(text))
     except FormulaError as error:
@@ -113,23 +112,23 @@ def settings(name: str, value: object, formulas: bool = True, bare: bool = False
     values = value if isinstance(value, (list, tuple)) else [value]
     if not values or len(values) > MOST_VALUES:
         raise ValueError(f"a list has 1 to {MOST_VALUES} values")
-    found: list[Setting] = []
+    read: list[Setting] = []
     faults: list[tuple[tuple[str | int, ...], str]] = []
     for i, item in enumerate(values):
         try:
-            found.append(setting(name, item, formulas, bare))
+            read.append(setting(name, item, formulas, bare))
         except ValueError as error:
             faults.append(((i,) if isinstance(value, (list, tuple)) else (), str(error)))
     if faults:
         raise Faults(faults)
-    return tuple(found)
+    return tuple(read)
 
 
 def _mapped(value: object, known: list[str] | None, formulas: bool) -> dict[str, tuple[Setting, ...]]:
-    """Names to values, every fault found; ``known`` limits the names."""
+    """Names to values, all faults at once; ``known`` limits the names."""
     if not isinstance(value, dict):
         raise ValueError("expected keys and values")
-    found: dict[str, tuple[Setting, ...]] = {}
+    mapped: dict[str, tuple[Setting, ...]] = {}
     faults: list[tuple[tuple[str | int, ...], str]] = []
     for key, item in value.items():
         name = canonical(key)
@@ -137,14 +136,14 @@ def _mapped(value: object, known: list[str] | None, formulas: bool) -> dict[str,
             faults.append(((key,), f"unknown key; {nearest(key, known)}"))
             continue
         try:
-            found[name] = settings(key, item, formulas)
+            mapped[name] = settings(key, item, formulas)
         except Faults as error:
             faults += [((key, *place), message) for place, message in error.items]
         except ValueError as error:
             faults.append(((key,), str(error)))
     if faults:
         raise Faults(faults)
-    return found
+    return mapped
 
 
 def _group(*groups: str, extra: tuple[str, ...] = ()) -> Any:
@@ -176,8 +175,8 @@ def read_assumptions(value: object) -> dict[str, str]:
         try:
             expand_detail({key: item})
         except KeyError as error:
-            what, given, known = error.args
-            faults.append(((key,), f"unknown {what} {given!r}; {nearest(given, known)}"))
+            what, unknown, known = error.args
+            faults.append(((key,), f"unknown {what} {unknown!r}; {nearest(unknown, known)}"))
     if faults:
         raise Faults(faults)
     return expand_detail(choices)  # here, so that a level's detail beats single switches of the levels below
@@ -256,12 +255,12 @@ class StudySpec(Spec):
     assume_family: str | None = None
     hardware: NameList
     parallel: Parallel = {}
-    precision: Precision = Precision()
+    precision: Precision = Precision.model_construct()
     workload: Workload
     efficiency: Efficiency = {}
     assume: Assume = {}
     preset: str | None = None
-    targets: Targets = Targets()
+    targets: Targets = Targets.model_construct()
     set: Settings = {}
     thresholds: Literal["all"] | tuple[str, ...] = ()
     claims: tuple[str, ...] = ()
@@ -281,7 +280,7 @@ class PresetSpec(Spec):
     title: str
     source: Source
     assume: Assume = {}
-    precision: Precision = Precision()
+    precision: Precision = Precision.model_construct()
     set: Settings = {}
     hardware: dict[str, Settings] = {}
     models: dict[str, Settings] = {}

@@ -18,11 +18,11 @@ SMALL = 2**18
 """Values of a quantity that are put together in memory and written at once."""
 
 
-def write_netcdf(grid: Grid, path: Path, told: Mapping[str, str], filled: Filled) -> None:
+def write_netcdf(grid: Grid, path: Path, attributes: Mapping[str, str], filled: Filled) -> None:
     """One NetCDF-4 file; labels are CF flags, truths whole numbers that xarray reads as truths."""
     import netCDF4
 
-    _coordinates(grid, told).to_netcdf(path, engine="netcdf4")
+    _coordinates(grid, attributes).to_netcdf(path, engine="netcdf4")
     try:
         with netCDF4.Dataset(path, "a") as file:
 
@@ -38,11 +38,11 @@ def write_netcdf(grid: Grid, path: Path, told: Mapping[str, str], filled: Filled
         raise OSError(f"{error}") from error
 
 
-def write_zarr(grid: Grid, path: Path, told: Mapping[str, str], filled: Filled) -> None:
+def write_zarr(grid: Grid, path: Path, attributes: Mapping[str, str], filled: Filled) -> None:
     """A Zarr store of format 2, which every reader knows, with its metadata in one place."""
     import zarr
 
-    _coordinates(grid, told).to_zarr(path, mode="w", zarr_format=2, consolidated=False)
+    _coordinates(grid, attributes).to_zarr(path, mode="w", zarr_format=2, consolidated=False)
     group = zarr.open_group(path, mode="r+")
 
     def create(variable: Variable, chunks: tuple[int, ...]) -> Any:
@@ -62,10 +62,10 @@ def _kind(variable: Variable) -> str:
     return "f8" if variable.kind == NUMBER else "i1"
 
 
-def _coordinates(grid: Grid, told: Mapping[str, str]) -> Any:
+def _coordinates(grid: Grid, attributes: Mapping[str, str]) -> Any:
     import xarray
 
-    return xarray.Dataset(coords={axis.name: (axis.name, axis.array, axis_attributes(axis)) for axis in grid.plan.axes}, attrs=dict(told))
+    return xarray.Dataset(coords={axis.name: (axis.name, axis.array, axis_attributes(axis)) for axis in grid.plan.axes}, attrs=dict(attributes))
 
 
 def _fill(grid: Grid, filled: Filled, create: Callable[[Variable, tuple[int, ...]], Any], tell: Callable[[Any, dict[str, Any]], None]) -> None:

@@ -4,7 +4,7 @@ one of parallel degrees, which shape the formulas themselves."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -121,24 +121,24 @@ def axes_of(pairs: Iterable[tuple[str, Any]], origin: str = "sweep") -> list[Axi
     Raises:
         InputError: everything wrong with them, with hints.
     """
-    found: dict[str, Axis] = {}
+    axes: dict[str, Axis] = {}
     problems: list[Problem] = []
-    for given, values in pairs:
-        name = canonical(given)
-        if name in found:
-            also = f" ({given} is {name})" if given != name else ""
-            problems.append(Problem(origin, f"is an axis twice{also}", path=given, hint="put all its values into one list: 1:8,16,32"))
+    for written, values in pairs:
+        name = canonical(written)
+        if name in axes:
+            also = f" ({written} is {name})" if written != name else ""
+            problems.append(Problem(origin, f"is an axis twice{also}", path=written, hint="put all its values into one list: 1:8,16,32"))
             continue
         try:
-            found[name] = axis(name, values)
+            axes[name] = axis(name, values)
         except TooMany as error:
-            problems.append(Problem(origin, str(error), path=given))
+            problems.append(Problem(origin, str(error), path=written))
         except ValueError as error:
             message, _, hint = str(error).partition("; ")
-            problems.append(Problem(origin, message, path=given, hint=on_line(given, hint)))
+            problems.append(Problem(origin, message, path=written, hint=on_line(written, hint)))
     if problems:
         raise InputError(problems)
-    return list(found.values())
+    return list(axes.values())
 
 
 def axis(name: str, values: Any) -> Axis:
@@ -153,12 +153,17 @@ def axis(name: str, values: Any) -> Axis:
     if name == "activations" and set(listed) <= ON_OFF:
         return _switched(name, listed)
     if name in ROLE_INPUT:
-        return _labels_of(name, listed, LABELLED[name], lambda text: Selection(precision={name: precision_names(text)}))
+        return choosing(name, {str(item): Selection(precision={name: precision_names(item)}) for item in listed})
     if name == "model":
-        return _labels_of(name, listed, LABELLED[name], lambda chosen: Selection(models=(chosen,)))
+        return choosing(name, {item.name if isinstance(item, ModelSpec) else str(item): Selection(models=(item,)) for item in listed})
     if name == "hardware":
-        return _labels_of(name, listed, LABELLED[name], lambda chosen: Selection(hardware=(str(chosen),)))
+        return choosing(name, {str(item): Selection(hardware=(str(item),)) for item in listed})
     return _switched(name, listed)
+
+
+def choosing(name: str, choices: Mapping[str, Selection], meaning: str = "") -> Axis:
+    """An axis of labels, each with its choice."""
+    return Axis(name, tuple(choices), tuple(choices.values()), meaning or LABELLED.get(name, name))
 
 
 def numeric(name: str, values: Values) -> Axis:
@@ -176,10 +181,10 @@ def numeric(name: str, values: Values) -> Axis:
 
 
 def _labels(text: str) -> list[str]:
-    found = [item.strip() for item in text.split(",")]
-    if not all(found):
-        raise ValueError("has no values; separate names by commas" if not any(found) else f"{text[:60]!r} has an empty place between its commas")
-    return found
+    labels = [item.strip() for item in text.split(",")]
+    if not all(labels):
+        raise ValueError("has no values; separate names by commas" if not any(labels) else f"{text[:60]!r} has an empty place between its commas")
+    return labels
 
 
 def _items(values: Any) -> list[Any]:
@@ -188,15 +193,10 @@ def _items(values: Any) -> list[Any]:
         values = values.tolist()
     if isinstance(values, (range, list, tuple)) and len(values) > MOST_ON_AXIS:
         raise TooMany("the axis", len(values))
-    found = list(values) if isinstance(values, Iterable) and not isinstance(values, (str, ModelSpec)) else [values]
-    if not found:
+    items = list(values) if isinstance(values, Iterable) and not isinstance(values, (str, ModelSpec)) else [values]
+    if not items:
         raise ValueError("has no values; an axis has at least one")
-    return found
-
-
-def _labels_of(name: str, items: list[Any], meaning: str, choose: Callable[[Any], Selection]) -> Axis:
-    named = {item.name if isinstance(item, ModelSpec) else str(item): item for item in items}
-    return Axis(name, tuple(named), tuple(choose(item) for item in named.values()), meaning)
+    return items
 
 
 def _switched(name: str, items: list[Any]) -> Axis:
@@ -206,9 +206,9 @@ def _switched(name: str, items: list[Any]) -> Axis:
         try:
             expand_detail({name: text})
         except KeyError as error:
-            what, given, known = error.args
-            raise ValueError(f"unknown {what} {given[:40]!r}; {nearest(given, known)}") from None
-    return _labels_of(name, texts, LABELLED["detail"] if name == "detail" else f"counting choice: {name}", lambda text: Selection(assume={name: text}))
+            kind, label, known = error.args
+            raise ValueError(f"unknown {kind} {label[:40]!r}; {nearest(label, known)}") from None
+    return choosing(name, {text: Selection(assume={name: text}) for text in texts}, LABELLED.get(name, f"counting choice: {name}"))
 
 
 def _numbers(name: str, values: Any) -> Values:
@@ -217,10 +217,10 @@ def _numbers(name: str, values: Any) -> Values:
         return numbers(name, values)
     if isinstance(values, range) and values and values.step > 0 and not needs_unit(symbol):
         return numbers(name, f"{values[0]}:{values[-1]}:{values.step}")
-    found: dict[Fraction, None] = {}
+    distinct: dict[Fraction, None] = {}
     for item in _items(values):
-        found.update(dict.fromkeys(map(Fraction, numbers(name, item)) if isinstance(item, str) else (single(name, _exact(item)),)))
-    return tuple(found)
+        distinct.update(dict.fromkeys(map(Fraction, numbers(name, item)) if isinstance(item, str) else (single(name, _exact(item)),)))
+    return tuple(distinct)
 
 
 def _exact(value: Any) -> Any:
@@ -240,7 +240,7 @@ def _numeric(name: str) -> Symbol:
     """The declaration behind a numeric axis.
 
     Raises:
-        ValueError: nobody declared it, or it is no number.
+        ValueError: it is not declared, or is no number.
     """
     try:
         symbol = symbol_of(name)

@@ -44,12 +44,12 @@ def numbers(name: str, text: str) -> Values:
     [2000000000000.0, 4000000000000.0, 8000000000000.0]
 
     Raises:
-        ValueError: what is wrong, and how to write it.
+        ValueError: the fault, and how to write it.
         TooMany: more values than an axis takes.
     """
     if not text.strip():
         raise ValueError(f"has no values; write {FORMS}")
-    found: dict[Fraction, None] = {}
+    distinct: dict[Fraction, None] = {}
     items = text.split(",")
     if len(items) == 1 and ":" in text:
         return _progression(name, text)
@@ -57,11 +57,11 @@ def numbers(name: str, text: str) -> Values:
         if not item.strip():
             raise ValueError(f"{text.strip()[:60]!r} has an empty place between its commas")
         if GROUPED.match(item.strip()):
-            raise ValueError(f"commas stand between values; write {text.replace(',', '').strip()[:40]} without them if one number is meant")
-        found.update(dict.fromkeys(map(Fraction, _progression(name, item)) if ":" in item else (single(name, item.strip()),)))
-        if len(found) > MOST_ON_AXIS:
-            raise TooMany(text, len(found))
-    return tuple(found)
+            raise ValueError(f"commas stand between values; write {text.replace(',', '').strip()[:40]} without them for one number")
+        distinct.update(dict.fromkeys(map(Fraction, _progression(name, item)) if ":" in item else (single(name, item.strip()),)))
+        if len(distinct) > MOST_ON_AXIS:
+            raise TooMany(text, len(distinct))
+    return tuple(distinct)
 
 
 def single(name: str, value: object) -> Fraction:
@@ -70,11 +70,11 @@ def single(name: str, value: object) -> Fraction:
     Raises:
         ValueError: no number, another dimension, a range, what the input cannot be.
     """
-    found = setting(name, value, formulas=False, bare=True)
-    if isinstance(found, Span):
-        raise ValueError(f"an axis takes single values; write {found.text.replace('..', ':')}:+STEP for steps from one end to the other")
-    assert isinstance(found, Num)
-    return found.value
+    number = setting(name, value, formulas=False, bare=True)
+    if isinstance(number, Span):
+        raise ValueError(f"an axis takes single values; write {number.text.replace('..', ':')}:+STEP for steps from one end to the other")
+    assert isinstance(number, Num)
+    return number.value
 
 
 def _progression(name: str, text: str) -> Values:
@@ -107,7 +107,7 @@ def _with_unit(text: str, unit: str) -> str:
 
 
 def _plain_step(symbol: Symbol, ends: list[str]) -> str:
-    """The step of ``a:b``: 1, where whole steps are what is meant."""
+    """The step of ``a:b``: 1, where steps are whole."""
     bare = all(re.fullmatch(r"\+?\d+", end) for end in ends)
     if symbol.counted or (bare and symbol.name not in SHARES):
         return "1"
@@ -143,7 +143,7 @@ def _multiples(value: Fraction, last: Fraction, factor: Fraction, text: str) -> 
 
 
 MOST_BITS = 4096
-"""Of an exact denominator: x1.0001 a thousand times over is a number nobody wants exactly."""
+"""Of an exact denominator: x1.0001 a thousand times over has more digits than an axis needs."""
 
 
 def _plus(text: str, first: Fraction, last: Fraction, step: Fraction) -> Iterator[Fraction] | range:

@@ -15,7 +15,7 @@ from symroof.formula.evaluate import NoValue
 
 
 class Function(Protocol):
-    """What is asked of the function of a case."""
+    """The function of a case."""
 
     @property
     def outputs(self) -> tuple[str, ...]: ...
@@ -32,11 +32,11 @@ def functions(names: Sequence[Sequence[str]], inputs: Sequence[str], cases: Sequ
     """One function a case, of the quantities it gives all inputs of; what has no value wherever the inputs stand is left out, with why."""
     if not inputs:
         return [_point(known, case) for known, case in zip(names, cases, strict=True)]
-    found: dict[int, tuple[Function, dict[str, str]]] = {}
+    compiled: dict[int, tuple[Function, dict[str, str]]] = {}
     for group in dict.fromkeys(map(tuple, names)):
         members = [i for i, known in enumerate(names) if tuple(known) == group]
-        found |= zip(members, _compiled(group, inputs, [cases[i] for i in members]), strict=True)
-    return [found[i] for i in range(len(cases))]
+        compiled |= zip(members, _compiled(group, inputs, [cases[i] for i in members]), strict=True)
+    return [compiled[i] for i in range(len(cases))]
 
 
 def _compiled(names: tuple[str, ...], inputs: Sequence[str], cases: Sequence[Answers]) -> list[tuple[Function, dict[str, str]]]:

@@ -13,7 +13,7 @@ from symroof.sweep.grid_blocks import Array, Block, Filled, Grid
 from symroof.sweep.plan import NUMBER, TRUTH, Variable
 
 
-def write_csv(grid: Grid, path: Path, told: Mapping[str, str], filled: Filled) -> None:
+def write_csv(grid: Grid, path: Path, attributes: Mapping[str, str], filled: Filled) -> None:
     """A header of names, then the rows; an empty place is no value. Units are base units, and stand nowhere in the file."""
     with path.open("w", encoding="utf-8", newline="") as stream:
         stream.write(",".join([*grid.plan.dims, *grid.plan.quantities]) + "\n")

@@ -27,7 +27,7 @@ def dataset(plan: Plan) -> xarray.Dataset:
     """One variable a quantity, along the axes it depends on; labels are texts (empty where there is none), truths are truths.
 
     Raises:
-        InputError: more numbers than memory is meant for, or no xarray.
+        InputError: more numbers than memory holds, or no xarray.
     """
     require("a sweep in memory", "xarray")
     import xarray
@@ -36,10 +36,10 @@ def dataset(plan: Plan) -> xarray.Dataset:
     numbers = sum(math.prod(grid.sizes(v)) for v in grid.variables)
     if numbers > MOST_IN_MEMORY:
         raise InputError(Problem("sweep", f"{numbers:,} numbers are too many for memory", hint="`symroof sweep ... -o FILE.zarr` writes them in blocks"))
-    found = collected(grid)
+    values = collected(grid)
     coords = {axis.name: (axis.name, axis.array, axis_attributes(axis)) for axis in plan.axes}
-    variables = {v.name: (v.dims, shown(v, found[v.name]), variable_attributes(v)) for v in grid.variables}
-    return xarray.Dataset(coords=coords, attrs=attributes(plan, unfit(plan, found))).assign(variables)  # the axes first, in their order
+    variables = {v.name: (v.dims, shown(v, values[v.name]), variable_attributes(v)) for v in grid.variables}
+    return xarray.Dataset(coords=coords, attrs=attributes(plan, unfit(plan, values))).assign(variables)  # the axes first, in their order
 
 
 def shown(variable: Variable, values: Array) -> Array:
@@ -52,14 +52,14 @@ def shown(variable: Variable, values: Array) -> Array:
     return np.array((*words, ""))[values]
 
 
-def unfit(plan: Plan, found: dict[str, Array]) -> int:
+def unfit(plan: Plan, values: dict[str, Array]) -> int:
     """Points of the whole grid that do not fit in memory."""
-    fits = found.get("fits")
+    fits = values.get("fits")
     return 0 if fits is None or not fits.size else int((fits == 0).sum()) * plan.points // fits.size
 
 
 def as_json(plan: Plan) -> tuple[dict[str, Any], list[str]]:
-    """The object of the contract: values in the order of ``dims``, null where there is none; and what has to be said of it.
+    """The object of the contract: values in the order of ``dims``, null where there is none; and its warnings.
 
     Raises:
         InputError: too many numbers to print.
@@ -68,19 +68,19 @@ def as_json(plan: Plan) -> tuple[dict[str, Any], list[str]]:
     if count > MOST_SHOWN:
         raise InputError(Problem("sweep", f"{plan.points:,} points of {len(plan.quantities)} quantities are too many for standard output", hint=WRITE))
     grid = Grid(plan)
-    found = collected(grid)
-    said = warnings(plan, unfit(plan, found))
+    values = collected(grid)
+    notes = warnings(plan, unfit(plan, values))
     return {
         "schema": SCHEMA,
         "dims": list(plan.dims),
         "coords": {axis.name: [value if isinstance(value, (int, str)) else bare(value) for value in axis.values] for axis in plan.axes},
-        "data": {v.name: _listed(v, _spread(plan, v, found[v.name])) for v in grid.variables},
+        "data": {v.name: _listed(v, _spread(plan, v, values[v.name])) for v in grid.variables},
         "units": {**{axis.name: axis.unit for axis in plan.numeric}, **{v.name: v.unit for v in grid.variables}},
         "title": plan.title,
         "assumptions": assumptions(plan),
         "inputs": inputs(plan),
-        "warnings": said,
-    }, said
+        "warnings": notes,
+    }, notes
 
 
 def _spread(plan: Plan, variable: Variable, values: Array) -> Array:

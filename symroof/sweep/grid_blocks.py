@@ -75,7 +75,7 @@ class Grid:
         return -(-len(self.plan.cases) // self.together) * len(self.cuts)
 
     def batch(self, number: int) -> list[Block]:
-        """Blocks that are kept and written together: one of a large grid, or those of several cases of a small one."""
+        """Blocks that are saved and written together: one of a large grid, or those of several cases of a small one."""
         place, cut = divmod(number, len(self.cuts))
         cases = range(place * self.together, min((place + 1) * self.together, len(self.plan.cases)))
         return [Block(case, *self.cuts[cut]) for case in cases]
@@ -89,16 +89,16 @@ class Grid:
         function = self.plan.functions[block.case]
         numeric = self.plan.numeric
         ticks = [axis.floats[a:b] for axis, a, b in zip(numeric, block.start, block.stop, strict=True)]
-        found = dict(zip(function.outputs, function.codes(*np.ix_(*ticks)), strict=True))
-        return {v.name: self._own(v, found.get(v.name), block, function.labels) for v in self.variables}
+        outputs = dict(zip(function.outputs, function.codes(*np.ix_(*ticks)), strict=True))
+        return {v.name: self._own(v, outputs.get(v.name), block, function.labels) for v in self.variables}
 
-    def _own(self, variable: Variable, found: Array | None, block: Block, labels: Any) -> Array:
+    def _own(self, variable: Variable, output: Array | None, block: Block, labels: Any) -> Array:
         """Along the axes it depends on, and no more."""
-        kept = tuple(slice(None) if axis.name in variable.dims else 0 for axis in self.plan.numeric)
+        index = tuple(slice(None) if axis.name in variable.dims else 0 for axis in self.plan.numeric)
         own = tuple(n for n, axis in zip(block.shape, self.plan.numeric, strict=True) if axis.name in variable.dims)
-        if found is None:
+        if output is None:
             return np.full(own, np.nan) if variable.kind == NUMBER else np.full(own, -1, dtype=np.int8)
-        values = found[kept]
+        values = output[index]
         if variable.kind == LABEL and tuple(labels[variable.name]) != variable.labels:
             places = np.array([*(variable.labels.index(label) for label in labels[variable.name]), -1], dtype=np.int8)
             values = places[values]
@@ -146,7 +146,7 @@ class Grid:
 
 def collected(grid: Grid) -> dict[str, Array]:
     """Every quantity whole, in memory, along the axes it depends on."""
-    found = {v.name: np.empty(grid.sizes(v), dtype=np.float64 if v.kind == NUMBER else np.int8) for v in grid.variables}
+    whole = {v.name: np.empty(grid.sizes(v), dtype=np.float64 if v.kind == NUMBER else np.int8) for v in grid.variables}
     for block in itertools.chain.from_iterable(grid):
-        grid.put(block, grid.values(block), found)
-    return found
+        grid.put(block, grid.values(block), whole)
+    return whole

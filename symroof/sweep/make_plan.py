@@ -1,4 +1,4 @@
-"""From what somebody chose to a plan: axes, the lists of the study among them, and one case for each combination of labels."""
+"""From a selection to a plan: axes, the lists of the study among them, and one case for each combination of labels."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from symroof.errors import InputError, Problem
 from symroof.formula.text import text
 from symroof.formula.tree import Num
 from symroof.specs.fields import Span
-from symroof.specs.model import ModelSpec
 from symroof.specs.study import Setting
-from symroof.sweep.axes import LABELLED, Axis, numeric
+from symroof.sweep.axes import Axis, choosing, numeric
+from symroof.sweep.axes import axis as axis_of
 from symroof.sweep.plan import Plan
 from symroof.sweep.requested import asked, known_in
 from symroof.theory.switches import expand_detail
@@ -26,7 +26,7 @@ MOST_POINTS = 10**10
 
 
 def plan(selection: Selection, over: Sequence[Axis], quantities: Iterable[str] | None = None, title: str | None = None) -> Plan:
-    """What is to be worked out: the axes of ``over``, and every list in the selection that they do not name.
+    """The plan of a sweep: the axes of ``over``, and every list in the selection that they do not name.
 
     Raises:
         InputError: nothing to sweep over, too many points or cases, a name or value that cannot be read, a quantity
@@ -40,9 +40,9 @@ def plan(selection: Selection, over: Sequence[Axis], quantities: Iterable[str] |
     within_limits(axes)
     cases = tuple(_cases(selection, axes))
     known = known_in(cases, named, {axis.name: None if axis.labelled else Fraction(axis.values[0]) for axis in axes})
-    found = known.quantities
-    heading = title or f"{', '.join(found[:4])}{' ...' if len(found) > 4 else ''} over {', '.join(axis.name for axis in axes)}"
-    return Plan(tuple(axes), found, cases, known.lacking, known.partly, heading, (*known.said, *_middles(cases)))
+    computed = known.quantities
+    heading = title or f"{', '.join(computed[:4])}{' ...' if len(computed) > 4 else ''} over {', '.join(axis.name for axis in axes)}"
+    return Plan(tuple(axes), computed, cases, known.lacking, known.partly, heading, (*known.notes, *_middles(cases)))
 
 
 def within_limits(axes: Sequence[Axis]) -> None:
@@ -60,34 +60,21 @@ def within_limits(axes: Sequence[Axis]) -> None:
 
 
 def listed(selection: Selection, named: set[str]) -> list[Axis]:
-    """The lists of a study that nobody else names, as axes."""
-    found = []
-    if len(selection.models) > 1:
-        found.append(
-            _chosen("model", [m.name if isinstance(m, ModelSpec) else m for m in selection.models], [Selection(models=(m,)) for m in selection.models])
-        )
-    if len(selection.hardware) > 1:
-        found.append(_chosen("hardware", selection.hardware, [Selection(hardware=(name,)) for name in selection.hardware]))
+    """The lists of a study that no axis names, as axes."""
+    lists = {"model": selection.models, "hardware": selection.hardware}
+    axes = [axis_of(name, members) for name, members in lists.items() if len(members) > 1]
     for role, texts in selection.precision.items():
         if len(texts) > 1:
-            found.append(_chosen(role, texts, [Selection(precision={role: (name,)}) for name in texts]))
-    for name, settings in selection.values.items():
-        if len(settings) > 1:
-            found.append(_listed_values(name, settings))
-    return [axis for axis in found if axis.name not in named]
-
-
-def _chosen(name: str, labels: Sequence[str], choices: Sequence[Selection]) -> Axis:
-    kept = dict(zip(labels, choices, strict=True))
-    return Axis(name, tuple(kept), tuple(kept.values()), LABELLED.get(name, name))
+            axes.append(choosing(role, {name: Selection(precision={role: (name,)}) for name in texts}))
+    axes += [_listed_values(name, settings) for name, settings in selection.values.items() if len(settings) > 1]
+    return [each for each in axes if each.name not in named]
 
 
 def _listed_values(name: str, settings: Sequence[Setting]) -> Axis:
     """Numbers are a numeric axis; where a range or a formula is among them, each is a label."""
     if all(isinstance(setting, Num) for setting in settings):
         return numeric(name, tuple(dict.fromkeys(setting.value for setting in settings if isinstance(setting, Num))))
-    labels = [setting.text if isinstance(setting, Span) else text(setting) for setting in settings]
-    return _chosen(name, labels, [Selection(values={name: (setting,)}) for setting in settings])
+    return choosing(name, {s.text if isinstance(s, Span) else text(s): Selection(values={name: (s,)}) for s in settings})
 
 
 def _cases(selection: Selection, axes: Sequence[Axis]) -> Iterator[Answers]:
@@ -112,10 +99,10 @@ def _together(choices: Iterable[Selection], numeric: Mapping[str, tuple[Setting,
 
 
 def _bound(selection: Selection) -> Binding:
-    found = list(itertools.islice(bindings(selection), 2))
-    if len(found) > 1:
+    bound = list(itertools.islice(bindings(selection), 2))
+    if len(bound) > 1:
         raise InputError(Problem("sweep", "the preset lists several values for one input", hint="name the input with --over"))
-    return found[0]
+    return bound[0]
 
 
 def _middles(cases: Sequence[Answers]) -> list[str]:

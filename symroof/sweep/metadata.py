@@ -20,8 +20,8 @@ T = TypeVar("T")
 
 
 def attributes(plan: Plan, unfit: int = 0) -> dict[str, str]:
-    """The whole sweep's attributes, each a text: what is nested is JSON, as ``eval --json`` has it. No time of day."""
-    found = {
+    """The whole sweep's attributes, each a text: a nested one is JSON, as ``eval --json`` has it. No time of day."""
+    texts = {
         "title": plan.title,
         "source": f"symroof {__version__}",
         "models": ", ".join(named(plan, "model")),
@@ -30,7 +30,7 @@ def attributes(plan: Plan, unfit: int = 0) -> dict[str, str]:
         "inputs": json.dumps(inputs(plan), ensure_ascii=False),
         "warnings": "\n".join(warnings(plan, unfit)),
     }
-    return {name: text for name, text in found.items() if text}
+    return {name: text for name, text in texts.items() if text}
 
 
 def variable_attributes(variable: Variable) -> dict[str, str]:
@@ -49,60 +49,60 @@ def named(plan: Plan, kind: str) -> list[str]:
 
 
 def assumptions(plan: Plan) -> dict[str, Any]:
-    """Every switch with its value (a list where it varies) and whether nobody chose it."""
-    found = {}
+    """Every switch with its value (a list where it varies) and whether it is the default."""
+    switches = {}
     for switch in SWITCHES:
         values = list(dict.fromkeys(case.binding.assumptions[switch] for case in plan.cases))
         defaulted = all(case.binding.assumptions.defaulted(switch) for case in plan.cases)
-        found[switch] = {"value": values[0] if len(values) == 1 else values, "defaulted": defaulted}
-    return found
+        switches[switch] = {"value": values[0] if len(values) == 1 else values, "defaulted": defaulted}
+    return switches
 
 
 def inputs(plan: Plan) -> dict[str, Any]:
     """Every input that is no axis, with unit and source; one that differs between labels has a value for each, and says ``over`` which."""
     moved = set(plan.dims)
     each = [
-        {name: _told(i) for name, i in case.inputs(tuple(n for n in plan.quantities if n not in lacking), everything=False).items() if name not in moved}
+        {name: _entry(i) for name, i in case.inputs(tuple(n for n in plan.quantities if n not in lacking), everything=False).items() if name not in moved}
         for case, lacking in zip(plan.cases, plan.lacking, strict=True)
     ]
-    return {name: _over(plan, [found.get(name) for found in each]) for name in dict.fromkeys(name for found in each for name in found)}
+    return {name: _over(plan, [entries.get(name) for entries in each]) for name in dict.fromkeys(name for entries in each for name in entries)}
 
 
-def _told(given: Input) -> dict[str, Any]:
-    return {**given.result.as_json(), "source": given.source, "defaulted": given.defaulted}
+def _entry(entry: Input) -> dict[str, Any]:
+    return {**entry.result.as_json(), "source": entry.source, "defaulted": entry.defaulted}
 
 
-def _over(plan: Plan, told: Sequence[dict[str, Any] | None]) -> dict[str, Any]:
+def _over(plan: Plan, entries: Sequence[dict[str, Any] | None]) -> dict[str, Any]:
     """One entry where all cases say the same; else one for each combination of the labels along which they differ."""
-    apart = _apart(plan, told)
-    if len(apart) == 1 and told[0] is not None:
-        return told[0]
+    apart = _apart(plan, entries)
+    if len(apart) == 1 and entries[0] is not None:
+        return entries[0]
     return {"over": list(apart[0][0]), "cases": [{"when": when, **entry} for when, entry in apart if entry is not None]}
 
 
-def _apart(plan: Plan, told: Sequence[T]) -> list[tuple[dict[str, str], T]]:
+def _apart(plan: Plan, entries: Sequence[T]) -> list[tuple[dict[str, str], T]]:
     """What the cases say, once for each combination of the labels along which they differ."""
-    apart = plan.apart(told)
-    found: dict[tuple[str, ...], tuple[dict[str, str], T]] = {}
-    for labels, entry in zip(itertools.product(*(axis.values for axis in plan.labelled)), told, strict=True):
+    apart = plan.apart(entries)
+    distinct: dict[tuple[str, ...], tuple[dict[str, str], T]] = {}
+    for labels, entry in zip(itertools.product(*(axis.values for axis in plan.labelled)), entries, strict=True):
         when = {axis.name: str(label) for axis, label in zip(plan.labelled, labels, strict=True) if axis.name in apart}
-        found.setdefault(tuple(when.values()), (when, entry))
-    return list(found.values())
+        distinct.setdefault(tuple(when.values()), (when, entry))
+    return list(distinct.values())
 
 
 def warnings(plan: Plan, unfit: int = 0) -> list[str]:
-    """Everything a reader must know before a number of it."""
-    found = [f"{unfit:,} of {plan.points:,} points do not fit in memory: no latency, rate or cost of them can be reached (`fits`)"] if unfit else []
-    found += [*plan.said, *without(plan)]
+    """Everything that limits the use of its numbers."""
+    lines = [f"{unfit:,} of {plan.points:,} points do not fit in memory: no latency, rate or cost of them can be reached (`fits`)"] if unfit else []
+    lines += [*plan.notes, *without(plan)]
     for case in plan.cases:
         published = published_mismatch(case)
-        found += [*case.binding.warnings, *([published] if published else [])]
-    return list(dict.fromkeys(found))
+        lines += [*case.binding.warnings, *([published] if published else [])]
+    return list(dict.fromkeys(lines))
 
 
 def without(plan: Plan) -> list[str]:
     """What has no value for some of the labels: the first of them, how many more, and why."""
-    found = []
+    lines = []
     for name in plan.quantities:
         lack = [(when, why) for when, why in _apart(plan, [lacking.get(name) for lacking in plan.without]) if why is not None]
         if lack:
@@ -110,8 +110,8 @@ def without(plan: Plan) -> list[str]:
             where = f" where {', '.join(f'{axis}={label}' for axis, label in when.items())}" if when else " anywhere"
             more = f" (and for {len(lack) - 1} more)" if len(lack) > 1 else ""
             what = "whether it fits in memory is not known" if name == FITS else f"{name} has no value"
-            found.append(f"{what}{where}{more}: {why.removeprefix('has no value here: ')}")
-    return found
+            lines.append(f"{what}{where}{more}: {why.removeprefix('has no value here: ')}")
+    return lines
 
 
 def flags(variable: Variable) -> dict[str, Any]:

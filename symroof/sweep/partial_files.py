@@ -1,4 +1,4 @@
-"""The blocks of a long sweep while it is on the way: in a hidden folder beside the goal, so that an interrupted one can go on."""
+"""The finished parts of a long sweep: in a hidden folder beside its file, so that an interrupted sweep can go on."""
 
 from __future__ import annotations
 
@@ -6,103 +6,154 @@ import contextlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
 from symroof.errors import InputError, Problem
+from symroof.output_files import PREFIX, hold, remove_abandoned
 from symroof.sweep.grid_blocks import Array
 
-SCHEMA = "symroof/sweep-parts/1"
+SCHEMA = "symroof/sweep-parts/2"
+DAMAGED = (zipfile.BadZipFile, ValueError, EOFError, KeyError, RuntimeError)
+"""How NumPy reports an archive that is truncated or altered."""
+LOCK = ".lock"
+SOURCES = {
+    "package": "were made by another version of symroof, or by other code of it",
+    "definitions": "were computed by other formulas",
+    "numbers": "were computed from other numbers or specs",
+    "question": "belong to another question",
+}
+"""The digests of a plan, and how a resumed sweep reports the first that differs."""
 
 
 class Parts:
-    """The folder of one goal; it goes when the goal is whole, or when it holds nothing worth keeping.
+    """The folder of parts of one file; it is removed with the last part.
 
-    A part is the count of points that do not fit, then every quantity's values of one batch of blocks, as NumPy writes arrays. It is
-    moved to its name when it is whole, so a part that is there is whole.
+    A part is a NumPy archive: the count of points that do not fit, then every quantity's values of one batch of blocks. It gets its name when
+    it is complete; its checksums show whether it still is when a later run reads it.
     """
 
     def __init__(self, goal: Path) -> None:
         self.goal = goal
-        self.folder = goal.parent / f".symroof-{goal.name}.parts"
+        self.folder = goal.parent / f"{PREFIX}{goal.name}.parts"
         self.manifest = self.folder / "manifest.json"
+        self.whole = self.folder / "whole"
+        self.previous = self.folder / "old"
+        """The file while it is put together, and the Zarr store that it replaces."""
 
-    def open(self, digest: str, parts: int, resume: bool) -> None:
-        """Make the folder, or with ``resume`` go on in the one that is there; what is left of anything else goes.
+    def open(self, source: Mapping[str, str], parts: int, resume: bool) -> None:
+        """Make the folder, or go on in the one that is there with ``resume``; the parts of any other sweep are removed.
 
         Raises:
-            InputError: what is there belongs to another question.
+            InputError: the parts that are there come from another source: version, code, formulas, numbers or question.
             OSError: the folder cannot be written.
         """
-        wanted = {"schema": SCHEMA, "digest": digest, "parts": parts}
-        if resume and self.folder.is_dir():
-            if self._said() != wanted:
-                raise InputError(
-                    Problem(
-                        str(self.goal), f"what is kept in {self.folder} is of another question", hint="ask the same one, or leave out --resume to start anew"
-                    )
-                )
-            self.discard()
+        self.restore()
+        manifest = {"schema": SCHEMA, **source, "parts": parts}
+        if resume and self.finished:
+            if (fault := _difference(self._manifest(), manifest)) is not None:
+                hint = "repeat the sweep that began them, or leave out --resume to start anew"
+                raise InputError(Problem(str(self.goal), f"the parts in {self.folder} {fault}", hint=hint))
+            remove(self.whole)
             return
-        _remove(self.folder)
+        remove(self.folder)
         self.folder.mkdir()
-        self.manifest.write_text(json.dumps(wanted), encoding="utf-8")
+        self.manifest.write_text(json.dumps(manifest), encoding="utf-8")
 
-    def _said(self) -> object:
+    def restore(self) -> None:
+        """A store that a killed run had moved aside goes back to its place."""
+        if self.previous.exists() and not self.goal.exists():
+            self.previous.rename(self.goal)
+
+    def _manifest(self) -> object:
         try:
             return json.loads(self.manifest.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
 
     @property
-    def kept(self) -> int:
-        """Parts that are there."""
+    def finished(self) -> int:
+        """How many parts are there."""
         return sum(1 for _ in self.folder.glob("*.part")) if self.folder.is_dir() else 0
 
-    @property
-    def whole(self) -> Path:
-        """Where the goal is put together before it is moved to its name."""
-        return self.folder / f"whole{self.goal.suffix}"
-
     def save(self, number: int, unfit: int, values: Sequence[Array]) -> None:
-        """Keep one batch."""
+        """Write one batch."""
         path = self._path(number)
         with path.with_suffix(".new").open("wb") as stream:
-            for array in (np.array(unfit), *values):
-                np.save(stream, array, allow_pickle=False)
+            np.savez(stream, np.array(unfit), *values)
             stream.flush()
             os.fsync(stream.fileno())
         path.with_suffix(".new").replace(path)
 
-    def unfit(self, number: int) -> int | None:
-        """The count of a part's points that do not fit; None where there is no such part."""
-        with contextlib.suppress(FileNotFoundError), self._path(number).open("rb") as stream:
-            return int(np.load(stream, allow_pickle=False))
+    def unfit(self, number: int, count: int) -> int | None:
+        """The count of a part's points that do not fit; None where there is no such part, or it is not the whole of ``count`` arrays."""
+        with contextlib.suppress(FileNotFoundError, *DAMAGED), self._path(number).open("rb") as stream, np.load(stream, allow_pickle=False) as part:
+            if len(part.files) == count + 1 and part.zip.testzip() is None:
+                return int(part["arr_0"])
         return None
 
     def load(self, number: int, count: int) -> Iterator[Array]:
         """The values of one batch, block by block and quantity by quantity."""
-        with self._path(number).open("rb") as stream:
-            np.load(stream, allow_pickle=False)
-            for _ in range(count):
-                yield np.load(stream, allow_pickle=False)
-
-    def discard(self) -> None:
-        """The goal as far as it was put together goes; the parts stay."""
-        _remove(self.whole)
+        try:
+            with self._path(number).open("rb") as stream, np.load(stream, allow_pickle=False) as part:
+                yield from (part[f"arr_{i}"] for i in range(1, count + 1))
+        except DAMAGED as error:
+            raise OSError(f"part {self._path(number)} is damaged ({error}); remove it") from error
 
     def close(self) -> None:
-        """Everything is done, or nothing is worth keeping."""
-        _remove(self.folder)
+        """Remove everything: the file is complete, or nothing is worth keeping."""
+        self.restore()
+        remove(self.folder)
 
     def _path(self, number: int) -> Path:
         return self.folder / f"{number:08d}.part"
 
 
-def _remove(path: Path) -> None:
+def _difference(there: object, manifest: Mapping[str, object]) -> str | None:
+    """How the manifest of the parts differs from this sweep's."""
+    if not isinstance(there, dict) or there.get("schema") != SCHEMA:
+        return SOURCES["package"]
+    faults = (text for key, text in SOURCES.items() if there.get(key) != manifest[key])
+    return next(faults, None if there == manifest else SOURCES["question"])
+
+
+def remove(path: Path) -> None:
+    """Remove a file, a link or a whole folder, where there is one."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
-    elif path.exists() or path.is_symlink():
-        path.unlink()
+    else:
+        path.unlink(missing_ok=True)
+
+
+@contextmanager
+def alone(goal: Path) -> Iterator[None]:
+    """Lock a file for this process, and clear up what killed sweeps left in its folder: all but their finished parts.
+
+    Raises:
+        InputError: another process is writing it.
+        OSError: its folder cannot be written.
+    """
+    for lock in remove_abandoned(goal.parent, LOCK):
+        killed = Parts(lock.with_name(lock.name.removeprefix(PREFIX).removesuffix(LOCK)))
+        if not killed.finished:
+            killed.close()
+    path = goal.parent / f"{PREFIX}{goal.name}{LOCK}"
+    handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        try:
+            held = hold(handle, path)
+        except OSError:  # a file system without locks
+            held = True
+        if not held:
+            raise InputError(Problem(str(goal), "another sweep is writing this file", hint="wait for it, or name another file"))
+        try:
+            yield
+        finally:
+            with contextlib.suppress(OSError):
+                path.unlink()
+    finally:
+        os.close(handle)

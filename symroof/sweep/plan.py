@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from symroof.cases.case_results import Answers
-from symroof.formula.tree import Compare, Name, Tree, names
+from symroof.formula.tree import Compare, Name, Num, Tree, names
 from symroof.resources import PACKAGE
+from symroof.specs.fields import Spec
 from symroof.sweep.axes import Axis
 from symroof.sweep.case_functions import Function, functions
 from symroof.theory.quantities import QUANTITIES
@@ -43,11 +44,11 @@ class Variable:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is worked out: quantities over axes, those of labels first.
+    """Quantities over axes, those of labels first.
 
     Attributes:
         lacking: what each case has not all inputs of, and what it needs; ``partly`` where that holds for a part of the grid.
-        said: what a reader has to know about the whole.
+        notes: warnings about the whole.
     """
 
     axes: tuple[Axis, ...]
@@ -56,7 +57,7 @@ class Plan:
     lacking: tuple[dict[str, str], ...]
     partly: tuple[dict[str, str], ...]
     title: str
-    said: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     _steps: dict[int, dict[str, tuple[Tree, tuple[str, ...]]]] = field(default_factory=dict, compare=False)
 
     @cached_property
@@ -111,26 +112,26 @@ class Plan:
         dims = tuple(axis.name for axis in self.axes if axis.name in (apart if axis.labelled else moved))
         return Variable(name, kind, dims, symbol.unit, symbol.meaning, labels, len(having) == len(self.cases))
 
-    def apart(self, told: Sequence[Any]) -> frozenset[str]:
-        """The axes of labels along which something differs, given what it is in every case, in the order of the cases."""
+    def apart(self, values: Sequence[Any]) -> frozenset[str]:
+        """The axes of labels along which values differ, one value a case, in the order of the cases."""
         sizes = [len(axis) for axis in self.labelled]
-        found = set()
+        axes = set()
         for k, axis in enumerate(self.labelled):
             stride = math.prod(sizes[k + 1 :])
-            if any(told[i] != told[i - stride] for i in range(len(told)) if (i // stride) % sizes[k]):
-                found.add(axis.name)
-        return frozenset(found)
+            if any(values[i] != values[i - stride] for i in range(len(values)) if (i // stride) % sizes[k]):
+                axes.add(axis.name)
+        return frozenset(axes)
 
     def reached(self, case: int, name: str) -> dict[str, Tree]:
         """Every formula that a quantity leads to in a case: two cases with the same ones give the same value."""
-        found: dict[str, Tree] = {}
+        formulas: dict[str, Tree] = {}
         todo = [name]
         while todo:
             current = todo.pop()
-            if current not in found:
-                found[current], further = self._step(case, current)
+            if current not in formulas:
+                formulas[current], further = self._step(case, current)
                 todo += further
-        return found
+        return formulas
 
     def _step(self, case: int, name: str) -> tuple[Tree, tuple[str, ...]]:
         """What stands for a name in a case, and the names that it and its conditions speak of."""
@@ -146,15 +147,36 @@ class Plan:
         return frozenset(axis.name for axis in self.numeric)
 
     @cached_property
-    def digest(self) -> str:
-        """The whole question, and the code that answers it, in one word: the same word, the same numbers, in any process."""
-        axes = [(axis.name, str(axis.values) if isinstance(axis.values, range) else axis.values) for axis in self.axes]
-        cases = [
-            ({name: given.setting for name, given in case.binding.given.items()}, case.binding.assumptions.values, case.case.theory.architecture)
-            for case in self.cases
+    def digests(self) -> dict[str, str]:
+        """The source of the numbers: with the same digests, another process computes the same ones.
+
+        ``package`` is the version and code of symroof, ``definitions`` the formulas that the quantities lead to, ``numbers`` the inputs and
+        specs of every case, ``question`` the axes and quantities.
+        """
+        once: dict[int, str] = {}  # cases share most of their formulas and specs
+
+        def word(part: Any) -> str:
+            if id(part) not in once:
+                once[id(part)] = _digest(part.model_dump() if isinstance(part, Spec) else part)
+            return once[id(part)]
+
+        formulas = [
+            {name: word(tree) for each in self.quantities for name, tree in self.reached(i, each).items() if not isinstance(tree, Num)}
+            for i in range(len(self.cases))
         ]
-        question = canonical([__version__, source(), axes, self.quantities, self.lacking, cases, self.said])
-        return hashlib.sha256(json.dumps(question, sort_keys=True).encode()).hexdigest()
+        numbers = [
+            [own.given, own.numbers, {name: given.setting for name, given in binding.given.items()}, binding.assumptions.values]
+            + [word(part) for part in (own.theory.architecture, binding.model, binding.hardware)]
+            for own, binding in ((case.case, case.binding) for case in self.cases)
+        ]
+        axes = [(axis.name, str(axis.values) if isinstance(axis.values, range) else axis.values) for axis in self.axes]
+        question = [axes, self.quantities, self.lacking, self.partly, self.notes]
+        parts = {"package": [__version__, source()], "definitions": formulas, "numbers": numbers, "question": question}
+        return {name: _digest(part) for name, part in parts.items()}
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(canonical(value), sort_keys=True).encode()).hexdigest()
 
 
 def canonical(value: Any) -> Any:
@@ -165,7 +187,7 @@ def canonical(value: Any) -> Any:
     {'share': '1/3', 'roles': ['a', 'b']}
     """
     if is_dataclass(value):
-        return {each.name: canonical(getattr(value, each.name)) for each in fields(value)}
+        return [type(value).__name__, *(canonical(getattr(value, each.name)) for each in fields(value))]
     if isinstance(value, Mapping):
         return {str(key): canonical(each) for key, each in value.items()}
     if isinstance(value, (set, frozenset)):

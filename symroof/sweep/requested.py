@@ -20,7 +20,7 @@ FIRST = (
     "ttft", "itl", "user_rate", "decode_throughput", "response_time", "memory_bytes", "memory_utilization", "fits", "cost_per_mtok", "prefill_bound",
     "decode_bound",
 )  # fmt: skip
-"""What is worked out where nobody asks for anything in particular."""
+"""The quantities of a sweep that requests none."""
 FITS = "fits"
 
 
@@ -33,12 +33,12 @@ def asked(names: Iterable[str]) -> list[str]:
     Raises:
         InputError: unknown ones, with the nearest name.
     """
-    found: dict[str, None] = {}
+    quantities: dict[str, None] = {}
     problems = []
     for written in (part.strip() for name in names for part in name.split(",")):
         name = printed_name(written)
         if base_name(name) in QUANTITIES or base_name(name) in INPUTS:
-            found[name] = None
+            quantities[name] = None
         elif base_name(name) in THRESHOLDS:
             problems.append(Problem("--quantity", "is a threshold, not a quantity", path=written[:60], hint=f"`symroof solve {written[:60]}`"))
         else:
@@ -46,7 +46,7 @@ def asked(names: Iterable[str]) -> list[str]:
             problems.append(Problem("--quantity", "no such quantity or input", path=written[:60], hint=hint))
     if problems:
         raise InputError(problems)
-    return list(found)
+    return list(quantities)
 
 
 def known_in(cases: Sequence[Answers], names: Sequence[str] | None, axes: Mapping[str, Any]) -> Known:
@@ -57,27 +57,27 @@ def known_in(cases: Sequence[Answers], names: Sequence[str] | None, axes: Mappin
     Raises:
         InputError: a quantity that was asked for has no value in any case, with what it needs.
     """
-    wanted = [name for name in (FIRST if names is None else names) if name not in axes]
-    if not wanted:
+    requested = [name for name in (FIRST if names is None else names) if name not in axes]
+    if not requested:
         raise InputError(Problem("sweep", "every quantity that is asked for is an axis", hint="ask for one that is worked out, such as -q itl"))
-    if any(cases[0].case.theory.timed(name) for name in wanted) and FITS not in [*wanted, *axes]:
-        wanted.append(FITS)
+    if any(cases[0].case.theory.timed(name) for name in requested) and FITS not in [*requested, *axes]:
+        requested.append(FITS)
     first = {name: value for name, value in axes.items() if value is not None}
-    looked = [_looked(_ends(case, first), wanted) for case in cases]
+    looked = [{name: [_lacks(end, name) for end in _ends(case, first)] for name in requested} for case in cases]
     lacking = [_where(reasons, any) for reasons in looked]
     nowhere = {name: why for name, why in lacking[0].items() if all(name in missing for missing in lacking)}
     if names is not None and (faults := [Problem("sweep", str(why), path=name, hint=_way_out(why)) for name, why in nowhere.items() if name in names]):
         raise InputError(faults)
-    found = [name for name in wanted if name not in nowhere]
-    if not found:
+    quantities = [name for name in requested if name not in nowhere]
+    if not quantities:
         needed = "; ".join(dict.fromkeys(map(str, nowhere.values())))
         raise InputError(
             Problem("sweep", f"none of the usual quantities has a value: {needed}", hint="give a model and a device, or ask for a quantity with -q")
         )
-    said = (f"whether a point fits in memory is not known: {nowhere[FITS]}",) if FITS in nowhere else ()
-    none = [{name: str(why) for name, why in _where(reasons, all).items() if name in found} for reasons in looked]
-    partly = [{name: f"{why} on a part of the grid" for name, why in missing.items() if name in found} for missing in lacking]
-    return Known(tuple(found), tuple(none), tuple(partly), said)
+    notes = (f"whether a point fits in memory is not known: {nowhere[FITS]}",) if FITS in nowhere else ()
+    none = [{name: str(why) for name, why in _where(reasons, all).items() if name in quantities} for reasons in looked]
+    partly = [{name: f"{why} on a part of the grid" for name, why in missing.items() if name in quantities} for missing in lacking]
+    return Known(tuple(quantities), tuple(none), tuple(partly), notes)
 
 
 @dataclass(frozen=True)
@@ -87,23 +87,18 @@ class Known:
     Attributes:
         lacking: for each case, what has no value anywhere on the grid for want of an input, and which.
         partly: the same where that holds at one end of the axes.
-        said: what is to be told of the whole.
+        notes: warnings about the whole.
     """
 
     quantities: tuple[str, ...]
     lacking: tuple[dict[str, str], ...]
     partly: tuple[dict[str, str], ...]
-    said: tuple[str, ...]
+    notes: tuple[str, ...]
 
 
 def _ends(case: Answers, first: Mapping[str, Any]) -> tuple[Case, ...]:
     """A case at both ends of its axes: an input may be needed at one of them only, as links are."""
     return (case.case, case.case.changed(first)) if first else (case.case,)
-
-
-def _looked(ends: tuple[Case, ...], names: Sequence[str]) -> dict[str, list[Exception | None]]:
-    """What each quantity lacks at each end."""
-    return {name: [_lacks(end, name) for end in ends] for name in names}
 
 
 def _where(looked: Mapping[str, list[Exception | None]], where: Callable[[Iterable[object]], bool]) -> dict[str, Exception]:

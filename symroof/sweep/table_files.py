@@ -16,9 +16,9 @@ from symroof.sweep.metadata import axis_attributes, variable_attributes
 from symroof.sweep.plan import NUMBER, TRUTH, Variable
 
 
-def write_parquet(grid: Grid, path: Path, told: Mapping[str, str], filled: Filled) -> None:
+def write_parquet(grid: Grid, path: Path, attributes: Mapping[str, str], filled: Filled) -> None:
     """A row group a batch; labels are dictionaries, units and meanings stand with the columns, the rest with the file."""
-    schema = _schema(grid).with_metadata(dict(told))
+    schema = _schema(grid).with_metadata(dict(attributes))
     with pyarrow.parquet.ParquetWriter(path, schema, compression="zstd") as writer:
         for batch in filled:
             writer.write_table(_rows(grid, batch).cast(schema))

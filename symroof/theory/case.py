@@ -318,12 +318,12 @@ class Case:
         moved: Fraction = self.slope(name, by) * self.value(by) / self.value(name)
         return moved
 
-    def used(self, name: str) -> tuple[str, ...]:
-        """The inputs a value was computed from, in order of use."""
-        return tuple(inner for inner in self.leads_to(name) if self.is_input(inner))
+    def used(self, *quantities: str) -> tuple[str, ...]:
+        """The inputs that values were computed from, in order of use."""
+        return tuple(inner for inner in self.leads_to(*quantities) if self.is_input(inner))
 
-    def leads_to(self, name: str) -> tuple[str, ...]:
-        """A name and every name that its formula leads to here, in order of use."""
+    def leads_to(self, *quantities: str) -> tuple[str, ...]:
+        """The names and every name that their formulas lead to here, in order of use."""
         seen: dict[str, None] = {}
 
         def visit(current: str) -> None:
@@ -333,7 +333,8 @@ class Case:
             for inner in names(self.stands_for(current)):
                 visit(inner)
 
-        visit(name)
+        for name in quantities:
+            visit(name)
         return tuple(seen)
 
     def is_input(self, name: str) -> bool:

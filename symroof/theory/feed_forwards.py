@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from symroof.theory.architecture import Layer
-from symroof.theory.rows import Row, gemm, matrix, product, stored
+from symroof.theory.rows import Row, Shape, gemm, matrix, product, stored
 
 
 def dense(layer: Layer) -> Iterator[Row]:
     """Gated (three matrices) or plain (two): all but the last widen, the last narrows."""
     wide = "(ffn_matrices - 1)*d_ff"
     operator = "gate_up" if layer.feed_forward == "gated" else "up"
-    yield from gemm(operator, "d_model", wide, bias=wide if layer.has("ffn_bias") else "")
+    yield from gemm(operator, "d_model", wide, bias=wide if layer.has("ffn_bias") else "", parts=[Shape("d_ff", "d_model", "ffn_matrices - 1")])
     if layer.has("learned_activation"):
         yield stored(operator, "2")
     if layer.has("inner_norm"):
@@ -33,7 +33,8 @@ def experts(layer: Layer) -> Iterator[Row]:
         yield from gemm("latent_up", "d_latent", "d_model", bias="d_model" if layer.has("shared_bias") else "")
     if layer.has("shared_expert"):
         shared = f"{matrices}*d_model*n_shared_experts*d_shared"
-        yield from matrix("shared_experts", shared, f"{matrices - 1}*n_shared_experts*d_shared + d_model" if layer.has("shared_bias") else "")
+        shapes = _narrowed(matrices, "n_shared_experts*d_shared")
+        yield from matrix("shared_experts", shared, shapes, f"{matrices - 1}*n_shared_experts*d_shared + d_model" if layer.has("shared_bias") else "")
         yield from product("shared_experts", shared, _moved(matrices, "n_shared_experts*d_shared"))
     if layer.has("shared_gate"):
         yield from gemm("shared_gate", "d_model", "1")
@@ -42,11 +43,16 @@ def experts(layer: Layer) -> Iterator[Row]:
 def _routed(layer: Layer, matrices: int, width: str) -> Iterator[Row]:
     """The routed experts: all are held, those that tokens draw are read, each token's multiply."""
     one = f"{matrices}*{width}*d_expert"
-    yield Row("experts", "params", one, "experts_held")
+    yield Row("experts", "params", one, "experts_held", shapes=_narrowed(matrices, "d_expert", width, "n_experts"))
     if layer.has("ffn_bias"):
         yield stored("experts", f"{matrices - 1}*d_expert + {width}", "experts_held")
     yield Row("experts", "weights", f"{one}*weight_bytes_per_param", "experts_read")
     yield from product("experts", f"{matrices}*experts_per_token*{width}*d_expert", f"experts_per_token*({_moved(matrices, 'd_expert', width)})")
+
+
+def _narrowed(matrices: int, inner: str, width: str = "d_model", times: str = "1") -> tuple[Shape, Shape]:
+    """The matrices that widen and the one that narrows, of so many experts."""
+    return Shape(inner, width, f"{matrices - 1}*{times}"), Shape(width, inner, times)
 
 
 def _moved(matrices: int, inner: str, width: str = "d_model") -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from symroof.theory.architecture import Layer
-from symroof.theory.rows import Row, gemm, matrix, product, stored
+from symroof.theory.rows import Row, Shape, gemm, matrix, product, stored
 
 CORE = "attention"
 SCAN = "scan"
@@ -22,8 +22,10 @@ def gqa(layer: Layer) -> Iterator[Row]:
     cached = f"n_kv_heads*({both})" if layer.has("value_dim") else "2*n_kv_heads*head_dim"
     result = f"n_heads*{'value_dim' if layer.has('value_dim') else 'head_dim'}"
     queries = "2*n_heads*head_dim" if layer.has("out_gate") else "n_heads*head_dim"
-    made = [queries, *([] if layer.has("shares_kv") else ["n_kv_heads*head_dim" if layer.has("value_is_key") else cached])]
-    yield from _projections(layer, made)
+    key = "n_kv_heads*head_dim"
+    made = [queries, *([] if layer.has("shares_kv") else [key if layer.has("value_is_key") else cached])]
+    values = [] if layer.has("value_is_key") else ["n_kv_heads*value_dim" if layer.has("value_dim") else key]
+    yield from _projections(layer, made, [queries, *([] if layer.has("shares_kv") else [key, *values])])
     if layer.has("head_gate"):
         yield from gemm("head_gate", "d_model", "n_heads")
     if layer.qk_norm == "head":
@@ -44,10 +46,15 @@ def gqa(layer: Layer) -> Iterator[Row]:
     yield from gemm("attention_out", result, "d_model", bias="d_model" if layer.has("out_bias") else "")
 
 
-def _projections(layer: Layer, made: list[str]) -> Iterator[Row]:
-    """Queries, keys and values in one product; equal heads are written together."""
+def _projections(layer: Layer, made: list[str], parts: list[str]) -> Iterator[Row]:
+    """Queries, keys and values in one product; equal heads are written together. Checkpoints store its ``parts``."""
     outer = "(n_heads + 2*n_kv_heads)*head_dim" if made == ["n_heads*head_dim", "2*n_kv_heads*head_dim"] else " + ".join(made)
-    yield from gemm("qkv", "d_model", outer, bias=outer if layer.has("qkv_bias") else "")
+    yield from gemm("qkv", "d_model", outer, bias=outer if layer.has("qkv_bias") else "", parts=_stacked(parts))
+
+
+def _stacked(outputs: Iterable[str]) -> list[Shape]:
+    """Matrices over the residual that run as one product."""
+    return [Shape(rows, "d_model") for rows in outputs]
 
 
 def _core(flops: str, moved: str, phase: str | None = None, when: tuple[tuple[str, str], ...] = ()) -> Iterator[Row]:
@@ -74,13 +81,14 @@ def mla(layer: Layer) -> Iterator[Row]:
     ``reexpanded``: every step expands all it reads.
     """
     queries = "n_heads*(qk_nope_dim + qk_rope_dim)"
-    narrow = f"q_lora_rank + {LATENT}" if layer.has("q_lora") else f"{queries} + {LATENT}"
+    first = "q_lora_rank" if layer.has("q_lora") else queries
+    parts = _stacked([first, LATENT])
     biased = f"q_lora_rank + {LATENT}" if layer.has("q_lora") else LATENT
-    yield from gemm("qkv_down" if layer.has("q_lora") else "qkv", "d_model", narrow, bias=biased if layer.has("qkv_bias") else "")
+    yield from gemm("qkv_down" if layer.has("q_lora") else "qkv", "d_model", f"{first} + {LATENT}", bias=biased if layer.has("qkv_bias") else "", parts=parts)
     if layer.has("q_lora"):
         yield from gemm("q_up", "q_lora_rank", queries)
     yield stored("latent_norm", "q_lora_rank + kv_lora_rank" if layer.has("q_lora") else "kv_lora_rank")
-    yield from matrix("kv_up", f"kv_lora_rank*n_heads*{KEY_AND_VALUE}")
+    yield from matrix("kv_up", f"kv_lora_rank*n_heads*{KEY_AND_VALUE}", (Shape(f"n_heads*{KEY_AND_VALUE}", "kv_lora_rank"),))
     yield from _expansions()
     yield from _latent_core()
     yield from gemm("attention_out", "n_heads*value_dim", "d_model", bias="d_model" if layer.has("out_bias") else "")
@@ -107,7 +115,9 @@ def _latent_core() -> Iterator[Row]:
     yield Row(CORE, "kv_again", f"({wide} - {LATENT})*kv_bytes_per_element", "span", reaching=True, when=EXPANDED)
 
 
-def _recurrence(inputs: str, outputs: str, conv: str, state: str, flops: str, held: str, norm: str, layer: Layer, cut: bool = False) -> Iterator[Row]:
+def _recurrence(
+    inputs: str, outputs: str, conv: str, state: str, flops: str, held: str, norm: str, layer: Layer, cut: bool = False, parts: Iterable[str] = ()
+) -> Iterator[Row]:
     """A projection in, a short convolution, a scan over a state of fixed size, a projection out.
 
     The scan in its recurrent form: an outer product added to the state and a product with it, a multiply-add each per
@@ -115,11 +125,12 @@ def _recurrence(inputs: str, outputs: str, conv: str, state: str, flops: str, he
     convolution, ``d_conv`` of them as transformers caches them, and the state of the scan. Devices share it out by heads or
     channels; ``cut`` where the channels are those of the residual.
     """
-    yield from gemm("ssm_in", "d_model", inputs, bias=f"({inputs})" if layer.has("state_in_bias") else "", cut="outer" if cut else "")
+    bias = f"({inputs})" if layer.has("state_in_bias") else ""
+    yield from gemm("ssm_in", "d_model", inputs, bias=bias, cut="outer" if cut else "", parts=_stacked(parts))
     if conv:
         taps = f"({conv})*d_conv"
         own = f"{taps}/tp" if cut else ""
-        yield from matrix("conv", taps, f"({conv})" if layer.has("conv_bias") else "", own)
+        yield from matrix("conv", taps, (Shape(conv, "d_conv"),), f"({conv})" if layer.has("conv_bias") else "", own)
         yield Row("conv", "flops", f"2 FLOP*{taps}", "tokens", own=f"2 FLOP*{own}" if cut else "")
         yield Row("conv", "state", f"{taps}*act_bytes_per_element", "state_moves", own=f"{own}*act_bytes_per_element" if cut else "")
     if held:
@@ -156,9 +167,9 @@ def gated_delta(layer: Layer) -> Iterator[Row]:
     a third product with the state."""
     conv = "2*linear_key_heads*linear_key_dim + linear_value_heads*linear_value_dim"
     values = "linear_value_heads*linear_value_dim"
-    inputs = f"{conv} + {values} + 2*linear_value_heads"
+    parts = [f"{conv} + {values}", "2*linear_value_heads"]
     state, flops = f"{LINEAR_STATE}*state_bytes_per_element", f"6 FLOP*{LINEAR_STATE}"
-    yield from _recurrence(inputs, values, conv, state, flops, "2*linear_value_heads", "linear_value_dim", layer)
+    yield from _recurrence(" + ".join(parts), values, conv, state, flops, parts[1], "linear_value_dim", layer, parts=parts)
 
 
 def linear(layer: Layer) -> Iterator[Row]:

@@ -3,7 +3,7 @@ the time go" are this one table, grouped and summed late."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from symroof.formula import build
@@ -65,11 +65,16 @@ def cells(architecture: Architecture, assumptions: Assumptions, layout: Layout =
     return tuple(cell for cell in placed if assumptions.holds(cell.when))
 
 
-def _cells(architecture: Architecture, layout: Layout) -> Iterator[_Placed]:
+def parameter_cells(architecture: Architecture) -> tuple[Cell, ...]:
+    """The rows of resident parameters alone: all that counting them takes."""
+    return tuple(_cells(architecture, SINGLE, lambda row: row.stream == "params"))
+
+
+def _cells(architecture: Architecture, layout: Layout, counts: Callable[[Row], bool] = lambda row: True) -> Iterator[_Placed]:
     for layer in architecture.layers:
-        for row in layer_rows(layer, architecture.norm):
+        for row in filter(counts, layer_rows(layer, architecture.norm)):
             yield _placed(row, layer, Name(layer.symbol("n_layers")), architecture, layout)
-    for row in outer_rows(architecture):
+    for row in filter(counts, outer_rows(architecture)):
         yield _placed(row, Layer(label=""), ONE, architecture, layout)
 
 

@@ -7,8 +7,17 @@ A row is the cost of an operator in one stream, per unit of a driver. A step sup
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Shape(NamedTuple):
+    """``times`` equal matrices of ``rows`` outputs and ``columns`` inputs, each a formula over widths."""
+
+    rows: str
+    columns: str
+    times: str = "1"
 
 
 @dataclass(frozen=True)
@@ -24,6 +33,7 @@ class Row:
         kept: whether its parameters are never quantized: norms, biases, tables of scalars.
         own: the part of one of ``tp`` devices, where that does not follow from the widths it names.
         pooled: whether all devices of an instance share it out evenly, whoever's tokens they are: routed experts.
+        shapes: the matrices that a row of parameters holds, as checkpoints store them: the parts of a fused product one by one.
         end: ``last`` for a row after the layers; ``tied`` for a table that is stored once, but at both ends of a pipeline.
     """
 
@@ -38,6 +48,7 @@ class Row:
     own: str = ""
     pooled: bool = False
     end: str = ""
+    shapes: tuple[Shape, ...] = ()
 
     @property
     def copied(self) -> bool:
@@ -50,23 +61,25 @@ def stored(operator: str, elements: str, per: str = "once") -> Row:
     return Row(operator, "params", elements, per, kept=True)
 
 
-def gemm(operator: str, inner: str, outer: str, per: str = "tokens", bias: str = "", phase: str | None = None, cut: str = "") -> Iterator[Row]:
+def gemm(
+    operator: str, inner: str, outer: str, per: str = "tokens", bias: str = "", phase: str | None = None, cut: str = "", parts: Iterable[Shape] = ()
+) -> Iterator[Row]:
     """``per`` rows times an ``inner`` by ``outer`` matrix: a multiply and an add are 2 FLOP; read the matrix once,
     read each input row and write each output row once.
 
     Devices cut a matrix along the width they split (heads, columns of a feed-forward layer); ``cut`` names the side, ``inner``
-    or ``outer``, where neither width is one of those.
+    or ``outer``, where neither width is one of those; ``parts`` are the matrices of a fused product.
     """
     part = {"inner": (f"({inner})/tp", outer), "outer": (inner, f"({outer})/tp")}.get(cut)
     elements, moved = f"({inner})*({outer})", f"({inner}) + ({outer})"
     own = (f"({part[0]})*({part[1]})", f"({part[0]}) + ({part[1]})") if part else ("", "")
-    yield from matrix(operator, elements, bias, own[0])
+    yield from matrix(operator, elements, tuple(parts) or (Shape(outer, inner),), bias, own[0])
     yield from product(operator, elements, moved, per, phase, own=own)
 
 
-def matrix(operator: str, elements: str, bias: str = "", own: str = "") -> Iterator[Row]:
+def matrix(operator: str, elements: str, shapes: tuple[Shape, ...], bias: str = "", own: str = "") -> Iterator[Row]:
     """A matrix that is held and streamed by every step."""
-    yield Row(operator, "params", elements, "once", own=own)
+    yield Row(operator, "params", elements, "once", own=own, shapes=shapes)
     if bias:
         yield stored(operator, bias)
     yield Row(operator, "weights", f"{elements}*weight_bytes_per_param", "once", own=_scaled(own, "weight_bytes_per_param"))

@@ -21,19 +21,9 @@ PACE = "mixed_time(chunk = batch*prompt/output) = itl_target"
 """In a steady state a step ends batch/output requests, so it has to read as many prompts: batch*prompt/output tokens."""
 MOST_DEVICES = 64
 FACTS = (
-    "memory_bytes",
-    "usable_memory",
-    "fits",
-    "concurrency",
-    "itl",
-    "itl_last",
-    "mixed_time",
-    "ttft",
-    "chunk_steps",
-    "chunked_ttft",
-    "decode_throughput",
+    "memory_bytes", "usable_memory", "fits", "concurrency", "itl", "itl_last", "mixed_time", "ttft", "chunk_steps", "chunked_ttft", "decode_throughput",
     "speculation_speedup",
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -87,7 +77,7 @@ def review(served: Served) -> Review:
     """Explain a line and recommend another."""
     answers = served.study.first
     limits = [*_batch_limits(served.study), *_chunk_limits(served.study)]
-    facts = {name: found for name in FACTS if (found := answers.get(name)) is not None}
+    facts = {name: result for name in FACTS if (result := answers.get(name)) is not None}
     advice, why = _advised(served)
     return Review(served, facts, limits, advice, _recommended(served, advice) if advice else "", [*served.warnings, *why])
 
@@ -103,38 +93,38 @@ def _with(study: Study, **values: Any) -> Study:
 
 
 def _solved(study: Study, name: str, unknown: str, means: str = "") -> Limit | None:
-    """A threshold as a limit; None where an input that it needs is not given."""
+    """A threshold as a limit; None where an input that it needs has no value."""
     try:
-        found = study.first.solved.get((name, unknown)) or study.solve(name, unknown)
+        solution = study.first.solved.get((name, unknown)) or study.solve(name, unknown)
     except (InputError, NoValue):
         return None
-    if found.missing:
+    if solution.missing:
         return None
-    value = found.whole if name in THRESHOLDS else found.value
+    value = solution.whole if name in THRESHOLDS else solution.value
     whole = None if value is None else math.floor(value)
-    if whole is None and found.kind == "limit" and found.verdict == "lhs_above":
+    if whole is None and solution.kind == "limit" and solution.verdict == "lhs_above":
         whole = 0  # above the limit from the first on
-    told = (THRESHOLDS[name].never(found.verdict) if name in THRESHOLDS and whole is None else "") or found.reason
-    return Limit(name, whole, found, means or told)
+    reason = (THRESHOLDS[name].never(solution.verdict) if name in THRESHOLDS and whole is None else "") or solution.reason
+    return Limit(name, whole, solution, means or reason)
 
 
 def _batch_limits(study: Study) -> list[Limit]:
     """What bounds the batch: memory, the ITL target with and without the prompts it has to read, the ridge."""
-    wanted = [_solved(study, "max_batch_memory", "batch"), _solved(study, "batch_to_ridge", "batch")]
-    given = study.first.binding.given
-    if "itl_target" in given:
-        wanted.append(_solved(study, "max_batch_itl", "batch"))
-        if "output" in given and "prompt" in given:
+    limits = [_solved(study, "max_batch_memory", "batch"), _solved(study, "batch_to_ridge", "batch")]
+    inputs = study.first.binding.given
+    if "itl_target" in inputs:
+        limits.append(_solved(study, "max_batch_itl", "batch"))
+        if "output" in inputs and "prompt" in inputs:
             late = _late(study)
-            wanted.append(_solved(late, PACE, "batch", "the largest batch that meets the ITL target while it reads as many prompts as it finishes"))
-    return [limit for limit in wanted if limit]
+            limits.append(_solved(late, PACE, "batch", "the largest batch that meets the ITL target while it reads as many prompts as it finishes"))
+    return [limit for limit in limits if limit]
 
 
 def _chunk_limits(study: Study) -> list[Limit]:
     """What bounds the chunk beside a full batch at its last step, the prompt nearly read."""
     late = _late(study)
-    wanted = [_solved(late, "max_chunk_itl", "chunk") if "itl_target" in study.first.binding.given else None, _solved(late, "free_chunk", "chunk")]
-    return [limit for limit in wanted if limit]
+    limits = [_solved(late, "max_chunk_itl", "chunk") if "itl_target" in study.first.binding.given else None, _solved(late, "free_chunk", "chunk")]
+    return [limit for limit in limits if limit]
 
 
 def _late(study: Study) -> Study:
@@ -197,9 +187,9 @@ def _cache(served: Served, study: Study) -> tuple[list[Advice], Study]:
     now = study.first.case.value("kv_bytes_per_element")
     written = served.line.flags.get("kv-cache-dtype")
     if memory is None or now <= 1 or (others and min(others) <= memory):
-        kept = written.value if written else "auto"
+        current = written.value if written else "auto"
         because = "the cache is narrow already" if now <= 1 else "memory is not what bounds the batch, so a narrower cache brings no larger one"
-        return [Advice("kv-cache-dtype", kept, because)], study
+        return [Advice("kv-cache-dtype", current, because)], study
     narrow = _with(study, kv="fp8")
     more = next(limit for limit in _batch_limits(narrow) if limit.name == "max_batch_memory")
     because = f"memory bounds the batch: {memory:,} requests fit with {float(now):g} bytes an element, {more.value:,} with 1; what it does to the answers is not modelled"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from symroof.errors import InputError, Problem, nearest
+from symroof.errors import InputError, Problem, Word, nearest
 from symroof.units import UnitError, parse_number
 from symroof.vllm.flags import CHOICE, COUNT, FLAGS, JSON, SHARE, SHORT, SWITCH, VALUELESS
 
@@ -21,14 +21,6 @@ SHELL = re.compile(r"[;|&<>`]+|.*\$[({\w].*|.*`.*", re.DOTALL)
 SIZES = {"k": 10**3, "m": 10**6, "g": 10**9, "K": 2**10, "M": 2**20, "G": 2**30}
 """What vLLM's own reader of whole numbers takes: 16k is 16,000 and 16K 16,384."""
 MOST = 10**9
-
-
-@dataclass(frozen=True)
-class Word:
-    """A word and the column it begins in."""
-
-    text: str
-    column: int
 
 
 @dataclass(frozen=True)
@@ -74,7 +66,7 @@ def _words(source: str) -> list[Word]:
     stream = io.StringIO(source)
     lexer = shlex.shlex(stream, posix=True)
     lexer.whitespace_split, lexer.commenters = True, ""
-    found: list[Word] = []
+    words: list[Word] = []
     while True:
         start = stream.tell()
         try:
@@ -82,11 +74,11 @@ def _words(source: str) -> list[Word]:
         except ValueError as error:
             raise InputError(Problem(NAME, f"cannot be split into words: {str(error).lower()}", 1, start + 1, source=source)) from None
         if token is None:
-            return found
+            return words
         while start < len(source) and source[start].isspace():
             start += 1
-        found.append(Word(token, start + 1))
-        if len(found) > MOST_WORDS:
+        words.append(Word(token, start + 1))
+        if len(words) > MOST_WORDS:
             raise InputError(Problem(NAME, f"has more than {MOST_WORDS} words", 1, start + 1, source=source))
 
 
@@ -206,12 +198,12 @@ def _choice(name: str, text: str) -> str:
 
 def _json(name: str, text: str) -> dict[str, Any]:
     try:
-        found = json.loads(text) if len(text) <= MOST_JSON else None
+        value = json.loads(text) if len(text) <= MOST_JSON else None
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+        value = None
+    if not isinstance(value, dict):
         raise ValueError('is no JSON object; such as \'{"model": "...", "num_speculative_tokens": 4}\'')
-    return found
+    return value
 
 
 READERS: dict[str, Callable[[str, str], Any]] = {COUNT: _count, SHARE: _share, CHOICE: _choice, JSON: _json, "text": lambda name, text: text}

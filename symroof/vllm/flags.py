@@ -75,7 +75,7 @@ SHORT: dict[str, str] = {short: flag.name for flag in FLAGS.values() for short i
 
 NOT_MODELLED = {
     "swap-space": "memory of the host for preempted requests: `swap_time` has what a swap costs",
-    "cpu-offload-gb": "weights kept on the host are read over the host link at every step",
+    "cpu-offload-gb": "weights on the host are read over the host link at every step",
     "kv-cache-memory-bytes": "a cache of a fixed size, whatever gpu-memory-utilization says",
     "num-gpu-blocks-override": "a cache of a fixed number of blocks",
     "enforce-eager": "no CUDA graphs: launches are exposed (`kernel_launch`, `kernels_per_layer`)",

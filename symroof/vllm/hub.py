@@ -12,7 +12,7 @@ class NotFound(ValueError):
 
 
 def model_here(name: str, precision_chosen: bool = False) -> tuple[str, str]:
-    """What ``--model`` of symroof takes for the model of a line, and a word on how it was found.
+    """What ``--model`` of symroof takes for the model of a line, and where that comes from.
 
     >>> model_here("meta-llama/Llama-3.1-8B-Instruct")
     ('llama-3.1-8b', "the catalogue's llama-3.1-8b")
@@ -24,8 +24,8 @@ def model_here(name: str, precision_chosen: bool = False) -> tuple[str, str]:
         return (name if catalogue.is_path(name) else os.path.join(".", name)), "read from this path"
     if catalogue.holds("models", name):
         return name.lower(), f"the catalogue's {name.lower()}"
-    found = catalogue.named_model(name)
-    if found is None:
+    match = catalogue.named_model(name)
+    if match is None:
         raise NotFound(f"{name[:80]!r} is neither in the catalogue nor a path here; {catalogue.near_or_file(name)}")
-    remark = found.remark(precision_chosen)
-    return found.name, f"the catalogue's {found.name}{f'; {remark}' if remark else ''}"
+    remark = match.remark(precision_chosen)
+    return match.name, f"the catalogue's {match.name}{f'; {remark}' if remark else ''}"

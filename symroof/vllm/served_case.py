@@ -26,7 +26,7 @@ DEFAULTS: dict[str, Any] = {"gpu-memory-utilization": ENGINE_SHARE, "block-size"
 
 
 @dataclass(frozen=True)
-class Told:
+class FlagNote:
     """A flag, what it sets here, and what it means.
 
     Attributes:
@@ -55,7 +55,7 @@ class Served:
     line: Line
     study: Study
     model: str
-    flags: list[Told]
+    flags: list[FlagNote]
     others: tuple[str, ...]
     longest: int | None
     batch: int
@@ -73,9 +73,9 @@ def served(line: Line, chosen: Selection) -> Served:
     """The case of a line; ``chosen`` (device, workload, targets, anything of symroof's own) wins over it.
 
     Raises:
-        InputError: a model that is not found, with the place of its name.
+        InputError: an unknown model, with the place of its name.
     """
-    flags: list[Told] = []
+    flags: list[FlagNote] = []
     name = line.flags["model"].value if "model" in line.flags else ""
     model = chosen.models[0] if chosen.models else _model(line, flags)
     spec = model if isinstance(model, ModelSpec) else read_model(model, chosen.base, chosen.assume_family)[0]
@@ -96,70 +96,70 @@ def served(line: Line, chosen: Selection) -> Served:
     return made
 
 
-def _told(line: Line, flags: list[Told], name: str, sets: str, default: str = "", says: str = "") -> None:
+def _note_flag(line: Line, flags: list[FlagNote], name: str, sets: str, default: str = "", says: str = "") -> None:
     """Note a flag that the line has, or the default that stands for it."""
     written = line.flags.get(name)
     if written or default:
         value = default if written is None else ("on" if written.value else "off") if isinstance(written.value, bool) else written.text
-        flags.append(Told(f"--{name}", value, sets, says or FLAGS[name].says, written is None))
+        flags.append(FlagNote(f"--{name}", value, sets, says or FLAGS[name].says, written is None))
 
 
 def _value(line: Line, name: str) -> Any:
-    found = line.flags.get(name)
-    return DEFAULTS.get(name) if found is None else found.value
+    written = line.flags.get(name)
+    return DEFAULTS.get(name) if written is None else written.value
 
 
-def _model(line: Line, flags: list[Told]) -> str:
+def _model(line: Line, flags: list[FlagNote]) -> str:
     written = line.flags["model"]
     try:
-        found, how = model_here(written.value, "quantization" in line.flags)
+        model, how = model_here(written.value, "quantization" in line.flags)
     except NotFound as error:
         message, _, hint = str(error).partition("; ")
         raise InputError(line.problem(written.column, message, hint, "model")) from None
-    flags.append(Told("model", written.value, f"model = {found}", how))
-    return found
+    flags.append(FlagNote("model", written.value, f"model = {model}", how))
+    return model
 
 
-def _degrees(line: Line, flags: list[Told], spec: ModelSpec) -> dict[str, Any]:
+def _degrees(line: Line, flags: list[FlagNote], spec: ModelSpec) -> dict[str, Any]:
     """Parallel degrees that the line has. Ranks of data parallelism are copies of a dense model; of a model with experts they
     are groups of one instance that share them: whole where expert parallelism is on, cut over all devices where it is not."""
     groups = "attention_dp" if spec.experts() else "dp"
     names = {"tensor-parallel-size": "tp", "pipeline-parallel-size": "pp", "data-parallel-size": groups}
-    found: dict[str, Any] = {symbol: line.flags[name].value for name, symbol in names.items() if name in line.flags}
+    degrees: dict[str, Any] = {symbol: line.flags[name].value for name, symbol in names.items() if name in line.flags}
     for name, symbol in names.items():
-        _told(line, flags, name, f"{symbol} = {found.get(symbol, 1)}", "1" if symbol == "tp" else "")
+        _note_flag(line, flags, name, f"{symbol} = {degrees.get(symbol, 1)}", "1" if symbol == "tp" else "")
     if "enable-expert-parallel" in line.flags and line.flags["enable-expert-parallel"].value:
-        found["ep"] = found.get("tp", 1) * found.get(groups, 1)
-        _told(line, flags, "enable-expert-parallel", f"ep = {found['ep']}")
-    elif found.get("attention_dp", 1) > 1:
-        found["ep"] = 1
-    return found
+        degrees["ep"] = degrees.get("tp", 1) * degrees.get(groups, 1)
+        _note_flag(line, flags, "enable-expert-parallel", f"ep = {degrees['ep']}")
+    elif degrees.get("attention_dp", 1) > 1:
+        degrees["ep"] = 1
+    return degrees
 
 
-def _memory(line: Line, flags: list[Told]) -> dict[str, Any]:
+def _memory(line: Line, flags: list[FlagNote]) -> dict[str, Any]:
     share, block = _value(line, "gpu-memory-utilization"), _value(line, "block-size")
-    _told(line, flags, "gpu-memory-utilization", f"memory_share = {float(share):g}", f"{float(share):g}")
-    _told(line, flags, "block-size", f"block_size = {block}")
+    _note_flag(line, flags, "gpu-memory-utilization", f"memory_share = {float(share):g}", f"{float(share):g}")
+    _note_flag(line, flags, "block-size", f"block_size = {block}")
     return {"memory_share": share, "block_size": block}
 
 
-def _formats(line: Line, flags: list[Told], spec: ModelSpec) -> dict[str, Any]:
+def _formats(line: Line, flags: list[FlagNote], spec: ModelSpec) -> dict[str, Any]:
     """Precisions: the checkpoint's where the line is silent, and the cache as the activations where it says auto."""
-    found: dict[str, Any] = {}
+    formats: dict[str, Any] = {}
     dtype = _choice(line, "dtype")
     if dtype:
-        found |= {"activations": dtype} | ({} if spec.quantization or "quantization" in line.flags else {"weights": dtype})
-        _told(line, flags, "dtype", " and ".join(f"{role} = {name}" for role, name in found.items()))
+        formats |= {"activations": dtype} | ({} if spec.quantization or "quantization" in line.flags else {"weights": dtype})
+        _note_flag(line, flags, "dtype", " and ".join(f"{role} = {name}" for role, name in formats.items()))
     method = _choice(line, "quantization")
     if method:
-        found |= {"weights": method} | ({"activations": method} if method == "fp8" else {})
+        formats |= {"weights": method} | ({"activations": method} if method == "fp8" else {})
         both = "weights and activations = fp8: products run at the fp8 peak" if method == "fp8" else f"weights = {method}"
-        _told(line, flags, "quantization", both)
+        _note_flag(line, flags, "quantization", both)
     elif "quantization" in line.flags:
-        _told(line, flags, "quantization", "weights as the model's spec stores them", says="the checkpoint's own format")
+        _note_flag(line, flags, "quantization", "weights as the model's spec stores them", says="the checkpoint's own format")
     kv = _choice(line, "kv-cache-dtype") or dtype or DEFAULT_PRECISION
-    _told(line, flags, "kv-cache-dtype", f"kv = {kv}", "auto")
-    return found | ({"kv": kv} if "kv-cache-dtype" in line.flags or dtype else {})
+    _note_flag(line, flags, "kv-cache-dtype", f"kv = {kv}", "auto")
+    return formats | ({"kv": kv} if "kv-cache-dtype" in line.flags or dtype else {})
 
 
 def _choice(line: Line, name: str) -> str:
@@ -167,7 +167,7 @@ def _choice(line: Line, name: str) -> str:
     return dict(FLAGS[name].choices)[written.value] if written else ""
 
 
-def _speculation(line: Line, flags: list[Told]) -> dict[str, Any]:
+def _speculation(line: Line, flags: list[FlagNote]) -> dict[str, Any]:
     """Drafted tokens of ``--speculative-config``, as JSON or key by key."""
     whole = line.flags.get("speculative-config")
     config: dict[str, Any] = dict(whole.value) if whole else {}
@@ -177,24 +177,24 @@ def _speculation(line: Line, flags: list[Told]) -> dict[str, Any]:
         return {}
     written = whole or next(iter(parts.values()))
     count = _drafted(line, written, config.get("num_speculative_tokens"))
-    found: dict[str, Any] = {"draft_tokens": count} if count else {}
+    values: dict[str, Any] = {"draft_tokens": count} if count else {}
     sets = [f"draft_tokens = {count}" if count else "no draft_tokens: it says no num_speculative_tokens"]
     if isinstance(config.get("model"), str) and config.get("method") in (None, "draft_model"):
         draft, how = _draft(config["model"])
-        found |= {"draft": draft} if draft else {}
+        values |= {"draft": draft} if draft else {}
         sets.append(how)
-    says = "give --set acceptance=0.7 to see whether it pays" + ("" if "draft" in found else ", and --set draft_cost=0.1 or --draft MODEL")
-    flags.append(Told("--speculative-config", written.text[:60], ", ".join(sets), says))
-    return found
+    says = "give --set acceptance=0.7 to see whether it pays" + ("" if "draft" in values else ", and --set draft_cost=0.1 or --draft MODEL")
+    flags.append(FlagNote("--speculative-config", written.text[:60], ", ".join(sets), says))
+    return values
 
 
 def _draft(name: str) -> tuple[str, str]:
-    """The draft model by its name on the hub; one that is not known is left out and said so."""
+    """The draft model by its name on the hub; an unknown one is left out with a note."""
     try:
-        found, _ = model_here(name)
+        draft, _ = model_here(name)
     except NotFound:
         return "", f"no draft: {name[:60]!r} is neither in the catalogue nor a path here"
-    return found, f"draft = {found}"
+    return draft, f"draft = {draft}"
 
 
 def _drafted(line: Line, written: Written, value: Any) -> int:
@@ -208,11 +208,11 @@ def _drafted(line: Line, written: Written, value: Any) -> int:
     return int(text)
 
 
-def _longest(line: Line, flags: list[Told], spec: ModelSpec) -> int | None:
+def _longest(line: Line, flags: list[FlagNote], spec: ModelSpec) -> int | None:
     written = line.flags.get("max-model-len")
     longest = written.value if written else spec.max_context
     shown = "requests of the model's own longest context" if longest else "requests of any length: the model's spec does not say"
-    _told(
+    _note_flag(
         line,
         flags,
         "max-model-len",
@@ -223,14 +223,14 @@ def _longest(line: Line, flags: list[Told], spec: ModelSpec) -> int | None:
     return longest
 
 
-def _step(line: Line, flags: list[Told], study: Study) -> tuple[int, int]:
+def _step(line: Line, flags: list[FlagNote], study: Study) -> tuple[int, int]:
     """Requests and tokens of one step; vLLM's defaults go by the memory of the device (and an A100 is among the small)."""
-    given = study.first.binding.given
+    inputs = study.first.binding.given
     device = study.first.binding.hardware
-    capacity = study.first.case.value("mem_capacity") if "mem_capacity" in given else Fraction(0)
+    capacity = study.first.case.value("mem_capacity") if "mem_capacity" in inputs else Fraction(0)
     large = capacity >= LARGE_MEMORY and not (device and device.name.startswith("a100"))
     ranks = int(study.first.case.value("attention_dp"))
-    batch = int(study.first.case.value("batch")) if "batch" in given else ranks * (_value(line, "max-num-seqs") or (1024 if large else 256))
+    batch = int(study.first.case.value("batch")) if "batch" in inputs else ranks * (_value(line, "max-num-seqs") or (1024 if large else 256))
     own = own_requests(study, batch)
     budget = _value(line, "max-num-batched-tokens") or max(8192 if large else 2048, own)
     if budget < own:
@@ -238,8 +238,8 @@ def _step(line: Line, flags: list[Told], study: Study) -> tuple[int, int]:
         raise InputError(
             line.problem(column, f"a step of {budget:,} tokens has no room for {own:,} requests", "vLLM wants max-num-batched-tokens >= max-num-seqs")
         )
-    _told(line, flags, "max-num-seqs", f"batch = {batch:,}" + (f": {own:,} of each rank" if ranks > 1 else ""), f"{own:,}")
-    _told(line, flags, "max-num-batched-tokens", f"chunk = {budget - own:,}: what {budget:,} tokens leave beside a full batch", f"{budget:,}")
+    _note_flag(line, flags, "max-num-seqs", f"batch = {batch:,}" + (f": {own:,} of each rank" if ranks > 1 else ""), f"{own:,}")
+    _note_flag(line, flags, "max-num-batched-tokens", f"chunk = {budget - own:,}: what {budget:,} tokens leave beside a full batch", f"{budget:,}")
     return batch, budget
 
 
@@ -248,13 +248,13 @@ def own_requests(study: Study, batch: int) -> int:
     return -(-batch // int(study.first.case.value("attention_dp")))
 
 
-def _switches(line: Line, flags: list[Told]) -> None:
+def _switches(line: Line, flags: list[FlagNote]) -> None:
     prefix = line.flags.get("enable-prefix-caching")
     if prefix is None or prefix.value:
-        _told(line, flags, "enable-prefix-caching", "cached_prefix stays what you give: --set cached_prefix=1024", "on")
+        _note_flag(line, flags, "enable-prefix-caching", "cached_prefix stays what you give: --set cached_prefix=1024", "on")
     chunked = line.flags.get("enable-chunked-prefill")
     whole = chunked is not None and not chunked.value
-    _told(
+    _note_flag(
         line,
         flags,
         "enable-chunked-prefill",
@@ -265,25 +265,25 @@ def _switches(line: Line, flags: list[Told]) -> None:
 
 def _warnings(made: Served, assumed: bool) -> list[str]:
     """What the numbers leave out, and what the line does not say."""
-    found = []
-    given = made.study.first.binding.given
+    warnings = []
+    inputs = made.study.first.binding.given
     if assumed:
-        found.append(f"no workload is given: every request is taken to be of the longest length, {made.longest:,} tokens; give --prompt and --output")
-    sizes = [made.study.first.case.value(name) for name in ("prompt", "output") if name in given]
+        warnings.append(f"no workload is given: every request is taken to be of the longest length, {made.longest:,} tokens; give --prompt and --output")
+    sizes = [made.study.first.case.value(name) for name in ("prompt", "output") if name in inputs]
     if made.longest is not None and sum(sizes) > made.longest:
-        found.append(f"prompt and output are {int(sum(sizes)):,} tokens, more than the longest request of {made.longest:,}: vLLM refuses it or cuts it")
+        warnings.append(f"prompt and output are {int(sum(sizes)):,} tokens, more than the longest request of {made.longest:,}: vLLM refuses it or cuts it")
     if made.budget <= own_requests(made.study, made.batch):
-        found.append("a full batch takes the whole token budget: no prompt is read while it decodes")
+        warnings.append("a full batch takes the whole token budget: no prompt is read while it decodes")
     mixed, limit = made.study.first.get("mixed_time"), made.study.first.targets.get("itl")
     if mixed and limit and made.chunked and Fraction(mixed.value) > limit:
-        found.append(
+        warnings.append(
             f"a step that takes a full chunk along takes {mixed.plain()}, more than the ITL target of {format_quantity(limit, 's')}: requests that decode wait for it"
         )
-    if "memory_reserve" not in given:
-        found.append("activations and CUDA graphs take memory that is not counted: --set memory_reserve='4 GB' does")
+    if "memory_reserve" not in inputs:
+        warnings.append("activations and CUDA graphs take memory that is not counted: --set memory_reserve='4 GB' does")
     names = {word.lstrip("-").partition("=")[0].replace("_", "-") for word in made.others if word.startswith("-")}
-    found += [f"--{name} is not modelled: {why}" for name, why in NOT_MODELLED.items() if name in names]
-    return found
+    warnings += [f"--{name} is not modelled: {why}" for name, why in NOT_MODELLED.items() if name in names]
+    return warnings
 
 
 def whole_power(n: float) -> int:

@@ -61,19 +61,19 @@ def held(text):
     return Fraction(digits.replace(",", "")) * size, size / 10 ** len(decimals or "") / 2
 
 
-def agree(found, expected, what=""):
+def agree(result, expected, what=""):
     if isinstance(expected, str) and re.search(r"\d", expected):
         value, half = held(expected)
-        assert abs(Fraction(found) - value) <= half, f"{what}: got {float(found):.8g}, expected {expected} ({float(value):.8g} within {float(half):.2g})"
+        assert abs(Fraction(result) - value) <= half, f"{what}: got {float(result):.8g}, expected {expected} ({float(value):.8g} within {float(half):.2g})"
     else:
-        assert found == expected, f"{what}: got {found}, expected {expected}"
+        assert result == expected, f"{what}: got {result}, expected {expected}"
 
 
 def check(row):
-    found = got(row.quantity, row.case)
+    result = got(row.quantity, row.case)
     if row.over is not None:
-        found = Fraction(found) / Fraction(got(row.quantity, {**row.case, **row.over}))
-    agree(found, row.expected, row.what)
+        result = Fraction(result) / Fraction(got(row.quantity, {**row.case, **row.over}))
+    agree(result, row.expected, row.what)
 
 
 def slope(quantity, by):

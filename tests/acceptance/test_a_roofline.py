@@ -107,11 +107,11 @@ def test_first_order_intensity_is_the_limit_of_no_activations():
     formula = Study().derive("gemm_intensity").expanded
     by_name = {str(symbol): symbol for symbol in formula.free_symbols}
     assert len(by_name) == 5, by_name
-    found = {name: next(symbol for key, symbol in by_name.items() if key in spellings) for name, spellings in SPELLED.items()}
-    first_order = formula.subs(found["b_a"], 0)
-    assert sympy.simplify(first_order - 2 * found["m"] / found["b_w"]) == 0
-    square = formula.subs({found["n"]: found["k"], found["b_a"]: found["b_w"]})
-    assert sympy.simplify(sympy.limit(square, found["m"], sympy.oo) - found["k"] / found["b_w"]) == 0
+    result = {name: next(symbol for key, symbol in by_name.items() if key in spellings) for name, spellings in SPELLED.items()}
+    first_order = formula.subs(result["b_a"], 0)
+    assert sympy.simplify(first_order - 2 * result["m"] / result["b_w"]) == 0
+    square = formula.subs({result["n"]: result["k"], result["b_a"]: result["b_w"]})
+    assert sympy.simplify(sympy.limit(square, result["m"], sympy.oo) - result["k"] / result["b_w"]) == 0
 
 
 SPELLED = {
@@ -137,7 +137,7 @@ def test_1987_of_the_essay_is_rejected(precision):
     assert abs(peak - wrong) > half
 
 
-def test_precision_fallback_is_said():
+def test_a_precision_fallback_is_a_warning():
     """Hopper has no INT4 tensor rate: two 4-bit operands compute at 16 bits, and the case says so."""
     study = Study(**H100, weights="int4", activations="int4")
     assert any("int4" in warning for warning in study.bound.warnings)

@@ -106,7 +106,7 @@ def test_widget_is_memory_bound():
 
 
 def test_head_at_every_position():
-    """Logits nobody uses (the third source's "throw away"): +7.5 % of 2*P_mm*S, 7.2 % of the exact total, 8B at 2048 tokens."""
+    """Unused logits (the third source's "throw away"): +7.5 % of 2*P_mm*S, 7.2 % of the exact total, 8B at 2048 tokens."""
     last, every = (Study(**EXACT_8B, assume={"logits": rows}).exact("prefill_flops") for rows in ("last", "all"))
     assert every - last == 2047 * 2 * HEAD_8B
     agree((every - last) / (2 * LAYERS_8B * 2048), "7.5 %")

@@ -151,7 +151,7 @@ def test_a_latency_that_does_not_fit_is_flagged():
 
 
 def test_ledger_lists_what_defaults_to_nothing():
-    """Of the essay's four components of memory, what nobody gave is zero and says so."""
+    """Of the essay's four components of memory, an input left at its default is zero and reported so."""
     study = Study(**B70, **H100, prompt=4096)
     reserve = study.first.inputs(("memory_bytes",))["memory_reserve"]
     assert reserve.defaulted
@@ -171,7 +171,7 @@ def test_activations_are_counted_once_in_and_once_out():
 
 
 def test_four_parts_of_memory():
-    """Weights, cache, activations and the runtime's own; the last two are what nobody knows and the reserve holds."""
+    """Weights, cache, activations and the runtime's own; the last two are unknown and stand in the reserve."""
     study = Study(**B8, **H100, prompt=2048, memory_reserve="activation_memory + 2 GB")
     widest = 2048 * (2 * 4096 + 2 * 14_336) * 2
     assert study.exact("activation_memory") == widest

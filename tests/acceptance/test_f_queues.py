@@ -17,7 +17,7 @@ ROWS = [
     row("M/D/1: half of it", "queue_wait", 1, service_time="2 s", arrival_rate="0.25/s", assume={"queue": "md1"}),
     row("M/G/1 of no spread is M/D/1", "queue_wait", 1, service_time="2 s", arrival_rate="0.25/s", service_spread=0, assume={"queue": "mg1"}),
     row("M/G/1 of spread 3", "queue_wait", 4, service_time="2 s", arrival_rate="0.25/s", service_spread=3, assume={"queue": "mg1"}),
-    row("nobody comes, nobody waits", "queue_wait", 0, service_time="2 s", arrival_rate="0/s"),
+    row("without arrivals no wait", "queue_wait", 0, service_time="2 s", arrival_rate="0/s"),
     row("under load", "loaded_ttft", Fraction(1, 10) + 1, service_time="2 s", ttft="0.1 s", arrival_rate="0.25/s", assume={"queue": "md1"}),
     row("seven of ten in time", "goodput", Fraction(7, 10), request_throughput="1 request/s", slo_share="70 %"),
     row("half are in time without any wait", "share_in_time", Fraction(1, 2), service_time="2 s", ttft="2 s", ttft_target="2 s", arrival_rate="0.25/s"),
@@ -46,11 +46,11 @@ def test_row(case):
 @pytest.mark.parametrize(("queue", "rate"), [("mm1", "2.52"), ("md1", "3.77")])
 def test_highest_rate_for_a_wait(queue, rate):
     """w = 67 ms beside s = 133: rho = w/(s + w), 2w/(s + 2w)."""
-    found = Study(**HELD, ttft_target="200 ms", assume={"queue": queue}).solve("max_arrival_ttft")
+    result = Study(**HELD, ttft_target="200 ms", assume={"queue": queue}).solve("max_arrival_ttft")
     wait, served = Fraction(67, 1000), Fraction(133, 1000)
     load = wait / (served + wait) if queue == "mm1" else 2 * wait / (served + 2 * wait)
-    assert found.values == (load / served,)
-    agree(found.value, rate)
+    assert result.values == (load / served,)
+    agree(result.value, rate)
 
 
 def test_a_target_below_the_prefill_is_met_at_no_rate():
@@ -66,27 +66,27 @@ SPREAD = {"mm1": 1, "md1": 0, "mg1": 0.75}  # (0.75*0.25 + 0.25*6.25) - 1
 def waits(load, service, requests=200_000):
     """Each request waits for what the one before it left to do; services of mean 1."""
     draw = random.Random(20_09)
-    wait, found = 0.0, []
+    wait, result = 0.0, []
     for _ in range(requests):
         wait = max(0.0, wait + service(draw) - draw.expovariate(load))
-        found.append(wait)
-    return found
+        result.append(wait)
+    return result
 
 
 @pytest.mark.parametrize("queue", SERVICE)
 @pytest.mark.parametrize("load", [0.3, 0.6])
 def test_mean_wait_of_a_simulated_queue(queue, load):
-    found = waits(load, SERVICE[queue])
+    result = waits(load, SERVICE[queue])
     derived = Study(service_time="1 s", arrival_rate=f"{load}/s", service_spread=SPREAD[queue], assume={"queue": queue}).value("queue_wait")
-    assert sum(found) / len(found) == pytest.approx(float(derived), rel=0.06)
+    assert sum(result) / len(result) == pytest.approx(float(derived), rel=0.06)
 
 
 @pytest.mark.parametrize("share", [0.5, 0.9, 0.99])
 def test_quantiles_and_shares_of_a_simulated_queue(share):
-    found = sorted(waits(0.6, SERVICE["mm1"]))
+    result = sorted(waits(0.6, SERVICE["mm1"]))
     study = Study(service_time="1 s", ttft="1 s", arrival_rate="0.6/s", percentile=share, ttft_target="4 s")
-    assert found[int(share * len(found))] == pytest.approx(float(study.value("queue_wait_quantile")), rel=0.08, abs=0.05)
-    assert sum(wait <= 3 for wait in found) / len(found) == pytest.approx(float(study.value("share_in_time")), abs=0.01)
+    assert result[int(share * len(result))] == pytest.approx(float(study.value("queue_wait_quantile")), rel=0.08, abs=0.05)
+    assert sum(wait <= 3 for wait in result) / len(result) == pytest.approx(float(study.value("share_in_time")), abs=0.01)
 
 
 def test_a_burst_second_by_second():

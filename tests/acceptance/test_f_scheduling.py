@@ -73,7 +73,7 @@ def test_a_mixed_step_token_by_token(chunk, past, batch, context):
 
 
 def test_chunks_together_do_the_work_of_the_whole_prompt():
-    """Beside nobody: the same matrices and pairs; each chunk has a row of logits, reads the weights and the cache before it."""
+    """Without other requests: the same matrices and pairs; each chunk has a row of logits, reads the weights and the cache before it."""
     chunks, size = 5, 100
     case = {"model": "llama-3-8b", **H100, "assume": {"activations": "off"}}
     parts = [Study(**case, prompt=size * (i + 1), cached_prefix=size * i) for i in range(chunks)]

@@ -73,7 +73,7 @@ def test_row(case):
 def ring_all_reduce(size):
     """Elements one device of a ring sends until all hold the sum, by doing it: as many parts as devices, one a step."""
     parts = [[10 * device + part for part in range(size)] for device in range(size)]
-    wanted = [sum(10 * device + part for device in range(size)) for part in range(size)]
+    expected = [sum(10 * device + part for device in range(size)) for part in range(size)]
     sent = 0
     for reduce in (True, False):
         for step in range(size - 1):
@@ -83,7 +83,7 @@ def ring_all_reduce(size):
                 to = (device + 1) % size
                 parts[to][part] = parts[to][part] + value if reduce else value
             sent += 1
-    assert all(part == wanted for part in parts)
+    assert all(part == expected for part in parts)
     return Fraction(sent, size)
 
 

@@ -20,8 +20,8 @@ def expected_tokens(drafted, acceptance):
         chance = Fraction(1)
         for accepted in outcome:
             chance *= acceptance if accepted else 1 - acceptance
-        kept = outcome.index(False) if False in outcome else drafted
-        total += chance * (kept + 1)
+        prefix = outcome.index(False) if False in outcome else drafted
+        total += chance * (prefix + 1)
     return total
 
 
@@ -58,9 +58,9 @@ def test_tokens_of_a_verification_over_every_outcome(drafted, tenths):
 )
 def test_acceptance_for_a_speed_up(target, cost, acceptance):
     """1 + a + a^2 + a^3 + a^4 = target (1 + 4 c), put back in."""
-    found = Study(**ON, draft_tokens=4, draft_cost=cost, speedup_target=target).solve("min_acceptance_speculation").value
-    agree(found, acceptance)
-    assert abs(sum(Fraction(found) ** k for k in range(5)) - target * (1 + 4 * Fraction(str(cost)))) < Fraction(1, 10**9)
+    result = Study(**ON, draft_tokens=4, draft_cost=cost, speedup_target=target).solve("min_acceptance_speculation").value
+    agree(result, acceptance)
+    assert abs(sum(Fraction(result) ** k for k in range(5)) - target * (1 + 4 * Fraction(str(cost)))) < Fraction(1, 10**9)
 
 
 @pytest.mark.parametrize(("tenths", "hundredths"), [(8, 5), (6, 5), (9, 5), (7, 2)])

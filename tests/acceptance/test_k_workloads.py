@@ -29,8 +29,8 @@ def test_row(case):
 )
 def test_prompt_tokens_a_step_from_which_the_prefill_is_the_longer_part(hardware, weights, published):
     """S/(N - 1) > (b_w/2) R eta_c/eta_m: 147.7 with 989.4 TFLOP/s, 147.6 with 989."""
-    found = Study(**B8, hardware=hardware, mfu=0.5, weights=weights, activations="fp16", output=1001, assume=WEIGHTS).solve("prompt_ttft_exceeds_decode")
-    agree(found.value / 1000, published)
+    result = Study(**B8, hardware=hardware, mfu=0.5, weights=weights, activations="fp16", output=1001, assume=WEIGHTS).solve("prompt_ttft_exceeds_decode")
+    agree(result.value / 1000, published)
 
 
 @pytest.mark.parametrize("prompt", SHORT_LONG)
@@ -46,8 +46,8 @@ def test_quadrants(prompt, output):
 
 def test_nine_tenths_of_the_time_in_the_prefill():
     """S/(N - 1) > 9*147.6 = 1,329."""
-    found = Study(**HALF, output=101).solve("ttft_share = 0.9", for_="prompt")
-    agree(found.value / 100, "1,329")
+    result = Study(**HALF, output=101).solve("ttft_share = 0.9", for_="prompt")
+    agree(result.value / 100, "1,329")
 
 
 # ------------------------------------------------------------------------------------------------------------------ mixes

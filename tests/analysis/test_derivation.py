@@ -53,7 +53,7 @@ def numbers(derivations):
     return [derivation for derivation in derivations if derivation.result and isinstance(derivation.result.value, Fraction)]
 
 
-def told(study, quantity):
+def limits_of(study, quantity):
     return {(limit.symbol.name, limit.to): limit for limit in study.derive(quantity).limits}
 
 
@@ -67,7 +67,7 @@ LONG = Fraction(10**11)
 
 
 def test_every_limit_is_where_the_quantity_goes(numbers):
-    """The quantity itself at an input far out or close to nothing is the limit; what grows, grows like the term that is told."""
+    """The quantity itself at an input far out or close to nothing is the limit; what grows, grows like the reported term."""
     seen = 0
     for derivation in numbers:
         quantity, case = derivation.name, derivation.answers.case
@@ -92,13 +92,13 @@ def test_every_elasticity_is_a_central_difference(numbers):
     seen, formulas = 0, 0
     for derivation in numbers:
         quantity, case = derivation.name, derivation.answers.case
-        for found in derivation.elasticities:
-            name, h = found.symbol.name, Fraction(1, 10**7)
+        for result in derivation.elasticities:
+            name, h = result.symbol.name, Fraction(1, 10**7)
             above, below = (case.changed({name: case.value(name) * (1 + s * h)}).value(quantity) for s in (1, -1))
             expected = (above - below) / (2 * h * case.value(quantity))
-            assert abs(found.value - expected) < Fraction(1, 10**5), (quantity, name)
-            if found.form is not None:
-                assert abs(case.evaluate(found.form) - expected) < Fraction(1, 10**5), (quantity, name, text(found.form))
+            assert abs(result.value - expected) < Fraction(1, 10**5), (quantity, name)
+            if result.form is not None:
+                assert abs(case.evaluate(result.form) - expected) < Fraction(1, 10**5), (quantity, name, text(result.form))
                 formulas += 1
             seen += 1
     assert seen > 4 * len(FEW)
@@ -108,23 +108,23 @@ def test_every_elasticity_is_a_central_difference(numbers):
 def test_elasticities_are_noticeable_sorted_and_of_what_can_be_chosen(numbers):
     shape = {"n_layers", "d_model", "n_heads", "n_kv_heads", "head_dim", "d_ff", "vocab_size", "window", "ffn_matrices", "tp"}
     for derivation in numbers:
-        sizes = [abs(found.value) for found in derivation.elasticities]
+        sizes = [abs(result.value) for result in derivation.elasticities]
         assert sizes == sorted(sizes, reverse=True)
         assert all(size >= Fraction(5, 1000) for size in sizes)
-        assert not {found.symbol.name.partition(".")[0] for found in derivation.elasticities} & shape
+        assert not {result.symbol.name.partition(".")[0] for result in derivation.elasticities} & shape
 
 
 def test_every_text_parses_and_every_latex_balances(derivations):
     for derivation in derivations:
-        found = derivation.as_json()
-        for part in [*found["limits"], *found["elasticities"], *([found["first_order"]] if found["first_order"] else [])]:
+        result = derivation.as_json()
+        for part in [*result["limits"], *result["elasticities"], *([result["first_order"]] if result["first_order"] else [])]:
             if part["text"] is not None:
                 parse(part["text"])
                 assert part["latex"].count("{") == part["latex"].count("}")
-        for limit in found["limits"]:
+        for limit in result["limits"]:
             assert set(limit) == {"symbol", "to", "text", "latex", "says", "value"}
             assert limit["to"] in (0, "infinity")
-        for elasticity in found["elasticities"]:
+        for elasticity in result["elasticities"]:
             assert {"symbol", "value", "text", "latex"} <= set(elasticity)
 
 
@@ -133,7 +133,7 @@ def test_every_text_parses_and_every_latex_balances(derivations):
 
 @pytest.mark.parametrize("chosen", [{}, {"model": "gemma-2-9b"}, {"hardware": "h100-sxm", "batch": 4, "assume": {"detail": "attention"}}])
 def test_missing_inputs_leave_the_answer_symbolic(chosen, monkeypatch):
-    """Whatever is missing, nothing raises; what is told at a made-up case is what the quantity does there."""
+    """Whatever is missing, nothing raises; a reported form at a made-up case is the value of the quantity there."""
     full = {"model": "gemma-2-9b" if "model" in chosen else "llama-3-8b", **H100, "prompt": 6000, **SERVED, **chosen}
     if "hardware" not in chosen:  # of a network nothing is known
         full["node_devices"] = 10 * FAR
@@ -169,12 +169,12 @@ def _agrees(limit, there, quantity):
         assert abs(value) < Fraction(1, 10**6), (quantity, limit.says)
 
 
-def test_arms_without_numbers_are_told_apart():
-    found = {(e.symbol.name, e.arm): text(e.form) for e in Study().derive("itl").elasticities}
-    assert found["peak_flops", "decode_compute_time"] == "-1"
-    assert found["mem_bandwidth", "decode_memory_time"] == "-1"
-    assert ("peak_flops", "decode_memory_time") not in found
-    assert found["context", "decode_memory_time"] == "kv_bytes_per_token*decode_span/decode_bytes"
+def test_without_numbers_each_arm_has_elasticities_of_its_own():
+    result = {(e.symbol.name, e.arm): text(e.form) for e in Study().derive("itl").elasticities}
+    assert result["peak_flops", "decode_compute_time"] == "-1"
+    assert result["mem_bandwidth", "decode_memory_time"] == "-1"
+    assert ("peak_flops", "decode_memory_time") not in result
+    assert result["context", "decode_memory_time"] == "kv_bytes_per_token*decode_span/decode_bytes"
     limits = [limit for limit in Study().derive("itl").limits if limit.symbol.name == "context" and limit.to == "infinity"]
     assert [len(limit.leading.conditions) for limit in limits] == [1, 1]
     assert all("while" in limit.says and "without bound" in limit.says for limit in limits)
@@ -185,10 +185,10 @@ def test_arms_without_numbers_are_told_apart():
 
 def test_a_matrix_product_without_activations_and_with_many_rows():
     """Theory, row 3: 2S/b_w, and d/b of a square matrix."""
-    limits = told(Study(), "gemm_intensity")
+    limits = limits_of(Study(), "gemm_intensity")
     assert text(limits["act_bytes_per_element", 0].tree) == "2*gemm_m/weight_bytes_per_param"
     d, b = Fraction(4096), Fraction(2)
-    square = told(Study(gemm_m=1000, gemm_k=4096, gemm_n=4096), "gemm_intensity")
+    square = limits_of(Study(gemm_m=1000, gemm_k=4096, gemm_n=4096), "gemm_intensity")
     assert square["gemm_m", "infinity"].result.value == d / b
     assert square["act_bytes_per_element", 0].result.value == 2 * 1000 / b
     assert square["gemm_m", "infinity"].result.text() == "2,048 FLOP/byte"
@@ -206,35 +206,35 @@ def test_decode_intensity_at_first_order_is_two_b_over_the_weight_bytes():
 def test_intensity_of_an_endless_batch():
     """Theory, row 37: (2P + aS)/(kappa S) is 112.3 for the 70B at 4,096 tokens."""
     study = Study(model="llama-3-70b", params=70e9, hardware="h100-sxm", prompt=4096, assume={"detail": "attention"})
-    limit = told(study, "decode_intensity")["batch", "infinity"]
+    limit = limits_of(study, "decode_intensity")["batch", "infinity"]
     p, a, kappa, s = 70 * 10**9, 4 * 80 * 64 * 128, 2 * 80 * 8 * 128 * 2, 4096
     assert limit.result.value == Fraction(2 * p + a * s, kappa * s)
     assert f"{float(limit.result.value):.1f}" == "112.3"
     assert text(limit.tree) == "(attention_flops_per_pair*context + 2*params)/(kv_bytes_per_token*context)"
-    assert told(study, "decode_intensity")["context", "infinity"].result.value == Fraction(a, kappa) == 8
+    assert limits_of(study, "decode_intensity")["context", "infinity"].result.value == Fraction(a, kappa) == 8
 
 
 def test_throughput_of_an_endless_batch_is_what_the_cache_lets_through():
     """Theory, row 38: BW/(kappa S) on the memory arm, F/(2P + aS) on the compute arm: the smaller of the two."""
     study = Study(model="llama-3-8b", params=8.03e9, hardware="h100-sxm", prompt=2048, assume={"detail": "attention"})
     bandwidth, kappa = Fraction("3.35e12"), 131072
-    assert told(study, "decode_throughput")["batch", "infinity"].result.value == bandwidth / (kappa * 2048)
+    assert limits_of(study, "decode_throughput")["batch", "infinity"].result.value == bandwidth / (kappa * 2048)
     short = Study(model="llama-3-8b", params=8.03e9, hardware="h100-sxm", prompt=100, assume={"detail": "attention"})
     compute = Fraction("989.4e12") / (2 * Fraction("8.03e9") + 4 * 32 * 32 * 128 * 100)
-    assert told(short, "decode_throughput")["batch", "infinity"].result.value == compute < bandwidth / (kappa * 100)
+    assert limits_of(short, "decode_throughput")["batch", "infinity"].result.value == compute < bandwidth / (kappa * 100)
 
 
 def test_the_elasticity_in_the_context_is_the_caches_share():
     study = Study(model="llama-3-70b", params=70e9, hardware="h100-sxm", prompt=4608, assume={"detail": "attention"})
-    found = {e.symbol.name: e for e in study.derive("itl").elasticities}
-    assert found["prompt"].value == Fraction(327680 * 4608, 140 * 10**9 + 327680 * 4608)
-    assert f"{float(found['prompt'].value):.2%}" == "1.07%"  # theory, row 16
-    assert text(found["prompt"].form) == "kv_bytes_per_token*decode_span/decode_bytes"
+    result = {e.symbol.name: e for e in study.derive("itl").elasticities}
+    assert result["prompt"].value == Fraction(327680 * 4608, 140 * 10**9 + 327680 * 4608)
+    assert f"{float(result['prompt'].value):.2%}" == "1.07%"  # theory, row 16
+    assert text(result["prompt"].form) == "kv_bytes_per_token*decode_span/decode_bytes"
     assert study.derive("itl").binding_arms == ("decode_memory_time",)
 
 
 def test_ideal_devices_leave_the_other_roof():
-    limits = told(Study(**CASES["two devices"]), "itl")
+    limits = limits_of(Study(**CASES["two devices"]), "itl")
     case = Study(**CASES["two devices"]).first.case
     assert limits["mem_bandwidth", "infinity"].result.value == case.value("decode_compute_time") + case.value("decode_link_time")
     assert ("peak_flops", "infinity") not in limits  # memory binds: more compute changes nothing
@@ -255,32 +255,32 @@ def test_a_rounding_has_no_limit_in_what_it_rounds():
     assert Study(**CASES["two devices"]).derive("concurrency").elasticities == ()
 
 
-def test_what_is_nothing_has_no_elasticities():
+def test_a_quantity_of_zero_has_no_elasticities():
     derivation = Study(model="llama-3-8b", **H100).derive("decode_link_time")
     assert derivation.result.value == 0
     assert derivation.elasticities == ()
 
 
 def test_a_length_of_response_bounds_a_sum_and_is_left_out():
-    found = Study(model="llama-3-8b", **H100).derive("decode_time").elasticities
-    assert "output" not in {e.symbol.name for e in found}
-    assert "mem_bandwidth" in {e.symbol.name for e in found}
+    result = Study(model="llama-3-8b", **H100).derive("decode_time").elasticities
+    assert "output" not in {e.symbol.name for e in result}
+    assert "mem_bandwidth" in {e.symbol.name for e in result}
 
 
 def test_a_range_shows_how_far_an_elasticity_moves():
     study = Study(model="llama-3-8b", **H100, step_overhead="1 ms", mbu="0.5..1")
-    found = next(e for e in study.derive("itl").elasticities if e.symbol.name == "mem_bandwidth")
-    low, middle, high = found.span[1], found.value, found.span[2]
+    actual = next(e for e in study.derive("itl").elasticities if e.symbol.name == "mem_bandwidth")
+    low, middle, high = actual.span[1], actual.value, actual.span[2]
     assert low < middle < high < 0
     for corner, expected in ((Fraction(1, 2), low), (Fraction(1), high)):
         exact = Study(model="llama-3-8b", **H100, step_overhead="1 ms", mbu=corner).first
         assert -exact.case.value("decode_memory_time") / exact.case.value("itl") == expected
-    limit = told(study, "itl")["kv_bytes_per_element", 0]
+    limit = limits_of(study, "itl")["kv_bytes_per_element", 0]
     assert limit.result.ranged
 
 
 def test_a_limit_of_what_does_not_fit_carries_the_flag():
-    limits = told(Study(model="llama-3-70b", **H100), "itl")
+    limits = limits_of(Study(model="llama-3-70b", **H100), "itl")
     assert all(limit.result.flags == ("does_not_fit",) for limit in limits.values() if limit.result)
     assert any(limit.result for limit in limits.values())
 

@@ -108,7 +108,7 @@ def test_lists_make_cases_and_plain_questions_go_to_the_first():
     assert several.bound.hardware.name == "h100-sxm"
 
 
-def test_any_quantity_may_be_given_and_the_rest_follows():
+def test_any_quantity_may_be_set_and_the_rest_follows():
     measured = sr.Study(**H100, itl="14 ms")
     assert measured.value("itl") == 0.014
     assert measured.value("decode_throughput") == pytest.approx(2 / 0.014)
@@ -121,10 +121,10 @@ def test_params_alone_give_what_needs_no_dimensions():
     assert "kv_bytes_per_token" not in bare.first.quantities()
 
 
-def test_without_a_case_a_question_says_what_is_missing():
+def test_without_a_case_the_error_names_the_missing_input():
     assert "needs" in refused(lambda: sr.Study().value("ttft"))
-    said = refused(lambda: sr.Study("llama-3-8b", prompt=10).value("ridge_point"))
-    assert "peak_flops" in said or "mem_bandwidth" in said
+    message = refused(lambda: sr.Study("llama-3-8b", prompt=10).value("ridge_point"))
+    assert "peak_flops" in message or "mem_bandwidth" in message
 
 
 # --------------------------------------------------------------------------------------------------- does not fit
@@ -178,9 +178,9 @@ def test_the_warning_can_be_an_error():
     ids=str,
 )
 def test_what_a_study_may_not_be(keywords, words):
-    said = refused(lambda: sr.Study(**{**H100, **keywords}).value("itl"))
+    message = refused(lambda: sr.Study(**{**H100, **keywords}).value("itl"))
     for word in words:
-        assert word in said
+        assert word in message
 
 
 def test_an_unknown_quantity_names_the_nearest(study):
@@ -228,7 +228,7 @@ def test_load_reads_title_targets_and_ranges():
     assert loaded.value("mfu").low == 0.5
 
 
-def test_load_says_what_is_wrong_with_its_place(tmp_path):
+def test_load_reports_faults_with_their_places(tmp_path):
     path = tmp_path / "study.yaml"
     path.write_text("model: llama-3-8b\nhardware: h100-sxm\nworkload: {prompt: 0}\n", encoding="utf-8")
     assert refused(lambda: Study.load(path)).startswith(f"{path}:3:12: workload.prompt: ")

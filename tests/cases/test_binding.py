@@ -17,8 +17,8 @@ PRESET = "tutorial-mlsysim"
 
 def bound(**chosen):
     """The one binding of a selection."""
-    (found,) = bindings(selection(**chosen))
-    return found
+    (result,) = bindings(selection(**chosen))
+    return result
 
 
 def value(binding, name):
@@ -29,19 +29,19 @@ def value(binding, name):
 
 
 def test_combinations_come_in_written_order():
-    found = list(bindings(selection(["llama-3-8b", "llama-3.2-1b"], ["h200", "h100-sxm"], weights=["fp16", "fp8"], batch=[8, 1])))
-    seen = [(b.model.name, b.hardware.name, b.precisions["weights"], int(value(b, "batch"))) for b in found]
+    result = list(bindings(selection(["llama-3-8b", "llama-3.2-1b"], ["h200", "h100-sxm"], weights=["fp16", "fp8"], batch=[8, 1])))
+    seen = [(b.model.name, b.hardware.name, b.precisions["weights"], int(value(b, "batch"))) for b in result]
     assert seen == [(m, h, w, n) for m in ("llama-3-8b", "llama-3.2-1b") for h in ("h200", "h100-sxm") for w in ("fp16", "fp8") for n in (8, 1)]
 
 
 def test_what_varies_is_remembered():
-    found = list(bindings(selection("llama-3-8b", "h100-sxm", batch=[1, 8], prompt=64)))
-    assert [dict(b.varied) for b in found] == [{"batch": "1"}, {"batch": "8"}]
+    result = list(bindings(selection("llama-3-8b", "h100-sxm", batch=[1, 8], prompt=64)))
+    assert [dict(b.varied) for b in result] == [{"batch": "1"}, {"batch": "8"}]
 
 
 def test_nothing_chosen_is_one_empty_case():
-    (found,) = bindings(Selection())
-    assert (found.model, found.hardware) == (None, None)
+    (result,) = bindings(Selection())
+    assert (result.model, result.hardware) == (None, None)
 
 
 def test_unknown_names_are_input_errors():
@@ -56,12 +56,12 @@ def test_unknown_names_are_input_errors():
 def test_a_stronger_selection_is_laid_over_a_weaker_one_name_by_name():
     weak = selection("llama-3-8b", "h100-sxm", assume={"attention": "full", "logits": "all"}, weights="fp16", kv="fp16", batch=1, prompt=10, origin="study")
     strong = selection(hardware="h200", assume={"attention": "causal"}, kv="fp8", batch=4, origin="command line")
-    (found,) = bindings(strong.over(weak))
-    assert (found.model.name, found.hardware.name) == ("llama-3-8b", "h200")
-    assert (found.precisions["weights"], found.precisions["kv"]) == ("fp16", "fp8")
-    assert (found.assumptions["attention"], found.assumptions["logits"]) == ("causal", "all")
-    assert (value(found, "batch"), value(found, "prompt")) == (4, 10)
-    assert (found.given["batch"].source, found.given["prompt"].source) == ("command line", "study")
+    (result,) = bindings(strong.over(weak))
+    assert (result.model.name, result.hardware.name) == ("llama-3-8b", "h200")
+    assert (result.precisions["weights"], result.precisions["kv"]) == ("fp16", "fp8")
+    assert (result.assumptions["attention"], result.assumptions["logits"]) == ("causal", "all")
+    assert (value(result, "batch"), value(result, "prompt")) == (4, 10)
+    assert (result.given["batch"].source, result.given["prompt"].source) == ("command line", "study")
 
 
 def test_laying_over_changes_neither():
@@ -71,21 +71,21 @@ def test_laying_over_changes_neither():
     assert "prompt" not in strong.values
 
 
-def test_who_gave_each_value_is_said():
-    found = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128, weights="fp8", origin="command line")
-    assert found.given["prompt"].source == "command line"
-    assert found.given["n_layers"].source == "model llama-3-8b"
-    assert found.given["weight_bytes_per_param"].source == "command line: weights fp8"
-    assert "NVIDIA H100" in found.given["mem_bandwidth"].source
-    assert "fp8 dense" in found.given["peak_flops"].source or "fp16 dense" in found.given["peak_flops"].source
+def test_every_value_has_its_source():
+    result = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128, weights="fp8", origin="command line")
+    assert result.given["prompt"].source == "command line"
+    assert result.given["n_layers"].source == "model llama-3-8b"
+    assert result.given["weight_bytes_per_param"].source == "command line: weights fp8"
+    assert "NVIDIA H100" in result.given["mem_bandwidth"].source
+    assert "fp8 dense" in result.given["peak_flops"].source or "fp16 dense" in result.given["peak_flops"].source
 
 
-def test_a_given_value_beats_the_spec_of_model_and_device():
-    found = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128, n_layers=2, mem_bandwidth="1 TB/s")
-    assert (value(found, "n_layers"), value(found, "mem_bandwidth")) == (2, 10**12)
+def test_a_set_value_beats_the_spec_of_model_and_device():
+    result = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128, n_layers=2, mem_bandwidth="1 TB/s")
+    assert (value(result, "n_layers"), value(result, "mem_bandwidth")) == (2, 10**12)
 
 
-def test_a_preset_is_stronger_than_the_specs_and_weaker_than_what_is_chosen():
+def test_a_preset_is_stronger_than_the_specs_and_weaker_than_the_request():
     plain = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128, preset=PRESET)
     assert value(plain, "mem_capacity") == 80 * 2**30
     assert value(plain, "peak_flops") == 989 * 10**12
@@ -95,24 +95,24 @@ def test_a_preset_is_stronger_than_the_specs_and_weaker_than_what_is_chosen():
 
 
 def test_what_a_preset_says_of_one_device_stays_with_it():
-    found = {b.hardware.name: value(b, "prefill_overhead") for b in bindings(selection("llama-3-8b", ["h100-sxm", "t4"], prompt=128, preset=PRESET))}
-    assert found == {"h100-sxm": Fraction(1, 10**5), "t4": Fraction(3, 10**5)}
+    result = {b.hardware.name: value(b, "prefill_overhead") for b in bindings(selection("llama-3-8b", ["h100-sxm", "t4"], prompt=128, preset=PRESET))}
+    assert result == {"h100-sxm": Fraction(1, 10**5), "t4": Fraction(3, 10**5)}
 
 
 # ------------------------------------------------------------------------------------------------------ precision
 
 
 def test_sixteen_bits_are_the_default_and_marked_as_such():
-    found = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128)
-    assert set(found.precisions.values()) == {"fp16"}
-    assert not {"weight_bytes_per_param", "kv_bytes_per_element", "act_bytes_per_element"} & set(found.given)
-    assert Answers(found).inputs()["weight_bytes_per_param"].defaulted
+    result = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128)
+    assert set(result.precisions.values()) == {"fp16"}
+    assert not {"weight_bytes_per_param", "kv_bytes_per_element", "act_bytes_per_element"} & set(result.given)
+    assert Answers(result).inputs()["weight_bytes_per_param"].defaulted
 
 
 def test_the_cache_may_follow_the_weights():
-    found = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128, weights="fp8", kv="weights")
-    assert found.precisions["kv"] == "fp8"
-    assert value(found, "kv_bytes_per_element") == 1
+    result = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128, weights="fp8", kv="weights")
+    assert result.precisions["kv"] == "fp8"
+    assert value(result, "kv_bytes_per_element") == 1
 
 
 def test_arithmetic_is_as_wide_as_its_widest_operand():
@@ -124,24 +124,24 @@ def test_arithmetic_is_as_wide_as_its_widest_operand():
 
 
 def test_a_device_without_the_precision_widens_and_says_so():
-    found = bound(model="llama-3-8b", hardware="a100-80gb-sxm", prompt=128, weights="fp8", activations="fp8")
-    assert any("fp8" in warning for warning in found.warnings)
-    assert found.compute in ("fp16", "bf16")
+    result = bound(model="llama-3-8b", hardware="a100-80gb-sxm", prompt=128, weights="fp8", activations="fp8")
+    assert any("fp8" in warning for warning in result.warnings)
+    assert result.compute in ("fp16", "bf16")
 
 
 # --------------------------------------------------------------------------------------------------------- ranges
 
 
 def test_a_range_stands_at_its_middle_and_keeps_its_ends():
-    found = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128, mfu="0.5..0.7")
-    assert value(found, "mfu") == Fraction(6, 10)
-    assert found.box() == {"mfu": (Fraction(1, 2), Fraction(7, 10))}
-    assert isinstance(found.given["mfu"].setting, Span)
+    result = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128, mfu="0.5..0.7")
+    assert value(result, "mfu") == Fraction(6, 10)
+    assert result.box() == {"mfu": (Fraction(1, 2), Fraction(7, 10))}
+    assert isinstance(result.given["mfu"].setting, Span)
 
 
 def test_a_range_without_width_is_a_number():
-    found = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128, mfu="0.5..0.5")
-    assert found.box() == {}
+    result = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128, mfu="0.5..0.5")
+    assert result.box() == {}
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_a_range_takes_units(text, low, high):
 # ------------------------------------------------------------------------------------------------------- warnings
 
 
-def test_a_prompt_longer_than_the_model_was_made_for_is_said():
+def test_a_prompt_beyond_the_models_context_is_a_warning():
     assert any("8,192" in warning for warning in bound(model="llama-3-8b", prompt=8192, output=1).warnings)
     assert not bound(model="llama-3-8b", prompt=8191, output=1).warnings
 
@@ -175,8 +175,8 @@ def base():
 def test_a_variant_changes_one_thing_and_keeps_the_rest(base):
     other = base.variant(batch=8)
     assert (value(other, "batch"), value(base, "batch")) == (8, 4)
-    kept = set(base.given) - {"batch"}
-    assert {name: other.given[name].setting for name in kept} == {name: base.given[name].setting for name in kept}
+    unchanged = set(base.given) - {"batch"}
+    assert {name: other.given[name].setting for name in unchanged} == {name: base.given[name].setting for name in unchanged}
     assert {s: other.assumptions[s] for s in ("logits", "attention_flops", "parameters")} == {
         "logits": "all",
         "attention_flops": "off",

@@ -101,12 +101,12 @@ def test_a_threshold_over_the_batch_moves_the_draft_along():
     assert speed[0] >= 1 > speed[1]
 
 
-def test_what_is_given_is_of_the_model():
+def test_values_set_belong_to_the_target_model():
     measured = study(batch=1, itl="14 ms")
     assert float(measured.value("draft_cost")) == pytest.approx(SMALL.step(1, 2000) / 0.014, rel=1e-9)
 
 
-def test_a_cost_that_is_given_wins_and_is_said():
+def test_a_cost_that_is_set_wins_with_a_warning():
     made = study(draft_cost=0.5)
     assert float(made.value("draft_cost")) == 0.5
     assert any("draft_cost is given" in warning for warning in made.bound.warnings)
@@ -145,12 +145,12 @@ def test_a_study_file_names_its_draft(tmp_path):
     assert other["inputs"]["draft_cost"]["value"] > case["inputs"]["draft_cost"]["value"]
 
 
-def test_an_unknown_draft_is_told_with_its_place(tmp_path):
+def test_an_unknown_draft_is_reported_with_its_place(tmp_path):
     path = tmp_path / "study.yaml"
     path.write_text(study_text() + "draft: llama-3.2-1bb\n", encoding="utf-8")
-    said = refused("eval", path)
-    assert said.startswith(f"{path}:5:1: draft:")
-    assert "did you mean 'llama-3.2-1b'" in said
+    message = refused("eval", path)
+    assert message.startswith(f"{path}:5:1: draft:")
+    assert "did you mean 'llama-3.2-1b'" in message
     assert "draft" in refused("eval", "--hardware", "h100-sxm", "--draft", "llama-3.2-1b", "--prompt", "10")
 
 
@@ -177,8 +177,8 @@ def test_reviews_and_derivations_of_a_drafted_model():
 
 def test_a_vllm_line_with_a_draft():
     spec = """vllm serve llama-3.1-8b --speculative-config '{"model": "meta-llama/Llama-3.2-1B-Instruct", "num_speculative_tokens": 4}'"""
-    found = good("vllm", spec, "--hardware", "h100-sxm", "--prompt", "2000", "--output", "100", "--set", "acceptance=0.8", "--json").json
-    assert found["inputs"]["draft_cost"]["source"].startswith("draft llama-3.2-1b")
-    assert "speculation_speedup" in found["quantities"]
+    result = good("vllm", spec, "--hardware", "h100-sxm", "--prompt", "2000", "--output", "100", "--set", "acceptance=0.8", "--json").json
+    assert result["inputs"]["draft_cost"]["source"].startswith("draft llama-3.2-1b")
+    assert "speculation_speedup" in result["quantities"]
     lost = spec.replace("meta-llama/Llama-3.2-1B-Instruct", "yuhuili/EAGLE-LLaMA3.1-Instruct-8B")
     assert "neither in the catalogue" in good("vllm", lost, "--hardware", "h100-sxm", "--prompt", "2000").out

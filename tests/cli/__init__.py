@@ -15,7 +15,14 @@ ROOT = Path(__file__).resolve().parents[2]
 STUDIES = ROOT / "specs" / "studies"
 CHAT = STUDIES / "llama-3-8b-chat.yaml"
 STEMS = sorted(path.stem for path in STUDIES.glob("*.yaml"))
+TOO_LARGE = STUDIES / "llama-3-70b-chat.yaml"
+"""A study that does not fit in memory."""
+H100 = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "1024", "--output", "16")
 COMMANDS = ("report", "eval", "derive", "check", "plot", "sweep", "calibrate", "vllm", "select", "list", "show", "validate", "schema", "init")
+
+KV = "<!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->"
+RIGHT, WRONG = f"A prompt of 4,096 tokens takes 1.34 GB. {KV}\n", f"A prompt of 4,096 tokens takes 10.7 GB. {KV}\n"
+NEEDS = "The first token comes after 1,159 ms. <!-- symroof: ttft params=70e9 hardware=h100-sxm prompt=4096 assume.detail=weights needs.mfu=0.5 -->\n"
 
 
 @dataclass(frozen=True)
@@ -50,7 +57,7 @@ def good(*arguments):
 
 
 def refused(*arguments):
-    """A call that must be refused: exit code 2, nothing on standard output, no traceback. Returns what it said."""
+    """A call that must be refused: exit code 2, nothing on standard output, no traceback. Returns its message."""
     outcome = call(*arguments)
     assert outcome.code == 2, (outcome.code, outcome.err, outcome.out[:200])
     assert outcome.out == ""
@@ -82,3 +89,7 @@ def write_study(folder, name="study.yaml", **changes):
 def cases(*arguments):
     """The cases of ``eval --json``."""
     return good("eval", *arguments, "--json").json["cases"]
+
+
+def everything_under(folder):
+    return sorted(path.name for path in folder.iterdir())

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from symroof.report.atomic_write import PREFIX, write_atomic
+from symroof.output_files import PREFIX, write_atomic
 
 from . import ROOT, STUDIES, call, process, refused, study_text, write_study
 
@@ -70,15 +70,15 @@ IN_FILE = {
 
 
 @pytest.mark.parametrize("name", IN_FILE)
-def test_a_fault_in_a_study_is_told_with_its_place(name, tmp_path):
+def test_a_fault_in_a_study_is_reported_with_its_place(name, tmp_path):
     keys, place, words = IN_FILE[name]
     path = write_study(tmp_path, **keys)
     started = time.monotonic()
-    said = refused("report" if "thresholds" in keys else "eval", path, *(["-o", "-"] if "thresholds" in keys else []))
+    message = refused("report" if "thresholds" in keys else "eval", path, *(["-o", "-"] if "thresholds" in keys else []))
     assert time.monotonic() - started < 2
     for word in words:
-        assert word in said
-    first = said.splitlines()[0]
+        assert word in message
+    first = message.splitlines()[0]
     assert first.startswith(f"{path}:{place}"), first
 
 
@@ -88,16 +88,16 @@ def test_a_bad_study_leaves_no_report(tmp_path):
 
 
 def test_the_line_and_a_caret_under_the_fault(tmp_path):
-    said = refused("eval", write_study(tmp_path, efficiency="{mfu: 2}")).splitlines()
-    assert said[1] == "    efficiency: {mfu: 2}"
-    assert said[2].index("^") - 4 == said[1].index("mfu") - 4
+    message = refused("eval", write_study(tmp_path, efficiency="{mfu: 2}")).splitlines()
+    assert message[1] == "    efficiency: {mfu: 2}"
+    assert message[2].index("^") - 4 == message[1].index("mfu") - 4
 
 
 def test_all_faults_of_a_file_come_in_one_run(tmp_path):
     path = write_study(tmp_path, workload="{prompt: 0, batch: -1}", efficiency="{mfu: 2}", colour="red", targets="{itl: 5 GB}")
-    said = refused("eval", path)
+    message = refused("eval", path)
     for word in ("workload.prompt", "workload.batch", "efficiency.mfu", "colour", "targets.itl"):
-        assert word in said
+        assert word in message
 
 
 # --------------------------------------------------------------------------------------- what a file may not be
@@ -114,9 +114,9 @@ def test_a_directory_instead_of_a_file(tmp_path):
 
 
 def test_a_missing_file(tmp_path):
-    said = refused("eval", tmp_path / "nothing.yaml")
-    assert "nothing.yaml" in said
-    assert "No such file" in said
+    message = refused("eval", tmp_path / "nothing.yaml")
+    assert "nothing.yaml" in message
+    assert "No such file" in message
 
 
 def test_a_file_name_with_a_null_byte():
@@ -186,19 +186,19 @@ ON_LINE = {
 
 
 @pytest.mark.parametrize("name", ON_LINE)
-def test_a_fault_on_the_line_is_told(name):
+def test_a_fault_on_the_line_is_reported(name):
     line, words = ON_LINE[name]
     started = time.monotonic()
-    said = refused("eval", *line)
+    message = refused("eval", *line)
     assert time.monotonic() - started < 2
     for word in words:
-        assert word in said
+        assert word in message
 
 
 def test_every_fault_of_the_line_comes_in_one_run():
-    said = refused("eval", *LINE, "--prompt", "0", "--mfu", "7", "--set", "nonsense=1", "--assume", "attention=casual")
+    message = refused("eval", *LINE, "--prompt", "0", "--mfu", "7", "--set", "nonsense=1", "--assume", "attention=casual")
     for word in ("prompt", "mfu", "nonsense", "casual"):
-        assert word in said
+        assert word in message
 
 
 def test_no_command_and_an_unknown_command():
@@ -210,8 +210,8 @@ def test_errors_go_to_standard_error_as_json_too():
 
     outcome = call("eval", "--model", "llama-3-9b", "--json")
     assert (outcome.code, outcome.out) == (2, "")
-    found = json.loads(outcome.err)
-    assert found["errors"][0]["hint"] == "did you mean 'llama-3-8b'?"
+    result = json.loads(outcome.err)
+    assert result["errors"][0]["hint"] == "did you mean 'llama-3-8b'?"
 
 
 @pytest.mark.parametrize("prompt", ["1e50", "9" * 60, "1e60"])
@@ -245,16 +245,16 @@ def everything_under(folder):
 
 def test_a_file_where_a_folder_should_be(tmp_path):
     path = written(tmp_path / "out", "mine")
-    said = refused(*report(path))
-    assert str(path) in said
+    message = refused(*report(path))
+    assert str(path) in message
     assert path.read_text(encoding="utf-8") == "mine"
     assert everything_under(tmp_path) == ["out"]
 
 
 def test_a_folder_below_a_regular_file(tmp_path):
     path = written(tmp_path / "file", "mine")
-    said = refused(*report(path / "below"))
-    assert "Not a directory" in said
+    message = refused(*report(path / "below"))
+    assert "Not a directory" in message
     assert path.read_text(encoding="utf-8") == "mine"
 
 
@@ -343,8 +343,8 @@ def test_standard_output_takes_one_format():
 
 @pytest.mark.parametrize("formats", ["docx", "md,docx", ","])
 def test_an_unknown_format(formats, tmp_path):
-    said = refused("report", CHAT, "-o", tmp_path / "out", "--format", formats)
-    assert "md, tex, html, pdf" in said
+    message = refused("report", CHAT, "-o", tmp_path / "out", "--format", formats)
+    assert "md, tex, html, pdf" in message
     assert not (tmp_path / "out").exists()
 
 
@@ -355,9 +355,9 @@ def test_a_report_without_what_it_needs_is_refused(tmp_path):
 
 def test_a_pdf_without_tex_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    said = refused("report", CHAT, "-o", tmp_path / "out", "--format", "pdf", "--no-plots")
-    assert "pdflatex" in said
-    assert "apt-get install" in said
+    message = refused("report", CHAT, "-o", tmp_path / "out", "--format", "pdf", "--no-plots")
+    assert "pdflatex" in message
+    assert "apt-get install" in message
     assert not (tmp_path / "out").exists()
 
 

@@ -34,17 +34,17 @@ def test_the_block_is_one_a_study_takes(measured, tmp_path):
 
 
 def test_the_block_alone_goes_to_standard_output(measured):
-    said = good("calibrate", measured, *CASE, "-o", "-").out
-    assert [line.partition(":")[0] for line in said.splitlines() if not line.startswith("#")] == ["efficiency"]
+    message = good("calibrate", measured, *CASE, "-o", "-").out
+    assert [line.partition(":")[0] for line in message.splitlines() if not line.startswith("#")] == ["efficiency"]
 
 
 def test_json_and_text_say_the_same(measured):
-    found = good("calibrate", measured, *CASE, "--json").json
-    assert found["schema"] == "symroof/calibrate/1"
-    assert found["parameters"]["mfu"]["value"] == pytest.approx(0.56, rel=0.02)
-    assert found["parameters"]["mfu"]["low"] < found["parameters"]["mfu"]["value"] < found["parameters"]["mfu"]["high"]
-    assert (found["level"], found["freedom"], len(found["rows"])) == (0.95, 11, 14)
-    assert found["inputs"]["layer_overhead"]["defaulted"] is True
+    result = good("calibrate", measured, *CASE, "--json").json
+    assert result["schema"] == "symroof/calibrate/1"
+    assert result["parameters"]["mfu"]["value"] == pytest.approx(0.56, rel=0.02)
+    assert result["parameters"]["mfu"]["low"] < result["parameters"]["mfu"]["value"] < result["parameters"]["mfu"]["high"]
+    assert (result["level"], result["freedom"], len(result["rows"])) == (0.95, 11, 14)
+    assert result["inputs"]["layer_overhead"]["defaulted"] is True
     text = good("calibrate", measured, *CASE).out
     for word in ("95% interval", "Student's t with 11 degrees", "* layer_overhead", "roofline=aggregate*", "limited by", "efficiency: {mfu: "):
         assert word in text
@@ -64,9 +64,9 @@ def test_a_row_above_the_roof_is_refused_with_its_place(tmp_path):
     assert 4.48 < float(least) < 4.53
     path = tmp_path / "fast.csv"
     path.write_text("prompt,batch,itl_ms\n1024,1,6.1\n1024,1,3.1\n1024,2,12\n", encoding="utf-8")
-    said = refused("calibrate", path, *CASE)
-    assert said.splitlines()[0] == f"{path}:3:8: itl: impossible: above the memory roof: 3.1 ms measured, at least {least} ms at the peak"
-    assert said.splitlines()[1:3] == ["    1024,1,3.1", "           ^"]
+    message = refused("calibrate", path, *CASE)
+    assert message.splitlines()[0] == f"{path}:3:8: itl: impossible: above the memory roof: 3.1 ms measured, at least {least} ms at the peak"
+    assert message.splitlines()[1:3] == ["    1024,1,3.1", "           ^"]
     assert not list(tmp_path.glob("*.yaml"))
 
 
@@ -91,8 +91,8 @@ def test_what_cannot_be_fitted_is_refused(name, tmp_path):
 
 def test_a_place_that_cannot_be_written(measured, tmp_path):
     (tmp_path / "file").write_text("mine", encoding="utf-8")
-    said = call("calibrate", measured, *CASE, "-o", tmp_path / "file" / "block.yaml")
-    assert (said.code, said.out) == (2, "")
+    message = call("calibrate", measured, *CASE, "-o", tmp_path / "file" / "block.yaml")
+    assert (message.code, message.out) == (2, "")
 
 
 def test_a_thousand_rows_take_seconds_at_most(tmp_path):

@@ -5,7 +5,9 @@ import re
 import pytest
 import yaml
 
+from symroof.cli.list_command import models
 from symroof.formula.parse import parse
+from symroof.theory import theory as theories
 
 from . import CHAT, ROOT, call, good, refused, write_study
 
@@ -16,9 +18,9 @@ KINDS = ("models", "hardware", "precisions", "quantities", "thresholds", "assump
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_list_prints_every_entry(kind):
-    found = good("list", kind, "--json").json
-    assert (found["schema"], found["kind"]) == ("symroof/list/1", kind)
-    names = [entry["name"] for entry in found["entries"]]
+    result = good("list", kind, "--json").json
+    assert (result["schema"], result["kind"]) == ("symroof/list/1", kind)
+    names = [entry["name"] for entry in result["entries"]]
     text = good("list", kind).out
     assert names
     for name in names:
@@ -32,15 +34,24 @@ def test_list_models_and_hardware_are_the_files_of_the_catalogue():
 
 
 def test_list_models_says_what_tells_models_apart():
-    found = {entry["name"]: entry for entry in good("list", "models", "--json").json["entries"]}
-    told = {name: tuple(found[name][key] for key in ("attention", "experts", "active_params")) for name in ("llama-3-8b", "deepseek-v3", "qwen3-next-80b-a3b")}
-    assert told == {
+    result = {entry["name"]: entry for entry in good("list", "models", "--json").json["entries"]}
+    message = {
+        name: tuple(result[name][key] for key in ("attention", "experts", "active_params")) for name in ("llama-3-8b", "deepseek-v3", "qwen3-next-80b-a3b")
+    }
+    assert message == {
         "llama-3-8b": ("gqa", None, None),
         "deepseek-v3": ("mla", "8 of 256 + 1", 36625618432),
         "qwen3-next-80b-a3b": ("36 gated_delta, 12 gqa", "10 of 512 + 1", 3563764480),
     }
-    for name, entry in found.items():
+    for name, entry in result.items():
         assert (entry["active_params"] is None) == (entry["experts"] is None), name
+
+
+def test_active_parameters_are_counted_without_a_theory_of_latencies(monkeypatch):
+    """Mixtral 8x7B: all but six of the eight experts of each of 32 layers, three matrices of 4,096 x 14,336 each, and the table of 32,000 rows that is gathered."""
+    monkeypatch.setattr(theories, "_theory", lambda *_: pytest.fail("built the whole theory"))
+    mixtral = next(row for row in models() if row["name"] == "mixtral-8x7b")
+    assert mixtral["active_params"] == 46_702_792_704 - 32 * 6 * 3 * 4096 * 14336 - 32_000 * 4096
 
 
 def test_list_quantities_has_latex_unit_meaning_and_a_definition_that_parses():
@@ -51,7 +62,7 @@ def test_list_quantities_has_latex_unit_meaning_and_a_definition_that_parses():
         assert isinstance(entry["unit"], str)
         if entry["definition"]:
             parse(entry["definition"])
-    wanted = [
+    expected = [
         "ridge_point",
         "weight_bytes",
         "kv_bytes_per_token",
@@ -65,13 +76,13 @@ def test_list_quantities_has_latex_unit_meaning_and_a_definition_that_parses():
         "cost_per_mtok",
         "energy_per_token",
     ]
-    assert set(wanted) <= {entry["name"] for entry in entries}
+    assert set(expected) <= {entry["name"] for entry in entries}
 
 
 def test_list_thresholds_are_equations_that_parse():
     entries = {entry["name"]: entry for entry in good("list", "thresholds", "--json").json["entries"]}
-    wanted = "batch_to_ridge prompt_to_ridge context_beyond_ridge max_batch_memory max_context_memory max_batch_itl max_prompt_ttft min_bandwidth_itl min_flops_ttft min_devices_memory attention_equals_linear batch_kv_equals_weights"
-    assert set(wanted.split()) <= set(entries)
+    expected = "batch_to_ridge prompt_to_ridge context_beyond_ridge max_batch_memory max_context_memory max_batch_itl max_prompt_ttft min_bandwidth_itl min_flops_ttft min_devices_memory attention_equals_linear batch_kv_equals_weights"
+    assert set(expected.split()) <= set(entries)
     for entry in entries.values():
         parse(entry["equation"])
 
@@ -110,14 +121,14 @@ SHOWN = ["llama-3-8b", "h100-sxm", "tutorial-mlsysim", "ttft", "prompt", "batch_
 
 @pytest.mark.parametrize("name", SHOWN)
 def test_show_in_text_and_json_say_the_same(name):
-    found = good("show", name, "--json").json
-    assert found["schema"] == "symroof/show/1"
+    result = good("show", name, "--json").json
+    assert result["schema"] == "symroof/show/1"
     text = good("show", name).out
-    assert text.startswith(found["title"])
-    for fact in found["facts"]:
+    assert text.startswith(result["title"])
+    for fact in result["facts"]:
         for cell in fact:
             assert cell in text
-    for table in found["tables"]:
+    for table in result["tables"]:
         for row in table["rows"]:
             assert all(cell in text for cell in row)
 
@@ -171,10 +182,10 @@ FILE_KINDS = ("study", "model", "hardware", "preset", "claims")
 
 def test_validate_every_spec_of_the_repository():
     files = sorted((ROOT / "specs").rglob("*.yaml"))
-    found = good("validate", *files, "--json").json
-    assert (found["schema"], found["problems"]) == ("symroof/validate/1", [])
+    result = good("validate", *files, "--json").json
+    assert (result["schema"], result["problems"]) == ("symroof/validate/1", [])
     folders = {"studies": "study", "models": "model", "hardware": "hardware", "presets": "preset", "claims": "claims"}
-    assert [(entry["file"], entry["kind"]) for entry in found["valid"]] == [(str(path), folders[path.parent.name]) for path in files]
+    assert [(entry["file"], entry["kind"]) for entry in result["valid"]] == [(str(path), folders[path.parent.name]) for path in files]
 
 
 def test_validate_says_every_problem_of_every_file(tmp_path):
@@ -203,10 +214,10 @@ def test_the_list_has_the_memory_that_cases_have():
 
 @pytest.mark.parametrize("kind", FILE_KINDS)
 def test_schema_is_a_json_schema_of_the_kind(kind):
-    found = good("schema", kind).json
-    assert found["$schema"].startswith("https://json-schema.org/")
-    assert found["type"] == "object"
-    assert found["additionalProperties"] is False
+    result = good("schema", kind).json
+    assert result["$schema"].startswith("https://json-schema.org/")
+    assert result["type"] == "object"
+    assert result["additionalProperties"] is False
 
 
 @pytest.mark.parametrize("kind", FILE_KINDS)
@@ -216,11 +227,11 @@ def test_the_schemas_for_editors_are_those_the_command_prints(kind):
 
 @pytest.mark.parametrize(("kind", "folder"), [("study", "studies"), ("model", "models"), ("hardware", "hardware"), ("preset", "presets")])
 def test_schema_knows_every_key_of_the_catalogue_and_demands_no_other(kind, folder):
-    found = good("schema", kind).json
+    result = good("schema", kind).json
     for path in (ROOT / "specs" / folder).glob("*.yaml"):
         keys = set(yaml.safe_load(path.read_text(encoding="utf-8")))
-        assert keys <= set(found["properties"]), path
-        assert set(found["required"]) <= keys, path
+        assert keys <= set(result["properties"]), path
+        assert set(result["required"]) <= keys, path
 
 
 @pytest.mark.parametrize("kind", FILE_KINDS)

@@ -25,7 +25,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def unknown(folder):
-    """The same with a type that nobody knows."""
+    """The same with an unknown type."""
     path = folder / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"model_type": "lama"}))
     return path
@@ -49,7 +49,7 @@ def test_a_folder_in_the_working_directory_needs_no_slash(folder):
     assert "8,030,261,248" in done.stdout
 
 
-def test_what_was_filled_in_is_said_before_every_number(folder):
+def test_filled_in_fields_are_reported_before_every_number(folder):
     warnings = cases("--model", CONFIGS / "llama-2-7b.config.json", "--prompt", 128)[0]["warnings"]
     assert any("head_dim 128" in warning and "attention_bias false" in warning for warning in warnings)
 
@@ -58,8 +58,8 @@ def test_show_prints_layers_parameters_flops_bytes_and_defaults():
     out = good("show", CONFIGS / "gpt-oss-20b.config.json").out
     for heading in ("layers", "parameters", "FLOPs of a token, by operator", "bytes by stream"):
         assert f"\n{heading}\n" in out
-    for said in ("20,914,757,184", "local", "window 128", "moe: 4 of 32 experts of 2,880", "config.json, as GptOssConfig of transformers"):
-        assert said in out
+    for message in ("20,914,757,184", "local", "window 128", "moe: 4 of 32 experts of 2,880", "config.json, as GptOssConfig of transformers"):
+        assert message in out
     assert "head_dim" in good("show", CONFIGS / "qwen2.5-7b.config.json").out.split("left out of the file and filled in")[1]
 
 
@@ -70,20 +70,20 @@ def test_show_in_json_holds_the_defaults():
 
 
 def test_an_unknown_type_names_the_nearest_and_the_way_out(unknown):
-    said = refused("eval", "--model", unknown, "--prompt", 128)
-    assert "model_type: no family 'lama' is known" in said
-    assert "did you mean 'llama'?" in said
-    assert "--assume-family llama" in said
+    message = refused("eval", "--model", unknown, "--prompt", 128)
+    assert "model_type: no family 'lama' is known" in message
+    assert "did you mean 'llama'?" in message
+    assert "--assume-family llama" in message
 
 
 def test_a_type_like_no_other_lists_the_known_ones(unknown):
     unknown.write_text(json.dumps(json.loads(unknown.read_text()) | {"model_type": "zzzzzzzz"}))
-    said = refused("show", unknown)
-    assert "llama" in said
-    assert "qwen3_moe" in said
+    message = refused("show", unknown)
+    assert "llama" in message
+    assert "qwen3_moe" in message
 
 
-def test_assume_family_is_the_way_out_and_is_said(unknown):
+def test_assume_family_is_the_way_out_and_is_reported(unknown):
     case = cases("--model", unknown, "--assume-family", "llama", "--prompt", 128)[0]
     assert case["quantities"]["params"]["value"] == 8_030_261_248
     assert any("read as llama, as asked; its model_type is lama" in warning for warning in case["warnings"])
@@ -125,8 +125,8 @@ def test_validate_needs_no_sympy():
 def test_a_broken_file_is_one_line_and_exit_code_two(command, folder):
     path = folder / "config.json"
     path.write_text(path.read_text().replace('"hidden_size": 4096', "\"hidden_size\": \"__import__('os').system('true')\""))
-    said = refused(*command, path)
-    assert said.count("hidden_size: expected a whole number, found the text") == 1
+    message = refused(*command, path)
+    assert message.count("hidden_size: expected a whole number, found the text") == 1
     refused(*command, folder)
 
 

@@ -51,14 +51,14 @@ def test_kinds_are_written_in_any_case(tmp_path):
 
 def test_an_unknown_kind_names_the_nearest(tmp_path):
     assert "did you mean 'roofline'?" in refused("plot", "rooflin", CHAT)
-    told = refused("plot", "xyz", CHAT)
-    assert all(kind in told for kind in KINDS)
+    message = refused("plot", "xyz", CHAT)
+    assert all(kind in message for kind in KINDS)
 
 
 def test_an_unknown_ending_lists_the_known(tmp_path):
     for name in ("a.jpg", "a", "a.svg.gz"):
-        told = refused("plot", "memory", *LINE, "-o", tmp_path / name)
-        assert ".svg, .pdf, .png" in told
+        message = refused("plot", "memory", *LINE, "-o", tmp_path / name)
+        assert ".svg, .pdf, .png" in message
     assert "svg, pdf, png" in refused("plot", "memory", *LINE, "--format", "gif")
     assert "is not what" in refused("plot", "memory", *LINE, "-o", tmp_path / "a.svg", "--format", "pdf")
     assert list(tmp_path.iterdir()) == []
@@ -77,7 +77,7 @@ def test_an_unknown_ending_lists_the_known(tmp_path):
         ("latency-throughput", ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "512", "--set", "itl=9 ms"), "no batch moves its ITL"),
     ],
 )
-def test_a_case_that_lacks_something_is_told_what(kind, line, lacks, tmp_path):
+def test_the_error_names_what_a_case_lacks(kind, line, lacks, tmp_path):
     assert lacks in refused("plot", kind, *line, "-o", tmp_path / "a.svg")
     assert list(tmp_path.iterdir()) == []
 
@@ -86,10 +86,10 @@ def test_no_case_at_all_is_a_usage_error():
     assert "give a study file" in refused("plot", "memory")
 
 
-def test_a_place_that_cannot_be_written_is_told(tmp_path):
+def test_a_place_that_cannot_be_written_is_reported(tmp_path):
     (tmp_path / "file").write_text("old")
-    told = refused("plot", "memory", *LINE, "-o", tmp_path / "file" / "a.svg")
-    assert "file" in told
+    message = refused("plot", "memory", *LINE, "-o", tmp_path / "file" / "a.svg")
+    assert "file" in message
     assert (tmp_path / "file").read_text() == "old"
 
 

@@ -45,12 +45,12 @@ def test_every_latency_of_what_does_not_fit_is_flagged():
 
 
 def test_json_holds_the_whole_selection():
-    found = good("select", *CASE, *PASSING, "--among", "tp=1,2", "--json").json
-    assert found["schema"] == "symroof/select/1"
-    assert found["targets"] == {"ttft": {"value": 0.2, "unit": "s", "metric": "ttft"}}
-    assert found["passing"] == sum(c["state"] == "passes" for c in found["configurations"]) == 2
-    assert len(found["configurations"]) == 4
-    for c in found["configurations"]:
+    result = good("select", *CASE, *PASSING, "--among", "tp=1,2", "--json").json
+    assert result["schema"] == "symroof/select/1"
+    assert result["targets"] == {"ttft": {"value": 0.2, "unit": "s", "metric": "ttft"}}
+    assert result["passing"] == sum(c["state"] == "passes" for c in result["configurations"]) == 2
+    assert len(result["configurations"]) == 4
+    for c in result["configurations"]:
         check = c["checks"]["ttft"]
         assert check["slack"] == pytest.approx(0.2 - check["value"])
         assert check["share"] == pytest.approx(check["slack"] / 0.2)
@@ -58,25 +58,25 @@ def test_json_holds_the_whole_selection():
         assert bool(c["lacks"]) is (c["state"] == "fails")
         assert set(c["quantities"]) <= set(QUANTITIES)
         assert c["inputs"]["mbu"]["defaulted"] is True
-    failing = found["configurations"][-1]
+    failing = result["configurations"][-1]
     assert (failing["label"], failing["missed"]) == ("a100-80gb-sxm", ["ttft"])
     levers = {lever["input"]: lever for lever in failing["lacks"]}
     assert levers["peak_flops"]["side"] == "at_least"
     assert levers["mem_bandwidth"]["value"] is None
     assert levers["mem_bandwidth"]["stuck"]["ttft"]["value"] == pytest.approx(failing["checks"]["ttft"]["value"])
     assert levers["tp"]["value"] == 4 and isinstance(levers["tp"]["value"], int)
-    for front in found["fronts"]:
+    for front in result["fronts"]:
         for run in front["runs"]:
             assert set(run["values"]) == {respect["quantity"] for respect in front["respects"]}
-            assert run["configuration"] < len(found["configurations"])
+            assert run["configuration"] < len(result["configurations"])
 
 
 def test_price_targets_in_a_study_and_on_the_line(tmp_path):
     path = write_study(tmp_path, hardware="[h100-sxm, a100-80gb-sxm]", targets="{cost: 2 USD, price: 3 USD/hour}")
-    found = json.loads(call("select", path, "--json").out)
-    limits = {name: target["value"] for name, target in found["targets"].items()}
+    result = json.loads(call("select", path, "--json").out)
+    limits = {name: target["value"] for name, target in result["targets"].items()}
     assert limits == {"cost": 2, "price": pytest.approx(3 / 3600)}
-    states = {c["hardware"]: c["missed"] for c in found["configurations"]}
+    states = {c["hardware"]: c["missed"] for c in result["configurations"]}
     assert "price" in states["h100-sxm"]  # 4.29 USD an hour
     assert "price" not in states["a100-80gb-sxm"]  # 2.79
     dear = json.loads(call("select", path, "--json", "--target", "price=5 USD/hour").out)

@@ -34,22 +34,22 @@ def ridge_batch(context, peak=989.4e12, bandwidth=3.35e12):
 
 @pytest.mark.parametrize("context", [1, 512, 1024, 1381, 1382, 4096])
 def test_batch_to_ridge(capsys, context):
-    found = solved(capsys, "batch_to_ridge", *CASE, "--prompt", "1", "--context", str(context))
-    wanted = ridge_batch(context)
-    if wanted is None:
-        assert (found["verdict"], found["value"], found["integer"]) == ("lhs_below", None, None)
-        assert "never" not in found["reason"] and "every batch" in found["reason"]
-        assert any(condition["holds"] is False for branch in found["branches"] for condition in branch["conditions"])
+    result = solved(capsys, "batch_to_ridge", *CASE, "--prompt", "1", "--context", str(context))
+    expected = ridge_batch(context)
+    if expected is None:
+        assert (result["verdict"], result["value"], result["integer"]) == ("lhs_below", None, None)
+        assert "never" not in result["reason"] and "every batch" in result["reason"]
+        assert any(condition["holds"] is False for branch in result["branches"] for condition in branch["conditions"])
     else:
-        assert found["verdict"] == "crosses" and found["method"] == "closed_form"
-        assert found["value"] == pytest.approx(wanted, rel=1e-12)
-        assert found["integer"] == {"at_least": ceil(wanted)}
-        assert all(condition["holds"] for branch in found["branches"] for condition in branch["conditions"])
+        assert result["verdict"] == "crosses" and result["method"] == "closed_form"
+        assert result["value"] == pytest.approx(expected, rel=1e-12)
+        assert result["integer"] == {"at_least": ceil(expected)}
+        assert all(condition["holds"] for branch in result["branches"] for condition in branch["conditions"])
 
 
 def test_form_of_the_contract(capsys):
-    found = solved(capsys, "max_batch_memory", *CASE, "--prompt", "4096", "--output", "512")
-    assert set(found) >= {
+    result = solved(capsys, "max_batch_memory", *CASE, "--prompt", "4096", "--output", "512")
+    assert set(result) >= {
         "schema",
         "equation",
         "unknown",
@@ -64,11 +64,11 @@ def test_form_of_the_contract(capsys):
         "unit",
         "reason",
     }
-    assert found["schema"] == "symroof/solve/1" and found["unknown"] == "batch" and found["unit"] == "request"
+    assert result["schema"] == "symroof/solve/1" and result["unknown"] == "batch" and result["unit"] == "request"
     norms = 161 * 8192 * 2  # each of the two has all of them
-    assert found["value"] == pytest.approx((81559 * 2**20 - norms - (141107412992 - norms) / 2) / (327680 / 2 * 4607), rel=1e-12)
-    assert found["integer"] == {"at_most": 19} and found["within_memory"] is True
-    (branch,) = found["branches"]
+    assert result["value"] == pytest.approx((81559 * 2**20 - norms - (141107412992 - norms) / 2) / (327680 / 2 * 4607), rel=1e-12)
+    assert result["integer"] == {"at_most": 19} and result["within_memory"] is True
+    (branch,) = result["branches"]
     assert set(branch) == {"closed_form", "where", "conditions", "value", "holds"}
     assert branch["where"]["kv_bytes_per_token"]["text"] == "2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element"
 
@@ -93,9 +93,9 @@ def test_bad_equations(capsys, arguments, words):
 
 def test_without_a_case_the_answer_is_symbolic(capsys):
     """The ridge batch of theory: R W/(2P + aS - R kappa S), which exists for S < 2P/(R kappa - a)."""
-    found = solved(capsys, "batch_to_ridge", "--assume", "detail=attention")
-    assert (found["verdict"], found["value"], found["unknown"]) == ("conditional", None, "batch")
-    (branch,) = found["branches"]
+    result = solved(capsys, "batch_to_ridge", "--assume", "detail=attention")
+    assert (result["verdict"], result["value"], result["unknown"]) == ("conditional", None, "batch")
+    (branch,) = result["branches"]
     (condition,) = branch["conditions"]
     assert condition["holds"] is None
     numbers = {"params": 70 * 10**9, "weight_bytes_per_param": 2, "n_layers": 80, "n_heads": 64, "n_kv_heads": 8, "head_dim": 128, "kv_bytes_per_element": 2}
@@ -109,10 +109,10 @@ def test_without_a_case_the_answer_is_symbolic(capsys):
 
 
 def test_a_missing_target_leaves_the_answer_symbolic(capsys):
-    found = solved(capsys, "max_batch_itl", *CASE, "--prompt", "128", "--output", "16")
-    assert found["value"] is None
-    assert "itl_target is missing" in found["reason"]
-    assert "itl_target" in found["branches"][0]["closed_form"]["text"]
+    result = solved(capsys, "max_batch_itl", *CASE, "--prompt", "128", "--output", "16")
+    assert result["value"] is None
+    assert "itl_target is missing" in result["reason"]
+    assert "itl_target" in result["branches"][0]["closed_form"]["text"]
 
 
 def test_identical_sides(capsys):

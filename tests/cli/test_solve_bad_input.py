@@ -78,7 +78,7 @@ REFUSED = {
     "a sum over no name": (["sum(3, 4, 1, 5) = batch", "--for", "batch"], ["index"]),
     "max of nothing": (["max() = batch", "--for", "batch"], ["equation:1:"]),
     "max of too many": (["max(" + ", ".join(["batch"] * 40) + ") = 3", "--for", "batch"], ["arguments"]),
-    "a function nobody knows": (["exp(batch) = 3", "--for", "batch"], ["exp", "there are"]),
+    "an unknown function": (["exp(batch) = 3", "--for", "batch"], ["exp", "there are"]),
     "eval": (["eval(batch) = 3", "--for", "batch"], ["eval", "there are"]),
     "a target of nothing": (["max_batch_itl", "--target", "itll=5 ms"], ["did you mean 'itl'"]),
     "a study that is not there": (["max_batch_itl", "nothing.yaml"], ["nothing.yaml"]),
@@ -106,7 +106,7 @@ def bounded():
 
 
 def refusal(arguments, alone):
-    """What a refused question said on standard error, and how long it took."""
+    """The message of a refused question on standard error, and how long it took."""
     started = time.monotonic()
     if alone:
         done = process("solve", *arguments, seconds=4)
@@ -125,18 +125,18 @@ def test_a_question_that_cannot_be_asked(name, case):
     arguments, words = REFUSED[name]
     if name == "a study that is not there" and not case:
         pytest.skip("asked once")
-    said, took = refusal([*arguments, *case], name in ENDLESS)
+    message, took = refusal([*arguments, *case], name in ENDLESS)
     assert took < SOON
-    assert "Traceback" not in said
+    assert "Traceback" not in message
     for word in words:
-        assert word in said, said
-    assert said.count("\n") <= 5, f"one message, a line, a caret, a hint:\n{said}"
-    assert max(map(len, said.splitlines())) <= 300, "a message is not as long as what somebody pasted"
-    assert not {c for c in said if ord(c) < 32 and c != "\n"} and "\x7f" not in said, "what was pasted does not reach the terminal raw"
+        assert word in message, message
+    assert message.count("\n") <= 5, f"one message, a line, a caret, a hint:\n{message}"
+    assert max(map(len, message.splitlines())) <= 300, "a message is not as long as what somebody pasted"
+    assert not {c for c in message if ord(c) < 32 and c != "\n"} and "\x7f" not in message, "what was pasted does not reach the terminal raw"
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_programs_are_told_in_json(name):
+def test_errors_in_json(name):
     outcome = call("solve", *REFUSED[name][0], *CASE, "--json") if name not in ENDLESS else None
     if outcome is None:
         pytest.skip("asked in a process of its own")
@@ -176,7 +176,7 @@ def test_a_sum_of_a_billion_terms_is_a_formula(case):
     ("equation", "unknown"),
     [("weight_bytes = 10 GB", "batch"), ("1 s = 2 s", "batch"), ("memory_bytes = usable_memory", "peak_flops"), ("max_batch_memory", "peak_flops")],
 )
-def test_an_unknown_that_does_not_occur_is_said_not_to(equation, unknown, case):
+def test_an_unknown_that_does_not_occur_is_an_error(equation, unknown, case):
     """Refused, or answered with which side is larger; either way the words say that the unknown is not in it."""
     answer = call("solve", equation, "--for", unknown, "--json", *case)
     assert answer.code in (0, 2)
@@ -202,7 +202,7 @@ TRUE_EVERYWHERE = [
 
 @pytest.mark.parametrize("case", [CASE, ()], ids=["with numbers", "without"])
 @pytest.mark.parametrize("equation", TRUE_EVERYWHERE)
-def test_what_is_true_everywhere_is_identical(equation, case):
+def test_an_equation_true_everywhere_is_identical(equation, case):
     answer = call("solve", equation, "--for", "prompt" if "ttft" in equation else "batch", "--json", *case)
     assert answer.code == 0, answer.err
     assert (answer.json["verdict"], answer.json["value"], answer.json["values"], answer.json["integer"]) == ("identical", None, [], None)
@@ -226,7 +226,7 @@ NEVER = {
 
 
 @pytest.mark.parametrize("name", NEVER)
-def test_what_never_happens_is_said_to_never_happen(name):
+def test_sides_that_never_meet_have_the_answer_never(name):
     equation, unknown, verdict = NEVER[name]
     answer = call("solve", equation, "--for", unknown, "--json", *CASE)
     assert answer.code == 0, answer.err

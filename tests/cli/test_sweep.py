@@ -19,7 +19,7 @@ CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "1024", "
 
 def test_the_contract(tmp_path):
     """A point of each quantity against a case of its own; a queue without a steady state is null."""
-    found = good(
+    result = good(
         "sweep",
         *CASE,
         "--over",
@@ -33,23 +33,23 @@ def test_the_contract(tmp_path):
         "-q",
         "decode_bound",
     ).json
-    assert found["schema"] == "symroof/sweep/1"
-    assert found["dims"] == ["batch", "arrival_rate"]
-    assert found["coords"] == {"batch": [1, 2, 4], "arrival_rate": [1, 500]}
-    assert list(found["data"]) == ["itl", "fits", "queue_wait", "decode_bound"]
-    assert found["data"]["fits"] == [[True, True]] * 3
-    assert found["data"]["decode_bound"] == [["memory", "memory"]] * 3
+    assert result["schema"] == "symroof/sweep/1"
+    assert result["dims"] == ["batch", "arrival_rate"]
+    assert result["coords"] == {"batch": [1, 2, 4], "arrival_rate": [1, 500]}
+    assert list(result["data"]) == ["itl", "fits", "queue_wait", "decode_bound"]
+    assert result["data"]["fits"] == [[True, True]] * 3
+    assert result["data"]["decode_bound"] == [["memory", "memory"]] * 3
     case = sr.Study(model="llama-3-8b", hardware="h100-sxm", prompt=1024, output=16, batch=4, arrival_rate=1)
-    assert found["data"]["itl"][2][0] == pytest.approx(float(case.exact("itl")), rel=1e-12)
-    assert found["data"]["queue_wait"][2] == [pytest.approx(float(case.exact("queue_wait")), rel=1e-12), None]
-    assert found["units"]["itl"] == "s"
-    assert found["assumptions"]["attention"] == {"value": "causal", "defaulted": True}
+    assert result["data"]["itl"][2][0] == pytest.approx(float(case.exact("itl")), rel=1e-12)
+    assert result["data"]["queue_wait"][2] == [pytest.approx(float(case.exact("queue_wait")), rel=1e-12), None]
+    assert result["units"]["itl"] == "s"
+    assert result["assumptions"]["attention"] == {"value": "causal", "defaulted": True}
 
 
 def test_whole_numbers_stay_whole():
     """131,072 bytes a token, by hand."""
-    said = good("sweep", *CASE, "--over", "batch=1,2", "-q", "kv_cache_bytes").out
-    assert '"kv_cache_bytes": [134217728, 268435456]' in said
+    message = good("sweep", *CASE, "--over", "batch=1,2", "-q", "kv_cache_bytes").out
+    assert '"kv_cache_bytes": [134217728, 268435456]' in message
 
 
 def test_json_or_not_is_the_same():
@@ -59,14 +59,14 @@ def test_json_or_not_is_the_same():
 
 def test_a_study_its_lists_and_a_stronger_line(tmp_path):
     study = write_study(tmp_path, hardware="[h100-sxm, h200]", workload="{prompt: 1024, output: 16, batch: [1, 32]}")
-    found = good("sweep", study, "-q", "itl").json
-    assert found["coords"] == {"hardware": ["h100-sxm", "h200"], "batch": [1, 32]}
-    found = good("sweep", study, "-q", "itl", "--over", "batch=2,3", "--hardware", "h200", "--prompt", "7").json
-    assert found["coords"] == {"batch": [2, 3]}
-    assert found["inputs"]["prompt"]["value"] == 7
+    result = good("sweep", study, "-q", "itl").json
+    assert result["coords"] == {"hardware": ["h100-sxm", "h200"], "batch": [1, 32]}
+    result = good("sweep", study, "-q", "itl", "--over", "batch=2,3", "--hardware", "h200", "--prompt", "7").json
+    assert result["coords"] == {"batch": [2, 3]}
+    assert result["inputs"]["prompt"]["value"] == 7
 
 
-def test_what_does_not_fit_and_what_is_ranged_is_said():
+def test_points_that_do_not_fit_and_ranges_are_reported():
     outcome = call("sweep", *CASE, "--over", "batch=1,10000", "-q", "itl", "--mfu", "0.5..0.7")
     assert outcome.code == 0
     assert outcome.json["data"]["fits"] == [True, False]
@@ -83,8 +83,8 @@ def test_a_file(tmp_path):
     rows = list(csv.DictReader(goal.read_text(encoding="utf-8").splitlines()))
     assert {row["prompt"] for row in rows} == {"128", "256", "512", "1024", "2048", "4096"}
     assert set(rows[0]) >= {"prompt", "ttft", "prefill_bound", "fits"}
-    told = call("sweep", *CASE, "--over", "batch=1:4", "-q", "itl", "-o", goal, "--json").json
-    assert (told["file"], told["shape"], told["quantities"]) == (str(goal), [4], ["itl", "fits"])
+    message = call("sweep", *CASE, "--over", "batch=1:4", "-q", "itl", "-o", goal, "--json").json
+    assert (message["file"], message["shape"], message["quantities"]) == (str(goal), [4], ["itl", "fits"])
 
 
 REFUSED = {
@@ -143,13 +143,13 @@ def test_ctrl_c_and_resume(tmp_path):
     assert os.listdir(tmp_path) == [goal.name]
     import xarray
 
-    with xarray.open_zarr(goal, chunks=None) as found:
-        assert dict(found.sizes) == {"batch": 3000, "context": 2000}
-        point = found.sel(batch=1234, context=567)
+    with xarray.open_zarr(goal, chunks=None) as result:
+        assert dict(result.sizes) == {"batch": 3000, "context": 2000}
+        point = result.sel(batch=1234, context=567)
         case = sr.Study(model="llama-3-8b", hardware="h100-sxm", prompt=1024, output=16, batch=1234, context=567)
         assert point.itl.item() == pytest.approx(float(case.exact("itl")), rel=1e-12)
         assert point.decode_flops.item() == float(case.exact("decode_flops"))
-        assert not found.itl.isnull().any()
+        assert not result.itl.isnull().any()
 
 
 def test_help_loads_neither_numpy_nor_sympy():

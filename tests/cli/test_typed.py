@@ -27,9 +27,9 @@ CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm")
 )
 @pytest.mark.parametrize("command", ["eval", "select"])
 def test_options_of_other_tools_lead_to_ours(command, words, ours):
-    said = refused(command, *CASE, *words)
-    assert "Did you mean" in said
-    assert all(option in said for option in ours)
+    message = refused(command, *CASE, *words)
+    assert "Did you mean" in message
+    assert all(option in message for option in ours)
 
 
 def test_an_option_of_no_tool_is_just_unknown():
@@ -40,9 +40,9 @@ def test_hub_names_and_printed_names_on_the_line_in_studies_and_in_show(tmp_path
     line = good("eval", "--model", "meta-llama/Llama-3.1-8B-Instruct", "--hardware", "NVIDIA H100 80GB HBM3", "--prompt", "8", "--json").json["cases"][0]
     assert (line["model"], line["hardware"]) == ("llama-3.1-8b", "h100-sxm")
     path = write_study(tmp_path, model="Qwen/Qwen2.5-7B-Instruct-AWQ", hardware="MI300X")
-    found = good("eval", path, "--json").json["cases"][0]
-    assert (found["model"], found["hardware"]) == ("qwen2.5-7b", "mi300x")
-    assert any("its name says awq" in warning for warning in found["warnings"])
+    result = good("eval", path, "--json").json["cases"][0]
+    assert (result["model"], result["hardware"]) == ("qwen2.5-7b", "mi300x")
+    assert any("its name says awq" in warning for warning in result["warnings"])
     assert "deepseek-v3" in good("show", "deepseek-ai/DeepSeek-V3").out
     assert "a100-40gb-pcie, a100-80gb-pcie" in refused("show", "A100 PCIe")
     assert "config.json" in refused("eval", "--model", "meta-llama/Llama-9", "--prompt", "8")
@@ -55,13 +55,13 @@ def test_claims_take_the_same_names_and_refuse_bare_numbers(tmp_path):
     )
     assert call("check", note).code == 0
     note.write_text("It takes 5 ms. <!-- symroof: itl model=llama-3-8b prompt=4096 mem_bandwidth=3.35 peak_flops='989 TFLOP/s' -->\n", encoding="utf-8")
-    said = refused("check", note)
-    assert "unit of a bandwidth" in said
+    message = refused("check", note)
+    assert "unit of a bandwidth" in message
     claims = tmp_path / "claims.yaml"
     claims.write_text("claims:\n- {id: a, quantity: fits, value: true, given: {model: llama-3-8b, mem_capacity: 80, targets: {itl: 50}}}\n", encoding="utf-8")
-    said = refused("check", claims)
-    assert "write '80 GB'" in said
-    assert "write '50 ms'" in said
+    message = refused("check", claims)
+    assert "write '80 GB'" in message
+    assert "write '50 ms'" in message
 
 
 @pytest.mark.parametrize("words", [("--set", "mem_bandwidth=3.35"), ("--target", "itl=50"), ("--target", "cost=2"), ("--set", "arrival_rate=3")])
@@ -85,8 +85,8 @@ MADE_FOR = "Llama 3 8B was made for 8,192"
     ],
 )
 def test_lengths_beyond_the_model_are_remarked_in_eval_and_solve(workload, what):
-    for said in (good("eval", *CASE, *workload).out, good("solve", "batch_kv_equals_weights", *CASE, *workload).out):
-        assert f"! {what}; {MADE_FOR}" in said
+    for message in (good("eval", *CASE, *workload).out, good("solve", "batch_kv_equals_weights", *CASE, *workload).out):
+        assert f"! {what}; {MADE_FOR}" in message
     assert f"{what}; {MADE_FOR}" in good("solve", "batch_kv_equals_weights", "--model", "llama-3-8b", *workload).out
     assert MADE_FOR not in good("eval", *CASE, "--prompt", "8000", "--output", "192").out
 

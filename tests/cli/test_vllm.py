@@ -30,13 +30,13 @@ def test_the_review_says_flags_limits_and_a_line():
 
 
 def test_json_has_the_limits_as_solutions():
-    found = good("vllm", LINE, *CASE, "--json").json
-    assert found["schema"] == "symroof/vllm/1"
-    limits = {limit["name"]: limit for limit in found["limits"]}
+    result = good("vllm", LINE, *CASE, "--json").json
+    assert result["schema"] == "symroof/vllm/1"
+    limits = {limit["name"]: limit for limit in result["limits"]}
     assert limits["max_batch_memory"]["solution"]["schema"] == "symroof/solve/1"
     assert limits["max_batch_memory"]["solution"]["integer"] == {"at_most": limits["max_batch_memory"]["value"]}
-    assert {flag["flag"] for flag in found["recommended"]["flags"]} == {"tensor-parallel-size", "kv-cache-dtype", "max-num-seqs", "max-num-batched-tokens"}
-    assert read_line(found["recommended"]["line"])
+    assert {flag["flag"] for flag in result["recommended"]["flags"]} == {"tensor-parallel-size", "kv-cache-dtype", "max-num-seqs", "max-num-batched-tokens"}
+    assert read_line(result["recommended"]["line"])
 
 
 def test_strict_turns_what_does_not_fit_into_a_finding():
@@ -55,11 +55,11 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_refused(name):
+def test_refused_lines(name):
     line, case, words = REFUSED[name]
-    said = refused("vllm", line, *case)
+    message = refused("vllm", line, *case)
     for word in words:
-        assert word in said
+        assert word in message
 
 
 def test_a_case_without_device_or_model_context_still_explains():

@@ -14,12 +14,12 @@ METRICS = Path(matplotlib.get_data_path()) / "fonts" / "afm"
 
 def metrics(file):
     """Code of the standard encoding -> width, from an AFM file."""
-    found = {}
+    widths = {}
     for line in (METRICS / file).read_text(encoding="latin-1").splitlines():
         if line.startswith("C ") and not line.startswith("C -1"):
             code, width = line.split(";")[:2]
-            found[int(code.split()[1])] = int(float(width.split()[1]))
-    return found
+            widths[int(code.split()[1])] = int(float(width.split()[1]))
+    return widths
 
 
 @pytest.mark.parametrize(("file", "bold"), [("phvr8a.afm", False), ("phvb8a.afm", True)])

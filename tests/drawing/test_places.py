@@ -15,11 +15,11 @@ FRAME = (50.0, 40.0, 450.0, 300.0)
 
 
 def points_of(line, step=0.5):
-    found = []
+    points = []
     for (x0, y0), (x1, y1) in pairwise(line):
         count = max(1, int(math.hypot(x1 - x0, y1 - y0) / step))
-        found += [(x0 + (x1 - x0) * i / count, y0 + (y1 - y0) * i / count) for i in range(count + 1)]
-    return found
+        points += [(x0 + (x1 - x0) * i / count, y0 + (y1 - y0) * i / count) for i in range(count + 1)]
+    return points
 
 
 def inside(box, point):
@@ -38,12 +38,12 @@ def test_no_label_touches_a_line_a_label_or_the_edge(seed):
     for i in range(10):
         size = (draw.uniform(20, 110), draw.uniform(9, 30))
         spot = (draw.uniform(60, 440), draw.uniform(50, 290))
-        found = [places.beside(f"{i % 4}", size), places.near(spot, 22.0, size), places.within(lambda _: (FRAME[0], FRAME[2]), size)]
-        for centre in found[:: 1 + i % 3]:
+        centres = [places.beside(f"{i % 4}", size), places.near(spot, 22.0, size), places.within(lambda _: (FRAME[0], FRAME[2]), size)]
+        for centre in centres[:: 1 + i % 3]:
             if centre:
                 box = (centre[0] - size[0] / 2, centre[1] - size[1] / 2, centre[0] + size[0] / 2, centre[1] + size[1] / 2)
                 if any(a[0] < box[2] and box[0] < a[2] and a[1] < box[3] and box[1] < a[3] for a in boxes):
-                    continue  # found before the other was taken
+                    continue  # looked up before the other was taken
                 places.take(box)
                 boxes.append(box)
     assert len(boxes) >= 5
@@ -99,13 +99,13 @@ def test_a_clipped_line_is_what_of_it_lies_inside(seed):
     draw = random.Random(seed)
     a, b = ((draw.uniform(-100, 600), draw.uniform(-100, 500)) for _ in range(2))
     cut = clipped(a, b, FRAME)
-    kept = [point for point in points_of([a, b], 0.05) if inside(FRAME, point)]
+    inside_points = [point for point in points_of([a, b], 0.05) if inside(FRAME, point)]
     if cut is None:
-        assert kept == []
+        assert inside_points == []
     else:
-        assert kept
-        assert math.dist(cut[0], kept[0]) < 0.2
-        assert math.dist(cut[1], kept[-1]) < 0.2
+        assert inside_points
+        assert math.dist(cut[0], inside_points[0]) < 0.2
+        assert math.dist(cut[1], inside_points[-1]) < 0.2
 
 
 def test_infinity_is_no_place():
@@ -138,16 +138,16 @@ def test_marks_lie_on_the_axis_in_order(low, high):
 
 def test_marks_are_thinned_until_they_can_be_read():
     frame = Frame(Canvas(520, 330), Scale(1, 2**20, 60, 490, True), Scale(0, 1, 40, 280))
-    frame.axes("x", "y", powers_of_two(1, 2**20), [even(0, 1)], lambda v: f"{v:,.0f}", lambda v: f"{v:.2g}")
+    frame.axes("x", "y", powers_of_two, lambda low, high: [even(low, high)], lambda v: f"{v:,.0f}", lambda v: f"{v:.2g}")
     boxes = [label.box for label in frame.canvas.labels]
     for a, b in combinations(boxes, 2):
         assert not (a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3])
 
 
-def test_a_label_without_room_is_told():
+def test_a_label_without_room_is_listed():
     frame = Frame(Canvas(520, 330), Scale(0, 1, 60, 490), Scale(0, 1, 40, 280))
     for i in range(60):
         frame.curve("comb", [(0, i / 60), (1, i / 60)], "#000000")
     assert not frame.near(0.5, 0.5, ("a long name\nin two lines", "short"), "#000000")
     assert not frame.near(3, 0.5, ("outside",), "#000000")
-    assert frame.untold == ["a long name in two lines"]
+    assert frame.unplaced == ["a long name in two lines"]

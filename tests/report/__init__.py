@@ -8,19 +8,20 @@ from functools import lru_cache
 from html.parser import HTMLParser
 from pathlib import Path
 
-from cli import ROOT, STEMS, call
+from cli import ROOT, call
+from cli import STEMS as STEMS
 from markdown_it import MarkdownIt
 
 FORMATS = ("md", "tex", "html")
-_KEPT = []
+_FOLDERS = []
 
 
 @lru_cache(maxsize=8)
 def made(stem):
     """The folder that ``symroof report specs/studies/STEM.yaml --format md,tex,html`` makes, run from the repository root."""
-    kept = tempfile.TemporaryDirectory()
-    _KEPT.append(kept)
-    folder = Path(kept.name) / stem
+    temporary = tempfile.TemporaryDirectory()
+    _FOLDERS.append(temporary)
+    folder = Path(temporary.name) / stem
     with contextlib.chdir(ROOT):
         outcome = call("report", f"specs/studies/{stem}.yaml", "-o", folder, "--format", "md,tex,html")
     assert (outcome.code, outcome.out) == (0, ""), outcome.err
@@ -78,26 +79,26 @@ def plain_inline(token):
 
 
 def markdown_blocks(text):
-    found, section, cells = [], "", []
+    result, section, cells = [], "", []
     tokens = markdown().parse(text)
     for before, token in zip([None, *tokens], tokens, strict=False):
         if token.type == "tr_open":
             cells = []
         elif token.type == "fence":
-            found.append(Block(section, "display" if token.info.strip() == "math" else "code", token.content))
+            result.append(Block(section, "display" if token.info.strip() == "math" else "code", token.content))
         elif token.type == "tr_close":
-            found.append(Block(section, "row", " | ".join(cells), tuple(cells)))
+            result.append(Block(section, "row", " | ".join(cells), tuple(cells)))
         elif token.type == "inline":
             content = plain_inline(token)
             if before.type in ("th_open", "td_open"):
                 cells.append(content)
             elif before.type == "heading_open":
                 section = content if before.tag == "h2" else section
-                found.append(Block(section, before.tag, content))
+                result.append(Block(section, before.tag, content))
             else:
                 is_figure = any(child.type == "image" for child in token.children)
-                found.append(Block(section, "figure" if is_figure else "text", content))
-    return found
+                result.append(Block(section, "figure" if is_figure else "text", content))
+    return result
 
 
 LATEX_PLAIN = {
@@ -121,7 +122,7 @@ def latex_plain(text):
 
 
 def latex_blocks(text):
-    found, section, display = [], "", None
+    result, section, display = [], "", None
     body = text.partition(r"\begin{document}")[2]
     for line in body.splitlines():
         if line.startswith(r"\["):
@@ -129,32 +130,32 @@ def latex_blocks(text):
         if display is not None:
             display.append(line)
             if line.rstrip().endswith(r"\]"):
-                found.append(Block(section, "display", "\n".join(display)))
+                result.append(Block(section, "display", "\n".join(display)))
                 display = None
         elif match := re.match(r"\\(sub)?section\{(.*)\}$", line):
             section = section if match[1] else match[2]
-            found.append(Block(section, "h3" if match[1] else "h2", match[2]))
+            result.append(Block(section, "h3" if match[1] else "h2", match[2]))
         elif line.endswith(r" \\"):
             cells = tuple(latex_plain(cell) for cell in re.split(r"(?<!\\)&", line.removesuffix(r" \\")))
-            found.append(Block(section, "row", " | ".join(cells), cells))
+            result.append(Block(section, "row", " | ".join(cells), cells))
         elif line.strip() and not line.startswith(
             (r"\begin", r"\end", "{\\small\\", "{\\small", "}", r"\toprule", r"\midrule", r"\bottomrule", r"\includegraphics")
         ):
-            found.append(Block(section, "text", latex_plain(line)))
+            result.append(Block(section, "text", latex_plain(line)))
     assert display is None
-    return found
+    return result
 
 
 class _Html(HTMLParser):
     def __init__(self):
         super().__init__(convert_charrefs=True)
-        self.found, self.section, self.kind, self.parts, self.cells, self.depth, self.tags, self.links = [], "", None, [], [], 0, [], []
+        self.blocks, self.section, self.kind, self.parts, self.cells, self.depth, self.tags, self.links = [], "", None, [], [], 0, [], []
 
     def handle_starttag(self, tag, attributes):
         attributes = dict(attributes)
         self.tags.append((tag, attributes))
         if tag == "img":
-            self.found.append(Block(self.section, "figure", attributes.get("alt", "")))
+            self.blocks.append(Block(self.section, "figure", attributes.get("alt", "")))
         if tag == "div" and self.kind == "display":
             self.depth += 1
         elif tag == "div" and attributes.get("class") == "math":
@@ -172,12 +173,12 @@ class _Html(HTMLParser):
         if tag == "div" and self.kind == "display":
             self.depth -= 1
             if not self.depth:
-                self.found.append(Block(self.section, "display", "".join(self.parts).replace("\u00a0", " ")))
+                self.blocks.append(Block(self.section, "display", "".join(self.parts).replace("\u00a0", " ")))
                 self.kind = None
         elif tag == self.kind:
             self._close(tag, " ".join("".join(self.parts).replace("\u00a0", " ").split()))
         elif tag == "tr":
-            self.found.append(Block(self.section, "row", " | ".join(self.cells), tuple(self.cells)))
+            self.blocks.append(Block(self.section, "row", " | ".join(self.cells), tuple(self.cells)))
 
     def _close(self, tag, text):
         self.kind = None
@@ -186,11 +187,11 @@ class _Html(HTMLParser):
             return
         if tag == "h2":
             self.section = text
-        self.found.append(Block(self.section, "text" if tag == "p" else tag, text))
+        self.blocks.append(Block(self.section, "text" if tag == "p" else tag, text))
 
 
 def html_blocks(text):
-    return parsed_html(text).found
+    return parsed_html(text).blocks
 
 
 def parsed_html(text):
@@ -200,9 +201,9 @@ def parsed_html(text):
     return reader
 
 
-def rows_under(found, section, first):
+def rows_under(every_block, section, first):
     """The data rows of the table in a section whose header begins with ``first``."""
-    rows = [block.cells for block in found if block.section == section and block.kind == "row"]
+    rows = [block.cells for block in every_block if block.section == section and block.kind == "row"]
     start = next(i for i, cells in enumerate(rows) if cells[0] == first)
     data = []
     for cells in rows[start + 1 :]:
@@ -237,29 +238,9 @@ def number(text):
 
 def printed(text):
     """Every latency, rate and cost of a text with the range and the flag that stand right behind it."""
-    found = []
+    values = []
     for match in VALUE.finditer(text):
         value, unit, low, low_unit, high, high_unit, flag = match.groups()
         ends = (number(low) * SIZES[low_unit or high_unit], number(high) * SIZES[high_unit]) if low else (None, None)
-        found.append(Printed(match[0], number(value) * SIZES[unit], *ends, bool(flag)))
-    return found
-
-
-__all__ = [
-    "FORMATS",
-    "ROOT",
-    "STEMS",
-    "Block",
-    "Printed",
-    "blocks",
-    "call",
-    "evaluated",
-    "made",
-    "markdown",
-    "number",
-    "parsed_html",
-    "printed",
-    "rows_under",
-    "text_of",
-    "to_standard_output",
-]
+        values.append(Printed(match[0], number(value) * SIZES[unit], *ends, bool(flag)))
+    return values

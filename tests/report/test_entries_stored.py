@@ -11,8 +11,8 @@ D, KV, FF, VOCAB = 4096, 1024, 14336, 128256
 
 def stored(**fields):
     spec = build(catalogue.find("models", "llama-3-8b"), ModelSpec)
-    found = model_entry(spec.model_copy(update={"quantization": read_quantization({"quantization_config": fields}) if fields else None}))
-    return [table for table in found.tables if table[0].startswith("resident")], found.notes
+    entry = model_entry(spec.model_copy(update={"quantization": read_quantization({"quantization_config": fields}) if fields else None}))
+    return [table for table in entry.tables if table[0].startswith("resident")], entry.notes
 
 
 def test_parts_of_an_awq_checkpoint():
@@ -29,7 +29,7 @@ def test_parts_of_an_awq_checkpoint():
     assert rows[-1] == ["total", f"{8030261248:,}", f"{8 * total / 8030261248:.5g}", f"{total:,}", ""]
 
 
-def test_what_was_approximated_is_told():
+def test_an_approximation_is_noted():
     _, notes = stored(quant_method="gptq", bits=4, group_size=128)
     assert any("zero bias" in note for note in notes)
 

@@ -15,7 +15,7 @@ TOO_LARGE, RANGED, TIGHT = "llama-3-70b-chat", "qwen2.5-7b-budget", "tutorial-sl
 SUBJECT = {TOO_LARGE: 1, RANGED: 0, TIGHT: 0}
 """The case each review goes into, counted in the order of ``eval``."""
 LIMITS = {TOO_LARGE: {"200 ms", "50 ms"}, RANGED: {"2 s", "50 ms"}, TIGHT: {"200 ms", "50 ms", "30 µs"}}
-"""What a review may print as it was given: the targets, and the fixed cost of a prefill that the preset sets."""
+"""Values that a review prints unflagged, as they were set: the targets, and the fixed cost of a prefill that the preset sets."""
 TIMED_UNITS = {"s", "token/s", "request/s", "USD", "J/token"}
 SHARES_OF_TIME = {"prefill_mfu", "prefill_mbu", "decode_mfu", "decode_mbu", "ttft_share"}
 
@@ -38,12 +38,12 @@ def subject(stem):
 def test_json_flags_every_timed_number_of_a_case_that_does_not_fit_and_no_other(stem):
     fitting = []
     for case in evaluated(stem):
-        found = timed(case)
-        assert {"ttft", "itl", "decode_throughput", "user_rate", "prefill_mfu"} <= set(found)
-        wanted = None if case["quantities"]["fits"]["value"] else ["does_not_fit"]
-        assert {name: entry.get("flags") for name, entry in found.items()} == dict.fromkeys(found, wanted)
-        assert any("does not fit" in warning for warning in case["warnings"]) is (wanted is not None)
-        fitting.append(wanted is None)
+        entries = timed(case)
+        assert {"ttft", "itl", "decode_throughput", "user_rate", "prefill_mfu"} <= set(entries)
+        flags = None if case["quantities"]["fits"]["value"] else ["does_not_fit"]
+        assert {name: entry.get("flags") for name, entry in entries.items()} == dict.fromkeys(entries, flags)
+        assert any("does not fit" in warning for warning in case["warnings"]) is (flags is not None)
+        fitting.append(flags is None)
     assert fitting[SUBJECT[stem]] is (stem == RANGED)
     assert any(fitting)
 
@@ -64,10 +64,7 @@ def test_json_does_not_flag_what_holds_without_memory():
         assert "flags" not in quantities[name]
 
 
-CORNERS = {
-    TOO_LARGE: [("--mfu", "0.5"), ("--mfu", "0.7")],
-    RANGED: [("--mfu", a, "--mbu", b) for a in ("0.4", "0.6") for b in ("0.6", "0.9")],
-}
+CORNERS = {TOO_LARGE: [("--mfu", "0.5"), ("--mfu", "0.7")], RANGED: [("--mfu", a, "--mbu", b) for a in ("0.4", "0.6") for b in ("0.6", "0.9")]}
 
 
 @pytest.mark.parametrize("stem", CORNERS)
@@ -174,12 +171,12 @@ OTHERS = ("One change at a time",)
 SKIPPED = {"Ledger", "Limits, sources, reproduction"}
 """Sections that print inputs and addresses."""
 OF_ALL_CASES = ("Pareto front", "The cases over all batches that memory holds")
-"""The picture that compares the cases, and its caption: what is told there fits, which test_pictures_compared.py checks."""
+"""The picture that compares the cases, and its caption: every value in it fits, which test_pictures_compared.py checks."""
 
 
 def text_blocks(stem, kind, text=None):
     """The blocks of a review that speak about its subject: no tables of other cases, no inputs."""
-    found, heading = [], ""
+    pairs, heading = [], ""
     for block in blocks(text or text_of(stem, kind), kind):
         if block.kind in ("h2", "h3"):
             heading = block.text
@@ -190,12 +187,12 @@ def text_blocks(stem, kind, text=None):
             or any(word in block.text for word in OF_ALL_CASES)
         )
         if not skip:
-            found.append((heading, block))
-    return found
+            pairs.append((heading, block))
+    return pairs
 
 
 def spoken(stem, block):
-    """The latencies, rates and costs a block of words prints, without what was given to the study."""
+    """The latencies, rates and costs a block of words prints, without the values that the study sets."""
     return [value for value in printed(block.text) if value.text not in LIMITS[stem]]
 
 
@@ -258,8 +255,8 @@ def test_the_cases_table_says_what_json_says(stem, kind):
     for cells, case in zip(rows, cases, strict=False):
         quantities = case["quantities"]
         assert cells[1] == ("yes" if quantities["fits"]["value"] else "no")
-        wanted = [quantities.get(name) for name in ("ttft", "itl", "itl_last" if "itl_last" in quantities else "itl", "decode_throughput", "cost_per_mtok")]
-        for cell, entry in zip(cells[3:], wanted, strict=True):
+        entries = [quantities.get(name) for name in ("ttft", "itl", "itl_last" if "itl_last" in quantities else "itl", "decode_throughput", "cost_per_mtok")]
+        for cell, entry in zip(cells[3:], entries, strict=True):
             if entry is None:
                 assert cell == "not known"
             else:
@@ -345,10 +342,10 @@ def test_no_ranged_time_inside_a_derivation_stands_without_a_range():
 
 def test_a_threshold_in_the_verdict_comes_with_its_range():
     """The table says how far the batch at the ridge moves over the ranges; the verdict's sentence must say it too."""
-    found = blocks(text_of(RANGED, "md"), "md")
-    (row,) = [block.cells for block in found if block.kind == "row" and block.cells[0] == "batch_to_ridge"]
+    every_block = blocks(text_of(RANGED, "md"), "md")
+    (row,) = [block.cells for block in every_block if block.kind == "row" and block.cells[0] == "batch_to_ridge"]
     middle, low, high = re.match(r"at least ([\d,]+) requests \(([\d,]+) to ([\d,]+)\)", row[1]).groups()
-    (sentence,) = [block.text for block in found if block.section == "Verdict" and middle in block.text]
+    (sentence,) = [block.text for block in every_block if block.section == "Verdict" and middle in block.text]
     assert low in sentence
     assert high in sentence
 
@@ -377,8 +374,8 @@ def words_of(stem, name):
 def test_the_text_of_a_figure_flags_what_does_not_fit(stem):
     for name in FIGURES:
         words, too_large = words_of(stem, name), subject(stem)["quantities"]["fits"]["value"] is False
-        told = [value for value in printed(words) if value.text not in LIMITS[stem]]
-        assert all(value.flagged is too_large for value in told)
+        values = [value for value in printed(words) if value.text not in LIMITS[stem]]
+        assert all(value.flagged is too_large for value in values)
         if name in OF_THE_SUBJECT:
             assert ("not fit" in words) is too_large, name
         if name == "memory":

@@ -62,7 +62,7 @@ def literally(text):
 
 
 @pytest.fixture(scope="module")
-def said(tmp_path_factory):
+def output(tmp_path_factory):
     """Every hostile text as the note of one study and its first as the title, in the three forms."""
     path = tmp_path_factory.mktemp("hostile") / "study.yaml"
     notes = ", ".join(map(quoted, TITLES))
@@ -71,14 +71,14 @@ def said(tmp_path_factory):
 
 
 @pytest.mark.parametrize("text", TITLES)
-def test_a_text_reads_literally_in_markdown(text, said):
-    paragraphs = [block.text for block in blocks(said["md"], "md") if block.kind == "text"]
+def test_a_text_reads_literally_in_markdown(text, output):
+    paragraphs = [block.text for block in blocks(output["md"], "md") if block.kind == "text"]
     assert literally(text) in paragraphs
 
 
 @pytest.mark.parametrize("text", TITLES)
-def test_a_text_reads_literally_in_html(text, said):
-    paragraphs = [block.text for block in blocks(said["html"], "html") if block.kind == "text"]
+def test_a_text_reads_literally_in_html(text, output):
+    paragraphs = [block.text for block in blocks(output["html"], "html") if block.kind == "text"]
     assert literally(text) in paragraphs
 
 
@@ -89,26 +89,26 @@ def test_the_title_reads_literally():
     assert {child.type for child in token.children} <= {"text", "text_special"}
 
 
-def test_nothing_hostile_becomes_a_tag(said):
-    reader = parsed_html(said["html"])
+def test_nothing_hostile_becomes_a_tag(output):
+    reader = parsed_html(output["html"])
     assert not {"script", "img", "iframe", "b", "a", "svg"} & {tag for tag, _ in reader.tags}
     assert not [
         t
-        for t in markdown().parse(said["md"])
+        for t in markdown().parse(output["md"])
         if "html" in t.type or any("html" in child.type or child.type in ("link_open", "image") for child in t.children or [])
     ]
 
 
-def test_no_hostile_text_starts_a_command_in_latex(said):
-    tex = said["tex"].partition(r"\begin{document}")[2]
+def test_no_hostile_text_starts_a_command_in_latex(output):
+    tex = output["tex"].partition(r"\begin{document}")[2]
     for word in (r"\input{", r"\write18", r"\def", r"\x{"):
         assert word not in tex
     assert r"\textbackslash{}input\{/etc/passwd\}" in tex
 
 
 @needs_tex
-def test_hostile_texts_compile_and_print_what_they_say(said, tmp_path):
-    (tmp_path / "review.tex").write_text(said["tex"], encoding="utf-8")
+def test_hostile_texts_compile_and_print_what_they_say(output, tmp_path):
+    (tmp_path / "review.tex").write_text(output["tex"], encoding="utf-8")
     log = compiled(tmp_path, "review.tex")
     assert "root:" not in log
     assert "Missing character" not in log
@@ -189,9 +189,9 @@ def test_an_own_template_writes_the_same_data(study, tmp_path):
 
 
 def test_an_own_template_shows_formulas_in_mathml(study, tmp_path):
-    said = call(*own(study, tmp_path, "<< ttft.lines[0].left >><< ttft.lines[0].rows[0]|display_math >>", "html")).out
-    assert "<mrow><mi>TTFT</mi></mrow></math>" in said
-    assert 'display="block"><mrow><mi>TTFT</mi><mo>=</mo><msub><mi>t</mi><mi>q</mi></msub>' in said
+    output = call(*own(study, tmp_path, "<< ttft.lines[0].left >><< ttft.lines[0].rows[0]|display_math >>", "html")).out
+    assert "<mrow><mi>TTFT</mi></mrow></math>" in output
+    assert 'display="block"><mrow><mi>TTFT</mi><mo>=</mo><msub><mi>t</mi><mi>q</mi></msub>' in output
 
 
 def test_braces_are_plain_text_to_an_own_template(study, tmp_path):
@@ -199,15 +199,15 @@ def test_braces_are_plain_text_to_an_own_template(study, tmp_path):
 
 
 def test_an_own_template_that_reaches_for_python_fails_cleanly(study, tmp_path):
-    said = refused(*own(study, tmp_path, "one\n<< ''.__class__.__mro__ >>"))
-    assert "own.j2" in said
-    assert "class" in said or "unsafe" in said
+    output = refused(*own(study, tmp_path, "one\n<< ''.__class__.__mro__ >>"))
+    assert "own.j2" in output
+    assert "class" in output or "unsafe" in output
 
 
 def test_a_mistake_in_an_own_template_has_its_line(study, tmp_path):
-    said = refused(*own(study, tmp_path, "fine\n<% if %>\n"))
-    assert "own.j2:2" in said
-    assert "<% if %>" in said
+    output = refused(*own(study, tmp_path, "fine\n<% if %>\n"))
+    assert "own.j2:2" in output
+    assert "<% if %>" in output
 
 
 def test_an_unknown_name_in_an_own_template(study, tmp_path):
@@ -257,14 +257,14 @@ def test_an_own_template_gets_plain_data_only():
 def test_an_endless_template_is_stopped(study, tmp_path):
     loops = "".join(f"<% for i{n} in range(90000) %>" for n in range(4)) + "<% endfor %>" * 4
     started = time.monotonic()
-    said = refused(*own(study, tmp_path, loops))
+    output = refused(*own(study, tmp_path, loops))
     assert time.monotonic() - started < 14
-    assert "took longer" in said
+    assert "took longer" in output
 
 
 @pytest.mark.parametrize("text", ["<< 'x' * 3000000000 >>", "<% set x = ['y' * 1000000] * 3000 %><< x|join >>", "<< ('x' * 1000) * 20001 >>"])
 def test_a_template_that_fills_the_memory_is_stopped(text, study, tmp_path):
     started = time.monotonic()
-    said = refused(*own(study, tmp_path, text))
+    output = refused(*own(study, tmp_path, text))
     assert time.monotonic() - started < 12
-    assert "memory" in said
+    assert "memory" in output

@@ -14,7 +14,7 @@ from symroof.drawing.canvas import Shape
 from symroof.errors import InputError
 from symroof.report.pictures import itl as itl_picture
 from symroof.report.pictures import ttft as ttft_picture
-from symroof.report.pictures.curves import curve, held, limit, spread
+from symroof.report.pictures.curves import along, curve, held, limit, spread
 from symroof.report.pictures.picture_kinds import ENDINGS, KINDS, of_review, picture
 from symroof.report.pictures.tornado import elasticities
 from symroof.report.view import subject_of
@@ -65,23 +65,23 @@ def test_no_word_touches_another_or_leaves_the_page(label, kind):
     for a, b in combinations(canvas.labels, 2):
         apart = a.box[0] >= b.box[2] or b.box[0] >= a.box[2] or a.box[1] >= b.box[3] or b.box[1] >= a.box[3]
         assert apart, (a.text, b.text)
-    for told in canvas.labels:
-        assert told.box[0] >= 0, told.text
-        assert told.box[1] >= -canvas.below, told.text
-        assert told.box[2] <= canvas.width, told.text
-        assert told.box[3] <= canvas.height, told.text
+    for words in canvas.labels:
+        assert words.box[0] >= 0, words.text
+        assert words.box[1] >= -canvas.below, words.text
+        assert words.box[2] <= canvas.width, words.text
+        assert words.box[3] <= canvas.height, words.text
 
 
 @pytest.mark.parametrize(("label", "kind"), [pair for pair in PAIRS if pair not in NOTHING])
 def test_a_picture_is_well_formed_and_says_what_it_shows(label, kind):
-    found = drawn(label, kind)
-    root = ElementTree.fromstring(found.form("svg"))
+    made = drawn(label, kind)
+    root = ElementTree.fromstring(made.form("svg"))
     assert root.get("role") == "img"
-    assert [node.text for node in root if node.tag.endswith("}desc")] == [found.alt]
-    assert found.shows.endswith(".")
-    assert found.says.endswith(".")
-    assert not re.search(r"\b(nan|inf)\b", found.form("svg").decode())
-    assert found.form("pdf").startswith(b"%PDF")
+    assert [node.text for node in root if node.tag.endswith("}desc")] == [made.alt]
+    assert made.shows.endswith(".")
+    assert made.says.endswith(".")
+    assert not re.search(r"\b(nan|inf)\b", made.form("svg").decode())
+    assert made.form("pdf").startswith(b"%PDF")
 
 
 def test_every_kind_is_drawn_for_most_of_these():
@@ -92,8 +92,8 @@ def test_every_kind_is_drawn_for_most_of_these():
 @pytest.mark.parametrize("label", ["llama-3-70b-chat", "too large", "experts"])
 def test_the_same_study_gives_the_same_bytes(label):
     anew = Study(**LINES[label]) if label in LINES else Study.load(ROOT / "specs" / "studies" / f"{label}.yaml")
-    for found in of_review(anew, subject_of(anew)):
-        assert [found.form(ending) for ending in ("svg", "pdf")] == [drawn(label, found.name).form(ending) for ending in ("svg", "pdf")]
+    for made in of_review(anew, subject_of(anew)):
+        assert [made.form(ending) for ending in ("svg", "pdf")] == [drawn(label, made.name).form(ending) for ending in ("svg", "pdf")]
 
 
 def test_a_picture_as_png():
@@ -121,8 +121,8 @@ def at(label, **changes):
 
 def test_a_curve_is_what_the_study_says_at_each_point():
     points = [Fraction(n) for n in (64, 777, 4096)]
-    found = curve(study("latent").first, "ttft", "prompt", points)
-    assert found == [pytest.approx(float(at("latent", prompt=int(n)).value("ttft")), rel=1e-12) for n in points]
+    values = curve(along(study("latent").first.case, "prompt", points), "ttft")
+    assert values == [pytest.approx(float(at("latent", prompt=int(n)).value("ttft")), rel=1e-12) for n in points]
 
 
 def test_points_are_whole_but_for_what_was_solved():
@@ -134,27 +134,27 @@ def test_points_are_whole_but_for_what_was_solved():
 
 @pytest.mark.parametrize("label", ["experts", "windows", "latent"])
 def test_the_batch_that_memory_holds_is_the_last_that_fits(label):
-    said = drawn(label, "latency-throughput").says
-    most = int(re.search(r"memory holds at most ([\d,]+) requests", said)[1].replace(",", ""))
+    sentence = drawn(label, "latency-throughput").says
+    most = int(re.search(r"memory holds at most ([\d,]+) requests", sentence)[1].replace(",", ""))
     assert at(label, batch=most).value("fits")
     assert not at(label, batch=most + 1).value("fits")
 
 
 @pytest.mark.parametrize("label", ["experts", "windows", "latent"])
 def test_the_batch_that_the_target_allows_is_the_last_that_meets_it(label):
-    said = drawn(label, "latency-throughput").says
-    most = int(re.search(r"the target of [\d.]+ ms allows at most ([\d,]+) request", said)[1].replace(",", ""))
+    sentence = drawn(label, "latency-throughput").says
+    most = int(re.search(r"the target of [\d.]+ ms allows at most ([\d,]+) request", sentence)[1].replace(",", ""))
     goal = at(label).value("itl_target")
     assert at(label, batch=most).value("itl_last") <= goal < at(label, batch=most + 1).value("itl_last")
 
 
 @pytest.mark.parametrize("label", ["experts", "latent"])
 def test_the_prompt_that_the_target_allows_is_the_last_that_meets_it(label):
-    said = drawn(label, "ttft").says
-    most = int(re.search(r"the target of [\d.]+ m?s allows at most ([\d,]+) tokens", said)[1].replace(",", ""))
+    sentence = drawn(label, "ttft").says
+    most = int(re.search(r"the target of [\d.]+ m?s allows at most ([\d,]+) tokens", sentence)[1].replace(",", ""))
     goal = at(label).value("ttft_target")
     assert at(label, prompt=most).value("ttft") <= goal < at(label, prompt=most + 1).value("ttft")
-    ridge = int(re.search(r"from ([\d,]+) tokens on compute takes longer", said)[1].replace(",", ""))
+    ridge = int(re.search(r"from ([\d,]+) tokens on compute takes longer", sentence)[1].replace(",", ""))
     for prompt, longer in ((ridge - 1, "prefill_memory_time"), (ridge, "prefill_compute_time")):
         case = at(label, prompt=prompt)
         assert case.value(longer) == max(case.value("prefill_memory_time"), case.value("prefill_compute_time"))
@@ -162,28 +162,28 @@ def test_the_prompt_that_the_target_allows_is_the_last_that_meets_it(label):
 
 @pytest.mark.parametrize("label", ["windows", "latent"])
 def test_the_context_at_which_the_cache_doubles_a_step(label):
-    said = drawn(label, "itl").says
-    most = int(re.search(r"beyond ([\d,]+) tokens a step takes more than twice", said)[1].replace(",", ""))
+    sentence = drawn(label, "itl").says
+    most = int(re.search(r"beyond ([\d,]+) tokens a step takes more than twice", sentence)[1].replace(",", ""))
     alone = at(label, prompt=None, output=None, context=1).value("itl")
     assert at(label, prompt=None, output=None, context=most).value("itl") <= 2 * alone < at(label, prompt=None, output=None, context=most + 1).value("itl")
 
 
 def test_what_the_cache_adds_is_the_difference_of_two_contexts():
-    said = drawn("latent", "itl").says
-    told = float(re.search(r"1,000 tokens more add ([\d.]+) µs", said)[1])
+    sentence = drawn("latent", "itl").says
+    words = float(re.search(r"1,000 tokens more add ([\d.]+) µs", sentence)[1])
     added = at("latent", prompt=None, output=None, context=5000).value("itl") - at("latent", prompt=None, output=None, context=4000).value("itl")
-    assert told == pytest.approx(float(added) * 1e6, rel=1e-3)
+    assert words == pytest.approx(float(added) * 1e6, rel=1e-3)
 
 
 def test_elasticities_are_those_of_a_small_step():
-    found = elasticities(study("latent").first)
+    inputs = elasticities(study("latent").first)
     base = at("latent")
     for name in ("prompt", "batch"):
         up = at("latent", **{name: round(LINES["latent"][name] * 1.25)})
         for metric in ("ttft", "itl"):
             measured = math.log(float(up.value(metric) / base.value(metric))) / math.log(1.25)
-            assert float(found.get(name, {}).get(metric, (0,))[0]) == pytest.approx(measured, abs=0.08), (name, metric)
-    strongest = [max(abs(span[0]) for span in spans.values()) for spans in found.values()]
+            assert float(inputs.get(name, {}).get(metric, (0,))[0]) == pytest.approx(measured, abs=0.08), (name, metric)
+    strongest = [max(abs(span[0]) for span in spans.values()) for spans in inputs.values()]
     assert strongest == sorted(strongest, reverse=True)
 
 
@@ -192,18 +192,18 @@ def test_elasticities_are_those_of_a_small_step():
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "pareto"])
 def test_a_case_that_does_not_fit_says_so_on_the_picture_and_in_words(kind):
-    found = drawn("too large", kind)
-    assert any("does not fit" in told.text for told in found.canvas.labels)
-    assert "not fit" in found.says or "memory holds none" in found.says, found.says
-    for value in re.findall(r"(\d[\d.,]* (?:ms|s|µs))\b(?! \(does not fit\))", found.alt):
-        assert value in ("50 ms", "1 s"), (value, found.alt)  # the targets
+    made = drawn("too large", kind)
+    assert any("does not fit" in words.text for words in made.canvas.labels)
+    assert "not fit" in made.says or "memory holds none" in made.says, made.says
+    for value in re.findall(r"(\d[\d.,]* (?:ms|s|µs))\b(?! \(does not fit\))", made.alt):
+        assert value in ("50 ms", "1 s"), (value, made.alt)  # the targets
 
 
 def test_what_lies_beyond_memory_is_dashed_and_grey():
     """On the page: the full line ends where the dashed one begins, at the solved place."""
     answers = study("llama-3-70b-chat").first
-    found = ttft_picture.picture(study("llama-3-70b-chat"), answers)
-    lines = [item for item in found.canvas.items if isinstance(item, Shape) and item.stroke and not item.closed]
+    made = ttft_picture.picture(study("llama-3-70b-chat"), answers)
+    lines = [item for item in made.canvas.items if isinstance(item, Shape) and item.stroke and not item.closed]
     full = next(line for line in lines if line.width == 2.2)
     dashed = next(line for line in lines if line.stroke == "#808080")
     assert full.dash == ()
@@ -215,16 +215,16 @@ def test_what_lies_beyond_memory_is_dashed_and_grey():
 
 def test_a_case_that_fits_is_flagged_nowhere():
     for kind in ("roofline", "memory", "tornado"):
-        found = drawn("tiny", kind)
-        assert not any("does not fit" in told.text for told in found.canvas.labels)
-        assert "not fit" not in found.alt
+        made = drawn("tiny", kind)
+        assert not any("does not fit" in words.text for words in made.canvas.labels)
+        assert "not fit" not in made.alt
 
 
 def test_a_target_beyond_memory_is_marked():
     """Two H100 of 80 GB leave (160 GB - 141.1 GB)/32 for a request of the 32, 1,801 tokens; a first token within 250 ms allows a longer prompt."""
-    texts = [told.text.replace("\n", " ") for told in drawn("short of memory", "ttft").canvas.labels]
+    texts = [words.text.replace("\n", " ") for words in drawn("short of memory", "ttft").canvas.labels]
     answers = subject_of(study("short of memory"))
-    target, memory = (int(found.value) for found in (limit("ttft = ttft_target", answers, "prompt"), held(answers, "prompt")))
+    target, memory = (int(place.value) for place in (limit("ttft = ttft_target", answers, "prompt"), held(answers, "prompt")))
     assert target > memory == int((160 * 10**9 - 141_107_412_992) / (32 * 327_680)) - 511
     assert any(re.search(rf"{target:,} tokens \(does not fit\)", text) for text in texts)
 
@@ -242,9 +242,9 @@ def test_a_quantity_that_was_given_has_no_curve():
 
 
 def test_a_group_without_links_has_a_roofline_and_a_review():
-    """What two devices send each other takes a time that nobody knows: the phases and the operators are known all the same."""
-    found = picture("roofline", Study("olmo-2-7b", "m3-max", tp=2, prompt=128))
-    assert "limited by" not in found.says
+    """What two devices send each other takes an unknown time: the phases and the operators are known all the same."""
+    made = picture("roofline", Study("olmo-2-7b", "m3-max", tp=2, prompt=128))
+    assert "limited by" not in made.says
     outcome = call("report", "--model", "olmo-2-7b", "--hardware", "m3-max", "--tp", "2", "--prompt", "128", "--no-plots", "-o", "-")
     assert outcome.code == 0, outcome.err
     assert "Where the time goes" in outcome.out

@@ -1,4 +1,4 @@
-"""The pictures that compare: every configuration told apart, the front checked point by point, what is left out named."""
+"""The pictures that compare: every configuration labelled, the front checked point by point, omitted ones named."""
 
 import re
 
@@ -21,19 +21,19 @@ def twelve():
 def test_configurations_differ_in_more_than_their_batch(twelve):
     assert len(configurations(twelve)) == 12
     two = configurations(Study(**CHEAP))
-    assert [found.batches for found in two] == [(1, 16), (1, 16)]
-    assert "batch" not in "".join(found.label for found in two)
+    assert [configuration.batches for configuration in two] == [(1, 16), (1, 16)]
+    assert "batch" not in "".join(configuration.label for configuration in two)
 
 
 def test_every_case_has_a_label_of_its_own(twelve):
     for study in (twelve, Study(**CHEAP), Study("llama-3-8b", "h100-sxm", prompt=512, weights=["fp16", "fp8"], kv=["fp16", "fp8"])):
-        found = labels(study.cases)
-        assert len(set(found)) == len(found)
+        every = labels(study.cases)
+        assert len(set(every)) == len(every)
 
 
 def test_the_best_within_the_target_is_found_by_trying_every_batch():
     """Cost and ITL of every whole batch of both devices, from cases bound one by one."""
-    said = picture("pareto", Study(**CHEAP)).says
+    sentence = picture("pareto", Study(**CHEAP)).says
     best = None
     for device in CHEAP["hardware"]:
         for batch in [*range(1, 30, 7), *range(100, 440, 9), 413, 414, 415]:
@@ -43,47 +43,51 @@ def test_the_best_within_the_target_is_found_by_trying_every_batch():
                     **({k: v for k, v in CHEAP.items() if k not in ("prompt", "output")} | {"hardware": device, "batch": batch, "context": 1279})
                 ).first.case
                 best = min(best or (10**9, 0), (float(at_last.value("cost_per_mtok")), batch))
-    batch, cost = re.search(r"([\d,]+) requests, [\d.]+ ms, ([\d.]+) USD a million", said).groups()
+    batch, cost = re.search(r"([\d,]+) requests, [\d.]+ ms, ([\d.]+) USD a million", sentence).groups()
     assert int(batch.replace(",", "")) == best[1]
     assert float(cost) == pytest.approx(best[0], rel=1e-3)
 
 
 def test_nothing_on_the_front_is_beaten_and_all_of_it_fits(twelve):
-    points = [point for place, found in enumerate(configurations(twelve)) for point in pareto._points(place, found, "decode_throughput")]
-    said = picture("pareto", twelve).says
-    on_front = {name for found in configurations(twelve) if (name := found.label) in said.partition(". ")[0]}
+    points = [point for place, configuration in enumerate(configurations(twelve)) for point in pareto._points(place, configuration, "decode_throughput")]
+    sentence = picture("pareto", twelve).says
+    on_front = {name for configuration in configurations(twelve) if (name := configuration.label) in sentence.partition(". ")[0]}
     assert on_front
-    for place, found in enumerate(configurations(twelve)):
+    for place, configuration in enumerate(configurations(twelve)):
         own = [point for point in points if point.place == place]
         assert own
         beaten = all(any(o.itl <= p.itl and o.worth >= p.worth and (o.itl, o.worth) != (p.itl, p.worth) for o in points) for p in own)
-        assert beaten is (found.label not in on_front)
+        assert beaten is (configuration.label not in on_front)
         last = max(own, key=lambda point: point.batch)
-        line = {"hardware": found.first.binding.hardware.name, "tp": int(found.first.case.value("tp")), "weights": found.first.binding.precisions["weights"]}
+        line = {
+            "hardware": configuration.first.binding.hardware.name,
+            "tp": int(configuration.first.case.value("tp")),
+            "weights": configuration.first.binding.precisions["weights"],
+        }
         assert Study(**(TWELVE | line | {"batch": last.batch})).first.case.value("fits")
 
 
 def test_what_fits_nowhere_is_left_out_and_named():
     study = Study("llama-3-8b", ["t4", "h100-sxm"], prompt=4096, output=64, batch=1)
-    found = picture("pareto", study)
-    assert "Fits at no batch: NVIDIA T4" in found.says
-    assert "Left out, for they fit at no batch: NVIDIA T4" in " ".join(told.text for told in found.canvas.labels)
+    made = picture("pareto", study)
+    assert "Fits at no batch: NVIDIA T4" in made.says
+    assert "Left out, for they fit at no batch: NVIDIA T4" in " ".join(words.text for words in made.canvas.labels)
 
 
 def test_more_lines_than_can_be_read_are_named_as_left_out(twelve):
-    found = picture("latency-throughput", twelve)
-    notes = " ".join(told.text for told in found.canvas.labels)
+    made = picture("latency-throughput", twelve)
+    notes = " ".join(words.text for words in made.canvas.labels)
     assert "4 of 12 configurations" in notes
     for left_out in configurations(twelve)[4:]:
         assert left_out.label in notes
     bars = picture("memory", Study(**(TWELVE | {"batch": [1, 2]})))
-    assert "Left out: 12 further cases." in " ".join(told.text for told in bars.canvas.labels)
+    assert "Left out: 12 further cases." in " ".join(words.text for words in bars.canvas.labels)
 
 
 def test_the_bars_say_what_eval_says(twelve):
-    found = picture("memory", twelve)
-    assert found.says == f"{sum(bool(case.case.value('fits')) for case in twelve.cases)} of 12 cases fit."
-    parts = found.shows.rstrip(".").partition(" may be used. ")[2].split("; ")
+    made = picture("memory", twelve)
+    assert made.says == f"{sum(bool(case.case.value('fits')) for case in twelve.cases)} of 12 cases fit."
+    parts = made.shows.rstrip(".").partition(" may be used. ")[2].split("; ")
     for part, case, label in zip(parts, twelve.cases, labels(twelve.cases), strict=True):
         assert part.startswith(f"{label}: {case.result('memory_bytes').plain()} of {case.result('usable_memory').plain()}")
         assert ("does not fit" in part) is (not case.case.value("fits"))

@@ -34,7 +34,7 @@ def study(label, **changes):
 
 
 @pytest.fixture(scope="module")
-def found(label):
+def solved_map(label):
     return regimes(study(label).first)
 
 
@@ -44,16 +44,12 @@ def bound(label, context, batch):
     return Study(**(chosen | {"context": 1, "batch": 1})).first.case.changed({"context": context, "batch": Fraction(batch)})  # a study takes whole numbers only
 
 
-SIDES = {
-    "ridge": ("decode_compute_time", "decode_memory_time"),
-    "memory": ("memory_bytes", "usable_memory"),
-    "target": ("itl", "itl_target"),
-}
+SIDES = {"ridge": ("decode_compute_time", "decode_memory_time"), "memory": ("memory_bytes", "usable_memory"), "target": ("itl", "itl_target")}
 
 
-def test_both_sides_are_equal_on_every_line(label, found):
-    assert set(found.lines) == {"ridge", "memory"} | ({"target"} if "targets" in CASES[label] else set())
-    for name, line in found.lines.items():
+def test_both_sides_are_equal_on_every_line(label, solved_map):
+    assert set(solved_map.lines) == {"ridge", "memory"} | ({"target"} if "targets" in CASES[label] else set())
+    for name, line in solved_map.lines.items():
         solved = [(c, b) for c, b in line if b and math.isfinite(b)][::7]
         assert solved or all(batch == 0 for _, batch in line), name
         for context, batch in solved:
@@ -62,9 +58,9 @@ def test_both_sides_are_equal_on_every_line(label, found):
             assert left == pytest.approx(right, rel=1e-12), (name, context)
 
 
-def test_where_a_line_has_no_batch_the_sides_never_meet(label, found):
+def test_where_a_line_has_no_batch_the_sides_never_meet(label, solved_map):
     """Zero: even a request alone is past the line. Infinity: no batch is, over nine magnitudes."""
-    for name, line in found.lines.items():
+    for name, line in solved_map.lines.items():
         for context, batch in line[::6]:
             if batch == 0:
                 assert past(label, name, context, 1)
@@ -78,52 +74,52 @@ def past(label, name, context, batch):
     return case.value(left) > case.value(right)
 
 
-def test_beyond_the_last_context_no_batch_reaches_the_ridge_and_below_it_one_does(label, found):
-    assert found.beyond is not None
-    assert not any(past(label, "ridge", found.beyond * Fraction(101, 100), 10**power) for power in range(12))
-    assert past(label, "ridge", found.beyond * Fraction(99, 100), 10**9)
+def test_beyond_the_last_context_no_batch_reaches_the_ridge_and_below_it_one_does(label, solved_map):
+    assert solved_map.beyond is not None
+    assert not any(past(label, "ridge", solved_map.beyond * Fraction(101, 100), 10**power) for power in range(12))
+    assert past(label, "ridge", solved_map.beyond * Fraction(99, 100), 10**9)
 
 
-def test_the_ridge_is_followed_to_the_edge_of_the_map(found):
+def test_the_ridge_is_followed_to_the_edge_of_the_map(solved_map):
     """Between two contexts the ridge leaves the map; solved the other way round it reaches the right edge."""
-    finite = [float(batch) for _, batch in found.lines["ridge"] if batch and math.isfinite(batch)]
-    assert max(finite) >= found.batches[1] * 0.999
+    finite = [float(batch) for _, batch in solved_map.lines["ridge"] if batch and math.isfinite(batch)]
+    assert max(finite) >= solved_map.batches[1] * 0.999
 
 
-def test_the_reviewed_case_stands_where_memory_and_target_are_tested(label, found):
+def test_the_reviewed_case_stands_where_memory_and_target_are_tested(label, solved_map):
     case = study(label).first.case
-    first, last = found.climb
-    assert found.batch == case.value("batch")
+    first, last = solved_map.climb
+    assert solved_map.batch == case.value("batch")
     assert last == case.value("peak_context")
     if case.has("output"):
-        assert bound(label, last, found.batch).value("itl") == case.value("itl_last")
-        assert bound(label, first, found.batch).value("itl") == case.value("itl_first")
-    assert bound(label, last, found.batch).value("memory_bytes") == case.value("memory_bytes")
-    low, high = found.contexts
+        assert bound(label, last, solved_map.batch).value("itl") == case.value("itl_last")
+        assert bound(label, first, solved_map.batch).value("itl") == case.value("itl_first")
+    assert bound(label, last, solved_map.batch).value("memory_bytes") == case.value("memory_bytes")
+    low, high = solved_map.contexts
     assert low < first <= last < high
-    assert 1 <= found.batch < found.batches[1]
+    assert 1 <= solved_map.batch < solved_map.batches[1]
 
 
-def test_regions_are_what_the_sides_say(label, found):
+def test_regions_are_what_the_sides_say(label, solved_map):
     """On a grid of the map, between the contexts the lines were solved at."""
-    looked, frame = 0, drawn(found, study(label).first)
-    (low, high), widest = found.contexts, found.batches[1]
+    looked, frame = 0, drawn(solved_map, study(label).first)
+    (low, high), widest = solved_map.contexts, solved_map.batches[1]
     for i in range(1, 8):
         context = Fraction(round(low * (high / low) ** (i / 8.3)))
         for j in range(1, 8):
             batch = Fraction(round(widest ** (j / 8.3)))
-            for name in found.lines:
-                edge = frame.x.back(before(frame, found, name)(frame.y(float(context)))[1])
+            for name in solved_map.lines:
+                edge = frame.x.back(before(frame, solved_map, name)(frame.y(float(context)))[1])
                 if not 0.97 < batch / edge < 1.03:
                     assert past(label, name, context, batch) is (batch > edge), (name, context, batch)
                     looked += 1
     assert looked > 80
 
 
-def test_the_line_of_one_context_is_solved_there(label, found):
-    last = found.climb[1]
-    for name in found.lines:
-        edge = found.at(name, last)
+def test_the_line_of_one_context_is_solved_there(label, solved_map):
+    last = solved_map.climb[1]
+    for name in solved_map.lines:
+        edge = solved_map.at(name, last)
         if edge and math.isfinite(edge):
             assert not past(label, name, last, edge * Fraction(999, 1000))
             assert past(label, name, last, edge * Fraction(1001, 1000))
@@ -134,22 +130,24 @@ def test_the_line_of_one_context_is_solved_there(label, found):
 # ---------------------------------------------------------------------------------------------------------- words
 
 
-def written(label, found):
+def written(label, solved_map):
     """The map, and the labels inside its frame."""
-    frame = drawn(found, study(label).first)
+    frame = drawn(solved_map, study(label).first)
     left, bottom, right, top = frame.box
-    return frame, [told for told in frame.canvas.labels if told.box[0] >= left and told.box[1] >= bottom and told.box[2] <= right and told.box[3] <= top]
+    return frame, [
+        labels for labels in frame.canvas.labels if labels.box[0] >= left and labels.box[1] >= bottom and labels.box[2] <= right and labels.box[3] <= top
+    ]
 
 
-def test_what_has_to_be_named_is_named(label, found):
-    _, told = written(label, found)
-    full = {"memory full"} if any(batch for _, batch in found.lines["memory"]) else set()
-    assert {"this case", "memory-bound", "does not fit", *full} <= {one.text.replace("\n", " ") for one in told}
+def test_what_has_to_be_named_is_named(label, solved_map):
+    _, labels = written(label, solved_map)
+    full = {"memory full"} if any(batch for _, batch in solved_map.lines["memory"]) else set()
+    assert {"this case", "memory-bound", "does not fit", *full} <= {one.text.replace("\n", " ") for one in labels}
 
 
-def test_a_region_is_named_inside_itself(label, found):
-    frame, told = written(label, found)
-    places = {one.text.replace("-\n", "-").replace("\n", " "): one.box for one in told}
+def test_a_region_is_named_inside_itself(label, solved_map):
+    frame, labels = written(label, solved_map)
+    places = {one.text.replace("-\n", "-").replace("\n", " "): one.box for one in labels}
     regions = {
         "compute-bound": ("ridge", True),
         "memory-bound": ("ridge", False),
@@ -166,22 +164,22 @@ def test_a_region_is_named_inside_itself(label, found):
                 assert past(label, line, Fraction(context), Fraction(batch)) is right, (name, batch, context)
 
 
-def test_no_word_hides_a_line(label, found):
-    frame, told = written(label, found)
-    for name, line in found.lines.items():
+def test_no_word_hides_a_line(label, solved_map):
+    frame, labels = written(label, solved_map)
+    for name, line in solved_map.lines.items():
         spots = [frame.at(float(batch), float(context)) for context, batch in line if batch and math.isfinite(batch)]
         for (x0, y0), (x1, y1) in pairwise(spots):
             steps = max(2, int(max(abs(x1 - x0), abs(y1 - y0))))
             for i in range(steps + 1):
                 x, y = x0 + (x1 - x0) * i / steps, y0 + (y1 - y0) * i / steps
-                for one in told:
+                for one in labels:
                     left, bottom, right, top = one.box
                     assert not (left < x < right and bottom < y < top), (one.text, name)
 
 
-def test_the_regions_cover_the_map_and_do_not_overlap(label, found):
-    frame, areas = drawn(found, study(label).first), None
-    areas = region_areas(frame, found)
+def test_the_regions_cover_the_map_and_do_not_overlap(label, solved_map):
+    frame, areas = drawn(solved_map, study(label).first), None
+    areas = region_areas(frame, solved_map)
     _, bottom, _, top = frame.box
     for i in range(1, 20):
         y = bottom + (top - bottom) * i / 20
@@ -192,14 +190,14 @@ def test_the_regions_cover_the_map_and_do_not_overlap(label, found):
             assert sum(widths) == pytest.approx(frame.box[2] - frame.box[0])
 
 
-def test_the_text_alternative_says_the_numbers(found, label):
-    said = says(found, study(label).first)
+def test_the_text_alternative_says_the_numbers(solved_map, label):
+    sentence = says(solved_map, study(label).first)
     batch = CASES[label]["batch"]
-    assert f"{batch} request{'' if batch == 1 else 's'} at a context of {int(found.climb[1]):,} tokens" in said
-    assert f"beyond a context of {math.floor(found.beyond):,} tokens no batch reaches the ridge" in said
+    assert f"{batch} request{'' if batch == 1 else 's'} at a context of {int(solved_map.climb[1]):,} tokens" in sentence
+    assert f"beyond a context of {math.floor(solved_map.beyond):,} tokens no batch reaches the ridge" in sentence
     concurrency = study(label).first.case.value("concurrency")
-    assert ("memory holds none" if concurrency < 1 else f"memory holds a batch of {int(concurrency):,}") in said
-    assert ("does not fit" in said) is (not study(label).first.case.value("fits"))
+    assert ("memory holds none" if concurrency < 1 else f"memory holds a batch of {int(concurrency):,}") in sentence
+    assert ("does not fit" in sentence) is (not study(label).first.case.value("fits"))
 
 
 # --------------------------------------------------------------------------------------------------------- review

@@ -10,6 +10,8 @@ import sys
 import pytest
 from cli import process, write_study
 
+from symroof.report.pictures.picture_kinds import KINDS
+
 from . import FORMATS, ROOT, STEMS, blocks, call, evaluated, made, markdown, parsed_html, text_of, to_standard_output
 
 HEADLINES = {
@@ -67,10 +69,10 @@ def test_what_would_fit_is_what_fits(tmp_path):
     alone = to_standard_output(write_study(tmp_path, model="llama-3-70b", workload="{prompt: 4096, output: 512, batch: 64}"), "md", "--no-plots")
     whole = to_standard_output(ROOT / "specs" / "studies" / "llama-3-70b-chat.yaml", "md", "--no-plots", "--set", "memory_share=1")
     for text, all_fit in ((text_of("llama-3-70b-chat", "md"), False), (whole, True), (alone, False)):
-        found = blocks(text, "md")
-        paragraph = next(block.text for block in found if block.section == "Verdict" and "What would fit" in block.text)
+        every_block = blocks(text, "md")
+        paragraph = next(block.text for block in every_block if block.section == "Verdict" and "What would fit" in block.text)
         named = set(re.split(r", or ", re.search(r"What would fit: (.*)\.$", paragraph)[1]))
-        rows = rows_under(found, "Cases", "Change")
+        rows = rows_under(every_block, "Cases", "Change")
         assert named == {cells[0] for cells in rows if cells[1] == "yes"}
         assert (named == {cells[0] for cells in rows}) is all_fit
 
@@ -97,11 +99,11 @@ def test_the_verdict_comes_first(stem, kind):
 
 @pytest.mark.parametrize("stem", STEMS)
 def test_every_form_has_the_same_sections_and_the_same_numbers(stem):
-    found = {kind: blocks(text_of(stem, kind), kind) for kind in FORMATS}
-    heads = {kind: [block.text for block in found[kind] if block.kind in ("h2", "h3")] for kind in FORMATS}
+    by_kind = {kind: blocks(text_of(stem, kind), kind) for kind in FORMATS}
+    heads = {kind: [block.text for block in by_kind[kind] if block.kind in ("h2", "h3")] for kind in FORMATS}
     assert heads["md"] == heads["tex"] == heads["html"]
     verdicts = {
-        kind: [re.findall(r"\d[\d,.]*\d|\d", block.text) for block in found[kind] if block.section == "Verdict" and block.kind == "text"] for kind in FORMATS
+        kind: [re.findall(r"\d[\d,.]*\d|\d", block.text) for block in by_kind[kind] if block.section == "Verdict" and block.kind == "text"] for kind in FORMATS
     }
     assert verdicts["md"] == verdicts["tex"] == verdicts["html"]
 
@@ -162,7 +164,7 @@ def test_the_same_run_gives_the_same_bytes_under_any_hash_seed(stem, seed, tmp_p
     assert done.returncode == 0, done.stderr
     first = {path.name: path.read_bytes() for path in made(stem).iterdir()}
     second = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    assert len(first) == 3 + 2 * 8
+    assert len(first) == 3 + 2 * len(KINDS)
     assert sorted(first) == sorted(second)
     assert [name for name in first if first[name] != second[name]] == []
 
@@ -205,7 +207,7 @@ def test_the_command_in_a_review_is_the_one_that_was_called():
     assert "8888" not in out.buffer.getvalue().decode()
 
 
-def test_the_command_keeps_everything_that_changes_what_is_said():
+def test_the_command_repeats_every_option_that_changes_the_review():
     from symroof.cli.report_command import reproduce
 
     line = ["report", "a b.yaml", "-o", "out", "--output", "512", "--osl=7", "--set", "itl=14 ms", "--out", "x", "--out=y", "-oz", "--no-plots"]
@@ -350,7 +352,7 @@ def test_a_pdf_of_a_review(tmp_path):
     assert (tmp_path / "llama-3-8b-chat.pdf").read_bytes().startswith(b"%PDF-")
 
 
-# --------------------------------------------------------------------------------------------------- what is written
+# ----------------------------------------------------------------------------------------------------- files written
 
 
 def test_without_plots_there_are_no_figures(tmp_path):
@@ -383,14 +385,14 @@ def test_the_default_folder_and_formats(tmp_path):
 
 def test_the_ledger_holds_the_inputs_of_the_review_and_marks_what_was_defaulted():
     for stem in STEMS:
-        found = [block.cells for block in blocks(text_of(stem, "md"), "md") if block.section == "Ledger" and block.kind == "row"]
-        names = [cells[0] for cells in found if len(cells) == 4]
+        rows = [block.cells for block in blocks(text_of(stem, "md"), "md") if block.section == "Ledger" and block.kind == "row"]
+        names = [cells[0] for cells in rows if len(cells) == 4]
         case = evaluated(stem)[{"llama-3-70b-chat": 1}.get(stem, 0)]
         split = names.index("Input", 1)
-        given, defaulted = set(names[1:split]), set(names[split + 1 :])
-        assert given <= {name for name, entry in case["inputs"].items() if not entry["defaulted"]}
+        chosen, defaulted = set(names[1:split]), set(names[split + 1 :])
+        assert chosen <= {name for name, entry in case["inputs"].items() if not entry["defaulted"]}
         assert defaulted <= {name for name, entry in case["inputs"].items() if entry["defaulted"]}
-        wanted = {
+        needed = {
             "n_layers",
             "d_model",
             "prompt",
@@ -403,10 +405,10 @@ def test_the_ledger_holds_the_inputs_of_the_review_and_marks_what_was_defaulted(
             "mfu",
             "mbu",
         }
-        wanted |= {"tp"} if case["inputs"].get("tp", {}).get("value", 1) > 1 else set()
-        wanted -= {"d_model"} if "params" in given else set()  # only matrices that are counted, and links, need it
-        assert wanted <= given | defaulted  # everything a latency or the memory of this case is worked out from
-        assert {f"{metric}_target" for metric in ("ttft", "itl")} <= given
+        needed |= {"tp"} if case["inputs"].get("tp", {}).get("value", 1) > 1 else set()
+        needed -= {"d_model"} if "params" in chosen else set()  # only matrices that are counted, and links, need it
+        assert needed <= chosen | defaulted  # everything a latency or the memory of this case is worked out from
+        assert {f"{metric}_target" for metric in ("ttft", "itl")} <= chosen
 
 
 def test_the_sources_of_the_numbers_are_named():

@@ -27,7 +27,7 @@ CASES = {
 }  # fmt: skip
 SIDES = {"memory": ("memory_bytes_per_device", "usable_memory_per_device"), "ttft": ("ttft", "ttft_target"), "itl": ("itl_last", "itl_target")}
 SMALLEST = {"s": Fraction(1, 10**7), "byte": Fraction(10**6)}
-"""Where a scan begins for what is zero now."""
+"""Where a scan begins for an input that is zero now."""
 
 
 def study(label, **changes):
@@ -71,10 +71,10 @@ def neighbour(name, value, step):
 
 
 def test_the_condition_differs_on_the_two_sides_of_every_flip(label):
-    found = flips(study(label).first)
-    assert len(found) >= 5
+    every = flips(study(label).first)
+    assert len(every) >= 5
     now = holding(study(label).first.case)
-    for flip in found:
+    for flip in every:
         here, there = at(label, flip.name, beyond(flip, -1)), at(label, flip.name, beyond(flip))
         assert here[flip.condition] is now[flip.condition] is not there[flip.condition], flip
         assert flip.holds is there[flip.condition]
@@ -107,8 +107,8 @@ def most_of(name, case):
 def test_nothing_flips_before_a_flip_and_nothing_where_there_is_none(label):
     """Every input is scanned in both directions over many magnitudes, in a case of its own for each value."""
     answers = study(label).first
-    found, now = flips(answers), holding(answers.case)
-    nearest = {(f.name, f.up, f.condition): f for f in found}
+    every, now = flips(answers), holding(answers.case)
+    nearest = {(f.name, f.up, f.condition): f for f in every}
     looked = 0
     for name in UNCERTAIN:
         if name not in answers.case.given and not (name != "context" and answers.case.has(name)):
@@ -132,10 +132,10 @@ def test_nothing_flips_before_a_flip_and_nothing_where_there_is_none(label):
 
 def test_never_is_said_of_what_moves_a_side_and_flips_nothing(label):
     answers = study(label).first
-    found = flips(answers)
-    said = never(answers, found)
-    assert not {flip.name for flip in found} & set(said)
-    for name in said:
+    every = flips(answers)
+    unmoved = never(answers, every)
+    assert not {flip.name for flip in every} & set(unmoved)
+    for name in unmoved:
         start = answers.case.value(name)
         moved = [answers.case.at(metric, {name: value}) != answers.case.value(metric) for value in (2 * start + 1, start / 2) for metric in metrics(answers)]
         assert any(moved), name
@@ -147,13 +147,13 @@ def metrics(answers):
 
 def test_one_device_has_no_links_to_speak_of():
     answers = study("good").first
-    found = flips(answers)
-    assert "link_bandwidth" not in {*never(answers, found), *(flip.name for flip in found)}
+    every = flips(answers)
+    assert "link_bandwidth" not in {*never(answers, every), *(flip.name for flip in every)}
     assert "link_bandwidth" in {flip.name for flip in flips(study("too large").first)}
 
 
 def test_a_condition_that_comes_back_says_where():
-    """Two devices pay for their links what they gain in bandwidth; more gain more. Found by counting through."""
+    """Two devices pay for their links what they gain in bandwidth; more gain more. The number comes from trying each."""
     answers = study("slow links").first
     states = {n: at("slow links", "tp", n)["itl"] for n in (1, 2, 4, 8, *range(16, 200, 8))}  # 8 key and value heads
     (flip,) = [f for f in flips(answers) if f.name == "tp" and f.condition == "itl" and f.up]
@@ -163,8 +163,8 @@ def test_a_condition_that_comes_back_says_where():
 
 
 def test_the_nearest_stands_first_and_what_is_zero_last(label):
-    found = flips(study(label).first)
-    distances = [max(float(f.value / Fraction(f.now.value)), float(Fraction(f.now.value) / f.value)) if f.now.value else float("inf") for f in found]
+    every = flips(study(label).first)
+    distances = [max(float(f.value / Fraction(f.now.value)), float(Fraction(f.now.value) / f.value)) if f.now.value else float("inf") for f in every]
     assert distances == sorted(distances)
 
 

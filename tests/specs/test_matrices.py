@@ -5,9 +5,8 @@ import pytest
 from symroof.cases.spec_values import model_values
 from symroof.specs import catalogue
 from symroof.specs.fields import build
-from symroof.specs.matrices import Matrix, matrices
 from symroof.specs.model import ModelSpec
-from symroof.specs.quantization import Quantization
+from symroof.specs.quantization import Matrix, Quantization, matrices
 from symroof.specs.strict_yaml import loads
 from symroof.theory.case import Case
 from symroof.theory.operator_table import cells, parameters

@@ -4,16 +4,22 @@ import json
 import os
 import random
 import re
+import signal
+import socket
 import subprocess
 import sys
+import threading
+import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import symroof as sr
+from symroof.cases.case_results import Answers
 from symroof.errors import InputError
 from symroof.sweep.axes import axes_of
-from symroof.sweep.lock import alone
+from symroof.sweep.partial_files import Parts, alone
 from symroof.sweep.write_file import Interrupted, write
 from tests.cli import ROOT
 
@@ -163,7 +169,7 @@ def test_parts_of_another_question_are_not_taken(planned, tmp_path):
         write(planned, goal, track=stopping_at(3), most=5)
     kept = contents(tmp_path)
     other = sr.Study(**{**CASE, "prompt": 2049}).planned_sweep(axes_of(OVER.items()), QUANTITIES)
-    with pytest.raises(InputError, match="of another question"):
+    with pytest.raises(InputError, match="other numbers or specs"):
         write(other, goal, resume=True, most=5)
     assert contents(tmp_path) == kept
     write(other, goal, most=5)
@@ -177,7 +183,7 @@ from symroof.theory.architecture import Architecture, Layer
 study = sr.Study(model="llama-3-8b", hardware="h100-sxm", prompt=64, output=8, mfu="0.4..0.6")
 plan = study.planned_sweep(axes_of([("batch", [1, 2])]), ["itl"])
 object.__setattr__(plan.cases[0].case.theory, "architecture", Architecture(layers=(Layer(traits=frozenset("abcdefgh")),)))
-print(plan.digest, list(frozenset("abcdefgh")))
+print("".join(plan.digests.values()), list(frozenset("abcdefgh")))
 """
 
 
@@ -193,14 +199,90 @@ def test_another_process_knows_its_own_parts():
     assert len({order for _, order in runs}) > 1
 
 
-def test_other_code_answers_another_question(monkeypatch):
-    def digest():
-        return sr.Study(**CASE).planned_sweep(axes_of(OVER.items()), QUANTITIES).digest
+def changed_by(monkeypatch, name, value):
+    """The digests that differ once something is replaced."""
 
-    before = digest()
-    assert digest() == before
-    monkeypatch.setattr("symroof.sweep.plan.source", lambda: "other")
-    assert digest() != before
+    def digests():
+        return sr.Study(**CASE).planned_sweep(axes_of(OVER.items()), QUANTITIES).digests
+
+    before = digests()
+    assert digests() == before
+    monkeypatch.setattr(name, value)
+    return {key for key, digest in digests().items() if digest != before[key]}
+
+
+def test_other_code_or_another_version_is_another_source(monkeypatch):
+    assert changed_by(monkeypatch, "symroof.sweep.plan.source", lambda: "other") == {"package"}
+    assert changed_by(monkeypatch, "symroof.sweep.plan.__version__", "0.0.1") == {"package"}
+
+
+def test_another_definition_is_another_source(monkeypatch):
+    from symroof.formula.parse import parse
+    from symroof.theory.case import Case
+
+    real = Case.formula
+
+    def doubled(self, name, *rest):
+        return parse("2*decode_link_time") if name == "decode_overhead" else real(self, name, *rest)
+
+    assert changed_by(monkeypatch, "symroof.theory.case.Case.formula", doubled) == {"definitions"}
+
+
+def test_another_figure_in_a_spec_is_another_source(monkeypatch, planned):
+    """The figure reaches the digest though no input takes it."""
+    case = planned.cases[0]
+    other = case.binding.hardware.model_copy(update={"title": "the same board, another print"})
+    entry = replace(case.binding.chosen_device, spec=other)
+    swapped = replace(planned, cases=(Answers(replace(case.binding, chosen_device=entry)), *planned.cases[1:]))
+    assert {key for key, digest in swapped.digests.items() if digest != planned.digests[key]} == {"numbers"}
+
+
+SOURCES = {
+    "package": "another version of symroof, or by other code",
+    "definitions": "other formulas",
+    "numbers": "other numbers or specs",
+    "question": "another question",
+    "block": "another question",
+}
+
+
+@pytest.mark.parametrize("key", SOURCES)
+def test_parts_of_another_source_are_refused_by_its_name(planned, key, tmp_path):
+    goal = tmp_path / "grid.csv"
+    with pytest.raises(Interrupted):
+        write(planned, goal, track=stopping_at(3), most=5)
+    manifest = tmp_path / ".symroof-grid.csv.parts" / "manifest.json"
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), key: "other"}))
+    before = contents(tmp_path)
+    with pytest.raises(InputError, match=SOURCES[key]) as caught:
+        write(planned, goal, resume=True, most=5)
+    assert "leave out --resume" in str(caught.value)
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize("damage", [lambda d: b"", lambda d: d[: len(d) // 2], lambda d: d[:-1], lambda d: d[:200] + b"x" + d[201:], lambda d: b"no archive"])
+def test_a_damaged_part_is_computed_again(planned, damage, tmp_path):
+    goal, whole = tmp_path / "grid.csv", tmp_path / "whole.csv"
+    write(planned, whole, most=5)
+    with pytest.raises(Interrupted):
+        write(planned, goal, track=stopping_at(3), most=5)
+    part = tmp_path / ".symroof-grid.csv.parts" / "00000001.part"
+    part.write_bytes(damage(part.read_bytes()))
+    write(planned, goal, resume=True, most=5)
+    assert goal.read_bytes() == whole.read_bytes()
+    assert sorted(os.listdir(tmp_path)) == ["grid.csv", "whole.csv"]
+
+
+def test_a_part_damaged_after_it_was_written_names_itself(planned, tmp_path, monkeypatch):
+    real = Parts.save
+
+    def torn(self, number, *rest):
+        real(self, number, *rest)
+        self._path(number).write_bytes(self._path(number).read_bytes()[:-40])
+
+    monkeypatch.setattr(Parts, "save", torn)
+    with pytest.raises(InputError, match=r"grid.csv: cannot be written: part .*00000000.part is damaged"):
+        write(planned, tmp_path / "grid.csv", most=5)
 
 
 def test_a_new_sweep_without_resume_starts_anew(planned, tmp_path):
@@ -283,6 +365,127 @@ def test_goals_that_cannot_be_written_are_refused_at_once(planned, name, tmp_pat
         write(planned, tmp_path / goal)
     assert word in str(caught.value)
     assert contents(tmp_path) == before
+
+
+# -------------------------------------------------------------------------------------------- goals that are no plain file
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_link_is_followed(planned, kind, tmp_path):
+    """The link stays, its target is replaced, and two names of one file are one goal."""
+    (tmp_path / "far").mkdir()
+    target, link, plain = tmp_path / "far" / f"real.{kind}", tmp_path / f"link.{kind}", tmp_path / f"plain.{kind}"
+    link.symlink_to(f"far/real.{kind}")
+    for most in (5, 10**6):  # first to a target that is not there yet
+        write(planned, link, most=most)
+        assert link.is_symlink()
+        assert not target.is_symlink()
+    write(planned, plain)
+    assert points(target) == points(plain)
+    assert os.listdir(tmp_path / "far") == [target.name]
+    with alone(target), pytest.raises(InputError, match="another sweep is writing this file"):
+        write(planned, link)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "nc"])
+def test_a_fifo_is_written_into(planned, kind, tmp_path):
+    fifo, plain = tmp_path / f"fifo.{kind}", tmp_path / f"plain.{kind}"
+    write(planned, plain, most=5)
+    os.mkfifo(fifo)
+    read = []
+    reader = threading.Thread(target=lambda: read.append(fifo.read_bytes()), daemon=True)
+    reader.start()
+    write(planned, fifo, most=5)
+    reader.join(20)
+    assert read == [plain.read_bytes()]
+    assert fifo.is_fifo()
+    assert sorted(os.listdir(tmp_path)) == sorted([fifo.name, plain.name])
+
+
+def test_a_link_to_standard_output_is_written_into(tmp_path):
+    link, taken = tmp_path / "grid.csv", tmp_path / "taken"
+    link.symlink_to("/dev/stdout")
+    line = [sys.executable, "-m", "symroof", "sweep", "--model", "llama-3-8b", "--prompt", "1", "--over", "batch=1,2", "-q", "kv_cache_bytes", "-o", str(link)]
+    with taken.open("wb") as stream:
+        stream.write(b"before\n")
+        stream.flush()
+        done = subprocess.run(line, stdout=stream, stderr=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert taken.read_text() == "before\nbatch,kv_cache_bytes\n1,131072\n2,262144\n"
+    assert os.readlink(link) == "/dev/stdout"
+
+
+def test_what_no_sweep_is_written_into_is_refused(planned, tmp_path):
+    with socket.socket(socket.AF_UNIX) as bound:
+        bound.bind(str(tmp_path / "socket.csv"))
+    (tmp_path / "circle.csv").symlink_to("circle.csv")
+    os.mkfifo(tmp_path / "fifo.zarr")
+    for name, reason in (("socket.csv", "socket"), ("circle.csv", "symbolic links"), ("fifo.zarr", "is a file")):
+        with pytest.raises(InputError, match=reason):
+            write(planned, tmp_path / name)
+    with pytest.raises(InputError, match="JSON goes to standard output"):
+        write(planned, "/dev/stdout")
+    assert sorted(os.listdir(tmp_path)) == ["circle.csv", "fifo.zarr", "socket.csv"]
+
+
+SLOW = """
+import sys, time
+import symroof as sr
+from symroof.sweep.axes import axes_of
+from symroof.sweep.write_file import write
+plan = sr.Study(model="llama-3-8b", prompt=1).planned_sweep(axes_of([("batch", range(1, 9))]), ["kv_cache_bytes"])
+def track(items, label):
+    for i, item in enumerate(items):
+        yield item
+        if (label, i) == (sys.argv[2], 0):
+            open(sys.argv[1] + ".reached", "w").close()
+            time.sleep(60)
+write(plan, sys.argv[1], track=track, most=int(sys.argv[3]))
+"""
+
+
+def killed(goal, label, most):
+    """A sweep in a process of its own, killed after the first batch of one of its passes."""
+    child = subprocess.Popen([sys.executable, "-c", SLOW, str(goal), label, str(most)], env={**os.environ, "PYTHONPATH": str(ROOT)})
+    reached = goal.with_name(f"{goal.name}.reached")
+    for _ in range(600):
+        if reached.exists() or child.poll() is not None:
+            break
+        time.sleep(0.05)
+    reached.unlink()
+    child.send_signal(signal.SIGKILL)
+    child.wait(20)
+
+
+def test_the_next_sweep_clears_up_after_a_killed_one(planned, tmp_path):
+    """A sweep of one batch leaves nothing worth keeping; of several its finished parts, without its lock."""
+    killed(tmp_path / "many.csv", "sweeping", 2)
+    assert set(os.listdir(tmp_path)) == {".symroof-many.csv.lock", ".symroof-many.csv.parts"}
+    killed(tmp_path / "one.csv", "writing", 10**6)
+    assert set(os.listdir(tmp_path)) == {".symroof-one.csv.lock", ".symroof-one.csv.parts", ".symroof-many.csv.parts"}
+    write(planned, tmp_path / "grid.csv")
+    assert sorted(os.listdir(tmp_path)) == [".symroof-many.csv.parts", "grid.csv"]
+
+
+def test_what_another_process_holds_is_not_cleared_up(planned, tmp_path):
+    with alone(tmp_path / "other.csv"):
+        parts = Parts(tmp_path / "other.csv")
+        parts.open({}, 1, resume=False)
+        write(planned, tmp_path / "grid.csv")
+        assert parts.manifest.exists()
+
+
+def test_a_store_that_a_killed_run_moved_aside_comes_back(planned, tmp_path):
+    goal = tmp_path / "grid.zarr"
+    write(planned, goal)
+    before = contents(goal)
+    parts = Parts(goal)
+    parts.folder.mkdir()
+    goal.rename(parts.previous)
+    with pytest.raises(Interrupted):
+        write(planned, goal, track=stopping_at(1))
+    assert contents(goal) == before
+    assert os.listdir(tmp_path) == ["grid.zarr"]
 
 
 def test_the_mode_of_a_file_stays(planned, tmp_path):

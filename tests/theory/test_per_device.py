@@ -10,9 +10,10 @@ import symroof as sr
 from symroof.errors import InputError
 from symroof.specs.layers import Experts, GroupedAttention, LatentAttention, LinearAttention, Mamba, Mamba2
 
+from . import device_parts as parts
 from . import per_device as counter
 from . import shipped
-from .per_device import Layout, Widths, Workload
+from .device_parts import Layout, Widths, Workload
 
 MEMORY, BANDWIDTH, PEAK = 141 * 10**9, 4 * 10**12, 10**15
 DEVICE = {"hardware": "h200", "mem_capacity": MEMORY, "mem_bandwidth": BANDWIDTH, "peak_flops": PEAK}
@@ -47,31 +48,31 @@ def described(name):
     kinds = ORDER[name](spec.layers) if name in ORDER else [kind for kind in spec.layers for _ in range(kind.count)]
     assert Counter(id(kind) for kind in kinds) == {id(kind): kind.count for kind in spec.layers}
     assert spec.norm.kind == "rms" and spec.norm.final and not (spec.norm.embedding or spec.head_bias or spec.positions)
-    layers = tuple(counter.Layer(_mixer(kind), _feed_forward(kind.ffn), spec.norm.per_layer if kind.norms is None else kind.norms) for kind in kinds)
-    return counter.Model(spec.d_model, spec.vocab_size, layers, spec.tied_embeddings)
+    layers = tuple(parts.Layer(_mixer(kind), _feed_forward(kind.ffn), spec.norm.per_layer if kind.norms is None else kind.norms) for kind in kinds)
+    return parts.Model(spec.d_model, spec.vocab_size, layers, spec.tied_embeddings)
 
 
 def _mixer(kind):
     a = kind.mixer or kind.attention
     if isinstance(a, GroupedAttention):
         norm = None if a.qk_norm == "none" else a.qk_norm
-        return counter.Grouped(a.n_heads, a.n_kv_heads, a.head_dim, a.value_dim, a.window, norm, a.qkv_bias, a.out_bias, a.sinks, a.out_gate)
+        return parts.Grouped(a.n_heads, a.n_kv_heads, a.head_dim, a.value_dim, a.window, norm, a.qkv_bias, a.out_bias, a.sinks, a.out_gate)
     if isinstance(a, LatentAttention):
-        return counter.Latent(a.n_heads, a.kv_lora_rank, a.qk_nope_dim, a.qk_rope_dim, a.value_dim, a.q_lora_rank)
+        return parts.Latent(a.n_heads, a.kv_lora_rank, a.qk_nope_dim, a.qk_rope_dim, a.value_dim, a.q_lora_rank)
     if isinstance(a, Mamba):
-        return counter.Mamba(a.d_inner, a.d_state, a.d_conv, a.dt_rank, a.conv_bias, a.mixer_norm)
+        return parts.Mamba(a.d_inner, a.d_state, a.d_conv, a.dt_rank, a.conv_bias, a.mixer_norm)
     if isinstance(a, Mamba2):
-        return counter.Mamba2(a.d_inner, a.d_state, a.d_conv, a.ssm_heads, a.ssm_groups, a.conv_bias, a.mixer_norm)
+        return parts.Mamba2(a.d_inner, a.d_state, a.d_conv, a.ssm_heads, a.ssm_groups, a.conv_bias, a.mixer_norm)
     assert isinstance(a, LinearAttention)
-    return counter.LinearAttention(a.linear_key_heads, a.linear_value_heads, a.linear_key_dim, a.linear_value_dim, a.d_conv)
+    return parts.LinearAttention(a.linear_key_heads, a.linear_value_heads, a.linear_key_dim, a.linear_value_dim, a.d_conv)
 
 
 def _feed_forward(ffn):
     if isinstance(ffn, Experts):
         shared = (ffn.n_shared_experts or 0) * (ffn.d_shared or ffn.d_expert)
         gated = ffn.expert == "gated"
-        return counter.Experts(ffn.n_experts, ffn.experts_per_token, ffn.d_expert, shared, gated, ffn.bias, ffn.router_bias, ffn.shared_gate)
-    return None if ffn.kind == "none" else counter.FeedForward(ffn.d_ff, ffn.kind == "gated", ffn.bias)
+        return parts.Experts(ffn.n_experts, ffn.experts_per_token, ffn.d_expert, shared, gated, ffn.bias, ffn.router_bias, ffn.shared_gate)
+    return None if ffn.kind == "none" else parts.FeedForward(ffn.d_ff, ffn.kind == "gated", ffn.bias)
 
 
 # ------------------------------------------------------------------------------------------------------- cases and layouts

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .per_device import (
-    Device,
+from .device_parts import (
     Experts,
     FeedForward,
     Grouped,
@@ -20,17 +19,10 @@ from .per_device import (
     Model,
     Widths,
     Workload,
-    concurrency,
-    deal_heads,
-    deploy,
     experts_read,
-    fullest,
-    instance,
     pairs,
-    place_mixer,
-    prefill_passes,
-    stages,
 )
+from .per_device import Device, concurrency, deal_heads, deploy, fullest, instance, place_mixer, prefill_passes, stages
 
 CONFIGS = Path(__file__).parent.parent / "data" / "configs"
 HALF = Widths()

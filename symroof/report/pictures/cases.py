@@ -1,4 +1,4 @@
-"""The cases of a study as pictures compare them: told apart by what differs, and apart from what an axis shows."""
+"""The cases of a study as pictures compare them: labelled by what differs between them, the input on an axis aside."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def configurations(study: Study) -> list[Configuration]:
 
 
 def labels(cases: tuple[Answers, ...], without: tuple[str, ...] = ()) -> list[str]:
-    """What tells each case from the others: devices, and what the study lists."""
+    """A label for each case: its devices, and the inputs that the study lists."""
     return [_label(case, without) for case in cases]
 
 
@@ -68,7 +68,7 @@ def at_last_step(case: Answers) -> Answers:
     """The case as requests at the context of a response's last step, where memory and the ITL target are tested.
 
     Raises:
-        NoValue: neither a context nor a prompt is given.
+        NoValue: neither a context nor a prompt has a value.
     """
     return at_a_context(case, Fraction(case.case.value("peak_context")))
 

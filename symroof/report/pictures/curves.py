@@ -1,4 +1,4 @@
-"""Curves: a quantity over one input, point by point, and what is solved on the way: what memory holds, what a target allows, where the bound changes."""
+"""Curves: a quantity over one input, point by point, and the solved places on it: where memory ends, where a target is met, where the bound changes."""
 
 from __future__ import annotations
 
@@ -19,19 +19,26 @@ from symroof.theory.thresholds import MEMORY
 
 BEYOND = "#808080"
 """The grey of what memory does not hold."""
+STEP = {"ttft": "prefill", "itl": "decode"}
+"""The step whose roofline a latency is."""
 POINTS = 48
 """How many points a curve is drawn through; a straight line in logarithms needs two, the corners are solved."""
 
 
-def curve(answers: Answers, quantity: str, by: str, points: Sequence[Fraction]) -> list[float]:
-    """The values of a quantity at values of one input; not a number where there is none."""
-    return [_value(answers.case, quantity, by, point) for point in points]
+def along(case: Case, by: str, points: Sequence[Fraction]) -> list[Case]:
+    """A case at values of one input: every curve over them shares what its quantities have in common."""
+    return [case.changed({by: point}) for point in points]
+
+
+def curve(cases: Sequence[Case], quantity: str) -> list[float]:
+    """The values of a quantity along an axis; not a number where there is none."""
+    return [_value(case, quantity) for case in cases]
 
 
 def band(answers: Answers, quantity: str, by: str, points: Sequence[Fraction]) -> list[tuple[float, float]]:
     """The least and the largest value over the corners of the ranges; nothing where nothing is ranged."""
-    found = [[_value(corner, quantity, by, point) for corner in answers.corners] for point in points if answers.corners]
-    return [(min(values), max(values)) for values in found]
+    values = [curve(along(corner, by, points), quantity) for corner in answers.corners]
+    return [(min(ends), max(ends)) for ends in zip(*values, strict=True)]
 
 
 def moved(answers: Answers, quantity: str, by: str, point: Fraction, share: Fraction | int = 1) -> Result:
@@ -41,9 +48,9 @@ def moved(answers: Answers, quantity: str, by: str, point: Fraction, share: Frac
     return Result(answers.case.theory.symbol(quantity), values[0], *ends)
 
 
-def _value(case: Case, quantity: str, by: str, point: Fraction) -> float:
+def _value(case: Case, quantity: str) -> float:
     try:
-        return float(case.changed({by: point}).value(quantity))
+        return float(case.value(quantity))
     except NoValue:
         return math.nan
 
@@ -107,32 +114,63 @@ def held(answers: Answers, by: str) -> Limit | None:
     return limit(MEMORY, answers, by)
 
 
-def speaks_of(answers: Answers, quantity: str, *names: str) -> bool:
-    """Whether a quantity is worked out from all of some others here: a given value or formula may leave them out."""
-    return set(answers.case.leads_to(quantity)).issuperset(names)
+@dataclass(frozen=True)
+class Bounds:
+    """The solved places that bound a latency, ``ttft`` or ``itl``, over one input.
 
+    Attributes:
+        goal: the target of the latency, where one is set.
+        memory: how much of the input memory holds.
+        target: how much of it the target allows.
+        ridge: where the longer of compute and memory time changes; None where the latency is not made of both.
+    """
 
-def edges(frame: Frame, goal: Fraction | None, memory: Limit | None, ridge: Limit | None) -> None:
-    """The lines that bound a latency over its input: what memory holds, the target, the ridge."""
-    if memory:
-        frame.cut(float(memory.value))
-    if goal is not None:
-        frame.across("target", float(goal), VERMILION, DASHED)
-    if ridge and ridge.real:
-        frame.upright("ridge", float(ridge.value), OCHRE, DOTTED)
+    metric: str
+    by: str
+    goal: Fraction | None
+    memory: Limit | None
+    target: Limit | None
+    ridge: Limit | None
+
+    @classmethod
+    def of(cls, metric: str, answers: Answers, by: str) -> Bounds:
+        times = [f"{STEP[metric]}_{bound}_time" for bound in ("compute", "memory")]
+        ridge = limit(" = ".join(times), answers, by) if set(answers.case.leads_to(metric)).issuperset(times) else None
+        return cls(metric, by, answers.targets.get(metric), held(answers, by), limit(f"{metric} = {metric}_target", answers, by), ridge)
+
+    @property
+    def limits(self) -> list[Limit]:
+        """Memory, target and ridge, as far as they are known."""
+        return [place for place in (self.memory, self.target, self.ridge) if place]
+
+    def draw(self, frame: Frame) -> None:
+        """A line for each."""
+        if self.memory:
+            frame.cut(float(self.memory.value))
+        if self.goal is not None:
+            frame.across("target", float(self.goal), VERMILION, DASHED)
+        if self.ridge and self.ridge.real:
+            frame.upright("ridge", float(self.ridge.value), OCHRE, DOTTED)
+
+    def mark(self, frame: Frame) -> None:
+        """A square where the target is met."""
+        if self.goal is not None and self.target and self.target.real:
+            frame.sign(float(self.target.value), float(self.goal), "square", VERMILION, 4.5)
 
 
 @dataclass(frozen=True)
 class Line:
-    """A curve with what memory holds of its input."""
+    """A latency at some values of an input, up to what memory holds of it and beyond."""
 
     points: Sequence[Fraction]
+    cases: Sequence[Case]
     values: Sequence[float]
     held: Limit | None
 
     @classmethod
-    def through(cls, answers: Answers, quantity: str, by: str, points: Sequence[Fraction], memory: Limit | None) -> Line:
-        return cls(points, curve(answers, quantity, by, points), memory)
+    def through(cls, answers: Answers, bounds: Bounds, points: Sequence[Fraction]) -> Line:
+        cases = along(answers.case, bounds.by, points)
+        return cls(points, cases, curve(cases, bounds.metric), bounds.memory)
 
     @property
     def places(self) -> list[float]:

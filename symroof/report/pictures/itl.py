@@ -9,22 +9,21 @@ from itertools import pairwise
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import case_title
 from symroof.cases.case_results import DOES_NOT_FIT, Answers, Result
-from symroof.drawing.colours import BLUE, DOTTED, GREY, OCHRE, ORANGE, SKY, VERMILION, WHITE
+from symroof.drawing.colours import BLUE, DOTTED, GREY, ORANGE, SKY, VERMILION, WHITE
 from symroof.drawing.frame import Frame
 from symroof.drawing.places import Area
-from symroof.drawing.scales import even
+from symroof.drawing.scales import even, evenly
 from symroof.report.pictures.cases import at_last_step, known
-from symroof.report.pictures.curves import Limit, Line, band, edges, held, limit, speaks_of
-from symroof.report.pictures.picture import Picture
-from symroof.report.pictures.sheet import finished, framed, lacking, sheet
-from symroof.report.pictures.words import counted, lines, met, name_regions, regions, requests, ridge_words, seconds, target_word
+from symroof.report.pictures.curves import Bounds, Limit, Line, band, limit
+from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
+from symroof.report.pictures.words import allowances, counted, label_limits, label_ridge, lines, regions, requests, seconds
 
 HEADLINE = "Inter-token latency against the context"
-RIDGE, TARGET, DOUBLE = "decode_compute_time = decode_memory_time", "itl = itl_target", "itl = 2*itl(context = 1)"
+DOUBLE = "itl = 2*itl(context = 1)"
 PER = 1000
-"""Tokens of context that the growth is told for."""
+"""Tokens of context by which the growth of a step is measured."""
 NEAR = 8
-"""A solved context further than this many times the case's own is told, not shown."""
+"""A solved context further than this many times the case's own is named in words, not shown."""
 POINTS = 40
 
 
@@ -38,26 +37,24 @@ def picture(study: Study, subject: Answers) -> Picture:
         raise lacking("itl", subject, "itl", "peak_context", otherwise="no context moves its ITL")
     there = at_last_step(subject)
     last = there.case.value("context")
-    memory, target, double = held(there, "context"), limit(TARGET, there, "context"), limit(DOUBLE, there, "context")
-    ridge = limit(RIDGE, there, "context") if speaks_of(there, "itl", "decode_compute_time", "decode_memory_time") else None
-    high = _end(float(last), [place for place in (memory, target, double) if place])
-    crossings = [Fraction(place.value) for place in (memory, target, double, ridge) if place and place.real and place.value < high]
+    bounds, double = Bounds.of("itl", there, "context"), limit(DOUBLE, there, "context")
+    high = _end(float(last), [place for place in (bounds.memory, bounds.target, double) if place])
+    crossings = [Fraction(place.value) for place in (*bounds.limits, double) if place and place.real and place.value < high]
     points = sorted({Fraction(1), *(Fraction(round(high * i / POINTS)) for i in range(1, POINTS + 1)), *crossings})
-    line = Line.through(there, "itl", "context", points, memory)
+    line = Line.through(there, bounds, points)
     edges = band(there, "itl", "context", points)
     frame = _frame(subject, [*line.finite, *(value for pair in edges for value in pair)], high)
-    _draw(frame, there, line, edges, ridge)
-    solved = (memory, target, double, ridge)
-    _places(frame, subject, there, solved)
-    _label(frame, subject, there, solved)
+    _draw(frame, there, line, edges, bounds)
+    _places(frame, subject, there, bounds, double)
+    _label(frame, subject, there, bounds, double)
     shows = f"{HEADLINE}, up to {high:,.0f} tokens, both axes even."
     climb = "The thick part is the climb of one response, from its first step to its last, where the target is tested. " if frame.places.shows("climb") else ""
     notes = [f"{climb}Every crossing is solved" + (", at the middle of the ranges; the band is what the ranges span." if subject.corners else ".")]
-    return finished("itl", HEADLINE, case_title(subject), frame, shows, says(subject, there, memory, target, double), notes)
+    return finished("itl", HEADLINE, case_title(subject), frame, shows, says(subject, there, bounds, double), notes)
 
 
-def _end(last: float, found: list[Limit]) -> float:
-    near = [1.25 * float(place.value) for place in found if place.value < NEAR * last]
+def _end(last: float, limits: list[Limit]) -> float:
+    near = [1.25 * float(place.value) for place in limits if place.value < NEAR * last]
     return float(even(0, max([2 * last, 256, *near]), 5)[1] * 5)
 
 
@@ -67,40 +64,35 @@ def _frame(subject: Answers, shown: list[float], high: float) -> Frame:
     return framed(sheet(HEADLINE, case_title(subject), subject.does_not_fit), (0, high), (0, max(top, goal if goal < 4 * top else 0) * 1.15), False, False)
 
 
-def _draw(frame: Frame, there: Answers, line: Line, edges: list[tuple[float, float]], ridge: Limit | None) -> None:
+def _draw(frame: Frame, there: Answers, line: Line, edges: list[tuple[float, float]], bounds: Bounds) -> None:
     """Areas, axes and curves."""
-    for start, end, winner in regions(there, ridge, RIDGE, "context", frame.x):
+    for start, end, winner in regions(there, bounds, frame.x):
         frame.span(start, end, ORANGE if winner == "compute" else SKY, 0.15)
     pairs = [(x, y) for x, y in zip(line.places, line.values, strict=True) if math.isfinite(y)]
     floor = pairs[0][1]
     frame.region([*pairs, (frame.x.high, floor), (pairs[0][0], floor)], SKY, 0.5)
     frame.band(line.places, edges, BLUE)
-    frame.axes(
-        "context of every request (tokens)",
-        "inter-token latency",
-        [even(0, frame.x.high, most) for most in (8, 6, 4)],
-        [even(0, frame.y.high, most) for most in (8, 6, 4)],
-        counted,
-        seconds,
-    )
+    frame.axes("context of every request (tokens)", "inter-token latency", evenly, evenly, counted, seconds)
     frame.curve("floor", [(0, floor), (frame.x.high, floor)], GREY, 1.2, DOTTED)
     line.draw(frame, BLUE)
 
 
-def _places(frame: Frame, subject: Answers, there: Answers, solved: tuple[Limit | None, ...]) -> None:
-    """The lines and signs of what was solved, and of the case itself."""
-    memory, target, double, ridge = solved
-    goal = subject.targets.get("itl")
-    edges(frame, goal, memory, ridge)
-    x, y = float(there.case.value("context")), float(Fraction(there.result("itl").value))
+def _places(frame: Frame, subject: Answers, there: Answers, bounds: Bounds, double: Limit | None) -> None:
+    """The lines and signs of the solved places, and of the case itself."""
+    bounds.draw(frame)
+    x, y = _own(there)
     first = float(subject.case.value("prompt") + 1) if subject.get("itl_last") else x
     if first < x:
         frame.curve("climb", [_at(there, first), (x, y)], VERMILION, 3.4)
-    if target and target.real and goal is not None:
-        frame.sign(float(target.value), float(goal), "square", VERMILION, 4.5)
+    bounds.mark(frame)
     if double and double.real:
         frame.sign(*_at(there, double.value), "circle", BLUE, 4.0, WHITE)
     frame.sign(x, y, "diamond", VERMILION, 5.0)
+
+
+def _own(there: Answers) -> tuple[float, float]:
+    """The context of the last step and its ITL."""
+    return float(there.case.value("context")), float(there.case.value("itl"))
 
 
 def _at(there: Answers, context: Fraction | float) -> tuple[float, float]:
@@ -108,24 +100,14 @@ def _at(there: Answers, context: Fraction | float) -> tuple[float, float]:
     return float(context), float(there.case.changed({"context": Fraction(context)}).value("itl"))
 
 
-def _label(frame: Frame, subject: Answers, there: Answers, solved: tuple[Limit | None, ...]) -> None:
-    memory, target, double, ridge = solved
-    goal, result = there.targets.get("itl"), subject.get("itl_last") or there.result("itl")
-    x, y = float(there.case.value("context")), float(Fraction(there.result("itl").value))
-    frame.near(x, y, lines("last step: " if frame.places.shows("climb") else "this case: ", result.text()), VERMILION, bold=True)
-    if memory:
-        frame.cut_told(float(memory.value), f"memory holds\n{memory.allows('token')}", f"memory:\n{memory.allows('token')}")
-    if target and goal is not None and target.real and frame.x.holds(float(target.value)):
-        frame.near(float(target.value), float(goal), met(target, memory), VERMILION)
-    if goal is not None and frame.y.holds(float(goal)):
-        frame.beside("target", (target_word("ITL", goal),), VERMILION)
-    if double and double.real and frame.x.holds(float(double.value)):
-        frame.near(
-            *_at(there, double.value), (f"twice a step without cache: {double.count:,} tokens", f"twice a step without cache:\n{double.count:,} tokens"), BLUE
-        )
-    if ridge and ridge.real and frame.x.holds(float(ridge.value)):
-        frame.beside("ridge", ridge_words(ridge), OCHRE)
-    name_regions(frame, there, "decode", "context", regions(there, ridge, RIDGE, "context", frame.x), memory)
+def _label(frame: Frame, subject: Answers, there: Answers, bounds: Bounds, double: Limit | None) -> None:
+    result = subject.get("itl_last") or there.result("itl")
+    frame.near(*_own(there), lines("last step: " if frame.places.shows("climb") else "this case: ", result.text()), VERMILION, bold=True)
+    label_limits(frame, bounds)
+    if double and double.real:
+        words = f"twice a step without cache: {double.count:,} tokens"
+        frame.near(*_at(there, double.value), (words, words.replace(": ", ":\n")), BLUE)
+    label_ridge(frame, there, bounds)
     frame.beside("floor", ("a step without cache",), GREY)
     frame.within(_wedge(frame, there), (f"cache traffic\nof {requests(there.case.value('batch'))}", "cache"), BLUE, needed=False)
 
@@ -150,16 +132,11 @@ def growth(there: Answers) -> Result:
     return Result(there.case.theory.symbol("itl"), slopes[0], low, high, flags=(DOES_NOT_FIT,) if there.does_not_fit else ())
 
 
-def says(subject: Answers, there: Answers, memory: Limit | None, target: Limit | None, double: Limit | None) -> str:
+def says(subject: Answers, there: Answers, bounds: Bounds, double: Limit | None) -> str:
     """The takeaway: the last step, what the cache adds, what target and memory allow."""
     result, context = subject.get("itl_last") or there.result("itl"), int(there.case.value("context"))
-    said = [
-        f"At a context of {context:,} tokens a step of {requests(there.case.value('batch'))} takes {result.text()}, and {PER:,} tokens more add {growth(there).text()}"
-    ]
-    if target and "itl" in there.targets:
-        said.append(f"the target of {seconds(float(there.targets['itl']))} allows {target.allows('token')}")
-    if memory:
-        said.append(f"memory holds {memory.allows('token')}")
+    step = f"a step of {requests(there.case.value('batch'))} takes {result.text()}"
+    texts = [f"At a context of {context:,} tokens {step}, and {PER:,} tokens more add {growth(there).text()}", *allowances(bounds, "token")]
     if double and double.real:
-        said.append(f"beyond {double.count:,} tokens a step takes more than twice as long as without a cache")
-    return "; ".join(said) + "."
+        texts.append(f"beyond {double.count:,} tokens a step takes more than twice as long as without a cache")
+    return "; ".join(texts) + "."

@@ -11,8 +11,7 @@ from symroof.drawing.frame import TICK_SIZE
 from symroof.drawing.letters import text_width, wrapped
 from symroof.drawing.scales import Scale, even
 from symroof.report.pictures.cases import compared, labels
-from symroof.report.pictures.picture import Picture
-from symroof.report.pictures.sheet import RIGHT, WIDTH, lacking, noted, sheet
+from symroof.report.pictures.sheet import RIGHT, WIDTH, Picture, lacking, noted, sheet
 from symroof.report.view_case import memory_parts
 
 HEADLINE = "Memory against what may be used"
@@ -46,8 +45,8 @@ def picture(study: Study, subject: Answers) -> Picture:
     _axis(canvas, scale)
     left_out = len(every) - len(shown)
     noted(canvas, [f"Left out: {left_out} further cases." if left_out else ""])
-    told = "; ".join(_said(case, label) for case, label in shown)
-    shows = f"Weights, cache and reserve of each case as one bar, with a line at what may be used. {told}."
+    sentences = "; ".join(_sentence(case, label) for case, label in shown)
+    shows = f"Weights, cache and reserve of each case as one bar, with a line at what may be used. {sentences}."
     return Picture("memory", f"{HEADLINE}: {named}", shows, says([case for case, _ in every]), canvas)
 
 
@@ -83,7 +82,7 @@ def _bar(canvas: Canvas, scale: Scale, case: Answers, label: str, parts: dict[st
 
 
 def _totals(canvas: Canvas, case: Answers, end: float, usable: float, middle: float) -> None:
-    """What is needed behind the bar, what may be used behind its line; both behind the line where the bar leaves no room."""
+    """The bytes needed behind the bar, the usable bytes behind its line; both behind the line where the bar leaves no room."""
     total, most = (case.result(name).plain().partition(" (")[0] for name in ("memory_bytes", "usable_memory"))
     if case.does_not_fit:
         canvas.words(f"{total} of {most}:\ndoes not fit", max(end, usable) + 6, middle + 2, 8.5, VERMILION, bold=True)
@@ -95,7 +94,7 @@ def _totals(canvas: Canvas, case: Answers, end: float, usable: float, middle: fl
 
 
 def _box(canvas: Canvas, left: float, right: float, middle: float, colour: str, word: str, line: float) -> None:
-    """A part of a bar, named inside where there is room: the colours need not be told apart."""
+    """A part of a bar, named inside where there is room: no reader has to distinguish the colours."""
     if right - left < 0.3:
         return
     corners = [(left, middle - BAR / 2), (right, middle - BAR / 2), (right, middle + BAR / 2), (left, middle + BAR / 2)]
@@ -114,6 +113,6 @@ def _axis(canvas: Canvas, scale: Scale) -> None:
     canvas.words("GB", (scale.start + scale.end) / 2, 7, 9, align=0.5)
 
 
-def _said(case: Answers, label: str) -> str:
+def _sentence(case: Answers, label: str) -> str:
     needed, usable = case.result("memory_bytes").plain(), case.result("usable_memory").plain()
     return f"{label}: {needed} of {usable}{', does not fit' if case.does_not_fit else ''}"

@@ -16,8 +16,7 @@ from symroof.drawing.frame import Frame
 from symroof.drawing.scales import decimal
 from symroof.report.pictures.cases import Configuration, at_last_step, compared, configurations, known
 from symroof.report.pictures.curves import Limit, held, limit, moved, power_of_two
-from symroof.report.pictures.picture import Picture
-from symroof.report.pictures.sheet import finished, framed, lacking, sheet
+from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
 from symroof.report.pictures.words import counted, in_unit, requests, seconds, target_word
 from symroof.select.pareto_front import front
 
@@ -45,28 +44,25 @@ def picture(study: Study, subject: Answers) -> Picture:
     Raises:
         InputError: no configuration has an ITL and fits at any batch.
     """
-    every = [found for found in configurations(study) if known(found.first, "itl", RATE, "peak_context")][:MOST]
+    every = [configuration for configuration in configurations(study) if known(configuration.first, "itl", RATE, "peak_context")][:MOST]
     if not every:
         raise lacking("pareto", subject, "itl", RATE, "peak_context")
-    by = COST if all(known(found.first, COST) for found in every) else RATE
-    points = [point for place, found in enumerate(every) for point in _points(place, found, by)]
+    by = COST if all(known(configuration.first, COST) for configuration in every) else RATE
+    points = [point for place, configuration in enumerate(every) for point in _points(place, configuration, by)]
     if not points:
         raise lacking("pareto", subject, "fits", otherwise="memory holds none of its configurations, at any batch")
     best = [points[i] for i in front([(point.itl, point.worth) for point in points], (False, by == RATE))]
     best.sort(key=lambda point: point.itl)
-    goals = {found.first.targets["itl"] for found in every if "itl" in found.first.targets}
+    goals = {configuration.first.targets["itl"] for configuration in every if "itl" in configuration.first.targets}
     goal = goals.pop() if len(goals) == 1 else None
     chosen = _within(points, goal, by)
     headline = f"{'Cost' if by == COST else 'Throughput of a device'} against inter-token latency"
-    named = (
-        case_title(subject)
-        if len(study.cases) == 1
-        else compared(study, f"{len(every)} configuration{'' if len(every) == 1 else 's'}", "at the context of the last step")
-    )
+    count = f"{len(every)} configuration{'' if len(every) == 1 else 's'}"
+    named = case_title(subject) if len(study.cases) == 1 else compared(study, count, "at the context of the last step")
     frame = _frame(headline, named, points, goal, by)
     _draw(frame, every, points, best, goal)
     _label(frame, every, points, best, chosen, goal)
-    gone = [found.label for place, found in enumerate(every) if all(point.place != place for point in points)]
+    gone = [configuration.label for place, configuration in enumerate(every) if all(point.place != place for point in points)]
     notes = [
         "Dots: whole batches, from one to the last that memory holds. The black line is the front: nothing shown is better in both respects."
         + (" Everything stands at the middle of the ranges." if subject.corners else ""),
@@ -80,16 +76,13 @@ def picture(study: Study, subject: Answers) -> Picture:
     return finished("pareto", headline, named, frame, shows, says(every, best, chosen, goal, by, gone), notes)
 
 
-def _points(place: int, found: Configuration, by: str) -> list[Point]:
+def _points(place: int, configuration: Configuration, by: str) -> list[Point]:
     """A configuration at powers of two up to the last batch that memory holds, at that one, and at the last that meets the target."""
-    there = at_last_step(found.first)
+    there = at_last_step(configuration.first)
     memory, target = held(there, "batch"), limit(TARGET, there, "batch")
-    most = _most(memory, max(map(float, found.batches)))
-    batches = (
-        {2**i for i in range(18) if 2**i <= most}
-        | {int(batch) for batch in found.batches if batch <= most}
-        | ({most} if most and memory and memory.real else set())
-    )
+    most = _most(memory, max(map(float, configuration.batches)))
+    batches = {2**i for i in range(18) if 2**i <= most} | {int(batch) for batch in configuration.batches if batch <= most}
+    batches |= {most} if most and memory and memory.real else set()
     batches |= {target.count} if target and target.real and 1 <= target.count <= most else set()
     made = []
     for batch in sorted(batches):
@@ -120,14 +113,7 @@ def _frame(headline: str, named: str, points: Sequence[Point], goal: Fraction | 
     up = [float(point.worth) for point in points]
     frame = framed(sheet(headline, named), (min(across) / 1.4, max(across) * 1.4), (min(up) / 1.6, max(up) * 1.6))
     name = "US dollars for a million output tokens, decode only, at the last step" if by == COST else "output tokens per second of one device, at the last step"
-    frame.axes(
-        "inter-token latency at the last step",
-        name,
-        decimal(frame.x.low, frame.x.high),
-        decimal(frame.y.low, frame.y.high),
-        seconds,
-        in_unit("") if by == COST else counted,
-    )
+    frame.axes("inter-token latency at the last step", name, decimal, decimal, seconds, in_unit("") if by == COST else counted)
     return frame
 
 
@@ -183,21 +169,21 @@ def _label(frame: Frame, every: Sequence[Configuration], points: Sequence[Point]
 
 
 def says(every: Sequence[Configuration], best: Sequence[Point], chosen: Point | None, goal: Fraction | None, by: str, gone: Sequence[str]) -> str:
-    """The takeaway: who is on the front, and what is best within the target."""
+    """The takeaway: the configurations on the front, and the best one within the target."""
     on_front = list(dict.fromkeys(every[point.place].label for point in best))
-    said = [f"On the front: {'; '.join(on_front)}"] if len(every) > 1 else []
+    texts = [f"On the front: {'; '.join(on_front)}"] if len(every) > 1 else []
     if chosen is not None and goal is not None:
         there = at_last_step(every[chosen.place].first)
         latency, worth = (
             moved(there, name, "batch", Fraction(chosen.batch), share).text() for name, share in (("itl", 1), (by, 1 if by == COST else _group(there)))
         )
         name = f"{every[chosen.place].label}, " if len(every) > 1 else ""
-        said.append(
+        texts.append(
             f"best within the target of {seconds(float(goal))}: {name}{requests(Fraction(chosen.batch))}, {latency}, {worth} {'a million tokens' if by == COST else 'a device'}, both at the last step"
         )
     elif goal is not None:
-        said.append(f"nothing that fits meets the target of {seconds(float(goal))}")
+        texts.append(f"nothing that fits meets the target of {seconds(float(goal))}")
     if len(every) == 1 and goal is None and best:
-        said.append(f"on the front: batches {min(point.batch for point in best):,} to {max(point.batch for point in best):,}; no ITL target is set")
-    said += [f"fits at no batch: {'; '.join(gone)}"] if gone else []
-    return ". ".join(text[0].upper() + text[1:] for text in said) + "."
+        texts.append(f"on the front: batches {min(point.batch for point in best):,} to {max(point.batch for point in best):,}; no ITL target is set")
+    texts += [f"fits at no batch: {'; '.join(gone)}"] if gone else []
+    return ". ".join(text[0].upper() + text[1:] for text in texts) + "."

@@ -11,7 +11,7 @@ from symroof.errors import InputError, Problem, nearest
 if TYPE_CHECKING:
     from symroof.analysis.study import Study
     from symroof.cases.case_results import Answers
-    from symroof.report.pictures.picture import Picture
+    from symroof.report.pictures.sheet import Picture
 
 KINDS = {
     "roofline": "both phases and their operators under the roof of one device",
@@ -39,10 +39,10 @@ def checked(kind: str) -> str:
     >>> checked("Latency_Throughput")
     'latency-throughput'
     """
-    wanted = kind.strip().lower().replace("_", "-")
-    if wanted not in KINDS:
-        raise InputError(Problem(kind[:80], "no such kind of picture", hint=nearest(wanted, KINDS)))
-    return wanted
+    name = kind.strip().lower().replace("_", "-")
+    if name not in KINDS:
+        raise InputError(Problem(kind[:80], "no such kind of picture", hint=nearest(name, KINDS)))
+    return name
 
 
 def picture(kind: str, study: Study, subject: Answers | None = None) -> Picture:
@@ -60,10 +60,10 @@ def of_review(study: Study, subject: Answers) -> list[Picture]:
     """Every picture that a review has data for; the front only where there is something to compare."""
     from symroof.report.pictures.cases import configurations
 
-    found = []
+    pictures = []
     for kind in KINDS:
         if kind == "pareto" and len(configurations(study)) < 2:
             continue
         with contextlib.suppress(InputError):
-            found.append(picture(kind, study, subject))
-    return found
+            pictures.append(picture(kind, study, subject))
+    return pictures

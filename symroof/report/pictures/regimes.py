@@ -13,8 +13,7 @@ from symroof.drawing.colours import BLACK, BLUE, DASHED, DOTTED, GREEN, GREY, OC
 from symroof.drawing.frame import Frame
 from symroof.drawing.places import Area
 from symroof.drawing.scales import powers_of_two
-from symroof.report.pictures.picture import Picture
-from symroof.report.pictures.sheet import finished, framed, lacking, sheet
+from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
 from symroof.report.pictures.words import counted, requests, target_word
 from symroof.report.regime_map import Line, Regimes, regimes
 
@@ -30,74 +29,67 @@ def picture(study: Study, subject: Answers) -> Picture:
     Raises:
         InputError: its decode times are not known, or no batch moves them.
     """
-    found = regimes(subject)
-    if found is None:
+    map_ = regimes(subject)
+    if map_ is None:
         raise lacking("regimes", subject, "decode_compute_time", "decode_memory_time", "peak_context", otherwise="no batch moves its decode times")
-    frame = drawn(found, subject)
+    frame = drawn(map_, subject)
     shows = f"{HEADLINE}, both logarithmic."
     notes = [
         "The case climbs from the context of its first step to that of its last, where memory and target are tested. Every line is solved"
         + (", at the middle of the ranges." if subject.corners else ".")
     ]
-    return finished("regimes", HEADLINE, case_title(subject), frame, shows, says(found, subject), notes)
+    return finished("regimes", HEADLINE, case_title(subject), frame, shows, says(map_, subject), notes)
 
 
-def drawn(found: Regimes, subject: Answers) -> Frame:
+def drawn(map_: Regimes, subject: Answers) -> Frame:
     """Regions, lines, the case, then words where there is room for them."""
-    frame = framed(sheet(HEADLINE, case_title(subject), subject.does_not_fit), (found.batches[0] * EDGE, found.batches[1]), found.contexts)
-    _regions(frame, found)
-    frame.axes(
-        "batch (requests)",
-        "context of every request (tokens)",
-        powers_of_two(*map(float, found.batches)),
-        powers_of_two(*map(float, found.contexts)),
-        counted,
-        counted,
-    )
-    for name, line in found.lines.items():
+    frame = framed(sheet(HEADLINE, case_title(subject), subject.does_not_fit), (map_.batches[0] * EDGE, map_.batches[1]), map_.contexts)
+    _regions(frame, map_)
+    frame.axes("batch (requests)", "context of every request (tokens)", powers_of_two, powers_of_two, counted, counted)
+    for name, line in map_.lines.items():
         colour, dash, width = STYLES[name]
-        frame.curve(name, drawn_points(line, found), colour, width, dash)
-    batch, (first, last) = float(found.batch), found.climb
+        frame.curve(name, drawn_points(line, map_), colour, width, dash)
+    batch, (first, last) = float(map_.batch), map_.climb
     frame.curve("case", [(batch, float(first)), (batch, float(last) * 1.0001)], VERMILION, 2.6)
     frame.sign(batch, float(last), "diamond", VERMILION, 5.0)
-    _label(frame, found, subject)
+    _label(frame, map_, subject)
     return frame
 
 
-def _regions(frame: Frame, found: Regimes) -> None:
+def _regions(frame: Frame, map_: Regimes) -> None:
     left, bottom, right, top = frame.box
     frame.span(frame.x.low, frame.x.high, SKY, 0.16)
-    if found.beyond is not None and found.beyond < found.contexts[1]:
-        height = max(frame.y(float(found.beyond)), bottom)
+    if map_.beyond is not None and map_.beyond < map_.contexts[1]:
+        height = max(frame.y(float(map_.beyond)), bottom)
         frame.canvas.area([(left, height), (right, height), (right, top), (left, top)], tint(BLUE, 0.16))
     low, high = frame.x.low, frame.x.high
     for name in ("ridge", "memory"):
-        if name not in found.lines:
+        if name not in map_.lines:
             continue
-        ends = [(min(max(float(batch), low), high), float(context)) for context, batch in found.lines[name]]
+        ends = [(min(max(float(batch), low), high), float(context)) for context, batch in map_.lines[name]]
         outline = [*ends, (high, ends[-1][1]), (high, ends[0][1])]
         if name == "ridge":
             frame.region(outline, ORANGE, 0.32)
         else:
             frame.canvas.hatched([frame.at(*spot) for spot in outline], frame.box, "#AAAAAA")
-    if found.beyond is not None:
-        frame.curve("beyond", [(float(batch), float(found.beyond)) for batch in (frame.x.low, frame.x.high)], GREEN, 1.0, DOTTED)
+    if map_.beyond is not None:
+        frame.curve("beyond", [(float(batch), float(map_.beyond)) for batch in (frame.x.low, frame.x.high)], GREEN, 1.0, DOTTED)
 
 
-def drawn_points(line: Line, found: Regimes) -> list[tuple[float, float]]:
+def drawn_points(line: Line, map_: Regimes) -> list[tuple[float, float]]:
     """A line as coordinates; where it has no batch it is drawn to the edge it lies beyond."""
-    low, high = found.batches
+    low, high = map_.batches
     return [(min(max(float(batch), low / 4), high * 4), float(context)) for context, batch in line if math.isfinite(batch) or batch == 0]
 
 
 # ----------------------------------------------------------------------------------------------------------- words
 
 
-def _label(frame: Frame, found: Regimes, subject: Answers) -> None:
+def _label(frame: Frame, map_: Regimes, subject: Answers) -> None:
     """The case first, then the regions, which are bound to their areas, then the lines, which have all their length."""
-    areas = region_areas(frame, found)
-    fitting = before(frame, found, "memory")
-    frame.near(float(found.batch), float(found.climb[1]), ("this case",), VERMILION, bold=True)
+    areas = region_areas(frame, map_)
+    fitting = before(frame, map_, "memory")
+    frame.near(float(map_.batch), float(map_.climb[1]), ("this case",), VERMILION, bold=True)
     for name, texts, colour in (
         ("compute", ("compute-bound", "compute-\nbound"), OCHRE),
         ("too large", ("does not fit", "does\nnot fit"), GREY),
@@ -105,25 +97,25 @@ def _label(frame: Frame, found: Regimes, subject: Answers) -> None:
         ("memory-bound", ("memory-bound",), BLUE),
     ):
         area = areas[name]
-        found_room = name != "too large" and frame.within(lambda y, area=area: _both(area(y), fitting(y)), texts, colour, needed=False)  # type: ignore[misc]
-        found_room or frame.within(area, texts, colour, needed=False)
+        placed = name != "too large" and frame.within(lambda y, area=area: _both(area(y), fitting(y)), texts, colour, needed=False)  # type: ignore[misc]
+        placed or frame.within(area, texts, colour, needed=False)
     frame.beside("ridge", ("ridge: compute time = memory time", "ridge: compute time\n= memory time", "ridge"), GREEN)
     frame.beside("memory", ("memory full",), BLACK)
     target = subject.targets.get("itl")
-    if target is not None and "target" in found.lines:
+    if target is not None and "target" in map_.lines:
         frame.beside("target", (target_word("ITL", target),), BLUE)
-        if all(batch < 1 for _, batch in found.lines["target"]):
+        if all(batch < 1 for _, batch in map_.lines["target"]):
             frame.within(lambda _: (frame.box[0], frame.box[2]), (f"ITL above {target_word('', target).removeprefix(' target ')} everywhere",), BLUE)
 
 
-def region_areas(frame: Frame, found: Regimes) -> dict[str, Area]:
+def region_areas(frame: Frame, map_: Regimes) -> dict[str, Area]:
     """The regions by name: for a height of the page, from where to where each reaches."""
     left, _, right, _ = frame.box
-    ridge, never = before(frame, found, "ridge"), math.inf if found.beyond is None else frame.y(float(found.beyond))
+    ridge, never = before(frame, map_, "ridge"), math.inf if map_.beyond is None else frame.y(float(map_.beyond))
 
     def past(name: str) -> Area:
-        edge = before(frame, found, name)
-        return lambda y: (edge(y)[1], right) if name in found.lines else (right, left)
+        edge = before(frame, map_, name)
+        return lambda y: (edge(y)[1], right) if name in map_.lines else (right, left)
 
     return {
         "compute": past("ridge"),
@@ -133,10 +125,10 @@ def region_areas(frame: Frame, found: Regimes) -> dict[str, Area]:
     }
 
 
-def before(frame: Frame, found: Regimes, name: str) -> Area:
+def before(frame: Frame, map_: Regimes, name: str) -> Area:
     """From the left edge to a line, at a height of the page; the whole width where there is no such line."""
     left, _, right, _ = frame.box
-    line = [(frame.y(float(context)), _page(frame, batch)) for context, batch in found.lines.get(name, ())]
+    line = [(frame.y(float(context)), _page(frame, batch)) for context, batch in map_.lines.get(name, ())]
 
     def area(y: float) -> tuple[float, float]:
         for (y0, x0), (y1, x1) in pairwise(line):
@@ -157,20 +149,20 @@ def _both(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]
     return max(a[0], b[0]), min(a[1], b[1])
 
 
-def says(found: Regimes, subject: Answers) -> str:
+def says(map_: Regimes, subject: Answers) -> str:
     """The map for somebody who does not see it."""
-    context = found.climb[1]
-    said = [f"This case: {requests(found.batch)} at a context of {_tokens(context)}"]
-    ridge, memory, target = (found.at(name, context) for name in ("ridge", "memory", "target"))
+    context = map_.climb[1]
+    texts = [f"This case: {requests(map_.batch)} at a context of {_tokens(context)}"]
+    ridge, memory, target = (map_.at(name, context) for name in ("ridge", "memory", "target"))
     if ridge is not None:
-        said.append(f"there {'no batch reaches the ridge' if math.isinf(ridge) else f'the ridge lies at batch {_count(ridge)}'}")
+        texts.append(f"there {'no batch reaches the ridge' if math.isinf(ridge) else f'the ridge lies at batch {_count(ridge)}'}")
     if memory is not None:
-        said.append(f"memory holds {'none' if memory < 1 else f'a batch of {_count(memory)}'}{', so the case does not fit' if subject.does_not_fit else ''}")
+        texts.append(f"memory holds {'none' if memory < 1 else f'a batch of {_count(memory)}'}{', so the case does not fit' if subject.does_not_fit else ''}")
     if target is not None:
-        said.append(f"the ITL target allows {'any batch' if math.isinf(target) else 'none' if target < 1 else f'a batch of {_count(target)}'}")
-    if found.beyond is not None:
-        said.append(f"beyond a context of {_tokens(found.beyond)} no batch reaches the ridge")
-    return "; ".join(said) + "."
+        texts.append(f"the ITL target allows {'any batch' if math.isinf(target) else 'none' if target < 1 else f'a batch of {_count(target)}'}")
+    if map_.beyond is not None:
+        texts.append(f"beyond a context of {_tokens(map_.beyond)} no batch reaches the ridge")
+    return "; ".join(texts) + "."
 
 
 def _count(number: Fraction | float) -> str:
@@ -179,6 +171,3 @@ def _count(number: Fraction | float) -> str:
 
 def _tokens(number: Fraction) -> str:
     return f"{_count(number)} {plural('token', Fraction(math.floor(number)))}"
-
-
-__all__ = ["before", "drawn", "picture", "region_areas", "says"]

@@ -15,8 +15,7 @@ from symroof.drawing.colours import BLACK, BLUE, DOTTED, GREEN, GREY, OCHRE, ORA
 from symroof.drawing.frame import Frame
 from symroof.drawing.scales import decimal
 from symroof.report.pictures.cases import known
-from symroof.report.pictures.picture import Picture
-from symroof.report.pictures.sheet import finished, framed, lacking, sheet
+from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
 from symroof.report.pictures.words import counted, in_unit
 from symroof.report.view_operators import phase
 from symroof.theory.steps import STEPS
@@ -44,13 +43,13 @@ def picture(study: Study, subject: Answers) -> Picture:
     Raises:
         InputError: a peak, a bandwidth or the time of a phase is not known.
     """
-    wanted = ("peak_flops", "mem_bandwidth", "effective_ridge")
-    phases = [found for step in STEPS if known(subject, *wanted) and (found := phase(step.name, subject))]
-    phases = [found for found in phases if known(subject, f"{found['step']}_intensity")]
+    needed = ("peak_flops", "mem_bandwidth", "effective_ridge")
+    phases = [table for step in STEPS if known(subject, *needed) and (table := phase(step.name, subject))]
+    phases = [table for table in phases if known(subject, f"{table['step']}_intensity")]
     if not phases:
-        raise lacking("roofline", subject, *wanted, "prefill_roofline_time", "decode_roofline_time")
-    steps = [_step(found["step"], subject) for found in phases]
-    operators = [_operators(found["entries"], subject) for found in phases]
+        raise lacking("roofline", subject, *needed, "prefill_roofline_time", "decode_roofline_time")
+    steps = [_step(table["step"], subject) for table in phases]
+    operators = [_operators(table["entries"], subject) for table in phases]
     frame = _frame(subject, [*steps, *(spot for spots in operators for spot in spots)])
     _roof(frame, subject)
     for step, spots in zip(steps, operators, strict=True):
@@ -85,14 +84,7 @@ def _roof(frame: Frame, subject: Answers) -> None:
     ridge = float(subject.case.value("effective_ridge"))
     frame.span(frame.x.low, ridge, SKY, 0.16)
     frame.span(ridge, frame.x.high, ORANGE, 0.2)
-    frame.axes(
-        "arithmetic intensity (FLOP/byte)",
-        "FLOP/s of one device",
-        decimal(frame.x.low, frame.x.high),
-        decimal(frame.y.low, frame.y.high),
-        counted,
-        in_unit("FLOP/s"),
-    )
+    frame.axes("arithmetic intensity (FLOP/byte)", "FLOP/s of one device", decimal, decimal, counted, in_unit("FLOP/s"))
     for name, top, slope, colour, dash, width in (("peak", peak, bandwidth, GREY, DOTTED, 1.2), ("reachable", peak * mfu, bandwidth * mbu, BLACK, (), 1.8)):
         frame.curve(name, [(frame.x.low, frame.x.low * slope), (top / slope, top), (frame.x.high, top)], colour, width, dash)
     frame.upright("ridge", ridge, GREEN, (5, 3), 1.2)
@@ -126,11 +118,11 @@ def _groups(spots: list[Spot]) -> list[tuple[str, Spot]]:
     starts: list[float] = []
     for spot in spots:
         starts.append(starts[-1] if starts and spot.intensity < starts[-1] * TOGETHER else spot.intensity)
-    found = []
+    groups = []
     for _, pairs in groupby(zip(starts, spots, strict=True), key=lambda pair: pair[0]):
         members = [spot for _, spot in pairs]
-        found.append((", ".join(dict.fromkeys(spot.name for spot in members)), members[len(members) // 2]))
-    return found
+        groups.append((", ".join(dict.fromkeys(spot.name for spot in members)), members[len(members) // 2]))
+    return groups
 
 
 def _two_lines(names: str) -> str:
@@ -143,8 +135,6 @@ def says(subject: Answers, steps: list[Spot]) -> str:
     """The takeaway: the ridge, and on which side of it each phase lies."""
     ridge = subject.result("effective_ridge").plain()
     bounds = {step.name: bound.plain() for step in steps if (bound := subject.get(f"{step.name}_bound"))}
-    words = [
-        f"{step.name} at {subject.result(f'{step.name}_intensity').plain()}" + (f", limited by {bounds[step.name]}" if step.name in bounds else "")
-        for step in steps
-    ]
+    limits = {step: f", limited by {bound}" for step, bound in bounds.items()}
+    words = [f"{step.name} at {subject.result(f'{step.name}_intensity').plain()}{limits.get(step.name, '')}" for step in steps]
     return f"Effective ridge {ridge}; {'; '.join(words)}{' (does not fit in memory)' if subject.does_not_fit else ''}."

@@ -1,8 +1,10 @@
-"""How every picture begins and ends: its headline, its case with the flag, and the notes under it."""
+"""A finished picture with its text alternative, and how every picture begins and ends: headline, case with its flag, notes below."""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from symroof.cases.case_results import Answers
 from symroof.drawing.canvas import LEADING, Canvas
@@ -11,7 +13,6 @@ from symroof.drawing.frame import Frame
 from symroof.drawing.letters import wrapped
 from symroof.drawing.scales import Scale
 from symroof.errors import InputError, Problem
-from symroof.report.pictures.picture import Picture
 
 WIDTH, HEIGHT = 520.0, 330.0
 LEFT, RIGHT, BOTTOM, TOP = 60.0, 24.0, 36.0, 54.0
@@ -19,13 +20,40 @@ LEFT, RIGHT, BOTTOM, TOP = 60.0, 24.0, 36.0, 54.0
 NOTE_SIZE = 8.0
 
 
+@dataclass(frozen=True)
+class Picture:
+    """A drawing with its text alternative.
+
+    Attributes:
+        title: the quantity and the case that are drawn.
+        says: the takeaway in a sentence: solved numbers, flags included.
+        shows: what there is to see, for somebody who does not see it.
+    """
+
+    name: str
+    title: str
+    shows: str
+    says: str
+    canvas: Canvas
+
+    @property
+    def alt(self) -> str:
+        return f"{self.shows} {self.says}"
+
+    def form(self, ending: str) -> bytes:
+        """The file in one form, by the function of its name in the module of its name; nothing of the others is made or loaded."""
+        write = getattr(importlib.import_module(f"symroof.drawing.{ending}"), ending)
+        made: bytes = write(self.canvas, self.title, self.alt)
+        return made
+
+
 def sheet(headline: str, case: str, flagged: bool = False, height: float = HEIGHT) -> Canvas:
-    """A page with its headline; the case in red, and said not to fit, where it does not."""
+    """A page with its headline; the case in red, with its flag, where it does not fit."""
     canvas = Canvas(WIDTH, height)
     canvas.words(headline, 6, height - 15, 10.5, BLACK, bold=True)
-    told = f"{case} (does not fit in memory)" if flagged else case
-    (line, *more) = wrapped(told, 9, WIDTH - 12)
-    if more:  # the flag is never what is cut off
+    line_text = f"{case} (does not fit in memory)" if flagged else case
+    (line, *more) = wrapped(line_text, 9, WIDTH - 12)
+    if more:  # the flag is never cut off
         line = f"{wrapped(case, 9, WIDTH - (120 if flagged else 20))[0]}…{' (does not fit in memory)' if flagged else ''}"
     canvas.words(line, 6, height - 29, 9, VERMILION if flagged else GREY)
     return canvas
@@ -48,8 +76,8 @@ def noted(canvas: Canvas, notes: Iterable[str]) -> None:
 
 
 def finished(name: str, headline: str, case: str, frame: Frame, shows: str, says: str, notes: Iterable[str] = ()) -> Picture:
-    """The picture, with what found no room in it told under it."""
-    noted(frame.canvas, [*notes, "Not labelled for want of room: " + "; ".join(frame.untold) + "." if frame.untold else ""])
+    """The picture, with the labels it has no room for listed under it."""
+    noted(frame.canvas, [*notes, "Not labelled for want of room: " + "; ".join(frame.unplaced) + "." if frame.unplaced else ""])
     return Picture(name, f"{headline}: {case}", shows, says, frame.canvas)
 
 

@@ -10,15 +10,14 @@ from symroof.drawing.canvas import Canvas
 from symroof.drawing.colours import BLACK, BLUE, GREY, VERMILION, tint
 from symroof.drawing.letters import shortened
 from symroof.drawing.scales import Scale
-from symroof.report.pictures.picture import Picture
-from symroof.report.pictures.sheet import RIGHT, WIDTH, lacking, noted, sheet
+from symroof.report.pictures.sheet import RIGHT, WIDTH, Picture, lacking, noted, sheet
 from symroof.theory.symbols import base_name
 
 HEADLINE = "What the latencies and the cost answer to"
 METRICS = {"ttft": "time to first token", "itl": "inter-token latency", "cost_per_mtok": "cost of a token"}
 ROW, BAR, NAMES, GAP = 19.0, 11.0, 132.0, 12.0
 MOST = 16
-"""Inputs that are drawn; the weaker ones are told."""
+"""Inputs that are drawn; the weaker ones are listed in a note."""
 SMALL = 7.5
 
 
@@ -28,11 +27,11 @@ def picture(study: Study, subject: Answers) -> Picture:
     Raises:
         InputError: the case has neither latency, or nothing moves them.
     """
-    found = elasticities(subject)
-    if not found:
+    inputs = elasticities(subject)
+    if not inputs:
         raise lacking("tornado", subject, "ttft", "itl")
-    metrics = [metric for metric in METRICS if any(metric in spans for spans in found.values())]
-    shown = dict(list(found.items())[:MOST])
+    metrics = [metric for metric in METRICS if any(metric in spans for spans in inputs.values())]
+    shown = dict(list(inputs.items())[:MOST])
     canvas = sheet(HEADLINE, case_title(subject), subject.does_not_fit, height=66 + ROW * len(shown))
     reach = max(1.0, *(float(abs(end)) for spans in shown.values() for span in spans.values() for end in span))
     width = (WIDTH - NAMES - RIGHT - GAP * (len(metrics) - 1)) / len(metrics)
@@ -44,27 +43,27 @@ def picture(study: Study, subject: Answers) -> Picture:
     for column, metric in enumerate(metrics):
         left = NAMES + column * (width + GAP)
         _panel(canvas, metric, [spans.get(metric) for spans in shown.values()], Scale(-reach, reach, left + 26, left + width - 26))
-    weaker = [name for name in found if name not in shown]
+    weaker = [name for name in inputs if name not in shown]
     notes = [
         "By how many per cent each moves when the input on the left rises by one per cent: bars to the right lengthen or raise it, bars to the left shorten or lower it."
         + (" The thin line is the span over the ranges." if subject.corners else ""),
         f"Weaker, not drawn: {', '.join(weaker)}." if weaker else "",
     ]
     noted(canvas, notes)
-    return Picture("tornado", f"{HEADLINE}: {case_title(subject)}", "Elasticities as bars, the strongest input first.", says(subject, found, metrics), canvas)
+    return Picture("tornado", f"{HEADLINE}: {case_title(subject)}", "Elasticities as bars, the strongest input first.", says(subject, inputs, metrics), canvas)
 
 
 def elasticities(subject: Answers) -> dict[str, dict[str, Span]]:
     """Input -> metric -> elasticity with its ends over the ranges, for every input that can be chosen and matters; the strongest first."""
-    found: dict[str, dict[str, Span]] = {}
+    inputs: dict[str, dict[str, Span]] = {}
     for metric in METRICS:
         if subject.get(metric) is None:
             continue
         for name in subject.case.used(metric):
             span = over_ranges(subject, metric, name) if base_name(name) not in FIXED and name != metric else None
             if span and max(map(abs, span)) >= NOTICEABLE:
-                found.setdefault(name, {})[metric] = span
-    return dict(sorted(found.items(), key=lambda item: -max(abs(span[0]) for span in item[1].values())))
+                inputs.setdefault(name, {})[metric] = span
+    return dict(sorted(inputs.items(), key=lambda item: -max(abs(span[0]) for span in item[1].values())))
 
 
 def _panel(canvas: Canvas, metric: str, spans: list[Span | None], scale: Scale) -> None:
@@ -93,12 +92,12 @@ def _panel(canvas: Canvas, metric: str, spans: list[Span | None], scale: Scale) 
         canvas.words(f"{value:+.2f}".replace("+0.00", "0").replace("-0.00", "0"), edge, foot + 0.3, SMALL, BLACK, align=0.0 if right else 1.0)
 
 
-def says(subject: Answers, found: dict[str, dict[str, Span]], metrics: list[str]) -> str:
+def says(subject: Answers, inputs: dict[str, dict[str, Span]], metrics: list[str]) -> str:
     """The takeaway: for each metric the strongest inputs, and which way they move it."""
-    said = []
+    sentences = []
     for metric in metrics:
-        spans = sorted(((name, by[metric][0]) for name, by in found.items() if metric in by), key=lambda pair: -abs(pair[1]))[:3]
-        said.append(f"{METRICS[metric]} answers most to " + ", ".join(f"{name} ({float(value):+.2f} %)" for name, value in spans))
+        spans = sorted(((name, by[metric][0]) for name, by in inputs.items() if metric in by), key=lambda pair: -abs(pair[1]))[:3]
+        sentences.append(f"{METRICS[metric]} answers most to " + ", ".join(f"{name} ({float(value):+.2f} %)" for name, value in spans))
     flag = " The case does not fit in memory." if subject.does_not_fit else ""
-    told = "; ".join(said)
-    return f"{told[0].upper()}{told[1:]}: per cent for one per cent more of the input.{flag}"
+    text = "; ".join(sentences)
+    return f"{text[0].upper()}{text[1:]}: per cent for one per cent more of the input.{flag}"

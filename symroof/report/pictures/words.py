@@ -7,12 +7,12 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from symroof.analysis.solve import parse_equation
 from symroof.cases.case_results import Answers, plural
-from symroof.drawing.colours import BLUE, OCHRE
+from symroof.drawing.colours import BLUE, OCHRE, VERMILION
 from symroof.drawing.frame import Frame
 from symroof.drawing.scales import Scale
-from symroof.report.pictures.curves import Limit
+from symroof.report.pictures.curves import STEP, Bounds, Limit
+from symroof.theory.case import Case
 from symroof.units import format_quantity
 
 
@@ -37,30 +37,35 @@ def in_unit(unit: str) -> Callable[[float], str]:
 seconds = in_unit("s")
 
 
-def lines(head: str, told: str) -> tuple[str, str, str]:
+def lines(head: str, value: str) -> tuple[str, str, str]:
     """A label in one line, in two, or with its range and its flag in lines of their own.
 
     >>> lines("this case: ", "41.2 ms (38 to 44 ms)")
     ('this case: 41.2 ms (38 to 44 ms)', 'this case:\\n41.2 ms (38 to 44 ms)', 'this case:\\n41.2 ms\\n(38 to 44 ms)')
     """
-    return head + told, f"{head.rstrip()}\n{told}", f"{head.rstrip()}\n{told}".replace(" (", "\n(")
+    return head + value, f"{head.rstrip()}\n{value}", f"{head.rstrip()}\n{value}".replace(" (", "\n(")
 
 
 def target_word(name: str, goal: Fraction) -> str:
     return f"{name} target {format_quantity(goal, 's')}"
 
 
-def regions(answers: Answers, ridge: Limit | None, equation: str, by: str, scale: Scale) -> list[tuple[float, float, str]]:
+def regions(answers: Answers, bounds: Bounds, scale: Scale) -> list[tuple[float, float, str]]:
     """The parts of an axis in which compute or memory is the longer time: from, to, which. Between solved crossings one wins throughout."""
-    if ridge is None:
+    if bounds.ridge is None:
         return []
-    relation = parse_equation(equation)
-    edges = [scale.low, *sorted(float(v) for v in ridge.solution.values if scale.low < v < scale.high), scale.high]
-    found = []
+    solution = bounds.ridge.solution
+    edges = [scale.low, *sorted(float(v) for v in solution.values if scale.low < v < scale.high), scale.high]
+    parts = []
     for start, end in itertools.pairwise(edges):
-        there = answers.case.changed({by: Fraction(math.sqrt(max(start, 1e-9) * end))})
-        found.append((start, end, "compute" if there.evaluate(relation.left) > there.evaluate(relation.right) else "memory"))
-    return found
+        there = _between(answers, bounds, start, end)
+        parts.append((start, end, "compute" if there.evaluate(solution.lhs) > there.evaluate(solution.rhs) else "memory"))
+    return parts
+
+
+def _between(answers: Answers, bounds: Bounds, start: float, end: float) -> Case:
+    """The case halfway between two values of an axis, in logarithms."""
+    return answers.case.changed({bounds.by: Fraction(math.sqrt(max(start, 1e-9) * end))})
 
 
 def met(target: Limit, memory: Limit | None) -> tuple[str, str]:
@@ -69,22 +74,36 @@ def met(target: Limit, memory: Limit | None) -> tuple[str, str]:
     return f"met up to {target.count:,} tokens{flag}", f"{target.count:,} tokens{flag}"
 
 
-def name_regions(frame: Frame, answers: Answers, step: str, by: str, found: list[tuple[float, float, str]], memory: Limit | None) -> None:
-    """Each part of an axis by its bound, where memory holds any of it; by the longer of two times where links or fixed costs are longer still."""
-    for start, end, winner in found:
+def label_limits(frame: Frame, bounds: Bounds) -> None:
+    """The labels of what memory holds, of the target and of the place where it is met."""
+    memory, target = bounds.memory, bounds.target
+    if memory:
+        frame.label_cut(float(memory.value), f"memory holds\n{memory.allows('token')}", f"memory:\n{memory.allows('token')}")
+    if bounds.goal is not None:
+        if target and target.real:
+            frame.near(float(target.value), float(bounds.goal), met(target, memory), VERMILION)
+        frame.beside("target", (target_word(bounds.metric.upper(), bounds.goal),), VERMILION)
+
+
+def label_ridge(frame: Frame, answers: Answers, bounds: Bounds) -> None:
+    """The ridge, and each part of the axis by its bound, where memory holds any of it; by the longer of two times where links or fixed costs are longer still."""
+    memory = bounds.memory
+    if bounds.ridge and bounds.ridge.real:
+        first = f"{math.ceil(bounds.ridge.value):,}"
+        frame.beside("ridge", (f"compute time = memory time:\nridge at {first} tokens", f"ridge: {first}"), OCHRE)
+    for start, end, winner in regions(answers, bounds, frame.x):
         until = min(end, float(memory.value)) if memory and memory.value > start else end
-        there = answers.case.changed({by: Fraction(math.sqrt(max(start, 1e-9) * until))})
-        plain = there.value(f"{step}_bound") == winner
+        plain = _between(answers, bounds, start, until).value(f"{STEP[bounds.metric]}_bound") == winner
         words = (f"{winner}-bound", f"{winner}-\nbound") if plain else (f"{winner} longer than {'memory' if winner == 'compute' else 'compute'}",)
         frame.between(start, until, words, OCHRE if winner == "compute" else BLUE)
+
+
+def allowances(bounds: Bounds, thing: str) -> list[str]:
+    """In words, how much the target allows and memory holds."""
+    texts = [f"the target of {seconds(float(bounds.goal))} allows {bounds.target.allows(thing)}"] if bounds.target and bounds.goal is not None else []
+    return [*texts, f"memory holds {bounds.memory.allows(thing)}"] if bounds.memory else texts
 
 
 def requests(batch: Fraction) -> str:
     """``1 request``, ``32 requests``."""
     return f"{counted(float(batch))} {plural('request', Fraction(batch))}"
-
-
-def ridge_words(ridge: Limit, thing: str = "token") -> tuple[str, str]:
-    """Where compute and memory take equally long: from the first whole number that compute limits."""
-    first = f"{math.ceil(ridge.value):,}"
-    return f"compute time = memory time:\nridge at {first} {thing}s", f"ridge: {first}"

@@ -25,7 +25,7 @@ def compressed_tensors(fields: Fields) -> dict[str, Any]:
     if not isinstance(weights, Mapping):
         raise SchemeError("is missing", ("config_groups", str(name), "weights"))
     try:
-        found = _stored(weights, str(group.get("format") or fields.get("format") or ""))
+        stored = _stored(weights, str(group.get("format") or fields.get("format") or ""))
     except SchemeError as error:
         raise SchemeError(str(error), ("config_groups", str(name), "weights", *error.place), error.hint) from None
     notes = []
@@ -33,7 +33,7 @@ def compressed_tensors(fields: Fields) -> dict[str, Any]:
         notes.append(f"the groups differ in how weights are stored; all count as {name}")
     if fields.get("sparsity_config"):
         notes.append("sparsity of the stored weights is not counted")
-    return {**found, **_computes(group, found), "kept": _untargeted(group), "notes": tuple(notes)}
+    return {**stored, **_computes(group, stored), "kept": _untargeted(group), "notes": tuple(notes)}
 
 
 def _stored(weights: Fields, layout: str) -> dict[str, Any]:
@@ -42,25 +42,25 @@ def _stored(weights: Fields, layout: str) -> dict[str, Any]:
     strategy = weights.get("strategy") or ("group" if weights.get("group_size") else "tensor")
     if strategy not in STRATEGIES:
         raise SchemeError(f"no strategy {str(strategy)[:40]!r} is known", ("strategy",), nearest(str(strategy), STRATEGIES))
-    found: dict[str, Any] = {"method": _name(width, floats, layout), "bits": bits(width), "format": f"fp{width}" if floats else integer_format(width)}
+    stored: dict[str, Any] = {"method": _name(width, floats, layout), "bits": bits(width), "format": f"fp{width}" if floats else integer_format(width)}
     zero = 0 if weights.get("symmetric", True) else width
     packed = SHAPE if layout == "pack-quantized" else 0
     if strategy in ("group", "tensor_group"):
         small = floats and width == 4
-        found |= along_row(whole(weights, "group_size"), (8 if small else 16) + zero)
-        return _beside(found, packed + (64 if strategy == "tensor_group" else 0))
+        stored |= along_row(whole(weights, "group_size"), (8 if small else 16) + zero)
+        return _beside(stored, packed + (64 if strategy == "tensor_group" else 0))
     if strategy == "channel":
-        return _beside({**found, "row_bits": bits(16 + zero)}, packed)
+        return _beside({**stored, "row_bits": bits(16 + zero)}, packed)
     if strategy == "tensor":
-        return _beside(found, packed + 16 + zero)
+        return _beside(stored, packed + 16 + zero)
     block = weights.get("block_structure")
     if not isinstance(block, list) or len(block) != 2 or not all(type(n) is int and 0 < n <= 65536 for n in block):
         raise SchemeError("expected two whole numbers", ("block_structure",))
-    return _beside({**found, "scale_bits": bits(16 + zero), "scale_group": block[0] * block[1], "scale_rows": block[0]}, packed)
+    return _beside({**stored, "scale_bits": bits(16 + zero), "scale_group": block[0] * block[1], "scale_rows": block[0]}, packed)
 
 
-def _beside(found: dict[str, Any], matrix: int) -> dict[str, Any]:
-    return {**found, "matrix_bits": bits(matrix)} if matrix else found
+def _beside(stored: dict[str, Any], matrix: int) -> dict[str, Any]:
+    return {**stored, "matrix_bits": bits(matrix)} if matrix else stored
 
 
 def _name(width: int, floats: bool, layout: str) -> str:
@@ -69,11 +69,11 @@ def _name(width: int, floats: bool, layout: str) -> str:
     return f"{'fp' if floats else 'int'}{width}"
 
 
-def _computes(group: Fields, found: dict[str, Any]) -> dict[str, Any]:
+def _computes(group: Fields, stored: dict[str, Any]) -> dict[str, Any]:
     """Operands meet in the weights' format where activations are narrowed as far."""
     activations = group.get("input_activations")
-    if isinstance(activations, Mapping) and f"{activations.get('num_bits')} bit" == found["bits"]:
-        return {"compute": found["format"]}
+    if isinstance(activations, Mapping) and f"{activations.get('num_bits')} bit" == stored["bits"]:
+        return {"compute": stored["format"]}
     return {}
 
 

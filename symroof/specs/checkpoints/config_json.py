@@ -70,28 +70,37 @@ class Config:
         """Write down a value that the file does not give."""
         self.filled.setdefault(name, Filled(field=".".join(map(str, (*self.place, name))), value=str(value), why=why))
 
-    def _taken(self, name: str, read: Callable[[str, Any], Any]) -> Any:
-        """A field read; a default is written down, null is nothing."""
+    def _taken(self, name: str, check: Callable[[Any], object]) -> Any:
+        """A field that passes a check, which fails otherwise; a default is written down, null is nothing."""
         value = self.raw(name)
         if value is None or value is MISSING:
             return None
-        found = read(name, value)
+        check(value)
         if not any(spelling in self.data for spelling in self.spellings(name)):
-            self.fill(name, str(found).lower() if isinstance(found, bool) else found, f"the default of {self.source}")
-        return found
+            self.fill(name, str(value).lower() if isinstance(value, bool) else value, f"the default of {self.source}")
+        return value
+
+    def _typed(self, name: str, right: Callable[[Any], bool], expected: str) -> Any:
+        """A field for which ``right`` holds."""
+
+        def check(value: Any) -> None:
+            if not right(value):
+                self.fail(name, f"expected {expected}, found {kind_of_value(value)}")
+
+        return self._taken(name, check)
 
     # ------------------------------------------------------------------------------------------------ reading a field
 
     def maybe(self, name: str, least: int = 1, most: int = MOST) -> int | None:
         """A whole number, or None where the field is null or absent without a default."""
-        return self._taken(name, lambda key, value: self._whole(key, value, least, most))  # type: ignore[no-any-return]
+        return self._taken(name, lambda value: self._whole(name, value, least, most))  # type: ignore[no-any-return]
 
     def whole(self, name: str, least: int = 1, most: int = MOST) -> int:
         """A whole number that must be there."""
-        found = self.maybe(name, least, most)
-        if found is None:
+        number = self.maybe(name, least, most)
+        if number is None:
             self.fail(name, "is null; expected a whole number" if self.raw(name) is None else "is missing")
-        return found
+        return number
 
     def _whole(self, name: str, value: Any, least: int, most: int) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
@@ -104,39 +113,17 @@ class Config:
 
     def flag(self, name: str) -> bool:
         """True or false; null counts as false, as it does in the classes."""
-        return bool(self._taken(name, self._flag))
-
-    def _flag(self, name: str, value: Any) -> bool:
-        if not isinstance(value, bool):
-            self.fail(name, f"expected true or false, found {kind_of_value(value)}")
-        return value
-
-    def word(self, name: str, known: tuple[str, ...]) -> str | None:
-        """One of the words a field may hold."""
-        return self._taken(name, lambda key, value: self._word(key, value, known))  # type: ignore[no-any-return]
-
-    def _word(self, name: str, value: Any, known: tuple[str, ...]) -> str:
-        if not isinstance(value, str) or value not in known:
-            self.fail(name, f"expected {' or '.join(known)}, found {kind_of_value(value)}", nearest(str(value)[:40], known))
-        return value
+        return bool(self._typed(name, lambda value: isinstance(value, bool), "true or false"))
 
     def text(self, name: str, longest: int = MOST_LAYERS) -> str | None:
         """A short text."""
-        return self._taken(name, lambda key, value: self._text(key, value, longest))  # type: ignore[no-any-return]
-
-    def _text(self, name: str, value: Any, longest: int) -> str:
-        if not isinstance(value, str) or not 0 < len(value) <= longest:
-            self.fail(name, f"expected a text, found {kind_of_value(value)}")
-        return value
+        return self._typed(name, lambda value: isinstance(value, str) and 0 < len(value) <= longest, "a text")  # type: ignore[no-any-return]
 
     def number(self, name: str) -> float | None:
         """A positive number, fractional or not."""
-        return self._taken(name, self._number)  # type: ignore[no-any-return]
-
-    def _number(self, name: str, value: Any) -> float:
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < MOST:
-            self.fail(name, f"expected a positive number, found {kind_of_value(value)}")
-        return value
+        return self._typed(  # type: ignore[no-any-return]
+            name, lambda value: isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < MOST, "a positive number"
+        )
 
     def listed(self, name: str, length: int | None = None) -> list[Any] | None:
         """A list, as long as there are layers where ``length`` says so; None where null or absent."""
@@ -151,18 +138,18 @@ class Config:
 
     def wholes(self, name: str, length: int | None = None, least: int = 0) -> list[int] | None:
         """A list of whole numbers, such as the indices of layers."""
-        found = self.listed(name, length)
-        return None if found is None else [self._whole(name, value, least, MOST) for value in found]
+        entries = self.listed(name, length)
+        return None if entries is None else [self._whole(name, value, least, MOST) for value in entries]
 
     def words(self, name: str, known: Mapping[str, str], length: int | None) -> list[str] | None:
         """A list of words, one a layer, each as the word ``known`` takes it for."""
-        found = self.listed(name, length)
-        if found is None:
+        entries = self.listed(name, length)
+        if entries is None:
             return None
-        for value in found:
+        for value in entries:
             if not isinstance(value, str) or value not in known:
-                self.fail(name, f"has an entry nobody knows: {kind_of_value(value)}", nearest(str(value)[:40], known))
-        return [known[value] for value in found]
+                self.fail(name, f"has an unknown entry: {kind_of_value(value)}", nearest(str(value)[:40], known))
+        return [known[value] for value in entries]
 
     # --------------------------------------------------------------------------------------------------- parts of it
 

@@ -24,7 +24,7 @@ ASSUME_HINT = "`--assume-family llama` reads it as that family"
 
 
 def read_config(document: JsonDocument, assume_family: str | None = None) -> ModelSpec:
-    """The model that a ``config.json`` describes; ``assume_family`` stands in for a ``model_type`` nobody knows.
+    """The model that a ``config.json`` describes; ``assume_family`` stands in for an unknown ``model_type``.
 
     Raises:
         InputError: a field that is missing or not what it should be, a type that is not in the table.
@@ -90,11 +90,11 @@ OTHER_PARTS = ("vision_config", "audio_config", "vit_config", "speech_config", "
 def _left_aside(document: JsonDocument, data: Mapping[str, Any]) -> list[str]:
     """What the file describes and no number counts: parts for images and sounds, layers that guess further tokens."""
     parts = [name for name in OTHER_PARTS if isinstance(document.data.get(name), dict)]
-    found = [f"the language model alone is counted, without {' and '.join(parts)}"] if parts else []
+    caveats = [f"the language model alone is counted, without {' and '.join(parts)}"] if parts else []
     further = data.get("num_nextn_predict_layers", data.get("num_mtp_layers"))
     if isinstance(further, int) and not isinstance(further, bool) and further > 0:
-        found.append(f"counted without {further} further layer{'s' * (further > 1)} that predict tokens ahead")
-    return found
+        caveats.append(f"counted without {further} further layer{'s' * (further > 1)} that predict tokens ahead")
+    return caveats
 
 
 def _around(document: JsonDocument, place: Location, c: Config) -> dict[str, Any]:
@@ -114,8 +114,8 @@ def _around(document: JsonDocument, place: Location, c: Config) -> dict[str, Any
 
 def title_of(document: JsonDocument) -> str:
     """How people call it: ``_name_or_path``, or else the folder or the file."""
-    said = document.data.get("_name_or_path")
-    if isinstance(said, str) and (last := _last_part(said)):
+    stated = document.data.get("_name_or_path")
+    if isinstance(stated, str) and (last := _last_part(stated)):
         return last
     path = Path(document.file)
     return _last_part(str(path.resolve().parent)) if path.name == CONFIG and path.resolve().parent.name else _last_part(path.name) or "model"
@@ -135,15 +135,15 @@ def name_of(document: JsonDocument) -> str:
 
 def find_config(path: str | os.PathLike[str]) -> Path:
     """The ``config.json`` that a path means: itself, or the one in a folder."""
-    found = Path(path)
+    file = Path(path)
     try:
-        if not found.is_dir():
-            return found
-    except (OSError, ValueError):  # a name that no file can have: said where it is opened
-        return found
-    if not (found / CONFIG).exists():
+        if not file.is_dir():
+            return file
+    except (OSError, ValueError):  # a name that no file can have: opening it gives the error
+        return file
+    if not (file / CONFIG).exists():
         raise InputError(Problem(str(path), f"is a directory that holds no {CONFIG}"))
-    return found / CONFIG
+    return file / CONFIG
 
 
 def read(path: str | os.PathLike[str], assume_family: str | None = None) -> tuple[ModelSpec, JsonDocument]:

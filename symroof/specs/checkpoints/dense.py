@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from symroof.specs.checkpoints.defaults import TIED, V5, sizes
-from symroof.specs.checkpoints.family import Family
+from symroof.specs.checkpoints.family import TIED, V5, Family, sizes
 from symroof.specs.checkpoints.layer_layouts import each, full_every, full_every_where_windowed, typed, windowed, windowed_after, windowed_without_rope
 from symroof.specs.checkpoints.recipes import BIASES, FLOORED, GATED, GROUPED, MLP_BIAS, PLAIN, QKV_BIAS, even_share, flag, normed_if, own_share
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from symroof.specs.checkpoints.config_json import Config
-from symroof.specs.checkpoints.defaults import TIED, V5, sizes
-from symroof.specs.checkpoints.family import Family
+from symroof.specs.checkpoints.family import TIED, V5, Family, sizes
 from symroof.specs.checkpoints.layer_layouts import (
     CHUNKED,
     DENSE,
@@ -87,10 +86,10 @@ def dbrx_ffn(c: Config) -> Config:
 def n_kv_inside(c: Config) -> int:
     """DBRX: the KV heads, in an object of the attention's own."""
     inner = c.inside("attn_config", {"kv_n_heads": 1})
-    found = inner.whole("kv_n_heads")
-    if heads(c) % found:
-        inner.fail("kv_n_heads", f"{found} does not divide n_heads {heads(c)}")
-    return found
+    n_kv_heads = inner.whole("kv_n_heads")
+    if heads(c) % n_kv_heads:
+        inner.fail("kv_n_heads", f"{n_kv_heads} does not divide n_heads {heads(c)}")
+    return n_kv_heads
 
 
 EXPERT_FAMILIES: Mapping[str, Family] = {

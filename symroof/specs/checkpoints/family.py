@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symroof.specs.checkpoints.config_json import Config
-from symroof.specs.checkpoints.equal_layers import collected
 from symroof.specs.checkpoints.layer_layouts import ALL_FULL, CHUNKED, DENSE, FULL, NOTHING, SLIDING, SPARSE, Layout
 from symroof.specs.checkpoints.recipes import CHUNK, GATED, GROUPED, NO_FEED, RMS, WINDOW, Recipe, flag, made, whole
+from symroof.specs.layer_order import collected
 
+V5 = "transformers 5.23.0"
+TIED = {"tie_word_embeddings": True}
 MOST_KINDS = 128
 """Distinct kinds of layer in one model; real ones have a few, those with a width for each layer a few dozen."""
 
@@ -51,6 +53,14 @@ class Family:
     def recipe_of_feed(self, word: str) -> Recipe:
         """The recipe behind a word of ``feeding``."""
         return {DENSE: self.ffn, SPARSE: self.experts or self.ffn, NOTHING: NO_FEED}[word]
+
+
+def sizes(vocab: int, width: int, inner: int | None, layers: int | None, heads: int, kv_heads: int | None, **more: object) -> dict[str, object]:
+    """The defaults nearly every class has; the embeddings are not tied unless ``more`` ties them."""
+    return {
+        "vocab_size": vocab, "hidden_size": width, "intermediate_size": inner, "num_hidden_layers": layers,
+        "num_attention_heads": heads, "num_key_value_heads": kv_heads, "tie_word_embeddings": False, **more,
+    }  # fmt: skip
 
 
 OUTER: Recipe = {"d_model": whole("hidden_size"), "vocab_size": whole("vocab_size"), "tied_embeddings": flag("tie_word_embeddings")}

@@ -11,10 +11,10 @@ from pydantic import ValidationError
 
 from symroof.errors import nearest
 from symroof.formula.tree import Num
-from symroof.specs.checkpoints.equal_layers import collected
 from symroof.specs.checkpoints.gguf_header import Header, Tensor, read_header
 from symroof.specs.checkpoints.gguf_layers import Layer, layer_kind, slides_by_pattern
 from symroof.specs.checkpoints.gguf_widths import Shares, quantization, shares
+from symroof.specs.layer_order import collected
 from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import Document
 from symroof.theory.case import Case
@@ -48,15 +48,15 @@ def _read(path: str | os.PathLike[str]) -> tuple[ModelSpec, Header]:
     outer = [(name, tensor) for name, tensor in header.tensors.items() if not name.startswith("blk.")]
     plain = any(kind["ffn"]["kind"] == "plain" for kind in kinds)
     q_lora = any("q_lora_rank" in kind.get("attention", {}) for kind in kinds)
-    found = shares([*outer, *layer_tensors], plain, q_lora)
-    fields = _around(header, architecture) | {"layers": kinds, "published_params": found.elements}
-    fields["quantization"] = quantization(header, found, fields["tied_embeddings"])
+    held = shares([*outer, *layer_tensors], plain, q_lora)
+    fields = _around(header, architecture) | {"layers": kinds, "published_params": held.elements}
+    fields["quantization"] = quantization(header, held, fields["tied_embeddings"])
     try:
         model = ModelSpec.model_validate(fields).in_order(order)
     except ValidationError as error:
         said = error.errors(include_url=False)[0]
         raise header.problem(".".join(map(str, said["loc"])), f"makes no model: {said['msg']}") from None
-    return model.model_copy(update={"notes": tuple(_notes(header, found, layers, model))}), header
+    return model.model_copy(update={"notes": tuple(_notes(header, held, layers, model))}), header
 
 
 def read(path: str | os.PathLike[str], assume_family: str | None = None) -> tuple[ModelSpec, Document]:
@@ -80,15 +80,15 @@ def _with_parts(header: Header, path: Path) -> Header:
 
 
 def _architecture(header: Header) -> str:
-    found = header.metadata.get("general.architecture")
-    if not isinstance(found, str):
-        raise header.problem("general.architecture", "is missing" if found is None else "expected a text")
-    if found not in ARCHITECTURES:
-        near = nearest(found, ARCHITECTURES) or f"known are {', '.join(sorted(ARCHITECTURES))}"
-        raise header.problem("general.architecture", f"no architecture {found[:40]!r} is known", near)
+    architecture = header.metadata.get("general.architecture")
+    if not isinstance(architecture, str):
+        raise header.problem("general.architecture", "is missing" if architecture is None else "expected a text")
+    if architecture not in ARCHITECTURES:
+        near = nearest(architecture, ARCHITECTURES) or f"known are {', '.join(sorted(ARCHITECTURES))}"
+        raise header.problem("general.architecture", f"no architecture {architecture[:40]!r} is known", near)
     if "token_embd.weight" not in header.tensors:
         raise header.problem("token_embd.weight", "is missing: the file holds no model")
-    return found
+    return architecture
 
 
 def _layers(header: Header, architecture: str) -> tuple[list[Layer], list[tuple[str, Tensor]]]:
@@ -100,17 +100,17 @@ def _layers(header: Header, architecture: str) -> tuple[list[Layer], list[tuple[
     for name, tensor in header.tensors.items():
         if re.fullmatch(r"blk\.\d+\.attn_[kv]_b\.weight", name) and f"{name.rsplit('_', 2)[0]}_kv_b.weight" in header.tensors:
             continue  # the same matrix cut in two, beside the whole
-        if (found := re.fullmatch(r"blk\.(\d{1,5})\.(.+)", name)) and int(found[1]) < len(blocks):
-            blocks[int(found[1])][found[2]] = tensor
+        if (match := re.fullmatch(r"blk\.(\d{1,5})\.(.+)", name)) and int(match[1]) < len(blocks):
+            blocks[int(match[1])][match[2]] = tensor
     layers = [Layer(header, i, block) for i, block in enumerate(blocks)]
     return layers, [(name, tensor) for block in blocks for name, tensor in block.items()]
 
 
 def _whole(header: Header, key: str, default: int | None = None) -> int:
-    found = header.metadata.get(key, default)
-    if isinstance(found, bool) or not isinstance(found, int) or found < 0:
-        raise header.problem(key, "is missing" if found is None else "expected a whole number")
-    return found
+    value = header.metadata.get(key, default)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise header.problem(key, "is missing" if value is None else "expected a whole number")
+    return value
 
 
 def _around(header: Header, architecture: str) -> dict[str, Any]:
@@ -135,17 +135,17 @@ def _around(header: Header, architecture: str) -> dict[str, Any]:
     }
 
 
-def _notes(header: Header, found: Shares, layers: list[Layer], model: ModelSpec) -> list[str]:
-    """What the layer list does not have, told rather than left out in silence."""
+def _notes(header: Header, held: Shares, layers: list[Layer], model: ModelSpec) -> list[str]:
+    """Notes on all that the layer list does not have."""
     notes = ["Widths are those of the file's tensors; tables worked out from metadata (rope_freqs) are no parameters and are not counted."]
-    if found.unknown:
-        named = ", ".join(sorted(found.unknown)[:3])
-        size = sum(tensor.bytes for tensor in found.unknown.values())
-        notes.append(f"{len(found.unknown)} tensors with {size:,} byte stand in no operator and are not counted: {named[:160]}")
+    if held.unknown:
+        named = ", ".join(sorted(held.unknown)[:3])
+        size = sum(tensor.bytes for tensor in held.unknown.values())
+        notes.append(f"{len(held.unknown)} tensors with {size:,} byte stand in no operator and are not counted: {named[:160]}")
     window = layers[0].meta("attention.sliding_window")
     if window and slides_by_pattern(layers[0]) is None:
         notes.append(f"The file names a window of {window:,} tokens; llama.cpp gives this architecture none, so attention is full.")
     made = Case(theory(model.architecture()), {name: Num(value) for name, value in model.values().items()}).value("params")
-    if made != found.elements:
-        notes.append(f"The file's tensors hold {found.elements:,} parameters, the layer list makes {int(made):,}: bytes are off by as much.")
+    if made != held.elements:
+        notes.append(f"The file's tensors hold {held.elements:,} parameters, the layer list makes {int(made):,}: bytes are off by as much.")
     return notes

@@ -114,9 +114,9 @@ class _Reader:
     def number(self, code: str) -> int:
         size = struct.calcsize(f"<{code}")
         self.need(size)
-        (found,) = struct.unpack_from(f"<{code}", self.buffer, self.at)
+        (value,) = struct.unpack_from(f"<{code}", self.buffer, self.at)
         self.at += size
-        return found  # type: ignore[no-any-return]
+        return value  # type: ignore[no-any-return]
 
     def text(self, longest: int) -> str | None:
         """A string; None where it is longer than anybody needs."""
@@ -133,10 +133,10 @@ class _Reader:
             raise self.stop("is not UTF-8 text") from None
 
     def name_of(self, what: str) -> str:
-        found = self.text(LONGEST_NAME)
-        if not found:
+        name = self.text(LONGEST_NAME)
+        if not name:
             raise self.stop(f"the name of a {what} is empty or longer than {LONGEST_NAME:,} bytes")
-        return found
+        return name
 
     # -------------------------------------------------------------------------------------------------------- the header
 
@@ -151,14 +151,14 @@ class _Reader:
         tensors = self.count(MOST_TENSORS)
         self.where = "metadata_kv_count"
         keys = self.count(MOST_KEYS)
-        found = Header(self.name, {}, {})
+        header = Header(self.name, {}, {})
         for i in range(keys):
             self.where = f"metadata[{i}]"
-            self.pair(found)
+            self.pair(header)
         for i in range(tensors):
             self.where = f"tensors[{i}]"
-            self.tensor(found)
-        return found
+            self.tensor(header)
+        return header
 
     def version(self, version: int) -> None:
         if version in VERSIONS:
@@ -170,26 +170,26 @@ class _Reader:
         raise self.stop(f"is {version}; {' and '.join(map(str, VERSIONS))} are read")
 
     def count(self, most: int) -> int:
-        found = self.number("Q")
-        if found > most:
-            raise self.stop(f"is {found:,}; at most {most:,} are read")
-        return found
+        number = self.number("Q")
+        if number > most:
+            raise self.stop(f"is {number:,}; at most {most:,} are read")
+        return number
 
-    def pair(self, found: Header) -> None:
+    def pair(self, header: Header) -> None:
         key = self.name_of("key")
-        if key in found.metadata or key in found.lengths:
+        if key in header.metadata or key in header.lengths:
             raise self.stop(f"duplicate key {key[:80]!r}")
         self.where = key[:80]
         kind = self.number("I")
         if kind == ARRAY:
-            found.lengths[key], values = self.array()
+            header.lengths[key], values = self.array()
             if values is not None:
-                found.metadata[key] = values
+                header.metadata[key] = values
         elif kind == STRING:
             text = self.text(LONGEST_KEPT)
-            found.metadata[key] = "" if text is None else text
+            header.metadata[key] = "" if text is None else text
         else:
-            found.metadata[key] = self.number(self.code(kind))
+            header.metadata[key] = self.number(self.code(kind))
 
     def code(self, kind: int) -> str:
         if kind not in SCALARS:
@@ -214,10 +214,10 @@ class _Reader:
             return length, None
         return length, [self.number(code) for _ in range(length)]
 
-    def tensor(self, found: Header) -> None:
+    def tensor(self, header: Header) -> None:
         name = self.name_of("tensor")
         self.where = name[:80]
-        if name in found.tensors:
+        if name in header.tensors:
             raise self.stop("duplicate tensor")
         dimensions = self.number("I")
         if not 1 <= dimensions <= MOST_DIMENSIONS:
@@ -232,4 +232,4 @@ class _Reader:
             raise self.stop(f"has {tensor.elements:,} elements; 1 to {MOST_ELEMENTS:,} are read")
         if shape[0] % tensor.type.block:
             raise self.stop(f"has rows of {shape[0]:,} weights, no multiple of the {tensor.type.block} in a block of {tensor.type.name}")
-        found.tensors[name] = tensor
+        header.tensors[name] = tensor

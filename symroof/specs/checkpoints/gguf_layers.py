@@ -34,10 +34,10 @@ class Layer:
 
     def shape(self, name: str) -> tuple[int, ...]:
         """Extents of a tensor, a missing second one being 1."""
-        found = self.tensors.get(f"{name}.weight")
-        if found is None:
+        tensor = self.tensors.get(f"{name}.weight")
+        if tensor is None:
             raise self.header.problem(f"blk.{self.index}.{name}.weight", "is missing")
-        return (*found.shape, 1)[: max(len(found.shape), 2)]
+        return (*tensor.shape, 1)[: max(len(tensor.shape), 2)]
 
     def inputs(self, name: str) -> int:
         return self.shape(name)[0]
@@ -48,23 +48,23 @@ class Layer:
     def meta(self, key: str) -> int | None:
         """A whole number of the architecture's metadata; of one a layer, this layer's."""
         name = f"{self.header.metadata['general.architecture']}.{key}"
-        found = self.header.metadata.get(name)
-        if isinstance(found, list):
-            if self.index >= len(found):
-                raise self.header.problem(name, f"has {len(found)} entries; layer {self.index} has none")
-            found = found[self.index]
-        if found is None:
+        value = self.header.metadata.get(name)
+        if isinstance(value, list):
+            if self.index >= len(value):
+                raise self.header.problem(name, f"has {len(value)} entries; layer {self.index} has none")
+            value = value[self.index]
+        if value is None:
             return None
-        if isinstance(found, bool) or not isinstance(found, int) or not 0 <= found < 10**8:
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 10**8:
             raise self.header.problem(name, "expected a whole number")
-        return found
+        return value
 
     def needed(self, key: str) -> int:
-        found = self.meta(key)
-        if not found:
+        value = self.meta(key)
+        if not value:
             name = f"{self.header.metadata['general.architecture']}.{key}"
-            raise self.header.problem(name, "is missing" if found is None else f"is 0 in layer {self.index}, which needs one")
-        return found
+            raise self.header.problem(name, "is missing" if value is None else f"is 0 in layer {self.index}, which needs one")
+        return value
 
     def split(self, name: str, total: int, parts: int) -> int:
         """An extent of a tensor shared out evenly."""
@@ -75,15 +75,15 @@ class Layer:
 
 def layer_kind(layer: Layer) -> dict[str, Any]:
     """One block as the fields of a layer kind, without its count."""
-    found: dict[str, Any] = {"norms": _norms(layer)}
+    fields: dict[str, Any] = {"norms": _norms(layer)}
     if layer.has("attn_kv_a_mqa"):
-        found["attention"] = _latent(layer)
+        fields["attention"] = _latent(layer)
     elif layer.has("attn_q") or layer.has("attn_qkv"):
-        found["attention"] = _grouped(layer)
+        fields["attention"] = _grouped(layer)
     if layer.has("ssm_in"):
-        found["mixer"] = _mamba(layer) if layer.has("ssm_x") else _mamba2(layer)
-    found["ffn"] = _experts(layer) if layer.has("ffn_gate_inp") else _feed_forward(layer)
-    return found
+        fields["mixer"] = _mamba(layer) if layer.has("ssm_x") else _mamba2(layer)
+    fields["ffn"] = _experts(layer) if layer.has("ffn_gate_inp") else _feed_forward(layer)
+    return fields
 
 
 def _norms(layer: Layer) -> int:
@@ -94,19 +94,19 @@ def _norms(layer: Layer) -> int:
 
 def _grouped(layer: Layer) -> dict[str, Any]:
     n_heads = layer.needed("attention.head_count")
-    found: dict[str, Any] = {"kind": "gqa", "n_heads": n_heads}
+    fields: dict[str, Any] = {"kind": "gqa", "n_heads": n_heads}
     if layer.has("attn_qkv"):
         n_kv = layer.meta("attention.head_count_kv") or n_heads
         head_dim = layer.split("attn_qkv", layer.outputs("attn_qkv"), n_heads + 2 * n_kv)
     else:
         head_dim = layer.split("attn_q", layer.outputs("attn_q"), n_heads)
         n_kv = layer.split("attn_k", layer.outputs("attn_k"), head_dim)
-        found |= _values(layer, n_kv, head_dim)
-    found |= {"n_kv_heads": n_kv, "head_dim": head_dim}
-    found |= {"qkv_bias": layer.biased("attn_q", "attn_qkv"), "out_bias": layer.biased("attn_output"), "sinks": layer.has("attn_sinks")}
+        fields |= _values(layer, n_kv, head_dim)
+    fields |= {"n_kv_heads": n_kv, "head_dim": head_dim}
+    fields |= {"qkv_bias": layer.biased("attn_q", "attn_qkv"), "out_bias": layer.biased("attn_output"), "sinks": layer.has("attn_sinks")}
     if layer.has("attn_q_norm"):
-        found["qk_norm"] = "head" if layer.tensors["attn_q_norm.weight"].elements == head_dim else "full"
-    return found | _window(layer)
+        fields["qk_norm"] = "head" if layer.tensors["attn_q_norm.weight"].elements == head_dim else "full"
+    return fields | _window(layer)
 
 
 def _values(layer: Layer, n_kv: int, head_dim: int) -> dict[str, Any]:
@@ -121,24 +121,18 @@ def _window(layer: Layer) -> dict[str, Any]:
     window, longest = layer.meta("attention.sliding_window"), layer.meta("context_length")
     if not window or (longest and window >= longest):
         return {}
-    slides = slides_by_pattern(layer)
-    return {"window": window} if slides else {}
+    return {"window": window} if slides_by_pattern(layer) else {}
 
 
 def slides_by_pattern(layer: Layer) -> bool | None:
     """Whether a layer slides, by the file's pattern or else the architecture's; None where neither says."""
     architecture = str(layer.header.metadata["general.architecture"])
-    stated = layer.meta("attention.sliding_window_pattern") if _whole_pattern(layer, architecture) else None
-    if isinstance(layer.header.metadata.get(f"{architecture}.attention.sliding_window_pattern"), list) and stated is None:
-        flags = layer.header.metadata[f"{architecture}.attention.sliding_window_pattern"]
-        return bool(flags[layer.index % len(flags)]) if isinstance(flags, list) and flags else None
-    period = stated if stated is not None else PERIODS.get(architecture)
+    pattern = layer.header.metadata.get(f"{architecture}.attention.sliding_window_pattern")
+    if isinstance(pattern, list):
+        return bool(pattern[layer.index % len(pattern)]) if pattern else None
+    whole = isinstance(pattern, int) and not isinstance(pattern, bool)
+    period = layer.meta("attention.sliding_window_pattern") if whole else PERIODS.get(architecture)
     return None if period is None else period == 0 or layer.index % period < period - 1
-
-
-def _whole_pattern(layer: Layer, architecture: str) -> bool:
-    found = layer.header.metadata.get(f"{architecture}.attention.sliding_window_pattern")
-    return isinstance(found, int) and not isinstance(found, bool)
 
 
 def _latent(layer: Layer) -> dict[str, Any]:
@@ -150,8 +144,8 @@ def _latent(layer: Layer) -> dict[str, Any]:
     if rope < 1 or nope < 1:
         raise layer.header.problem(f"blk.{layer.index}.attn_kv_a_mqa.weight", "its extents leave no room for a rotated key")
     value = layer.split("attn_output", layer.inputs("attn_output"), n_heads)
-    found = {"kind": "mla", "n_heads": n_heads, "kv_lora_rank": rank, "qk_nope_dim": nope, "qk_rope_dim": rope, "value_dim": value}
-    return found | ({"q_lora_rank": layer.inputs("attn_q_b")} if wide == "attn_q_b" else {})
+    fields = {"kind": "mla", "n_heads": n_heads, "kv_lora_rank": rank, "qk_nope_dim": nope, "qk_rope_dim": rope, "value_dim": value}
+    return fields | ({"q_lora_rank": layer.inputs("attn_q_b")} if wide == "attn_q_b" else {})
 
 
 def _feed_forward(layer: Layer) -> dict[str, Any]:
@@ -166,14 +160,14 @@ def _experts(layer: Layer) -> dict[str, Any]:
     merged = layer.has("ffn_down_exps")
     down = "ffn_down_exps" if merged else "ffn_down.0"
     n_experts = layer.outputs("ffn_gate_inp")
-    found: dict[str, Any] = {"kind": "moe", "n_experts": n_experts, "experts_per_token": layer.needed("expert_used_count"), "d_expert": layer.inputs(down)}
+    fields: dict[str, Any] = {"kind": "moe", "n_experts": n_experts, "experts_per_token": layer.needed("expert_used_count"), "d_expert": layer.inputs(down)}
     gated = any(layer.has(name) for name in ("ffn_gate_exps", "ffn_gate_up_exps", "ffn_gate.0"))
-    found |= {"expert": "gated" if gated else "plain", "bias": layer.biased("ffn_down_exps"), "router_bias": layer.biased("ffn_gate_inp", "exp_probs_b")}
+    fields |= {"expert": "gated" if gated else "plain", "bias": layer.biased("ffn_down_exps"), "router_bias": layer.biased("ffn_gate_inp", "exp_probs_b")}
     if layer.has("ffn_down_shexp"):
         together, shared = layer.inputs("ffn_down_shexp"), layer.meta("expert_shared_count") or 1
         shared = shared if together % shared == 0 else 1
-        found |= {"n_shared_experts": shared, "d_shared": together // shared, "shared_gate": layer.has("ffn_gate_inp_shexp")}
-    return found
+        fields |= {"n_shared_experts": shared, "d_shared": together // shared, "shared_gate": layer.has("ffn_gate_inp_shexp")}
+    return fields
 
 
 def _mamba(layer: Layer) -> dict[str, Any]:

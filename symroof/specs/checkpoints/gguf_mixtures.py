@@ -15,9 +15,8 @@ from typing import NamedTuple
 
 from symroof.specs.checkpoints.ggml_types import TYPES
 from symroof.specs.layers import Experts, GroupedAttention, LayerKind
-from symroof.specs.matrices import Matrix, matrices
 from symroof.specs.model import ModelSpec
-from symroof.specs.quantization import Quantization
+from symroof.specs.quantization import Matrix, Quantization, matrices
 
 BY_NAME = {entry.name: entry for entry in TYPES.values()}
 
@@ -98,8 +97,8 @@ def mixture(name: str, model: ModelSpec) -> Quantization:
     """How the checkpoint of a model is stored in a file of a mixture.
 
     >>> from symroof.specs.model_files import read_model
-    >>> found = mixture("q4_k_m", read_model("llama-3-8b")[0])
-    >>> {operator: float(8 * width.value) for operator, width in found.widths.items()}
+    >>> stored = mixture("q4_k_m", read_model("llama-3-8b")[0])
+    >>> {operator: float(8 * width.value) for operator, width in stored.widths.items()}
     {'down': 5.53125, 'lm_head': 6.5625, 'qkv': 4.671875}
     """
     chosen = MIXTURES[name]
@@ -172,9 +171,9 @@ def _type(chosen: Mixture, tensor: str, place: Place) -> str:
         return "Q8_0"
     if place.experts == 8 and tensor == "attn_output":
         return "Q5_K" if chosen.wide_output else chosen.most
-    found = chosen.rules.get(tensor, always(chosen.most))(place)
+    name = chosen.rules.get(tensor, always(chosen.most))(place)
     large = place.layers == LAYERS_OF_70B and place.sharing > 1
-    return "Q5_K" if tensor == "attn_v" and large and found in ("Q3_K", "Q4_K") else found
+    return "Q5_K" if tensor == "attn_v" and large and name in ("Q3_K", "Q4_K") else name
 
 
 def _bits(name: str, columns: int) -> Fraction:

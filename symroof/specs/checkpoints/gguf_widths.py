@@ -61,7 +61,7 @@ class Shares:
 
 def shares(tensors: Iterable[tuple[str, Tensor]], plain: bool, q_lora: bool) -> Shares:
     """Tensors, by their names without ``blk.N.``, shared out; ``plain`` feed-forward layers have no gate."""
-    found = Shares()
+    held = Shares()
     for name, tensor in tensors:
         base, _, kind = name.rpartition(".")
         operator = "experts" if OLD_EXPERT.match(base) else OPERATORS.get(base)
@@ -69,23 +69,23 @@ def shares(tensors: Iterable[tuple[str, Tensor]], plain: bool, q_lora: bool) -> 
         if base in CONSTANTS:
             continue
         if operator and kind == "weight":
-            found.operators.setdefault(operator, Share()).add(tensor)
+            held.operators.setdefault(operator, Share()).add(tensor)
         elif operator and kind in ("scale", "input_scale"):
-            found.operators.setdefault(operator, Share()).bytes += tensor.bytes
+            held.operators.setdefault(operator, Share()).bytes += tensor.bytes
         elif kind == "bias" or SMALL.search(base if kind == "weight" else name):
-            found.small.add(tensor)
+            held.small.add(tensor)
         else:
-            found.unknown[tensor.name] = tensor
-    return found
+            held.unknown[tensor.name] = tensor
+    return held
 
 
-def quantization(header: Header, found: Shares, tied: bool) -> dict[str, Any]:
+def quantization(header: Header, held: Shares, tied: bool) -> dict[str, Any]:
     """The fields of a quantization that gives back the file's bytes: the width that most parameters have, and each operator's own."""
-    held = {operator: share for operator, share in found.operators.items() if share.elements}
-    widths = {operator: share.bits for operator, share in held.items()}
+    operators = {operator: share for operator, share in held.operators.items() if share.elements}
+    widths = {operator: share.bits for operator, share in operators.items()}
     if tied and "embedding" in widths:
         widths["lm_head"] = widths["embedding"]
-    common = _most(widths, {operator: share.elements for operator, share in held.items()})
+    common = _most(widths, {operator: share.elements for operator, share in operators.items()})
     kind = _most({name: tensor.type for name, tensor in header.tensors.items()}, {name: tensor.elements for name, tensor in header.tensors.items()})
     stated = header.metadata.get("general.file_type")
     method = FILE_TYPES.get(stated) if isinstance(stated, int) and not isinstance(stated, bool) else None
@@ -94,7 +94,7 @@ def quantization(header: Header, found: Shares, tied: bool) -> dict[str, Any]:
         "bits": common,
         "format": kind.format,
         "kept": (),
-        "kept_bits": found.small.bits if found.small.elements else Fraction(32),
+        "kept_bits": held.small.bits if held.small.elements else Fraction(32),
         "widths": {operator: bits for operator, bits in sorted(widths.items()) if bits != common},
     }
 

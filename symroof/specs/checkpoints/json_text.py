@@ -52,8 +52,8 @@ def loads_json(text: str, file: str = "config.json") -> JsonDocument:
     def stop(message: str, line: int = 1, column: int = 1, hint: str = "") -> InputError:
         return InputError(Problem(file, message, line, column, hint=hint, source=lines[line - 1] if line <= len(lines) else ""))
 
-    if said := _not_json(text):
-        raise InputError(Problem(file, said[0], hint=said[1]))
+    if reason := _not_json(text):
+        raise InputError(Problem(file, reason[0], hint=reason[1]))
     _bounded(text, stop)
     try:
         data = json.loads(text, object_pairs_hook=_Unique(text), parse_int=_whole)
@@ -117,10 +117,10 @@ def _not_json(text: str) -> tuple[str, str] | None:
 def _bounded(text: str, stop: Any) -> None:
     """Depth and number of values, before anything is built."""
     depth = 0
-    for values, found in enumerate(re.finditer(r"[\[\]{},]", STRING.sub(lambda match: " " * len(match.group()), text))):
-        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(found.group(), 0)
+    for values, sign in enumerate(re.finditer(r"[\[\]{},]", STRING.sub(lambda match: " " * len(match.group()), text))):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(sign.group(), 0)
         if depth > DEEPEST or values > MOST_VALUES:
-            line, column = _line_column(text, found.start())
+            line, column = _line_column(text, sign.start())
             raise stop(f"nested more than {DEEPEST} deep" if depth > DEEPEST else f"more than {MOST_VALUES:,} values", line, column)
 
 
@@ -142,12 +142,12 @@ class _Unique:
         self.text = text
 
     def __call__(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         for key, value in pairs:
-            if key in found:
+            if key in fields:
                 raise _Duplicate(key, _line_column(self.text, self._second(key)))
-            found[key] = value
-        return found
+            fields[key] = value
+        return fields
 
     def _second(self, key: str) -> int:
         written = [match.start() for match in _written(key).finditer(self.text)]
@@ -162,10 +162,10 @@ def _place(text: str, location: Location) -> tuple[int, int]:
     """Line and column of a field: its key after those of the objects around it; a missing field is at its object."""
     position = 0
     for part in location:
-        found = _written(part).search(text, position) if isinstance(part, str) else None
-        if found is None:
+        match = _written(part).search(text, position) if isinstance(part, str) else None
+        if match is None:
             break
-        position = found.start()
+        position = match.start()
     return _line_column(text, position)
 
 

@@ -100,8 +100,8 @@ def indices(name: str, there: str, else_: str) -> Rule:
     """Layers whose numbers a list holds are one thing, the others another."""
 
     def rule(c: Config, i: int) -> str:
-        found = c.wholes(name)
-        return there if found is not None and i in found else else_
+        listed = c.wholes(name)
+        return there if listed is not None and i in listed else else_
 
     return rule
 

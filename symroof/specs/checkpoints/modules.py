@@ -1,7 +1,7 @@
 """Which operators a list of module names means: ``modules_to_not_convert``, ``ignore``, ``exclude_modules`` and the like.
 
 Such lists hold whole paths, parts of paths, globs and regular expressions of strangers. None of them is run: each is turned
-into a glob over the parts of the few module names that checkpoints use, and what cannot be is told, not guessed.
+into a glob over the parts of the few module names that checkpoints use, and one that cannot be is reported, not guessed.
 """
 
 from __future__ import annotations
@@ -75,9 +75,9 @@ def operators_named(patterns: Iterable[str]) -> Named:
         for module in _modules():
             if _matches(parts, module, below):
                 matched.setdefault(module, set()).add(layer)
-    found = {operator: layers for operator, spelled in SPELLINGS.items() if (layers := _layers_of(spelled, matched))}
-    wholly = frozenset(operator for operator, layers in found.items() if None in layers)
-    partly = {operator: frozenset(n for n in layers if n is not None) for operator, layers in found.items() if operator not in wholly}
+    named = {operator: layers for operator, spelled in SPELLINGS.items() if (layers := _layers_of(spelled, matched))}
+    wholly = frozenset(operator for operator, layers in named.items() if None in layers)
+    partly = {operator: frozenset(n for n in layers if n is not None) for operator, layers in named.items() if operator not in wholly}
     return Named(wholly, partly, tuple(unread))
 
 
@@ -86,14 +86,14 @@ def _modules() -> Iterable[str]:
 
 
 def _layers_of(spelled: tuple[str, ...], matched: dict[str, set[int | None]]) -> set[int | None]:
-    """The layers (None: all) in which every module of one set of names is meant."""
-    found: set[int | None] = set()
+    """The layers (None: all) in which every module of one set of names matches."""
+    layers: set[int | None] = set()
     for names in spelled:
         each = [matched.get(module, set()) for module in names.split()]
         everywhere = [layers for layers in each if None in layers]
         rest = [layers for layers in each if None not in layers]
-        found |= set.intersection(*rest) if rest else {None} if everywhere else set()
-    return found
+        layers |= set.intersection(*rest) if rest else {None} if everywhere else set()
+    return layers
 
 
 def _glob(pattern: str) -> str | None:
@@ -104,7 +104,7 @@ def _glob(pattern: str) -> str | None:
     if text.startswith("re:") or "\\" in text:
         text = text.removeprefix("re:").removeprefix("^").removesuffix("$").replace("layers.*.", "layers.*")
         text = re.sub(r"layers\.\*", "layers.[0-9]+.", text)
-        text = re.sub(r"\.\*|\.\+|\\d\+|\[0-9\]\+|\\\.", lambda found: REGEX[found[0]], text)
+        text = re.sub(r"\.\*|\.\+|\\d\+|\[0-9\]\+|\\\.", lambda match: REGEX[match[0]], text)
     text = text.removesuffix(".weight").strip(".")
     return text if text and re.fullmatch(r"[\w.*/-]+", text) else None
 

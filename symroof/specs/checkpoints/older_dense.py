@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from symroof.specs.checkpoints.config_json import Config
-from symroof.specs.checkpoints.defaults import TIED, V5, sizes
-from symroof.specs.checkpoints.family import Family
+from symroof.specs.checkpoints.family import TIED, V5, Family, sizes
 from symroof.specs.checkpoints.layer_layouts import FULL, SLIDING, each, windowed
 from symroof.specs.checkpoints.recipes import (
     ALL_BIASES,
@@ -48,8 +47,8 @@ def falcon_kv_heads(c: Config, i: int) -> int:
 
 def falcon_norms(c: Config, i: int) -> int:
     """Falcon: one norm where attention and feed-forward stand side by side on it, unless each has its own."""
-    given = c.maybe("num_ln_in_parallel_attn")
-    two = given == 2 if given is not None else c.flag("new_decoder_architecture")
+    number = c.maybe("num_ln_in_parallel_attn")
+    two = number == 2 if number is not None else c.flag("new_decoder_architecture")
     return 2 if two or not c.flag("parallel_attn") else 1
 
 
@@ -63,22 +62,22 @@ def opt_final(c: Config, i: int) -> bool:
 
 def opt_embedding(c: Config, i: int) -> int | None:
     """The width of OPT's tables, where it is not the residual's."""
-    found = c.maybe("word_embed_proj_dim")
-    return found if found != c.whole("hidden_size") else None
+    width = c.maybe("word_embed_proj_dim")
+    return width if width != c.whole("hidden_size") else None
 
 
 def local_by_type(c: Config, i: int) -> str:
     """GPT-Neo: ``attention_types`` holds pairs of a pattern and how often it is repeated."""
-    found: list[str] = []
+    words: list[str] = []
     for entry in c.listed("attention_types") or [[["global", "local"], 12]]:
         if not (isinstance(entry, list) and len(entry) == 2 and isinstance(entry[0], list) and isinstance(entry[1], int) and 0 < entry[1] <= c.n_layers):
             c.fail("attention_types", "expected pairs of a list of words and how often it is repeated")
-        found += [str(word) for word in entry[0]] * entry[1]
-        if len(found) > c.n_layers or not set(found) <= {"global", "local"}:
+        words += [str(word) for word in entry[0]] * entry[1]
+        if len(words) > c.n_layers or not set(words) <= {"global", "local"}:
             break
-    if len(found) != c.n_layers or not set(found) <= {"global", "local"}:
+    if len(words) != c.n_layers or not set(words) <= {"global", "local"}:
         c.fail("attention_types", f"does not say 'global' or 'local' for each of {c.n_layers} layers")
-    return SLIDING if found[i] == "local" else FULL
+    return SLIDING if words[i] == "local" else FULL
 
 
 OLDER_FAMILIES: Mapping[str, Family] = {

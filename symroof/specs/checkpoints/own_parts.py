@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from symroof.specs.checkpoints.config_json import Config
-from symroof.specs.checkpoints.defaults import TIED, V5, sizes
-from symroof.specs.checkpoints.family import Family
+from symroof.specs.checkpoints.family import TIED, V5, Family, sizes
 from symroof.specs.checkpoints.layer_layouts import DENSE, FULL, MIXERS, SLIDING, SPARSE, Layout, Rule, each, full_every, indices
 from symroof.specs.checkpoints.recipes import BIASES, FLOORED, GATED, WINDOW, Recipe, experts, flag, grouped, heads, kv_heads, layered, own_share, whole
 
@@ -50,8 +49,8 @@ def altup(c: Config, i: int) -> dict[str, int]:
 
 def global_kv_heads(c: Config, i: int) -> int:
     """Gemma 4: full layers have KV heads of their own number where their values are their keys."""
-    found = c.maybe("num_global_key_value_heads") if c.flag("attention_k_eq_v") else None
-    return grouped(c, heads(c), found, "num_global_key_value_heads") if found else kv_heads(c)
+    own = c.maybe("num_global_key_value_heads") if c.flag("attention_k_eq_v") else None
+    return grouped(c, heads(c), own, "num_global_key_value_heads") if own else kv_heads(c)
 
 
 def wider_where_shared(c: Config, i: int) -> int:

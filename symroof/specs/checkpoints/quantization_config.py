@@ -1,4 +1,4 @@
-"""``quantization_config`` of a checkpoint: how wide its matrices are stored, with all that is kept beside them.
+"""``quantization_config`` of a checkpoint: how wide its matrices are stored, with all that is stored beside them.
 
 Checked against what published checkpoints say of themselves (``total_size`` of their safetensors index). A scheme says what
 a weight, a group, a row, a column and a matrix take; which operators stay wide is read off the lists of modules.
@@ -47,7 +47,7 @@ def read_quantization(config: Mapping[str, Any], report: Report | None = None) -
     >>> read_quantization({"quantization_config": {"quant_method": "awq", "bits": 4, "group_size": 128}}).scale_bits.text
     '20 bit'
     """
-    place, fields = _found(config)
+    place, fields = _fields(config)
     say = report or _in_config
     if fields is None:
         return None
@@ -66,7 +66,7 @@ def _in_config(place: Location, message: str, hint: str) -> Problem:
     return Problem("config.json", message, path=path_text(place), hint=hint)
 
 
-def _found(config: Mapping[str, Any]) -> tuple[Location, Any]:
+def _fields(config: Mapping[str, Any]) -> tuple[Location, Any]:
     """The field, at the top or beside the language model's own fields."""
     for place in ((), *((name,) for name in NESTED)):
         inside = config.get(place[0]) if place else config
@@ -78,8 +78,8 @@ def _found(config: Mapping[str, Any]) -> tuple[Location, Any]:
 
 
 def _n_layers(config: Mapping[str, Any]) -> int | None:
-    found = (inside.get("num_hidden_layers") for inside in (config, *(config.get(name) for name in NESTED)) if isinstance(inside, Mapping))
-    return next((n for n in found if isinstance(n, int) and n > 0), None)
+    counts = (inside.get("num_hidden_layers") for inside in (config, *(config.get(name) for name in NESTED)) if isinstance(inside, Mapping))
+    return next((n for n in counts if isinstance(n, int) and n > 0), None)
 
 
 def _read(fields: Mapping[str, Any], n_layers: int | None) -> Quantization:
@@ -93,29 +93,29 @@ def _read(fields: Mapping[str, Any], n_layers: int | None) -> Quantization:
         near = nearest(method, METHODS)
         known = f"known are {', '.join(METHODS)}"
         raise SchemeError(f"no quantization method {method[:40]!r} is known", ("quant_method",), f"{near} {known}" if near.startswith("did") else known)
-    found = scheme(fields)
-    kept, notes = _kept(fields, found.pop("kept", ("lm_head",)), n_layers)
-    return Quantization.model_validate({**found, "kept": kept, "notes": (*found.get("notes", ()), *notes)})
+    stored = scheme(fields)
+    wide, notes = _wide(fields, stored.pop("kept", ("lm_head",)), n_layers)
+    return Quantization.model_validate({**stored, "kept": wide, "notes": (*stored.get("notes", ()), *notes)})
 
 
-def _kept(fields: Mapping[str, Any], always: tuple[str, ...], n_layers: int | None) -> tuple[tuple[str, ...], list[str]]:
+def _wide(fields: Mapping[str, Any], always: tuple[str, ...], n_layers: int | None) -> tuple[tuple[str, ...], list[str]]:
     """Operators that stay wide, and what of the lists could not be told exactly."""
     named = operators_named(_patterns(fields))
-    kept, notes = {*NEVER, *always, *named.wholly}, [f"the pattern {text!r} of modules that stay wide was not understood" for text in named.unread[:5]]
+    wide, notes = {*NEVER, *always, *named.wholly}, [f"the pattern {text!r} of modules that stay wide was not understood" for text in named.unread[:5]]
     for operator, layers in named.partly.items():
-        if operator in kept:
+        if operator in wide:
             continue
         mostly = n_layers is None or 2 * len(layers) >= n_layers
-        kept |= {operator} if mostly else set()
+        wide |= {operator} if mostly else set()
         if n_layers is None or len(layers) < n_layers:
             notes.append(f"{operator} stays wide in {len(layers)} of {n_layers or 'some'} layers; it counts as {'wide' if mostly else 'quantized'} in all")
-    return tuple(sorted(kept)), notes
+    return tuple(sorted(wide)), notes
 
 
 def _patterns(fields: Mapping[str, Any]) -> list[str]:
     """Every list of modules, wherever the method keeps it."""
     inside = fields.get("quantization")
-    found: list[str] = []
+    patterns: list[str] = []
     for source in (fields, inside if isinstance(inside, Mapping) else {}):
         for name in LISTS:
             listed = source.get(name) or []
@@ -123,5 +123,5 @@ def _patterns(fields: Mapping[str, Any]) -> list[str]:
                 raise SchemeError("expected a list of module names", (name,))
             if len(listed) > MOST_PATTERNS:
                 raise SchemeError(f"has more than {MOST_PATTERNS:,} entries", (name,))
-            found += listed
-    return found
+            patterns += listed
+    return patterns

@@ -16,8 +16,8 @@ Recipe = Mapping[str, Any]
 
 def made(recipe: Recipe, c: Config, layer: int) -> dict[str, Any]:
     """A recipe with its readers run."""
-    found = {key: value(c, layer) if callable(value) else value for key, value in recipe.items()}
-    return {key: value for key, value in found.items() if value is not None}
+    fields = {key: value(c, layer) if callable(value) else value for key, value in recipe.items()}
+    return {key: value for key, value in fields.items() if value is not None}
 
 
 def whole(name: str) -> Reader:
@@ -32,17 +32,12 @@ def maybe(name: str, least: int = 1) -> Reader:
 
 def layered(name: str) -> Reader:
     """A whole number, or a list of one for each layer."""
-    return lambda c, layer: found[layer] if isinstance(c.raw(name), list) and (found := c.wholes(name, c.n_layers, least=1)) else c.whole(name)
+    return lambda c, layer: entries[layer] if isinstance(c.raw(name), list) and (entries := c.wholes(name, c.n_layers, least=1)) else c.whole(name)
 
 
 def flag(name: str) -> Reader:
     """True or false."""
     return lambda c, layer: c.flag(name)
-
-
-def unless(name: str) -> Reader:
-    """False where the field is true."""
-    return lambda c, layer: not c.flag(name)
 
 
 def times(name: str, factor: int) -> Reader:
@@ -59,18 +54,18 @@ def heads(c: Config, layer: int = 0) -> int:
 
 def kv_heads(c: Config, layer: int = 0) -> int:
     """KV heads: as many as query heads where the field is null, or absent and the class has no number of its own."""
-    n_heads, found = heads(c), c.maybe("num_key_value_heads")
-    if found is None:
+    n_heads, n_kv_heads = heads(c), c.maybe("num_key_value_heads")
+    if n_kv_heads is None:
         c.fill("num_key_value_heads", n_heads, "as many as num_attention_heads")
         return n_heads
-    return grouped(c, n_heads, found, "num_key_value_heads")
+    return grouped(c, n_heads, n_kv_heads, "num_key_value_heads")
 
 
 def grouped(c: Config, n_heads: int, n_kv_heads: int, name: str) -> int:
     """KV heads that share out the query heads evenly."""
     if n_heads % n_kv_heads:
-        given = "" if c.states(name) else f", the default of {c.source},"
-        c.fail(name, f"{n_kv_heads}{given} does not divide num_attention_heads {n_heads}")
+        origin = "" if c.states(name) else f", the default of {c.source},"
+        c.fail(name, f"{n_kv_heads}{origin} does not divide num_attention_heads {n_heads}")
     return n_kv_heads
 
 
@@ -122,9 +117,9 @@ LATENT: Recipe = {
 def dt_rank(c: Config, layer: int = 0) -> int:
     """The width through which step sizes come: a number, or ``auto`` for a sixteenth of the residual's."""
     if c.raw("time_step_rank") == "auto":
-        found = -(-c.whole("hidden_size") // 16)
-        c.fill(c.spellings("time_step_rank")[0], found, "auto: hidden_size / 16, rounded up")
-        return found
+        rank = -(-c.whole("hidden_size") // 16)
+        c.fill(c.spellings("time_step_rank")[0], rank, "auto: hidden_size / 16, rounded up")
+        return rank
     return c.whole("time_step_rank")
 
 
@@ -136,9 +131,9 @@ def inner(c: Config, layer: int = 0) -> int:
 def shared_out(c: Config, layer: int = 0) -> int:
     """Channels of a Mamba-2 layer, which its heads share out evenly."""
     width, n_heads = c.whole("expand") * c.whole("hidden_size"), c.whole("num_heads")
-    given = None if c.raw("mamba_head") in ("auto", MISSING) else c.maybe("mamba_head")
-    if width % n_heads or (given is not None and given * n_heads != width):
-        each_ = f" heads of {given}" if given is not None else " heads"
+    width_of_one = None if c.raw("mamba_head") in ("auto", MISSING) else c.maybe("mamba_head")
+    if width % n_heads or (width_of_one is not None and width_of_one * n_heads != width):
+        each_ = f" heads of {width_of_one}" if width_of_one is not None else " heads"
         c.fail("num_heads", f"{n_heads}{each_} do not make up the {width} channels of the state")
     return width
 
@@ -169,10 +164,10 @@ def n_experts(name: str) -> Reader:
 
 def at_least_taken(c: Config, taken: str, name: str, layer: int = 0) -> int:
     """Experts there are, checked against those one token is sent to."""
-    of, found = layered(taken)(c, layer), layered(name)(c, layer)
-    if of > found:
-        c.fail(taken, f"{of} is more than {name} {found}")
-    return int(found)
+    drawn, number = layered(taken)(c, layer), layered(name)(c, layer)
+    if drawn > number:
+        c.fail(taken, f"{drawn} is more than {name} {number}")
+    return int(number)
 
 
 def experts(count: str, width: str, **more: Any) -> Recipe:
@@ -202,11 +197,11 @@ def four_times(name: str) -> Reader:
     """The feed-forward width, four times the residual's where the file does not say."""
 
     def read(c: Config, layer: int) -> int:
-        found = c.maybe(name)
-        if found is None:
-            found = 4 * c.whole("hidden_size")
-            c.fill(name, found, "4 * hidden_size")
-        return found
+        width = c.maybe(name)
+        if width is None:
+            width = 4 * c.whole("hidden_size")
+            c.fill(name, width, "4 * hidden_size")
+        return width
 
     return read
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from symroof.specs.checkpoints.config_json import Config
-from symroof.specs.checkpoints.defaults import TIED, V5, sizes
 from symroof.specs.checkpoints.experts import FLOORED_BIASES, LOCAL, QWEN_SHARED
-from symroof.specs.checkpoints.family import Family
+from symroof.specs.checkpoints.family import TIED, V5, Family, sizes
 from symroof.specs.checkpoints.layer_layouts import (
     ALL_LINEAR,
     CONV,
@@ -89,7 +88,7 @@ def nemotron_layers(c: Config) -> list[tuple[str, str]]:
         words = [NEMOTRON_LETTERS[letter] for letter in pattern]
     for word in words:
         if not isinstance(word, str) or word not in NEMOTRON_WORDS:
-            c.fail("layers_block_type", f"has an entry nobody knows: {str(word)[:40]!r}")
+            c.fail("layers_block_type", f"has an unknown entry: {str(word)[:40]!r}")
     c.bounded("hybrid_override_pattern", len(words))
     return [NEMOTRON_WORDS[word] for word in words]
 
@@ -105,11 +104,11 @@ def lfm2_width(c: Config, i: int) -> int:
 
 def olmo_key_dim(c: Config) -> int:
     """OLMo hybrid: three quarters of an even share of the residual width, where the file does not say."""
-    found = c.maybe("linear_key_head_dim")
-    if found is None:
-        found = int(0.75 * c.whole("hidden_size") / (c.maybe("linear_num_key_heads") or heads(c)))
-        c.fill("linear_key_head_dim", found, "0.75 * hidden_size / linear_num_key_heads")
-    return found
+    width = c.maybe("linear_key_head_dim")
+    if width is None:
+        width = int(0.75 * c.whole("hidden_size") / (c.maybe("linear_num_key_heads") or heads(c)))
+        c.fill("linear_key_head_dim", width, "0.75 * hidden_size / linear_num_key_heads")
+    return width
 
 
 def lfm2_attention(c: Config, i: int) -> str:
@@ -125,8 +124,8 @@ def shared_or_routed(c: Config) -> list[str]:
 
 def by_number(c: Config, i: int) -> str:
     """MiniMax: the older list of ones and zeros, or else every second layer is linear."""
-    found = c.wholes("attn_type_list", c.n_layers)
-    return (FULL if found[i] else LINEAR) if found else (LINEAR if i % 2 else FULL)
+    listed = c.wholes("attn_type_list", c.n_layers)
+    return (FULL if listed[i] else LINEAR) if listed else (LINEAR if i % 2 else FULL)
 
 
 def beside_mamba2(c: Config, i: int) -> dict[str, object]:

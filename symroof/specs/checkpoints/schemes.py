@@ -61,15 +61,15 @@ def integer_format(width: int) -> str:
 def fp8(fields: Fields) -> dict[str, Any]:
     """8-bit floats: a 32-bit scale for a block (DeepSeek-V3, arXiv 2412.19437, ``weight_scale_inv``), or for a matrix; a fixed
     activation scale takes 32 bits more."""
-    found: dict[str, Any] = {"method": "fp8", "bits": bits(8), "format": "fp8", "compute": "fp8"}
+    stored: dict[str, Any] = {"method": "fp8", "bits": bits(8), "format": "fp8", "compute": "fp8"}
     fixed = 32 if fields.get("activation_scheme") == "static" else 0
     block = fields.get("weight_block_size")
     if block is None:
-        return {**found, "matrix_bits": bits(32 + fixed)}
+        return {**stored, "matrix_bits": bits(32 + fixed)}
     if not isinstance(block, list) or len(block) != 2 or not all(isinstance(n, int) and not isinstance(n, bool) and 0 < n <= 65536 for n in block):
         raise SchemeError("expected two whole numbers", ("weight_block_size",))
-    found |= {"matrix_bits": bits(fixed)} if fixed else {}
-    return {**found, "scale_bits": bits(32), "scale_group": block[0] * block[1], "scale_rows": block[0]}
+    stored |= {"matrix_bits": bits(fixed)} if fixed else {}
+    return {**stored, "scale_bits": bits(32), "scale_group": block[0] * block[1], "scale_rows": block[0]}
 
 
 def fbgemm_fp8(fields: Fields) -> dict[str, Any]:
@@ -89,12 +89,12 @@ def gptq(fields: Fields) -> dict[str, Any]:
     input (AutoGPTQ, QuantLinear: ``qweight``, ``qzeros``, ``scales``, ``g_idx``). The marlin layout has neither."""
     width = whole(fields, "bits", known=(2, 3, 4, 8))
     marlin = fields.get("checkpoint_format") == "marlin"
-    found = {"method": "gptq", "bits": bits(width), "format": integer_format(width)}
-    found |= along_row(whole(fields, "group_size", 128, least=-1), 16 if marlin else 16 + width)
+    stored = {"method": "gptq", "bits": bits(width), "format": integer_format(width)}
+    stored |= along_row(whole(fields, "group_size", 128, least=-1), 16 if marlin else 16 + width)
     notes = ["AutoGPTQ may also store a zero bias for every output row; they are not counted"]
     if fields.get("dynamic"):
         notes.append("rules for single modules (dynamic) are not read: all have the same width")
-    return {**found, **({} if marlin else {"column_bits": bits(32)}), "kept": () if fields.get("lm_head") is True else ("lm_head",), "notes": tuple(notes)}
+    return {**stored, **({} if marlin else {"column_bits": bits(32)}), "kept": () if fields.get("lm_head") is True else ("lm_head",), "notes": tuple(notes)}
 
 
 def bitsandbytes(fields: Fields) -> dict[str, Any]:
@@ -108,10 +108,10 @@ def bitsandbytes(fields: Fields) -> dict[str, Any]:
     if kind not in ("nf4", "fp4"):
         raise SchemeError("expected nf4 or fp4", ("bnb_4bit_quant_type",))
     block, blocks, table = 64, 256, 16 * 32
-    found = {"method": kind, "bits": bits(4), "format": "fp4", "notes": ("the text beside each matrix that tells its layout, about 100 byte, is not counted",)}
+    stored = {"method": kind, "bits": bits(4), "format": "fp4", "notes": ("the text beside each matrix that tells its layout, about 100 byte, is not counted",)}
     if fields.get("bnb_4bit_use_double_quant"):
-        return {**found, "scale_bits": bits(8 * blocks + 32), "scale_group": block * blocks, "matrix_bits": bits(table + 256 * 32)}
-    return {**found, "scale_bits": bits(32), "scale_group": block, "matrix_bits": bits(table)}
+        return {**stored, "scale_bits": bits(8 * blocks + 32), "scale_group": block * blocks, "matrix_bits": bits(table + 256 * 32)}
+    return {**stored, "scale_bits": bits(32), "scale_group": block, "matrix_bits": bits(table)}
 
 
 def mxfp4(fields: Fields) -> dict[str, Any]:
@@ -131,14 +131,14 @@ def modelopt(fields: Fields) -> dict[str, Any]:
         return {"method": "fp8", "bits": bits(8), "format": "fp8", "compute": "fp8", "matrix_bits": bits(64), **kept}
     if algorithm in ("NVFP4", "NVFP4_AWQ", "W4A16_NVFP4"):
         weight_only = algorithm.startswith("W4A16")
-        found = {
+        stored = {
             "method": "nvfp4",
             "bits": bits(4),
             "format": "fp4",
             **along_row(whole(source, "group_size", 16), 8),
             "matrix_bits": bits(32 if weight_only else 64),
         }
-        return {**found, **kept} if weight_only else {**found, "compute": "fp4", **kept}
+        return {**stored, **kept} if weight_only else {**stored, "compute": "fp4", **kept}
     raise SchemeError(f"no algorithm {algorithm[:40]!r} is known", ("quant_algo",), nearest(algorithm, ("FP8", "NVFP4", "W4A16_NVFP4")))
 
 

@@ -1,0 +1,167 @@
+"""``symroof check --fix``: corrected copies of notes."""
+
+import re
+
+import pytest
+
+from symroof.output_files import PREFIX
+
+from . import KV, RIGHT, ROOT, WRONG, call, everything_under, good, refused
+
+POST = ROOT / "docs" / "blog-post.md"
+
+
+def test_fix_writes_a_copy_beside_the_note(note, tmp_path):
+    path = note(RIGHT + "\n" + WRONG)
+    outcome = call("check", path, "--fix")
+    assert (outcome.code, outcome.err) == (1, f"wrote {tmp_path / 'note.fixed.md'}: 1 number corrected\n  line 3: 10.7 GB is now 1.34 GB\n")
+    assert path.read_text(encoding="utf-8") == RIGHT + "\n" + WRONG
+    assert (tmp_path / "note.fixed.md").read_text(encoding="utf-8") == RIGHT + "\n" + RIGHT
+    assert good("check", tmp_path / "note.fixed.md").out.endswith("2 claims: 2 rounded\n")
+
+
+KEPT = [
+    ("**2.68** GB", "**1.34** GB"),
+    ("2.680 GB", "1.342 GB"),
+    ("2 GB", "1 GB"),
+    ("2,684 MB", "1,342 MB"),
+    ("2.50 GiB", "1.25 GiB"),
+    ("about 2.68 gigabytes", "about 1.34 gigabytes"),
+    ("2.68e9 bytes", "1.34e9 bytes"),
+    ("2.68 × 10^9 bytes", "1.34 × 10^9 bytes"),
+    ("2,684,354,560 bytes", "1,342,177,280 bytes"),
+    ("2.68\u00a0GB", "1.34\u00a0GB"),
+]
+
+
+@pytest.mark.parametrize(("written", "right"), KEPT)
+def test_only_the_digits_change_and_the_copy_is_right(written, right, note, tmp_path):
+    text = "\ufeffFirst.\r\n\r\nIt takes {}, you see. " + KV + "\r\nLast 2.68 GB.\r\n"
+    call("check", note(text.format(written)), "--fix", "-o", tmp_path / "out.md")
+    assert (tmp_path / "out.md").read_bytes() == text.format(right).encode("utf-8")
+    assert list(good("check", tmp_path / "out.md", "--json").json["summary"]) in (["rounded"], ["exact"])
+
+
+@pytest.mark.parametrize("written", ["under 1.2 GB", "1.5–1.6 GB", "5 ms", "1.3 GB", "1.34 GB"])
+def test_bounds_ranges_other_units_and_what_holds_stay(written, note, tmp_path):
+    text = f"It takes {written}. {KV.replace(' -->', '')} value='{written.replace('–', '..').replace('under', '<')}' -->\n"
+    call("check", note(text), "--fix", "-o", tmp_path / "out.md")
+    assert (tmp_path / "out.md").read_text(encoding="utf-8") == text
+
+
+def test_the_example_is_right_once_it_is_corrected(tmp_path):
+    outcome = call("check", POST, "--fix", "-o", tmp_path / "post.md")
+    assert outcome.code == 1
+    assert ", 0 left" not in outcome.err
+    assert set(good("check", tmp_path / "post.md", "--json").json["summary"]) == {"exact", "rounded", "conditional"}
+
+
+def test_two_claims_that_want_one_number_otherwise_leave_it(note, tmp_path):
+    text = f"It takes 10.7 GB. {KV} {KV.replace('4096', '8192')}\n"
+    outcome = call("check", note(text), "--fix")
+    stays = "  line 1: 10.7 GB stays: two claims want it otherwise\n"
+    assert outcome.err == f"nothing written: 0 numbers corrected, 2 left\n{stays}{stays}"
+    assert everything_under(tmp_path) == ["note.md"]
+
+
+def test_fix_tells_what_it_corrected_and_what_it_left_and_why(note, tmp_path):
+    text = (
+        f"{WRONG}\nIt takes under 1.2 GB. {KV}\n\nIt takes 1.5–1.6 GB. {KV}\n\n{RIGHT}\n"
+        f"Decode is compute-bound. <!-- symroof: relation=decode_bound model=llama-3-8b hardware=h100-sxm prompt=64 -->\n\n"
+        f"Twice that. {KV.replace(' -->', '')} value='2.68 GB' id=twice -->\n\nOr 7 GB. {KV.replace(' -->', '')} conflicts_with=twice -->\n"
+    )
+    path = note(text)
+    first, *lines = call("check", path, "--fix").err.splitlines()
+    assert first == f"wrote {tmp_path / 'note.fixed.md'}: 1 number corrected, 5 left"
+    assert lines == [
+        "  line 1: 10.7 GB is now 1.34 GB",
+        "  line 3: under 1.2 GB stays: it is a bound or a range: what is right only its author knows",
+        "  line 5: 1.5–1.6 GB stays: it is a bound or a range: what is right only its author knows",
+        "  line 9: compute stays: it is no number of the text",
+        "  line 11: 2.68 GB stays: it is no number of the text",
+        "  line 13: 7 GB stays: it contradicts itself or another claim: what is right only its author knows",
+    ]
+
+
+def test_latex_is_read_and_printed_as_a_person_would_write_it(note, tmp_path):
+    """The digits are corrected where they stand, with LaTeX's own marks around and in them."""
+    text = "A token adds $10.7\\,\\text{{kB}}$ {}, that is ${}$ bytes. {}\n"
+    first, second = (f"<!-- symroof: kv_bytes_per_token model=llama-3-70b {id} -->" for id in ("", "id=b"))
+    path = note(text.format(first, "2{,}621{,}440", second))
+    outcome = call("check", path, "--fix", "-o", tmp_path / "out.md")
+    assert re.search(r"1 +A token adds 10.7 kB +10.7 kB +327.68 kB/token +wrong", outcome.out)
+    assert "claimed 2,621,440 bytes, derived" in outcome.out
+    assert "line 1: 2,621,440 bytes is now 327,680 bytes" in outcome.err
+    fixed = text.format(first, "327{,}680", second).replace("10.7", "328")
+    assert (tmp_path / "out.md").read_text(encoding="utf-8") == fixed
+
+
+def test_slips_in_the_text_for_people(note):
+    """Named ones, else the two best guesses; a pair of slips once; what random errors would do only where it tells something."""
+    pair = "It takes 11.53 GB. " + KV
+    out = call("check", note(pair)).out
+    assert out.count("slip: ") == 1
+    assert re.search(r"slip: (gqa_forgotten and gb_gib|gb_gib and gqa_forgotten): .*\n", out)
+    guesses = "A step takes 60.3 ms. <!-- symroof: itl model=llama-3-70b hardware=h100-sxm tp=2 prompt=4096 -->"
+    out = call("check", note(guesses)).out
+    assert out.count("perhaps: ") == 2
+    assert re.search(r"perhaps: hidden_efficiency: .* \(100 % of random errors would fit too\)", out)
+    assert len(call("check", note(guesses), "--json").json["claims"][0]["slips"]) >= 2
+
+
+def test_nothing_to_correct_writes_nothing(note, tmp_path):
+    assert call("check", note(RIGHT), "--fix").err == "nothing to correct\n"
+    assert everything_under(tmp_path) == ["note.md"]
+
+
+def test_an_original_is_replaced_only_in_place(note, tmp_path):
+    path = note(WRONG)
+    for goal in (path, f"{tmp_path}/", tmp_path / "sub" / ".." / "note.md"):
+        assert "is an original" in refused("check", path, "--fix", "-o", goal)
+    assert path.read_text(encoding="utf-8") == WRONG
+    assert call("check", path, "--fix", "--in-place").code == 1
+    assert path.read_text(encoding="utf-8") == RIGHT
+    assert everything_under(tmp_path) == ["note.md"]
+
+
+def test_a_link_to_a_note_stays_a_link(note, tmp_path):
+    (tmp_path / "link.md").symlink_to(note(WRONG))
+    assert "is an original" in refused("check", tmp_path / "link.md", "--fix", "-o", tmp_path / "note.md")
+    call("check", tmp_path / "link.md", "--fix", "--in-place")
+    assert (tmp_path / "link.md").is_symlink()
+    assert (tmp_path / "note.md").read_text(encoding="utf-8") == RIGHT
+
+
+def test_a_copy_never_replaces_another_of_the_files(note):
+    first, second = note(WRONG), note(WRONG, "note.fixed.md")
+    assert "is an original" in refused("check", first, second, "--fix")
+
+
+def test_several_notes_go_to_a_folder(note, tmp_path):
+    first, second = note(WRONG, "a.md"), note(WRONG, "b.md")
+    assert "for several notes" in refused("check", first, second, "--fix", "-o", tmp_path / "out.md")
+    assert call("check", first, second, "--fix", "-o", f"{tmp_path}/out/").code == 1
+    assert everything_under(tmp_path / "out") == ["a.md", "b.md"]
+    (tmp_path / "x").mkdir()
+    third = tmp_path / "x" / "a.md"
+    third.write_text(WRONG, encoding="utf-8")
+    assert "two corrected notes" in refused("check", first, third, "--fix", "-o", f"{tmp_path}/both/")
+
+
+def test_claim_files_are_not_corrected(note):
+    path = note("claims: [{id: a, quantity: kv_cache_bytes, given: {model: llama-3-70b, prompt: 4096}, value: 2 GB}]\n", "c.yaml")
+    assert "no Markdown note" in refused("check", path, "--fix")
+
+
+def test_a_copy_is_written_whole_or_not_at_all(note, tmp_path, monkeypatch):
+    path = note(WRONG)
+
+    def full(*_):
+        raise OSError(28, "No space left on device", "note.md")
+
+    monkeypatch.setattr("os.replace", full)
+    outcome = call("check", path, "--fix", "--in-place")
+    assert outcome.code == 2
+    assert "No space left" in outcome.err
+    assert path.read_text(encoding="utf-8") == WRONG
+    assert not [name for name in everything_under(tmp_path) if name.startswith(PREFIX)]

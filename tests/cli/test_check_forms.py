@@ -1,0 +1,76 @@
+"""``symroof check`` for machines: JSON, GitHub annotations, SARIF; and the hook that runs it."""
+
+import json
+import re
+
+from . import NEEDS, RIGHT, ROOT, WRONG, call, good, refused
+
+
+def test_json_is_one_object_of_the_contract(note):
+    path = note(WRONG)
+    result = call("check", path, "--json").json
+    (claim,) = result["claims"]
+    assert (result["schema"], result["summary"]) == ("symroof/check/1", {"wrong": 1})
+    assert (claim["file"], claim["line"], claim["claimed"], claim["derived"], claim["correction"]) == (str(path), 1, 10_700_000_000, 1_342_177_280, "1.34 GB")
+
+
+def test_github_annotations(note):
+    path = note(RIGHT + "\n" + WRONG + "\n" + NEEDS)
+    lines = call("check", path, "--format", "github").out.splitlines()
+    assert lines[0].startswith(f"::error file={path},line=3,col=32,title=symroof%3A wrong::")
+    assert "claimed 10.7 GB, derived 1.3422 GB" in lines[0]
+    assert lines[1].startswith(f"::warning file={path},line=5,col=29,")
+    assert lines[2] == "3 claims: 1 rounded, 1 conditional, 1 wrong"
+
+
+def test_github_annotations_are_escaped(note):
+    path = note("100 % sure:: that it is 10 %25 <!-- x -->%0A::error::x at 62 % <!-- symroof: expression='1/2' -->\n", "a,b: c%.md")
+    line, _ = call("check", path, "--format", "github").out.splitlines()
+    properties, _, message = line.removeprefix("::error ").partition("::")
+    assert properties.endswith("a%2Cb%3A c%25.md,line=1,col=" + properties.rpartition("col=")[2])
+    assert len(properties.split(",")) == 4
+    assert re.sub("%(25|0A|0D)", "", message).count("%") == 0
+    assert "%250A" in message
+
+
+def test_sarif_has_a_result_and_a_rule_for_what_does_not_hold(note, monkeypatch, tmp_path):
+    note(RIGHT + "\n" + WRONG + "\n" + NEEDS, "my note.md")
+    monkeypatch.chdir(tmp_path)
+    log = json.loads(call("check", "my note.md", "--format", "sarif").out)
+    (run,) = log["runs"]
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    assert (log["version"], run["tool"]["driver"]["name"], rules) == ("2.1.0", "symroof", ["conditional", "wrong/gqa_forgotten"])
+    assert [(r["ruleId"], r["level"]) for r in run["results"]] == [("wrong/gqa_forgotten", "error"), ("conditional", "warning")]
+    assert all(rules[r["ruleIndex"]] == r["ruleId"] and r["message"]["text"] for r in run["results"])
+    place = run["results"][0]["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "my%20note.md"
+    assert place["region"] == {"startLine": 3, "startColumn": 32, "endLine": 3, "endColumn": 36}
+    strict = json.loads(call("check", "my note.md", "--format", "sarif", "--strict").out)
+    assert [r["level"] for r in strict["runs"][0]["results"]] == ["error", "error"]
+    assert json.loads(good("check", note(RIGHT), "--format", "sarif").out)["runs"][0]["results"] == []
+
+
+def test_validate_reads_notes_and_claim_files_with_their_names(note):
+    right, wrong = note(WRONG), note("claims: [{id: a, quantity: itll, value: 3 ms}]\n", "c.yaml")
+    assert good("validate", right).out == f"{right}: a valid claims file\n"
+    assert f"{wrong}:1:18: claims[0].quantity: itll: no such quantity or input" in refused("validate", wrong)
+
+
+def test_the_starter_is_checked_too(tmp_path):
+    call("init", "claims", "-o", tmp_path / "c.yaml")
+    assert set(good("check", tmp_path / "c.yaml", "--json").json["summary"]) == {"exact", "rounded", "conditional"}
+
+
+def test_the_schema_has_the_keys_of_files():
+    claim = good("schema", "claims").json["$defs"]["ClaimSpec"]["properties"]
+    assert {"for", "with", "quantity", "conflicts_with"} <= set(claim)
+    assert not {"solve_for", "with_"} & set(claim)
+
+
+def test_the_pre_commit_hook_runs_check_on_notes_and_claim_files():
+    import yaml
+
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    assert (hook["id"], hook["entry"], hook["language"]) == ("symroof-check", "symroof check", "python")
+    for path, expected in {"notes.md": 1, "a/b.markdown": 1, "specs/claims/x.yaml": 1, "my-claims.yml": 1, "study.yaml": 0, "md.py": 0}.items():
+        assert bool(re.search(hook["files"], path)) == expected

@@ -1,0 +1,157 @@
+"""``symroof derive``: texts that parse back, numbers that come to their values, limits, ledger."""
+
+import re
+from fractions import Fraction
+
+import pytest
+
+from symroof.formula.parse import parse
+
+from . import H100, cases, good, refused
+
+
+def test_derive_has_the_shape_of_the_contract():
+    result = good("derive", "kv_cache_bytes", *H100, "--batch", "2", "--json").json
+    assert {"schema", "quantity", "unit", "definition", "expanded", "substituted", "value", "steps"} <= set(result)
+    assert (result["schema"], result["quantity"], result["unit"]) == ("symroof/derive/1", "kv_cache_bytes", "byte")
+    for part in ("definition", "expanded", "substituted"):
+        assert set(result[part]) == {"text", "latex"}
+    assert (result["value"], type(result["value"])) == (2 * 1024 * 2 * 32 * 8 * 128 * 2, int)
+
+
+DERIVED = [
+    "ttft",
+    "itl",
+    "kv_cache_bytes",
+    "fits",
+    "decode_bound",
+    "prefill_intensity",
+    "decode_throughput",
+    "cost_per_mtok",
+    "memory_utilization",
+    "concurrency",
+    "ridge_point",
+]
+
+
+@pytest.mark.parametrize("quantity", DERIVED)
+def test_every_text_of_a_derivation_parses_back(quantity):
+    result = good("derive", quantity, *H100, "--batch", "2", "--json").json
+    texts = [result[part]["text"] for part in ("definition", "expanded", "substituted")]
+    texts += [step[part]["text"] for step in result["steps"] for part in ("definition", "substituted")]
+    for text in texts:
+        parse(text)
+
+
+ARITHMETIC = ["ttft", "itl", "kv_cache_bytes", "prefill_intensity", "decode_throughput", "memory_utilization", "user_rate", "prefill_flops", "concurrency"]
+
+
+@pytest.mark.parametrize("quantity", ARITHMETIC)
+def test_a_substituted_line_comes_to_its_value(quantity):
+    """The numbers that stand in the line, worked out, are the value it claims, as far as four digits carry."""
+    from symroof.formula.evaluate import evaluate
+
+    result = good("derive", quantity, *H100, "--batch", "2", "--json").json
+    steps = [*result["steps"], {"quantity": quantity, "substituted": result["substituted"], "value": result["value"]}]
+    assert len(steps) > 1
+    for step in steps:
+        worked_out = float(evaluate(parse(step["substituted"]["text"]), NoNames()))
+        assert worked_out == pytest.approx(float(step["value"]), rel=3e-3), step["quantity"]
+
+
+class NoNames:
+    """An environment in which nothing has a name: a substituted line has numbers only."""
+
+    def value(self, name):
+        raise AssertionError(f"{name} stands in a substituted line")
+
+    def at(self, name, changes):
+        raise AssertionError(name)
+
+
+@pytest.mark.parametrize("quantity", ["kv_bytes_per_token", "kv_cache_bytes", "itl", "decode_intensity"])
+def test_the_expansion_has_inputs_only_and_comes_to_the_value(quantity):
+    """The expanded formula, evaluated over the printed inputs, is the printed value."""
+    from symroof.formula.evaluate import evaluate
+    from symroof.formula.tree import names
+    from symroof.theory.symbols import INPUTS, base_name
+
+    (case,) = cases(*H100, "--batch", "2")
+    result = good("derive", quantity, *H100, "--batch", "2", "--json").json
+    tree = parse(result["expanded"]["text"])
+    assert all(base_name(name) in INPUTS for name in names(tree))
+
+    class Inputs(NoNames):
+        def value(self, name):
+            return Fraction(str(case["inputs"][name]["value"]))
+
+    assert float(evaluate(tree, Inputs())) == pytest.approx(case["quantities"][quantity]["value"], rel=1e-12)
+
+
+def test_derive_without_a_case_stays_symbolic():
+    result = good("derive", "kv_bytes_per_token", "--json").json
+    assert result["value"] is None
+    assert {str(name) for name in re.findall(r"[a-z_]+", result["expanded"]["text"])} == {"n_layers", "n_kv_heads", "head_dim", "kv_bytes_per_element"}
+    text = good("derive", "kv_bytes_per_token").out
+    assert "no number" in text
+    assert "kv_bytes_per_token = " in text
+
+
+def test_derive_text_has_definition_expansion_numbers_and_value():
+    text = good("derive", "ttft", *H100).out
+    for part in ("definition", "expanded to inputs", "with numbers"):
+        assert part in text
+    (case,) = cases(*H100)
+    last = text.partition("\ninputs (")[0].strip().splitlines()[-1]
+    number, unit = re.search(r"= ([\d.]+) (ms|s)$", last).groups()
+    assert float(number) * {"ms": 1e-3, "s": 1}[unit] == pytest.approx(case["quantities"]["ttft"]["value"], rel=6e-4)
+
+
+def test_derive_tells_limits_and_elasticities():
+    text = good("derive", "itl", *H100).out
+    _, _, limits = text.partition("\nlimits\n")
+    assert "  as memory bandwidth grows: decode_compute_time = " in limits.partition("\n\n")[0]
+    assert "  first order (weights alone): max(" in limits
+    _, _, table = text.partition("\nelasticities: per cent that itl moves when an input moves one per cent (on decode_memory_time)\n")
+    assert re.search(r"^  mem_bandwidth +-1\.00  = -1$", table, re.M)
+    symbolic = good("derive", "gemm_intensity").out
+    assert "  as activations vanish: 2*gemm_m/weight_bytes_per_param\n" in symbolic
+    for nothing in ("fits", "decode_bound"):
+        assert "elasticities" not in good("derive", nothing, *H100).out
+
+
+def test_derive_of_a_case_that_does_not_fit_carries_the_flag():
+    line = ("--model", "llama-3-70b", "--hardware", "h100-sxm", "--prompt", "1024")
+    result = good("derive", "itl", *line, "--json").json
+    assert result["flags"] == ["does_not_fit"]
+    timed = [step for step in result["steps"] if step["unit"] == "s"]
+    assert timed
+    assert all(step.get("flags") == ["does_not_fit"] for step in timed)
+    text, _, ledger = good("derive", "itl", *line).out.partition("\ninputs (")
+    assert ledger
+    for text_line in text.splitlines():
+        if re.search(r"\d (ms|s|µs)\b", text_line):
+            assert "does not fit" in text_line
+
+
+def test_derive_lists_the_inputs_and_assumptions_it_rests_on():
+    result = good("derive", "itl", *H100, "--batch", "2", "--assume", "roofline=no_overlap", "--json").json
+    (case,) = cases(*H100, "--batch", "2", "--assume", "roofline=no_overlap")
+    assert result["assumptions"] == case["assumptions"]
+    assert result["assumptions"]["roofline"] == {"value": "no_overlap", "defaulted": False}
+    text = good("derive", "itl", *H100, "--batch", "2", "--assume", "roofline=no_overlap").out
+    assert re.search(r"roofline=no_overlap(?!\*)", text)
+    assert "attention=causal*" in text
+    for name in ("mem_bandwidth", "batch", "n_layers", "mfu"):
+        assert re.search(rf"^[* ] {name} ", text, re.M), name
+
+
+def test_derive_latex_has_balanced_braces():
+    text = good("derive", "ttft", "--latex").out
+    assert text.strip()
+    assert text.count("{") == text.count("}")
+
+
+def test_derive_an_unknown_name_names_the_nearest():
+    message = refused("derive", "ttfft")
+    assert "did you mean 'ttft'" in message

@@ -1,0 +1,130 @@
+"""``symroof eval``: text and JSON, ranges, lists, values set on the line."""
+
+import math
+import re
+
+import pytest
+
+from symroof.theory.quantities import QUANTITIES
+from symroof.theory.switches import SWITCHES
+
+from . import H100, cases, good, write_study
+
+
+def test_eval_has_the_shape_of_the_contract():
+    result = good("eval", *H100, "--batch", "2", "--json").json
+    assert result["schema"] == "symroof/eval/1"
+    (case,) = result["cases"]
+    assert (case["model"], case["hardware"]) == ("llama-3-8b", "h100-sxm")
+    assert all({"value", "unit", "source"} <= set(entry) for entry in case["inputs"].values())
+    assert set(case["assumptions"]) == set(SWITCHES)
+    assert all(set(entry) == {"value", "defaulted"} and entry["value"] in SWITCHES[switch].values for switch, entry in case["assumptions"].items())
+    assert all({"value", "unit"} <= set(entry) for entry in case["quantities"].values())
+    assert all(isinstance(warning, str) for warning in case["warnings"])
+
+
+def test_eval_prints_numbers_in_base_units_and_exact_integers_as_integers():
+    (case,) = cases(*H100, "--batch", "2")
+    exact = {"kv_bytes_per_token": 2 * 32 * 8 * 128 * 2, "kv_cache_bytes": 2 * 1024 * 2 * 32 * 8 * 128 * 2, "decode_tokens": 2}
+    for name, value in exact.items():
+        result = case["quantities"][name]["value"]
+        assert (result, type(result)) == (value, int)
+    assert case["inputs"]["peak_flops"]["value"] == 989_400_000_000_000
+    assert math.isclose(case["quantities"]["ridge_point"]["value"], 989.4e12 / 3.35e12, rel_tol=1e-12)
+    assert case["quantities"]["ttft"]["unit"] == "s"
+    assert case["quantities"]["fits"]["value"] is True
+    assert case["quantities"]["decode_bound"]["value"] == "memory"
+
+
+def test_the_price_is_in_usd_per_second_in_json_and_per_hour_in_text():
+    (case,) = cases(*H100)
+    assert case["inputs"]["price"]["unit"] == "USD/s"
+    assert math.isclose(case["inputs"]["price"]["value"], 4.29 / 3600, rel_tol=1e-12)
+    assert "4.29 USD/hour" in good("eval", *H100).out
+
+
+def test_a_ranged_input_gives_every_number_its_ends_and_a_bound_as_a_list():
+    (case,) = cases(*H100, "--mfu", "0.5..0.7")
+    assert case["inputs"]["mfu"]["value"] == 0.6
+    assert (case["inputs"]["mfu"]["low"], case["inputs"]["mfu"]["high"]) == (0.5, 0.7)
+    for name, entry in case["quantities"].items():
+        if isinstance(entry["value"], bool):
+            continue
+        if name.endswith("_bound"):
+            assert isinstance(entry["value"], list)
+        else:
+            assert entry["low"] <= entry["value"] <= entry["high"]
+    assert case["quantities"]["prefill_compute_time"]["low"] < case["quantities"]["prefill_compute_time"]["high"]
+
+
+def test_a_bound_that_flips_inside_a_range_lists_both():
+    (case,) = cases("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "330", "--mfu", "0.1..1")
+    assert sorted(case["quantities"]["prefill_bound"]["value"]) == ["compute", "memory"]
+
+
+def test_without_a_range_there_are_no_ends():
+    (case,) = cases(*H100)
+    assert not any("low" in entry or "high" in entry for entry in (*case["quantities"].values(), *case["inputs"].values()))
+    assert isinstance(case["quantities"]["decode_bound"]["value"], str)
+
+
+def test_listed_values_make_one_case_for_each_combination():
+    result = cases(*H100, "--batch", "1", "--batch", "8", "--weights", "fp16", "--weights", "fp8")
+    pairs = [(case["inputs"]["batch"]["value"], case["inputs"]["weight_bytes_per_param"]["value"]) for case in result]
+    assert sorted(pairs) == [(1, 1), (1, 2), (8, 1), (8, 2)]
+
+
+def test_two_devices_make_two_cases_the_first_is_the_baseline():
+    result = cases("--model", "llama-3-8b", "--hardware", "h200", "--system", "h100-sxm", "--prompt", "1024")
+    assert [case["hardware"] for case in result] == ["h200", "h100-sxm"]
+
+
+def test_eval_text_shows_what_json_says():
+    (case,) = cases(*H100, "--batch", "2")
+    text = good("eval", *H100, "--batch", "2").out
+    for name, entry in case["quantities"].items():
+        line = re.search(rf"^  {re.escape(name)} +(\S.*)$", text, re.M)
+        assert line, name
+        if isinstance(entry["value"], str):
+            assert line[1].startswith(entry["value"])
+    assert "11.15 ms" not in text or math.isclose(case["quantities"]["ttft"]["value"], 0.01115, rel_tol=1e-3)
+    for name in case["inputs"]:
+        assert re.search(rf"^[* ] {re.escape(name)} ", text, re.M), name
+    for switch, chosen in case["assumptions"].items():
+        assert re.search(rf"^{'[*]' if chosen['defaulted'] else ' '} {switch} +{chosen['value']} ", text, re.M), switch
+
+
+def test_every_quantity_either_has_a_value_or_says_why_not():
+    (case,) = cases("--model", "llama-3-8b", "--prompt", "1024")
+    assert "ttft" not in case["quantities"]
+    assert "peak_flops" in case["unknown"]["ttft"] or "not given" in case["unknown"]["ttft"]
+    assert set(case["quantities"]) | set(case["unknown"]) >= set(QUANTITIES)
+
+
+def test_a_file_and_the_line_together(tmp_path):
+    path = write_study(tmp_path)
+    (case,) = cases(path, "--batch", "7", "--model", "llama-3.2-1b")
+    assert (case["model"], case["inputs"]["batch"]["value"], case["inputs"]["prompt"]["value"]) == ("llama-3.2-1b", 7, 1024)
+
+
+def test_set_takes_units_and_any_quantity():
+    (case,) = cases(*H100, "--set", "mem_bandwidth=3 TB/s", "--set", "itl=14 ms")
+    assert case["inputs"]["mem_bandwidth"]["value"] == 3 * 10**12
+    assert case["quantities"]["itl"]["value"] == 0.014
+    assert case["quantities"]["user_rate"]["value"] == pytest.approx(1 / 0.014)
+    assert case["quantities"]["decode_mbu"]["value"] == pytest.approx(case["quantities"]["decode_bytes"]["value"] / 3e12 / 0.014)
+
+
+def test_set_takes_aliases_and_prints_the_name():
+    (case,) = cases(*H100[:4], "--set", "isl=512", "--set", "bs=3")
+    assert (case["inputs"]["prompt"]["value"], case["inputs"]["batch"]["value"]) == (512, 3)
+    assert not {"isl", "bs"} & set(case["inputs"])
+
+
+def test_assume_turns_one_switch():
+    (case,) = cases(*H100, "--assume", "attention=full")
+    assert case["assumptions"]["attention"] == {"value": "full", "defaulted": False}
+    assert case["quantities"]["prefill_pairs"]["value"] == 1024**2
+    (plain,) = cases(*H100)
+    assert plain["assumptions"]["attention"] == {"value": "causal", "defaulted": True}
+    assert plain["quantities"]["prefill_pairs"]["value"] == 1024 * 1025 // 2

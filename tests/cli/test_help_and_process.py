@@ -1,0 +1,122 @@
+"""The command as a process: help, version, light start, pipes, one form for every JSON."""
+
+import json
+import re
+
+import pytest
+
+from symroof.api import Study
+
+from . import CHAT, COMMANDS, ROOT, STEMS, STUDIES, TOO_LARGE, cases, good, process
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself(command):
+    outcome = good(command, "--help")
+    assert outcome.out.startswith(f"Usage: symroof {command}")
+    assert "--help" in outcome.out
+
+
+@pytest.mark.parametrize("command", ["report", "eval", "derive"])
+def test_a_case_can_be_given_on_the_line(command):
+    text = good(command, "--help").out
+    for option in (
+        "--model",
+        "--hardware",
+        "--system",
+        "--prompt",
+        "--output",
+        "--batch",
+        "--weights",
+        "--kv",
+        "--activations",
+        "--tp",
+        "--mfu",
+        "--mbu",
+        "--assume",
+        "--preset",
+        "--set",
+    ):
+        assert option in text
+
+
+def test_the_group_lists_every_command_once():
+    text = good("--help").out
+    for command in COMMANDS:
+        assert len(re.findall(rf"^  {command} ", text, re.M)) == 1
+
+
+def test_the_version_is_that_of_the_package():
+    import symroof
+
+    assert good("--version").out == f"symroof, version {symroof.__version__}\n"
+
+
+LIGHT = [("--help",), ("list", "models"), ("list", "quantities"), ("validate", str(CHAT)), ("eval", "--help"), ("schema", "study"), ("eval", str(CHAT))]
+
+
+@pytest.mark.parametrize("line", LIGHT, ids=" ".join)
+def test_light_commands_do_not_load_sympy(line):
+    code = f"import sys\nfrom symroof.cli.main import main\nc = main({list(line)!r})\nprint(c, sorted({{'sympy', 'numpy', 'matplotlib', 'jinja2'}} & set(sys.modules)), file=sys.stderr)"
+    assert process(code=code).stderr.strip() == "0 []"
+
+
+def test_help_loads_no_command():
+    code = "import sys\nfrom symroof.cli.main import main\nmain(['--help'])\nprint([m for m in sys.modules if m.endswith('_command') or m == 'yaml'], file=sys.stderr)"
+    assert process(code=code).stderr.strip() == "[]"
+
+
+def test_importing_the_package_is_light():
+    code = "import sys, symroof as sr\nprint(sr.__version__, sorted({'sympy', 'numpy', 'matplotlib', 'pydantic', 'yaml'} & set(sys.modules)))"
+    assert process(code=code).stdout.split(" ", 1)[1].strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    "line", [("list", "quantities"), ("eval", str(TOO_LARGE)), ("report", str(CHAT), "-o", "-", "--no-plots"), ("schema", "study")], ids=lambda line: line[0]
+)
+def test_a_closed_pipe_is_no_error(line):
+    import shlex
+    import subprocess
+    import sys
+
+    command = f"{shlex.join([sys.executable, '-m', 'symroof', *line])} | head -1; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=ROOT, timeout=60, check=False)
+    assert done.stderr == ""
+    assert done.stdout.splitlines()[-1] == "0"
+    assert len(done.stdout.splitlines()) == 2
+
+
+def test_a_very_early_closed_pipe_is_no_error():
+    import os
+    import subprocess
+    import sys
+
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as closed:
+        done = subprocess.run(
+            [sys.executable, "-m", "symroof", "list", "quantities"], stdout=closed, stderr=subprocess.PIPE, text=True, cwd=ROOT, timeout=60, check=False
+        )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_no_colour_codes_and_no_progress_off_a_terminal(tmp_path):
+    done = process("report", str(CHAT), "-o", str(tmp_path), "--no-plots")
+    assert "\x1b" not in done.stdout + done.stderr
+    assert "\r" not in done.stderr
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_python_and_the_command_line_agree(stem):
+    path = STUDIES / f"{stem}.yaml"
+    study = Study.load(path)
+    for case, answers in zip(cases(path), study.cases, strict=True):
+        for name in ("itl", "ttft", "memory_bytes"):
+            assert case["quantities"][name]["value"] == float(answers.result(name).value)
+
+
+def test_every_json_is_one_object_on_one_stream():
+    for line in (("eval", CHAT), ("derive", "ttft"), ("list", "models"), ("show", "ttft"), ("validate", CHAT)):
+        outcome = good(*line, "--json")
+        assert isinstance(json.loads(outcome.out), dict)
+        assert not re.search(r"\b(NaN|Infinity)\b", outcome.out)
