@@ -1,4 +1,4 @@
-"""Units and dimensions: one table, exact, decimal and binary prefixes kept apart.
+"""Units and dimensions: one table, exact, decimal and binary prefixes apart.
 
 A value is an exact ``Fraction`` in base units (byte, FLOP, s, token, USD, J); a dimension is a mapping from base
 dimension to exponent. ``byte``, ``FLOP``, ``s``, ``USD`` and ``J`` are checked strictly. Counted things (``token``,
@@ -141,7 +141,7 @@ def parse_unit(text: str) -> Unit:
 
 
 def unknown_unit(name: str) -> str:
-    """The error text for a unit nobody knows, with the nearest ones."""
+    """The error text for an unknown unit, with the nearest ones."""
     if name in ("k", "K", "M", "G"):
         return f"{name!r} alone is ambiguous (a power of 1000 or of 1024); write the number out"
     same_but_case = [unit for unit in UNITS if unit.lower() == name.lower()]
@@ -245,7 +245,7 @@ USUAL: dict[str, tuple[tuple[str, int], ...]] = {
 
 
 def with_usual_unit(value: Fraction, unit: str, written_in: str | None = None) -> str:
-    """How a bare number was probably meant: in the unit people write, or, where it is far too large or small for that, in the base unit.
+    """The probable quantity of a bare number: in the unit people write, or, where it is far too large or small for that, in the base unit.
 
     >>> with_usual_unit(Fraction("3.35"), "byte/s"), with_usual_unit(Fraction(450), "byte/s"), with_usual_unit(Fraction(80 * 10**9), "byte")
     ('3.35 TB/s', '450 GB/s', '80 GB')

@@ -1,4 +1,4 @@
-"""Files of claims checked: read, judged one by one, held against each other, and told with their places.
+"""Files of claims checked: read, judged one by one, compared with each other, and reported with their places.
 
 >>> report = check_text("A prompt of 4,096 tokens takes 2.68 GB. <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->", "notes.md")
 >>> report.claims[0].verdict, report.claims[0].derived, report.claims[0].correction
@@ -19,14 +19,13 @@ from symroof.analysis.study import Study
 from symroof.analysis.tracking import Track, untracked
 from symroof.claims.check_result import Checked, Report
 from symroof.claims.conflicts import resolved, stated
-from symroof.claims.fix import corrected_text
+from symroof.claims.corrected_numbers import corrected_text
 from symroof.claims.judge import judge
 from symroof.claims.judgement import Judgement
 from symroof.claims.read.claim_files import Source, read, read_on
 from symroof.errors import InputError, Problem
 from symroof.specs.claims import ClaimSpec
 from symroof.specs.strict_yaml import Document, read_text
-from symroof.theory.theory import UnknownName
 
 BUDGET = 60.0
 """Seconds for the claims of one file: about a hundred times what the longest of the sources takes."""
@@ -72,7 +71,7 @@ def check(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, r
 
 
 def check_text(text: str, file: str) -> Report:
-    """The same for a text; the file's name tells what it is."""
+    """The same for a text; the ending of the file's name tells a note from a claim file."""
     return _judged([read(text, file)])
 
 
@@ -87,15 +86,15 @@ def check_study(study: Study) -> Report:
 
 
 def _judged(sources: list[Source], problems: Iterable[Problem] = (), track: Track = untracked) -> Report:
-    """The claims of several files, one after the other; what the time does not suffice for is a problem of its file."""
+    """The claims of several files, one after the other; claims that the time does not suffice for are a problem of their file."""
     claims: list[Checked] = []
-    found = list(problems)
+    every = list(problems)
     for source, judged in zip(sources, _in_time(sources, track), strict=True):
         claims += [_checked(source, i, judgement) for i, judgement in enumerate(resolved(judged))]
         if late := [claim for claim in claims if claim.file == source.document.file and claim.reason == TOO_LATE]:
-            said = f"{len(late):,} claims from here on were {TOO_LATE}"
-            found.append(Problem(source.document.file, said, late[0].line, late[0].column, hint="check them in smaller files"))
-    return Report(tuple(claims), tuple(source.document.file for source in sources), tuple(found))
+            message = f"{len(late):,} claims from here on were {TOO_LATE}"
+            every.append(Problem(source.document.file, message, late[0].line, late[0].column, hint="check them in smaller files"))
+    return Report(tuple(claims), tuple(source.document.file for source in sources), tuple(every))
 
 
 def _in_time(sources: list[Source], track: Track) -> list[list[Judgement]]:
@@ -109,16 +108,8 @@ def _in_time(sources: list[Source], track: Track) -> list[list[Judgement]]:
         claim = sources[k].spec.claims[i]
         written = _as_written(sources[k].document, i, claim)
         late = claim.form != "unchecked" and time.monotonic() > end
-        judged[k].append(Judgement(written, "unchecked", reason=TOO_LATE) if late else _judge(written))
+        judged[k].append(Judgement(written, "unchecked", reason=TOO_LATE) if late else judge(written))
     return judged
-
-
-def _judge(claim: ClaimSpec) -> Judgement:
-    """A claim judged; one that speaks of a part the model does not have (``n_heads.global``) is unchecked."""
-    try:
-        return judge(claim)
-    except UnknownName as error:
-        return Judgement(claim, "unchecked", str(claim.value or ""), reason=f"unknown name {error.args[0]!r}: this model has no such part")
 
 
 def _as_written(document: Document, index: int, claim: ClaimSpec) -> ClaimSpec:
@@ -141,15 +132,13 @@ def _checked(source: Source, index: int, judgement: Judgement) -> Checked:
     line, column = note.places[index] if note else source.document.places[("claims", index)]
     value = judgement.claim.value
     claimed = figure.text if figure else judgement.claimed or ("" if value is None else str(value))
-    correction = _correction(judgement, claimed) if judgement.verdict == "wrong" else ""
+    correction = _correction(judgement, claimed) if judgement.verdict == "wrong" and not judgement.parts else ""
     return Checked(judgement, source.document.file, line, column, claimed, correction, figure, index in source.aside or judgement.reason == TOO_LATE)
 
 
 def _correction(judgement: Judgement, claimed: str) -> str:
-    """What to write instead: the same with the right number in it, or what was derived; of a bound or a range only its author knows."""
-    if judgement.parts:
-        return ""
-    found = stated(judgement)
-    if found and (found.operator or found.low is not None):
+    """The claimed value with the right number in it, or the derived value; empty for a bound or a range, which only its author can correct."""
+    written = stated(judgement)
+    if written and (written.operator or written.low is not None):
         return ""
     return corrected_text(claimed, judgement.value) or judgement.derived

@@ -1,4 +1,4 @@
-"""What came of claims, with their places: for people who read attributes, and as JSON."""
+"""Checked claims with their places: for people who read attributes, and as JSON."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Checked:
 
     @property
     def reason(self) -> str:
-        """A sentence; a label that is derived already says itself."""
+        """A sentence; empty where it would only repeat the derived value."""
         return "" if self.judgement.reason == self.derived else self.judgement.reason
 
     @property
@@ -100,7 +100,7 @@ class Checked:
         return self.judgement.flags
 
     def finding(self, strict: bool = False) -> bool:
-        """Whether it is to be acted on: wrong or inconsistent; strictly also what is conditional, flagged, or could not be checked."""
+        """Whether it is to be acted on: wrong or inconsistent; strictly also conditional, flagged, or not checkable."""
         if self.verdict in FAILS:
             return True
         return strict and (self.verdict == "conditional" or bool(self.flags) or (self.verdict == "unchecked" and self.claim.form != "unchecked"))
@@ -108,7 +108,11 @@ class Checked:
     def as_json(self) -> dict[str, Any]:
         """The claim in the form of the contract; numbers in base units."""
         judged = self.judgement
-        claimed, derived = _bare_row(judged) if judged.parts else (_claimed(judged, self.claimed), _derived(judged))
+        if judged.parts:  # of a row; the parts of a chain carry their names and stay text
+            claimed: Any = [_claimed(part, part.claimed) for part in judged.parts]
+            derived: Any = [_derived(part) for part in judged.parts]
+        else:
+            claimed, derived = _claimed(judged, self.claimed), _derived(judged)
         return {
             "id": self.id, "file": self.file, "line": self.line, "column": self.column, "says": self.says, "verdict": self.verdict,
             "claimed": claimed, "derived": derived, "unit": judged.unit, "claimed_text": self.claimed, "derived_text": self.derived,
@@ -154,25 +158,17 @@ class Report:
         return f"Report({', '.join(f'{count} {verdict}' for verdict, count in self.summary.items()) or 'no claims'})"
 
 
-# ---------------------------------------------------------------------------------------------------- for programs
-
-
 def _claimed(judgement: Judgement, text: str) -> Any:
-    """The claimed number in base units; a label, a range or what cannot be read as it stands."""
-    found = stated(judgement)
-    if found is None or found.low is not None:
+    """The claimed number in base units; a label, a range or an unreadable value as its text."""
+    written = stated(judgement)
+    if written is None or written.low is not None:
         return text
-    if found.value is not None:
-        return bare(found.value)
-    return found.word if isinstance(found.word, bool) else text
+    if written.value is not None:
+        return bare(written.value)
+    return written.word if isinstance(written.word, bool) else text
 
 
 def _derived(judgement: Judgement) -> Any:
     if judgement.value is not None:
         return bare(judgement.value)
     return {"true": True, "false": False}.get(judgement.derived, judgement.derived)
-
-
-def _bare_row(judgement: Judgement) -> tuple[Any, Any]:
-    """The claimed and derived values of a row; a chain's parts carry their names and stay text."""
-    return [_claimed(part, part.claimed) for part in judgement.parts], [_derived(part) for part in judgement.parts]

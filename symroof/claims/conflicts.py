@@ -1,4 +1,4 @@
-"""Two claims of the same thing that cannot both hold: the one that says so is inconsistent, whichever is right."""
+"""Two claims of the same thing that cannot both hold: the one that names the other is inconsistent, whichever is right."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from symroof.units import UnitError, describe, parse_quantity, parse_unit, stric
 
 
 def resolved(judgements: Sequence[Judgement]) -> list[Judgement]:
-    """Every judgement, those with ``conflicts_with`` held against the claim they name."""
+    """Every judgement, those with ``conflicts_with`` compared with the claim they name."""
     by_id = {judgement.claim.id: judgement for judgement in judgements}
     return [_against(judgement, by_id.get(judgement.claim.conflicts_with or "")) for judgement in judgements]
 
@@ -21,16 +21,14 @@ def _against(judgement: Judgement, other: Judgement | None) -> Judgement:
     if other is None:
         return judgement
     one, two = stated(judgement), stated(other)
-    if one is None or two is None or together(one, two) or not _of_one_kind(judgement, other):
+    if one is None or two is None or compatible(one, two) or len({strict(parse_unit(_unit(claim)).dimension) for claim in (judgement, other)}) > 1:
         return judgement
-    said = f"{judgement.claimed} here and {other.claimed} in {other.claim.id} cannot both be right"
-    if judgement.derived:
-        said += f"; derived {judgement.derived}"
-    return replace(judgement, verdict="inconsistent", reason=said)
+    reason = f"{judgement.claimed} here and {other.claimed} in {other.claim.id} cannot both be right"
+    return replace(judgement, verdict="inconsistent", reason=reason + (f"; derived {judgement.derived}" if judgement.derived else ""))
 
 
 def stated(judgement: Judgement) -> Written | None:
-    """The claimed value as it was read, also where nothing could be derived to hold it against; None where it could not be."""
+    """The claimed value as it was read, also where nothing could be derived; None where it could not be read."""
     try:
         return read_written(judgement.claimed, _unit(judgement)) if judgement.claimed else None
     except ValueError:
@@ -48,16 +46,10 @@ def _unit(judgement: Judgement) -> str:
         return ""
 
 
-def _of_one_kind(judgement: Judgement, other: Judgement) -> bool:
-    """Whether two claims are in units that can be compared."""
-    first, second = (strict(parse_unit(_unit(one)).dimension) for one in (judgement, other))
-    return first == second
+def compatible(one: Written, two: Written) -> bool:
+    """Whether one value can be what both claim, at the precision each is written with.
 
-
-def together(one: Written, two: Written) -> bool:
-    """Whether one value can be what both say, at the precision each is written with.
-
-    >>> together(read_written("24", ""), read_written("23.9", "")), together(read_written("24", ""), read_written("22", ""))
+    >>> compatible(read_written("24", ""), read_written("23.9", "")), compatible(read_written("24", ""), read_written("22", ""))
     (True, False)
     """
     if one.value is None or two.value is None:

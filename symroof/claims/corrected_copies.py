@@ -1,4 +1,4 @@
-"""Corrected copies of notes: which numbers are put right, and where the copy goes. The original stays unless it is asked for."""
+"""Corrected copies of notes: which numbers are corrected, and where the copy goes. The original stays unless ``--in-place`` is set."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from symroof.claims.check import check_text
 from symroof.claims.check_result import FAILS, Checked, Report
-from symroof.claims.fix import in_its_unit, replaceable, replaced
+from symroof.claims.corrected_numbers import in_its_unit, replaceable, replaced
 from symroof.claims.judgement import HOLDS
 from symroof.claims.read.claim_files import NOTES
 from symroof.claims.read.numbers import Figure
@@ -27,11 +27,11 @@ class Copy:
     """A corrected note, ready to be written.
 
     Attributes:
-        goal: where to.
+        goal: the path it goes to.
         content: the whole file.
-        corrected: the wrong claims that were put right.
+        corrected: the wrong claims that were corrected.
         left: those that could not be, and why.
-        asked: whether it is written even where nothing was put right.
+        asked: whether it is written even where nothing was corrected.
     """
 
     goal: Path
@@ -59,7 +59,7 @@ def copies(report: Report, out: str | None = None, in_place: bool = False) -> li
     for file in notes:
         goal = Path(file).resolve() if in_place else _goal(file, out, len(notes))
         if not in_place and goal.resolve() in originals:
-            raise InputError(Problem(str(goal), "is an original; a corrected copy never replaces one", hint="--in-place if that is wanted"))
+            raise InputError(Problem(str(goal), "is an original; a corrected copy never replaces one", hint="--in-place replaces it"))
         if goal in made:
             raise InputError(Problem(str(goal), "would hold two corrected notes", hint="check them one at a time"))
         made[goal] = corrected(file, [claim for claim in report.claims if claim.file == file], goal, asked=out is not None)
@@ -80,20 +80,20 @@ def _goal(file: str, out: str | None, notes: int) -> Path:
 def corrected(file: str, claims: list[Checked], goal: Path, asked: bool = False) -> Copy:
     """A note with every wrong number replaced that can be; line ends and byte-order mark stay as they are."""
     original = read_text(file)
-    found = {i: _change(claim) for i, claim in enumerate(claims) if claim.verdict in FAILS}
-    left = {i: change for i, change in found.items() if isinstance(change, str)}
-    changes = {i: change for i, change in found.items() if not isinstance(change, str)}
+    wrong = {i: _change(claim) for i, claim in enumerate(claims) if claim.verdict in FAILS}
+    left = {i: reason for i, reason in wrong.items() if isinstance(reason, str)}
+    changes = {i: change for i, change in wrong.items() if not isinstance(change, str)}
     for check, reason in ((_agreed, "two claims want it otherwise"), (_that_hold, "the claim would not hold with it put right")):
-        kept = check(changes, original, file, len(claims))
-        left |= dict.fromkeys(changes.keys() - kept, reason)
-        changes = {i: change for i, change in changes.items() if i in kept}
-    mark = codecs.BOM_UTF8 if _marked(file) else b""
+        good = check(changes, original, file, len(claims))
+        left |= dict.fromkeys(changes.keys() - good, reason)
+        changes = {i: change for i, change in changes.items() if i in good}
+    mark = codecs.BOM_UTF8 if Path(file).read_bytes().startswith(codecs.BOM_UTF8) else b""
     content = mark + replaced(original, changes.values()).encode("utf-8")
     return Copy(goal, content, tuple(claims[i] for i in changes), tuple((claims[i], left[i]) for i in sorted(left)), asked)
 
 
 def _change(claim: Checked) -> Change | str:
-    """The number to replace and what by, or why it stays."""
+    """The number to replace and its replacement, or why it stays."""
     figure, value = claim.figure, claim.judgement.value
     if claim.verdict != "wrong":
         return "it contradicts itself or another claim: " + AUTHOR
@@ -108,22 +108,17 @@ def _change(claim: Checked) -> Change | str:
 
 
 def _agreed(changes: Changes, *_: object) -> set[int]:
-    """The changes of numbers that no two claims want otherwise."""
-    wanted: dict[tuple[int, int], set[str]] = {}
+    """The changes of numbers for which no two claims have different replacements."""
+    replacements: dict[tuple[int, int], set[str]] = {}
     for figure, digits in changes.values():
-        wanted.setdefault((figure.start, figure.end), set()).add(digits)
-    return {i for i, (figure, _) in changes.items() if len(wanted[figure.start, figure.end]) == 1}
+        replacements.setdefault((figure.start, figure.end), set()).add(digits)
+    return {i for i, (figure, _) in changes.items() if len(replacements[figure.start, figure.end]) == 1}
 
 
 def _that_hold(changes: Changes, original: str, file: str, count: int) -> set[int]:
-    """The changes after which their claims hold: a number that was read otherwise than it was meant stays as it is."""
+    """The changes after which their claims hold: a misread number stays as it is."""
     try:
         again = check_text(replaced(original, changes.values()), file).claims
     except InputError:
         return set()
     return {i for i in changes if len(again) == count and again[i].verdict in HOLDS}
-
-
-def _marked(file: str) -> bool:
-    with open(file, "rb") as handle:
-        return handle.read(3) == codecs.BOM_UTF8

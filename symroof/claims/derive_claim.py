@@ -1,16 +1,17 @@
-"""What symroof derives for a claim, form by form: the value to hold the claim against, its unit, its flags."""
+"""Derive a claim, form by form: the value that the claimed one is compared with, its unit, its flags."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 from symroof.analysis.solution import LIMIT
 from symroof.analysis.study import Study, known
 from symroof.cases.case_results import DOES_NOT_FIT, Answers
-from symroof.claims.claim_study import changed, study_of
+from symroof.claims.catalogue_figures import figure
+from symroof.claims.claim_settings import changed, study_of
 from symroof.claims.read.written_number import read_written
 from symroof.claims.whole_range import Stretches, stretches
 from symroof.errors import InputError, Problem
@@ -25,8 +26,9 @@ from symroof.theory.theory import UnknownName
 from symroof.units import Dimension, describe
 
 Value = Fraction | bool | str
-Known = Mapping[str, tuple[Fraction, Dimension]]
+Steps = Mapping[str, tuple[Fraction, Dimension]]
 """The numbers of the steps before a step, with their dimensions."""
+REGIME = "regime"
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Derived:
         value: exact, a truth, a label; None where there is none (a threshold never reached), and ``why``.
         unit: its base unit.
         other: a second value that is as right: the whole number of a threshold.
-        flags: ``does_not_fit``, ``dimension``.
+        flags: ``does_not_fit``, ``dimension``, ``regime``.
         answers: the case it was derived in.
     """
 
@@ -48,115 +50,119 @@ class Derived:
     flags: tuple[str, ...] = ()
     answers: Answers | None = None
 
+    @property
+    def number(self) -> Fraction | None:
+        """The value where it is a number."""
+        return self.value if isinstance(self.value, Fraction) else None
 
-def derived(claim: ClaimSpec, given: Mapping[str, Any]) -> Derived:
-    """What the claim's form asks for, in a case.
+
+def derived(claim: ClaimSpec) -> Derived:
+    """Derive the value of the claim's form under the claim's settings.
 
     Raises:
-        InputError: a name nobody knows, a missing input, a formula that cannot be read.
+        InputError: an unknown name, a missing input, a formula that cannot be read.
     """
-    found = FORMS[claim.form](claim, given)
-    answers = found.answers
-    if answers is not None and answers.does_not_fit and DOES_NOT_FIT not in found.flags and _timed(claim, answers):
-        found = replace(found, flags=(*found.flags, DOES_NOT_FIT))
-    if answers is not None and _outside_its_regime(claim, given, answers):
-        found = replace(found, flags=(*found.flags, REGIME))
-    return found
+    result = FORMS[claim.form](claim)
+    if (answers := result.answers) is None:
+        return result
+    flags = result.flags
+    if answers.does_not_fit and DOES_NOT_FIT not in flags and _timed(claim, answers):
+        flags += (DOES_NOT_FIT,)
+    return replace(result, flags=(*flags, REGIME) if _outside_its_regime(claim, answers) else flags)
 
 
-REGIME = "regime"
-
-
-def _outside_its_regime(claim: ClaimSpec, given: Mapping[str, Any], answers: Answers) -> bool:
+def _outside_its_regime(claim: ClaimSpec, answers: Answers) -> bool:
     """Whether a claim counts less than everything where that changes what binds: weights alone at a prompt of 7, or with a
     cache that no batch outgrows."""
-    step = "prefill" if (claim.quantity or "").startswith(("prefill", "ttft")) else "decode"
-    quantity = claim.quantity or ""
-    if quantity not in answers.case.theory.definitions or not answers.case.theory.timed(quantity) or "detail" not in given.get("assume", {}):
+    quantity, theory = claim.quantity or "", answers.case.theory
+    if quantity not in theory.definitions or not theory.timed(quantity) or "detail" not in claim.given.get("assume", {}):
         return False
-    whole = answers.assumed(**DETAIL["exact"])
-    bounds = [found.value for one in (answers, whole) if (found := one.get(f"{step}_bound")) is not None]
+    bound = f"{'prefill' if quantity.startswith(('prefill', 'ttft')) else 'decode'}_bound"
+    bounds = [result.value for one in (answers, answers.assumed(**DETAIL["exact"])) if (result := one.get(bound)) is not None]
     return len(bounds) == 2 and bounds[0] != bounds[1]
 
 
 def _timed(claim: ClaimSpec, answers: Answers) -> bool:
-    """Whether what is claimed is a latency, rate or cost: of a case that does not fit it means nothing."""
-    spoken = [claim.quantity, claim.compare, *(_names(claim.relation) if claim.relation else ())]
-    return any(name and name in answers.case.theory.definitions and answers.case.theory.timed(name) for name in spoken)
+    """Whether the claim is of a latency, rate or cost, which means nothing in a case that does not fit."""
+    asked = [claim.quantity, claim.compare, *(names(resolved(parse(claim.relation))) if claim.relation else ())]
+    return any(name and name in answers.case.theory.definitions and answers.case.theory.timed(name) for name in asked)
 
 
-def _names(text: str) -> tuple[str, ...]:
-    try:
-        return names(resolved(parse(text)))
-    except FormulaError:
-        return ()
-
-
-def _exact(study: Study, name: str) -> Value:
-    """A quantity's exact value.
+def quantity_name(text: str | None) -> str:
+    """The name of a quantity or input, however it is spelled.
 
     Raises:
-        InputError: nobody knows it, or an input it needs is missing.
+        InputError: an unknown name.
     """
-    wanted = known(printed_name(name))
+    return known(printed_name(text or ""))
+
+
+@contextmanager
+def formula_errors(field: str, source: str) -> Iterator[None]:
+    """Report a formula that cannot be read as an error of a claim's field.
+
+    Raises:
+        InputError: in place of a FormulaError.
+    """
     try:
-        return study.exact(wanted)
+        yield
+    except FormulaError as error:
+        raise InputError(Problem(field, error.message, 1, error.column, source=source[:200])) from None
+
+
+@contextmanager
+def _arithmetic_errors(field: str) -> Iterator[None]:
+    """Report a division by zero and the like as an error of a name or field."""
+    try:
+        yield
     except ArithmeticError as error:
-        raise InputError(Problem(wanted, str(error))) from None
+        raise InputError(Problem(field, str(error))) from None
 
 
-def _quantity(claim: ClaimSpec, given: Mapping[str, Any]) -> Derived:
-    study = study_of(given)
-    name = printed_name(claim.quantity or "")
-    value = _exact(study, name)
-    symbol = study.first.case.theory.symbol(name)
-    return Derived(value, symbol.unit, flags=study.result(name).flags, answers=study.first)
+def _quantity(claim: ClaimSpec) -> Derived:
+    study, name = study_of(claim.given), quantity_name(claim.quantity)
+    with _arithmetic_errors(name):
+        value = study.exact(name)
+    return Derived(value, study.first.case.theory.symbol(name).unit, flags=study.result(name).flags, answers=study.first)
 
 
-def _expression(claim: ClaimSpec, given: Mapping[str, Any]) -> Derived:
-    return worked_out(claim.expression or "", study_of(given), {})
-
-
-def worked_out(source: str, study: Study, steps: Known) -> Derived:
+def worked_out(source: str, study: Study, steps: Steps) -> Derived:
     """Arithmetic over units, names of the case, and steps before it.
 
     Raises:
         InputError: what cannot be read, an unknown name, byte added to FLOP.
     """
-    try:
+    with formula_errors("expression", source):
         tree = resolved_but(parse(source), steps)
-    except FormulaError as error:
-        raise InputError(Problem("expression", error.message, 1, error.column, source=source[:200])) from None
     case = study.first.case
 
     def of(name: str) -> Dimension:
         return steps[name][1] if name in steps else case.theory.dimension(name)
 
     try:
-        unit = dimension.dimension(tree, of)
-        value = evaluate(tree, case, {name: number for name, (number, _) in steps.items()})
+        with _arithmetic_errors("expression"):
+            unit = dimension.dimension(tree, of)
+            value = evaluate(tree, case, {name: number for name, (number, _) in steps.items()})
     except dimension.DimensionError as error:
         return Derived(None, why=str(error), flags=("dimension",), answers=study.first)
     except UnknownName as error:
         raise InputError(Problem("expression", f"unknown name {error.args[0]!r}", source=source[:200])) from None
-    except ArithmeticError as error:
-        raise InputError(Problem("expression", str(error))) from None
     return Derived(value, "" if not unit else describe(unit), answers=study.first)
 
 
-def resolved_but(tree: Tree, kept: Collection[str]) -> Tree:
+def resolved_but(tree: Tree, steps: Collection[str]) -> Tree:
     """A formula with letters put as names, except those that are steps of the claim.
 
     >>> from symroof.formula.text import text
     >>> text(resolved_but(parse("w/beta"), ["w"]))
     'w/mem_bandwidth'
     """
-    hidden = {name: f"step {name}" for name in kept}  # no name anybody can write
+    hidden = {name: f"step {name}" for name in steps}  # a space is in no name of a formula
     return rename(resolved(rename(tree, hidden)), {other: name for name, other in hidden.items()})
 
 
-def _threshold(claim: ClaimSpec, given: Mapping[str, Any]) -> Derived:
-    study = study_of(given)
+def _threshold(claim: ClaimSpec) -> Derived:
+    study = study_of(claim.given)
     solution = study.solve(claim.threshold or "", claim.solve_for)
     if solution.verdict == "conditional":
         raise InputError(Problem(claim.threshold or "", f"needs {solution.missing} for a number"))
@@ -164,72 +170,64 @@ def _threshold(claim: ClaimSpec, given: Mapping[str, Any]) -> Derived:
     if solution.value is None:
         return Derived("never", unit, why=solution.reason, answers=study.first)
     whole = Fraction(next(iter(solution.integer.values()))) if solution.integer else None
-    if whole is not None and solution.kind == LIMIT:  # beyond the last whole number that keeps a limit it is broken
-        return Derived(whole, unit, why=solution.reason, flags=solution.flags, answers=study.first)
-    return Derived(solution.value, unit, other=whole, why=solution.reason, flags=solution.flags, answers=study.first)
+    limit = whole is not None and solution.kind == LIMIT  # beyond the last whole number that keeps a limit it is broken
+    value, other = (whole, None) if limit else (solution.value, whole)
+    return Derived(value, unit, other=other, why=solution.reason, flags=solution.flags, answers=study.first)
 
 
-def _relation(claim: ClaimSpec, given: Mapping[str, Any]) -> Derived:
-    study = study_of(changed(given, claim.for_all) if claim.for_all else given)
+def _relation(claim: ClaimSpec) -> Derived:
+    study = study_of(changed(claim.given, claim.for_all) if claim.for_all else claim.given)
     source = claim.relation or ""
-    try:
+    with formula_errors("relation", source):
         tree = resolved(parse(source))
-    except FormulaError as error:
-        raise InputError(Problem("relation", error.message, 1, error.column, source=source[:200])) from None
-    relation = tree if isinstance(tree, Compare) else study.first.case.stands_for(known(printed_name(source)))
-    found = stretches(claim, given, relation) if claim.for_all else None
-    if found and found.closed:  # what a search of the whole range would find, in a thousandth of its time
-        return _throughout(claim, found.outcomes, found, study)
+    relation = tree if isinstance(tree, Compare) else study.first.case.stands_for(quantity_name(source))
+    parts = stretches(claim, relation) if claim.for_all else None
+    if parts and parts.closed:  # the outcomes of a search of the whole range, in a thousandth of its time
+        return _throughout(claim, parts.outcomes, parts, study)
+    possible: Sequence[Value]
     if isinstance(tree, Compare):
         possible = study.first.ranges.truths(tree) if claim.for_all and tree.operator != "=" else (study.first.case.evaluate(tree),)
-        return _throughout(claim, possible, found, study)
-    result = study.result(source)
-    return _throughout(claim, result.possible or (result.value,), found, study)
+    else:
+        result = study.result(source)
+        possible = result.possible or (result.value,)
+    return _throughout(claim, possible, parts, study)
 
 
-def _throughout(claim: ClaimSpec, possible: Sequence[Value], found: Stretches | None, study: Study) -> Derived:
-    """One outcome, or that it holds in a part of the range only, and where it does not; what holds nowhere is wrong."""
+def _throughout(claim: ClaimSpec, possible: Sequence[Value], parts: Stretches | None, study: Study) -> Derived:
+    """One outcome, or that it holds in a part of the range only, and where it does not; a claim that holds nowhere is wrong."""
     if len(possible) == 1:
         return Derived(possible[0], answers=study.first)
+    outcomes = " or ".join(map(str, possible))
     if read_written(claim.value, "").word not in possible:
-        return Derived(" or ".join(map(str, possible)), answers=study.first)
-    where = found.failing if found else ""
-    return Derived("in part", why=where or " or ".join(map(str, possible)), answers=study.first)
+        return Derived(outcomes, answers=study.first)
+    return Derived("in part", why=(parts.failing if parts else "") or outcomes, answers=study.first)
 
 
-def _compare(claim: ClaimSpec, given: Mapping[str, Any]) -> Derived:
-    first, second = (study_of(changed(given, between)) for between in claim.between)
-    over, under = (_exact(study, claim.compare or "") for study in (first, second))
-    if not isinstance(over, Fraction) or not isinstance(under, Fraction) or under == 0:
+def _compare(claim: ClaimSpec) -> Derived:
+    name = quantity_name(claim.compare)
+    first, second = (study_of(changed(claim.given, between)) for between in claim.between)
+    with _arithmetic_errors(name):
+        over, below = first.exact(name), second.exact(name)
+    if not isinstance(over, Fraction) or not isinstance(below, Fraction) or below == 0:
         raise InputError(Problem(claim.compare or "", "is no number that has a ratio here"))
-    flags = (DOES_NOT_FIT,) if second.first.does_not_fit and second.first.case.theory.timed(known(claim.compare or "")) else ()
-    return Derived(over / under, "", flags=flags, answers=first.first)
+    flags = (DOES_NOT_FIT,) if second.first.does_not_fit and second.first.case.theory.timed(name) else ()
+    return Derived(over / below, "", flags=flags, answers=first.first)
 
 
-def _catalogue(claim: ClaimSpec, given: Mapping[str, Any]) -> Derived:
-    from symroof.claims.catalogue_claims import figure
-
-    value, unit = figure(claim.catalogue or "")
-    return Derived(value, unit)
-
-
-def _moves(claim: ClaimSpec, given: Mapping[str, Any]) -> Derived:
-    study = study_of(given)
-    name, by = known(printed_name(claim.moves or "")), printed_name(claim.with_ or "")
-    try:
-        slope = study.first.case.slope(name, by)
-    except ArithmeticError as error:
-        raise InputError(Problem(name, str(error))) from None
+def _moves(claim: ClaimSpec) -> Derived:
+    study, name = study_of(claim.given), quantity_name(claim.moves)
+    with _arithmetic_errors(name):
+        slope = study.first.case.slope(name, printed_name(claim.with_ or ""))
     return Derived("up" if slope > 0 else "down" if slope < 0 else "not", answers=study.first)
 
 
-FORMS: dict[str, Callable[[ClaimSpec, Mapping[str, Any]], Derived]] = {
+FORMS: dict[str, Callable[[ClaimSpec], Derived]] = {
     "quantity": _quantity,
-    "expression": _expression,
+    "expression": lambda claim: worked_out(claim.expression or "", study_of(claim.given), {}),
     "threshold": _threshold,
     "relation": _relation,
     "compare": _compare,
-    "catalogue": _catalogue,
+    "catalogue": lambda claim: Derived(*figure(claim.catalogue or "")),
     "moves": _moves,
 }
-"""How each form that ends in one value is derived; chains and what is unchecked are judged apart."""
+"""How each form that ends in one value is derived; chains and unchecked claims are judged apart."""

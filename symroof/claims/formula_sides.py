@@ -1,22 +1,19 @@
-"""Both sides of a claim that states a formula: the one that was written and the one derived, over the same names."""
+"""Both sides of a claim that states a formula: the claimed one and the derived one, over the same names."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
-from symroof.analysis.study import known
 from symroof.cases.case_results import Answers
 from symroof.cases.spec_values import ROLE_INPUT
-from symroof.claims.claim_study import study_of
+from symroof.claims.claim_settings import study_of
+from symroof.claims.derive_claim import formula_errors, quantity_name
 from symroof.errors import InputError, Problem, nearest
 from symroof.formula.compare import compare
 from symroof.formula.comparison import Comparison
 from symroof.formula.evaluate import NoValue
-from symroof.formula.parse import FormulaError
 from symroof.formula.rewrite import substitute
 from symroof.formula.text import text
 from symroof.formula.tree import Name, Num, Tree, names
@@ -26,39 +23,36 @@ from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import printed_name, read_formula, resolved
 from symroof.theory.symbols import INPUTS
 
-SAYABLE = 200
+LONGEST_FORMULA = 200
 """Characters of a derived formula that fit beside a claim."""
 
 
 @dataclass(frozen=True)
 class Sides:
-    """A claimed formula and the derived one under what is given.
+    """A claimed formula and the derived one under the claim's settings.
 
     Raises, where it is asked for a side:
         InputError: what cannot be read, an unknown name, a threshold without a closed form.
     """
 
     claim: ClaimSpec
-    given: Mapping[str, Any]
 
     @cached_property
     def answers(self) -> Answers:
-        return study_of(self.given).first
+        return study_of(self.claim.given).first
 
     @cached_property
     def claimed(self) -> Tree:
-        """The claim's formula over symroof's names; ``where`` says what its own letters stand for."""
+        """The claim's formula over symroof's names; ``where`` defines letters of its own."""
         source = self.claim.formula or ""
-        try:
+        with formula_errors("formula", source):
             own = {str(name): resolved(read_formula(str(value))) for name, value in self.claim.where.items()}
             tree = read_formula(source, tuple(own))
-        except FormulaError as error:
-            raise InputError(Problem("formula", error.message, 1, error.column, source=source[:200])) from None
         tree = substitute(tree, {name: own.get(name, Name(printed_name(name))) for name in names(tree)})
         unknown = [name for name in names(tree) if not self.answers.case.theory.knows(name)]
         if unknown:
             hint = nearest(unknown[0], [*INPUTS, *QUANTITIES])
-            raise InputError(Problem("formula", f"unknown name {unknown[0]!r}", hint=hint or "say in where what it stands for", source=source[:200]))
+            raise InputError(Problem("formula", f"unknown name {unknown[0]!r}", hint=hint or "define it in where", source=source[:200]))
         return tree
 
     @cached_property
@@ -71,8 +65,7 @@ class Sides:
             if form is None:
                 raise InputError(Problem(self.claim.threshold, "has no closed form to compare with"))
             return form
-        name = known(printed_name(self.claim.quantity or ""))
-        return self.answers.case.stands_for(name, complete=False)
+        return self.answers.case.stands_for(quantity_name(self.claim.quantity), complete=False)
 
     @property
     def asked(self) -> Tree:
@@ -81,13 +74,13 @@ class Sides:
 
     @property
     def unit(self) -> str:
-        """The base unit of what is claimed; empty for a threshold, whose unknown is counted."""
-        return "" if self.claim.threshold else self.answers.case.theory.symbol(known(printed_name(self.claim.quantity or ""))).unit
+        """The base unit of the claimed quantity; empty for a threshold, whose unknown is counted."""
+        return "" if self.claim.threshold else self.answers.case.theory.symbol(quantity_name(self.claim.quantity)).unit
 
     @cached_property
     def depths(self) -> tuple[frozenset[str], ...]:
-        """The names at which opening ends: those the claim is spoken in, and where that differs the inputs among them. An input
-        that is spoken of stays a name whatever its default is: a formula over ``tp`` speaks of any number of devices."""
+        """The names at which expansion stops: those of the claim's formula, and where that differs the inputs among them. An input
+        in the formula stays a name whatever its default is: a formula over ``tp`` is about any number of devices."""
         own = frozenset(names(self.claimed))
         inputs = frozenset(name for name in own if self.answers.case.theory.definition(name) is None)
         return (own, inputs) if inputs != own else (own,)
@@ -95,51 +88,51 @@ class Sides:
     def compared(self) -> Comparison:
         """The comparison in the names of the claim, and where that differs, over inputs."""
         of = self.answers.case.theory.dimension
-        found = []
-        for kept in self.depths:
-            found.append(compare(self.opened(self.claimed, kept), self.opened(self.derived, kept), of))
-            if found[-1].verdict == "equal":
-                return found[-1]
-        return found[0]
+        comparisons = []
+        for stops in self.depths:
+            comparisons.append(compare(self.opened(self.claimed, stops), self.opened(self.derived, stops), of))
+            if comparisons[-1].verdict == "equal":
+                return comparisons[-1]
+        return comparisons[0]
 
-    def opened(self, tree: Tree, kept: frozenset[str]) -> Tree:
-        """A formula over inputs and the names that are kept; beside those, what the claim gives stands as its number, and what
-        nobody chose and does not matter as its default."""
+    def opened(self, tree: Tree, stops: frozenset[str]) -> Tree:
+        """A formula over inputs and the names where expansion stops; any other name that the claim sets stands as its number, and
+        one that is unset and does not matter as its default."""
         case = self.answers.case
-        whole = self.expanded(tree, kept)
-        explicit = {ROLE_INPUT.get(name, printed_name(name)) for name in self.given}
+        whole = self.expanded(tree, stops)
+        explicit = {ROLE_INPUT.get(name, printed_name(name)) for name in self.claim.given}
         put: dict[str, Tree] = {}
         for name in names(whole):
             stands = case.given.get(name) if name in explicit else neutral_default(name) if name not in case.given else None
-            if stands is not None and name not in kept:
+            if stands is not None and name not in stops:
                 put[name] = stands
         return substitute(whole, put)
 
-    def expanded(self, tree: Tree, kept: frozenset[str]) -> Tree:
-        """A formula over inputs and the names that are kept, no number put in."""
+    def expanded(self, tree: Tree, stops: frozenset[str]) -> Tree:
+        """A formula over inputs and the names where expansion stops, no number put in."""
         case = self.answers.case
-        stops: dict[str, Tree] = {name: Name(name) for name in kept}
-        return case.theory.expand(tree, given={**{name: value for name, value in case.given.items() if not isinstance(value, Num)}, **stops})
+        formulas = {name: value for name, value in case.given.items() if not isinstance(value, Num)}
+        return case.theory.expand(tree, given={**formulas, **{name: Name(name) for name in stops}})
 
     def in_numbers(self) -> Fraction | None:
         """Claimed over derived in the claim's case, where it has numbers."""
         try:
             over = self.answers.case.evaluate(self.claimed)
-            under = self.answers.case.evaluate(self.derived)
-            return Fraction(over) / Fraction(under) if under else None
+            below = self.answers.case.evaluate(self.derived)
+            return Fraction(over) / Fraction(below) if below else None
         except (NoValue, TypeError, LookupError):
             return None
 
-    def said(self) -> str:
+    def derived_text(self) -> str:
         """The derived formula in the names of the claim, where it fits beside it."""
-        found = text(self.opened(self.derived, self.depths[0]))
-        return found if len(found) <= SAYABLE else text(self.derived)[:SAYABLE]
+        opened = text(self.opened(self.derived, self.depths[0]))
+        return opened if len(opened) <= LONGEST_FORMULA else text(self.derived)[:LONGEST_FORMULA]
 
 
 @dataclass(frozen=True)
 class Level:
-    """A claim at one level of detail: how that is said, both sides, and how they compare as they stand."""
+    """A claim at one level of detail: its label, both sides, and how they compare as they stand."""
 
-    says: str
+    label: str
     sides: Sides
     own: Comparison

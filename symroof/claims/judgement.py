@@ -1,9 +1,11 @@
-"""The verdict on a claim, and a written value held against a derived one."""
+"""The verdict on a claim, and a written value compared with a derived one."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from symroof.claims.derive_claim import Derived
 from symroof.claims.read.written_number import Written, read_written
@@ -13,26 +15,27 @@ from symroof.specs.claims import ClaimSpec
 from symroof.units import format_quantity
 
 HOLDS = ("exact", "rounded", "approximate")
+ORDER = (*HOLDS, "conditional", "inconsistent", "wrong", "unchecked")
+"""From best to worst; a row of values is as good as its worst."""
 FIGURE = 4
 """Digits from which a figure of a data sheet claims to be that figure."""
-ORDER = ("exact", "rounded", "approximate", "conditional", "inconsistent", "wrong", "unchecked")
-"""From best to worst; a row of values is as good as its worst."""
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What came of a claim.
+    """The verdict on a claim and its reasons.
 
     Attributes:
-        verdict: ``exact``, ``rounded``, ``approximate``, ``wrong``, ``inconsistent``, ``conditional``, ``unchecked``.
+        verdict: one of :data:`ORDER`.
         claimed, derived: as text.
         ratio: claimed over derived, where both are numbers.
         tolerance: how far the derived value may lie off, as a share.
-        needs: what the text does not say and has to be so for the claim to hold.
+        needs: assumptions that the text does not state and under which the claim holds.
         flags: ``does_not_fit``, ``dimension``, ``regime``.
         reason: a sentence.
         value: the derived value, for a correction.
         slips: what would lead to the claimed value, best first.
+        parts: the values of a row, or the steps of a chain.
     """
 
     claim: ClaimSpec
@@ -47,26 +50,38 @@ class Judgement:
     value: Fraction | None = None
     unit: str = ""
     slips: tuple[Explanation, ...] = ()
-    parts: tuple[Judgement, ...] = field(default=())
+    parts: tuple[Judgement, ...] = ()
 
 
-def held(claim: ClaimSpec, written: Written, found: Derived) -> Judgement:
-    """A written value held against a derived one."""
+def worst(parts: Sequence[Judgement]) -> Judgement:
+    """The first with the worst verdict."""
+    return max(parts, key=lambda part: ORDER.index(part.verdict))
+
+
+def joined(parts: Sequence[Judgement]) -> dict[str, Any]:
+    """The fields of a judgement that its parts make up together."""
+    texts = {name: ", ".join(getattr(part, name) for part in parts) for name in ("claimed", "derived")}
+    return {**texts, "flags": flags_of(*parts), "parts": tuple(parts)}
+
+
+def flags_of(*judgements: Judgement) -> tuple[str, ...]:
+    """The flags of several judgements, each once."""
+    return tuple(dict.fromkeys(flag for judgement in judgements for flag in judgement.flags))
+
+
+def compared(claim: ClaimSpec, written: Written, derived: Derived) -> Judgement:
+    """A written value compared with a derived one, or with the other that is as right."""
     limit = tolerance_of(claim, written.digits)
-    options = [found.value, *([found.other] if found.other is not None else [])]
-    best = min((written.verdict(option, limit) for option in options if option is not None), key=ORDER.index)
-    value = found.value
-    number = value if isinstance(value, Fraction) else None
-    if value == "in part" and written.word is not None:
-        best = "conditional"
+    options = [value for value in (derived.value, derived.other) if value is not None]
+    verdict = min((written.verdict(value, limit) for value in options), key=ORDER.index)
+    if derived.value == "in part" and written.word is not None:
+        verdict = "conditional"
+    number = derived.number
     return Judgement(
-        claim, best, written.text, shown(value, found.unit), ratio=written.value / number if number and written.value is not None else None,
-        tolerance=limit if limit is not None else _room(written), flags=found.flags, reason=_words(written, found, best), value=number, unit=found.unit,
+        claim, verdict, written.text, value_text(derived.value, derived.unit), ratio=written.value / number if number and written.value is not None else None,
+        tolerance=limit if limit is not None else written.room / abs(written.value) if written.value else None, flags=derived.flags,
+        reason=_reason(written, derived, verdict), value=number, unit=derived.unit,
     )  # fmt: skip
-
-
-def _room(written: Written) -> Fraction | None:
-    return written.room / abs(written.value) if written.value else None
 
 
 def tolerance_of(claim: ClaimSpec, digits: int = 0) -> Fraction | None:
@@ -79,15 +94,15 @@ def tolerance_of(claim: ClaimSpec, digits: int = 0) -> Fraction | None:
         raise InputError(Problem("tolerance", str(error))) from None
 
 
-def _words(written: Written, found: Derived, verdict: str) -> str:
-    if found.value == "in part":
-        return f"holds in a part of the range only: {found.why}" if found.why else "holds in a part of the range only"
-    if verdict == "rounded" and isinstance(found.value, Fraction) and written.value is not None and abs(found.value - written.value) > written.room:
+def _reason(written: Written, derived: Derived, verdict: str) -> str:
+    if derived.value == "in part":
+        return "holds in a part of the range only" + (f": {derived.why}" if derived.why else "")
+    if verdict == "rounded" and derived.number is not None and written.value is not None and abs(derived.number - written.value) > written.room:
         return "digits were cut off, not rounded"
-    return found.why if verdict == "wrong" else ""
+    return derived.why if verdict == "wrong" else ""
 
 
-def shown(value: Fraction | str | bool | None, unit: str) -> str:
+def value_text(value: Fraction | str | bool | None, unit: str) -> str:
     """A derived value as text."""
     if isinstance(value, bool):
         return "true" if value else "false"

@@ -1,70 +1,120 @@
-"""A claim that misses its value: right under something it does not say, or wrong, with the slips that lead to what it says."""
+"""A claim that misses its value: right under an assumption it does not state, or wrong, with the slips that lead to its value.
+
+Two sorts of assumptions are tried. The simplifications of textbooks count less than everything: there are four, so a number
+written with three digits seldom agrees with one by chance; how seldom decides against a slip that would explain the claim too.
+Round efficiencies are tried where nothing else explains a claim.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
 
-from symroof.claims.claim_study import told
+from symroof.claims.claim_settings import settings_text, under
+from symroof.claims.judgement import Judgement
 from symroof.claims.read.written_number import BOUND, read_written
-from symroof.claims.simplifications import Simplified, simplification
-from symroof.claims.slips.explanation import Explanation
-from symroof.claims.slips.rank import explanations
-from symroof.claims.slips.round_efficiencies import round_share
+from symroof.claims.slips.explain import explanations
+from symroof.claims.slips.explanation import Explanation, chance, spans
 from symroof.errors import InputError
 from symroof.specs.claims import ClaimSpec
+from symroof.theory.switches import DETAIL, expand_detail
 
-if TYPE_CHECKING:
-    from symroof.claims.judgement import Judgement
+Judge = Callable[[ClaimSpec], Judgement]
 
-Under = Callable[[dict[str, Any]], "Judgement"]
-"""The claim judged with changes of its case."""
-
-LIKE_A_SHARE = frozenset({"mac_vs_flop"})
-"""Slips whose factor a round efficiency has too: of the two, that half the peak is reached is what texts leave unsaid."""
+SIMPLIFICATIONS: tuple[dict[str, str], ...] = (
+    *({"detail": level} for level in reversed(DETAIL) if level != "exact"),
+    {"detail": "attention", "attention": "full"},
+)
+"""The plainest first."""
+SELDOM = 0.05
+"""A simplification is put forward where at most this share of random errors of the claim's size would agree with one."""
 COUNTED = frozenset({"quantity", "threshold", "compare"})
-"""Forms whose value hangs on how everything is counted."""
-UNSAID = frozenset({"kv_ignored", "attention_ignored", "causal_factor"})
-"""Slips that are another way to count rather than an error: a claim that one of them explains is right under what it does not say."""
+"""Forms whose value depends on how everything is counted."""
+
+SHARES = tuple(Fraction(percent, 100) for percent in (50, 60, 40, 70, 80, 30, 90, 45, 55, 35, 65, 75, 85))
+EFFICIENCIES = ("mfu", "mbu")
+SHARPEST = Fraction(1, 200)
+"""How precisely a claim must be written for a round share to be evidence: some share agrees with any rough number."""
+LIKE_A_SHARE = frozenset({"mac_vs_flop"})
+"""Slips whose factor a round efficiency has too: of the two, texts leave out that half the peak is reached."""
+
+OTHER_COUNTS = frozenset({"kv_ignored", "attention_ignored", "causal_factor"})
+"""Slips that are another way to count rather than an error: a claim that one of them explains is right under what it leaves out."""
 RIGHT = ("exact", "rounded")
 
 
 def counted_otherwise(slips: Sequence[Explanation]) -> bool:
     """Whether the first explanation is another way to count and nothing else; of two slips at once, both have one text."""
-    return bool(slips) and all(slip.named and slip.slip in UNSAID for slip in slips if slip.text == slips[0].text)
+    return bool(slips) and all(slip.named and slip.slip in OTHER_COUNTS for slip in slips if slip.text == slips[0].text)
 
 
-def explained(claim: ClaimSpec, found: Judgement, raw: str, given: Mapping[str, Any], value: Any, under: Under) -> Judgement:
-    """A claim that misses its value, with the slips that lead to what it says; a tolerance that the text states is no slip.
+def explained(claim: ClaimSpec, judgement: Judgement, judge: Judge) -> Judgement:
+    """A claim that misses its value, with the slips that lead to its value; a tolerance that the text states is no slip.
 
     Of a simplification and a slip that both explain it, the one counts that random errors agree with less often.
+
+    Args:
+        judge: gives the verdict on the claim under other settings.
     """
-    missed = found.verdict == "wrong" or (found.verdict == "approximate" and claim.tolerance is None)
-    if not missed:
-        return found
-    found = replace(found, slips=explanations(claim, given, value, raw))
-    if found.verdict != "wrong":
-        return found
-    first = found.slips[0] if found.slips and found.slips[0].named else None
-    if first is not None and counted_otherwise(found.slips):
-        return replace(found, verdict="conditional", needs=(first.text,), reason=f"holds where {first.text}")
-    if (simple := _simplified(claim, found, raw, given, value, under)) and (first is None or simple.chance <= first.chance):
-        said = told({"assume": simple.choices})
-        return replace(found, verdict="conditional", needs=(said,), reason=f"holds at {said}; as it stands {found.derived}")
-    if (first is None or first.slip in LIKE_A_SHARE) and claim.form == "quantity" and not BOUND.match(found.claimed):
-        share = round_share(given, found.tolerance, lambda changes: under(changes).verdict in RIGHT)
+    if judgement.verdict != "wrong" and (judgement.verdict != "approximate" or claim.tolerance is not None):
+        return judgement
+    judgement = replace(judgement, slips=explanations(claim))
+    if judgement.verdict != "wrong":
+        return judgement
+    first = judgement.slips[0] if judgement.slips and judgement.slips[0].named else None
+    if first is not None and counted_otherwise(judgement.slips):
+        return replace(judgement, verdict="conditional", needs=(first.text,), reason=f"holds where {first.text}")
+    simple = simplification(claim, judgement, judge)
+    if simple and (first is None or simple.chance <= first.chance):
+        needs = settings_text({"assume": simple.switches})
+        return replace(judgement, verdict="conditional", needs=(needs,), reason=f"holds at {needs}; as it stands {judgement.derived}")
+    if (first is None or first.slip in LIKE_A_SHARE) and claim.form == "quantity" and not BOUND.match(judgement.claimed):
+        share = round_share(claim.given, judgement.tolerance, lambda changes: judge(under(claim, changes)).verdict in RIGHT)
         if share:
-            return replace(found, verdict="conditional", needs=(told(share),), reason=f"holds with {told(share)}; as it stands {found.derived}")
-    return found
+            needs = settings_text(share)
+            return replace(judgement, verdict="conditional", needs=(needs,), reason=f"holds with {needs}; as it stands {judgement.derived}")
+    return judgement
 
 
-def _simplified(claim: ClaimSpec, found: Judgement, raw: str, given: Mapping[str, Any], value: Any, under: Under) -> Simplified | None:
-    """The simplification of textbooks at which a wrong claim is right."""
-    if claim.form not in COUNTED or claim.needs or found.value is None:
+@dataclass(frozen=True)
+class Simplified:
+    """A simplification under which a claim holds, and the share of random errors that would hold under one."""
+
+    switches: dict[str, str]
+    chance: float
+
+
+def simplification(claim: ClaimSpec, judgement: Judgement, judge: Judge) -> Simplified | None:
+    """The plainest simplification under which a wrong claim holds; None where its settings say how it counts, or chance would do as well."""
+    true = judgement.value
+    if claim.form not in COUNTED or claim.needs or true is None or true <= 0 or "preset" in claim.given:
         return None
     try:
-        written = read_written(value, found.unit, raw)
-        return simplification(given, written, found.value, lambda changes: ((one := under(changes)).value, one.verdict in RIGHT))
+        written = read_written(claim.value, judgement.unit)
+        number = written.value
+        if number is None or written.operator or written.low is not None or number <= 0:
+            return None
+        chosen = expand_detail({str(name): str(value) for name, value in claim.given.get("assume", {}).items()})
+        free = [switches for switches in SIMPLIFICATIONS if not expand_detail(switches).keys() & chosen.keys()]
+        tried = [(switches, judge(under(claim, {"assume": switches}))) for switches in free]
+        values = [one.value for _, one in tried if one.value is not None and one.value > 0 and one.value != true]
+        share = chance(float(number), float(true), spans(values, written))
+        first = next((switches for switches, one in tried if one.verdict in RIGHT), None)
     except (InputError, ArithmeticError, ValueError):
         return None
+    return Simplified(first, share) if first and share <= SELDOM else None
+
+
+def round_share(settings: Mapping[str, Any], tolerance: Fraction | None, holds: Callable[[dict[str, Any]], bool]) -> dict[str, Fraction] | None:
+    """The one round efficiency under which a claim holds; None where several would do, or the claim is rough.
+
+    >>> round_share({}, Fraction(1, 1000), lambda changes: changes == {"mfu": Fraction(1, 2)})
+    {'mfu': Fraction(1, 2)}
+    >>> round_share({"mfu": 1}, Fraction(1, 1000), lambda changes: "mfu" in changes)
+    """
+    if tolerance is None or tolerance > SHARPEST:
+        return None
+    candidates = [{name: share} for name in EFFICIENCIES if name not in settings for share in SHARES if holds({name: share})]
+    return candidates[0] if len(candidates) == 1 else None

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil, floor
-from typing import Any
 
 from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
-from symroof.claims.claim_study import study_of
+from symroof.cases.case_results import Answers
+from symroof.claims.claim_settings import study_of
 from symroof.claims.read.written_number import read_written
 from symroof.errors import InputError
 from symroof.formula import build
@@ -30,29 +29,33 @@ class Stretches:
     """A range of one input cut where a claim may begin or cease to hold.
 
     Attributes:
-        found: for each stretch its ends and what is the case in it.
-        claimed: what the claim says.
+        parts: each stretch with its ends and the outcome in it.
+        claimed: the outcome that is claimed.
         closed: whether every cut is known in closed form: then nothing lies between.
     """
 
     name: str
     counted: bool
-    found: tuple[tuple[Fraction, Fraction, Outcome], ...]
+    parts: tuple[tuple[Fraction, Fraction, Outcome], ...]
     claimed: Outcome | None
     closed: bool
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
-        return tuple(dict.fromkeys(outcome for _, _, outcome in self.found))
+        return tuple(dict.fromkeys(outcome for _, _, outcome in self.parts))
 
     @property
     def failing(self) -> str:
         """Where the claim does not hold: ``not for prompt 1 to 308``."""
-        ends = [(low, high) for low, high, outcome in self.found if outcome != self.claimed]
-        return ", ".join(f"not for {self.name} {_told(low, self.counted, up=True)} to {_told(high, self.counted, up=False)}" for low, high in ends)
+        ends = [(low, high) for low, high, outcome in self.parts if outcome != self.claimed]
+        return ", ".join(f"not for {self.name} {self._end(low, ceil(low))} to {self._end(high, floor(high))}" for low, high in ends)
+
+    def _end(self, value: Fraction, whole: int) -> str:
+        """An end of a stretch: of a count the first or the last whole number in it."""
+        return f"{whole:,}" if self.counted else f"{float(value):.6g}"
 
 
-def stretches(claim: ClaimSpec, given: Mapping[str, Any], relation: Tree) -> Stretches | None:
+def stretches(claim: ClaimSpec, relation: Tree) -> Stretches | None:
     """The stretches of the one ranged input; None where several are ranged, or where nothing can be solved for."""
     if len(claim.for_all) != 1:
         return None
@@ -60,17 +63,17 @@ def stretches(claim: ClaimSpec, given: Mapping[str, Any], relation: Tree) -> Str
     try:
         symbol = symbol_of(name)
         ends = parse_span(span, symbol.unit, symbol.written_in)
-        answers = study_of({key: value for key, value in given.items() if key != name}).first
+        answers = study_of({key: value for key, value in claim.given.items() if key != name}).first
         solved = [solve(equation, answers, name) for equation in _edges(relation, claim)]
         cuts = {value for solution in solved for value in solution.values if ends.low < value < ends.high}
-        points = sorted({ends.low, *cuts, ends.high})
-        parts = [(low, high) for low, high in pairwise(points) if not symbol.counted or ceil(low) <= floor(high)]  # else no whole number in it
-        found = tuple((low, high, _outcome(relation, answers, name, (low + high) / 2)) for low, high in parts)
-        edges = all(_outcome(relation, answers, name, end) in {outcome for _, _, outcome in found} for end in (ends.low, ends.high))
+        pairs = pairwise(sorted({ends.low, *cuts, ends.high}))
+        inner = [(low, high) for low, high in pairs if not symbol.counted or ceil(low) <= floor(high)]  # else no whole number in it
+        parts = tuple((low, high, _outcome(relation, answers, name, (low + high) / 2)) for low, high in inner)
+        edges = all(_outcome(relation, answers, name, end) in {outcome for _, _, outcome in parts} for end in (ends.low, ends.high))
         claimed = read_written(claim.value, "").word
     except (InputError, NoValue, ValueError, IndexError):
         return None
-    return Stretches(name, symbol.counted, found, claimed, edges and bool(solved) and all(_covers(one, ends) for one in solved))
+    return Stretches(name, symbol.counted, parts, claimed, edges and bool(solved) and all(_covers(one, ends) for one in solved))
 
 
 def _covers(solution: Solution, ends: Span) -> bool:
@@ -90,13 +93,6 @@ def _edges(relation: Tree, claim: ClaimSpec) -> list[str]:
     return [f"{text(own)} = {text(build.call('max', *others))}"] if own and others else []
 
 
-def _outcome(relation: Tree, answers: Any, name: str, point: Fraction) -> Outcome:
-    found = answers.case.changed({name: point}).evaluate(relation)
-    return found if isinstance(found, bool) else str(found)
-
-
-def _told(value: Fraction, counted: bool, up: bool) -> str:
-    """An end of a stretch: the first or the last whole number in it."""
-    if not counted:
-        return f"{float(value):.6g}"
-    return f"{ceil(value) if up else floor(value):,}"
+def _outcome(relation: Tree, answers: Answers, name: str, point: Fraction) -> Outcome:
+    outcome = answers.case.changed({name: point}).evaluate(relation)
+    return outcome if isinstance(outcome, bool) else str(outcome)

@@ -1,6 +1,6 @@
 """Constructors that keep a formula tidy while it is put together: constants folded, like terms and factors merged.
 
-They keep the written order and never expand a product, so what a person wrote stays recognisable. They are exact
+They keep the written order and never expand a product, so that a formula stays as it was written. They are exact
 identities for positive symbols: ``context - 1 + 1`` is ``context``, ``min(context - 1, window - 1) + 1`` is
 ``min(context, window)``, ``1*x`` is ``x``.
 """
@@ -15,7 +15,7 @@ from symroof.units import PLAIN, Dimension, combine
 
 MOST_FOLDED_BITS = 4096
 
-remembered = lru_cache(maxsize=16384)
+cached = lru_cache(maxsize=16384)
 """Three of four nodes that a review puts together it has put together before: the arms of a maximum share most of their parts."""
 
 
@@ -48,7 +48,7 @@ def split(term: Tree) -> tuple[Fraction | int, Tree]:
     return 1, term
 
 
-@remembered
+@cached
 def add(*terms: Tree) -> Tree:
     """A sum: nested sums flattened, like terms merged, zeros gone, a constant moved into ``min`` or ``max``."""
     merged: dict[Tree, Fraction | int] = {}
@@ -56,12 +56,12 @@ def add(*terms: Tree) -> Tree:
         for part in _flat(term):
             coefficient, rest = split(part)
             merged[rest] = merged[rest] + coefficient if rest in merged else coefficient
-    kept = [rest if coefficient == 1 and not isinstance(rest, Num) else _scaled(coefficient, rest) for rest, coefficient in merged.items() if coefficient]
-    if len(kept) == 2 and isinstance(kept[1], Num) and isinstance(kept[0], Call) and kept[0].function in ("min", "max"):
-        return call(kept[0].function, *(add(arg, kept[1]) for arg in kept[0].args))
-    if not kept:
+    summands = [rest if coefficient == 1 and not isinstance(rest, Num) else _scaled(coefficient, rest) for rest, coefficient in merged.items() if coefficient]
+    if len(summands) == 2 and isinstance(summands[1], Num) and isinstance(summands[0], Call) and summands[0].function in ("min", "max"):
+        return call(summands[0].function, *(add(arg, summands[1]) for arg in summands[0].args))
+    if not summands:
         return ZERO
-    return kept[0] if len(kept) == 1 else Add(tuple(kept))
+    return summands[0] if len(summands) == 1 else Add(tuple(summands))
 
 
 def _flat(term: Tree) -> list[Tree]:
@@ -83,9 +83,9 @@ def _scaled(coefficient: Fraction | int, rest: Tree) -> Tree:
     return neg(mul(number(-coefficient), rest)) if coefficient < 0 else mul(number(coefficient), rest)
 
 
-@remembered
+@cached
 def factored(*terms: Tree) -> Tree:
-    """A sum with what all its terms share taken out: ``2*a*x + 2*b*x`` is ``2*(a + b)*x``."""
+    """A sum with the factors that all its terms share taken out: ``2*a*x + 2*b*x`` is ``2*(a + b)*x``."""
     parts = [_number_and_factors(term) for term in terms if term != ZERO]
     if len(parts) < 2:
         return add(*terms)
@@ -107,13 +107,13 @@ def factored(*terms: Tree) -> Tree:
 def _in_all(lists: list[list[Tree]]) -> list[Tree]:
     """The factors that every list has, each as often as all have it, numbers aside."""
     rests = [list(other) for other in lists[1:]]
-    found: list[Tree] = []
+    shared: list[Tree] = []
     for factor in lists[0]:
         if not isinstance(factor, Num) and all(factor in rest for rest in rests):
-            found.append(factor)
+            shared.append(factor)
             for rest in rests:
                 rest.remove(factor)
-    return found
+    return shared
 
 
 def is_negative(term: Tree) -> bool:
@@ -121,7 +121,7 @@ def is_negative(term: Tree) -> bool:
     return isinstance(term, Neg) or (isinstance(term, Num) and term.value < 0)
 
 
-@remembered
+@cached
 def negated(tree: Tree) -> Tree:
     """Minus a formula, the sign carried into a sum that has one, terms without a minus first: ``-(a - b)`` is ``b - a``."""
     match tree:
@@ -149,7 +149,7 @@ def sub(left: Tree, right: Tree) -> Tree:
     return add(left, neg(right))
 
 
-@remembered
+@cached
 def mul(*factors: Tree) -> Tree:
     """A product: nested products flattened, numbers folded to the front, ``0`` and ``1`` applied."""
     constant: Fraction | int = 1
@@ -192,7 +192,7 @@ def mul(*factors: Tree) -> Tree:
     return neg(product) if sign < 0 else product
 
 
-@remembered
+@cached
 def div(over: Tree, under: Tree) -> Tree:
     """A quotient: ``x/1`` is ``x``, ``x/x`` is 1, numbers folded, ``(a/b)/c`` is ``a/(b*c)``."""
     if over == ZERO:
@@ -263,10 +263,10 @@ def call(function: str, *args: Tree) -> Tree:
         flat = [x for arg in args for x in (arg.args if isinstance(arg, Call) and arg.function == function else (arg,))]
         numbers = [arg for arg in flat if isinstance(arg, Num)]
         alike = len({number.dimension for number in numbers}) == 1
-        kept: list[Tree] = list(dict.fromkeys(arg for arg in flat if not (alike and isinstance(arg, Num))))
+        distinct: list[Tree] = list(dict.fromkeys(arg for arg in flat if not (alike and isinstance(arg, Num))))
         if alike:
-            kept.append(pick(numbers, key=lambda n: n.value))
-        return kept[0] if len(kept) == 1 else Call(function, tuple(kept))
+            distinct.append(pick(numbers, key=lambda n: n.value))
+        return distinct[0] if len(distinct) == 1 else Call(function, tuple(distinct))
     if function in ("ceil", "floor") and isinstance(args[0], Num):
         value = args[0].value
         whole = -(-value.numerator // value.denominator) if function == "ceil" else value.numerator // value.denominator

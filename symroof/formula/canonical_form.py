@@ -1,7 +1,7 @@
 """A formula as a quotient of polynomials, so that two ways of writing one thing come out the same.
 
-What is no polynomial (a maximum, a rounding, a root, a sum, a quantity at changed inputs) stands in it as one more name,
-its *atom*, with its own arguments in this form: arms of a maximum in any order, what they share taken out.
+Anything that is no polynomial (a maximum, a rounding, a root, a sum, a quantity at changed inputs) stands in it as one more name,
+its *atom*, with its own arguments in this form: arms of a maximum in any order, shared factors taken out.
 
 >>> from symroof.formula.parse import parse
 >>> form = NormalForms()
@@ -29,7 +29,7 @@ class NoForm(ArithmeticError):
 
 @dataclass(frozen=True)
 class Quotient:
-    """``over`` by ``under``; what is below is 1 or a sum without anything shared."""
+    """``over`` by ``under``; the denominator is 1 or a sum without shared factors."""
 
     over: Polynomial
     under: Polynomial
@@ -50,7 +50,7 @@ class NormalForms:
         self.work = Work()
         self.atoms: dict[str, Tree] = {}
         self._signs: dict[str, str] = {}
-        self._found: dict[Tree, Quotient] = {}
+        self._forms: dict[Tree, Quotient] = {}
 
     def of(self, tree: Tree) -> Quotient:
         """The form of a formula.
@@ -59,10 +59,10 @@ class NormalForms:
             TooLarge: it would take too long.
             NoForm: it divides by zero, or is a relation.
         """
-        if tree not in self._found:
+        if tree not in self._forms:
             self.work.spend(1)
-            self._found[tree] = self._of(tree)
-        return self._found[tree]
+            self._forms[tree] = self._of(tree)
+        return self._forms[tree]
 
     def _of(self, tree: Tree) -> Quotient:
         match tree:
@@ -90,7 +90,7 @@ class NormalForms:
         return self._atom(tree)
 
     def _atom(self, tree: Tree) -> Quotient:
-        """Anything else, as a name of its own: its text is that of its parts' forms."""
+        """Any other formula as a name of its own, keyed by the forms of its parts."""
         match tree:
             case Pow(base, exponent):
                 return self._named("power", [self.of(base), self.of(exponent)], tree)
@@ -151,17 +151,17 @@ class NormalForms:
         return Quotient(scaled(over, 1 / number, inverse), below)
 
     def _extreme(self, function: str, parts: list[Quotient]) -> Quotient:
-        """A maximum or minimum: what the arms share stands before it, equal arms are one, their order is none."""
+        """A maximum or minimum: shared factors stand before it, equal arms count once, their order does not matter."""
         together: Polynomial = {}
         for i, part in enumerate(parts):
             together |= {(*monomial, ("\0", i + 1)): coefficient for monomial, coefficient in part.over.items()}
-        number, found = content(together)
-        shared: Monomial = tuple((name, exponent) for name, exponent in found if name not in self.atoms and name != "\0")
+        number, powers = content(together)
+        shared: Monomial = tuple((name, exponent) for name, exponent in powers if name not in self.atoms and name != "\0")
         inverse: Monomial = tuple((name, -exponent) for name, exponent in shared)
         arms = {arm.key(): arm for arm in (Quotient(scaled(part.over, 1 / number, inverse), part.under) for part in parts)}
         if len(arms) == 1:
             return parts[0]
-        if all(arm.under == ONE_TERM and not any(arm.over) for arm in arms.values()):  # numbers, now that what they share is out
+        if all(arm.under == ONE_TERM and not any(arm.over) for arm in arms.values()):  # numbers, now that shared factors are out
             values = [arm.over.get((), Fraction(0)) for arm in arms.values()]
             return Quotient(scaled(constant(max(values) if function == "max" else min(values)), number, shared), ONE_TERM)
         ordered = [arms[key] for key in sorted(arms)]

@@ -1,6 +1,6 @@
 """A formula somebody wrote beside the one derived: equal, a factor off, or which terms and arms differ.
 
-Formulas are compared over the names they hold; nothing is known of what the names mean. Equality is decided exactly
+Formulas are compared over the names they hold; the meaning of the names is unknown here. Equality is decided exactly
 wherever both are quotients of polynomials, in maxima of such too; elsewhere at random points, and the answer says so.
 
 >>> from symroof.formula.parse import parse
@@ -22,7 +22,6 @@ from symroof.formula.build import is_negative
 from symroof.formula.canonical_form import NoForm, NormalForms, Quotient
 from symroof.formula.comparison import ArmDifference, Comparison, TermDifference
 from symroof.formula.dimension import DimensionError, dimension
-from symroof.formula.factors import factor_of_one_name
 from symroof.formula.polynomial import Monomial, Polynomial, TooLarge, product_of, ratio, scaled, tree_of
 from symroof.formula.rewrite import rebuild
 from symroof.formula.text import WORK
@@ -31,11 +30,11 @@ from symroof.units import Dimension, describe, strict
 
 MOST_SHOWN_TERMS = 64
 DEEPEST = 4
-"""Maxima within maxima whose arms are still told apart."""
+"""Maxima within maxima whose arms are still compared."""
 
 
 def compare(claimed: Tree, derived: Tree, of: Callable[[str], Dimension] | None = None, seed: int = 0) -> Comparison:
-    """Compare two formulas over the same names, in bounded time; ``of`` tells the dimension of a name.
+    """Compare two formulas over the same names, in bounded time; ``of`` gives the dimension of a name.
 
     FLOPs are numbers here: ``2*params*prompt`` is how people write work. ``seed`` draws the random points.
 
@@ -43,9 +42,9 @@ def compare(claimed: Tree, derived: Tree, of: Callable[[str], Dimension] | None 
     >>> compare(parse("max(b/w, f/p) + t"), parse("t + max(f/p, b/w)")).verdict
     'equal'
     """
-    found = _compared(claimed, derived, NormalForms(), seed, 0)
-    wrong = _dimension_disagrees(claimed, derived, of) if of and found.verdict != "equal" else ""
-    return replace(found, verdict="dimension", dimension=wrong) if wrong else found
+    result = _compared(claimed, derived, NormalForms(), seed, 0)
+    wrong = _dimension_disagrees(claimed, derived, of) if of and result.verdict != "equal" else ""
+    return replace(result, verdict="dimension", dimension=wrong) if wrong else result
 
 
 def same(claimed: Tree, derived: Tree, seed: int = 0) -> bool:
@@ -57,8 +56,8 @@ def same(claimed: Tree, derived: Tree, seed: int = 0) -> bool:
     """
     if points.apart(claimed, derived, seed):
         return False
-    found = compare(claimed, derived, seed=seed)
-    return found.verdict == "equal" and not found.untried
+    result = compare(claimed, derived, seed=seed)
+    return result.verdict == "equal" and not result.untried
 
 
 def _dimension_disagrees(claimed: Tree, derived: Tree, of: Callable[[str], Dimension]) -> str:
@@ -78,9 +77,7 @@ def _without_work(unit: Dimension) -> Dimension:
 
 
 def _unitless_work(tree: Tree) -> Tree:
-    if isinstance(tree, Num):
-        return Num(tree.value, _without_work(tree.dimension))
-    return rebuild(tree, _unitless_work)
+    return Num(tree.value, _without_work(tree.dimension)) if isinstance(tree, Num) else rebuild(tree, _unitless_work)
 
 
 def _compared(claimed: Tree, derived: Tree, forms: NormalForms, seed: int, depth: int) -> Comparison:
@@ -88,12 +85,12 @@ def _compared(claimed: Tree, derived: Tree, forms: NormalForms, seed: int, depth
         return Comparison("equal" if claimed == derived else "different")
     try:
         ours, theirs = forms.of(claimed), forms.of(derived)
-        found = _by_form(ours, theirs, forms, claimed, derived, seed, depth)
+        result = _by_form(ours, theirs, forms, claimed, derived, seed, depth)
     except (TooLarge, NoForm):
-        found = Comparison("different", exact=False)
-    if depth or (found.exact and found.verdict in ("equal", "inverted", "factor")):  # arms are told apart by algebra alone: they may be many
-        return found
-    return _at_points(found, claimed, derived, seed)
+        result = Comparison("different", exact=False)
+    if depth or (result.exact and result.verdict in ("equal", "inverted", "factor")):  # arms are compared by algebra alone: they may be many
+        return result
+    return _at_points(result, claimed, derived, seed)
 
 
 def _by_form(ours: Quotient, theirs: Quotient, forms: NormalForms, claimed: Tree, derived: Tree, seed: int, depth: int) -> Comparison:
@@ -129,20 +126,20 @@ def _exchanges(by: Monomial, forms: NormalForms) -> bool:
 
 
 def _inverted(ours: Quotient, theirs: Quotient, forms: NormalForms) -> bool:
-    found = ratio(forms.work.times(ours.over, theirs.over), forms.work.times(ours.under, theirs.under))
-    return found == (Fraction(1), ())
+    product = ratio(forms.work.times(ours.over, theirs.over), forms.work.times(ours.under, theirs.under))
+    return product == (Fraction(1), ())
 
 
 def _terms(ours: Quotient, theirs: Quotient, forms: NormalForms) -> tuple[TermDifference, ...]:
     """Coefficient by coefficient above the bar, or below it where only that differs."""
     if ours.under == theirs.under:
-        found = _differences(ours.over, theirs.over, False, forms, tree_of(ours.under, forms.atoms))
+        terms = _differences(ours.over, theirs.over, False, forms, tree_of(ours.under, forms.atoms))
     elif ours.over == theirs.over or (by := ratio(ours.over, theirs.over)) is None:
-        found = _differences(ours.under, theirs.under, True, forms) if ours.over == theirs.over else ()
+        terms = _differences(ours.under, theirs.under, True, forms) if ours.over == theirs.over else ()
     else:  # the same above but for one factor, which then belongs below
         inverse = tuple((name, -exponent) for name, exponent in by[1])
-        found = _differences(scaled(ours.under, 1 / by[0], inverse), theirs.under, True, forms)
-    return found if len(found) <= MOST_SHOWN_TERMS else ()
+        terms = _differences(scaled(ours.under, 1 / by[0], inverse), theirs.under, True, forms)
+    return terms if len(terms) <= MOST_SHOWN_TERMS else ()
 
 
 def _differences(p: Polynomial, q: Polynomial, under: bool, forms: NormalForms, bar: Tree = ONE) -> tuple[TermDifference, ...]:
@@ -165,9 +162,9 @@ def _arms(terms: tuple[TermDifference, ...], forms: NormalForms, seed: int, dept
         return ()
     left = ours[1] if ours else [build.add(*extra)]
     right = theirs[1] if theirs else [build.add(*missing)]
-    found = _matched(left, right, forms, seed, depth)
+    arms = _matched(left, right, forms, seed, depth)
     one_sided = ours is None or theirs is None
-    return () if one_sided and any(arm.claimed and arm.derived for arm in found) else found
+    return () if one_sided and any(arm.claimed and arm.derived for arm in arms) else arms
 
 
 def _split(terms: list[Tree]) -> tuple[str, list[Tree]] | None:
@@ -180,7 +177,7 @@ def _split(terms: list[Tree]) -> tuple[str, list[Tree]] | None:
         return None
     rest = [part for part in above if part is not calls[0]]
     bar = build.mul(*below) if below else build.number(1)
-    turned = sum(is_negative(part) for part in rest) % 2 == 1  # minus a maximum is the minimum of what is turned round
+    turned = sum(is_negative(part) for part in rest) % 2 == 1  # minus a maximum is the minimum of the negated arms
     function = {"max": "min", "min": "max"}[calls[0].function] if turned else calls[0].function
     return function, [build.div(build.mul(arg, *rest), bar) for arg in calls[0].args]
 
@@ -190,33 +187,76 @@ def _matched(left: list[Tree], right: list[Tree], forms: NormalForms, seed: int,
     keys = [{forms.of(arm).key(): arm for arm in arms} for arms in (left, right)]
     ours = [arm for key, arm in keys[0].items() if key not in keys[1]]
     theirs = [arm for key, arm in keys[1].items() if key not in keys[0]]
-    found: list[ArmDifference] = []
+    differing: list[ArmDifference] = []
     for arm in ours:
         pairs = [(_compared(arm, other, forms, seed, depth + 1), other) for other in theirs]
         if not pairs:
-            found.append(ArmDifference(arm, None))
+            differing.append(ArmDifference(arm, None))
             continue
         best, other = min(pairs, key=lambda pair: (_distance(pair[0]), -len(set(names(arm)) & set(names(pair[1])))))
         theirs.remove(other)
         if best.verdict != "equal":
-            found.append(ArmDifference(arm, other, best))
-    return (*found, *(ArmDifference(None, arm) for arm in theirs))
+            differing.append(ArmDifference(arm, other, best))
+    return (*differing, *(ArmDifference(None, arm) for arm in theirs))
 
 
-def _distance(found: Comparison) -> int:
+def _distance(comparison: Comparison) -> int:
     order: dict[str, int] = {"equal": 0, "factor": 1, "terms": 2, "arms": 2, "inverted": 3}
-    return order.get(found.verdict, 4)
+    return order.get(comparison.verdict, 4)
 
 
-def _at_points(found: Comparison, claimed: Tree, derived: Tree, seed: int) -> Comparison:
-    """What random points add: that they are equal or a number apart after all, or how far apart they lie."""
+def _at_points(by_algebra: Comparison, claimed: Tree, derived: Tree, seed: int) -> Comparison:
+    """The comparison after random points: equal or a constant apart after all, or how far apart they lie."""
     seen = points.compared(claimed, derived, seed)
     if seen is None:
-        return found if found.exact else replace(found, verdict="undecided")
+        return by_algebra if by_algebra.exact else replace(by_algebra, verdict="undecided")
     shown = {"exact": False, "points": seen.points, "untried": seen.untried}
-    if not found.exact and seen.equal:
-        return Comparison("equal", arms=found.arms, **shown)  # type: ignore[arg-type]
-    if not found.exact and seen.constant is not None:
+    if not by_algebra.exact and seen.equal:
+        return Comparison("equal", arms=by_algebra.arms, **shown)  # type: ignore[arg-type]
+    if not by_algebra.exact and seen.constant is not None:
         return Comparison("factor", factor=build.number(seen.constant), ratio=seen.constant, **shown)  # type: ignore[arg-type]
     low, high = (min(seen.ratios), max(seen.ratios)) if seen.ratios else (None, None)
-    return replace(found, exact=True, low=low, high=high, points=seen.points)
+    return replace(by_algebra, exact=True, low=low, high=high, points=seen.points)
+
+
+def factor_of_one_name(claimed: Tree, derived: Tree, forms: NormalForms) -> Tree | None:
+    """Claimed over derived where it moves with one name only, such as ``output/(output - 1)``: factors that match are cancelled.
+
+    >>> from symroof.formula.parse import parse
+    >>> from symroof.formula.text import text
+    >>> text(factor_of_one_name(parse("output*itl"), parse("(output - 1)*itl"), NormalForms()))
+    'output/(output - 1)'
+    """
+    parts = [quotients.above_and_below(tree) for tree in (claimed, derived)]
+    over = _factors([*parts[0][0], *parts[1][1]], forms)
+    under = _factors([*parts[1][0], *parts[0][1]], forms)
+    shared = [key for key in over if key in under]
+    if not shared:
+        return None
+    above: dict[str, tuple[Quotient, int]] = {}
+    for side, sign in ((over, 1), (under, -1)):
+        for key, (form, times) in side.items():
+            above[key] = (form, above.get(key, (form, 0))[1] + sign * times)
+    left = {key: pair for key, pair in above.items() if pair[1]}
+    tree = _tree(forms.of(build.div(_product(left, 1, forms), _product(left, -1, forms))), forms)  # shared factors cancel in its form
+    return tree if len(names(tree)) == 1 else None
+
+
+def _factors(parts: list[Tree], forms: NormalForms) -> dict[str, tuple[Quotient, int]]:
+    """The factors by their form, each with how often it occurs."""
+    counted: dict[str, tuple[Quotient, int]] = {}
+    for part in parts:
+        form = forms.of(part)
+        counted[form.key()] = (form, counted.get(form.key(), (form, 0))[1] + 1)
+    return counted
+
+
+def _tree(form: Quotient, forms: NormalForms) -> Tree:
+    return build.div(tree_of(form.over, forms.atoms), tree_of(form.under, forms.atoms))
+
+
+def _product(parts: dict[str, tuple[Quotient, int]], sign: int, forms: NormalForms) -> Tree:
+    return build.mul(
+        build.number(1),
+        *(build.power(_tree(form, forms), build.number(abs(times))) for form, times in parts.values() if times * sign > 0),
+    )

@@ -1,4 +1,4 @@
-"""What comparing two formulas comes to: one small immutable result, and how it is said.
+"""The result of comparing two formulas, and its text.
 
 >>> from symroof.formula.tree import Name
 >>> print(TermDifference(Name("d_model"), Fraction(4), Fraction(2)))
@@ -62,7 +62,7 @@ class Comparison:
     Attributes:
         verdict: the plainest true answer; ``dimension`` comes first, then the others in the order of the type.
         exact: certain, by algebra or by a point at which the two differ; otherwise so at all ``points`` random points.
-        dimension: what is wrong with the dimension, if something is.
+        dimension: the error in the dimension, if there is one.
         factor: claimed over derived, where that is a product of powers, or moves with one name only.
         ratio: the factor as a number, where it is one.
         inverted: whether claimed times derived is 1.

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
+from typing import Any
 
 from symroof.formula.text import text
-from symroof.formula.tree import ZERO, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, children, names, walk
+from symroof.formula.tree import ZERO, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, children, mapper, names, walk
 from symroof.units import PLAIN, Dimension, combine, describe, strict, with_usual_unit
 
 
@@ -20,7 +22,7 @@ class DimensionError(ValueError):
 
 
 def dimension(tree: Tree, of: Callable[[str], Dimension]) -> Dimension:
-    """The strict dimension of a formula; ``of`` tells the dimension of each name.
+    """The strict dimension of a formula; ``of`` gives the dimension of each name.
 
     >>> from symroof.formula.parse import parse
     >>> from symroof.units import parse_unit
@@ -34,69 +36,62 @@ def dimension(tree: Tree, of: Callable[[str], Dimension]) -> Dimension:
     symroof.formula.dimension.DimensionError: prefill_bytes is byte but prefill_flops is FLOP
     """
 
-    def go(node: Tree) -> Dimension:
-        match node:
-            case Num(_, unit):
-                return strict(unit)
-            case Name(name) | At(name, _):
-                return strict(of(name))
-            case Neg(arg):
-                return go(arg)
-            case Add(parts):
-                return _agree(parts, go)
-            case Mul(parts):
-                return combine(*((go(part), 1) for part in parts))
-            case Div(over, under):
-                return combine((go(over), 1), (go(under), -1))
-            case Pow(base, exponent):
-                return _power(go(base), exponent, go)
-            case Call("sqrt", (arg,)):
-                return combine((go(arg), Fraction(1, 2)))
-            case Call("log2", (arg,)):
-                _plain(arg, go, "log2()")
-                return PLAIN
-            case Call("of_largest", args):
-                _agree(args[::2], go)
-                return _agree(args[1::2], go)
-            case Call(_, args):
-                return _agree(args, go)
-            case Total(body, index, first, last):
-                inner = dimension(body, lambda name: PLAIN if name == index else of(name))
-                _plain(first, go, "the bounds of a sum")
-                _plain(last, go, "the bounds of a sum")
-                return inner
-            case Compare(_, left, right):
-                _agree((left, right), go)
-                return PLAIN
-            case Largest(arms):
-                _agree(tuple(arm for _, arm in arms), go)
-                return PLAIN
-        raise TypeError(f"not a formula tree: {node!r}")
+    def named(node: Name | At, go: Go) -> Dimension:
+        return strict(of(node.name))
 
-    return go(tree)
+    rules: dict[type, Callable[[Any, Go], Dimension]] = {**RULES, Name: named, At: named, Total: partial(_summed, of)}
+    return mapper(rules)(tree)
 
 
-def _agree(parts: tuple[Tree, ...], go: Callable[[Tree], Dimension]) -> Dimension:
-    found = [(part, go(part)) for part in parts if not (isinstance(part, Num) and part.value == 0)]
-    if not found:
-        return PLAIN
-    first, expected = found[0]
-    for part, got in found[1:]:
-        if got != expected:
-            raise DimensionError(
-                f"{text(first)} is {describe(expected)} but {text(part)} is {describe(got)}{_unit_left_out(first, got) or _unit_left_out(part, expected)}"
-            )
+Go = Callable[[Tree], Dimension]
+"""The dimension of a part."""
+
+
+def _summed(of: Callable[[str], Dimension], node: Total, go: Go) -> Dimension:
+    """The dimension of a sum is that of its terms, in which the index is a plain number."""
+    inner = dimension(node.body, lambda name: PLAIN if name == node.index else of(name))
+    for bound in (node.first, node.last):
+        _plain(bound, go, "the bounds of a sum")
+    return inner
+
+
+def _called(node: Call, go: Go) -> Dimension:
+    match node.function:
+        case "sqrt":
+            return combine((go(node.args[0]), Fraction(1, 2)))
+        case "log2":
+            return _plain(node.args[0], go, "log2()")
+        case "of_largest":
+            _agree(node.args[::2], go)
+            return _agree(node.args[1::2], go)
+    return _agree(node.args, go)
+
+
+def _compared(parts: tuple[Tree, ...], go: Go) -> Dimension:
+    """Parts of one dimension, compared: the outcome is a plain value."""
+    _agree(parts, go)
+    return PLAIN
+
+
+def _agree(parts: tuple[Tree, ...], go: Go) -> Dimension:
+    """The one dimension that all parts have; zero has any."""
+    measured = [(part, go(part)) for part in parts if not (isinstance(part, Num) and part.value == 0)]
+    first, expected = measured[0] if measured else (ZERO, PLAIN)
+    for part, own in measured[1:]:
+        if own != expected:
+            hint = _unit_left_out(first, own) or _unit_left_out(part, expected)
+            raise DimensionError(f"{text(first)} is {describe(expected)} but {text(part)} is {describe(own)}{hint}")
     return expected
 
 
-def _unit_left_out(part: Tree, wanted: Dimension) -> str:
+def _unit_left_out(part: Tree, expected: Dimension) -> str:
     """The hint where a bare number stands beside something that has a unit."""
-    if not isinstance(part, Num) or part.dimension or not wanted:
+    if not isinstance(part, Num) or part.dimension or not expected:
         return ""
-    return f"; write {with_usual_unit(part.value, describe(wanted))}"
+    return f"; write {with_usual_unit(part.value, describe(expected))}"
 
 
-def _power(base: Dimension, exponent: Tree, go: Callable[[Tree], Dimension]) -> Dimension:
+def _power(base: Dimension, exponent: Tree, go: Go) -> Dimension:
     if isinstance(exponent, Num) and not exponent.dimension:
         return combine((base, exponent.value))
     _plain(exponent, go, "an exponent")
@@ -105,24 +100,39 @@ def _power(base: Dimension, exponent: Tree, go: Callable[[Tree], Dimension]) -> 
     return PLAIN
 
 
-def _plain(tree: Tree, go: Callable[[Tree], Dimension], what: str) -> None:
-    if got := go(tree):
-        raise DimensionError(f"{what} must be a plain number, but {text(tree)} is {describe(got)}")
+def _plain(tree: Tree, go: Go, what: str) -> Dimension:
+    if own := go(tree):
+        raise DimensionError(f"{what} must be a plain number, but {text(tree)} is {describe(own)}")
+    return PLAIN
+
+
+RULES: dict[type, Callable[[Any, Go], Dimension]] = {
+    Num: lambda node, go: strict(node.dimension),
+    Neg: lambda node, go: go(node.arg),
+    Add: lambda node, go: _agree(node.terms, go),
+    Mul: lambda node, go: combine(*((go(factor), 1) for factor in node.factors)),
+    Div: lambda node, go: combine((go(node.over), 1), (go(node.under), -1)),
+    Pow: lambda node, go: _power(go(node.base), node.exponent, go),
+    Call: _called,
+    Compare: lambda node, go: _compared(children(node), go),
+    Largest: lambda node, go: _compared(children(node), go),
+}
+"""The dimension of each kind of node that holds no names of its own."""
 
 
 def check(tree: Tree, declared: Dimension, of: Callable[[str], Dimension], name: str) -> None:
     """Raise unless the formula has the declared dimension: bytes over bandwidth is a time and never token/s."""
     if tree == ZERO:  # nothing is zero of any unit
         return
-    got = dimension(tree, of)
-    if got != strict(declared):
-        raise DimensionError(f"{name} is declared as {describe(strict(declared))} but {text(tree)} is {describe(got)}")
+    own = dimension(tree, of)
+    if own != strict(declared):
+        raise DimensionError(f"{name} is declared as {describe(strict(declared))} but {text(tree)} is {describe(own)}")
 
 
 def check_counts(tree: Tree, of: Callable[[str], Dimension], is_share: Callable[[str], bool]) -> None:
-    """Raise where what is counted (tokens, requests, devices) is added to a plain share or compared with one.
+    """Raise where a count (tokens, requests, devices) is added to a plain share or compared with one.
 
-    A share here is what ``is_share`` names and what is made of such names and numbers alone; a bare number, a number of
+    A share here is a name that ``is_share`` accepts, or a formula of such names and numbers alone; a bare number, a number of
     layers and a quotient of two times are no shares: they may be counts.
 
     >>> from symroof.formula.parse import parse
@@ -144,12 +154,11 @@ def check_counts(tree: Tree, of: Callable[[str], Dimension], is_share: Callable[
 
 
 def _is_share(tree: Tree, is_share: Callable[[str], bool]) -> bool:
-    found = names(tree)
-    return bool(found) and all(map(is_share, found))
+    return bool(names(tree)) and all(map(is_share, names(tree)))
 
 
 def _counted(tree: Tree, of: Callable[[str], Dimension]) -> Dimension:
-    """What a formula without strict dimensions counts: the first of its terms that counts something says what."""
+    """The unit that a formula without strict dimensions counts in: that of its first term that counts anything."""
     match tree:
         case Num(_, unit):
             return unit
@@ -158,7 +167,7 @@ def _counted(tree: Tree, of: Callable[[str], Dimension]) -> Dimension:
         case Neg(arg) | Total(arg, _, _, _):
             return _counted(arg, of)
         case Add(parts) | Call(_, parts):
-            return next((found for part in parts if (found := _counted(part, of))), PLAIN)
+            return next(filter(None, (_counted(part, of) for part in parts)), PLAIN)
         case Mul(parts):
             return combine(*((_counted(part, of), 1) for part in parts))
         case Div(over, under):

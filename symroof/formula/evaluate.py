@@ -7,6 +7,7 @@ Roots, logarithms and powers that are no longer rational are taken to 40 digits.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Mapping
 from decimal import Decimal, DivisionByZero, InvalidOperation, Overflow, localcontext
 from fractions import Fraction
@@ -81,11 +82,6 @@ def _product(node: Mul, env: Environment, bound: Mapping[str, Any]) -> Any:
     return Fraction(over, under) if rest is None else rest
 
 
-def _largest(node: Largest, env: Environment, bound: Mapping[str, Any]) -> str:
-    values = [(evaluate(arm, env, bound), label) for label, arm in node.arms]
-    return max(values, key=lambda pair: pair[0])[1]
-
-
 def _chosen(node: Call, env: Environment, bound: Mapping[str, Any]) -> Any:
     """Of pairs (key, value) the value whose key is largest, the others unevaluated; a tie goes to the first."""
     keys = [evaluate(key, env, bound) for key in node.args[::2]]
@@ -102,11 +98,13 @@ RULES: dict[type, Callable[[Any, Environment, Mapping[str, Any]], Any]] = {
     Mul: _product,
     Div: lambda node, env, bound: divide(evaluate(node.over, env, bound), evaluate(node.under, env, bound)),
     Pow: lambda node, env, bound: power(evaluate(node.base, env, bound), evaluate(node.exponent, env, bound)),
-    Call: lambda node, env, bound: _chosen(node, env, bound) if node.function == "of_largest" else FUNCTIONS[node.function]([evaluate(arg, env, bound) for arg in node.args]),
+    Call: lambda node, env, bound: (
+        _chosen(node, env, bound) if node.function == "of_largest" else FUNCTIONS[node.function]([evaluate(arg, env, bound) for arg in node.args])
+    ),
     Total: lambda node, env, bound: _total(node.body, node.index, evaluate(node.first, env, bound), evaluate(node.last, env, bound), env, bound),
     At: lambda node, env, bound: env.at(node.name, {key: evaluate(value, env, bound) for key, value in node.changes}),
     Compare: lambda node, env, bound: RELATIONS[node.operator](evaluate(node.left, env, bound), evaluate(node.right, env, bound)),
-    Largest: _largest,
+    Largest: lambda node, env, bound: max(node.arms, key=lambda arm: evaluate(arm[1], env, bound))[0],
 }
 """How each kind of node gets its value from those below it."""
 
@@ -152,7 +150,7 @@ def _rounded(function: Any, *args: Fraction) -> Fraction:
         context.Emin, context.Emax = -FURTHEST_POWER_OF_TEN, FURTHEST_POWER_OF_TEN
         try:
             return Fraction(function(*(Decimal(a.numerator) / Decimal(a.denominator) for a in args)))
-        except (Overflow, DivisionByZero, InvalidOperation, OverflowError):  # the last: the logarithm of what is as good as zero
+        except (Overflow, DivisionByZero, InvalidOperation, OverflowError):  # the last: the logarithm of a number that rounds to zero
             raise NoValue("a number too large to work with") from None
 
 
@@ -226,13 +224,7 @@ FUNCTIONS: dict[str, Any] = {
     "log2": _log2,
 }
 
-RELATIONS: dict[str, Any] = {
-    "<=": lambda a, b: a <= b,
-    ">=": lambda a, b: a >= b,
-    "<": lambda a, b: a < b,
-    ">": lambda a, b: a > b,
-    "=": lambda a, b: a == b,
-}
+RELATIONS: dict[str, Any] = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt, "=": operator.eq}
 
 
 def _geometric(ratio: Any, first: Any, last: Any) -> Any:

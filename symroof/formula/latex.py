@@ -8,10 +8,11 @@ r"""A formula as LaTeX, in the order it was written, every name spelled as its d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
+from typing import ClassVar
 
-from symroof.formula.notation import Named, Notation
+from symroof.formula.notation import Notation
 from symroof.formula.text import number_text
 from symroof.formula.tree import Tree
 
@@ -36,7 +37,25 @@ def number_latex(value: Fraction) -> str:
 
 
 class _Latex(Notation):
-    minus, dot, space = "-", r" \cdot ", " "
+    minus, dot, space, comma, equals = "-", r" \cdot ", " ", ", ", "{} = {}"
+    brackets, fractions, powers = r"\left({}\right)", r"\frac{{{}}}{{{}}}", "{}^{{{}}}"
+    sums, changed = r"\sum_{{{index}={first}}}^{{{last}}} ", r"\left. {} \right\vert_{{{}}}"
+    calls: ClassVar = {
+        "ceil": r"\left\lceil {} \right\rceil",
+        "floor": r"\left\lfloor {} \right\rfloor",
+        "sqrt": r"\sqrt{{{}}}",
+        "log2": r"\log_2" + brackets,
+        "max": r"\max" + brackets,
+        "min": r"\min" + brackets,
+        "argmax": r"\operatorname{{arg\,max}}" + brackets,
+    }
+
+    def function(self, name: str) -> str:
+        escaped = name.replace("_", r"\_")
+        return rf"\operatorname{{{escaped}}}"
+
+    def label(self, label: str) -> str:
+        return rf"\text{{{label}: }} "
 
     def infix(self, operator: str) -> str:
         return f" {RELATIONS.get(operator, operator)} "
@@ -47,39 +66,5 @@ class _Latex(Notation):
     def are_digits(self, before: str, after: str) -> bool:
         return before[-1:].isdigit() and after[:1].isdigit()
 
-    def bracketed(self, printed: str) -> str:
-        return rf"\left({printed}\right)"
-
     def number(self, value: Fraction) -> str:
         return number_latex(value)
-
-    def fraction(self, over: str, under: str) -> str:
-        return rf"\frac{{{over}}}{{{under}}}"
-
-    def power(self, base: str, exponent: str) -> str:
-        return f"{base}^{{{exponent}}}"
-
-    def call(self, function: str, args: Sequence[str]) -> str:
-        match function:
-            case "ceil":
-                return rf"\left\lceil {args[0]} \right\rceil"
-            case "floor":
-                return rf"\left\lfloor {args[0]} \right\rfloor"
-            case "sqrt":
-                return rf"\sqrt{{{args[0]}}}"
-            case "log2":
-                return r"\log_2" + self.bracketed(args[0])
-            case "max" | "min":
-                return rf"\{function}" + self.bracketed(", ".join(args))
-        escaped = function.replace("_", r"\_")
-        return rf"\operatorname{{{escaped}}}" + self.bracketed(", ".join(args))
-
-    def total(self, index: str, first: str, last: str, body: str) -> str:
-        return rf"\sum_{{{index}={first}}}^{{{last}}} {body}"
-
-    def at(self, name: str, changes: Sequence[Named]) -> str:
-        written = ", ".join(f"{key} = {value}" for key, value in changes)
-        return rf"\left. {name} \right\vert_{{{written}}}"
-
-    def largest(self, arms: Sequence[Named]) -> str:
-        return r"\operatorname{arg\,max}" + self.bracketed(", ".join(rf"\text{{{label}: }} {arm}" for label, arm in arms))

@@ -14,7 +14,7 @@ from functools import lru_cache
 from symroof.formula.latex_tokens import latex_tokens
 from symroof.formula.parse import LARGEST_POWER_OF_TEN, FormulaError, Reader, Token
 from symroof.formula.tree import Num
-from symroof.units import UNITS, UnitError, parse_number, parse_unit
+from symroof.units import UNITS, parse_unit
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,47}(?:\.[A-Za-z][A-Za-z0-9_]{0,31}){0,2}")
 DEEPEST_LABEL = 8
@@ -32,8 +32,8 @@ def sign_name(latex: str) -> str:
 class SignReader(Reader):
     """Names and numbers, over the bounds of the plain grammar; ``known`` are the names a superscript may belong to."""
 
-    def __init__(self, found: list[Token], known: Set[str]) -> None:
-        super().__init__(found)
+    def __init__(self, tokens: list[Token], known: Set[str]) -> None:
+        super().__init__(tokens)
         self.known = known
 
     def at(self, *texts: str) -> bool:
@@ -76,7 +76,7 @@ class SignReader(Reader):
         return ""
 
     def label(self, depth: int) -> str:
-        """What a script says, letters and digits only; a comma parts a name from its kind of layer."""
+        """The label of a script, letters and digits only; a comma parts a name from its kind of layer."""
         token = self.advance()
         if token.kind == "number" and len(token.text) > 1 and depth == 0:
             raise FormulaError(f"LaTeX takes only the first digit of {token.text[:12]}; put it in braces", token.column)
@@ -85,21 +85,17 @@ class SignReader(Reader):
             if re.fullmatch(r"[A-Za-z0-9_]+", written):
                 return written
         if token.text == "{" and depth < DEEPEST_LABEL:
-            found = ""
+            joined = ""
             while not self.at("}") and self.token.kind != "end":
-                found += "." if self.take(",") else "" if self.take("/", "-") else self.label(depth + 1)
+                joined += "." if self.take(",") else "" if self.take("/", "-") else self.label(depth + 1)
             self.expect("}", "'}'")
-            if found:
-                return found
+            if joined:
+                return joined
         raise FormulaError(r"a subscript is a label of letters and digits, such as _{kv}", token.column)
 
     def number(self, token: Token) -> Num:
         """A number, its power of ten, and the unit that binds to them."""
-        try:
-            value = parse_number(token.text, LARGEST_POWER_OF_TEN)
-        except UnitError as error:
-            raise FormulaError(str(error), token.column) from None
-        value *= self.power_of_ten(token)
+        value = self.plain_number(token) * self.power_of_ten(token)
         unit = parse_unit(self.unit())
         self.bounded(Num(value), token)
         return Num(value * unit.size, unit.dimension)

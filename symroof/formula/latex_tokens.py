@@ -1,4 +1,4 @@
-r"""LaTeX cut into tokens: commands that only move things are dropped, those that mean an operator become it.
+r"""LaTeX cut into tokens: layout commands are dropped, operator commands become operators.
 
 A letter is a token of its own, because letters side by side multiply; a name of several letters stands in ``\mathrm{}``
 or ``\text{}``, or is one of the ``known`` ones.
@@ -16,52 +16,14 @@ from collections.abc import Set
 from symroof.formula.parse import LONGEST, FormulaError, Token
 from symroof.units import UNITS
 
-GREEK = frozenset(
-    [
-        "alpha",
-        "beta",
-        "gamma",
-        "delta",
-        "epsilon",
-        "varepsilon",
-        "zeta",
-        "eta",
-        "theta",
-        "vartheta",
-        "iota",
-        "kappa",
-        "varkappa",
-        "lambda",
-        "mu",
-        "nu",
-        "xi",
-        "pi",
-        "varpi",
-        "rho",
-        "varrho",
-        "sigma",
-        "varsigma",
-        "tau",
-        "upsilon",
-        "phi",
-        "varphi",
-        "chi",
-        "psi",
-        "omega",
-        "Gamma",
-        "Delta",
-        "Theta",
-        "Lambda",
-        "Xi",
-        "Pi",
-        "Sigma",
-        "Upsilon",
-        "Phi",
-        "Psi",
-        "Omega",
-        "ell",
-    ]
-)
+GREEK = {
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ϵ", "varepsilon": "ε", "zeta": "ζ", "eta": "η", "theta": "θ", "vartheta": "ϑ",
+    "iota": "ι", "kappa": "κ", "varkappa": "ϰ", "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "pi": "π", "varpi": "ϖ", "rho": "ρ", "varrho": "ϱ",
+    "sigma": "σ", "varsigma": "ς", "tau": "τ", "upsilon": "υ", "phi": "ϕ", "varphi": "φ", "chi": "χ", "psi": "ψ", "omega": "ω",
+    "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ", "Xi": "Ξ", "Pi": "Π", "Sigma": "Σ", "Upsilon": "Υ", "Phi": "Φ", "Psi": "Ψ", "Omega": "Ω", "ell": "ℓ",
+}  # fmt: skip
+"""Letters by their command, each with the character that prints it."""
+
 OPERATORS = {
     "cdot": "*", "times": "*", "ast": "*", "div": "/", "le": "<=", "leq": "<=", "leqslant": "<=", "ge": ">=", "geq": ">=", "geqslant": ">=", "lt": "<", "gt": ">",
     "lceil": "lceil", "rceil": "rceil", "lfloor": "lfloor", "rfloor": "rfloor", "vert": "|", "mid": "|", "lbrace": r"\{", "rbrace": r"\}",
@@ -98,7 +60,7 @@ def latex_tokens(source: str, known: Set[str] = frozenset()) -> list[Token]:
     if len(source) > LONGEST:
         raise FormulaError(f"a formula has at most {LONGEST} characters; this one has {len(source)}", LONGEST)
     bare = _inside(source)
-    found: list[Token] = []
+    result: list[Token] = []
     position = 0
     while position < len(bare):
         match = TOKEN.match(bare, position)
@@ -107,12 +69,12 @@ def latex_tokens(source: str, known: Set[str] = frozenset()) -> list[Token]:
         kind, column = match.lastgroup or "", position + 1
         position = match.end()
         if kind == "letter":
-            written = _word(bare, column, known, found)
+            written = _word(bare, column, known, result)
             position = match.start() + len(written)
-            found.append(Token("letter" if len(written) == 1 else "text", written.replace("\\", ""), column))
+            result.append(Token("letter" if len(written) == 1 else "text", written.replace("\\", ""), column))
         elif kind not in ("space", "dot"):
-            found += _token(kind, match[kind], column, known)
-    return _one_line([*found, Token("end", "", len(source) + 1)])
+            result += _token(kind, match[kind], column, known)
+    return _one_line([*result, Token("end", "", len(source) + 1)])
 
 
 def _inside(source: str) -> str:
@@ -166,7 +128,7 @@ def unknown_command(name: str, known: Set[str] = frozenset()) -> str:
 
 
 def _word(source: str, column: int, known: Set[str], before: list[Token]) -> str:
-    """What is read as one from here: a known name, a function or a unit; else the single letter."""
+    """The text of the next token: a known name, a function or a unit; else the single letter."""
     written = WORD.match(source, column - 1)
     run = written[0] if written else source[column - 1]
     word = run.replace("\\", "")
@@ -189,17 +151,17 @@ def _binds(before: list[Token]) -> bool:
     return last.kind == "number"
 
 
-def _one_line(found: list[Token]) -> list[Token]:
+def _one_line(tokens: list[Token]) -> list[Token]:
     """Without alignment marks beside a relation and a line break at the end; elsewhere they would hide a second formula."""
-    while len(found) > 1 and found[-2].text == "\\\\":
-        del found[-2]
-    kept = []
-    for i, token in enumerate(found):
+    while len(tokens) > 1 and tokens[-2].text == "\\\\":
+        del tokens[-2]
+    result = []
+    for i, token in enumerate(tokens):
         if token.kind == "op" and token.text == "&":
-            if i == 0 or found[i - 1].text in RELATIONS or found[i + 1].text in RELATIONS:
+            if i == 0 or tokens[i - 1].text in RELATIONS or tokens[i + 1].text in RELATIONS:
                 continue
             raise FormulaError("'&' separates columns: paste one formula at a time", token.column)
         if token.kind == "op" and token.text == "\\\\":
             raise FormulaError("a line break: paste one formula at a time", token.column)
-        kept.append(token)
-    return kept
+        result.append(token)
+    return result

@@ -11,22 +11,18 @@ Names are spelled in LaTeX, in the few signs that :func:`spelling` knows: letter
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from html import escape
+from typing import ClassVar
 
-from symroof.formula.notation import Named, Notation
+from symroof.formula.latex_tokens import GREEK
+from symroof.formula.notation import Notation
 from symroof.formula.text import number_text
 from symroof.formula.tree import Tree
 
 SIGNS = {"-": "−", "<=": "≤", ">=": "≥"}
-GREEK = {
-    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ϵ", "zeta": "ζ", "eta": "η", "theta": "θ", "iota": "ι", "kappa": "κ",
-    "lambda": "λ", "mu": "μ", "nu": "ν", "xi": "ξ", "pi": "π", "rho": "ρ", "sigma": "σ", "tau": "τ", "upsilon": "υ", "phi": "ϕ", "chi": "χ", "psi": "ψ",
-    "omega": "ω", "varepsilon": "ε", "vartheta": "ϑ", "varphi": "φ", "Gamma": "Γ", "Delta": "Δ", "Theta": "Θ", "Lambda": "Λ", "Xi": "Ξ", "Pi": "Π",
-    "Sigma": "Σ", "Phi": "Φ", "Psi": "Ψ", "Omega": "Ω",
-}  # fmt: skip
 SPELLED = re.compile(
     r"\s*(?:\\mathrm\{(?P<upright>(?:[^{}\\]|\\_)+)\}|\\(?P<greek>[A-Za-z]+)|(?P<letter>[A-Za-z])|(?P<number>\d+)|(?P<sign>[_^{},/]))", re.ASCII
 )
@@ -64,11 +60,11 @@ def spelling(latex: str) -> str:
     """
     tokens, at = [], 0
     while at < len(latex):
-        found = SPELLED.match(latex, at)
-        if found is None or (found["greek"] and found["greek"] not in GREEK):
+        match = SPELLED.match(latex, at)
+        if match is None or (match["greek"] and match["greek"] not in GREEK):
             raise ValueError(f"no name is spelled {latex!r}")
-        tokens.append((str(found.lastgroup), found[str(found.lastgroup)]))
-        at = found.end()
+        tokens.append((str(match.lastgroup), match[str(match.lastgroup)]))
+        at = match.end()
     try:
         return _spelled(tokens[::-1], latex)
     except IndexError:
@@ -141,7 +137,24 @@ def _function(name: str) -> str:
 
 
 class _Mathml(Notation):
-    minus, dot, space = '<mo form="prefix">−</mo>', "<mo>·</mo>", ""
+    minus, dot, space, comma, equals = '<mo form="prefix">−</mo>', "<mo>·</mo>", "", "<mo>,</mo>", "{}<mo>=</mo>{}"
+    brackets, fractions = "<mrow><mo>(</mo>{}<mo>)</mo></mrow>", "<mfrac><mrow>{}</mrow><mrow>{}</mrow></mfrac>"
+    powers = "<msup><mrow>{}</mrow><mrow>{}</mrow></msup>"
+    sums = "<munderover><mo>∑</mo><mrow>{index}<mo>=</mo>{first}</mrow><mrow>{last}</mrow></munderover>"
+    changed = '<msub><mrow>{}<mo form="postfix" stretchy="true">|</mo></mrow><mrow>{}</mrow></msub>'
+    calls: ClassVar = {
+        "ceil": "<mrow><mo>⌈</mo>{}<mo>⌉</mo></mrow>",
+        "floor": "<mrow><mo>⌊</mo>{}<mo>⌋</mo></mrow>",
+        "sqrt": "<msqrt>{}</msqrt>",
+        "log2": f"<msub>{_function('log')}<mn>2</mn></msub>{brackets}",
+        "argmax": _function("arg\u00a0max") + brackets,
+    }
+
+    def function(self, name: str) -> str:
+        return _function(name)
+
+    def label(self, label: str) -> str:
+        return words(f"{label}: ")
 
     def infix(self, operator: str) -> str:
         return f"<mo>{escape(SIGNS.get(operator, operator))}</mo>"
@@ -152,36 +165,5 @@ class _Mathml(Notation):
     def are_digits(self, before: str, after: str) -> bool:
         return bool(ENDS_IN_DIGIT.search(before)) and after.removeprefix("<msup>").removeprefix("<mrow>").startswith("<mn>")
 
-    def bracketed(self, printed: str, opening: str = "(", closing: str = ")") -> str:
-        return f"<mrow><mo>{opening}</mo>{printed}<mo>{closing}</mo></mrow>"
-
     def number(self, value: Fraction) -> str:
         return _number(number_text(value))
-
-    def fraction(self, over: str, under: str) -> str:
-        return f"<mfrac><mrow>{over}</mrow><mrow>{under}</mrow></mfrac>"
-
-    def power(self, base: str, exponent: str) -> str:
-        return f"<msup><mrow>{base}</mrow><mrow>{exponent}</mrow></msup>"
-
-    def call(self, function: str, args: Sequence[str]) -> str:
-        match function:
-            case "ceil":
-                return self.bracketed(args[0], "⌈", "⌉")
-            case "floor":
-                return self.bracketed(args[0], "⌊", "⌋")
-            case "sqrt":
-                return f"<msqrt>{args[0]}</msqrt>"
-            case "log2":
-                return f"<msub>{_function('log')}<mn>2</mn></msub>{self.bracketed(args[0])}"
-        return _function(function) + self.bracketed("<mo>,</mo>".join(args))
-
-    def total(self, index: str, first: str, last: str, body: str) -> str:
-        return f"<munderover><mo>∑</mo><mrow>{index}<mo>=</mo>{first}</mrow><mrow>{last}</mrow></munderover>{body}"
-
-    def at(self, name: str, changes: Sequence[Named]) -> str:
-        where = "<mo>,</mo>".join(f"{key}<mo>=</mo>{value}" for key, value in changes)
-        return f'<msub><mrow>{name}<mo form="postfix" stretchy="true">|</mo></mrow><mrow>{where}</mrow></msub>'
-
-    def largest(self, arms: Sequence[Named]) -> str:
-        return _function("arg\u00a0max") + self.bracketed("<mo>,</mo>".join(words(f"{label}: ") + arm for label, arm in arms))

@@ -1,11 +1,12 @@
-"""What the notations of a formula share: its order, and where brackets stand. How each piece looks, LaTeX and MathML say."""
+"""The notations of a formula share its order and its brackets; LaTeX and MathML differ in signs and templates, which are data."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
+from typing import ClassVar
 
 from symroof.formula.build import is_negative, neg
 from symroof.formula.text import ATOM, POWER, PRODUCT, SIGN, SUM, number_text
@@ -41,9 +42,9 @@ class Notation(ABC):
             case Mul(factors):
                 return self._product(factors), PRODUCT
             case Div(over, under):
-                return self.fraction(self(over), self(under)), ATOM
+                return self.fractions.format(self(over), self(under)), ATOM
             case Pow(base, exponent):
-                return self.power(self._base(base), self(exponent)), POWER
+                return self.powers.format(self._base(base), self(exponent)), POWER
             case Call(function, args):
                 return self.call(function, [self(arg) for arg in args]), ATOM
             case Total(body, index, first, last):
@@ -59,14 +60,14 @@ class Notation(ABC):
     def _inside(self, tree: Tree, binding: int) -> str:
         """A formula where something binds so tightly: in brackets if it binds less."""
         printed, own = self._print(tree)
-        return self.bracketed(printed) if own < binding else printed
+        return self.brackets.format(printed) if own < binding else printed
 
     def _base(self, base: Tree) -> str:
         """The base of a power: in brackets also where it is a fraction, a number with a point, or has an exponent of its own."""
         printed, own = self._print(base)
         fraction = isinstance(base, Div) or (isinstance(base, Num) and not number_text(base.value).isdigit())
         raised = isinstance(base, Name) and self.has_exponent(printed)
-        return self.bracketed(printed) if own < ATOM or fraction or raised else printed
+        return self.brackets.format(printed) if own < ATOM or fraction or raised else printed
 
     def _sum(self, terms: Sequence[Tree]) -> str:
         """Terms, each with its sign between it and the one before."""
@@ -83,14 +84,47 @@ class Notation(ABC):
             joined += (self.dot if self.dots or self.are_digits(before, after) else self.space) + after
         return joined
 
+    def call(self, function: str, args: Sequence[str]) -> str:
+        """A function of printed arguments."""
+        printed = self.comma.join(args)
+        return self.calls[function].format(printed) if function in self.calls else self.function(function) + self.brackets.format(printed)
+
+    def total(self, index: str, first: str, last: str, body: str) -> str:
+        return self.sums.format(index=index, first=first, last=last) + body
+
+    def at(self, name: str, changes: Sequence[Named]) -> str:
+        return self.changed.format(name, self.comma.join(self.equals.format(*change) for change in changes))
+
+    def largest(self, arms: Sequence[Named]) -> str:
+        return self.calls["argmax"].format(self.comma.join(self.label(label) + arm for label, arm in arms))
+
     minus: str
     dot: str
     space: str
-    """A sign before a term, and what stands between factors."""
+    """A sign before a term, and the signs between factors."""
+    comma: str
+    equals: str
+    """Between arguments; a name and its value."""
+    brackets: str
+    fractions: str
+    powers: str
+    sums: str
+    changed: str
+    """Templates of a bracket, a quotient, a power, a sum's sign, and a quantity at changed inputs."""
+    calls: ClassVar[Mapping[str, str]]
+    """Templates of functions that are not printed by their name."""
+
+    @abstractmethod
+    def function(self, name: str) -> str:
+        """The name of a function."""
+
+    @abstractmethod
+    def label(self, label: str) -> str:
+        """The label before an arm."""
 
     @abstractmethod
     def infix(self, operator: str) -> str:
-        """``+``, ``-`` or a relation between what stands beside it."""
+        """``+``, ``-`` or a relation between its two sides."""
 
     @abstractmethod
     def has_exponent(self, name: str) -> bool:
@@ -101,25 +135,5 @@ class Notation(ABC):
         """Whether digits of two factors would meet."""
 
     @abstractmethod
-    def bracketed(self, printed: str) -> str: ...
-
-    @abstractmethod
-    def number(self, value: Fraction) -> str: ...
-
-    @abstractmethod
-    def fraction(self, over: str, under: str) -> str: ...
-
-    @abstractmethod
-    def power(self, base: str, exponent: str) -> str: ...
-
-    @abstractmethod
-    def call(self, function: str, args: Sequence[str]) -> str: ...
-
-    @abstractmethod
-    def total(self, index: str, first: str, last: str, body: str) -> str: ...
-
-    @abstractmethod
-    def at(self, name: str, changes: Sequence[Named]) -> str: ...
-
-    @abstractmethod
-    def largest(self, arms: Sequence[Named]) -> str: ...
+    def number(self, value: Fraction) -> str:
+        """An exact number."""

@@ -26,7 +26,7 @@ from functools import lru_cache
 from symroof.formula import build, rewrite
 from symroof.formula.rewrite import rebuild
 from symroof.formula.tree import At, Compare, Div, Largest, Mul, Name, Num, Pow, Total, Tree, children, walk
-from symroof.units import UNITS, UnitError, parse_number, parse_unit, unknown_unit
+from symroof.units import UNITS, UnitError, parse_number, parse_quantity, parse_unit, unknown_unit
 
 LONGEST, DEEPEST, LARGEST_EXPONENT = 4096, 64, 64
 LARGEST_POWER_OF_TEN = 99  # what numbers may be multiplied to; it can still be written and read back
@@ -58,15 +58,15 @@ def tokens(source: str) -> list[Token]:
     """The formula cut into tokens; a character the grammar has no use for is an error."""
     if len(source) > LONGEST:
         raise FormulaError(f"a formula has at most {LONGEST} characters; this one has {len(source)}", LONGEST)
-    found, position = [], 0
+    result, position = [], 0
     while position < len(source):
         match = TOKEN.match(source, position)
         if not match:
             raise FormulaError(f"unexpected character {source[position]!r}", position + 1)
         if match.lastgroup != "space":
-            found.append(Token(match.lastgroup or "", match[0], position + 1))
+            result.append(Token(match.lastgroup or "", match[0], position + 1))
         position = match.end()
-    return [*found, Token("end", "", len(source) + 1)]
+    return [*result, Token("end", "", len(source) + 1)]
 
 
 @lru_cache(maxsize=4096)
@@ -82,8 +82,8 @@ def parse(source: str) -> Tree:
 class Reader:
     """Precedence climbing, one method a level; :mod:`symroof.formula.read_latex` has its own levels and these bounds."""
 
-    def __init__(self, found: list[Token]) -> None:
-        self.tokens, self.position, self.depth = found, 0, 0
+    def __init__(self, cut: list[Token]) -> None:
+        self.tokens, self.position, self.depth = cut, 0, 0
 
     @property
     def token(self) -> Token:
@@ -95,12 +95,16 @@ class Reader:
             return self.tokens[self.position - 1]
         return None
 
-    def expect(self, text: str, wanted: str) -> None:
+    def expect(self, text: str, expected: str) -> None:
         if self.token.kind == text or (self.token.kind == "op" and self.token.text == text):
             self.position += self.token.kind != "end"
             return
-        got = "the end of the formula" if self.token.kind == "end" else repr(self.token.text)
-        raise FormulaError(f"expected {wanted} but found {got}", self.token.column)
+        raise self.unexpected(expected)
+
+    def unexpected(self, expected: str) -> FormulaError:
+        """The error for the token that stands where something else belongs."""
+        actual = "the end of the formula" if self.token.kind == "end" else repr(self.token.text)
+        return FormulaError(f"expected {expected} but found {actual}", self.token.column)
 
     def whole(self) -> Tree:
         """Everything there is, as one formula."""
@@ -160,7 +164,7 @@ class Reader:
         return self.raised(base, exponent, operator)
 
     def raised(self, base: Tree, exponent: Tree, operator: Token) -> Tree:
-        """A power that is no longer to work out than a formula should be."""
+        """A power within the bounds of exponents."""
         if isinstance(exponent, Num) and not (exponent.value.denominator == 1 and abs(exponent.value) <= LARGEST_EXPONENT):
             raise FormulaError(f"exponents are whole numbers from -{LARGEST_EXPONENT} to {LARGEST_EXPONENT}", operator.column + 2)
         if isinstance(base, Num) and base.value == 0:
@@ -178,7 +182,7 @@ class Reader:
         return tree
 
     def bounded_power(self, base: Tree, exponent: Fraction, operator: Token) -> None:
-        """Powers of powers stay what one power may be: nothing that takes long to work out is ever begun."""
+        """Powers of powers stay within the bounds of a single power, checked before anything is computed."""
         if isinstance(base, Num):
             if exponent * max(map(math.log10, (abs(base.value.numerator), base.value.denominator))) > LARGEST_POWER_OF_TEN:
                 raise FormulaError("the number this makes is too large", operator.column)
@@ -197,17 +201,17 @@ class Reader:
             tree = self.sum()
             self.expect(")", "')'")
             return tree
-        got = "the end of the formula" if token.kind == "end" else repr(token.text)
-        raise FormulaError(f"expected a number, a name or '(' but found {got}", token.column)
+        raise self.unexpected("a number, a name or '('")
 
     def number(self, token: Token) -> Num:
+        value, unit = self.plain_number(token), parse_unit(self.unit())
+        return Num(value * unit.size, unit.dimension)
+
+    def plain_number(self, token: Token) -> Fraction:
         try:
-            value = parse_number(token.text, LARGEST_POWER_OF_TEN)
+            return parse_number(token.text, LARGEST_POWER_OF_TEN)
         except UnitError as error:
             raise FormulaError(str(error), token.column) from None
-        written = self.unit()
-        unit = parse_unit(written)
-        return Num(value * unit.size, unit.dimension)
 
     def unit(self) -> str:
         """The unit right after a number: ``TB/s``, ``FLOP``, ``%``; a name that is no unit is not consumed."""
@@ -242,8 +246,8 @@ class Reader:
             raise FormulaError(f"unknown function {token.text[:40]!r}; there are {', '.join(FUNCTIONS)}", token.column)
         least, most = FUNCTIONS[token.text]
         if not least <= len(positional) <= most:
-            wanted = f"{least}" if least == most else f"{least} to {most}"
-            raise FormulaError(f"{token.text}() takes {wanted} arguments, not {len(positional)}", token.column)
+            number = f"{least}" if least == most else f"{least} to {most}"
+            raise FormulaError(f"{token.text}() takes {number} arguments, not {len(positional)}", token.column)
         if token.text == "of_largest" and len(positional) % 2:
             raise FormulaError("of_largest() takes pairs: what is compared, and the value that goes with it", token.column)
         if token.text == "sum":
@@ -295,7 +299,5 @@ def rename(tree: Tree, table: dict[str, str]) -> Tree:
 
 def quantity(text: str) -> Num:
     """A number with its unit as a tree, for values that come from a file: ``quantity("3.35 TB/s")``."""
-    from symroof.units import parse_quantity
-
     read = parse_quantity(text)
-    return Num(Fraction(read.value), read.dimension)
+    return Num(read.value, read.dimension)

@@ -39,14 +39,14 @@ def power_of(name: str, exponent: int = 1) -> Polynomial:
 
 
 def plus(p: Polynomial, q: Polynomial) -> Polynomial:
-    found = dict(p)
+    result = dict(p)
     for monomial, coefficient in q.items():
-        total = found.get(monomial, Fraction(0)) + coefficient
+        total = result.get(monomial, Fraction(0)) + coefficient
         if total:
-            found[monomial] = total
+            result[monomial] = total
         else:
-            del found[monomial]
-    return found
+            del result[monomial]
+    return result
 
 
 def scaled(p: Polynomial, factor: Fraction, by: Monomial = ()) -> Polynomial:
@@ -77,24 +77,24 @@ class Work:
     def times(self, p: Polynomial, q: Polynomial) -> Polynomial:
         if p == ONE_TERM or q == ONE_TERM:
             return q if p == ONE_TERM else p
-        found: Polynomial = {}
+        result: Polynomial = {}
         for m, a in p.items():
             self.spend(len(q) * (2 + len(m)) // 2)
             for n, b in q.items():
                 monomial = merged(m, n)
-                found[monomial] = found.get(monomial, Fraction(0)) + a * b
-            if len(found) > MOST_TERMS:
+                result[monomial] = result.get(monomial, Fraction(0)) + a * b
+            if len(result) > MOST_TERMS:
                 raise TooLarge
-        return {monomial: coefficient for monomial, coefficient in found.items() if coefficient}
+        return {monomial: coefficient for monomial, coefficient in result.items() if coefficient}
 
     def raised(self, p: Polynomial, exponent: int) -> Polynomial:
         if len(p) == 1:
             ((monomial, coefficient),) = p.items()
             return {tuple((name, power * exponent) for name, power in monomial): coefficient**exponent}
-        found = ONE_TERM
+        result = ONE_TERM
         for _ in range(exponent):
-            found = self.times(found, p)
-        return found
+            result = self.times(result, p)
+        return result
 
 
 def content(p: Polynomial) -> tuple[Fraction, Monomial]:

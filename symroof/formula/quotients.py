@@ -1,12 +1,12 @@
-"""Products of quotients as one quotient, and what stands above and below its bar."""
+"""Products of quotients as one quotient, and the factors above and below its bar."""
 
 from __future__ import annotations
 
-from symroof.formula.build import div, mul, number, remembered
+from symroof.formula.build import cached, div, mul, number
 from symroof.formula.tree import Div, Mul, Neg, Tree
 
 
-@remembered
+@cached
 def fraction(tree: Tree) -> Tree:
     """A product with quotients in it as one quotient, so that equal factors meet and cancel.
 

@@ -31,8 +31,8 @@ NEGLIGIBLE = Fraction(1, 10**25)
 
 
 @dataclass(frozen=True)
-class Found:
-    """What random points showed.
+class Sample:
+    """The outcome of comparing two formulas at random points.
 
     Attributes:
         ratios: claimed over derived, one a point where both have a value and neither is zero.
@@ -87,7 +87,7 @@ class Point:
         return self.drawn(f"{name} {sorted((key, hash(value)) for key, value in moved.items())}") if moved else self.value(name)
 
 
-def compared(claimed: Tree, derived: Tree, seed: int = 0) -> Found | None:
+def compared(claimed: Tree, derived: Tree, seed: int = 0) -> Sample | None:
     """The two formulas at random points; None where too few points give both a value in the time there is."""
     sums = [node for tree in (claimed, derived) for node in walk(tree) if isinstance(node, Total)]
     if any(isinstance(inner, Total) for node in sums for child in children(node) for inner in walk(child)):
@@ -114,11 +114,11 @@ def compared(claimed: Tree, derived: Tree, seed: int = 0) -> Found | None:
         equal &= ours == theirs or (rounded and theirs != 0 and _alike(ours / theirs, Fraction(1)))
         if ours and theirs:
             ratios.append(ours / theirs)
-    return Found(tuple(ratios), count, one_zero, equal, tuple(call.args[i] for call, i in sorted(untried, key=str)), rounded) if count >= FEWEST else None
+    return Sample(tuple(ratios), count, one_zero, equal, tuple(call.args[i] for call, i in sorted(untried, key=str)), rounded) if count >= FEWEST else None
 
 
 def apart(claimed: Tree, derived: Tree, seed: int = 0) -> bool:
-    """Whether the first point where both have a value tells them apart; no answer is no."""
+    """Whether the first point where both have a value separates them; False where it has none."""
     whole = any(isinstance(node, Total) for tree in (claimed, derived) for node in walk(tree))
     for point in itertools.islice(_points(seed, whole), FEWEST):
         try:

@@ -2,7 +2,7 @@ r"""Formulas as people paste them from notes and papers: a bounded subset of LaT
 
 ``\frac``, ``\cdot``, ``\times``, ``\max``, ``\lceil``, ``\sqrt``, ``\log_2``, ``\sum``, powers, letters side by side as a
 product, units in ``\text{}`` after a number, one relation. A letter and its subscript are one name, ``H_{kv}`` is
-``H_kv``; :func:`symroof.theory.spellings.resolved` tells what it stands for. What two readers would read differently,
+``H_kv``; :func:`symroof.theory.spellings.resolved` gives the name it stands for. A formula that two readers would read differently,
 such as ``a/b c``, is refused.
 
 >>> from symroof.formula.text import text
@@ -94,7 +94,7 @@ class _LatexReader(SignReader):
         return self.raised(base, exponent, operator)
 
     def argument(self) -> Tree:
-        """What a command or a script takes: a group in braces, or the one sign that follows."""
+        """The argument of a command or a script: a group in braces, or the one sign that follows."""
         token = self.token
         if self.at("{"):
             return self.group()
@@ -128,8 +128,7 @@ class _LatexReader(SignReader):
             self.position += 1
             with self.deeper():
                 return self.command(token)
-        got = "the end of the formula" if token.kind == "end" else repr(token.text)
-        raise FormulaError(f"expected a number, a name or '(' but found {got}", token.column)
+        raise self.unexpected("a number, a name or '('")
 
     def group(self) -> Tree:
         opening = self.advance()
@@ -164,15 +163,15 @@ class _LatexReader(SignReader):
             raise FormulaError(rf"\{token.text} takes its arguments in brackets", self.token.column)
         braces = self.take("{")
         opening = self.take("(", "[", r"\{") or braces
-        found = [self.sum()]
+        arms = [self.sum()]
         while self.take(","):
-            found.append(self.sum())
-        if len(found) > MOST_ARMS:
-            raise FormulaError(f"{token.text}() takes 1 to {MOST_ARMS} arguments, not {len(found)}", token.column)
+            arms.append(self.sum())
+        if len(arms) > MOST_ARMS:
+            raise FormulaError(f"{token.text}() takes 1 to {MOST_ARMS} arguments, not {len(arms)}", token.column)
         for bracket in (opening, braces if opening is not braces else None):
             if bracket:
                 self.expect(CLOSING[bracket.text], f"',' or {_shown(CLOSING[bracket.text])}")
-        return build.call(token.text, *found)
+        return build.call(token.text, *arms)
 
     def named_call(self, token: Token) -> Tree:
         r"""A function written upright: ``\text{ceil}(x)``, ``\operatorname{arg\,max}(\text{compute: } x, ..)``."""
@@ -187,15 +186,15 @@ class _LatexReader(SignReader):
 
     def largest(self) -> Tree:
         self.expect("(", "'('")
-        found: list[tuple[str, Tree]] = []
-        while not found or self.take(","):
+        arms: list[tuple[str, Tree]] = []
+        while not arms or self.take(","):
             label = self.token
             if label.kind != "text" or not label.text.endswith(":"):
                 raise FormulaError(r"expected a label such as \text{compute: }", label.column)
             self.position += 1
-            found.append((label.text.removesuffix(":").strip(), self.sum()))
+            arms.append((label.text.removesuffix(":").strip(), self.sum()))
         self.expect(")", "',' or ')'")
-        return Largest(tuple(found))
+        return Largest(tuple(arms))
 
     def total(self) -> Tree:
         r"""``\sum_{j=1}^{n}`` of the product that follows."""
@@ -219,23 +218,23 @@ class _LatexReader(SignReader):
         if self.take("(") and self.token.kind in ("letter", "text"):
             try:
                 self.sign()
-                found = self.at("=")
+                named = self.at("=")
             except FormulaError:
-                found = False
+                named = False
             self.position = start + 1
-            if found:
+            if named:
                 return At(name, self.changes(")"))
         self.position = start
         return None
 
     def changes(self, closing: str) -> tuple[tuple[str, Tree], ...]:
-        found: list[tuple[str, Tree]] = []
-        while not found or self.take(","):
+        changes: list[tuple[str, Tree]] = []
+        while not changes or self.take(","):
             key = self.sign()
             self.expect("=", "'='")
-            found.append((key, self.sum()))
+            changes.append((key, self.sum()))
         self.expect(closing, f"',' or {closing!r}")
-        return tuple(found)
+        return tuple(changes)
 
 
 def _shown(bracket: str) -> str:

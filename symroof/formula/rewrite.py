@@ -6,7 +6,24 @@ from collections.abc import Callable
 from operator import is_
 
 from symroof.formula import build
-from symroof.formula.tree import CHILDREN, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Pow, Total, Tree
+from symroof.formula.tree import CHILDREN, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Pow, Total, Tree, parts
+
+
+def replaced(tree: Tree, old: Tree, new: Tree) -> Tree:
+    """The formula with another in the place of one of its parts, wherever that occurs.
+
+    >>> from symroof.formula.parse import parse
+    >>> from symroof.formula.text import text
+    >>> text(replaced(parse("a*ceil(x/b) + ceil(x/b)"), parse("ceil(x/b)"), Name("blocks")))
+    'a*blocks + blocks'
+    """
+
+    def go(node: Tree) -> Tree:
+        if node == old:
+            return new
+        return rebuild(node, go) if old in parts(node) else node
+
+    return go(tree)
 
 
 def rebuild(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
@@ -51,7 +68,7 @@ DEEPEST = 64
 def inline(tree: Tree, formula: Callable[[str, frozenset[str]], Tree | None]) -> Tree:
     """Formulas put in for names, and for the names in those; at changed inputs a formula is put in with the changes.
 
-    ``formula`` tells what stands for a name where some names are changed; None, or the name itself, leaves it.
+    ``formula`` gives the formula of a name where some names are changed; None, or the name itself, leaves it.
 
     >>> from symroof.formula.parse import parse
     >>> from symroof.formula.text import text
@@ -60,7 +77,7 @@ def inline(tree: Tree, formula: Callable[[str, frozenset[str]], Tree | None]) ->
     '2*batch*(prompt + output)'
     """
 
-    unchanged: dict[str, Tree] = {}  # what names come to where nothing is changed: most of them stand in several places
+    unchanged: dict[str, Tree] = {}  # names inlined where nothing is changed: most of them stand in several places
 
     def put(name: str, changes: dict[str, Tree], depth: int) -> Tree:
         if changes:
@@ -70,13 +87,13 @@ def inline(tree: Tree, formula: Callable[[str, frozenset[str]], Tree | None]) ->
         return unchanged[name]
 
     def put_in(name: str, changes: dict[str, Tree], depth: int) -> Tree:
-        found = formula(name, frozenset(changes))
-        return Name(name) if found is None or found == Name(name) or depth > DEEPEST else go(found, changes, depth + 1)
+        inner = formula(name, frozenset(changes))
+        return Name(name) if inner is None or inner == Name(name) or depth > DEEPEST else go(inner, changes, depth + 1)
 
     def go(node: Tree, changes: dict[str, Tree], depth: int) -> Tree:
         if isinstance(node, Name):
-            found = put(node.name, changes, depth)
-            return node if found == node else found
+            value = put(node.name, changes, depth)
+            return node if value == node else value
         if isinstance(node, At):
             return put(node.name, changes | {key: go(value, changes, depth) for key, value in node.changes}, depth)
         return rebuild(node, lambda child: go(child, changes, depth))

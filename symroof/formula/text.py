@@ -46,7 +46,7 @@ def number_text(value: Fraction) -> str:
 
 
 def unit_text(dimension: Dimension) -> str:
-    """The unit a number is written with, as the grammar reads it; nothing for a count, and for what it cannot say, such as a square."""
+    """The unit a number is written with, as the grammar reads it; empty for a count, and for units outside the grammar, such as a square."""
     over = [name for name, power in dimension if power == 1]
     under = [name for name, power in dimension if power == -1]
     sayable = bool(strict(dimension)) and len(over) == 1 and len(over) + len(under) == len(dimension)

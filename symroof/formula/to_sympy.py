@@ -12,7 +12,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree
+from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, children, mapper
 
 
 @cache
@@ -25,40 +25,33 @@ def symbol(name: str) -> Any:
 
 def to_sympy(tree: Tree) -> Any:
     """The expression; ``sum`` becomes an unevaluated ``Sum``, a quantity at a changed input a function of it."""
+    return mapper(_rules())(tree)
+
+
+@cache
+def _rules() -> dict[type, Any]:
+    """How each kind of node becomes an expression."""
     import sympy
 
     functions = {"max": sympy.Max, "min": sympy.Min, "ceil": sympy.ceiling, "floor": sympy.floor, "sqrt": sympy.sqrt, "log2": lambda x: sympy.log(x, 2)}
     relations = {"<=": sympy.Le, ">=": sympy.Ge, "<": sympy.Lt, ">": sympy.Gt, "=": sympy.Eq}
 
-    def go(node: Tree) -> Any:
-        match node:
-            case Num(value):
-                return sympy.Rational(value.numerator, value.denominator)
-            case Name(name):
-                return symbol(name)
-            case Neg(arg):
-                return -go(arg)
-            case Add(terms):
-                return sympy.Add(*map(go, terms))
-            case Mul(factors):
-                return sympy.Mul(*map(go, factors))
-            case Div(over, under):
-                return go(over) / go(under)
-            case Pow(base, exponent):
-                return go(base) ** go(exponent)
-            case Call("of_largest", args):
-                keys, values = [go(key) for key in args[::2]], [go(value) for value in args[1::2]]
-                return sympy.Piecewise(*((value, sympy.And(*(key >= other for other in keys))) for key, value in zip(keys, values, strict=True)))
-            case Call(function, args):
-                return functions[function](*map(go, args))
-            case Total(body, index, first, last):
-                return sympy.Sum(go(body), (symbol(index), go(first), go(last)))
-            case At(name, changes):
-                return sympy.Function(name)(*(go(value) for _, value in changes))
-            case Compare(operator, left, right):
-                return relations[operator](go(left), go(right))
-            case Largest(arms):
-                return sympy.Function("largest")(*(go(arm) for _, arm in arms))
-        raise TypeError(f"not a formula tree: {node!r}")
+    def of_largest(*args: Any) -> Any:
+        keys, values = args[::2], args[1::2]
+        return sympy.Piecewise(*((value, sympy.And(*(key >= other for other in keys))) for key, value in zip(keys, values, strict=True)))
 
-    return go(tree)
+    functions["of_largest"] = of_largest
+    return {
+        Num: lambda node, go: sympy.Rational(node.value.numerator, node.value.denominator),
+        Name: lambda node, go: symbol(node.name),
+        Neg: lambda node, go: -go(node.arg),
+        Add: lambda node, go: sympy.Add(*map(go, node.terms)),
+        Mul: lambda node, go: sympy.Mul(*map(go, node.factors)),
+        Div: lambda node, go: go(node.over) / go(node.under),
+        Pow: lambda node, go: go(node.base) ** go(node.exponent),
+        Call: lambda node, go: functions[node.function](*map(go, node.args)),
+        Total: lambda node, go: sympy.Sum(go(node.body), (symbol(node.index), go(node.first), go(node.last))),
+        At: lambda node, go: sympy.Function(node.name)(*map(go, children(node))),
+        Compare: lambda node, go: relations[node.operator](go(node.left), go(node.right)),
+        Largest: lambda node, go: sympy.Function("largest")(*map(go, children(node))),
+    }

@@ -6,7 +6,7 @@ order in which a formula was written; :mod:`symroof.formula.build` has the const
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, KeysView, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -23,19 +23,19 @@ class _Hashed:
 
 @dataclass_transform(frozen_default=True)
 def _node(cls: type[T]) -> type[T]:
-    """A frozen dataclass that works its hash out once: trees are keys wherever a formula is looked up."""
-    made = dataclass(frozen=True, slots=True)(cls)
-    worked_out = made.__hash__
+    """A frozen dataclass that computes its hash once: trees are keys wherever a formula is looked up."""
+    node = dataclass(frozen=True, slots=True)(cls)
+    computed = node.__hash__
 
-    def remembered(self: Any) -> int:
+    def cached(self: Any) -> int:
         try:
             return self._hash  # type: ignore[no-any-return]
         except AttributeError:
-            object.__setattr__(self, "_hash", worked_out(self))
+            object.__setattr__(self, "_hash", computed(self))
             return self._hash  # type: ignore[no-any-return]
 
-    made.__hash__ = remembered  # type: ignore[method-assign]
-    return made
+    node.__hash__ = cached  # type: ignore[method-assign]
+    return node
 
 
 @_node
@@ -158,6 +158,51 @@ def walk(tree: Tree) -> Iterator[Tree]:
             stack.extend(below[::-1])
 
 
+def mapper(rules: Mapping[type, Callable[[Any, Callable[[Tree], T]], T]]) -> Callable[[Tree], T]:
+    """A function of formulas from a rule for each kind of node: ``rule(node, go)``, where ``go(part)`` is the result of a part.
+
+    A rule asks only for the parts it needs; of equal parts the result is computed once.
+
+    >>> from symroof.formula.parse import parse
+    >>> degree = mapper({Num: lambda node, go: 0, Name: lambda node, go: 1, Mul: lambda node, go: sum(map(go, node.factors))})
+    >>> degree(parse("2*a*b"))
+    2
+
+    Raises:
+        TypeError: a kind of node without a rule.
+    """
+    results: dict[Tree, T] = {}
+
+    def go(node: Tree) -> T:
+        if node not in results:
+            rule = rules.get(type(node))
+            if rule is None:
+                raise TypeError(f"no rule for {node!r}")
+            results[node] = rule(node, go)
+        return results[node]
+
+    return go
+
+
+@lru_cache(maxsize=2048)
+def parts(tree: Tree) -> KeysView[Tree]:
+    """Every different node, each once where it first occurs in :func:`walk`; whether a formula contains another is one look-up.
+
+    >>> from symroof.formula.parse import parse
+    >>> tree = parse("max(a, b)*c + max(a, b)/d")
+    >>> len(list(walk(tree))), len(parts(tree))
+    (11, 8)
+    """
+    seen: dict[Tree, None] = {}
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen[node] = None
+            stack.extend(CHILDREN[type(node)](node)[::-1])
+    return seen.keys()
+
+
 @lru_cache(maxsize=16384)
 def names(tree: Tree) -> tuple[str, ...]:
     """The free names, each once, in the order they are written; the index of a sum is not free.
@@ -166,28 +211,15 @@ def names(tree: Tree) -> tuple[str, ...]:
     >>> names(parse("2*params*prompt + params"))
     ('params', 'prompt')
     """
-    found: dict[str, None] = {}
-
-    def collect(node: Tree, bound: frozenset[str]) -> None:
-        if isinstance(node, Name) and node.name not in bound:
-            found.setdefault(node.name)
-        if isinstance(node, At):
-            found.setdefault(node.name)
-        inner = bound | {node.index} if isinstance(node, Total) else bound
-        for child in children(node):
-            collect(child, inner)
-
-    collect(tree, frozenset())
-    return tuple(found)
+    match tree:
+        case Name(name):
+            return (name,)
+        case Total(body, index, first, last):
+            return tuple(dict.fromkeys((*(name for name in names(body) if name != index), *names(first), *names(last))))
+    own = (tree.name,) if isinstance(tree, At) else ()
+    return tuple(dict.fromkeys((*own, *(name for child in children(tree) for name in names(child)))))
 
 
-@lru_cache(maxsize=16384)
 def mentions(tree: Tree, name: str) -> bool:
     """Whether a name occurs free in a tree."""
-    if isinstance(tree, Name):
-        return tree.name == name
-    if isinstance(tree, At) and tree.name == name:
-        return True
-    if isinstance(tree, Total) and tree.index == name:
-        return mentions(tree.first, name) or mentions(tree.last, name)
-    return any(mentions(child, name) for child in children(tree))
+    return name in names(tree)

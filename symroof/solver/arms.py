@@ -1,45 +1,34 @@
-"""The maxima and minima that an unknown moves: where they stand, at which ends of a sum to compare them, and how one wins."""
+"""The maxima and minima that an unknown moves: their place, the ends of a sum at which to compare them, and the winner."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 
 from symroof.formula import build
-from symroof.formula.rewrite import rebuild, substitute
-from symroof.formula.tree import Add, Call, Compare, Num, Total, Tree, mentions, names, walk
+from symroof.formula.rewrite import replaced, substitute
+from symroof.formula.tree import Add, Call, Compare, Num, Total, Tree, mentions, names, parts
 from symroof.solver.rational import NotRational
 
 
+@lru_cache(maxsize=4096)
 def innermost(tree: Tree, x: str) -> Call | None:
     """A maximum or minimum that the unknown, or the index of a sum that the unknown moves, moves; its arms hold no other."""
-    indices = {node.index for node in walk(tree) if isinstance(node, Total) and mentions(node, x)}
-    moving = {x, *indices}
-    for node in walk(tree):
-        if _choice(node, moving) and not any(_choice(inner, moving) for arg in node.args for inner in walk(arg)):  # type: ignore[union-attr]
-            return node  # type: ignore[return-value]
-    return None
-
-
-def _choice(node: Tree, moving: set[str]) -> bool:
-    return isinstance(node, Call) and node.function in ("max", "min") and bool(moving & set(names(node)))
+    moving = {x, *(node.index for node in parts(tree) if isinstance(node, Total) and mentions(node, x))}
+    choices = {node for node in parts(tree) if isinstance(node, Call) and node.function in ("max", "min") and not moving.isdisjoint(names(node))}
+    return next((node for node in parts(tree) if node in choices and choices & parts(node) == {node}), None)
 
 
 def ends(tree: Tree, node: Call) -> list[dict[str, Tree]]:
     """Where to compare the arms: at once, or at both ends of the sum they stand under."""
-    for outer in walk(tree):
-        if isinstance(outer, Total) and outer.index in names(node) and any(inner == node for inner in walk(outer.body)):
-            return [{outer.index: outer.first}, {outer.index: outer.last}]
-    return [{}]
-
-
-def decided(tree: Tree, node: Call, winner: Tree) -> Tree:
-    """The tree with one maximum replaced by the arm that wins."""
-    return winner if tree == node else rebuild(tree, lambda child: decided(child, node, winner))
+    sums = (outer for outer in parts(tree) if isinstance(outer, Total) and outer.index in names(node) and node in parts(outer.body))
+    outer = next(sums, None)
+    return [{outer.index: outer.first}, {outer.index: outer.last}] if outer else [{}]
 
 
 def beats(node: Call, winner: Tree, loser: Tree) -> Compare:
-    """What makes one arm win against another: ``ceil(x) - 3 >= -3`` is written ``ceil(x) >= 0``."""
+    """The condition under which one arm wins against another: ``ceil(x) - 3 >= -3`` is written ``ceil(x) >= 0``."""
     relation = ">=" if node.function == "max" else "<="
     shift = next((build.neg(term) for term in (winner.terms if isinstance(winner, Add) else ()) if isinstance(term, Num)), None)
     if shift is not None and isinstance(loser, Num):
@@ -48,7 +37,7 @@ def beats(node: Call, winner: Tree, loser: Tree) -> Compare:
 
 
 def winner(node: Call, sides: list[dict[str, Tree]], number: Callable[[Tree], Fraction]) -> Tree:
-    """The arm that wins where ``number`` tells the value of each; of equal arms the first.
+    """The arm that wins where ``number`` gives the value of each; of equal arms the first.
 
     Raises:
         NotRational: different arms win at the two ends of a sum.
@@ -70,5 +59,5 @@ def settled(tree: Tree, x: str, number: Callable[[Tree], Fraction]) -> Tree:
     '3*x + z'
     """
     while (node := innermost(tree, x)) is not None:
-        tree = decided(tree, node, winner(node, ends(tree, node), number))
+        tree = replaced(tree, node, winner(node, ends(tree, node), number))
     return tree

@@ -10,16 +10,16 @@ from itertools import pairwise, takewhile
 
 from symroof.formula import build
 from symroof.formula.evaluate import RELATIONS, NoValue
-from symroof.formula.rewrite import substitute
+from symroof.formula.rewrite import replaced, substitute
 from symroof.formula.tree import ZERO, Compare, Name, Num, Tree, mentions
-from symroof.solver.arms import beats, decided, ends, innermost, winner
+from symroof.solver.arms import beats, ends, innermost, winner
 from symroof.solver.closed_forms import Form, closed_forms
 from symroof.solver.rational import Polynomial, factored, rational, shared_factors_out
 from symroof.solver.result import CLOSED, NUMERIC, Branch, Condition, Crossing, Evaluate, Region
 from symroof.solver.roots import positive_roots, sign, value
 
 CLOSE = Fraction(1, 10**25)
-"""Two numbers nearer than this share of their size are one root, found to 40 digits in two ways."""
+"""Two numbers nearer than this share of their size are one root, computed to 40 digits in two ways."""
 
 
 @dataclass
@@ -61,18 +61,18 @@ class Walk:
             bracketed = any(b.holds and b.closed_form is None for b in branches)
             return Crossing("crosses", NUMERIC if bracketed else CLOSED, tuple(branches), tuple(values), self.domain)
         signs = {self._sign_at(region, region.inside) for region in regions} - {0}
-        if len(signs) > 1:  # they change over at a pole without meeting: what is said is said of the axis up to there
+        if len(signs) > 1:  # they change over at a pole without meeting: the verdict holds for the axis up to there
             regions = [regions[0], *takewhile(lambda region: not region.after_pole, regions[1:])]
             signs = {self._sign_at(region, region.inside) for region in regions} - {0}
         verdict = {frozenset(): "identical", frozenset({1}): "lhs_above"}.get(frozenset(signs), "lhs_below")
         return Crossing(verdict, CLOSED, tuple(branches), domain=(self.low, regions[-1].high))
 
     def _values(self, branches: list[Branch]) -> list[Fraction]:
-        found: list[Fraction] = []
+        distinct: list[Fraction] = []
         for root in sorted({b.value for b in branches if b.holds and b.value is not None}):
-            if not found or not _same(found[-1], root):
-                found.append(root)
-        return found
+            if not distinct or not _same(distinct[-1], root):
+                distinct.append(root)
+        return distinct
 
     def _turns(self, before: Region, after: Region, values: list[Fraction]) -> bool:
         """Whether the sides change over, or begin or cease to be the same, just where one region ends and the next begins."""
@@ -114,7 +114,7 @@ class Walk:
             losers = [arm for arm in node.args if arm != wins]
             held = tuple(beats(node, substitute(wins, end), substitute(loser, end)) for loser in losers for end in sides)
             edge = edges.get(low, region.edge)
-            yield from self.regions(Region(low, high, decided(region.tree, node, wins), (*region.conditions, *held), edge))
+            yield from self.regions(Region(low, high, replaced(region.tree, node, wins), (*region.conditions, *held), edge))
 
     def _between_poles(self, region: Region) -> Iterator[Region]:
         """A region cut where the denominator vanishes: the sides do not meet there, they fly apart."""
@@ -144,12 +144,12 @@ class Walk:
         degree = max(over, default=0) - min(over, default=0)
         if degree > 2:
             return [self._branch(None, region, root, root) for root in roots]
-        found = []
+        branches = []
         for form in closed_forms(over, lambda tree: sign(self._number(tree))):
             candidate = self._candidate(form.whole(form.spoken))
             root = next((r for r in roots if candidate is not None and _same(r, candidate)), None)
-            found.append(self._branch(form, region, root, root or candidate))
-        return found
+            branches.append(self._branch(form, region, root, root or candidate))
+        return branches
 
     def _own_ends(self, region: Region) -> list[Fraction]:
         """The ends that belong to a region: its first point where another precedes it, and the last of the whole domain."""
@@ -173,10 +173,10 @@ class Walk:
     def _candidate(self, form: Tree) -> Fraction | None:
         """Where a closed form would put the crossing, if anywhere on the axis."""
         try:
-            found = self.evaluate(form, {})
+            point = self.evaluate(form, {})
         except NoValue:
             return None
-        return found if found > 0 else None
+        return point if point > 0 else None
 
     def _holds(self, tree: Compare, root: Fraction | None) -> bool | None:
         at = {} if root is None else {self.x: root}
@@ -185,7 +185,7 @@ class Walk:
         except NoValue:
             return None
         if tree.operator in ("<=", ">=") and abs(left - right) <= max(abs(left), abs(right)) * CLOSE:
-            return True  # at a root found to 40 digits, two sides that meet there differ by less than that
+            return True  # at a root computed to 40 digits, two sides that meet there differ by less than that
         return bool(RELATIONS[tree.operator](left, right))
 
     # ---------------------------------------------------------------------------------------------------- numbers

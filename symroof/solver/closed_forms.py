@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from symroof.formula import build
 from symroof.formula.rewrite import substitute
-from symroof.formula.tree import ZERO, Compare, Name, Tree, walk
+from symroof.formula.tree import ZERO, Compare, Name, Tree, parts, walk
 from symroof.solver.rational import Polynomial
 
 COEFFICIENTS = {2: "c2", 1: "c1", 0: "c0"}
-"""What the coefficients of a long polynomial are called: ``c2*x**2 + c1*x + c0``."""
+"""The names of the coefficients of a long polynomial: ``c2*x**2 + c1*x + c0``."""
 LONGEST_INLINE = 20
 """Nodes of the coefficients beyond which they are called by name."""
 
@@ -34,14 +34,14 @@ Sign = Callable[[Tree], int]
 
 
 def plain_sign(tree: Tree) -> int:
-    """The sign that the shape of a formula tells, all symbols being positive; 0 where it tells none."""
+    """The sign of a formula by its shape, all symbols being positive; 0 where the shape does not decide."""
     if plainly_positive(tree):
         return 1
     return -1 if plainly_positive(build.negated(tree)) else 0
 
 
 def known_sign(tree: Tree) -> int | None:
-    """The sign for those who must tell nothing from not known: 0 is nothing, None where the shape tells none.
+    """The sign by shape, where zero and unknown differ: 0 for zero, None where the shape does not decide.
 
     >>> from symroof.formula.parse import parse
     >>> known_sign(parse("a + b")), known_sign(parse("-a")), known_sign(parse("0")), known_sign(parse("a - b"))
@@ -52,13 +52,13 @@ def known_sign(tree: Tree) -> int | None:
 
 def plainly_positive(tree: Tree) -> bool:
     """Whether a formula has no minus sign anywhere: positive symbols make it positive."""
-    return not any(build.is_negative(node) for node in walk(tree))
+    return not any(map(build.is_negative, parts(tree)))
 
 
 def closed_forms(p: Polynomial, sign: Sign) -> list[Form]:
     """Roots of a polynomial of degree one or two.
 
-    ``sign`` tells the sign of a coefficient, so that fractions are written over a positive denominator.
+    ``sign`` gives the sign of a coefficient, so that fractions are written over a positive denominator.
     """
     least = min(p, default=0)
     p = {power - least: c for power, c in p.items()}
@@ -82,7 +82,7 @@ def _linear(slope: Tree, start: Tree, sign: Sign) -> Form:
 
 
 def _turned(slope: Tree, start: Tree, sign: Sign) -> bool:
-    """Whether the root reads better as ``start/-slope``: what is plainly positive stays so, what may fail is the condition."""
+    """Whether the root reads better as ``start/-slope``: a plainly positive part stays positive, the other becomes the condition."""
     for part in (slope, build.negated(start)):
         if plain := plain_sign(part):
             return plain < 0

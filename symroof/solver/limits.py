@@ -1,4 +1,4 @@
-"""What a formula comes to at an end of an unknown's axis: a number, nothing, or growth without bound.
+"""The limit of a formula at an end of an unknown's axis: a number, zero, or growth without bound.
 
 Near an end only the lowest or the highest powers of numerator and denominator matter, and of a maximum only the arm
 that is the larger one from some point on. Both are read off the leading coefficients, never off a value far out.
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from symroof.formula import build, quotients
-from symroof.formula.rewrite import substitute
+from symroof.formula.rewrite import replaced, substitute
 from symroof.formula.tree import ONE, ZERO, Call, Compare, Div, Name, Tree
-from symroof.solver.arms import decided, ends, innermost
+from symroof.solver.arms import ends, innermost
 from symroof.solver.closed_forms import plainly_positive
 from symroof.solver.rational import NotRational, Polynomial, factored, quotient, rational
 
@@ -21,7 +21,7 @@ End = Literal[0, "infinity"]
 """The end of the axis that the unknown goes to."""
 
 Known = Callable[[Tree], int | None]
-"""The sign of a coefficient: +1, -1, 0 where it is nothing, None where it is not known."""
+"""The sign of a coefficient: +1, -1, 0 for zero, None where it is not known."""
 
 
 @dataclass(frozen=True)
@@ -86,10 +86,10 @@ def leading_terms(tree: Tree, x: str, to: End, sign: Known, held: tuple[Compare,
     >>> from symroof.solver.closed_forms import known_sign
     >>> from symroof.formula.parse import parse
     >>> from symroof.formula.text import text
-    >>> [text(found.coefficient) for found in leading_terms(parse("max(work/peak, bytes/x)"), "x", "infinity", known_sign)]
+    >>> [text(term.coefficient) for term in leading_terms(parse("max(work/peak, bytes/x)"), "x", "infinity", known_sign)]
     ['work/peak']
-    >>> for found in leading_terms(parse("max(a*x + b, c*x)"), "x", "infinity", known_sign):
-    ...     print(text(found.term("x")), "while", *map(text, found.conditions))
+    >>> for term in leading_terms(parse("max(a*x + b, c*x)"), "x", "infinity", known_sign):
+    ...     print(text(term.term("x")), "while", *map(text, term.conditions))
     a*x while a >= c
     c*x while c >= a
 
@@ -98,24 +98,24 @@ def leading_terms(tree: Tree, x: str, to: End, sign: Known, held: tuple[Compare,
     """
     node = innermost(tree, x)
     if node is None:
-        found = leading(tree, x, to, sign)
-        yield Leading(found.coefficient, found.power, found.whole, held)
+        term = leading(tree, x, to, sign)
+        yield Leading(term.coefficient, term.power, term.whole, held)
         return
     for winner, wins in _winners(node, ends(tree, node), x, to, sign):
-        yield from leading_terms(decided(tree, node, winner), x, to, sign, (*held, *wins))
+        yield from leading_terms(replaced(tree, node, winner), x, to, sign, (*held, *wins))
 
 
 def _winners(node: Call, sides: list[dict[str, Tree]], x: str, to: End, sign: Known) -> list[tuple[Tree, tuple[Compare, ...]]]:
     """The arms that may win near the end, each with the conditions left to make it."""
-    found = []
+    possible = []
     for i, arm in enumerate(node.args):
         duels = [_duel(node, substitute(arm, end), substitute(other, end), x, to, sign) for k, other in enumerate(node.args) if k != i for end in sides]
         if all(duel is not False for duel in duels):
-            found.append((arm, tuple(dict.fromkeys(duel for duel in duels if isinstance(duel, Compare)))))
-    if not found:
+            possible.append((arm, tuple(dict.fromkeys(duel for duel in duels if isinstance(duel, Compare)))))
+    if not possible:
         raise NotRational("steps of both kinds in one sum")
-    certain = [(arm, conditions) for arm, conditions in found if not conditions]
-    return certain[:1] or found  # of arms that are the same, the first
+    certain = [(arm, conditions) for arm, conditions in possible if not conditions]
+    return certain[:1] or possible  # of arms that are the same, the first
 
 
 def _duel(node: Call, arm: Tree, other: Tree, x: str, to: End, sign: Known) -> Compare | bool:
@@ -132,7 +132,7 @@ def _duel(node: Call, arm: Tree, other: Tree, x: str, to: End, sign: Known) -> C
 
 
 def _bare(condition: Compare) -> Compare:
-    """A relation of two positive sides without what they share: ``a*b/c >= b/d`` is ``a*d >= c``."""
+    """A relation of two positive sides without common factors: ``a*b/c >= b/d`` is ``a*d >= c``."""
     if not (plainly_positive(condition.left) and plainly_positive(condition.right)):
         return condition
     ratio = quotients.fraction(build.div(condition.left, condition.right))

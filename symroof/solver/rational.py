@@ -1,6 +1,6 @@
 """A formula as a quotient of polynomials in one unknown, its coefficients left as they are.
 
-Coefficients are never expanded: that keeps closed forms readable, in the names people gave, and makes solving fast.
+Coefficients are never expanded: that keeps closed forms readable, in the names of the declarations, and makes solving fast.
 
 >>> from symroof.formula.parse import parse
 >>> from symroof.formula.text import text
@@ -11,6 +11,7 @@ Coefficients are never expanded: that keeps closed forms readable, in the names 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 from symroof.formula import build, quotients, rewrite
@@ -28,7 +29,7 @@ class NotRational(ArithmeticError):
 
 @lru_cache(maxsize=8192)
 def rational(tree: Tree, x: str) -> tuple[Polynomial, Polynomial]:
-    """Numerator and denominator in powers of ``x``; remembered, because the arms of a maximum share most of their parts.
+    """Numerator and denominator in powers of ``x``; cached, because the arms of a maximum share most of their parts.
 
     Raises:
         NotRational: ``x`` under a maximum, a rounding, a root, or in an exponent.
@@ -66,7 +67,7 @@ def rational(tree: Tree, x: str) -> tuple[Polynomial, Polynomial]:
 
 
 def _fraction(tree: Tree) -> tuple[Tree, Tree]:
-    """A tree as one quotient: ``2*(n - 1)/n*d`` over ``n``, so that what stands below cancels with what stands above."""
+    """A tree as one quotient: ``2*(n - 1)/n*d`` over ``n``, so that equal factors above and below the bar cancel."""
     above, below = quotients.above_and_below(tree)
     if not below:
         return tree, ONE
@@ -85,7 +86,7 @@ def _summed(body: Tree, index: str, first: Tree, last: Tree, x: str) -> tuple[Po
     over, under = rational(body, x)
     if set(under) != {0}:
         raise NotRational("a sum of terms over different denominators")
-    return _kept({power: rewrite.total(build.div(c, under[0]), index, first, last) for power, c in over.items()}), {0: ONE}
+    return _collected((power, rewrite.total(build.div(c, under[0]), index, first, last)) for power, c in over.items()), {0: ONE}
 
 
 def closed_sum(body: Tree, index: str, first: Tree, last: Tree) -> Tree:
@@ -114,19 +115,20 @@ def _power_sum(n: Tree, power: int) -> Tree:
 
 
 def times(p: Polynomial, q: Polynomial) -> Polynomial:
-    found: dict[int, list[Tree]] = {}
-    for i, a in p.items():
-        for k, b in q.items():
-            found.setdefault(i + k, []).append(build.mul(a, b))
-    return _kept({power: build.add(*terms) for power, terms in found.items()})
+    return _collected((i + k, build.mul(a, b)) for i, a in p.items() for k, b in q.items())
 
 
 def scaled(p: Polynomial, factor: Tree) -> Polynomial:
     return {power: build.mul(factor, coefficient) for power, coefficient in p.items()}
 
 
-def _kept(p: Polynomial) -> Polynomial:
-    return {power: c for power, c in p.items() if c != ZERO} or {0: ZERO}
+def _collected(terms: Iterable[tuple[int, Tree]]) -> Polynomial:
+    """The polynomial of some terms, powers whose coefficients come to zero left out."""
+    by_power: dict[int, list[Tree]] = {}
+    for power, coefficient in terms:
+        by_power.setdefault(power, []).append(coefficient)
+    sums = ((power, build.add(*coefficients)) for power, coefficients in by_power.items())
+    return {power: c for power, c in sums if c != ZERO} or {0: ZERO}
 
 
 def _repeated(p: Polynomial, power: int) -> Polynomial:
@@ -161,15 +163,11 @@ def _sum(parts: list[tuple[Polynomial, Polynomial]]) -> tuple[Polynomial, Polyno
 
 
 def _added(parts: list[Polynomial]) -> Polynomial:
-    found: dict[int, list[Tree]] = {}
-    for part in parts:
-        for power, coefficient in part.items():
-            found.setdefault(power, []).append(coefficient)
-    return _kept({power: build.add(*terms) for power, terms in found.items()})
+    return _collected(term for part in parts for term in part.items())
 
 
 def _without_shared(first: Polynomial, second: Polynomial) -> tuple[Polynomial, Polynomial]:
-    """Two one-term denominators without what they share, so that sums do not grow: ``tp*a`` and ``tp*b`` give a, b."""
+    """Two one-term denominators without common factors, so that sums do not grow: ``tp*a`` and ``tp*b`` give a, b."""
     if len(first) > 1 or len(second) > 1:
         return first, second
     (i, a), (k, b) = next(iter(first.items())), next(iter(second.items()))
@@ -180,7 +178,7 @@ def _without_shared(first: Polynomial, second: Polynomial) -> tuple[Polynomial, 
 
 
 def factored(p: Polynomial) -> Polynomial:
-    """The polynomial with what the terms of a coefficient share written once."""
+    """The polynomial with the common factors of a coefficient's terms written once."""
     return {power: build.factored(*map(quotients.fraction, terms_of(coefficient))) for power, coefficient in p.items()}
 
 

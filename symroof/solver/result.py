@@ -1,4 +1,4 @@
-"""What an answer to ``lhs = rhs`` is made of: crossings, the branches they come from, the conditions those rest on."""
+"""The answer to ``lhs = rhs``: crossings, the branches they come from, the conditions those rest on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CLOSED, NUMERIC = "closed_form", "numeric"
 
 @dataclass(frozen=True)
 class Condition:
-    """Something that must hold for a closed form to be the answer, and whether it does.
+    """A condition for a closed form to be the answer, and whether it holds.
 
     ``spoken`` is the same in the coefficients that the closed form gives names to.
     """
@@ -33,7 +33,7 @@ class Branch:
     Attributes:
         closed_form: the whole formula; None where there is none of readable size.
         spoken: the same in named coefficients, where it is long.
-        named: what those coefficients are.
+        named: the formulas of those coefficients.
     """
 
     closed_form: Tree | None

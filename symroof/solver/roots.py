@@ -36,12 +36,12 @@ def positive_roots(p: Numbers, low: Fraction = Fraction(0), high: Fraction | Non
     if degree == 0:
         return []
     if degree == 1:
-        found = [-p.get(0, Fraction(0)) / p[1]]
+        roots = [-p.get(0, Fraction(0)) / p[1]]
     elif degree == 2:
-        found = _quadratic(p.get(2, Fraction(0)), p.get(1, Fraction(0)), p.get(0, Fraction(0)))
+        roots = _quadratic(p.get(2, Fraction(0)), p.get(1, Fraction(0)), p.get(0, Fraction(0)))
     else:
-        found = _isolated(p)
-    return sorted({root for root in found if root > low and (high is None or root < high)})
+        roots = _isolated(p)
+    return sorted({root for root in roots if root > low and (high is None or root < high)})
 
 
 def _quadratic(a: Fraction, b: Fraction, c: Fraction) -> list[Fraction]:
@@ -57,17 +57,17 @@ def _isolated(p: Numbers) -> list[Fraction]:
     slope = {k - 1: k * c for k, c in p.items() if k}
     bound = 1 + max(abs(c) for c in p.values()) / abs(p[max(p)])
     cuts = [Fraction(0), *positive_roots(slope, Fraction(0), bound), bound]
-    found = []
+    roots = []
     for a, b in pairwise(cuts):
         if value(p, a) == 0 and a > 0:
-            found.append(a)
+            roots.append(a)
         if value(p, a) * value(p, b) < 0:
-            found.append(bisect(p, a, b))
-    return found
+            roots.append(bisect(p, a, b))
+    return roots
 
 
 def short(x: Fraction) -> Fraction:
-    """A positive number to a few digits more than a root is found to."""
+    """A positive number to a few digits more than a root is computed to."""
     places = DIGITS + 4 - (len(str(x.numerator)) - len(str(x.denominator)))
     scale = Fraction(10) ** places
     return Fraction(round(x * scale)) / scale
@@ -104,6 +104,6 @@ def bisect(p: Numbers, low: Fraction, high: Fraction) -> Fraction:
     while high - low > high * FINE:
         middle = short((low + high) / 2)
         low, high = (middle, high) if below(middle) == rising else (low, middle)
-    found = short((low + high) / 2)
-    simple = found.limit_denominator(10**6)  # a root that is a plain number is that number
-    return simple if value(p, simple) == 0 else found
+    middle = short((low + high) / 2)
+    simple = middle.limit_denominator(10**6)  # a root that is a plain number is that number
+    return simple if value(p, simple) == 0 else middle

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from symroof.formula.evaluate import NotGiven, NoValue
-from symroof.formula.tree import Total, Tree, mentions, walk
+from symroof.formula.tree import Total, Tree, mentions, parts
 from symroof.solver.result import NUMERIC, Crossing
 from symroof.solver.roots import sign
 
@@ -25,15 +25,15 @@ Gap = Callable[[Fraction], Fraction | None]
 
 
 def scan(difference: Tree, x: str, evaluate: Callable[[Tree, dict[str, Fraction]], Fraction], low: Fraction, high: Fraction | None) -> Crossing:
-    """The crossings of any formula, found by looking.
+    """The crossings of any formula, by its signs on a grid.
 
-    Where the unknown bounds a sum only whole numbers are looked at: between them the sum has no meaning.
+    Where the unknown bounds a sum only whole numbers are tried: between them the sum has no meaning.
 
     Raises:
         NoValue: the equation has no value anywhere on the axis.
         NotGiven: a name in it has none.
     """
-    whole = any(isinstance(node, Total) and (mentions(node.first, x) or mentions(node.last, x)) for node in walk(difference))
+    whole = any(isinstance(node, Total) and (mentions(node.first, x) or mentions(node.last, x)) for node in parts(difference))
 
     def gap(point: Fraction) -> Fraction | None:
         try:
@@ -43,18 +43,18 @@ def scan(difference: Tree, x: str, evaluate: Callable[[Tree, dict[str, Fraction]
         except NoValue:
             return None
 
-    found = [(point, g) for point in grid(low, high, whole) if (g := gap(point)) is not None]
-    if not found:
+    points = [(point, g) for point in grid(low, high, whole) if (g := gap(point)) is not None]
+    if not points:
         raise NoValue("the equation has no value anywhere on the axis")
-    searched = (found[0][0], found[-1][0])
-    if all(g == 0 for _, g in found):
+    searched = (points[0][0], points[-1][0])
+    if all(g == 0 for _, g in points):
         return Crossing("identical", NUMERIC, domain=(low, high), searched=searched)
     if not whole:
-        found = sorted([*found, *dips(gap, found)])
-    values = [found[0][0]] if found[0][1] == 0 else []
+        points = sorted([*points, *dips(gap, points)])
+    values = [points[0][0]] if points[0][1] == 0 else []
     if whole and low == 0:
-        values += _below_one(gap, found[0])
-    for (a, before), (b, after) in pairwise(found):
+        values += _below_one(gap, points[0])
+    for (a, before), (b, after) in pairwise(points):
         if after == 0:
             values.append(b)
         elif sign(before) * sign(after) < 0:
@@ -62,8 +62,8 @@ def scan(difference: Tree, x: str, evaluate: Callable[[Tree, dict[str, Fraction]
             if whole or not _pole(gap, root, max(abs(before), abs(after))):
                 values.append(root)
     if values:
-        return Crossing("crosses", NUMERIC, (), tuple(_apart(found, values)), (low, high), searched=searched)
-    return Crossing("lhs_above" if found[0][1] > 0 else "lhs_below", NUMERIC, domain=(low, high), searched=searched)
+        return Crossing("crosses", NUMERIC, (), tuple(_apart(points, values)), (low, high), searched=searched)
+    return Crossing("lhs_above" if points[0][1] > 0 else "lhs_below", NUMERIC, domain=(low, high), searched=searched)
 
 
 def _below_one(gap: Gap, first: tuple[Fraction, Fraction]) -> list[Fraction]:
@@ -72,10 +72,10 @@ def _below_one(gap: Gap, first: tuple[Fraction, Fraction]) -> list[Fraction]:
     return [none / (none - one)] if first[0] == 1 and none is not None and none * one < 0 else []
 
 
-def _apart(found: list[tuple[Fraction, Fraction]], values: list[Fraction]) -> list[Fraction]:
+def _apart(points: list[tuple[Fraction, Fraction]], values: list[Fraction]) -> list[Fraction]:
     """The crossings; of a stretch of the grid where the sides are the same, its ends."""
-    zeros = {point for point, g in found if g == 0}
-    order = [point for point, _ in found]
+    zeros = {point for point, g in points if g == 0}
+    order = [point for point, _ in points]
     neighbours = {b: (a, c) for a, b, c in zip(order, order[1:], order[2:], strict=False)}
     return [v for v in values if v not in neighbours or not (v in zeros and neighbours[v][0] in zeros and neighbours[v][1] in zeros)]
 
@@ -100,10 +100,10 @@ def _short(x: Fraction) -> Fraction:
     return Fraction(f"{float(x):.6g}")
 
 
-def dips(gap: Gap, found: list[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:
+def dips(gap: Gap, points: list[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:
     """Where the difference comes nearest to zero between points of one sign: two crossings may lie within one step."""
     nearest = []
-    for (a, before), (_, here), (c, after) in zip(found, found[1:], found[2:], strict=False):
+    for (a, before), (_, here), (c, after) in zip(points, points[1:], points[2:], strict=False):
         if sign(before) == sign(here) == sign(after) != 0 and abs(here) <= min(abs(before), abs(after)) and abs(here) < max(abs(before), abs(after)):
             point = _golden(gap, a, c, sign(here))
             if point is not None:
@@ -112,7 +112,7 @@ def dips(gap: Gap, found: list[tuple[Fraction, Fraction]]) -> list[tuple[Fractio
 
 
 def _golden(gap: Gap, low: Fraction, high: Fraction, side: int) -> tuple[Fraction, Fraction] | None:
-    """The point of an interval where the difference is least on its side of zero, or the first found beyond zero."""
+    """The point of an interval where the difference is least on its side of zero, or the first beyond zero."""
     for _ in range(DIP_STEPS):
         width = GOLDEN * (high - low)
         a, b = _short(high - width), _short(low + width)

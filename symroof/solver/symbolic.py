@@ -11,11 +11,11 @@ from itertools import islice
 
 from symroof.formula import build
 from symroof.formula.compare import same
-from symroof.formula.rewrite import substitute
+from symroof.formula.rewrite import replaced, substitute
 from symroof.formula.tree import ZERO, Compare, Name, Pow, Tree
-from symroof.solver.arms import beats, decided, ends, innermost
+from symroof.solver.arms import beats, ends, innermost
 from symroof.solver.closed_forms import Form, closed_forms, known_sign, plain_sign, plainly_positive
-from symroof.solver.inversion import hidden_exponent, replaced, whole_name
+from symroof.solver.crossing import hidden_exponent, whole_name
 from symroof.solver.rational import NotRational, Polynomial, factored, rational, shared_factors_out
 from symroof.solver.result import CLOSED, Branch, Condition, Crossing
 
@@ -24,15 +24,15 @@ MOST_BRANCHES = 32
 
 
 def symbolic(difference: Tree, x: str, within: tuple[Compare, ...] = ()) -> Crossing:
-    """The crossing of two sides whose inputs have no numbers; ``within`` says what the unknown cannot exceed.
+    """The crossing of two sides whose inputs have no numbers; ``within`` are bounds of the unknown.
 
     Raises:
         NotRational: the unknown is rounded, or stands in an exponent and elsewhere too; only numbers help then.
 
     >>> from symroof.formula.parse import parse
     >>> from symroof.formula.text import text
-    >>> found = symbolic(parse("a*x - b*x - c"), "x").branches[0]
-    >>> text(found.closed_form), [text(condition.tree) for condition in found.conditions]
+    >>> branch = symbolic(parse("a*x - b*x - c"), "x").branches[0]
+    >>> text(branch.closed_form), [text(condition.tree) for condition in branch.conditions]
     ('c/(a - b)', ['a - b > 0'])
     """
     if difference == ZERO:
@@ -44,21 +44,21 @@ def symbolic(difference: Tree, x: str, within: tuple[Compare, ...] = ()) -> Cros
         if (power := hidden_exponent(difference, x)) is None:
             raise
         return _through_power(difference, power, x, within)
-    found = [(held, over, under) for held, over, under in quotients if under]
-    if not found:
+    valid = [(held, over, under) for held, over, under in quotients if under]
+    if not valid:
         raise NotRational("it divides by zero, whatever the symbols")
-    if not any(over for _, over, _ in found):
+    if not any(over for _, over, _ in valid):
         return Crossing("identical", CLOSED)
-    branches = [branch for held, over, under in found for branch in _branches(over, (*held, *_off_zero(under, x), *within))]
-    more = len(chosen) > MOST_BRANCHES or any(_degree(over) > 2 for _, over, _ in found)
-    if not branches and not more and (sides := {_side(over, under) for _, over, under in found}) in ({1}, {-1}):
+    branches = [branch for held, over, under in valid for branch in _branches(over, (*held, *_off_zero(under, x), *within))]
+    more = len(chosen) > MOST_BRANCHES or any(_degree(over) > 2 for _, over, _ in valid)
+    if not branches and not more and (sides := {_side(over, under) for _, over, under in valid}) in ({1}, {-1}):
         return Crossing("lhs_above" if sides == {1} else "lhs_below", CLOSED)
     unconditional = any(not branch.conditions for branch in branches)
     return Crossing("crosses" if unconditional else "conditional", CLOSED, tuple(branches), more=more)
 
 
 def _degree(over: Polynomial) -> int:
-    """The degree of a polynomial once what all its powers share is taken out: the unknown is positive."""
+    """The degree of a polynomial without the power that all its terms share: the unknown is positive."""
     return max(over, default=0) - min(over, default=0)
 
 
@@ -72,7 +72,7 @@ def _through_power(difference: Tree, power: Pow, x: str, within: tuple[Compare, 
     """All of the unknown stands in one exponent: the power as a whole first, then its logarithm."""
     whole = whole_name(x)
     branches = []
-    for outer in symbolic(replaced(difference, power, x), whole).branches:
+    for outer in symbolic(replaced(difference, power, Name(whole)), whole).branches:
         if outer.closed_form is None:
             continue
         exponent = build.div(build.call("log2", outer.closed_form), build.call("log2", power.base))
@@ -82,7 +82,7 @@ def _through_power(difference: Tree, power: Pow, x: str, within: tuple[Compare, 
 
 
 def arms(tree: Tree, x: str, held: tuple[Compare, ...] = ()) -> Iterator[tuple[Tree, tuple[Compare, ...]]]:
-    """Every way to choose the winners of the maxima that the unknown moves, with what makes them win."""
+    """Every way to choose the winners of the maxima that the unknown moves, with the conditions under which they win."""
     node = innermost(tree, x)
     if node is None:
         yield tree, held
@@ -94,11 +94,11 @@ def arms(tree: Tree, x: str, held: tuple[Compare, ...] = ()) -> Iterator[tuple[T
         if any(known_sign(_lead(duel)) == -1 or _lead(_turned(duel)) in leads for duel in duels):
             continue  # it loses by its shape, or to what has won elsewhere in the formula
         open_ = (duel for duel in duels if known_sign(_lead(duel)) is None and _lead(duel) not in leads)
-        yield from arms(decided(tree, node, winner), x, (*held, *open_))
+        yield from arms(replaced(tree, node, winner), x, (*held, *open_))
 
 
 def _lead(duel: Compare) -> Tree:
-    """What the winner of two arms has more, or in a minimum less, than the other: not negative where it wins."""
+    """The lead of the winner of two arms over the other, in a maximum or a minimum: not negative where it wins."""
     return build.sub(duel.left, duel.right) if duel.operator == ">=" else build.sub(duel.right, duel.left)
 
 
@@ -149,7 +149,7 @@ def vanishes(tree: Tree) -> bool:
 
 
 def _branch(form: Form, held: tuple[Compare, ...]) -> Branch:
-    """A candidate whose conditions nobody can look at yet."""
+    """A candidate whose conditions cannot be evaluated yet."""
     own = (Condition(Compare(c.operator, form.whole(c.left), form.whole(c.right)), None, c) for c in form.conditions)
     return Branch(form.whole(form.spoken), (*own, *(Condition(tree, None) for tree in held)), None, False, form.spoken, form.named)
 

@@ -152,7 +152,9 @@ class Case:
             return found
         if found == limit:
             return high
-        return slope_of_fixed_point(lambda x: plain.changed({search.unknown: x}).evaluate(body), lambda x: self.changed({search.unknown: x}).evaluate(body), found)
+        return slope_of_fixed_point(
+            lambda x: plain.changed({search.unknown: x}).evaluate(body), lambda x: self.changed({search.unknown: x}).evaluate(body), found
+        )
 
     def _standing(self) -> Case:
         """The same case with every moving input at its value."""

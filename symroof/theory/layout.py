@@ -92,9 +92,14 @@ class Layout:
         counts = {"tp": self.tp, "pp": self.staged, "attention_dp": self.attention_dp, "ep": self.ep, "dp": self.dp}
         return {name: ONE for name, above in counts.items() if not above}
 
+    @property
+    def instance(self) -> str:
+        """The devices of one instance, as a product of degrees."""
+        return "*".join(self.degrees) or "1"
+
     def devices(self) -> Tree:
         """The devices of one instance."""
-        return parse("*".join(self.degrees)) if self.degrees else ONE
+        return parse(self.instance)
 
     def shares(self, layer: Layer) -> dict[str, Tree]:
         """One device's part of each width that ``tp`` splits, by the width's name in a row."""

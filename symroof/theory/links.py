@@ -11,13 +11,18 @@ LAYERS, EXPERT_LAYERS = Name("n_layers"), Name("expert_layers")
 FAST, SLOW = "(link_share*link_bandwidth)", "(link_share*network_bandwidth)"
 
 
+def others(devices: str) -> str:
+    """The share of a message that a device does not hold itself, of as many equal ones as there are devices: ``(n - 1)/n``."""
+    return f"({devices} - 1)/({devices})"
+
+
 def _ring(devices: str, message: str, rounds: str, network: bool) -> str:
     """A ring in which each device sends all but its own share, once or twice. Where the group is larger than a node the ring runs
     inside each node, and each device exchanges its share with its counterparts in the others (Thakur, Rabenseifner, Gropp 2005)."""
     if not network:
-        return f"(link_latency + {rounds}({devices} - 1)/({devices})*{message}/{FAST})"
+        return f"(link_latency + {rounds}{others(devices)}*{message}/{FAST})"
     near, far = f"min({devices}, node_devices)", f"max({devices} - node_devices, 0)"
-    inside = f"link_latency + {rounds}({near} - 1)/{near}*{message}/{FAST}"
+    inside = f"link_latency + {rounds}{others(near)}*{message}/{FAST}"
     return f"({inside} + min({far}, 1)*network_latency + {rounds}{far}/({devices}*node_devices)*{message}/{SLOW})"
 
 
@@ -38,7 +43,7 @@ def all_gather(devices: str, message: str, network: bool = False) -> str:
 def all_to_all(message: str, network: bool = False) -> str:
     """Every token goes to the devices of its experts, or comes back from them; one device sends nothing."""
     if not network:
-        return f"(link_latency + (ep - 1)/ep*{message}*experts_per_token/{FAST})*min(1, ep - 1)"
+        return f"(link_latency + {others('ep')}*{message}*experts_per_token/{FAST})*min(1, ep - 1)"
     near, far = "min(ep, node_devices)", "max(ep - node_devices, 0)"
     inside = f"link_latency + ({near} - 1)/ep*{message}*experts_per_token/{FAST}"
     return f"({inside} + min({far}, 1)*network_latency + {far}/ep*{message}*experts_per_token/{SLOW})*min(1, ep - 1)"
@@ -55,7 +60,7 @@ def sends(message: str, layout: Layout) -> Tree:
         return ZERO
     if not layout.network:
         return parse(f"(pp - 1)*{send(message)}")
-    far = f"(ceil({layout.group or 1}*pp/node_devices) - 1)"
+    far = f"(ceil({layout.instance}/node_devices) - 1)"
     return parse(f"(pp - 1 - {far})*{send(message)} + {far}*(network_latency + {message}/{SLOW})")
 
 

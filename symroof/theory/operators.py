@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from symroof.formula import build
-from symroof.formula.parse import parse
 from symroof.formula.tree import ONE, ZERO, Tree
 from symroof.theory.operator_table import Cell
-from symroof.theory.quantity import COMPUTE_RATE, MEMORY_RATE
+from symroof.theory.quantity import work_time
 
 
 @dataclass(frozen=True)
@@ -31,12 +30,12 @@ class Operator:
     @property
     def compute_time(self) -> Tree:
         """The time of one layer's FLOPs alone."""
-        return build.div(self.device_flops, parse(COMPUTE_RATE))
+        return work_time("compute_time", self.device_flops)
 
     @property
     def memory_time(self) -> Tree:
         """The time of one layer's bytes alone."""
-        return build.div(self.device_bytes, parse(MEMORY_RATE))
+        return work_time("memory_time", self.device_bytes)
 
     @property
     def roofline_time(self) -> Tree:
@@ -61,8 +60,8 @@ def _over_layers(operators: Iterable[Operator], amount: Callable[[Operator], Tre
 PARTS: dict[str, Callable[[list[Operator]], Tree]] = {
     "flops": lambda some: _of_streams(some, _computes),
     "bytes": lambda some: _of_streams(some, _moves),
-    "compute_time": lambda some: build.div(_over_layers(some, lambda operator: operator.device_flops), parse(COMPUTE_RATE)),
-    "memory_time": lambda some: build.div(_over_layers(some, lambda operator: operator.device_bytes), parse(MEMORY_RATE)),
+    "compute_time": lambda some: work_time("compute_time", _over_layers(some, lambda operator: operator.device_flops)),
+    "memory_time": lambda some: work_time("memory_time", _over_layers(some, lambda operator: operator.device_bytes)),
     "roofline_time": lambda some: build.add(ZERO, *(operator.roofline_time for operator in some)),
 }
 """The quantities of a step that are sums over its operators: the name after the step's, and the sum over some operators."""

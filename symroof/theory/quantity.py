@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from symroof.formula import build
 from symroof.formula.parse import parse
-from symroof.formula.tree import names
+from symroof.formula.tree import Tree, names
 from symroof.theory.symbols import Symbol
 
 COMPUTE_RATE, MEMORY_RATE = "(mfu*peak_flops)", "(mbu*mem_bandwidth)"
-"""The rates one device achieves: FLOPs and bytes over these are times, of a pass and of an operator alike."""
+"""The FLOPs and bytes that one device achieves in a second."""
+WORK_TIMES = {"compute_time": ("flops", COMPUTE_RATE), "memory_time": ("bytes", MEMORY_RATE)}
+"""The times of a pass, of a stage and of an operator alike: which work each is of, and the rate of one device."""
+
+
+def work_time(kind: str, work: Tree) -> Tree:
+    """The time of one device's FLOPs or bytes alone, by a kind of :data:`WORK_TIMES`."""
+    return build.div(work, parse(WORK_TIMES[kind][1]))
 
 
 @dataclass(frozen=True)

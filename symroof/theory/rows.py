@@ -27,7 +27,7 @@ class Row:
     Attributes:
         operator, stream: which operator, and of ``params``, ``flops``, ``weights``, ``kv``, ``kv_again`` (read without
             being stored here), ``state``, ``activations``.
-        reaching: whether a window or a chunk of the layer limits what it counts.
+        reaching: whether a window or a chunk of the layer limits its count.
         phase: ``prompt`` or ``token`` where it is so only of segments that read a prompt, or that write tokens.
         when: switch values under which the row counts.
         kept: whether its parameters are never quantized: norms, biases, tables of scalars.

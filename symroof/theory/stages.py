@@ -20,7 +20,7 @@ from symroof.theory.layout import SYMBOLIC
 from symroof.theory.links import link_time, message, sends
 from symroof.theory.operator_table import Cell, total
 from symroof.theory.operators import Operator, operators
-from symroof.theory.quantity import COMPUTE_RATE, MEMORY_RATE
+from symroof.theory.quantity import WORK_TIMES, work_time
 from symroof.theory.steps import STEPS, Step
 from symroof.theory.totals import resident
 
@@ -158,11 +158,10 @@ class Pipeline(Devices):
             yield from zip((_of(stage, f"{step.name}_{what}") for what in ("flops", "bytes")), self._work(step, stage), strict=True)
         for what in ("flops", "bytes"):
             yield f"{step.name}_{what}_per_device", build.mul(through, self._of_fullest([Name(_of(stage, f"{step.name}_{what}")) for stage in self.stages]))
-        rates = {"flops": parse(COMPUTE_RATE), "bytes": parse(MEMORY_RATE)}
-        times = {stage: [build.div(Name(_of(stage, f"{step.name}_{what}")), rate) for what, rate in rates.items()] for stage in self.stages}
-        for i, what in enumerate(("compute_time", "memory_time")):
-            yield f"{step.name}_{what}", build.mul(passes, build.call("max", *(pair[i] for pair in times.values())))
-        rooflines = [self._roofline(step, stage, *times[stage]) for stage in self.stages]
+        times = {kind: [work_time(kind, Name(_of(stage, f"{step.name}_{what}"))) for stage in self.stages] for kind, (what, _) in WORK_TIMES.items()}
+        for kind, each in times.items():
+            yield f"{step.name}_{kind}", build.mul(passes, build.call("max", *each))
+        rooflines = [self._roofline(step, stage, *pair) for stage, *pair in zip(self.stages, *times.values(), strict=True)]
         links = [self._links(step, stage) for stage in self.stages]
         sent = sends(message(self.tokens(step)[0]), self.layout)
         yield f"{step.name}_roofline_time", build.mul(passes, build.call("max", *rooflines))

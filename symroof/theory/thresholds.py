@@ -5,50 +5,24 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from symroof.theory.references import (
-    CUDA_GRAPHS,
-    DEFINITION,
-    KAPLAN,
-    KLEINROCK,
-    LEVIATHAN,
-    MOESD,
-    PAGED_ATTENTION,
-    POPE,
-    ROOFLINE,
-    SARATHI,
-    SCALING_BOOK,
-    SPLITWISE,
-)
+from symroof.theory import references as source
 
-GROUPS = {
-    "regime": "Where the bound changes",
-    "memory": "What memory allows",
-    "targets": "What the targets allow",
-    "response": "Where the time of a response goes",
-    "chunks": "What a step can take along",
-    "speculation": "When drafting tokens pays",
-    "links": "What links allow",
-    "load": "What load and launches allow",
-    "money": "What the price allows",
-    "attention": "Where attention takes over",
-    "precision": "Where narrower numbers stop helping",
+SUBJECTS = {
+    "regime": ("Where the bound changes", source.ROOFLINE),
+    "memory": ("What memory allows", source.DEFINITION),
+    "targets": ("What the targets allow", source.DEFINITION),
+    "response": ("Where the time of a response goes", source.DEFINITION),
+    "chunks": ("What a step can take along", source.SARATHI),
+    "speculation": ("When drafting tokens pays", source.LEVIATHAN),
+    "links": ("What links allow", source.SCALING_BOOK),
+    "load": ("What load and launches allow", source.KLEINROCK),
+    "money": ("What the price allows", source.DEFINITION),
+    "attention": ("Where attention takes over", source.KAPLAN),
+    "precision": ("Where narrower numbers stop helping", source.ROOFLINE),
 }
-"""Group -> heading."""
+"""Group -> heading, and the reference of its thresholds that name none of their own."""
 
-REFERENCES = {
-    "regime": ROOFLINE,
-    "memory": DEFINITION,
-    "targets": DEFINITION,
-    "response": DEFINITION,
-    "chunks": SARATHI,
-    "speculation": LEVIATHAN,
-    "links": SCALING_BOOK,
-    "load": KLEINROCK,
-    "money": DEFINITION,
-    "attention": KAPLAN,
-    "precision": ROOFLINE,
-}
-"""Group -> the reference of its thresholds that name none of their own."""
+GROUPS = {group: heading for group, (heading, _) in SUBJECTS.items()}
 
 
 @dataclass(frozen=True)
@@ -56,7 +30,7 @@ class Threshold:
     """A named equation.
 
     Attributes:
-        group: the subject it belongs to, a key of :data:`GROUPS`.
+        group: the subject it belongs to, a key of :data:`SUBJECTS`.
         equation: ``lhs = rhs`` over quantities.
         unknown: the input it is solved for.
         kind: ``reach`` (the least whole value at which the sides have changed over), or ``limit`` (the largest at which
@@ -110,7 +84,7 @@ def of_part(threshold: Threshold, part: str) -> Threshold:
 
 
 THRESHOLDS: dict[str, Threshold] = {
-    t.name: t if t.reference else replace(t, reference=REFERENCES[t.group])
+    t.name: t if t.reference else replace(t, reference=SUBJECTS[t.group][1])
     for t in (
         Threshold("regime", "batch_to_ridge", "decode_compute_time = decode_memory_time", "batch", "reach",
                   "from this batch on a decode step is limited by compute",
@@ -123,7 +97,7 @@ THRESHOLDS: dict[str, Threshold] = {
         Threshold("regime", "context_beyond_ridge", "decode_compute_time(batch = 2) - decode_compute_time(batch = 1) = decode_memory_time(batch = 2, experts_read = 1) - decode_memory_time(batch = 1, experts_read = 1)", "context", "limit",
                   "beyond this context no batch reaches the ridge",
                   "at no context does any batch reach the ridge",
-                  "at every context some batch reaches the ridge", reference=POPE),
+                  "at every context some batch reaches the ridge", reference=source.POPE),
         Threshold("regime", "gemm_rows_to_ridge", "gemm_intensity = effective_ridge", "gemm_m", "reach",
                   "from this many rows (tokens) on a matrix product of this shape is limited by compute",
                   "the matrix is too small: with endless rows its intensity still stays below the ridge",
@@ -139,11 +113,11 @@ THRESHOLDS: dict[str, Threshold] = {
         Threshold("memory", "batch_kv_equals_weights", "kv_cache_bytes = weight_bytes", "batch", "reach",
                   "from this batch on the cache is larger than the weights",
                   "the cache stays smaller than the weights",
-                  "the cache is larger than the weights at every batch", reference=POPE),
+                  "the cache is larger than the weights at every batch", reference=source.POPE),
         Threshold("memory", "context_kv_equals_weights", "kv_cache_bytes = weight_bytes", "context", "reach",
                   "from this context on the cache is larger than the weights",
                   "the cache stays smaller than the weights",
-                  "the cache is larger than the weights at every context", reference=POPE),
+                  "the cache is larger than the weights at every context", reference=source.POPE),
         Threshold("memory", "context_cache_full", "kv_cache_bytes(context = context + 1) = kv_cache_bytes", "context", "reach",
                   "from this context on the cache grows no more: every layer sees a window or keeps a state",
                   "the cache grows with no context",
@@ -247,11 +221,11 @@ THRESHOLDS: dict[str, Threshold] = {
         Threshold("links", "min_host_bandwidth_swap", "swap_time = recompute_time", "host_bandwidth", "limit",
                   "the slowest host link over which bringing a cache back is quicker than computing it anew",
                   "there is no cache to bring back",
-                  "computing it anew costs nothing", when=("preemption_rate",), reference=PAGED_ATTENTION),
+                  "computing it anew costs nothing", when=("preemption_rate",), reference=source.PAGED_ATTENTION),
         Threshold("links", "min_network_bandwidth_transfer", "transfer_time = itl", "network_bandwidth", "limit",
                   "the slowest network over which handing a cache over takes no longer than a decode step",
                   "handing it over is quicker over any network",
-                  "the fixed time of the link alone is longer", when=("prefill_devices",), reference=SPLITWISE),
+                  "the fixed time of the link alone is longer", when=("prefill_devices",), reference=source.SPLITWISE),
         Threshold("load", "max_arrival_ttft", "loaded_ttft = ttft_target", "arrival_rate", "limit",
                   "the highest arrival rate at which the mean first token meets the TTFT target",
                   "every load that the prefill can bear meets the target",
@@ -259,11 +233,11 @@ THRESHOLDS: dict[str, Threshold] = {
         Threshold("load", "cached_prefix_memory_bound", "prefill_compute_time = prefill_memory_time", "cached_prefix", "reach",
                   "from this cached prefix on the prefill is limited by memory",
                   "the prefill stays limited by memory whatever is cached",
-                  "the prefill stays limited by compute whatever is cached", when=("cached_prefix",), reference=ROOFLINE),
+                  "the prefill stays limited by compute whatever is cached", when=("cached_prefix",), reference=source.ROOFLINE),
         Threshold("load", "launches_dominate", "launch_time = decode_roofline_time", "kernels_per_layer", "reach",
                   "from this many kernels a layer on launches take longer than a decode step's work",
                   "launches take no time",
-                  "launches take longer with any number of kernels", ("kernel_launch",), when=("kernel_launch",), reference=CUDA_GRAPHS),
+                  "launches take longer with any number of kernels", ("kernel_launch",), when=("kernel_launch",), reference=source.CUDA_GRAPHS),
         Threshold("money", "break_even_price", "price_ratio = break_even_ratio", "price", "limit",
                   "the highest price of this device at which its tokens cost no more than the other's",
                   "any price is low enough",
@@ -283,7 +257,7 @@ THRESHOLDS: dict[str, Threshold] = {
         Threshold("regime", "batch_reads_experts", "experts_read = expert_share*n_experts", "batch", "reach",
                   "from this batch on a decode step reads all but a few experts of a layer: more requests bring no more weights",
                   "no batch reads that many",
-                  "every token is sent to so many experts that one request already reads them", ("n_experts",), reference=MOESD),
+                  "every token is sent to so many experts that one request already reads them", ("n_experts",), reference=source.MOESD),
         Threshold("precision", "weight_width_stops_helping", "decode_memory_time = decode_compute_time", "weight_bytes_per_param", "limit",
                   "weights narrower than this no longer shorten a decode step: compute binds",
                   "compute binds at any width",

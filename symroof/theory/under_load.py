@@ -7,9 +7,9 @@ prefill. A step under load has its requests anywhere in their responses and piec
 
 from __future__ import annotations
 
+from symroof.theory import references as source
 from symroof.theory.quantity import Search, referenced
 from symroof.theory.quantity import declared as _q
-from symroof.theory.references import DEFINITION, DISTSERVE, KLEINROCK, LITTLE, ORCA, SARATHI, SPLITWISE
 
 TURNS = (("response_steps > 0", "needs an output of 2 tokens or more: a response of one token has no decode steps"),)
 STEADY = (("load < 1", "no steady state: requests come at least as fast as they are served, so the queue only grows"),)
@@ -25,8 +25,8 @@ LATE_PIECE = PIECE.format(new=f"min(step_budget, {NEW})", prompts="prompts_toget
 BESIDE = "loaded_decode_time(batch = chunked_batch)"
 
 STEPS_AT_WORK = referenced(
-    SARATHI,
-    _q("load", "loaded_context", r"\bar C", "token", "mean context of requests that are anywhere in their responses", switch="kv_growth", reference=ORCA, variants={
+    source.SARATHI,
+    _q("load", "loaded_context", r"\bar C", "token", "mean context of requests that are anywhere in their responses", switch="kv_growth", reference=source.ORCA, variants={
         "growing": "prompt + (response_steps + 1 + output*output_spread)/2",
         "fixed": "context",
     }),
@@ -52,17 +52,17 @@ STEPS_AT_WORK = referenced(
 )  # fmt: skip
 
 SUSTAINED = referenced(
-    DISTSERVE,
+    source.DISTSERVE,
     _q("load", "chunked_requests", r"X_c", "request/s", "responses per second of an instance that reads prompts in pieces beside the decode",
-       f"of_largest(response_steps, chunked_batch/(response_steps*chunked_itl), 1/2, prefill_batch/{PREFILL})", reference=SARATHI),
+       f"of_largest(response_steps, chunked_batch/(response_steps*chunked_itl), 1/2, prefill_batch/{PREFILL})", reference=source.SARATHI),
     _q("load", "exclusive_requests", r"X_e", "request/s", "responses per second of an instance whose prefills stop the decode",
-       f"batch/(response_steps*loaded_decode_time + batch*{PREFILL}/prefill_batch)", reference=ORCA),
-    _q("load", "prefill_requests", r"X_p", "request/s", "prompts per second that the prefill devices of an instance read", f"prefill_devices/instance_devices*prefill_batch/{PREFILL}", reference=SPLITWISE),
-    _q("load", "decode_requests", r"X_d", "request/s", "responses per second of an instance that decodes only", "batch/(response_steps*loaded_decode_time)", exists=TURNS, reference=LITTLE),
+       f"batch/(response_steps*loaded_decode_time + batch*{PREFILL}/prefill_batch)", reference=source.ORCA),
+    _q("load", "prefill_requests", r"X_p", "request/s", "prompts per second that the prefill devices of an instance read", f"prefill_devices/instance_devices*prefill_batch/{PREFILL}", reference=source.SPLITWISE),
+    _q("load", "decode_requests", r"X_d", "request/s", "responses per second of an instance that decodes only", "batch/(response_steps*loaded_decode_time)", exists=TURNS, reference=source.LITTLE),
     _q("load", "disaggregated_requests", r"X_{pd}", "request/s", "responses per second where prompts are read on devices of their own: the slower side decides",
        "of_largest(response_steps, min(decode_requests, prefill_requests), 1/2, prefill_requests)"),
     _q("load", "disaggregated_batch", "B_{pd}", "request", "requests that decode where prompts are read on devices of their own: the batch, or those that a slower prefill keeps busy",
-       counted=True, search=Search("fixed", "batch", "prefill_requests*response_steps*loaded_decode_time", "batch"), reference=LITTLE),
+       counted=True, search=Search("fixed", "batch", "prefill_requests*response_steps*loaded_decode_time", "batch"), reference=source.LITTLE),
     _q("load", "sustained_itl", r"\mathrm{ITL}_{s}", "s", "mean inter-token latency of a server at work, prefills included", switch="scheduling", exists=TURNS, variants={
         "chunked": "chunked_itl",
         "exclusive": f"loaded_decode_time + max(batch/prefill_batch - 1, 0)*{PREFILL}/response_steps",
@@ -72,12 +72,12 @@ SUSTAINED = referenced(
         kind: f"{kind}_requests" for kind in ("chunked", "exclusive", "disaggregated")
     }),
     _q("load", "sustained_throughput", "X_{s}", "token/s", "output tokens per second that an instance sustains, prefills included", "output*sustained_requests"),
-    _q("load", "reading_time", r"t_{\mathrm{read}}", "s", "time of the steps that a prompt is read in, and of handing its cache over", switch="scheduling", reference=SARATHI, variants={
+    _q("load", "reading_time", r"t_{\mathrm{read}}", "s", "time of the steps that a prompt is read in, and of handing its cache over", switch="scheduling", reference=source.SARATHI, variants={
         "chunked": f"sum({FULL_PIECE}, step, 1, prompt_pieces - 1) + {LAST_PIECE}",
         "exclusive": PREFILL,
         "disaggregated": f"{PREFILL} + transfer_time",
     }),
-    _q("load", "worst_itl", r"\mathrm{ITL}_{\mathrm{worst}}", "s", "longest step that a decoding request waits for", switch="scheduling", reference=SARATHI, variants={
+    _q("load", "worst_itl", r"\mathrm{ITL}_{\mathrm{worst}}", "s", "longest step that a decoding request waits for", switch="scheduling", reference=source.SARATHI, variants={
         "chunked": f"max({LATE_PIECE}, {LAST_PIECE})",
         "exclusive": f"loaded_decode_time + {PREFILL}",
         "disaggregated": "itl_last(batch = disaggregated_batch)",
@@ -85,16 +85,16 @@ SUSTAINED = referenced(
 )  # fmt: skip
 
 ARRIVALS = referenced(
-    KLEINROCK,
+    source.KLEINROCK,
     _q("load", "load", r"\rho_s", "", "arriving requests over what the fleet sustains; no steady state from 1 on", "arrival_rate/(dp*sustained_requests)"),
     _q("load", "busy_batch", "B_{\\lambda}", "request", "requests that decode at the arrival rate: Little's law; the batch where no rate is known", counted=True, exists=STEADY, without=("arrival_rate", "batch"),
-       search=Search("fixed", "batch", "arrival_rate/dp*response_steps*sustained_itl", "batch"), reference=LITTLE),
-    _q("load", "lanes", "n_l", "", "prompts that are read at the same time: one in a group, or on each set of prefill devices", switch="scheduling", counted=True, reference=DEFINITION, variants={
+       search=Search("fixed", "batch", "arrival_rate/dp*response_steps*sustained_itl", "batch"), reference=source.LITTLE),
+    _q("load", "lanes", "n_l", "", "prompts that are read at the same time: one in a group, or on each set of prefill devices", switch="scheduling", counted=True, reference=source.DEFINITION, variants={
         "chunked": "attention_dp*prompts_together",
         "exclusive": "prefill_batch",
         "disaggregated": "prefill_devices/instance_devices*prefill_batch",
     }),
-    _q("load", "lane_time", "t_l", "s", "time that a prompt holds its lane", switch="scheduling", reference=DEFINITION, variants={
+    _q("load", "lane_time", "t_l", "s", "time that a prompt holds its lane", switch="scheduling", reference=source.DEFINITION, variants={
         "chunked": "reading_time", "exclusive": "reading_time", "disaggregated": PREFILL,
     }),
     _q("load", "lane_utilization", r"\rho_l", "", "share of time that a lane of prompts is busy; no steady state from 1 on", "arrival_rate/dp/lanes*lane_time"),
@@ -104,16 +104,16 @@ ARRIVALS = referenced(
         "mg1": "(1 + service_spread)/2*lane_utilization*lane_time/max(1 - lane_utilization, 0)",
     }),
     _q("load", "loaded_ttft", r"\mathrm{TTFT}_{s}", "s", "mean time to first token of a server at work: the estimated wait, and the steps the prompt is read in",
-       "queue_time + lane_wait(batch = busy_batch) + reading_time(batch = busy_batch)", without=("arrival_rate", "queue_time + reading_time"), reference=DISTSERVE),
-    _q("load", "held_itl", r"\mathrm{ITL}_{t}", "s", "inter-token latency that the target is held against", switch="targets_under", without=("output", "itl"), reference=DISTSERVE,
+       "queue_time + lane_wait(batch = busy_batch) + reading_time(batch = busy_batch)", without=("arrival_rate", "queue_time + reading_time"), reference=source.DISTSERVE),
+    _q("load", "held_itl", r"\mathrm{ITL}_{t}", "s", "inter-token latency that the target is held against", switch="targets_under", without=("output", "itl"), reference=source.DISTSERVE,
        variants={"load": "sustained_itl", "isolated": "itl_last"}),
-    _q("load", "held_ttft", r"\mathrm{TTFT}_{t}", "s", "time to first token that the target is held against", switch="targets_under", without=("output", "ttft"), reference=DISTSERVE,
+    _q("load", "held_ttft", r"\mathrm{TTFT}_{t}", "s", "time to first token that the target is held against", switch="targets_under", without=("output", "ttft"), reference=source.DISTSERVE,
        variants={"load": "loaded_ttft", "isolated": "ttft"}),
-    _q("load", "meets_itl", r"m_{\mathrm{ITL}}", "", "1 where the ITL target is met or there is none, else 0", "floor(min(itl_target/held_itl, 1))", without=("itl_target", "1"), counted=True, reference=DEFINITION),
-    _q("load", "meets_ttft", r"m_{\mathrm{TTFT}}", "", "1 where the TTFT target is met or there is none, else 0", "floor(min(ttft_target/held_ttft, 1))", without=("ttft_target", "1"), counted=True, reference=DEFINITION),
-    _q("load", "goodput", r"X_{\mathrm{good}}", "request/s", "responses per second of the fleet that meet the targets; 0 where a target is missed", "slo_share*dp*sustained_requests*meets_itl*meets_ttft", reference=DISTSERVE),
-    _q("load", "best_batch", "B^{*}", "request", "largest batch that fits and meets every target; 0 where none does", counted=True, search=Search("most", "batch", "meets_itl*meets_ttft", "concurrency"), reference=DISTSERVE),
-    _q("load", "max_goodput", r"X_{\mathrm{good}}^{*}", "request/s", "responses per second of the fleet at the largest batch that fits and meets every target; 0 where none does", "goodput(batch = best_batch)", reference=DISTSERVE),
+    _q("load", "meets_itl", r"m_{\mathrm{ITL}}", "", "1 where the ITL target is met or there is none, else 0", "floor(min(itl_target/held_itl, 1))", without=("itl_target", "1"), counted=True, reference=source.DEFINITION),
+    _q("load", "meets_ttft", r"m_{\mathrm{TTFT}}", "", "1 where the TTFT target is met or there is none, else 0", "floor(min(ttft_target/held_ttft, 1))", without=("ttft_target", "1"), counted=True, reference=source.DEFINITION),
+    _q("load", "goodput", r"X_{\mathrm{good}}", "request/s", "responses per second of the fleet that meet the targets; 0 where a target is missed", "slo_share*dp*sustained_requests*meets_itl*meets_ttft", reference=source.DISTSERVE),
+    _q("load", "best_batch", "B^{*}", "request", "largest batch that fits and meets every target; 0 where none does", counted=True, search=Search("most", "batch", "meets_itl*meets_ttft", "concurrency"), reference=source.DISTSERVE),
+    _q("load", "max_goodput", r"X_{\mathrm{good}}^{*}", "request/s", "responses per second of the fleet at the largest batch that fits and meets every target; 0 where none does", "goodput(batch = best_batch)", reference=source.DISTSERVE),
 )  # fmt: skip
 
 UNDER_LOAD = (*STEPS_AT_WORK, *SUSTAINED, *ARRIVALS)

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from symroof.api import Study
-from symroof.claims.catalogue_claims import figure
+from symroof.claims.catalogue_figures import figure
 
 from . import B70, H100, TUTORIAL, WEIGHTS, agree, check, held, row
 

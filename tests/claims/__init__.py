@@ -1,1 +1,1 @@
-"""Claims: read, judged, told."""
+"""Claims: read, judged, explained."""

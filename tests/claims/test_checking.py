@@ -12,7 +12,7 @@ import pytest
 import symroof as sr
 from symroof.api import Study
 from symroof.claims.check import check, check_text
-from symroof.claims.fix import rewritten
+from symroof.claims.corrected_numbers import rewritten
 from symroof.errors import InputError
 
 KV = "quantity: kv_cache_bytes, given: {model: llama-3-70b, prompt: 4096}"

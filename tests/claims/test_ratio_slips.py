@@ -11,8 +11,8 @@ import pytest
 
 from symroof.claims.derive_claim import derived
 from symroof.claims.read.written_number import read_written
+from symroof.claims.slips.explain import explain, explanations
 from symroof.claims.slips.explanation import Explanation
-from symroof.claims.slips.rank import explain, explanations
 from symroof.specs.claims import ClaimSpec
 from tests.claims import by_hand
 
@@ -23,7 +23,7 @@ TOKEN = {"model": "llama-3-8b", "params": "8e9", "prompt": 64, "assume": {"detai
 
 def found(value: str, **claim: object) -> tuple[Explanation, ...]:
     spec = ClaimSpec(id="c", value=value, **claim)
-    return explanations(spec, spec.given, spec.value)
+    return explanations(spec)
 
 
 def test_two_slips_one_in_each_case():
@@ -77,9 +77,9 @@ def drawn(rng: random.Random) -> tuple[ClaimSpec, str, by_hand.Numbers, by_hand.
 
 def explained(claim: ClaimSpec, value: Fraction, digits: int, true: Fraction) -> tuple[Explanation, ...]:
     text, _ = by_hand.written(value, "", digits)
-    right = derived(claim, claim.given)
+    right = derived(claim)
     assert float(right.value) == pytest.approx(float(true), rel=1e-12)
-    return explain(claim, claim.given, read_written(text.strip(), ""), right)
+    return explain(claim, read_written(text.strip(), ""), right)
 
 
 def measured(count: int, seed: int) -> tuple[int, Counter[str]]:

@@ -3,7 +3,7 @@
 import pytest
 
 from symroof.claims.check import check, check_text
-from symroof.claims.claim_cases import is_switch
+from symroof.claims.claim_settings import is_switch
 from symroof.claims.read.claim_files import read_on
 from symroof.errors import InputError
 from symroof.theory.switches import DETAIL, SWITCHES
@@ -74,7 +74,7 @@ def test_a_choice_said_twice_is_refused():
         (note(f"{KV} detail=weights assume.detail=kv"), "n.md"),
         (claims(f"id: a, quantity: ttft, {CASE}, detail: kv, assume: {{detail: kv}}}}, value: 1 ms"), "c.yaml"),
     ):
-        with pytest.raises(InputError, match="detail is said twice, here and under assume"):
+        with pytest.raises(InputError, match="detail is set twice, here and under assume"):
             check_text(text, file)
 
 

@@ -9,15 +9,15 @@ from fractions import Fraction
 
 import pytest
 
-from symroof.claims.derive_claim import derived
+from symroof.claims.derive_claim import Derived, derived
 from symroof.claims.judge import judge
 from symroof.claims.read.written_number import read_written
-from symroof.claims.slips.apply import predictions
-from symroof.claims.slips.changes import Change, Slip
-from symroof.claims.slips.context import scene_of
+from symroof.claims.slips.context import context_of
+from symroof.claims.slips.explain import explain, explanations
 from symroof.claims.slips.explanation import Explanation
-from symroof.claims.slips.rank import explain, explanations
+from symroof.claims.slips.predictions import predictions
 from symroof.claims.slips.slip_catalogue import CATALOGUE
+from symroof.claims.slips.ways import Change, Slip
 from symroof.specs.claims import ClaimSpec
 from tests.claims import by_hand
 
@@ -35,7 +35,7 @@ CONTRACT = frozenset(
 
 def found(value: str, **claim: object) -> tuple[Explanation, ...]:
     spec = ClaimSpec(id="c", value=value, **claim)
-    return explanations(spec, spec.given, spec.value)
+    return explanations(spec)
 
 
 def named(value: str, **claim: object) -> list[str]:
@@ -140,9 +140,9 @@ def test_ratios_tell_in_which_case_the_slip_is():
 def test_a_slip_is_one_entry():
     """What CONTRIBUTING promises: an entry, and it is searched for."""
     claim = ClaimSpec(id="c", quantity="kv_cache_bytes", given=LLAMA, value="1 GB")
-    scene = scene_of(claim, claim.given, Fraction(1342177280), "byte", "1 GB")
+    context = context_of(claim, Derived(Fraction(1342177280), "byte"), "1 GB")
     entry = Slip("three_caches", (Change("keys, values and queries kept", {"kv_bytes_per_token": "3/2*kv_bytes_per_token"}),))
-    assert [(p.value, p.says) for p in predictions(scene, entry)] == [(Fraction(3, 2) * 1342177280, ("keys, values and queries kept",))]
+    assert [(p.value, p.texts) for p in predictions(context, entry)] == [(Fraction(3, 2) * 1342177280, ("keys, values and queries kept",))]
 
 
 # ------------------------------------------------------------------------------------------------------ measured
@@ -162,9 +162,9 @@ def drawn(rng: random.Random) -> tuple[by_hand.Numbers, dict[str, object], str]:
 
 def explained(text: str, quantity: str, given: dict[str, object], true: Fraction) -> tuple[Explanation, ...]:
     claim = ClaimSpec(id="c", quantity=quantity, given=given, value=text)
-    right = derived(claim, given)
+    right = derived(claim)
     assert float(right.value) == pytest.approx(float(true), rel=1e-12)  # the hand knows the same theory
-    return explain(claim, given, read_written(text, right.unit), right)
+    return explain(claim, read_written(text, right.unit), right)
 
 
 def test_random_errors_are_seldom_named():

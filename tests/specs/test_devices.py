@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 import symroof as sr
-from symroof.claims.catalogue_claims import as_quantity, figure
+from symroof.claims.catalogue_figures import as_quantity, figure
 from symroof.errors import InputError
 from symroof.specs import catalogue
 from symroof.specs.fields import build

@@ -1,8 +1,7 @@
 """The text of an annotation as the fields of a claim, each with its place.
 
 ``kv_cache_bytes model=llama-3-70b prompt=4096 kv=fp16``: a quantity (or ``threshold=…``, ``relation=…`` …), then ``NAME=VALUE``.
-The names of a claim file's fields are the claim's own, every other is given: an input, a quantity, a precision, a counting
-choice. Dots reach into ``targets.itl='50 ms'``, ``needs.mfu=0.5``, ``where.b=kv_bytes_per_element``, ``assume.detail=weights``.
+The names of a claim file's fields are the claim's own, every other is a setting: an input, a quantity, a precision, a switch. Dots reach into ``targets.itl='50 ms'``, ``needs.mfu=0.5``, ``where.b=kv_bytes_per_element``, ``assume.detail=weights``.
 
 >>> fields("kv_cache_bytes prompt=4096 detail=weights").data
 {'quantity': 'kv_cache_bytes', 'given': {'prompt': 4096, 'detail': 'weights'}}
@@ -14,7 +13,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from symroof.claims.claim_cases import CHOICES, GIVEN
+from symroof.claims.claim_settings import SETTABLE, SWITCH_NAMES
 from symroof.errors import nearest
 from symroof.specs.claims import PYTHON_WORDS, ClaimSpec
 from symroof.specs.strict_yaml import DECIMAL, INTEGER, Location
@@ -26,7 +25,7 @@ SPACE = re.compile(r"\s*")
 QUOTES = "\"'“‘"
 
 ELSEWHERE = {"values": "a row of values belongs in a claim file", "steps": "a chain of steps belongs in a claim file"}
-NESTED = {"needs": "needs", "where": "where", "for_all": "for_all"}
+NESTED = ("needs", "where", "for_all")
 CASE = {"assume": "assume", "targets": "targets", "target": "targets"}
 IN_FILES = {field: key for key, field in PYTHON_WORDS.items()}
 OWN = {IN_FILES.get(name, name) for name in ClaimSpec.model_fields} - {"given", "line", *ELSEWHERE, *NESTED}
@@ -45,7 +44,7 @@ class Word:
 
 @dataclass
 class Fields:
-    """What an annotation says: plain data, the place of everything in it, and what is wrong with it (place, message, hint)."""
+    """The fields of an annotation as plain data, the place of each, and the faults (place, message, hint)."""
 
     data: dict[str, Any] = field(default_factory=dict)
     places: dict[Location, int] = field(default_factory=dict)
@@ -66,7 +65,7 @@ class Fields:
                 self.faults.append((at, f"{'.'.join(location)} is both a value and a name with parts", ""))
                 return
         if location[-1] in inner:
-            self.faults.append((at, f"{'.'.join(location[-1:])} is said twice", ""))
+            self.faults.append((at, f"{'.'.join(location[-1:])} is set twice", ""))
             return
         inner[location[-1]] = value
         for depth in range(1, len(location) + 1):
@@ -75,40 +74,35 @@ class Fields:
 
 def fields(text: str) -> Fields:
     """Read an annotation; every fault is noted and the rest is read on."""
-    found = Fields()
-    for i, word in enumerate(_words(text, found)):
-        if not word.name:
-            if i == 0:
-                found.put(("quantity",), word.value, word.at)
-            else:
-                found.faults.append((word.at, f"{word.value[:40]!r} is not NAME=VALUE", "a value with spaces needs quotes: target.itl='50 ms'"))
+    result = Fields()
+    for i, word in enumerate(_words(text, result)):
+        if not word.name and i == 0:
+            result.put(("quantity",), word.value, word.at)
+        elif not word.name:
+            result.faults.append((word.at, f"{word.value[:40]!r} is not NAME=VALUE", "a value with spaces needs quotes: target.itl='50 ms'"))
         elif not word.value:
-            found.faults.append((word.at, f"{word.name} has no value", "write NAME=VALUE"))
+            result.faults.append((word.at, f"{word.name} has no value", "write NAME=VALUE"))
         else:
-            _put(found, word)
-    return found
+            _put(result, word)
+    return result
 
 
-def _put(found: Fields, word: Word) -> None:
+def _put(result: Fields, word: Word) -> None:
     head, _, rest = word.name.partition(".")
     if head in ELSEWHERE:
-        found.faults.append((word.at, ELSEWHERE[head], "`symroof init claims` writes a starter"))
+        result.faults.append((word.at, ELSEWHERE[head], "`symroof init claims` writes a starter"))
     elif (head in NESTED or head in CASE) and not rest:
-        found.faults.append((word.at, f"{head} needs a name after a point", f"write {head}.NAME=VALUE"))
+        result.faults.append((word.at, f"{head} needs a name after a point", f"write {head}.NAME=VALUE"))
     elif head in NESTED:
-        found.put((head, *_deep(rest)), typed(word) if head != "where" else word.value, word.at)
+        result.put((head, *_deep(rest)), typed(word) if head != "where" else word.value, word.at)
     elif head in CASE:
-        found.put(("given", CASE[head], rest), word.value, word.at)
-    elif word.name == "between":
-        found.put(("between",), _cases(found, word), word.at)
+        result.put(("given", CASE[head], rest), word.value, word.at)
     elif word.name in OWN:
-        found.put((word.name,), word.value, word.at)
-    elif word.name in CHOICES:
-        found.put(("given", word.name), word.value, word.at)
-    elif word.name in GIVEN or base_name(word.name) in GIVEN:
-        found.put(("given", word.name), typed(word), word.at)
+        result.put((word.name,), _cases(result, word) if word.name == "between" else word.value, word.at)
+    elif word.name in SWITCH_NAMES or word.name in SETTABLE or base_name(word.name) in SETTABLE:
+        result.put(("given", word.name), word.value if word.name in SWITCH_NAMES else typed(word), word.at)
     else:
-        found.faults.append((word.at, f"unknown name {word.name[:60]!r}", nearest(word.name, {*OWN, *NESTED, *CASE, *CHOICES, *GIVEN})))
+        result.faults.append((word.at, f"unknown name {word.name[:60]!r}", nearest(word.name, {*OWN, *NESTED, *CASE, *SWITCH_NAMES, *SETTABLE})))
 
 
 def _deep(name: str) -> tuple[str, ...]:
@@ -116,15 +110,15 @@ def _deep(name: str) -> tuple[str, ...]:
     return (CASE[head], rest) if head in CASE and rest else (name,)
 
 
-def _cases(found: Fields, word: Word) -> list[dict[str, Any]]:
+def _cases(result: Fields, word: Word) -> list[dict[str, Any]]:
     """``hardware=h100-sxm | hardware=h200`` as two cases."""
     cases, at = [], word.value_at
     for part in word.value.split("|"):
         inner = fields(part)
-        found.faults += [(at + place, message, hint) for place, message, hint in inner.faults]
+        result.faults += [(at + place, message, hint) for place, message, hint in inner.faults]
         cases.append(inner.data.get("given", {}))
         for name in set(inner.data) - {"given"}:
-            found.faults.append((at, f"{name} does not belong in a case of between", "write between='hardware=h100-sxm | hardware=h200'"))
+            result.faults.append((at, f"{name} does not belong in a case of between", "write between='hardware=h100-sxm | hardware=h200'"))
         at += len(part) + 1
     return cases
 
@@ -140,14 +134,14 @@ def typed(word: Word) -> Any:
     return word.value
 
 
-def _words(text: str, found: Fields) -> list[Word]:
+def _words(text: str, result: Fields) -> list[Word]:
     """The words of an annotation; reading ends at the first that is none."""
     words: list[Word] = []
     place = len(SPACE.match(text)[0])  # type: ignore[index]
     while place < len(text):
         match = WORD.match(text, place)
         if not match or match.end() == place:
-            found.faults.append(_unreadable(text, place))
+            result.faults.append(_unreadable(text, place))
             break
         raw = match[3]
         quoted = raw[:1] in QUOTES and bool(raw)

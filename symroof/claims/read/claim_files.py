@@ -1,4 +1,4 @@
-"""Files of claims read: what is wrong with one claim is told at its place and sets that claim aside; the others are read on.
+"""Files of claims read: a fault of one claim is reported at its place and sets that claim aside; the others are read on.
 
 A claim set aside stays in its place as one that is not checked, so that nothing is lost and nothing is judged by halves.
 """
@@ -11,15 +11,17 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from symroof.claims.claim_cases import spelled
-from symroof.claims.name_check import misnamed
+from symroof.claims.claim_settings import normalized
 from symroof.claims.read.markdown_notes import Note, read_note
+from symroof.claims.read.name_check import misnamed
 from symroof.errors import InputError, Problem, why
 from symroof.specs.claims import ClaimsSpec
 from symroof.specs.fields import build
 from symroof.specs.strict_yaml import Document, loads
 
 NOTES = (".md", ".markdown")
+READABLE: dict[str, Any] = {"id": str, "says": str, "value": (str, int, Fraction), "line": int}
+"""Fields of a faulty claim that are shown, where they are of these types."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +29,8 @@ class Source:
     """A file of claims that was read.
 
     Attributes:
-        problems: everything wrong with it.
-        aside: the claims that cannot be judged for it, by their place in the file.
+        problems: all of its faults.
+        aside: the claims that cannot be judged for them, by their place in the file.
     """
 
     document: Document
@@ -39,10 +41,10 @@ class Source:
 
 
 def read(text: str, file: str) -> Source:
-    """A file of claims that holds nothing wrong: a Markdown note by its ending, a claim file else.
+    """A file of claims without faults: a Markdown note by its ending, a claim file else.
 
     Raises:
-        InputError: everything wrong with it.
+        InputError: all of its faults.
     """
     source = read_on(text, file)
     if source.problems:
@@ -54,26 +56,26 @@ def read_on(text: str, file: str) -> Source:
     """The same with claims that cannot be read set aside.
 
     Raises:
-        InputError: what is wrong with the file as a whole.
+        InputError: a fault of the file as a whole.
     """
     noted: list[Problem] = []
     note = read_note(text, file) if Path(file).suffix.lower() in NOTES else None
-    document = note.document if note else _spelled(loads(text, file, noted), noted)
+    document = note.document if note else _normalized(loads(text, file, noted), noted)
     if isinstance(document.data, dict) and "claims" not in document.data:
         raise InputError(Problem(file, "holds no claims", 1, 1, hint="`symroof init claims` writes a starter; a note's name ends in .md"))
-    found, aside = [*(note.problems if note else ())], set(note.aside if note else ())
+    every, aside = [*(note.problems if note else ())], set(note.aside if note else ())
     problems: Sequence[Problem] = noted
     while True:
-        found += _distinct(problems)
-        late = _claims_of(problems, found) - aside
+        every += _distinct(problems)
+        late = _claims_of(problems, every) - aside
         document, aside = _without(document, late, problems), aside | late
         spec, problems = _built(document)
         if spec and not problems:
-            return Source(document, spec, note, tuple(sorted(found, key=lambda problem: (problem.line or 0, problem.column or 0))), frozenset(aside))
+            return Source(document, spec, note, tuple(sorted(every, key=lambda problem: (problem.line or 0, problem.column or 0))), frozenset(aside))
 
 
 def _built(document: Document) -> tuple[ClaimsSpec | None, Sequence[Problem]]:
-    """The claims of a document, or what is wrong with them: first with their fields, then with the names in them."""
+    """The claims of a document, or their faults: first of their fields, then of the names in them."""
     try:
         spec = build(document, ClaimsSpec)
     except InputError as error:
@@ -81,18 +83,18 @@ def _built(document: Document) -> tuple[ClaimsSpec | None, Sequence[Problem]]:
     return spec, misnamed(document, spec)
 
 
-def _spelled(document: Document, noted: list[Problem]) -> Document:
-    """A claim file with the cases of its claims spelled out."""
+def _normalized(document: Document, noted: list[Problem]) -> Document:
+    """A claim file with the settings of its claims normalized."""
     claims = document.data.get("claims") if isinstance(document.data, dict) else None
     if not isinstance(claims, list):
         return document
     base, whole, places = Path(document.file).resolve().parent, list(claims), dict(document.places)
     for i, claim in enumerate(claims):
         if isinstance(claim, dict):
-            found = spelled(claim, base)
-            whole[i] = found.data
-            noted += [document.problem(("claims", i, *place), message) for place, message in found.faults]
-            for now, before in found.moved.items():
+            result = normalized(claim, base)
+            whole[i] = result.data
+            noted += [document.problem(("claims", i, *place), message) for place, message in result.faults]
+            for now, before in result.moved.items():
                 places.setdefault(("claims", i, *now), document.places[("claims", i, *before)])
     return replace(document, data={**document.data, "claims": whole}, places=places)
 
@@ -101,12 +103,13 @@ def _claims_of(problems: Iterable[Problem], every: Sequence[Problem]) -> set[int
     """Which claims the problems are of.
 
     Raises:
-        InputError: one is of none, but of the file as a whole; then with every problem found so far.
+        InputError: one is of none, but of the file as a whole; then with every problem so far.
     """
-    found = {problem.location[1] if problem.location[:1] == ("claims",) and len(problem.location) > 1 else None for problem in problems}
-    if not all(isinstance(index, int) for index in found):
+    indices = {problem.location[1] if problem.location[:1] == ("claims",) and len(problem.location) > 1 else None for problem in problems}
+    claims = {index for index in indices if isinstance(index, int)}
+    if claims != indices:
         raise InputError(every)
-    return {index for index in found if isinstance(index, int)}
+    return claims
 
 
 def _without(document: Document, aside: set[int], problems: Iterable[Problem]) -> Document:
@@ -123,16 +126,14 @@ def _without(document: Document, aside: set[int], problems: Iterable[Problem]) -
 
 
 def set_aside(claim: object, reason: str, name: str, taken: set[Any]) -> dict[str, Any]:
-    """A claim that is not judged, in the place of one that cannot be: what it says stays, as far as that can be read."""
-    said = claim if isinstance(claim, dict) else {}
-    kept = {key: said[key] for key in ("id", "says") if isinstance(said.get(key), str)}
-    kept |= {"value": said["value"]} if isinstance(said.get("value"), (str, int, Fraction)) else {}
-    kept |= {"line": said["line"]} if isinstance(said.get("line"), int) else {}
-    while kept.setdefault("id", name) in taken:
-        kept["id"] += "-2"
-    return {**kept, "unchecked": reason or "cannot be read"}
+    """A claim that is not judged, in the place of one that cannot be: its readable fields stay."""
+    data = claim if isinstance(claim, dict) else {}
+    readable = {key: data[key] for key, kind in READABLE.items() if isinstance(data.get(key), kind)}
+    while readable.setdefault("id", name) in taken:
+        readable["id"] += "-2"
+    return {**readable, "unchecked": reason or "cannot be read"}
 
 
 def _distinct(problems: Iterable[Problem]) -> list[Problem]:
-    """Every problem once: what a default says wrongly is wrong in each claim after it."""
+    """Every problem once: a fault of a default is one of each claim after it."""
     return list({(problem.line, problem.column, problem.message): problem for problem in problems}.values())

@@ -1,7 +1,7 @@
 r"""LaTeX in prose, as the plain text it stands for, every character that stays in its place.
 
-What is markup is blanked, not cut, so that a number found in the plain text lies at the same place of the file. Only what
-people set numbers and units with is known; anything else stays as it is.
+Markup is blanked, not cut, so that a number of the plain text lies at the same place of the file. Only the commands that
+numbers and units are set with are known; anything else stays as it is.
 
 >>> " ".join(bare(r"$\approx 1.4 \times 10^{11}\,\mathrm{bytes}$, or $3 an hour").split())
 '≈ 1.4 × 10^{11} bytes , or $3 an hour'
@@ -35,7 +35,7 @@ TIDY = (
     (re.compile(r"\s*--\s*"), "–"),
     (re.compile(r"(?<=[^\W\d])\s*/\s*(?=[^\W\d])"), "/"),
 )
-"""What a person would not write, and what instead."""
+"""Marks that a person would not write, and their replacements."""
 
 
 def bare(text: str) -> str:
@@ -47,16 +47,16 @@ def bare(text: str) -> str:
     for _ in range(DEEPEST):
         before = text
         for pattern, between in ((WRAPPED, ""), (RATIO, "/"), (PAIR, "")):
-            text = pattern.sub(_kept(between), text)
+            text = pattern.sub(_inside(between), text)
         if text == before:
             break
     return COMMAND.sub(lambda match: SIGNS[match[1] or match[2]].rjust(len(match[0])), text)
 
 
-def _kept(between: str) -> Callable[[re.Match[str]], str]:
-    """What stands in the braces of a match, where it stands, and something between two of them."""
+def _inside(between: str) -> Callable[[re.Match[str]], str]:
+    """The text in the braces of a match, where it stands, and something between two of them."""
 
-    def kept(match: re.Match[str]) -> str:
+    def inside(match: re.Match[str]) -> str:
         characters = [" "] * len(match[0])
         for group in range(1, (match.lastindex or 0) + 1):
             low, high = (place - match.start() for place in match.span(group))
@@ -65,7 +65,7 @@ def _kept(between: str) -> Callable[[re.Match[str]], str]:
             characters[match.end(1) - match.start()] = between
         return "".join(characters)
 
-    return kept
+    return inside
 
 
 def plain(text: str) -> str:

@@ -1,8 +1,8 @@
 """Markdown as far as annotations need it: which comments are annotations, and what text each stands behind.
 
 Fenced code, indented code and code spans are not read. A passage is the text of one paragraph, list item, heading or table
-cell up to the comment; what stands in it at a place stands in the file at the same distance from the passage's start, since
-what is not prose (other comments, tags, addresses) is blanked, not cut. Everything is one walk through the text.
+cell up to the comment; a character of it stands in the file at the same distance from the passage's start, since
+all that is not prose (other comments, tags, addresses) is blanked, not cut. Everything is one walk through the text.
 
 >>> [passage] = passages("A cache of 1.34 GB. <!-- symroof: kv_cache_bytes -->")
 >>> passage.comment, passage.prose
@@ -134,20 +134,20 @@ class _Walk:
         """The comments that begin between two places; returns how far they and code spans reach."""
         place = start
         while place < end:
-            found = INLINE.search(self.text, place, end)
-            if found is None:
+            match = INLINE.search(self.text, place, end)
+            if match is None:
                 break
-            place = found.end()
-            if found[0][0] == "`":
-                place = self._after_code(found.start(), len(found[0])) or place
-            elif found[0] == "<!--" and self.unclosed is None:
-                close = self.text.find("-->", found.start() + 2)
+            place = match.end()
+            if match[0][0] == "`":
+                place = self._after_code(match.start(), len(match[0])) or place
+            elif match[0] == "<!--" and self.unclosed is None:
+                close = self.text.find("-->", match.start() + 2)
                 if close < 0:
-                    self.unclosed = found.start()
-                    self.comments.append((found.start(), len(self.text)))
+                    self.unclosed = match.start()
+                    self.comments.append((match.start(), len(self.text)))
                     return end
                 place = close + 3
-                self.comments.append((found.start(), place))
+                self.comments.append((match.start(), place))
         return max(place, end)
 
     def _after_code(self, start: int, length: int) -> int | None:
@@ -164,10 +164,10 @@ class _Walk:
 
 def _ticks(text: str) -> dict[int, list[int]]:
     """Where runs of backticks begin, by their length."""
-    found: dict[int, list[int]] = {}
+    runs: dict[int, list[int]] = {}
     for match in re.finditer("`+", text):
-        found.setdefault(len(match[0]), []).append(match.start())
-    return found
+        runs.setdefault(len(match[0]), []).append(match.start())
+    return runs
 
 
 def _closes(line: str, fence: str) -> bool:
@@ -186,7 +186,7 @@ def _passage(text: str, walk: _Walk, index: int) -> Passage:
     row = prose if begun in walk.rows else ""
     if row:
         cell = max((match.end() for match in BAR.finditer(prose)), default=0)
-        if prose[cell:].strip():  # an annotation in a cell of its own speaks of the whole row
+        if prose[cell:].strip():  # an annotation in a cell of its own is about the whole row
             start, prose = start + cell, prose[cell:]
     before = walk.comments[index - 1][1] if index else 0
     return Passage(start, prose, inner.strip(), at, closed, row, max(before - start, 0))

@@ -1,8 +1,8 @@
 """Markdown notes: a claim stands beside the sentence it checks.
 
 ``… takes 1.34 GB. <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 kv=fp16 -->``: the claim's value is the last number
-before the comment, in its paragraph, list item or table cell, whose unit fits the quantity; ``value='1.34 GB'`` says which one is
-meant where that is another. ``<!-- symroof: given model=llama-3-70b -->`` holds for the annotations after it.
+before the comment, in its paragraph, list item or table cell, whose unit fits the quantity; ``value='1.34 GB'`` refers to another
+one. ``<!-- symroof: given model=llama-3-70b -->`` holds for the annotations after it.
 
 A note is read into the same document as a claim file, so everything after reading is one and the same.
 """
@@ -15,20 +15,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from symroof.claims.claim_cases import spelled
-from symroof.claims.claim_study import changed
+from symroof.claims.claim_settings import changed, normalized
 from symroof.claims.read.annotations import Fields, fields
-from symroof.claims.read.claimed_number import meant
+from symroof.claims.read.claimed_number import claimed_number
+from symroof.claims.read.latex_text import bare
 from symroof.claims.read.markdown import Passage, line_starts, passages
 from symroof.claims.read.numbers import Figure
-from symroof.claims.read.sentences import row_text, sentence
 from symroof.errors import Problem, why
 from symroof.specs.strict_yaml import Document, Location
 
-MOST_ANNOTATIONS, LONGEST_ANNOTATION = 500, 2000
+MOST_ANNOTATIONS, LONGEST_ANNOTATION, LONGEST_SENTENCE = 500, 2000, 300
 LEAD = re.compile(r"symroof\s*(:?)\s*", re.IGNORECASE)
 DEFAULT = re.compile(r"given(?!\S)", re.IGNORECASE)
 EXAMPLE = "<!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->"
+SENTENCE_END = re.compile(r"(?<=[.!?])[\s*_`)\"”]*\s+(?=[\"“'(*_`\[]*[^\W_a-z])")
+MARKUP = re.compile(r"[*`]{1,3}|(?<!\w)_{1,2}|_{1,2}(?!\w)|!?\[|\]|&nbsp;|^\W*\|")
 
 
 @dataclass(frozen=True)
@@ -36,10 +37,10 @@ class Note:
     """A Markdown file as a document of claims.
 
     Attributes:
-        figures: the number each claim speaks of, its places counted in the whole file; None where it speaks of none.
+        figures: the number of each claim, its places counted in the whole file; None where it has none.
         places: line and column of that number, or of the annotation, for each claim.
-        problems: everything wrong with its annotations, each at its place.
-        aside: the claims that cannot be judged for it.
+        problems: all faults of its annotations, each at its place.
+        aside: the claims that cannot be judged for them.
     """
 
     document: Document
@@ -69,10 +70,10 @@ class _Reader:
         self.claims: list[dict[str, Any]] = []
         self.document = Document(file, {"claims": self.claims}, {(): (1, 1)}, lines, text)
         self.base = Path(file).resolve().parent
-        self.given: dict[str, Any] = {}
-        self.given_places: dict[Location, tuple[int, int]] = {}
+        self.defaults: dict[str, Any] = {}
+        self.default_places: dict[Location, tuple[int, int]] = {}
         self.broken = 0
-        """The line of a default that could not be read: whatever comes after may rest on it."""
+        """The line of a default that could not be read: every claim after it may rest on it."""
         self.aside: set[int] = set()
         self.figures: list[Figure | None] = []
         self.beside: list[tuple[int, int]] = []
@@ -93,86 +94,79 @@ class _Reader:
         default, before = DEFAULT.match(body) is not None, len(self.problems)
         if fault := _malformed(passage, lead, body):
             self.complain(passage.at, *fault)
-        elif lead and lead[1]:  # else a comment that begins with the name and says something else
+        elif lead and lead[1]:  # else an ordinary comment that begins with the name
             at = passage.at + lead.end()
-            said = self._said(body.replace("\\|", " |") if passage.row else body, at)
+            annotation = self._annotation(body.replace("\\|", " |") if passage.row else body, at)
             if default:
-                self._default(said, at)
+                self._default(annotation, at)
             elif self.broken:
                 self._set_aside(passage, f"the given in line {self.broken} cannot be read, and this may rest on it")
             elif len(self.problems) == before:
-                self._claim(said, at, passage)
+                self._claim(annotation, at, passage)
         if len(self.problems) > before:
             if default:
                 self.broken = self.place(passage.at)[0]
             elif not self.broken:
                 self._set_aside(passage, why(self.problems[before:]))
 
-    def _said(self, body: str, at: int) -> Fields:
-        """What an annotation says, its cases spelled out, its faults told."""
-        said = fields(body)
-        found = spelled(said.data, self.base)
-        said.data = found.data
-        for now, before in found.moved.items():
-            said.places.setdefault(now, said.near(before))
-        for place, message, hint in [*said.faults, *((said.near(place), message, "") for place, message in found.faults)]:
+    def _annotation(self, body: str, at: int) -> Fields:
+        """The fields of an annotation with its settings normalized; its faults are reported."""
+        annotation = fields(body)
+        result = normalized(annotation.data, self.base)
+        annotation.data = result.data
+        for now, before in result.moved.items():
+            annotation.places.setdefault(now, annotation.near(before))
+        for place, message, hint in [*annotation.faults, *((annotation.near(place), message, "") for place, message in result.faults)]:
             self.complain(at + place, message, hint)
-        return said
+        return annotation
 
-    def _default(self, said: Fields, at: int) -> None:
-        for name in set(said.data) - {"quantity", "given"}:
-            self.complain(at + said.places[(name,)], f"{name} belongs to one claim, not to all that follow")
-        given = said.data.get("given", {})
-        if given:
-            self.given = changed(self.given, given)
-            self.given_places |= {location: self.place(at + place) for location, place in said.places.items()}
-        elif not said.faults:
-            self.given, self.given_places, self.broken = {}, {}, 0
+    def _default(self, annotation: Fields, at: int) -> None:
+        for name in set(annotation.data) - {"quantity", "given"}:
+            self.complain(at + annotation.places[(name,)], f"{name} belongs to one claim, not to all that follow")
+        if settings := annotation.data.get("given", {}):
+            self.defaults = changed(self.defaults, settings)
+            self.default_places |= {location: self.place(at + place) for location, place in annotation.places.items()}
+        elif not annotation.faults:
+            self.defaults, self.default_places, self.broken = {}, {}, 0
 
     def _set_aside(self, passage: Passage, reason: str) -> None:
         """A claim that is not judged, in the place of one that cannot be."""
-        beside = self.place(passage.at)
         self.aside.add(len(self.claims))
-        self.document.places["claims", len(self.claims)] = beside
-        says = row_text(passage.row) if passage.row else sentence(passage.prose, len(passage.prose), passage.fresh)
-        self.claims.append({"id": self._fresh(f"L{beside[0]}"), "says": says, "unchecked": reason, "line": beside[0]})
-        self.figures.append(None)
-        self.beside.append(beside)
+        self._add({"unchecked": reason}, self.place(passage.at), None, passage, len(passage.prose))
+        self.document.places["claims", len(self.claims) - 1] = self.beside[-1]
 
-    def _claim(self, said: Fields, at: int, passage: Passage) -> None:
-        """A claim's data as its file would hold them, and the number it speaks of."""
-        index = len(self.claims)
-        data = {**said.data, "given": changed(self.given, said.data.get("given", {}))}
-        found = meant(data, passage.prose)
-        if found.fault:
-            self.complain(at + said.places[("value",)] if "value" in data else passage.at, *found.fault)
+    def _claim(self, annotation: Fields, at: int, passage: Passage) -> None:
+        """A claim's data as its file would hold them, and the number it is about."""
+        data = {**annotation.data, "given": changed(self.defaults, annotation.data.get("given", {}))}
+        claimed = claimed_number(data, passage.prose)
+        if claimed.fault:
+            self.complain(at + annotation.places[("value",)] if "value" in data else passage.at, *claimed.fault)
             return
-        data |= {} if found.value is None else {"value": found.value}
-        figure = found.figure and found.figure.moved(passage.start)
+        data |= {} if claimed.value is None else {"value": claimed.value}
+        figure = claimed.figure and claimed.figure.moved(passage.start)
         beside = self.place(figure.start if figure else passage.at)
-        data.setdefault("id", self._fresh(f"L{beside[0]}"))
-        at_number = found.figure.start if found.figure else len(passage.prose)
-        data.setdefault("says", row_text(passage.row) if passage.row else sentence(passage.prose, at_number, passage.fresh))
-        self.claims.append(data | {"line": beside[0]})
+        self._add(data, beside, figure, passage, claimed.figure.start if claimed.figure else len(passage.prose))
+        claim = ("claims", len(self.claims) - 1)
+        for location, place in annotation.places.items():
+            self.document.places[*claim, *location] = self.place(at + place)
+        for location, default in self.default_places.items():
+            self.document.places.setdefault((*claim, *location), default)
+        self.document.places.setdefault(claim, self.place(passage.at))
+
+    def _add(self, data: dict[str, Any], beside: tuple[int, int], figure: Figure | None, passage: Passage, at: int) -> None:
+        """A claim with its place; it is named after its line, and shown with the words around a place of the prose."""
+        words = row_text(passage.row) if passage.row else sentence(passage.prose, at, passage.fresh)
+        self.claims.append({"id": self._fresh(f"L{beside[0]}"), "says": words, **data, "line": beside[0]})
         self.figures.append(figure)
         self.beside.append(beside)
-        for location, place in said.places.items():
-            self.document.places[_inside(index, location)] = self.place(at + place)
-        for location, known in self.given_places.items():
-            self.document.places.setdefault(_inside(index, location), known)
-        self.document.places.setdefault(("claims", index), self.place(passage.at))
 
-    def _fresh(self, wanted: str) -> str:
+    def _fresh(self, name: str) -> str:
         taken = {claim["id"] for claim in self.claims}
-        return next(name for name in (wanted, *(f"{wanted}-{i}" for i in range(2, MOST_ANNOTATIONS + 2))) if name not in taken)
-
-
-def _inside(index: int, location: Location) -> Location:
-    return ("claims", index, *location)
+        return next(one for one in (name, *(f"{name}-{i}" for i in range(2, MOST_ANNOTATIONS + 2))) if one not in taken)
 
 
 def _malformed(passage: Passage, lead: re.Match[str] | None, body: str) -> tuple[str, str] | None:
-    """What keeps an annotation from being read at all."""
+    """Why an annotation cannot be read at all, and a hint."""
     if passage.swallowed:
         return "an annotation inside another comment is not read", "end the comment before it with -->"
     if lead and not lead[1]:
@@ -184,5 +178,37 @@ def _malformed(passage: Passage, lead: re.Match[str] | None, body: str) -> tuple
     if "<!--" in body:
         return "an annotation holds the beginning of another comment", "end it with -->"
     if not body:
-        return "the annotation says nothing", f"write {EXAMPLE}"
+        return "the annotation is empty", f"write {EXAMPLE}"
     return None
+
+
+# ------------------------------------------------------------------------------------------- the words a claim is shown with
+
+
+def sentence(prose: str, place: int, fresh: int = 0) -> str:
+    """The sentence around a place, without marks, on one line, not too long; none of what another annotation is about.
+
+    >>> sentence("It fits. A **4,096-token** prompt takes `1.34 GB`. ", 45)
+    'A 4,096-token prompt takes 1.34 GB.'
+    """
+    prose = bare(prose)
+    begins = max((match.end() for match in SENTENCE_END.finditer(prose) if match.end() <= place), default=0)
+    ends = next((match.start() for match in SENTENCE_END.finditer(prose) if match.start() > place), len(prose))
+    if begins < fresh <= place and re.search(r"\w", prose[fresh:ends]):
+        begins = fresh
+    words = " ".join(MARKUP.sub(" ", prose[begins:ends]).replace("{,}", ",").split()).strip("|#> ").lstrip(",;:. ").rstrip(",; ")
+    return _cut(re.sub(r"\s+(?=[.,;:!?)%](?:\s|$))|(?<=[(])\s+", "", words))
+
+
+def row_text(row: str) -> str:
+    """A table row up to its comment, its cells side by side.
+
+    >>> row_text("| 4,096 | **1.34 GB** ")
+    '4,096 | 1.34 GB'
+    """
+    cells = (" ".join(MARKUP.sub(" ", cell).split()) for cell in bare(row).split("|"))
+    return _cut(" | ".join(cell for cell in cells if cell))
+
+
+def _cut(words: str) -> str:
+    return words if len(words) <= LONGEST_SENTENCE else words[:LONGEST_SENTENCE].rstrip() + " …"

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from symroof.claims.read.latex_text import bare, plain
+from symroof.claims.read.written_number import HEDGES, OPERATORS
 from symroof.units import PLAIN, UNITS, Dimension, describe, parse_unit, strict
 
 WORD = r"(?P<word>[^\W\d_]\w{0,60}(?:[-.][^\W_]\w{0,60}){0,20})"
@@ -29,12 +30,9 @@ NAMES = re.compile(rf"%|[x×](?!\w|\s{{0,8}}[\d(])|[^\W\d_]{{1,20}}(?:(?:{SEPARA
 MAGNITUDE = re.compile(r"[\s-]?(thousand|million|billion|trillion)\b|(bn|[MBT])\b", re.IGNORECASE)
 POWERS = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12, "bn": 9, "m": 6, "b": 9, "t": 12}
 
-BOUNDS = {
-    "<": "<", "&lt;": "<", "less than": "<", "under": "<", "below": "<", "≤": "<=", "<=": "<=", "≲": "<=", "at most": "<=", "up to": "<=", "no more than": "<=",
-    "not more than": "<=", ">": ">", "&gt;": ">", "more than": ">", "over": ">", "above": ">", "≥": ">=", ">=": ">=", "≳": ">=", "at least": ">=",
-    "no less than": ">=", "not less than": ">=",
+BOUNDS = OPERATORS | {
+    "&lt;": "<", "≲": "<=", "no more than": "<=", "not more than": "<=", "&gt;": ">", "≳": ">=", "no less than": ">=", "not less than": ">=",
 }  # fmt: skip
-HEDGES = ("~", "≈", "about", "around", "roughly", "approximately", "ca.", "ca", "some", "nearly", "almost")
 BEFORE = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, sorted([*BOUNDS, *HEDGES], key=len, reverse=True)))})[\s*_`$]*$", re.IGNORECASE)
 JOINED = re.compile(r"\s{0,8}(?:\.\.|[–—]|-{1,2})\s{0,8}|\s{1,8}(to|and)\s{1,8}")
 
@@ -54,7 +52,7 @@ class Figure:
     """A number of a sentence.
 
     Attributes:
-        start, end: of its digits, in the text it was found in.
+        start, end: of its digits, in its text.
         stop: where its unit ends.
         digits: as they stand there.
         power: of ten that follows them (``billion``, ``e9``).
@@ -96,9 +94,9 @@ class Figure:
     def dimension(self) -> Dimension:
         return PLAIN if self.unit in ("", "x") else parse_unit(self.unit).dimension
 
-    def fit(self, wanted: str) -> int:
+    def fit(self, unit: str) -> int:
         """How well its unit fits: 0 it is the unit, 1 of its kind, 2 a plain number where that will do, 9 not at all."""
-        needed = parse_unit(wanted).dimension
+        needed = parse_unit(unit).dimension
         share = self.unit in ("%", "x")
         if self.unit and not share:
             if self.dimension == needed:
@@ -111,17 +109,17 @@ class Figure:
 
 def figures(text: str) -> list[Figure]:
     """The numbers of a text with their units, in order; a number inside a name (``H100``, ``fp16``) is none."""
-    found: list[Figure] = []
+    numbers: list[Figure] = []
     text = bare(text)
     for figure in _singles(text):
-        before = found[-1] if found else None
+        before = numbers[-1] if numbers else None
         joined = JOINED.fullmatch(text, before.stop, figure.start) if before and not before.last else None
         if before and joined and _range(text, before, figure, joined[1]):
             shown = before.digits + text[before.end : figure.start] + figure.digits + text[figure.end : figure.stop]
-            found[-1] = replace(before, text=plain(shown), sign="about" if before.sign == "about" else "", last=figure)
+            numbers[-1] = replace(before, text=plain(shown), sign="about" if before.sign == "about" else "", last=figure)
         else:
-            found.append(figure)
-    return found
+            numbers.append(figure)
+    return numbers
 
 
 def _singles(text: str) -> Iterator[Figure]:

@@ -1,4 +1,4 @@
-"""A number as somebody wrote it: its value, the precision it claims, and how a derived value compares with it.
+"""A number as it was written: its value, the precision it claims, and how a derived value compares with it.
 
 A number written with so many digits claims half a unit of the last one; ``~24`` and ``about 24`` claim half a unit more.
 
@@ -19,11 +19,13 @@ from symroof.units import UnitError, describe, parse_number, parse_unit, strict
 
 CLOSE_ENOUGH = Fraction(5, 100)
 """How far off a number may be to count as approximate, where the text states no tolerance."""
-ABOUT = re.compile(r"^(?:~|≈|about|around|roughly|approximately|ca\.?|some|nearly|almost)\s*", re.IGNORECASE)
-BOUND = re.compile(r"^(<=|>=|<|>|≤|≥|less than|under|below|at most|up to|more than|over|above|at least)\s*", re.IGNORECASE)
-OPERATORS = {"≤": "<=", "≥": ">=", "less than": "<", "under": "<", "below": "<", "at most": "<=", "up to": "<="} | {
+HEDGES = ("~", "≈", "about", "around", "roughly", "approximately", "ca.", "ca", "some", "nearly", "almost")
+OPERATORS = {
+    "<=": "<=", ">=": ">=", "<": "<", ">": ">", "≤": "<=", "≥": ">=", "less than": "<", "under": "<", "below": "<", "at most": "<=", "up to": "<=",
     "more than": ">", "over": ">", "above": ">", "at least": ">=",
 }  # fmt: skip
+ABOUT = re.compile(rf"^(?:{'|'.join(map(re.escape, HEDGES))})\s*", re.IGNORECASE)
+BOUND = re.compile(rf"^({'|'.join(map(re.escape, OPERATORS))})\s*", re.IGNORECASE)
 NUMBER = r"[+-]?(?:\d[\d_,]*\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?"
 ONE = re.compile(rf"\s*({NUMBER})\s*(?:([x×])(?![a-z])|(\S.*?))?\s*", re.DOTALL)
 LONGEST = 120
@@ -56,13 +58,13 @@ class Written:
 
     @property
     def number(self) -> Fraction:
-        """The value of what is a number and no word."""
+        """The value, of a number."""
         assert self.value is not None
         return self.value
 
     @property
     def room(self) -> Fraction:
-        """How far a derived value may lie from the number and still be what was written."""
+        """How far a derived value may lie from the number and still agree with it."""
         return self.half * (2 if self.about else 1)
 
     def agrees(self, derived: Fraction) -> bool:
@@ -95,22 +97,22 @@ class Written:
         return any(abs(derived - end) <= abs(derived) * allowed for end in ends)
 
 
-def read_written(written: object, unit: str, raw: str = "") -> Written:
-    """Read a claimed value in a quantity's unit; ``raw`` is how a bare number stood in its file.
+def read_written(written: object, unit: str) -> Written:
+    """Read a claimed value in a quantity's unit.
 
     Raises:
         ValueError: no number, a wrong dimension.
     """
     if isinstance(written, bool):
         return Written(str(written).lower(), word=written)
-    text = str(raw or written).strip()
+    text = str(written).strip()
     if len(text) > LONGEST:
         raise ValueError(f"a value has at most {LONGEST} characters")
     rest, about, operator = text, False, ""
     if match := ABOUT.match(rest):
         rest, about = rest[match.end() :], True
     if match := BOUND.match(rest):
-        operator = OPERATORS.get(match[1].lower(), match[1])
+        operator = OPERATORS[match[1].lower()]
         rest = rest[match.end() :]
     if not re.match(r"[+-]?[\d.]", rest):
         if operator or about:
@@ -143,14 +145,14 @@ def _one(text: str, unit: str) -> tuple[Fraction, Fraction, int]:
     if not match:
         raise ValueError(f"{text[:40]!r} is no number with a unit")
     written, times, unit_text = match[1], match[2], match[3] or ""
-    wanted = parse_unit(unit)
+    expected = parse_unit(unit)
     try:
         number, own = parse_number(written), parse_unit("" if times else unit_text)
     except UnitError as error:
         raise ValueError(str(error)) from None
-    if strict(own.dimension) != strict(wanted.dimension) and (own.dimension or times or own.size != 1):
-        raise ValueError(f"is {describe(own.dimension)}, but the quantity is {describe(wanted.dimension)}")
-    size = own.size if unit_text and not times else wanted.size
+    if strict(own.dimension) != strict(expected.dimension) and (own.dimension or times or own.size != 1):
+        raise ValueError(f"is {describe(own.dimension)}, but the quantity is {describe(expected.dimension)}")
+    size = own.size if unit_text and not times else expected.size
     half, digits = precision(written)
     return number * size, half * size, digits
 

@@ -1,4 +1,4 @@
-"""Slips of digits: two neighbours swapped, or one digit wrong. They are looked for last, and only in what was written.
+"""Slips of digits: two neighbours swapped, or one digit wrong. They are tried last, and only on a written number.
 
 >>> list(swapped("1978"))
 ['9178', '1798', '1987']
@@ -32,7 +32,7 @@ def mistaken(digits: str) -> Iterator[str]:
 
 
 def slips(derived: Fraction, unit: Fraction) -> dict[Fraction, str]:
-    """What the derived value would read, written to whole multiples of ``unit``, after a slip of digits; and which slip.
+    """The derived value, written to whole multiples of ``unit``, after each slip of digits; and which slip.
 
     The value may have been rounded or cut off before the slip.
 
@@ -41,10 +41,10 @@ def slips(derived: Fraction, unit: Fraction) -> dict[Fraction, str]:
     """
     exact = derived / unit
     whole = {str(round(exact)), str(exact.numerator // exact.denominator)}
-    found: dict[Fraction, str] = {}
-    for says, ways in ((SWAPPED, swapped), (WRONG, mistaken)):
+    slipped: dict[Fraction, str] = {}
+    for text, ways in ((SWAPPED, swapped), (WRONG, mistaken)):
         for digits in sorted(whole):
             for read in ways(digits):
                 if read not in whole and read[0] != "0":
-                    found.setdefault(int(read) * unit, f"{says} in {digits}")
-    return found
+                    slipped.setdefault(int(read) * unit, f"{text} in {digits}")
+    return slipped

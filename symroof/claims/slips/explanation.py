@@ -1,21 +1,34 @@
-"""An explanation of a wrong claim, as people and programs get it."""
+"""An explanation of a wrong claim, and how often a random error would have been explained too: what keeps it honest.
+
+A claim with few digits agrees with a wide band of values, and a catalogue has many entries: together they explain a good
+share of all wrong numbers, whatever went wrong in truth.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from symroof.cases.case_results import bare
+from symroof.claims.read.written_number import Written
 from symroof.units import significant
 
 SELDOM = 0.2
 """A claim is named a slip where at most this share of random errors of its size would have been explained too."""
+WIDEST, NARROWEST = math.log(2), math.log(1.05)
+NOTHING = 1e-300
+"""The end of a span that has none below."""
+SIZES = 3
+"""A random error of the same size: the claim moved, evenly in its logarithm, by up to a factor of two either way; after a
+small error by up to thrice that error, for slips that change little stand close together."""
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """A slip that leads to what was claimed.
+    """A slip that leads to the claimed value.
 
     Attributes:
         slip: its name; where it takes two, each has an explanation with the same text.
@@ -36,5 +49,48 @@ class Explanation:
 
 
 def times(ratio: Fraction) -> str:
-    """How much a slip makes of it: ``×8``, ``÷2``."""
+    """The factor that a slip makes: ``×8``, ``÷2``."""
     return f"×{significant(ratio)}" if ratio >= 1 else f"÷{significant(1 / ratio)}"
+
+
+def neighbourhood(claimed: float, true: float) -> float:
+    """How far a random error of the claim's size may lie from it, in logarithms.
+
+    >>> round(neighbourhood(8, 1), 3), round(neighbourhood(1.05, 1), 3)
+    (0.693, 0.146)
+    """
+    return min(WIDEST, max(NARROWEST, SIZES * abs(math.log(claimed / true))))
+
+
+def chance(claimed: float, true: float, explained: Iterable[tuple[float, float]]) -> float:
+    """The share of the claim's neighbourhood that lies in one of the spans of explained claims.
+
+    >>> round(chance(8.0, 1.0, [(7.9, 8.1), (8.0, 8.2), (100, 101)]), 3)
+    0.027
+    >>> chance(8.0, 1.0, [(0, math.inf)])
+    1.0
+    """
+    centre, reach = math.log(claimed), neighbourhood(claimed, true)
+    low, high = centre - reach, centre + reach
+    covered, reached = 0.0, low
+    for start, end in sorted((math.log(max(start, NOTHING)), math.log(end)) for start, end in explained if 0 <= start < end):
+        start, end = max(start, reached), min(end, high)
+        if end > start:
+            covered += end - start
+            reached = end
+    return covered / (high - low)
+
+
+def spans(values: Iterable[Fraction], written: Written) -> list[tuple[float, float]]:
+    """For each value, the claims that would have agreed with it at the precision written.
+
+    >>> from symroof.claims.read.written_number import read_written
+    >>> [(round(low, 4), round(high, 4)) for low, high in spans([Fraction(200)], read_written("100", ""))]
+    [(198.0198, 201.005)]
+    """
+    number = written.number
+    low = (number if written.low is None else written.low) - written.room
+    high = number + max(written.room, 2 * written.half) if written.high is None else written.high + written.room
+    if low <= 0:
+        return [(NOTHING, 1 / NOTHING)]
+    return [(float(value * number / high), float(value * number / low)) for value in values]

@@ -1,55 +1,60 @@
-"""Slips in formulas: what is derived is derived again with one change in it, and is then exactly what somebody wrote.
+"""Slips in formulas: the formula is derived again with one change in it, and is then exactly the claimed one.
 
 The catalogue is that of values (:mod:`symroof.claims.slips.slip_catalogue`): there are no formulas of slips here. Two formulas over names are
-equal or they are not, so that no agreement is owed to chance.
+equal or they are not, so that no agreement is owed to chance. An efficiency or a fixed cost, which has a free parameter, is only ever suggested:
+a plain number can be read as a share of the peak wherever the formula has one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 from symroof.cases.spec_values import ROLE_INPUT
-from symroof.claims.claim_study import changed
+from symroof.claims.claim_settings import changed, under
 from symroof.claims.formula_sides import Level, Sides
-from symroof.claims.slips.apply import can_happen, formula_of
-from symroof.claims.slips.changes import Change, Result, Way
-from symroof.claims.slips.context import FAILURES, spoken
-from symroof.claims.slips.explanation import Explanation
-from symroof.claims.slips.formula_efficiencies import shares
+from symroof.claims.slips.context import FAILURES, dependencies
+from symroof.claims.slips.explanation import Explanation, chance
+from symroof.claims.slips.free_parameters import EFFICIENCIES, LEAST, MOST
+from symroof.claims.slips.predictions import can_happen, formula_of
 from symroof.claims.slips.slip_catalogue import CATALOGUE
+from symroof.claims.slips.ways import Change, Result, Way
+from symroof.formula import build
 from symroof.formula.compare import same
+from symroof.formula.comparison import Comparison
 from symroof.formula.rewrite import substitute
 from symroof.formula.text import text
-from symroof.formula.tree import ZERO, Name, Tree, names
+from symroof.formula.tree import ZERO, Name, Num, Tree, names
+from symroof.units import format_quantity, significant
 
 FLOORS = frozenset({"memory_floor_ignored", "compute_floor_ignored"})
-"""People time one of the two and go on: what else went wrong is looked for beside these."""
+"""People time one of the two and go on: a second slip is tried beside these."""
 NO_CHANCE = 0.0
 LONGEST_FACTOR = 60
 
-Happened = tuple[tuple[str, Way], ...]
+Applied = tuple[tuple[str, Way], ...]
 """One slip in one of its ways, or two, each by name."""
 
 
 def formula_slips(levels: Sequence[Level]) -> tuple[Explanation, ...]:
     """The slips that lead to a formula, at the first level of detail where there are any: one in the order of the catalogue,
-    or one beside a floor left out; what has a free parameter is suggested.
+    or one beside a floor left out; else a free parameter.
 
     >>> from symroof.specs.claims import ClaimSpec
-    >>> sides = Sides(ClaimSpec(id="kv", quantity="kv_cache_bytes", formula="2*L*H*d_h*b_kv*S"), {})
-    >>> [(found.slip, found.text) for found in formula_slips([Level("", sides, sides.compared())])]
+    >>> sides = Sides(ClaimSpec(id="kv", quantity="kv_cache_bytes", formula="2*L*H*d_h*b_kv*S"))
+    >>> [(slip.slip, slip.text) for slip in formula_slips([Level("", sides, sides.compared())])]
     [('gqa_forgotten', 'query heads used for KV heads in the cache: ×n_heads/n_kv_heads')]
     """
     distinct = {level.sides.answers.binding.assumptions.values: level for level in reversed(levels)}
     searches = [_Search(level) for level in reversed(distinct.values())]
-    for look in (_Search.singles, _Search.beside_a_floor):
+    for attempt in (_Search.singles, _Search.beside_a_floor):
         for search in searches:
-            if found := look(search):
-                return found
-    return next((found for level in levels if (found := shares(level))), ())
+            if explanations := attempt(search):
+                return explanations
+    return next((suggestions for level in levels if (suggestions := free_parameters(level))), ())
 
 
 @dataclass(frozen=True)
@@ -65,21 +70,21 @@ class _Search:
     @cached_property
     def claimed(self) -> dict[frozenset[str], Tree]:
         """The claimed formula opened to each depth."""
-        return {kept: self.sides.opened(self.sides.claimed, kept) for kept in self.sides.depths}
+        return {stops: self.sides.opened(self.sides.claimed, stops) for stops in self.sides.depths}
 
     @cached_property
     def possible(self) -> list[tuple[str, Way]]:
         """Every way of every slip that can happen in the derived formula."""
-        hangs_on = spoken(self.sides.answers.case, self.sides.asked)
-        return [(slip.name, way) for slip in CATALOGUE if not slip.figures for way in slip.ways if self._can_happen(way, hangs_on)]
+        needed = dependencies(self.sides.answers.case, self.sides.asked)
+        return [(slip.name, way) for slip in CATALOGUE if not slip.figures for way in slip.ways if self._can_happen(way, needed)]
 
     def singles(self) -> tuple[Explanation, ...]:
         """One slip, each once."""
-        found: dict[str, Explanation] = {}
+        explanations: dict[str, Explanation] = {}
         for slip, way in self.possible:
-            if slip not in found and (made := self.leads_there(((slip, way),))) is not None:
-                found[slip] = self.explanation(slip, (way,), made)
-        return tuple(found.values())
+            if slip not in explanations and (made := self.leads_there(((slip, way),))) is not None:
+                explanations[slip] = self.explanation(slip, (way,), made)
+        return tuple(explanations.values())
 
     def beside_a_floor(self) -> tuple[Explanation, ...]:
         """A floor left out and one slip more, as two with one text."""
@@ -91,53 +96,53 @@ class _Search:
         return ()
 
     def explanation(self, slip: str, ways: tuple[Way, ...], made: Tree) -> Explanation:
-        """In words, with the factor it makes where it makes one that can be said."""
-        says = " and ".join(way.says for way in ways if isinstance(way, (Change, Result)))
-        says += f", at {self.level.says}" if self.level.says else ""
+        """In words, with the factor it makes where that is one and short."""
+        sentence = " and ".join(way.text for way in ways if isinstance(way, (Change, Result)))
+        sentence += f", at {self.level.label}" if self.level.label else ""
         factor = text(self.level.own.factor) if self.level.own.factor is not None and self.level.own.verdict == "factor" else ""
-        return Explanation(slip, True, text(made), NO_CHANCE, f"{says}: ×{factor}" if factor and len(factor) <= LONGEST_FACTOR else says)
+        return Explanation(slip, True, text(made), NO_CHANCE, f"{sentence}: ×{factor}" if factor and len(factor) <= LONGEST_FACTOR else sentence)
 
-    def leads_there(self, happened: Happened) -> Tree | None:
+    def leads_there(self, applied: Applied) -> Tree | None:
         """The derived formula with slips in it, where it is the claimed one."""
         try:
-            return next((slipped for kept in self.sides.depths for claimed, slipped in self._pairs(happened, kept) if same(claimed, slipped)), None)
+            return next((slipped for stops in self.sides.depths for claimed, slipped in self._pairs(applied, stops) if same(claimed, slipped)), None)
         except FAILURES:
             return None
 
-    def _pairs(self, happened: Happened, kept: frozenset[str]) -> Iterator[tuple[Tree, Tree]]:
-        """What is claimed and what the slips make of the derived formula, opened alike."""
-        defined = [{name: value for name, value in way.given.items() if not _is_choice(name)} for _, way in happened if isinstance(way, Change)]
-        there = self._chosen(happened)
-        slipped = _set(there, defined, kept)
-        for _, way in happened:
+    def _pairs(self, applied: Applied, stops: frozenset[str]) -> Iterator[tuple[Tree, Tree]]:
+        """The claimed formula and the derived one with the slips in it, opened alike."""
+        defined = [{name: value for name, value in way.sets.items() if not _is_choice(name)} for _, way in applied if isinstance(way, Change)]
+        there = self._chosen(applied)
+        slipped = _set(there, defined, stops)
+        for _, way in applied:
             if isinstance(way, Result):
                 slipped = substitute(formula_of(way.formula), {"value": slipped})
-        slipped = there.opened(slipped, kept)
-        yield self.claimed[kept], slipped
+        slipped = there.opened(slipped, stops)
+        yield self.claimed[stops], slipped
         if there is not self.sides and all(there.opened(Name(name), frozenset()) != ZERO for name in names(there.claimed)):
-            yield there.opened(there.claimed, kept), slipped  # else nothing of the claim would be left to be right
+            yield there.opened(there.claimed, stops), slipped  # else nothing of the claim would be left to be right
 
-    def _chosen(self, happened: Happened) -> Sides:
+    def _chosen(self, applied: Applied) -> Sides:
         """The sides under the switches and precisions that the slips set."""
         chosen: dict[str, Any] = {}
-        for _, way in happened:
+        for _, way in applied:
             if isinstance(way, Change):
-                chosen = changed(chosen, {name: value for name, value in way.given.items() if _is_choice(name)})
-        return Sides(self.sides.claim, changed(self.sides.given, chosen)) if chosen else self.sides
+                chosen = changed(chosen, {name: value for name, value in way.sets.items() if _is_choice(name)})
+        return Sides(under(self.sides.claim, chosen)) if chosen else self.sides
 
-    def _can_happen(self, way: Way, hangs_on: frozenset[str]) -> bool:
-        """Whether a way changes anything; a precision that the claim does not give is no other than it says."""
+    def _can_happen(self, way: Way, needed: frozenset[str]) -> bool:
+        """Whether a way changes anything; a precision that the claim does not set cannot be another."""
         if isinstance(way, Result):
-            return can_happen(way, self.sides.unit, hangs_on)
+            return can_happen(way, self.sides.unit, needed)
         if not isinstance(way, Change):
             return False
         binding = self.sides.answers.binding
-        switches = way.given.get("assume", {})
-        roles = {role: value for role, value in way.given.items() if role in ROLE_INPUT and role in self.sides.given}
+        switches = way.sets.get("assume", {})
+        roles = {role: value for role, value in way.sets.items() if role in ROLE_INPUT and role in self.sides.claim.given}
         return (
-            any(binding.assumptions[switch] != wanted for switch, wanted in switches.items())
+            any(binding.assumptions[switch] != choice for switch, choice in switches.items())
             or any(binding.precisions.get(role) != value for role, value in roles.items())
-            or bool(way.given.keys() & hangs_on)
+            or bool(way.sets.keys() & needed)
         )
 
 
@@ -146,10 +151,58 @@ def _is_choice(name: str) -> bool:
     return name == "assume" or name in ROLE_INPUT
 
 
-def _set(sides: Sides, defined: Sequence[Mapping[str, str]], kept: frozenset[str]) -> Tree:
-    """The derived formula with names set to formulas, one after another; one that speaks of its own name means the true one."""
+def _set(sides: Sides, defined: Sequence[Mapping[str, str]], stops: frozenset[str]) -> Tree:
+    """The derived formula with names set to formulas, one after another; a formula over its own name refers to the true one."""
     moved = frozenset(name for changes in defined for name in changes)
     made = sides.asked if moved & set(names(sides.asked)) else sides.derived
     for changes in defined:
-        made = substitute(sides.expanded(made, kept | moved), {name: formula_of(value) for name, value in changes.items()})
+        made = substitute(sides.expanded(made, stops | moved), {name: formula_of(value) for name, value in changes.items()})
     return made
+
+
+# ------------------------------------------------------------------------------------------------------- free parameters
+
+
+def free_parameters(level: Level) -> tuple[Explanation, ...]:
+    """An efficiency or a fixed cost with which a formula is the one derived.
+
+    >>> from symroof.specs.claims import ClaimSpec
+    >>> sides = Sides(ClaimSpec(id="t", quantity="prefill_compute_time", formula="2*prefill_flops/peak_flops"))
+    >>> [suggestion.text for suggestion in free_parameters(Level("", sides, sides.compared()))]
+    ['equal at mfu 0.5: that share of the peak is reached']
+    """
+    return (*_efficiencies(level), *_fixed_costs(level))
+
+
+def _efficiencies(level: Level) -> Iterator[Explanation]:
+    sides = level.sides
+    needed = dependencies(sides.answers.case, sides.asked)
+    stops = sides.depths[-1]
+    claimed = sides.opened(sides.claimed, stops)
+    for name, meaning in EFFICIENCIES:
+        for share in _candidates(level.own) if name in needed else ():
+            made = substitute(sides.expanded(sides.derived, stops), {name: Num(share)})
+            if same(claimed, sides.opened(made, stops)):
+                by_chance = chance(float(share), 1.0, [(float(LEAST), float(MOST))])
+                where = f", at {level.label}" if level.label else ""
+                sentence = f"equal at {name} {significant(share, 3)}{where}: that share {meaning} is reached"
+                yield Explanation("hidden_efficiency", False, text(made), by_chance, sentence)
+                break
+
+
+def _candidates(comparison: Comparison) -> list[Fraction]:
+    """The shares that plain numbers between the formulas, or between arms of them, may be; and all of the peak."""
+    ratios = [comparison.ratio, *(arm.comparison.ratio for arm in comparison.arms if arm.comparison)]
+    both = [share for ratio in ratios if ratio and ratio > 0 for share in (ratio, 1 / ratio)]
+    return [share for share in dict.fromkeys(both) if LEAST <= share < MOST] + [MOST]
+
+
+def _fixed_costs(level: Level) -> Iterator[Explanation]:
+    """A plain time added."""
+    terms = level.own.terms
+    if level.sides.unit != "s" or len(terms) != 1 or terms[0].derived or terms[0].under or terms[0].claimed <= 0:
+        return
+    added = build.mul(build.number(terms[0].claimed), terms[0].product)
+    if isinstance(added, Num):
+        sentence = f"{format_quantity(added.value, 's', 3)} more than derived: a fixed cost of that length"
+        yield Explanation("hidden_overhead", False, text(level.sides.claimed), 1.0, sentence)

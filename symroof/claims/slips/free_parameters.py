@@ -1,23 +1,22 @@
 """Slips with a free parameter: an efficiency or an overhead that would make the claim true. They are only ever suggested.
 
-A parameter can be fitted to almost any number, so these explain next to nothing; ``chance`` says how little.
+A parameter can be fitted to almost any number, so these explain next to nothing; ``chance`` is how little.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
-from symroof.claims.slips.coincidence import chance
-from symroof.claims.slips.context import Scene
+from symroof.claims.slips.context import Context
+from symroof.claims.slips.explanation import Explanation, chance
 from symroof.units import format_quantity, significant
 
 LEAST, MOST = Fraction(1, 20), Fraction(1)
 """Efficiencies worth a suggestion."""
 EFFICIENCIES = (("mfu", "of the peak"), ("mbu", "of the bandwidth"))
-"""Shares of what a device can do, each with what it is a share of."""
+"""Shares of a device's limits, each with the limit it is a share of."""
 OVERHEAD = "step_overhead"
 LONGEST = Fraction(1)
 """Seconds a step may wait at most for something that is not derived."""
@@ -26,42 +25,37 @@ CLOSE = Fraction(1, 1000)
 """How close the claim has to be met: a value that jumps, as whole numbers do, may pass it by."""
 
 
-@dataclass(frozen=True)
-class Fitted:
-    """A parameter that makes the claim true, and the share of random errors that some value of it would explain."""
+def fitted(context: Context, claimed: Fraction) -> Iterator[Explanation]:
+    """The parameters that make the claim true; in two cases that are compared, in both or in either."""
 
-    slip: str
-    says: str
-    chance: float
+    def explanation(slip: str, chance: float, text: str) -> Explanation:
+        return Explanation(slip, False, claimed, chance, text)
 
-
-def fitted(scene: Scene, claimed: Fraction) -> Iterator[Fitted]:
-    """What would make the claim true with a parameter free; in two cases that are compared, in both or in either."""
     for name, meaning in EFFICIENCIES:
-        for side, (value, by_chance) in _values(scene, name, (MOST, LEAST), claimed):
-            says = f"holds at {name} {significant(value, 3)}{scene.where(side)}: that share {meaning} is reached"
-            yield Fitted("hidden_efficiency", says, by_chance)
-    if scene.unit == "s" and scene.claim.form == "quantity":
-        if claimed > scene.value and scene.spoken is not None:
-            left = format_quantity(claimed - scene.value, "s", 3)
-            yield Fitted("hidden_overhead", f"{left} more than derived: a fixed cost of that length", _share(scene, claimed, scene.value, None))
+        for side, value, share in _values(context, name, (MOST, LEAST), claimed):
+            text = f"holds at {name} {significant(value, 3)}{context.where(side)}: that share {meaning} is reached"
+            yield explanation("hidden_efficiency", share, text)
+    if context.unit == "s" and context.claim.form == "quantity":
+        if claimed > context.value and context.dependencies is not None:
+            left = format_quantity(claimed - context.value, "s", 3)
+            yield explanation("hidden_overhead", _share(context, claimed, context.value, None), f"{left} more than derived: a fixed cost of that length")
         return
-    for side, (value, by_chance) in _values(scene, OVERHEAD, (Fraction(0), LONGEST), claimed):
-        yield Fitted("hidden_overhead", f"holds with a fixed cost of {format_quantity(value, 's', 3)} a step{scene.where(side)}", by_chance)
+    for side, value, share in _values(context, OVERHEAD, (Fraction(0), LONGEST), claimed):
+        yield explanation("hidden_overhead", share, f"holds with a fixed cost of {format_quantity(value, 's', 3)} a step{context.where(side)}")
 
 
-def _values(scene: Scene, name: str, span: tuple[Fraction, Fraction], claimed: Fraction) -> Iterator[tuple[tuple[int, ...], tuple[Fraction, float]]]:
-    """In which of the cases a parameter makes the claim true, at what value, and what any value of it would explain."""
-    for side in scene.sides if scene.matters(name) else ():
-        if found := _fit(scene, name, side, span, claimed):
-            yield side, found
+def _values(context: Context, name: str, span: tuple[Fraction, Fraction], claimed: Fraction) -> Iterator[tuple[tuple[int, ...], Fraction, float]]:
+    """The cases in which a parameter makes the claim true, its value there, and the share of random errors that any value explains."""
+    for side in context.sides if context.matters(name) else ():
+        if fit := _fit(context, name, side, span, claimed):
+            yield side, *fit
 
 
-def _fit(scene: Scene, name: str, side: tuple[int, ...], span: tuple[Fraction, Fraction], claimed: Fraction) -> tuple[Fraction, float] | None:
-    """The value of a parameter at which the claim holds, found by halving, and what any value would explain."""
+def _fit(context: Context, name: str, side: tuple[int, ...], span: tuple[Fraction, Fraction], claimed: Fraction) -> tuple[Fraction, float] | None:
+    """The value of a parameter at which the claim holds, by bisection, and the share of random errors that any value explains."""
 
     def at(value: Fraction) -> Fraction | None:
-        return scene.again(tuple({name: value} if i in side else {} for i in range(len(scene.cases))))
+        return context.again(tuple({name: value} if i in side else {} for i in range(len(context.cases))))
 
     start, end = at(span[0]), at(span[1])
     if start is None or start == claimed or (end is not None and not min(start, end) <= claimed <= max(start, end)):
@@ -72,7 +66,7 @@ def _fit(scene: Scene, name: str, side: tuple[int, ...], span: tuple[Fraction, F
     if met is None or abs(met / claimed - 1) > CLOSE:
         return None
     reached = (start, end) if rising else (end or Fraction(0), start)
-    return value, _share(scene, claimed, *reached)
+    return value, _share(context, claimed, *reached)
 
 
 def _halved(at: Callable[[Fraction], Fraction | None], claimed: Fraction, span: tuple[Fraction, Fraction], rising: bool) -> Fraction:
@@ -84,11 +78,11 @@ def _halved(at: Callable[[Fraction], Fraction | None], claimed: Fraction, span: 
     near, far = span
     for _ in range(HALVINGS):
         middle = (near + far) / 2
-        found = at(middle)
-        near, far = (near, middle) if found is None or (found > claimed) is rising else (middle, far)
+        value = at(middle)
+        near, far = (near, middle) if value is None or (value > claimed) is rising else (middle, far)
     return Fraction(f"{float(near):.6g}")
 
 
-def _share(scene: Scene, claimed: Fraction, low: Fraction, high: Fraction | None) -> float:
+def _share(context: Context, claimed: Fraction, low: Fraction, high: Fraction | None) -> float:
     """The share of the claim's neighbourhood between two values; no end is any number however large."""
-    return chance(float(claimed), float(scene.value), [(float(low), math.inf if high is None else float(high))])
+    return chance(float(claimed), float(context.value), [(float(low), math.inf if high is None else float(high))])

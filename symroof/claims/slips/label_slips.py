@@ -1,25 +1,22 @@
 """Bounds, truths, labels and directions that are wrong: the one change that would make them true, where there is but one.
 
-They hold little information: a bound is met by half of all values, a truth by every second answer. So what is found here is
-suggested and never named, and nothing is where two slips would do.
+They hold little information: a bound is met by half of all values, a truth by every second answer. So an explanation here is
+suggested and never named, and there is none where two slips would do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from math import inf
-from typing import Any
 
 from symroof.cases.case_results import Answers
 from symroof.claims.derive_claim import Derived, Value
 from symroof.claims.read.written_number import Written
-from symroof.claims.slips.apply import changes
-from symroof.claims.slips.changes import Result, Rounded
-from symroof.claims.slips.coincidence import chance
-from symroof.claims.slips.context import Scene, scene_of
-from symroof.claims.slips.explanation import Explanation
+from symroof.claims.slips.context import Context, context_of
+from symroof.claims.slips.explanation import Explanation, chance
+from symroof.claims.slips.predictions import changes
 from symroof.claims.slips.slip_catalogue import CATALOGUE
+from symroof.claims.slips.ways import Result, Rounded
 from symroof.formula.tree import Largest
 from symroof.specs.claims import ClaimSpec
 from symroof.units import format_quantity
@@ -29,33 +26,33 @@ DIRECTIONS = 3
 TRUTHS = 2
 
 
-def flipped(claim: ClaimSpec, given: Mapping[str, Any], written: Written, found: Derived) -> tuple[Explanation, ...]:
+def flipped(claim: ClaimSpec, written: Written, derived: Derived) -> tuple[Explanation, ...]:
     """The slip after which a wrong bound or answer holds, if only one does; changes of the case, no result read otherwise.
 
     >>> from symroof.claims.derive_claim import derived
     >>> from symroof.claims.read.written_number import read_written
-    >>> given = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1000, "batch": 200}
-    >>> claim = ClaimSpec(id="b", relation="batch > 100", given=given, value=False)
-    >>> [slip.text for slip in flipped(claim, given, read_written(False, ""), derived(claim, given))]
+    >>> settings = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1000, "batch": 200}
+    >>> claim = ClaimSpec(id="b", relation="batch > 100", given=settings, value=False)
+    >>> [slip.text for slip in flipped(claim, read_written(False, ""), derived(claim))]
     ['one request in place of the batch: then false']
     """
-    value = found.value if isinstance(found.value, Fraction) else Fraction(0)
-    scene = scene_of(claim, given, value, found.unit, written.text)
-    outcomes = _outcomes(scene)
-    holding = [(slip, says, outcome) for slip, says, outcome in outcomes if _holds(written, outcome)]
+    context = context_of(claim, derived, written.text)
+    outcomes = _outcomes(context)
+    holding = [(slip, text, outcome) for slip, text, outcome in outcomes if _holds(written, outcome)]
     if len({slip for slip, _, _ in holding}) != 1:
         return ()
-    slip, says, outcome = holding[0]
-    by_chance = _by_chance(scene, written, found, [reached for _, _, reached in outcomes])
-    shown = format_quantity(outcome, found.unit, 4) if isinstance(outcome, Fraction) else str(outcome).lower()
-    return (Explanation(slip, False, outcome if isinstance(outcome, Fraction) else str(outcome).lower(), by_chance, f"{says}: then {shown}"),)
+    slip, text, outcome = holding[0]
+    by_chance = _by_chance(context, written, derived, [reached for _, _, reached in outcomes])
+    label = str(outcome).lower()
+    shown = format_quantity(outcome, derived.unit, 4) if isinstance(outcome, Fraction) else label
+    return (Explanation(slip, False, outcome if isinstance(outcome, Fraction) else label, by_chance, f"{text}: then {shown}"),)
 
 
-def _outcomes(scene: Scene) -> list[tuple[str, str, Value]]:
-    """What comes out after each change of the catalogue."""
+def _outcomes(context: Context) -> list[tuple[str, str, Value]]:
+    """The outcome after each change of the catalogue."""
     ways = [(slip.name, way) for slip in CATALOGUE for way in slip.ways if not isinstance(way, (Result, Rounded))]
-    tried = [(name, says, scene.outcome(sets)) for name, way in ways for says, sets in changes(scene, way)]
-    return [(name, says, outcome) for name, says, outcome in tried if outcome is not None]
+    tried = [(name, text, context.outcome(sets)) for name, way in ways for text, sets in changes(context, way)]
+    return [(name, text, outcome) for name, text, outcome in tried if outcome is not None]
 
 
 def _holds(written: Written, outcome: Value) -> bool:
@@ -64,14 +61,14 @@ def _holds(written: Written, outcome: Value) -> bool:
     return written.word is not None and written.word == outcome and isinstance(written.word, bool) == isinstance(outcome, bool)
 
 
-def _by_chance(scene: Scene, written: Written, found: Derived, reached: list[Value]) -> float:
+def _by_chance(context: Context, written: Written, derived: Derived, reached: list[Value]) -> float:
     """The share of wrong bounds about as wrong, or of wrong answers, that some change would make true."""
     if not written.operator:
-        others = {str(outcome) for outcome in reached} - {str(found.value)}
-        return min(1.0, len(others) / (_answers(scene.claim, scene.answers) - 1))
+        others = {str(outcome) for outcome in reached} - {str(derived.value)}
+        return min(1.0, len(others) / (_answers(context.claim, context.answers) - 1))
     values = [float(outcome) for outcome in reached if isinstance(outcome, Fraction) and outcome > 0]
     span = (min(values), inf) if written.operator.startswith("<") else (0.0, max(values))
-    return chance(float(written.number), float(scene.value), [span]) if written.number > 0 < scene.value else 1.0
+    return chance(float(written.number), float(context.value), [span]) if written.number > 0 < context.value else 1.0
 
 
 def _answers(claim: ClaimSpec, answers: Answers) -> int:

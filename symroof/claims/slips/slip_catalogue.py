@@ -1,13 +1,13 @@
-"""The catalogue of slips: what each changes in a case or a result, and how to say it.
+"""The catalogue of slips: what each changes in a case or a result, and its explanation.
 
 Formulas are over the names of the claim's own case. Adding a slip is adding an entry here. The order is the order of
-explanations: what a model is, what is counted, what a device does, how wide elements are, units. Slips of digits stand in
+explanations: model structure, counting, device limits, element widths, units. Slips of digits stand in
 :mod:`symroof.claims.slips.digit_slips`, slips with a free parameter in :mod:`symroof.claims.slips.free_parameters`.
 """
 
 from __future__ import annotations
 
-from symroof.claims.slips.changes import Change, Other, Result, Rounded, Slip
+from symroof.claims.slips.ways import Change, Other, Result, Rounded, Slip
 
 CACHE = ("kv_bytes_per_token",)
 WORK = ("linear_flops_per_token", "attention_flops_per_pair", "head_flops_per_row")
@@ -74,7 +74,7 @@ STRUCTURE = (
         Change(f"{count} KV heads", _times(f"{count}/n_kv_heads", *CACHE)) for count in (1, 2, 4, 8, 16, 32)
     )),
 )  # fmt: skip
-"""What the model is."""
+"""Of the structure of the model."""
 
 COUNTING = (
     Slip("kv_ignored", (Change("the cache is not read", _switch("kv_traffic", "off")), Change("no cache at all", _times("0", *CACHE)))),
@@ -129,7 +129,7 @@ COUNTING = (
         *(Rounded("itl", digits, rate="user_rate") for digits in (1, 2, 3)),
     ), paired=False, figures=True),
 )  # fmt: skip
-"""What is counted."""
+"""Of counting."""
 
 DEVICE = (
     Slip("sparse_peak", (
@@ -145,7 +145,7 @@ DEVICE = (
         Result("both directions of the link added", "value*2", ("byte",), ("link_bandwidth", "host_bandwidth")),
     )),
 )  # fmt: skip
-"""What the device does."""
+"""Of the limits of the device."""
 
 WIDTHS = ("fp32", "fp16", "fp8", "int4")
 PRECISION = (
@@ -158,7 +158,7 @@ PRECISION = (
         *(Change(f"weights, cache and arithmetic at {name}", {"weights": name, "kv": name, "activations": name}) for name in WIDTHS),
     )),
 )  # fmt: skip
-"""How wide an element is."""
+"""Of the width of an element."""
 
 COUNTS = ("prompt", "context", "output", "cached_prefix")
 UNITS = (
@@ -194,7 +194,7 @@ UNITS = (
         for places in (1, 2, 3) for side, by in (("right", "*"), ("left", "/"))
     ), paired=False, figures=True),
 )  # fmt: skip
-"""In what it is written."""
+"""Of units and notation."""
 
 CATALOGUE: tuple[Slip, ...] = (*STRUCTURE, *COUNTING, *DEVICE, *PRECISION, *UNITS)
 """Every slip that changes a formula, a figure or a unit, the most specific first."""

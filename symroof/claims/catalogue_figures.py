@@ -1,16 +1,21 @@
-"""A figure of the catalogue by its path: ``h100-sxm.mem_bandwidth``, ``h100-sxm.peaks.fp16.sparse``, ``llama-3-70b.n_kv_heads``."""
+"""Figures of the catalogue: by their path (``h100-sxm.mem_bandwidth``, ``h100-sxm.peaks.fp16.sparse``, ``llama-3-70b.n_kv_heads``), and those
+that get taken for one another: sparse peaks, other precisions, other parts of a family."""
 
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 
 from symroof.analysis.study import Study, known
+from symroof.cases.binding import Binding
 from symroof.errors import InputError, Problem, nearest
 from symroof.specs import catalogue
 from symroof.specs.fields import build
 from symroof.specs.hardware import HardwareSpec
+from symroof.specs.precision import peak_precision
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, canonical
+from symroof.units import describe
 
 
 def figure(path: str) -> tuple[Fraction, str]:
@@ -22,7 +27,7 @@ def figure(path: str) -> tuple[Fraction, str]:
     Raises:
         InputError: no such entry, no such figure.
     """
-    entry, _, rest = _split(path)
+    entry, rest = _split(path)
     device = entry in _names("hardware")
     if device and rest.startswith(("peaks.", "memory.", "link.", "host_link.", "network.", "chip.")):
         return _of_device(path, entry, rest)
@@ -56,7 +61,7 @@ def as_quantity(path: str) -> tuple[str, dict[str, str]] | None:
     >>> as_quantity("llama-3-70b.n_kv_heads"), as_quantity("h100-sxm.peaks.fp8.sparse")
     (('n_kv_heads', {'model': 'llama-3-70b'}), None)
     """
-    entry, _, rest = _split(path)
+    entry, rest = _split(path)
     if rest.startswith("peaks."):
         _, precision, kind = rest.split(".")
         return ("peak_flops", {"hardware": entry, "weights": precision, "activations": precision}) if kind == "dense" else None
@@ -70,13 +75,13 @@ def _names(kind: str) -> set[str]:
     return {alias for entry in catalogue.entries(kind).values() for alias in (entry.name, *entry.aliases)}
 
 
-def _split(path: str) -> tuple[str, str, str]:
-    """The entry's name, which may hold points itself, and what stands behind it."""
+def _split(path: str) -> tuple[str, str]:
+    """The entry's name, which may hold points itself, and the path within it."""
     names = _names("hardware") | _names("models")
-    found = max((name for name in names if path.startswith(f"{name}.")), key=len, default=None)
-    if found is None:
+    entry = max((name for name in names if path.startswith(f"{name}.")), key=len, default=None)
+    if entry is None:
         raise InputError(Problem(path, "begins with no device or model of the catalogue", hint=nearest(path.partition(".")[0], names)))
-    return found, ".", path[len(found) + 1 :]
+    return entry, path[len(entry) + 1 :]
 
 
 def _of_device(path: str, entry: str, rest: str) -> tuple[Fraction, str]:
@@ -90,7 +95,50 @@ def _of_device(path: str, entry: str, rest: str) -> tuple[Fraction, str]:
         return peak.value, "FLOP/s"
     if rest not in numbers:
         raise InputError(Problem(path, "no such figure", hint=nearest(rest, [*numbers, *(f"{name}.dense" for name in numbers if name.startswith("peaks."))])))
-    from symroof.units import describe
-
     value = numbers[rest].value
     return value.value, describe(value.dimension) if value.dimension else ""
+
+
+# ---------------------------------------------------------------------------------------------- taken for one another
+
+
+def confusable(binding: Binding, symbol: str, kind: str) -> tuple[tuple[str, Fraction], ...]:
+    """Other figures that stand beside an input's own in the catalogue, each with its name.
+
+    Args:
+        kind: ``sparse`` (the peak of this precision with 2:4 sparsity), ``precisions`` (the dense peaks of this part at others),
+            ``parts`` (the same figure of the other parts of the family).
+
+    >>> from symroof.claims.claim_settings import study_of
+    >>> binding = study_of({"hardware": "h100-sxm"}).first.binding
+    >>> [name for name, _ in confusable(binding, "mem_bandwidth", "parts")]
+    ['gh200', 'h100-nvl', 'h100-pcie', 'h20', 'h200']
+    >>> [(name, float(value) / 1e12) for name, value in confusable(binding, "peak_flops", "sparse")]
+    [('1978.9 TFLOP/s', 1978.9)]
+    """
+    device, compute = binding.hardware, binding.compute
+    if device is None:
+        return ()
+    if kind == "sparse":
+        peak = device.peaks.get(compute) if compute else None  # type: ignore[call-overload]
+        return ((peak.sparse.text, peak.sparse.value),) if peak and peak.sparse else ()
+    if kind == "precisions":
+        return tuple((name, peak.dense.value) for name, peak in device.peaks.items() if name != compute)
+    others = [(part.name, _figure(part, symbol, compute)) for part in family(device.vendor, device.architecture or "") if part.name != device.name]
+    return tuple((name, value) for name, value in others if value)
+
+
+def _figure(part: HardwareSpec, symbol: str, compute: str | None) -> Fraction | None:
+    if symbol == "mem_bandwidth":
+        return part.memory.bandwidth.value.value
+    precision = peak_precision(compute, list(part.peaks)) if compute else None
+    return part.peaks[precision].dense.value if precision else None  # type: ignore[index]
+
+
+@lru_cache(maxsize=64)
+def family(vendor: str, architecture: str) -> tuple[HardwareSpec, ...]:
+    """The parts of one architecture: the first word of its name, so that Blackwell Ultra is kin of Blackwell."""
+    kin = architecture.split()[:1]
+    documents = [entry.document for entry in catalogue.entries("hardware").values() if isinstance(entry.document.data, dict)]
+    same = [one for one in documents if one.data.get("vendor") == vendor and str(one.data.get("architecture", "")).split()[:1] == kin]
+    return tuple(build(document, HardwareSpec) for document in same) if kin else ()

@@ -1,19 +1,17 @@
-"""What a claim names: a slip of the pen in a name is an error with its place, not a claim left unchecked.
+"""The names in a claim: a slip of the pen in one is an error with its place, not a claim left unchecked.
 
-A claim that is understood and lacks an input stays unchecked, with the reason; a claim that speaks of ``kv_cache_byts`` is a
+A claim that is understood and lacks an input stays unchecked, with the reason; the name ``kv_cache_byts`` is a
 mistake in the file.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
 
 from symroof.analysis.study import known
-from symroof.claims.claim_cases import GIVEN, PLAIN
-from symroof.claims.claim_study import NESTED, changed, study_of
+from symroof.claims.claim_settings import NESTED, SETTABLE, SPECS, Settings, changed, study_of
 from symroof.claims.read.annotations import IN_FILES
 from symroof.errors import InputError, Problem, nearest, split_hint
 from symroof.formula.parse import FormulaError, parse
@@ -29,51 +27,49 @@ from symroof.theory.symbols import INPUTS, TARGET_SYMBOLS, base_name, canonical
 from symroof.theory.thresholds import THRESHOLDS
 
 Fault = tuple[Location, str, str]
-"""Where below the claim, what, and a hint."""
+"""Place below the claim, message, hint."""
 
+SYMBOLS = {**QUANTITIES, **INPUTS}
 KINDS = {"model": "models", "hardware": "hardware", "preset": "presets"}
 NAMED = ("quantity", "compare", "moves", "with_", "solve_for")
 
 
 def misnamed(document: Document, spec: ClaimsSpec) -> list[Problem]:
     """Every unknown name of a file of claims, at its place."""
-    found = []
+    problems = []
     ids = [claim.id for claim in spec.claims]
     for i, claim in enumerate(spec.claims):
-        found += [document.problem(("claims", i, *place), message, hint) for place, message, hint in faults(claim)]
+        problems += [document.problem(("claims", i, *place), message, hint) for place, message, hint in faults(claim)]
         if claim.conflicts_with is not None and (claim.conflicts_with not in ids or claim.conflicts_with == claim.id):
-            said = "is the claim itself" if claim.conflicts_with == claim.id else "is the id of no claim in this file"
-            found.append(document.problem(("claims", i, "conflicts_with"), f"{claim.conflicts_with[:60]} {said}", nearest(claim.conflicts_with, ids)))
-    return found
+            message = "is the claim itself" if claim.conflicts_with == claim.id else "is the id of no claim in this file"
+            problems.append(document.problem(("claims", i, "conflicts_with"), f"{claim.conflicts_with[:60]} {message}", nearest(claim.conflicts_with, ids)))
+    return problems
 
 
 def faults(claim: ClaimSpec) -> Iterator[Fault]:
-    """Names nobody knows, and given values that cannot be read."""
+    """Unknown names, and settings that cannot be read."""
     for name in NAMED:
-        said = getattr(claim, name)
-        if said is not None:
-            yield from _quantity((IN_FILES.get(name, name),), said)
+        if (quantity := getattr(claim, name)) is not None:
+            yield from _quantity((IN_FILES.get(name, name),), quantity)
     if claim.threshold is not None:
         yield from _threshold(claim.threshold)
     for name in ("expression", "relation"):
-        said = getattr(claim, name)
-        if said is not None:
-            yield from _formula((name,), said)
-    yield from _case(("given",), claim.given)
-    yield from _case(("needs",), claim.needs, claim.given)
-    yield from _case(("for_all",), claim.for_all, claim.given)
+        if (formula := getattr(claim, name)) is not None:
+            yield from _formula((name,), formula)
+    yield from _settings(("given",), claim.given)
+    yield from _settings(("needs",), claim.needs, claim.given)
+    yield from _settings(("for_all",), claim.for_all, claim.given)
     for i, case in enumerate(claim.between):
-        yield from _case(("between", i), case, claim.given)
-    for name in sorted(set(claim.values) - {"value"}):
-        if name not in GIVEN:
-            yield from _quantity(("values", name), name)
+        yield from _settings(("between", i), case, claim.given)
+    for name in sorted(set(claim.values) - {"value"} - SETTABLE):
+        yield from _quantity(("values", name), name)
     before: list[str] = []
     for i, step in enumerate(claim.steps):
         if step.quantity is not None:
             yield from _quantity(("steps", i, "quantity"), step.quantity)
         if step.expression is not None:
             yield from _formula(("steps", i, "expression"), step.expression, before)
-        yield from _case(("steps", i, "given"), step.given, claim.given)
+        yield from _settings(("steps", i, "given"), step.given, claim.given)
         before.append(step.name)
 
 
@@ -84,49 +80,50 @@ def _quantity(place: Location, name: str) -> Iterator[Fault]:
         yield place, f"{name[:60]}: {error.problems[0].message}", error.problems[0].hint
 
 
-def _threshold(said: str) -> Iterator[Fault]:
-    if "=" in said:
-        yield from _formula(("threshold",), said)
-    elif base_name(said.strip()) not in THRESHOLDS:
-        yield ("threshold",), f"{said[:60]}: no such threshold", nearest(said, THRESHOLDS) or "a threshold is a name or an equation: 'lhs = rhs'"
+def _threshold(source: str) -> Iterator[Fault]:
+    if "=" in source:
+        yield from _formula(("threshold",), source)
+    elif base_name(source.strip()) not in THRESHOLDS:
+        yield ("threshold",), f"{source[:60]}: no such threshold", nearest(source, THRESHOLDS) or "a threshold is a name or an equation: 'lhs = rhs'"
 
 
-def _formula(place: Location, said: str, before: list[str] | None = None) -> Iterator[Fault]:
+def _formula(place: Location, source: str, before: Sequence[str] = ()) -> Iterator[Fault]:
     try:
-        spoken = names(parse(said))
+        used = names(parse(source))
     except FormulaError as error:
-        yield place, f"{error.message} (column {error.column} of {said[:60]!r})", ""
+        yield place, f"{error.message} (column {error.column} of {source[:60]!r})", ""
         return
-    for name in spoken:
-        if name not in (before or ()) and base_name(printed_name(name)) not in QUANTITIES and base_name(printed_name(name)) not in INPUTS:
-            yield place, f"unknown name {name[:60]!r}", nearest(name, [*QUANTITIES, *INPUTS, *(before or ())])
+    for name in used:
+        if name not in before and base_name(printed_name(name)) not in SYMBOLS:
+            yield place, f"unknown name {name[:60]!r}", nearest(name, [*SYMBOLS, *before])
 
 
-def _case(place: Location, case: Mapping[str, Any], under: Mapping[str, Any] | None = None) -> Iterator[Fault]:
-    """What is wrong with a case as it is given."""
+def _settings(place: Location, own: Settings, base: Settings | None = None) -> Iterator[Fault]:
+    """The faults of settings laid over those of the claim."""
+    base = base or {}
     for name, kind in KINDS.items():
-        if name in case:
-            yield from _entry((*place, name), kind, case[name], case.get("assume_family"))
+        if name in own:
+            yield from _entry((*place, name), kind, own[name], own.get("assume_family"))
     for name in NESTED:
-        if name in case and not isinstance(case[name], Mapping):
+        if name in own and not isinstance(own[name], Mapping):
             yield (*place, name), "expected keys and values", f"write {name}: {{...}}, or {name}.NAME=VALUE in a note"
             return
-    yield from _unitless(place, case)
+    yield from _unitless(place, own)
     try:
-        study_of({name: value for name, value in changed(under or {}, case).items() if name not in PLAIN and (name in case or name not in (under or {}))})
+        study_of({name: value for name, value in changed(base, own).items() if name not in SPECS and (name in own or name not in base)})
     except InputError as error:
         for problem in error.problems:
-            inner = next((name for name in (problem.path, problem.file) if name in case), None)
+            inner = next((name for name in (problem.path, problem.file) if name in own), None)
             yield ((*place, inner) if inner else place), problem.message if inner else f"{problem.path or problem.file}: {problem.message}", problem.hint
 
 
-def _unitless(place: Location, case: Mapping[str, Any]) -> Iterator[Fault]:
-    """Bare numbers of what has a unit: in Python they are in base units, in a file nobody knows."""
-    targets = case.get("targets", {})
-    named = [((*place, name), canonical(str(name)), value) for name, value in case.items()]
+def _unitless(place: Location, settings: Settings) -> Iterator[Fault]:
+    """Bare numbers of symbols with a unit: in Python they are in base units, in a file they are ambiguous."""
+    targets = settings.get("targets", {})
+    named = [((*place, name), canonical(str(name)), value) for name, value in settings.items()]
     named += [((*place, "targets", name), TARGET_SYMBOLS[name], value) for name, value in targets.items() if name in TARGET_SYMBOLS]
     for where, name, value in named:
-        if base_name(name) not in INPUTS and base_name(name) not in QUANTITIES:
+        if base_name(name) not in SYMBOLS:
             continue
         for item in value if isinstance(value, list) else [value]:
             if isinstance(item, (int, Fraction)) and not isinstance(item, bool) and needs_unit(symbol_of(name)):

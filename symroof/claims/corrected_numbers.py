@@ -17,14 +17,14 @@ from symroof.units import UnitError, parse_unit
 
 def rewritten(digits: str, value: Fraction) -> str:
     """A value with as many significant digits as a written number, and never fewer than its whole part has."""
-    if value == 0 or (value.denominator == 1 and "." not in digits):  # exact without decimals nobody wrote
+    if value == 0 or (value.denominator == 1 and "." not in digits):  # exact, and no decimals were written
         return f"{value.numerator:,}" if "," in digits else str(value.numerator)
-    wanted = precision(digits)[1]
+    significant = precision(digits)[1]
     with localcontext() as context:
         context.prec = 120
         number = Decimal(value.numerator) / Decimal(value.denominator)
         for _ in range(2):  # rounding 9.996 carries into one digit more: round again there
-            number = number.quantize(Decimal(1).scaleb(min(number.adjusted() - wanted + 1, 0)))
+            number = number.quantize(Decimal(1).scaleb(min(number.adjusted() - significant + 1, 0)))
     return f"{number:,f}" if "," in digits else f"{number:f}"
 
 
@@ -43,11 +43,11 @@ def corrected_text(text: str, value: Fraction | None) -> str:
     >>> corrected_text("about 2.68 GB", Fraction(1342177280)), corrected_text("< 50 ms", Fraction(1, 10))
     ('about 1.34 GB', '')
     """
-    found = figures(text)
-    if value is None or len(found) != 1 or not replaceable(found[0]):
+    numbers = figures(text)
+    if value is None or len(numbers) != 1 or not replaceable(numbers[0]):
         return ""
-    digits = in_its_unit(found[0], value)
-    return text[: found[0].start] + digits + text[found[0].end :] if digits else ""
+    digits = in_its_unit(numbers[0], value)
+    return replaced(text, [(numbers[0], digits)]) if digits else ""
 
 
 def replaceable(figure: Figure) -> bool:

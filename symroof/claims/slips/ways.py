@@ -1,4 +1,4 @@
-"""The ways in which a slip happens, as data.
+"""The ways in which a slip happens, as data: a slip is a name and its ways.
 
 Of four sorts: a :class:`Change` of inputs, quantities or switches and an :class:`Other` figure of the hardware catalogue,
 after which the claim is derived anew; a figure :class:`Rounded` on the way; and a :class:`Result` read or counted otherwise.
@@ -19,8 +19,8 @@ class Change:
     as the definition of its quantity.
     """
 
-    says: str
-    given: Mapping[str, Any]
+    text: str
+    sets: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Rounded:
     rate: str = ""
 
     @property
-    def says(self) -> str:
+    def text(self) -> str:
         return f"{self.rate or self.symbol} rounded to {self.digits} digit{'s' if self.digits > 1 else ''} on the way"
 
 
@@ -41,12 +41,12 @@ class Other:
     """Another figure of the catalogue in an input's place.
 
     Attributes:
-        says: how to say it; ``{figure}`` is the other figure's name.
+        text: the explanation; ``{figure}`` is the other figure's name.
         symbol: the input.
         figures: ``sparse`` (this peak with sparsity), ``precisions`` (this part's other peaks), ``parts`` (its kin).
     """
 
-    says: str
+    text: str
     symbol: str
     figures: str
 
@@ -56,13 +56,13 @@ class Result:
     """The derived value, read or counted otherwise.
 
     Attributes:
-        says: how to say it; ``{decimal}`` and ``{binary}`` are the claim's unit of bytes, such as GB and GiB.
+        text: the explanation; ``{decimal}`` and ``{binary}`` are the claim's unit of bytes, such as GB and GiB.
         formula: over the case and ``value``, the derived value; ``prefix`` is the power of the claim's prefix, 3 for GB.
         units: base units of which the derived value has one; empty for any.
         over: names of which the claimed quantity depends on one; empty for any.
     """
 
-    says: str
+    text: str
     formula: str
     units: tuple[str, ...] = ()
     over: tuple[str, ...] = ()

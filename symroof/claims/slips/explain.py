@@ -1,0 +1,165 @@
+"""Why a claim is wrong: the slips that lead to exactly what was written, and how far each explanation can be trusted.
+
+A checker that can explain anything explains nothing. One change explains a claim; two do only where the claim has four
+digits or more and no single one does. An explanation is named where a random error of that size would seldom have had
+one; else it is suggested. A slip with a free parameter is only ever suggested.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+
+from symroof.claims.derive_claim import Derived, Steps, derived
+from symroof.claims.read.written_number import Written, read_written
+from symroof.claims.slips import digit_slips as digits
+from symroof.claims.slips.context import Context, context_of
+from symroof.claims.slips.explanation import SELDOM, Explanation, chance, spans, times
+from symroof.claims.slips.free_parameters import fitted
+from symroof.claims.slips.label_slips import flipped
+from symroof.claims.slips.predictions import Prediction, combined, predictions
+from symroof.claims.slips.slip_catalogue import CATALOGUE
+from symroof.specs.claims import ClaimSpec
+from symroof.units import describe, format_quantity, parse_unit
+
+SELDOM_IN_PAIRS = 0.06
+"""The same where two slips are needed: there are so many pairs."""
+PAIRED_DIGITS = 4
+"""Digits from which on a claim is fine enough for two slips at once, or for one wrong digit."""
+MOST_CHANGES = 14
+"""Changes of the case that are tried two by two."""
+MOST_SUGGESTIONS = 3
+
+
+def explanations(claim: ClaimSpec) -> tuple[Explanation, ...]:
+    """The slips behind a claim's value; a value of the inverse dimension is a ratio upside down, and a bound, a truth or a label
+    is only ever suggested one."""
+    result = derived(claim)
+    if result.value is None:
+        return ()
+    try:
+        written = read_written(claim.value, result.unit if result.number is not None else "")
+    except ValueError:
+        return upside_down(claim.value, result) if result.number is not None else ()
+    if not written.operator and written.word is None:
+        return explain(claim, written, result)
+    return () if claim.for_all else flipped(claim, written, result)  # a range has room for too many changes to tell one from another
+
+
+def upside_down(value: object, derived: Derived) -> tuple[Explanation, ...]:
+    """A value in the inverse of the derived value's unit: the formula is upside down, or its result was read as the inverse.
+
+    >>> first, *_ = upside_down("24 token/s", Derived(Fraction(140, 3350), "s"))
+    >>> first.slip, first.text
+    ('inverted_ratio', 'the formula is upside down: it gives 41.79 ms, and its inverse is what is claimed')
+    """
+    true = derived.number
+    assert true is not None
+    try:
+        written = read_written(value, describe(tuple((name, -power) for name, power in parse_unit(derived.unit).dimension)))
+    except ValueError:
+        return ()
+    if written.value is None or written.operator or written.value <= 0 or true <= 0:
+        return ()
+    gives = f"it gives {format_quantity(true, derived.unit)}"
+    options = {
+        1 / true: f"the formula is upside down: {gives}, and its inverse is what is claimed",
+        true: f"the result is read as its inverse: {gives}",
+        1000 * true: f"the result in thousandths is read as its inverse: {gives}",
+    }
+    share = chance(float(written.number), float(1 / true), spans(options, written))
+    return tuple(Explanation("inverted_ratio", share <= SELDOM, v, share, text) for v, text in options.items() if written.agrees(v))[:1]
+
+
+def explain(claim: ClaimSpec, written: Written, derived: Derived, steps: Steps | None = None) -> tuple[Explanation, ...]:
+    """The slips that lead to what was written, best first; nothing for a bound, a label or what has no value.
+
+    ``steps`` are the numbers that arithmetic may name besides the case's.
+
+    >>> claim = ClaimSpec(id="kv", quantity="kv_cache_bytes", given={"model": "llama-3-70b", "prompt": 4096}, value="10.74 GB")
+    >>> first, *_ = explain(claim, read_written("10.74 GB", "byte"), derived(claim))
+    >>> first.slip, first.named, first.text
+    ('gqa_forgotten', True, 'query heads used for KV heads in the cache: ×8')
+    """
+    if written.value is None or written.operator or written.value <= 0 or derived.number is None or derived.number <= 0:
+        return ()
+    context = context_of(claim, derived, written.text, steps)
+    singles = [p for slip in CATALOGUE for p in predictions(context, slip) if _differs(p.value, context, written)]
+    explained = _of_formulas(singles, context, written) or _of_digits(singles, context, written) or _of_pairs(singles, context, written)
+    return (*explained, *fitted(context, written.value))
+
+
+def _differs(value: Fraction, context: Context, written: Written) -> bool:
+    """Whether a prediction differs from the true value by more than the digits written can hide."""
+    return abs(value / context.value - 1) > written.half / written.number
+
+
+def _of_formulas(singles: Sequence[Prediction], context: Context, written: Written) -> list[Explanation]:
+    """Single slips of the catalogue."""
+    matches = _ordered(singles, written)
+    if not matches:
+        return []
+    share = chance(float(written.number), float(context.value), spans([p.value for p in singles], written))
+    explained = [explanation for p in matches for explanation in _explained(p, share <= SELDOM, share, context)]
+    return explained if share <= SELDOM else explained[:MOST_SUGGESTIONS]
+
+
+def _of_digits(singles: Sequence[Prediction], context: Context, written: Written) -> list[Explanation]:
+    """A slip of digits: swapped ones from three digits on, a wrong one from four."""
+    if written.digits < PAIRED_DIGITS - 1 or written.low is not None or written.about:
+        return []
+    options = digits.slips(context.value, 2 * written.half)
+    text = options.get(written.number)
+    if text is None:
+        return []
+    half = float(written.half)
+    taken = [value for value, how in options.items() if how.startswith(digits.SWAPPED) or written.digits >= PAIRED_DIGITS]
+    reached = [*spans([p.value for p in singles], written), *((float(v) - half, float(v) + half) for v in taken)]
+    share = chance(float(written.number), float(context.value), reached)
+    named = share <= SELDOM and written.number in taken
+    return [Explanation("arithmetic", named, written.number, share, f"{text}: {times(written.number / context.value)}")]
+
+
+def _of_pairs(singles: Sequence[Prediction], context: Context, written: Written) -> list[Explanation]:
+    """Two slips at once, where the claim is fine enough to tell."""
+    if written.digits < PAIRED_DIGITS or written.low is not None:
+        return []
+    pairs = [p for p in _pairs(singles, context) if _differs(p.value, context, written)]
+    matches = _ordered(pairs, written)
+    if not matches:
+        return []
+    share = chance(float(written.number), float(context.value), spans([p.value for p in (*singles, *pairs)], written))
+    return _explained(matches[0], share <= SELDOM_IN_PAIRS, share, context)
+
+
+def _pairs(singles: Sequence[Prediction], context: Context) -> Iterator[Prediction]:
+    """Every two slips of different values: two changes of the case, or a change and a result read otherwise."""
+    cases = _distinct(p for p in singles if p.paired and p.sets is not None)[:MOST_CHANGES]
+    results = _distinct(p for p in singles if p.paired and p.way is not None)
+    for first, second in itertools.combinations([*cases, *results], 2):
+        if first.slips != second.slips and (both := combined(context, first, second)) is not None:
+            yield both
+
+
+def _distinct(predictions: Iterable[Prediction]) -> list[Prediction]:
+    """The first prediction of each value."""
+    first: dict[Fraction, Prediction] = {}
+    for prediction in predictions:
+        first.setdefault(prediction.value, prediction)
+    return list(first.values())
+
+
+def _ordered(predictions: Iterable[Prediction], written: Written) -> list[Prediction]:
+    """The predictions that agree: those that round to the claim before those cut off to it, then by the catalogue; each slip once."""
+    matches: dict[tuple[str, ...], Prediction] = {}
+    agreeing = (p for p in predictions if written.agrees(p.value))
+    for prediction in sorted(agreeing, key=lambda p: abs(p.value - written.number) > written.room):
+        matches.setdefault(prediction.slips, prediction)
+    return list(matches.values())
+
+
+def _explained(prediction: Prediction, named: bool, share: float, context: Context) -> list[Explanation]:
+    """A prediction in words; two slips at once stand under both their names."""
+    text = f"{' and '.join(prediction.texts)}: {times(prediction.value / context.value)}"
+    return [Explanation(slip, named, prediction.value, share, text) for slip in prediction.slips]
