@@ -105,7 +105,7 @@ OF_REVIEWS = {
             "def pages(study, subject):\n"
             '    return {"sheets": -(-int(subject.case.value("peak_kv_cache_bytes")) // 3000), "size": "3 kB"}\n',
         ),
-        Insert("symroof/report/view.py", "    view_pages,\n", "    view_serving,\n"),
+        Insert("symroof/report/view.py", ", view_pages", ", view_operators"),
         Insert("symroof/report/view.py", '    "pages": view_pages.pages,\n', '    "thresholds": view_thresholds'),
         Insert(
             REVIEW,
@@ -118,7 +118,7 @@ OF_REVIEWS = {
             f"{PICTURES}/two_times.py",
             '"""TTFT and ITL as two bars."""\n\n'
             "from symroof.analysis.verdict import case_title\n"
-            "from symroof.report.pictures.picture import Picture\n"
+            "from symroof.report.pictures.sheet import Picture\n"
             "from symroof.report.pictures.sheet import sheet\n\n\n"
             "def picture(study, subject):\n"
             '    canvas = sheet("Two times", case_title(subject))\n'
@@ -188,7 +188,7 @@ OF_THE_COMMAND_LINE = {
         ),
         Insert(
             "symroof/vllm/served_case.py",
-            '    if "compute-share" in line.flags:\n        values["mfu"] = _value(line, "compute-share")\n        _told(line, flags, "compute-share", f"mfu = {float(values[\'mfu\']):g}")\n',
+            '    if "compute-share" in line.flags:\n        values["mfu"] = _value(line, "compute-share")\n        _note_flag(line, flags, "compute-share", f"mfu = {float(values[\'mfu\']):g}")\n',
             "    longest = _longest(line, flags, spec)\n    laid",
         ),
     ],
