@@ -188,7 +188,7 @@ MONEY = referenced(
     _q("money", "cost_per_request", "c_r", "USD", "price of one response: an instance's devices over the responses it sustains", "price*served_devices/sustained_requests"),
     _q("money", "energy_per_token", "E_t", "J/token", "energy of an output token, prefills included: a bound, from the devices' power limit", "power*served_devices/sustained_throughput"),
     _q("money", "decode_energy_per_token", "E_t^{dec}", "J/token", "energy of an output token, decode alone: a bound", "power*instance_devices/decode_throughput"),
-    _q("money", "served_devices", "n_s", "device", "devices of one instance, with those that prefill for it", switch="scheduling", counted=True, variants={
+    _q("money", "served_devices", r"n_{\mathrm{served}}", "device", "devices of one instance, with those that prefill for it", switch="scheduling", counted=True, variants={
         "chunked": "instance_devices", "exclusive": "instance_devices", "disaggregated": "instance_devices + prefill_devices",
     }),
 )  # fmt: skip

@@ -135,7 +135,7 @@ PRICES = referenced(
     _q("prices", "price_ratio", "r_p", "", "price of this device over that of another it is held against", "price/rival_price"),
     _q("prices", "break_even_ratio", "r_{be}", "", "price ratio at which a token costs the same on both", "decode_throughput/(instance_devices*rival_throughput)"),
     _q("prices", "price_per_mtok", "p_{1M}", "USD", "price to ask for a million output tokens of which the margin is left over", "cost_per_mtok/(1 - margin)"),
-    _q("prices", "energy_per_request", "E_{req}", "J/request", "energy of one response: a bound, from the devices' power limit", "power*instance_devices*(prefill_time/prefill_batch + decode_time/batch)"),
+    _q("prices", "energy_per_request", "E_{req}", "J/request", "energy of one response: a bound, from the devices' power limit", "power*served_devices/sustained_requests"),
 )  # fmt: skip
 
 SERVING = (*SPECULATION, *CHUNKS, *BATCHING, *CACHES, *LINKS, *OVERHEADS, *LOAD, *UNDER_LOAD, *MIX, *PRICES)

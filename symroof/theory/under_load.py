@@ -26,7 +26,7 @@ BESIDE = "loaded_decode_time(batch = chunked_batch)"
 
 STEPS_AT_WORK = referenced(
     source.SARATHI,
-    _q("load", "loaded_context", r"\bar C", "token", "mean context of requests that are anywhere in their responses", switch="kv_growth", reference=source.ORCA, variants={
+    _q("load", "loaded_context", r"C_{\mathrm{load}}", "token", "mean context of requests that are anywhere in their responses", switch="kv_growth", reference=source.ORCA, variants={
         "growing": "prompt + (response_steps + 1 + output*output_spread)/2",
         "fixed": "context",
     }),
@@ -34,16 +34,16 @@ STEPS_AT_WORK = referenced(
     _q("load", "step_budget", "c_b", "token", "prompt tokens that a step may take along", "chunk", without=("chunk", "paced_chunk"), counted=True),
     _q("load", "chunked_batch", "B_c", "request", "requests that decode beside prompts in pieces: the batch, or as many as the budget reads prompts for", f"min(batch, step_budget*response_steps/{NEW})",
        without=("chunk", "batch"), counted=True),
-    _q("load", "prompts_per_step", "r_p", "", "prompts that end in a step on average: as many as responses end", "chunked_batch/response_steps", counted=True, exists=TURNS),
-    _q("load", "prompts_together", "m_p", "", "whole prompts that share a step", "max(prompts_per_step, 1)", counted=True),
+    _q("load", "prompts_per_step", r"r_{\mathrm{prompts}}", "", "prompts that end in a step on average: as many as responses end", "chunked_batch/response_steps", counted=True, exists=TURNS),
+    _q("load", "prompts_together", r"m_{\mathrm{prompts}}", "", "whole prompts that share a step", "max(prompts_per_step, 1)", counted=True),
     _q("load", "piece", "c_1", "token", "prompt tokens of one piece: where prompts are paced, a step's part of a prompt or a whole one", f"{NEW}*min(prompts_per_step, 1)", counted=True),
     _q("load", "piece_prompts", "m_1", "", "pieces of a step, each of a prompt of its own", "prompts_together", counted=True),
     _q("load", "piece_past", "c_0^1", "token", "prompt tokens read before a piece, on average over the pieces of a prompt", f"cached_prefix + ({NEW} - piece)/2", counted=True),
     _q("load", "piece_rows", "z_1", "", "rows of logits of a piece: the share of pieces that end a prompt", f"piece/{NEW}", counted=True),
     _q("load", "prompt_pieces", "n_c", "", "pieces that a prompt is cut into", f"ceil({NEW}/step_budget)", counted=True),
     _q("load", "last_piece", "c_n^1", "token", "prompt tokens of the last piece", f"{NEW} - step_budget*(prompt_pieces - 1)", counted=True),
-    _q("load", "loaded_time", r"t_{\mathrm{load}}", "s", "time of a step under load", "loaded_busy_time + loaded_overhead"),
-    _q("load", "loaded_decode_time", r"t_{\mathrm{load}}^{d}", "s", "time of a step under load that takes no prompt along", "loaded_time(piece_prompts = 0)"),
+    _q("load", "loaded_time", r"t_{\mathrm{work}}", "s", "time of a step under load", "loaded_busy_time + loaded_overhead"),
+    _q("load", "loaded_decode_time", r"t_{\mathrm{work}}^{d}", "s", "time of a step under load that takes no prompt along", "loaded_time(piece_prompts = 0)"),
     _q("load", "paced_itl", r"\mathrm{ITL}_{\mathrm{pace}}", "s", "time of a step where prompts are spread evenly over all steps: a bound that no token budget beats", "loaded_time(batch = chunked_batch)"),
     _q("load", "pieces_time", r"t_{\mathrm{pieces}}", "s", "time that the pieces of one prompt add to the steps that take them along",
        f"sum({FULL_PIECE} - {BESIDE}, step, 1, prompt_pieces - 1) + ({LAST_PIECE} - {BESIDE})/prompts_together"),
@@ -94,7 +94,7 @@ ARRIVALS = referenced(
         "exclusive": "prefill_batch",
         "disaggregated": "prefill_devices/instance_devices*prefill_batch",
     }),
-    _q("load", "lane_time", "t_l", "s", "time that a prompt holds its lane", switch="scheduling", reference=source.DEFINITION, variants={
+    _q("load", "lane_time", r"t_{\mathrm{lane}}", "s", "time that a prompt holds its lane", switch="scheduling", reference=source.DEFINITION, variants={
         "chunked": "reading_time", "exclusive": "reading_time", "disaggregated": PREFILL,
     }),
     _q("load", "lane_utilization", r"\rho_l", "", "share of time that a lane of prompts is busy; no steady state from 1 on", "arrival_rate/dp/lanes*lane_time"),
@@ -112,8 +112,8 @@ ARRIVALS = referenced(
     _q("load", "meets_itl", r"m_{\mathrm{ITL}}", "", "1 where the ITL target is met or there is none, else 0", "floor(min(itl_target/held_itl, 1))", without=("itl_target", "1"), counted=True, reference=source.DEFINITION),
     _q("load", "meets_ttft", r"m_{\mathrm{TTFT}}", "", "1 where the TTFT target is met or there is none, else 0", "floor(min(ttft_target/held_ttft, 1))", without=("ttft_target", "1"), counted=True, reference=source.DEFINITION),
     _q("load", "goodput", r"X_{\mathrm{good}}", "request/s", "responses per second of the fleet that meet the targets; 0 where a target is missed", "slo_share*dp*sustained_requests*meets_itl*meets_ttft", reference=source.DISTSERVE),
-    _q("load", "best_batch", "B^{*}", "request", "largest batch that fits and meets every target; 0 where none does", counted=True, search=Search("most", "batch", "meets_itl*meets_ttft", "concurrency"), reference=source.DISTSERVE),
-    _q("load", "max_goodput", r"X_{\mathrm{good}}^{*}", "request/s", "responses per second of the fleet at the largest batch that fits and meets every target; 0 where none does", "goodput(batch = best_batch)", reference=source.DISTSERVE),
+    _q("load", "best_batch", r"B_{\mathrm{best}}", "request", "largest batch that fits and meets every target; 0 where none does", counted=True, search=Search("most", "batch", "meets_itl*meets_ttft", "concurrency"), reference=source.DISTSERVE),
+    _q("load", "max_goodput", r"X_{\mathrm{best}}", "request/s", "responses per second of the fleet at the largest batch that fits and meets every target; 0 where none does", "goodput(batch = best_batch)", reference=source.DISTSERVE),
 )  # fmt: skip
 
 UNDER_LOAD = (*STEPS_AT_WORK, *SUSTAINED, *ARRIVALS)
