@@ -13,7 +13,7 @@ from typing import Any
 from symroof.formula.dual import Dual
 from symroof.formula.evaluate import NotGiven, NoValue
 
-ROUNDS = 200
+ROUNDS, EXACT_ROUNDS = 200, 3
 DIGITS = Fraction(1, 10**24)
 """The share of its value to which a fixed point is narrowed down."""
 
@@ -30,18 +30,21 @@ def fixed_point(body: Callable[[Any], Any], high: Fraction) -> Fraction:
     below = body(high) - high
     if below >= 0:
         return high
+    width, again = high - low, 0
     for turn in range(ROUNDS):
-        if above == 0 or high - low <= DIGITS * high:
+        if above == 0 or width <= DIGITS * high:
             return low
-        middle = low + (high - low) * above / (above - below) if turn % 3 else (low + high) / 2
-        middle = middle if turn < 3 else middle.limit_denominator(10**30)
+        middle = low + (high - low) * above / (above - below)
+        if turn >= EXACT_ROUNDS:
+            middle = (middle if turn % 8 else (low + high) / 2).limit_denominator(10**30)
         gap = body(middle) - middle
         if gap == 0:
             return middle
-        if gap > 0:
-            low, above = middle, gap
+        if gap > 0:  # an end that stands still has its value halved, or the other would creep towards it
+            low, above, below, again = middle, gap, below / 2 if again > 0 else below, 1
         else:
-            high, below = middle, gap
+            high, below, above, again = middle, gap, above / 2 if again < 0 else above, -1
+        width = high - low
     return (low + high) / 2
 
 

@@ -38,17 +38,18 @@ STEPS_AT_WORK = referenced(
     _q("load", "prompts_together", r"m_{\mathrm{prompts}}", "", "whole prompts that share a step", "max(prompts_per_step, 1)", counted=True),
     _q("load", "piece", "c_1", "token", "prompt tokens of one piece: where prompts are paced, a step's part of a prompt or a whole one", f"{NEW}*min(prompts_per_step, 1)", counted=True),
     _q("load", "piece_prompts", "m_1", "", "pieces of a step, each of a prompt of its own", "prompts_together", counted=True),
-    _q("load", "piece_past", "c_0^1", "token", "prompt tokens read before a piece, on average over the pieces of a prompt", f"cached_prefix + ({NEW} - piece)/2", counted=True),
+    _q("load", "piece_past", "c_{past}", "token", "prompt tokens read before a piece, on average over the pieces of a prompt", f"cached_prefix + ({NEW} - piece)/2", counted=True),
     _q("load", "piece_rows", "z_1", "", "rows of logits of a piece: the share of pieces that end a prompt", f"piece/{NEW}", counted=True),
     _q("load", "prompt_pieces", "n_c", "", "pieces that a prompt is cut into", f"ceil({NEW}/step_budget)", counted=True),
-    _q("load", "last_piece", "c_n^1", "token", "prompt tokens of the last piece", f"{NEW} - step_budget*(prompt_pieces - 1)", counted=True),
+    _q("load", "last_piece", "c_{last}", "token", "prompt tokens of the last piece", f"{NEW} - step_budget*(prompt_pieces - 1)", counted=True),
     _q("load", "loaded_time", r"t_{\mathrm{work}}", "s", "time of a step under load", "loaded_busy_time + loaded_overhead"),
     _q("load", "loaded_decode_time", r"t_{\mathrm{work}}^{d}", "s", "time of a step under load that takes no prompt along", "loaded_time(piece_prompts = 0)"),
     _q("load", "paced_itl", r"\mathrm{ITL}_{\mathrm{pace}}", "s", "time of a step where prompts are spread evenly over all steps: a bound that no token budget beats", "loaded_time(batch = chunked_batch)"),
-    _q("load", "pieces_time", r"t_{\mathrm{pieces}}", "s", "time that the pieces of one prompt add to the steps that take them along",
-       f"sum({FULL_PIECE} - {BESIDE}, step, 1, prompt_pieces - 1) + ({LAST_PIECE} - {BESIDE})/prompts_together"),
+    _q("load", "prompt_steps", r"n_{\mathrm{read}}", "", "steps that take one prompt along, less where several share a step", "prompt_pieces - 1 + 1/prompts_together", counted=True),
+    _q("load", "prompt_steps_time", r"t_{\mathrm{along}}", "s", "time of the steps that take one prompt along", f"sum({FULL_PIECE}, step, 1, prompt_pieces - 1) + {LAST_PIECE}/prompts_together"),
+    _q("load", "pieces_time", r"t_{\mathrm{pieces}}", "s", "time that the pieces of one prompt add to the steps that take them along", f"prompt_steps_time - prompt_steps*{BESIDE}"),
     _q("load", "chunked_itl", r"\mathrm{ITL}_{c}", "s", "mean time per token beside prompts that are taken along in pieces: where the budget is too small every step is full",
-       f"of_largest(paced_chunk, paced_itl, step_budget, {BESIDE} + prompts_per_step*pieces_time)", without=("chunk", "paced_itl"), exists=TURNS),
+       f"of_largest(paced_chunk, paced_itl, step_budget, (1 - prompts_per_step*prompt_steps)*{BESIDE} + prompts_per_step*prompt_steps_time)", without=("chunk", "paced_itl"), exists=TURNS),
 )  # fmt: skip
 
 SUSTAINED = referenced(
