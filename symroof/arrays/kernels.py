@@ -86,6 +86,7 @@ class Values:
     def _searched(self, kind: str, args: tuple[Form, ...], unknown: str) -> Any:
         """The value of an unknown up to the last argument at which it equals the first, or the largest whole one at which the first is 1."""
         body, high = args[0], self.form(args[1])
+        self._settle(body, frozenset((unknown,)))
 
         def at(x: Any) -> Any:
             return self.at({unknown: x}).form(body)
@@ -93,6 +94,16 @@ class Values:
         if isinstance(high, Fraction):
             return fixed_point(at, high) if kind == "fixed" else most(at, high)
         return SEARCHES[kind](at, np.asarray(high, dtype=float))
+
+    def _settle(self, form: Form, moving: frozenset[str]) -> None:
+        """Work out once what a search would work out at every step: whatever in a form does not move with its unknown."""
+        for name in {name for monomial, _ in form for name, _ in monomial} & self.graph.operations.keys():
+            operation = self.graph.operations[name]
+            if not self.graph.reach(name) & moving:
+                self.name(name)
+            elif name not in self.point:
+                for arg in operation.args:
+                    self._settle(arg, moving | set(operation.words))
 
     def _steps(self, args: tuple[Form, ...], index: str) -> Any:
         """A sum taken term by term; where some points have fewer terms than others, the rest is not counted for them."""

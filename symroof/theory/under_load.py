@@ -114,7 +114,7 @@ ARRIVALS = referenced(
     _q("load", "meets_ttft", r"m_{\mathrm{TTFT}}", "", "1 where the TTFT target is met or there is none, else 0", "floor(min(ttft_target/held_ttft, 1))", without=("ttft_target", "1"), counted=True, reference=source.DEFINITION),
     _q("load", "goodput", r"X_{\mathrm{good}}", "request/s", "responses per second of the fleet that meet the targets; 0 where a target is missed", "slo_share*dp*sustained_requests*meets_itl*meets_ttft", reference=source.DISTSERVE),
     _q("load", "best_batch", r"B_{\mathrm{best}}", "request", "largest batch that fits and meets every target; 0 where none does", counted=True, search=Search("most", "batch", "meets_itl*meets_ttft", "concurrency"), reference=source.DISTSERVE),
-    _q("load", "max_goodput", r"X_{\mathrm{best}}", "request/s", "responses per second of the fleet at the largest batch that fits and meets every target; 0 where none does", "goodput(batch = best_batch)", reference=source.DISTSERVE),
+    _q("load", "max_goodput", r"X_{\mathrm{best}}", "request/s", "responses per second of the fleet at the largest batch that fits and meets every target; 0 where none does", "of_largest(best_batch, goodput(batch = best_batch), 1/2, 0)", reference=source.DISTSERVE),
 )  # fmt: skip
 
 UNDER_LOAD = (*STEPS_AT_WORK, *SUSTAINED, *ARRIVALS)
