@@ -13,7 +13,7 @@ from symroof.theory.quantity import declared as _q
 
 TURNS = (("response_steps > 0", "needs an output of 2 tokens or more: a response of one token has no decode steps"),)
 STEADY = (("load < 1", "no steady state: requests come at least as fast as they are served, so the queue only grows"),)
-LANE_STEADY = (*STEADY, ("lane_utilization < 1", "no steady state: prompts come at least as fast as they are read, so the queue only grows"))
+LANE_STEADY = (("lane_utilization < 1", "no steady state: prompts come at least as fast as they are read, so the queue only grows"),)
 
 NEW = "(prompt - cached_prefix)"
 PREFILL = "(prefill_time + prefill_overhead)"

@@ -1,6 +1,7 @@
 """A server at work (systems 39, 40, 43, 52): steps that take prompts along, prefills that stop the decode, prefills elsewhere."""
 
 from fractions import Fraction
+from math import ceil
 
 import pytest
 
@@ -128,3 +129,70 @@ def test_the_best_batch_batch_by_batch(itl, ttft):
     assert case.value("best_batch") == max([n for n in range(1, most + 1) if meets(n)], default=0)
     expected = case.changed({"batch": case.value("best_batch")}).value("sustained_requests") if case.value("best_batch") else 0
     assert case.value("max_goodput") == expected
+
+
+# -------------------------------------------------------------------------------------------------------------- thresholds
+
+
+def test_largest_batch_and_budget_within_the_target():
+    """By trying: the answer meets 80 (90) ms and one more does not."""
+
+    def itl(**changed):
+        return Study(**under(**{"chunk": 2048, **changed})).exact("sustained_itl")
+
+    batch = Study(**under(chunk=2048, itl_target="80 ms")).solve("max_batch_sustained_itl").integer["at_most"]
+    assert itl(batch=batch) <= Fraction(80, 1000) < itl(batch=batch + 1)
+    budget = Study(**under(chunk=64, itl_target="90 ms")).solve("max_chunk_sustained_itl").integer["at_most"]
+    assert itl(chunk=budget) <= Fraction(90, 1000) < itl(chunk=budget + 1)
+
+
+def test_copies_for_a_hundred_requests_a_second():
+    """2,048 in, 300 out, 64 at once: 100 a second over 64/(299 itl) each."""
+    itl = D + Fraction(64, 299) * (step(2112) - D)
+    answer = Study(**under(output=300, chunk=2048, arrival_rate="100 request/s")).solve("min_copies_arrival")
+    assert answer.value == 100 * 299 * itl / 64
+    assert answer.integer == {"at_least": ceil(100 * 299 * itl / 64)}
+
+
+def test_prefill_devices_at_which_both_sides_keep_pace():
+    answer = Study(**under("disaggregated", prefill_devices=1)).solve("prefill_devices_pace")
+    assert answer.value == 64 * PREFILL / (255 * D)
+    assert answer.integer == {"at_least": 2}
+
+
+def test_output_at_which_decode_and_prefill_take_equal_shares():
+    """(N - 1) D/64 = PREFILL."""
+    assert Study(**under()).solve("output_equal_shares").value == 1 + 64 * PREFILL / D
+
+
+def test_output_up_to_which_devices_of_their_own_pay():
+    """A budget of 64 reads a prompt in 32 steps: beside one prefill device a decode device does better than half of what it leaves."""
+    answer = Study(**under("disaggregated", prefill_devices=1, chunk=64)).solve("output_disaggregation_pays")
+
+    def apart(output):
+        return min(1 / PREFILL, 64 / ((output - 1) * D)) / 2
+
+    def together(output):
+        slots = min(Fraction(64), Fraction(64 * (output - 1), 2048))
+        pieces = max(step(64 + slots) - D, 0) * 32
+        return slots / ((output - 1) * (step(64 + slots) if slots < 64 else D + Fraction(64, output - 1) * pieces))
+
+    last = int(answer.values[-1])  # the other crossing is at a single token, which is not decoded
+    assert apart(last - 1) > together(last - 1)
+    assert apart(last) == together(last)
+    assert apart(last + 1) < together(last + 1)
+    assert Study(**under("disaggregated", prefill_devices=1, chunk=2048)).solve("output_disaggregation_pays").verdict == "lhs_below"
+
+
+def test_arrival_rate_at_which_the_first_token_leaves_its_target():
+    """The answer, put in: its own busy batch, the wait of a lane (M/M/1) at that batch, and the steps a prompt is read in."""
+    rate = Study(**under(chunk=2048, ttft_target="400 ms")).solve("max_arrival_ttft").value
+    low, high = Fraction(0), Fraction(64)
+    for _ in range(80):
+        middle = (low + high) / 2
+        itl = D + middle / 255 * (step(2048 + middle) - D)
+        low, high = (middle, high) if rate * 255 * itl > middle else (low, middle)
+    read = step(2048 + low)
+    busy = rate * read
+    assert float(read + busy * read / (1 - busy)) == pytest.approx(0.4, rel=1e-9)
+    assert Study(**under(chunk=2048, ttft_target="200 ms")).solve("max_arrival_ttft").verdict == "lhs_above"
