@@ -34,7 +34,7 @@ def fixed_point(body: Callable[[Any], Any], high: Fraction) -> Fraction:
     for turn in range(ROUNDS):
         if above == 0 or width <= DIGITS * high:
             return low
-        middle = low + (high - low) * above / (above - below)
+        middle: Fraction = low + (high - low) * above / (above - below)
         if turn >= EXACT_ROUNDS:
             middle = (middle if turn % 8 else (low + high) / 2).limit_denominator(10**30)
         gap = body(middle) - middle
