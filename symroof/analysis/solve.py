@@ -83,8 +83,18 @@ def _with_numbers(relation: Compare, unknown: str, answers: Answers) -> tuple[Cr
     moves = mentions(lhs, unknown) or mentions(rhs, unknown)
     low, high = (_end(text, answers) for text in _ends(unknown))
     difference = build.sub(lhs, rhs)
+    if _searched(relation, unknown, answers):
+        case, sides = answers.case, build.sub(relation.left, relation.right)
+        return scan(difference, unknown, lambda _, at: Fraction(case.changed(at).evaluate(sides)), low or Fraction(0), high), True
     crossings = crossing(difference, unknown, lambda tree, at: evaluate(tree, answers.case, at), low or Fraction(0), high)
     return _existing(crossings, relation, difference, unknown, answers), moves
+
+
+def _searched(relation: Compare, unknown: str, answers: Answers) -> str:
+    """A quantity of an equation that is searched at each value of the unknown, so that no formula of the unknown has it; empty without one."""
+    case = answers.case
+    ancestry = sorted(frozenset().union(*map(case.theory.ancestry, names(relation))))
+    return next((name for name in ancestry if unknown in case.theory.ancestry(name) - {name} and case.search(name, {unknown})), "")
 
 
 def _existing(crossings: Crossing, relation: Compare, difference: Tree, unknown: str, answers: Answers) -> Crossing:
@@ -161,6 +171,8 @@ def _within(unknown: str, answers: Answers) -> tuple[Compare, ...]:
 
 def _without_numbers(relation: Compare, unknown: str, answers: Answers, equation: str, missing: str, named: frozenset[str]) -> Crossing:
     """The symbolic answer, where an input that a number needs is missing; the names in ``named`` are not inlined."""
+    if inner := _searched(relation, unknown, answers):
+        raise InputError(Problem(equation[:SHOWN], f"has no symbolic answer: {inner} is searched for each {unknown}, and {missing} is missing for that"))
     lhs, rhs = (opened(side, unknown, answers, named, symbolic=True) for side in (relation.left, relation.right))
     if lhs != rhs and not (mentions(lhs, unknown) or mentions(rhs, unknown)):
         raise NoValueHere(Problem(equation[:SHOWN], f"{unknown} does not occur in it under these assumptions, and {missing} is missing for a verdict"))

@@ -97,14 +97,16 @@ class Graph:
 
     def lacking(self, p: Polynomial | Form) -> Iterator[str]:
         """The inputs without a value that a polynomial cannot do without."""
-        for monomial in dict(p):
-            for name, _ in monomial:
+        seen: set[str] = set()
+        left = [dict(p)]
+        while left:
+            for name in sorted({name for monomial in left.pop() for name, _ in monomial} - seen):
+                seen.add(name)
                 operation = self.operations.get(name)
                 if operation and operation.kind == MISSING:
                     yield from operation.words
                 elif operation and operation.kind != VOID:
-                    for arg in operation.args:
-                        yield from self.lacking(arg)
+                    left += map(dict, operation.args)
 
     def light(self, p: Polynomial) -> bool:
         """Whether every name is an input or moves with one input alone: such a polynomial is cheap on a grid."""

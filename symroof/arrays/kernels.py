@@ -22,6 +22,7 @@ import numpy as np
 from symroof.arrays.graph import FOLDED, Form, Graph
 from symroof.formula.evaluate import MOST_TERMS, NoValue, divide, power
 from symroof.formula.polynomial import Polynomial
+from symroof.theory.search import fixed_point, most
 
 Kernel = Callable[..., Any]
 
@@ -49,6 +50,8 @@ class Values:
             operation = self.graph.operations[name]
             if operation.kind == "steps":
                 value = self._steps(operation.args, operation.words[0])
+            elif operation.kind in SEARCHES:
+                value = self._searched(operation.kind, operation.args, operation.words[0])
             else:
                 value = self.kernels[operation.kind](*(self.form(arg) for arg in operation.args))
             self.point[name] = self.mend(self, name, value) if self.mend else value
@@ -80,6 +83,28 @@ class Values:
         moved = {name: value for name, value in self.point.items() if not self.graph.reach(name) & changes.keys()}
         return Values(self.graph, {**moved, **changes}, self.kernels, self.number, self.inverse, self.mend)
 
+    def _searched(self, kind: str, args: tuple[Form, ...], unknown: str) -> Any:
+        """The value of an unknown up to the last argument at which it equals the first, or the largest whole one at which the first is 1."""
+        body, high = args[0], self.form(args[1])
+        self._settle(body, frozenset((unknown,)))
+
+        def at(x: Any) -> Any:
+            return self.at({unknown: x}).form(body)
+
+        if isinstance(high, Fraction):
+            return fixed_point(at, high) if kind == "fixed" else most(at, high)
+        return SEARCHES[kind](at, np.asarray(high, dtype=float))
+
+    def _settle(self, form: Form, moving: frozenset[str]) -> None:
+        """Work out once what a search would work out at every step: whatever in a form does not move with its unknown."""
+        for name in {name for monomial, _ in form for name, _ in monomial} & self.graph.operations.keys():
+            operation = self.graph.operations[name]
+            if not self.graph.reach(name) & moving:
+                self.name(name)
+            elif name not in self.point:
+                for arg in operation.args:
+                    self._settle(arg, moving | set(operation.words))
+
     def _steps(self, args: tuple[Form, ...], index: str) -> Any:
         """A sum taken term by term; where some points have fewer terms than others, the rest is not counted for them."""
         body, first, last = args[0], self.form(args[1]), self.form(args[2])
@@ -102,6 +127,32 @@ def _end(furthest: Callable[[Any], Any], value: Any) -> int:
 
 
 # ------------------------------------------------------------------------------------------------------- arrays
+
+
+def _fixed(body: Callable[[Any], Any], high: Any) -> Any:
+    """The least ``x`` up to ``high`` with ``x = body(x)``, halving the interval until floats end."""
+    low, top = np.zeros_like(high), high
+    for _ in range(HALVINGS):
+        middle = (low + top) / 2
+        above = body(middle) > middle
+        low, top = np.where(above, middle, low), np.where(above, top, middle)
+    return np.where(body(high) >= high, high, np.where(np.isnan(body(top)), np.nan, top))
+
+
+def _most(meets: Callable[[Any], Any], high: Any) -> Any:
+    """The largest whole number up to ``high`` at which ``meets`` is 1; where it has no value a larger one may have."""
+    passes, fails, met = np.zeros_like(high), np.floor(high) + 1, np.zeros_like(high)
+    while np.any(fails - passes > 1):
+        middle = np.floor((passes + fails) / 2)
+        value, open_ = meets(middle), fails - passes > 1
+        met = np.where(open_ & (value == 1), middle, met)
+        passes, fails = np.where(open_ & (value != 0), middle, passes), np.where(open_ & (value == 0), middle, fails)
+    return np.where(np.isnan(high), np.nan, np.where(met == passes, met, 0.0))
+
+
+HALVINGS = 64
+SEARCHES: dict[str, Callable[[Callable[[Any], Any], Any], Any]] = {"fixed": _fixed, "most": _most}
+"""Values that are searched, over arrays."""
 
 
 def arrays(graph: Graph, inputs: Mapping[str, Any], mend: Callable[[Values, str, Any], Any] | None = None) -> Values:

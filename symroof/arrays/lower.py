@@ -15,6 +15,7 @@ from symroof.formula.polynomial import MINUS, Polynomial, constant, plus, power_
 from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, names, walk
 from symroof.theory.case import Case, Missing
 from symroof.theory.quantities import QUANTITIES
+from symroof.theory.quantity import Search
 
 Changes = Mapping[str, Polynomial]
 """What stands for some names: the running index of a sum, an input at which a quantity is asked elsewhere."""
@@ -48,7 +49,7 @@ class Builder:
         changes = {key: power_of(key) for key in self.inputs}
         if name in changes:
             return changes[name]
-        tree = self.case.formula(name, changes)
+        tree = Name(name) if self.case.search(name, changes) else self.case.formula(name, changes)
         if not isinstance(tree, Compare | Largest):
             return self._complete(self._name(name, changes))
         if not self._moving(name, frozenset(changes)):
@@ -68,8 +69,16 @@ class Builder:
             return self._still(name)
         mine = tuple((key, tuple(sorted(changes[key].items()))) for key in sorted(keys) if self._moving(name, frozenset((key,))))
         if (name, mine) not in self._memo:
-            self._memo[name, mine] = self._guarded(name, self._tree(self.case.formula(name, keys), changes), changes)
+            search = self.case.search(name, keys)
+            found = self._searched(search, changes) if search else self._tree(self.case.formula(name, keys), changes)
+            self._memo[name, mine] = self._guarded(name, found, changes)
         return self._memo[name, mine]
+
+    def _searched(self, search: Search, changes: Changes) -> Polynomial:
+        self._indices += 1
+        running = f"~{search.unknown}{self._indices}"
+        body = self._tree(parse(search.body), {**changes, search.unknown: power_of(running)})
+        return self.graph.operation(search.kind, body, self._tree(parse(search.high), changes), words=(running,))
 
     def _still(self, name: str) -> Polynomial:
         """A name that no input moves, as a number; an input without a value may yet not matter: links do not while there is one device."""
@@ -103,6 +112,9 @@ class Builder:
         return self._moves[name, keys]
 
     def _speaks_of(self, name: str, keys: frozenset[str]) -> tuple[str, ...]:
+        if search := self.case.search(name, keys):
+            demands = QUANTITIES[name].demands
+            return (*(inner for text in (search.body, search.high) for inner in names(parse(text)) if inner != search.unknown), *demands)
         try:
             formula = self.case.formula(name, keys)
         except NoValue:

@@ -82,6 +82,14 @@ def _product(node: Mul, env: Environment, bound: Mapping[str, Any]) -> Any:
     return Fraction(over, under) if rest is None else rest
 
 
+def _chosen(node: Call, env: Environment, bound: Mapping[str, Any]) -> Any:
+    """Of pairs (key, value) the value whose key is largest, the others unevaluated; a tie goes to the first."""
+    keys = [evaluate(key, env, bound) for key in node.args[::2]]
+    if any(isinstance(key, Piecewise) for key in keys):
+        raise NotPolynomial("a choice by the index of a sum")
+    return evaluate(node.args[2 * keys.index(max(keys)) + 1], env, bound)
+
+
 RULES: dict[type, Callable[[Any, Environment, Mapping[str, Any]], Any]] = {
     Num: lambda node, env, bound: node.value,
     Name: lambda node, env, bound: bound[node.name] if node.name in bound else env.value(node.name),
@@ -90,7 +98,9 @@ RULES: dict[type, Callable[[Any, Environment, Mapping[str, Any]], Any]] = {
     Mul: _product,
     Div: lambda node, env, bound: divide(evaluate(node.over, env, bound), evaluate(node.under, env, bound)),
     Pow: lambda node, env, bound: power(evaluate(node.base, env, bound), evaluate(node.exponent, env, bound)),
-    Call: lambda node, env, bound: FUNCTIONS[node.function]([evaluate(arg, env, bound) for arg in node.args]),
+    Call: lambda node, env, bound: (
+        _chosen(node, env, bound) if node.function == "of_largest" else FUNCTIONS[node.function]([evaluate(arg, env, bound) for arg in node.args])
+    ),
     Total: lambda node, env, bound: _total(node.body, node.index, evaluate(node.first, env, bound), evaluate(node.last, env, bound), env, bound),
     At: lambda node, env, bound: env.at(node.name, {key: evaluate(value, env, bound) for key, value in node.changes}),
     Compare: lambda node, env, bound: RELATIONS[node.operator](evaluate(node.left, env, bound), evaluate(node.right, env, bound)),
@@ -189,14 +199,6 @@ def _extreme(args: list[Any], larger: bool) -> Any:
     return best
 
 
-def _of_largest(args: list[Any]) -> Any:
-    """Of pairs (key, value) the value whose key is largest; a tie goes to the first."""
-    if any(isinstance(arg, Piecewise) for arg in args):
-        raise NotPolynomial("a choice by the index of a sum")
-    keys = args[::2]
-    return args[2 * keys.index(max(keys)) + 1]
-
-
 def _whole(args: list[Any], up: bool) -> Any:
     (x,) = args
     if isinstance(x, Piecewise):
@@ -207,14 +209,19 @@ def _whole(args: list[Any], up: bool) -> Any:
     return float(whole) if isinstance(x, float) else Fraction(whole)
 
 
+def _of_largest(args: list[Any]) -> Any:
+    keys = args[::2]
+    return args[2 * keys.index(max(keys)) + 1]
+
+
 FUNCTIONS: dict[str, Any] = {
+    "of_largest": _of_largest,
     "max": lambda args: _extreme(args, True),
     "min": lambda args: _extreme(args, False),
     "ceil": lambda args: _whole(args, True),
     "floor": lambda args: _whole(args, False),
     "sqrt": _sqrt,
     "log2": _log2,
-    "of_largest": _of_largest,
 }
 
 RELATIONS: dict[str, Any] = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt, "=": operator.eq}

@@ -34,7 +34,7 @@ SPACE = frozenset({"quad", "qquad", ",", ";", ":", "!", ">", " ", "displaystyle"
                    "bigr", "Bigl", "Bigr", "biggl", "biggr", "Biggl", "Biggr", "left", "right", "middle", "strut"})  # fmt: skip
 WORDS = ("text", "mathrm", "mathit", "mathsf", "mathtt", "mathbf", "textrm", "textit", "texttt", "textsf", "operatorname", "mbox", "rm")
 KNOWN = sorted({*OPERATORS, *STRUCTURE, *SPACE, *WORDS, *GREEK})
-FUNCTIONS = frozenset({"max", "min", "ceil", "floor", "sqrt", "log2"})
+FUNCTIONS = frozenset({"max", "min", "ceil", "floor", "sqrt", "log2", "of_largest"})
 """Functions people also write upright, ``\\text{ceil}(..)``, or without a backslash."""
 
 RELATIONS = frozenset({"<=", ">=", "<", ">", "="})

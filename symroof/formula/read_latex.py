@@ -178,7 +178,7 @@ class _LatexReader(SignReader):
         with self.deeper():
             if token.text == "argmax":
                 return self.largest()
-            if token.text in ("max", "min"):
+            if token.text in ("max", "min", "of_largest"):
                 return self.arms(token)
             if not self.at("(", "[", "{"):
                 raise FormulaError(f"{token.text} takes its argument in brackets", self.token.column)

@@ -13,11 +13,13 @@ from symroof.formula.dual import Dual
 from symroof.formula.evaluate import NotGiven, NoValue, evaluate
 from symroof.formula.parse import parse
 from symroof.formula.rewrite import inline, substitute
-from symroof.formula.tree import Name, Num, Tree, mentions, names
+from symroof.formula.tree import Call, Name, Num, Tree, mentions, names
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.devices import whole_of
 from symroof.theory.layout import FREE, layout, shapes
 from symroof.theory.quantities import QUANTITIES
+from symroof.theory.quantity import Quantity, Search
+from symroof.theory.search import fixed_point, most, slope_of_fixed_point
 from symroof.theory.symbols import base_name
 from symroof.theory.theory import Theory, UnknownName, theory
 from symroof.units import parse_quantity
@@ -119,11 +121,47 @@ class Case:
         self._open.add(name)
         try:
             self._check_exists(name)
-            result = evaluate(self.formula(name), self)
+            search = self.search(name)
+            result = evaluate(self.formula(name), self) if search is None else self._searched(search)
         finally:
             self._open.discard(name)
         self._memo[name] = result
         return result
+
+    def search(self, name: str, changed: Collection[str] = ()) -> Search | None:
+        """How the value of a name is worked out where no formula gives it."""
+        quantity = QUANTITIES.get(name)
+        if quantity is None or quantity.search is None or name in self.given or self._without(quantity, changed):
+            return None
+        return quantity.search
+
+    def _without(self, quantity: Quantity, changed: Collection[str]) -> str:
+        """The formula of a quantity where an input it could use has no value; empty where it has one."""
+        if quantity.without is None or quantity.without[0] in changed or self.chosen(quantity.without[0]):
+            return ""
+        return quantity.without[1]
+
+    def _searched(self, search: Search) -> Any:
+        """The value of the searched input, with its slope where an input of this case moves."""
+        body, high = parse(search.body), evaluate(parse(search.high), self)
+        plain = self._standing()
+        limit = _plain(high)
+        if search.kind == "most":
+            return most(lambda n: plain.changed({search.unknown: n}).evaluate(body), limit)
+        found = fixed_point(lambda x: plain.changed({search.unknown: x}).evaluate(body), limit)
+        if plain is self:
+            return found
+        if found == limit:
+            return high
+        return slope_of_fixed_point(
+            lambda x: plain.changed({search.unknown: x}).evaluate(body), lambda x: self.changed({search.unknown: x}).evaluate(body), found
+        )
+
+    def _standing(self) -> Case:
+        """The same case with every moving input at its value."""
+        if not any(isinstance(value, Dual) for value in self.numbers.values()):
+            return self
+        return Case(self.theory, self.given, {name: _plain(value) for name, value in self.numbers.items()}, self.free, self.rounded)
 
     def known(self, name: str) -> bool:
         """Whether a name has a value here."""
@@ -156,6 +194,9 @@ class Case:
             if whole != name and (whole in self.given or whole in self.numbers or whole in changed):
                 return self._part(whole, definition)
             return self._complete(name, definition, changed)
+        quantity = QUANTITIES.get(name)
+        if quantity is not None and quantity.search and (simpler := self._without(quantity, changed)):
+            return parse(simpler)
         default = self.default(name)
         if default is None:
             self.theory.symbol(name)
@@ -218,9 +259,27 @@ class Case:
     def _complete(self, name: str, definition: Tree, changed: Collection[str]) -> Tree:
         """A definition with stand-ins for the inputs it can do without, where they have no value of their own."""
         quantity = QUANTITIES.get(name)
-        if quantity is None or not quantity.absent:
+        if quantity is None:
+            return definition
+        definition = self._decided(quantity, definition, changed)
+        if simpler := self._without(quantity, changed):
+            return parse(simpler)
+        if not quantity.absent:
             return definition
         return _stood_in(definition, tuple((key, text) for key, text in quantity.absent if key not in changed and not self.chosen(key)))
+
+    def _decided(self, quantity: Quantity, definition: Tree, changed: Collection[str]) -> Tree:
+        """The arm of a declared choice that applies here, where what decides it does not move."""
+        if not quantity.chooses or not isinstance(definition, Call):
+            return definition
+        keys = definition.args[::2]
+        if any(name in self.theory.ancestry(inner) for key in keys for inner in names(key) for name in changed):
+            return definition
+        try:
+            values = [_plain(evaluate(key, self)) for key in keys]
+        except NoValue:
+            return definition
+        return definition.args[2 * values.index(max(values)) + 1]
 
     def chosen(self, name: str) -> bool:
         """Whether a name is given or defined: it does not stand at a default."""
@@ -290,6 +349,10 @@ class Case:
         if name in self.given:
             return not isinstance(self.given[name], Name)
         return self.theory.definition(name) is None and self.theory.own.input(base_name(name)) is not None
+
+
+def _plain(value: Any) -> Any:
+    return value.value if isinstance(value, Dual) else value
 
 
 @lru_cache(maxsize=4096)

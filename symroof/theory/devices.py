@@ -18,7 +18,7 @@ from symroof.theory.layout import Layout
 from symroof.theory.links import all_gather, all_reduce, all_reduces, all_to_all, link_time, message, sends
 from symroof.theory.operator_table import Cell, parameters, total
 from symroof.theory.operators import Operator, operators
-from symroof.theory.steps import STEPS, Pool, Scope, Step, driver
+from symroof.theory.steps import STEPS, Pool, Scope, Segment, Step, driver
 from symroof.theory.totals import Key, Totals, resident
 
 RESIDENT = ("weight_bytes", "kv_cache_bytes", "state_bytes")
@@ -216,7 +216,7 @@ class Devices:
             return
         every = self.tokens(step)[1]
         for pooled in (True, False):
-            part = replace(step, segments=tuple(replace(segment, requests=self._requests(step, segment.requests, pooled)) for segment in step.segments))
+            part = replace(step, segments=tuple(replace(segment, requests=self._requests(step, segment, pooled)) for segment in step.segments))
             for per, scope, alone in self.totals.drivers(step):
                 name = self.driver_name(step, per, scope, alone, pooled)
                 if name != self.totals.driver_name(step, per, scope, alone):
@@ -229,8 +229,11 @@ class Devices:
     def _of_group(self, requests: str) -> str:
         return f"ceil({requests}/attention_dp)" if self.layout.attention_dp else requests
 
-    def _requests(self, step: Step, requests: str, pooled: bool) -> str:
+    def _requests(self, step: Step, segment: Segment, pooled: bool) -> str:
         """Requests of a segment that a pass takes, all of them or those of a group."""
+        requests = segment.requests
+        if segment.shared:
+            return requests + "/pp" * self.layout.staged + "/attention_dp" * (self.layout.attention_dp and not pooled)
         if requests == "1":
             return requests
         if self.layout.staged:  # a prefill goes through the stages prompt by prompt

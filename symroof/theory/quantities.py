@@ -183,9 +183,14 @@ ATTENTION = referenced(
 
 MONEY = referenced(
     source.DEFINITION,
-    _q("money", "cost_per_mtok", "c_{1M}", "USD", "price of a million output tokens, decode only", "price*instance_devices*10^6/decode_throughput"),
-    _q("money", "cost_per_request", "c_r", "USD", "price of one response's share of the devices, prefill included", "price*instance_devices*(prefill_time/prefill_batch + decode_time/batch)"),
-    _q("money", "energy_per_token", "E_t", "J/token", "energy of an output token: a bound, from the devices' power limit", "power*instance_devices/decode_throughput"),
+    _q("money", "cost_per_mtok", "c_{1M}", "USD", "price of a million output tokens, prefills included", "price*served_devices*10^6/sustained_throughput"),
+    _q("money", "decode_cost_per_mtok", "c_{dec}", "USD", "price of a million output tokens, decode alone", "price*instance_devices*10^6/decode_throughput"),
+    _q("money", "cost_per_request", "c_r", "USD", "price of one response: an instance's devices over the responses it sustains", "price*served_devices/sustained_requests"),
+    _q("money", "energy_per_token", "E_t", "J/token", "energy of an output token, prefills included: a bound, from the devices' power limit", "power*served_devices/sustained_throughput"),
+    _q("money", "decode_energy_per_token", "E_{dec}", "J/token", "energy of an output token, decode alone: a bound", "power*instance_devices/decode_throughput"),
+    _q("money", "served_devices", r"n_{\mathrm{served}}", "device", "devices of one instance, with those that prefill for it", switch="scheduling", counted=True, variants={
+        "chunked": "instance_devices", "exclusive": "instance_devices", "disaggregated": "instance_devices + prefill_devices",
+    }),
 )  # fmt: skip
 
 

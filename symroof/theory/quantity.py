@@ -21,6 +21,23 @@ def work_time(kind: str, work: Tree) -> Tree:
 
 
 @dataclass(frozen=True)
+class Search:
+    """How a quantity without a formula is worked out: the value of an input at which something holds.
+
+    Attributes:
+        kind: ``fixed``, the least value at which the input equals ``body``; ``most``, the largest whole number at which ``body`` is 1.
+        unknown: the input.
+        body: a formula that depends on it.
+        high: a formula for the largest value.
+    """
+
+    kind: str
+    unknown: str
+    body: str
+    high: str
+
+
+@dataclass(frozen=True)
 class Quantity(Symbol):
     """A derived quantity.
 
@@ -31,6 +48,8 @@ class Quantity(Symbol):
         group: the section it is listed under.
         reference: the source of the formula, one of :mod:`symroof.theory.references`.
         absent: inputs that may be missing, each with the value that replaces it then.
+        without: an input, and the formula where it has no value.
+        search: how it is worked out where no formula gives it.
         exists: conditions under which it has a value, each with the message where it does not hold.
     """
 
@@ -40,7 +59,14 @@ class Quantity(Symbol):
     group: str = ""
     reference: str = ""
     absent: tuple[tuple[str, str], ...] = ()
+    without: tuple[str, str] | None = None
+    search: Search | None = None
     exists: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def chooses(self) -> bool:
+        """Whether its formula is a choice among others."""
+        return (self.definition or "").startswith("of_largest(")
 
     @property
     def demands(self) -> tuple[str, ...]:

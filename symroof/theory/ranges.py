@@ -16,8 +16,10 @@ from functools import cached_property, partial
 
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
+from symroof.formula.parse import parse
 from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree
 from symroof.theory.case import Case, Missing
+from symroof.theory.quantity import Search
 
 Direction = int | None
 """+1 grows with the input, -1 falls, 0 does not move, None is not known."""
@@ -146,8 +148,15 @@ class Ranges:
         if (name, by) not in self._memo:
             self._memo[name, by] = 0  # a cycle does not move itself
             with contextlib.suppress(Missing):
-                self._memo[name, by] = self.direction(self.case.formula(name, self.box), by)
+                search = self.case.search(name, self.box)
+                self._memo[name, by] = self._searched(search, by) if search else self.direction(self.case.formula(name, self.box), by)
         return self._memo[name, by]
+
+    def _searched(self, search: Search, by: str) -> Direction:
+        """A value that is searched moves as its end does, and as what decides it: more room, or a condition that holds for longer."""
+        body, high = parse(search.body), parse(search.high)
+        over = self.inside({search.unknown: (Fraction(1), max(self.bounds(high)[1], Fraction(1)))})
+        return _combined([over.direction(body, by), self.direction(high, by)])
 
     def _apart(self, name: str, by: str) -> bool:
         """Whether no definition leads from a name to an input; a given formula might, so it is not asked where there is one."""

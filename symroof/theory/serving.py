@@ -6,6 +6,7 @@ from symroof.theory import references as source
 from symroof.theory.links import all_gather, all_reduce, all_to_all, others
 from symroof.theory.quantity import MEMORY_RATE, referenced
 from symroof.theory.quantity import declared as _q
+from symroof.theory.under_load import UNDER_LOAD
 
 SPECULATION = referenced(
     source.LEVIATHAN,
@@ -109,12 +110,10 @@ LOAD = referenced(
     _q("load", "queue_wait_quantile", "W_{q}^{p}", "s", "wait that a share of requests does not exceed; a closed form exists for M/M/1 only", switch="queue", exists=STEADY, variants={
         "mm1": "ln2*service_time/max(1 - utilization, 0)*max(log2(utilization/(1 - percentile)), 0)",
     }),
-    _q("load", "loaded_ttft", r"\mathrm{TTFT}_{\lambda}", "s", "mean time to first token under load", "queue_wait + ttft", reference=source.DEFINITION),
     _q("load", "share_in_time", r"s_{\mathrm{TTFT}}^{\lambda}", "", "share of requests whose first token meets the TTFT target, its own prefill taken as the mean; a closed form exists for M/M/1 only",
        switch="queue", exists=STEADY, variants={
         "mm1": "min(1, max(0, floor((ttft_target - ttft)/service_time) + 1))*(1 - utilization*2^(-max(1 - utilization, 0)*(ttft_target - ttft)/(ln2*service_time)))",
     }),
-    _q("load", "goodput", r"X_{\mathrm{good}}", "request/s", "responses per second of the fleet that meet the targets", "slo_share*dp*request_throughput", reference=source.DISTSERVE),
     _q("load", "burst_backlog", "B_b", "request", "requests that wait when a burst ends", "max(burst_rate - dp/service_time, 0)*burst_duration", reference=source.NEWELL),
     _q("load", "burst_drain_time", r"t_{\mathrm{drain}}", "s", "time until the backlog of a burst is gone", "burst_backlog/max(dp/service_time - arrival_rate, 0)", exists=STEADY, reference=source.NEWELL),
 )  # fmt: skip
@@ -136,7 +135,7 @@ PRICES = referenced(
     _q("prices", "price_ratio", "r_p", "", "price of this device over that of another it is held against", "price/rival_price"),
     _q("prices", "break_even_ratio", "r_{be}", "", "price ratio at which a token costs the same on both", "decode_throughput/(instance_devices*rival_throughput)"),
     _q("prices", "price_per_mtok", "p_{1M}", "USD", "price to ask for a million output tokens of which the margin is left over", "cost_per_mtok/(1 - margin)"),
-    _q("prices", "energy_per_request", "E_{req}", "J/request", "energy of one response: a bound, from the devices' power limit", "power*instance_devices*(prefill_time/prefill_batch + decode_time/batch)"),
+    _q("prices", "energy_per_request", "E_{req}", "J/request", "energy of one response: a bound, from the devices' power limit", "power*served_devices/sustained_requests"),
 )  # fmt: skip
 
-SERVING = (*SPECULATION, *CHUNKS, *BATCHING, *CACHES, *LINKS, *OVERHEADS, *LOAD, *MIX, *PRICES)
+SERVING = (*SPECULATION, *CHUNKS, *BATCHING, *CACHES, *LINKS, *OVERHEADS, *LOAD, *UNDER_LOAD, *MIX, *PRICES)

@@ -19,7 +19,9 @@ class Segment:
     """``requests`` requests that each add ``new`` tokens to ``past`` tokens already cached.
 
     ``phase`` is the kind of the new tokens: a ``prompt`` that is read, many at a time, or a ``token`` that is written;
-    ``logits`` which of them need logits, where no switch decides it.
+    ``logits`` which of them need logits, where no switch decides it; ``rows`` the rows of logits of a request under
+    ``logits: last``. ``spread`` is true of requests that are anywhere in their responses: each sees the mean of all steps'
+    keys. ``shared`` is true of requests that groups and stages share out evenly, fractions included.
     """
 
     requests: str
@@ -27,6 +29,9 @@ class Segment:
     past: str
     phase: str = "token"
     logits: str | None = None
+    rows: str = "1"
+    spread: bool = False
+    shared: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,14 @@ STEPS = (
     Step("decode", (Segment("batch", "1", "context - 1"),), "one step that writes a token for every request"),
     Step("verify", (Segment("batch", "verified_tokens", "context - 1", logits="all"),), "one step that checks the drafted tokens of every request"),
     Step("mixed", (Segment("1", "chunk", "chunk_past", "prompt"), Segment("batch", "1", "context - 1")), "a decode step that takes a chunk of a prompt along"),
+    Step(
+        "loaded",
+        (
+            Segment("piece_prompts", "piece", "piece_past", "prompt", rows="piece_rows", shared=True),
+            Segment("batch", "1", "loaded_context - 1", spread=True),
+        ),
+        "a step under load: requests anywhere in their responses, and pieces of prompts beside them",
+    ),
 )
 
 # The drivers of a segment, over requests r, new tokens n, past tokens p and a window or chunk w. A query sees at most its
@@ -80,7 +93,8 @@ TRIANGLE = {
 """Keys that the first x queries of a sequence see together."""
 HELD = {None: "context", "window": "min(context, w)", "chunk": "min(context, w)"}
 """Tokens a layer keeps of a sequence."""
-LOGIT_ROWS = {"last": "r", "all": "r*n"}
+STEPS_ON = "max(response_steps, 1)"
+LOGIT_ROWS = {"last": "r*z", "all": "r*n"}
 EXPERTS_READ = {
     "expected": "n_experts*(1 - (1 - experts_per_token/n_experts)^t)",
     "all": "n_experts",
@@ -130,11 +144,20 @@ def driver(step: Step, per: str, scope: Scope, assumptions: Assumptions, phase: 
     return build.add(*(_segment(segment, per, scope, assumptions) for segment in segments))
 
 
+def _mean(parts: dict[str, Tree], reach: str) -> Tree:
+    """Keys that requests see in a step where each is anywhere in its response, within a window or a chunk."""
+    begin, end = (_over(TRIANGLE[reach], {**parts, "x": parse(x)}) for x in ("prompt", f"prompt + {STEPS_ON}"))
+    return build.mul(parts["r"], build.div(build.sub(end, begin), parse(STEPS_ON)))
+
+
 def _segment(segment: Segment, per: str, reach: Reach | None, assumptions: Assumptions) -> Tree:
-    parts = {"r": parse(segment.requests), "n": parse(segment.new), "p": parse(segment.past)}
+    parts = {"r": parse(segment.requests), "n": parse(segment.new), "p": parse(segment.past), "z": parse(segment.rows)}
     kind = reach.kind if reach else None
     if reach:
         parts["w"] = Name(reach.symbol)
+    if segment.spread and kind and per in ("pairs", "span") and assumptions["kv_growth"] == "growing":
+        cached = per == "pairs" and assumptions["attention"] == "full"  # the rectangle over what a cache holds
+        return _mean(parts, "window" if cached else kind)
     if per == "pairs":
         return _causal(parts, kind) if assumptions["attention"] == "causal" else _over(FULL_PAIRS[kind], parts)
     plain = {"tokens": "r*n", "span": SPAN[kind], "logit_rows": LOGIT_ROWS[segment.logits or assumptions["logits"]], "state_moves": "2*r"}

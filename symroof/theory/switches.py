@@ -33,6 +33,8 @@ SWITCHES: dict[str, Switch] = {
         Switch("roofline", {"aggregate": "maximum of the sums: a true lower bound", "per_operator": "sum of the operators' maxima", "no_overlap": "compute and memory time added"}),
         Switch("launches", {"exposed": "kernel launches are added to a step", "hidden": "they run ahead of the device: the larger counts", "graph": "one launch for a whole step"}),
         Switch("queue", {"mm1": "service times spread like waiting times: M/M/1", "md1": "every service takes equally long: M/D/1", "mg1": "spread as service_spread says: M/G/1"}),
+        Switch("scheduling", {"chunked": "steps take pieces of prompts along", "exclusive": "a prefill stops the decode", "disaggregated": "prompts are read on devices of their own"}),
+        Switch("targets_under", {"load": "targets are held against a server at work", "isolated": "against one request alone"}),
         Switch("kv_growth", {"growing": "each step reads what the steps before it wrote", "fixed": "every step at the same context"}),
         Switch("decode_steps", {"output_minus_one": "the first token comes with the prefill", "output": "a step for every token"}),
         Switch("kv_reserve", {"logical": "what the tokens need", "paged": "whole blocks", "unified": "sliding layers reserved in full"}),

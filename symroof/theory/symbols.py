@@ -108,6 +108,7 @@ WORKLOAD = (
     _symbol("draft_cost", "c", "", "time to draft one token, as a share of a decode step", "0"),
     _symbol("arrival_rate", r"\lambda", "request/s", "requests that arrive per second", from_zero=True),
     _symbol("service_spread", "v_s", "", "squared coefficient of variation of the service time", "1", from_zero=True),
+    _symbol("output_spread", "v_N", "", "squared coefficient of variation of the output length: 0 where all requests write equally much", "0", from_zero=True),
     _symbol("hit_rate", "h", "", "share of requests whose prefix is cached", "1", most="1", from_zero=True),
     _symbol("slo_share", r"s_{\mathrm{SLO}}", "", "share of requests that meet the targets", "1", most="1", from_zero=True),
     _symbol("percentile", "q_w", "", "share of requests that wait no longer", "0.99", most="1", from_zero=True),

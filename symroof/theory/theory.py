@@ -141,6 +141,10 @@ class Theory:
 
     def _collect(self, name: str) -> frozenset[str]:
         ancestors = {name}
+        quantity = QUANTITIES.get(name)
+        if quantity is not None and quantity.search:
+            for text in (quantity.search.body, quantity.search.high):
+                ancestors |= frozenset().union(*map(self.ancestry, names(parse(text))))
         definition = self.definition(name)
         if definition is not None:
             for inner in names(definition):

@@ -10,19 +10,25 @@ from . import B70, H100, KV, TUTORIAL, WEIGHTS, agree, check, elasticity, row
 
 ON = {**B70, **H100, "assume": WEIGHTS}
 STEP = Fraction(140, 3350)
+LOADED = {**ON, "prompt": 4096, "output": 256, "batch": 32}
+TURN = (4096 + 255) * Fraction(2 * 70, 989_400)
+"""Seconds of the device that one response takes where every step is limited by compute: its tokens, once each."""
 
 COST = [
-    row("1 USD an hour, 766 tok/s", "cost_per_mtok", "0.363", **ON, batch=32, price="1 USD/hour"),
-    row("23.93 tok/s", "cost_per_mtok", "11.6", **ON, price="1 USD/hour"),
-    row("p/(3600 X) a token", "cost_per_mtok", Fraction(10**6, 3600) * STEP / 32, **ON, batch=32, price="1 USD/hour"),
-    row("twice the rate, half the cost", "cost_per_mtok", 2, {"batch": 64}, **ON, batch=32, price="1 USD/hour"),
-    row("two stages cost twice", "cost_per_mtok", Fraction(2 * 10**6, 3600) * (STEP + Fraction(16_384, 450 * 10**9)), **ON, pp=2, price="1 USD/hour"),
+    row("1 USD an hour, 766 tok/s", "decode_cost_per_mtok", "0.363", **ON, batch=32, price="1 USD/hour"),
+    row("23.93 tok/s", "decode_cost_per_mtok", "11.6", **ON, price="1 USD/hour"),
+    row("p/(3600 X) a token", "decode_cost_per_mtok", Fraction(10**6, 3600) * STEP / 32, **ON, batch=32, price="1 USD/hour"),
+    row("twice the rate, half the cost", "decode_cost_per_mtok", 2, {"batch": 64}, **ON, batch=32, price="1 USD/hour"),
+    row("two stages cost twice", "decode_cost_per_mtok", Fraction(2 * 10**6, 3600) * (STEP + Fraction(16_384, 450 * 10**9)), **ON, pp=2, price="1 USD/hour"),
     row("eight devices, 1 USD an hour each", "group_price", Fraction(8, 3600), **ON, tp=4, pp=2, price="1 USD/hour"),
     row("one of two stages, 16 requests in each", "decode_throughput_per_device", Fraction(32, 2) / (STEP + Fraction(16_384 * 16, 450 * 10**9)), **ON, batch=32, pp=2),
     row("a million prompt tokens", "cost_per_mtok_input", Fraction(10**6, 3600) * Fraction(2 * 70, 989_400), **ON, prompt=4096, price="1 USD/hour"),
-    row("a request's share", "cost_per_request", Fraction(1, 3600) * (Fraction(2 * 70 * 4096, 989_400) + 255 * STEP / 32), **ON, prompt=4096, output=256, batch=32, price="1 USD/hour"),
-    row("energy of a token, 700 W", "energy_per_token", 700 * STEP / 32, **ON, batch=32),
-    row("of a request", "energy_per_request", 700 * (Fraction(2 * 70 * 4096, 989_400) + 255 * STEP / 32), **ON, prompt=4096, output=256, batch=32),
+    # a step of 32 tokens and their share of prompts, 32*4096/255, is limited by compute: 255 of them a response, 32 responses in each
+    row("a request's share of full steps", "cost_per_request", Fraction(1, 3600) * TURN, **LOADED, price="1 USD/hour"),
+    row("a million of its tokens", "cost_per_mtok", Fraction(10**6, 3600) * TURN / 256, **LOADED, price="1 USD/hour"),
+    row("energy of a decode step, 700 W", "decode_energy_per_token", 700 * STEP / 32, **ON, batch=32),
+    row("of a request, prefill included", "energy_per_request", 700 * TURN, **LOADED),
+    row("of one of its tokens", "energy_per_token", 700 * TURN / 256, **LOADED),
 ]  # fmt: skip
 
 SELECTION = [

@@ -26,11 +26,30 @@ class Walk:
         if name in self.inputs:
             return self.inputs[name]
         if name not in self.memo:
-            found = self.tree(self.case.formula(name, frozenset(self.inputs)), {})
+            search = self.case.search(name, frozenset(self.inputs))
+            found = self.searched(search) if search else self.tree(self.case.formula(name, frozenset(self.inputs)), {})
             for condition, _ in QUANTITIES[name].exists if name in QUANTITIES and name not in self.case.given else ():
                 found = np.where(self.tree(parse(condition), {}), found, np.nan)
             self.memo[name] = found
         return self.memo[name]
+
+    def searched(self, search):
+        """Point by point, each with a walk of its own: halving for a fixed point, counting down for the largest that qualifies."""
+        points = next(len(values) for values in self.inputs.values() if np.ndim(values))
+        high = np.broadcast_to(self.tree(parse(search.high), {}), points)
+        return np.array([self.searched_at(search, i, high[i]) for i in range(points)])
+
+    def searched_at(self, search, i, high):
+        point = {name: np.ravel(values)[i if np.size(values) > 1 else 0] for name, values in self.inputs.items()}
+
+        def at(x):
+            return float(Walk(self.case, {**point, search.unknown: x}).tree(parse(search.body), {}))
+
+        if search.kind == "fixed":
+            return high if at(high) >= high else halved(lambda x: at(x) > x, 0.0, high)
+        if np.isnan(high):
+            return np.nan
+        return next((float(n) for n in range(int(high), 0, -1) if at(float(n)) == 1), 0.0)
 
     def tree(self, tree, index):
         def go(child):
@@ -82,3 +101,10 @@ class Walk:
         """The place of the largest; of arms as good as equal the first."""
         arms = np.stack(np.broadcast_arrays(*arms))
         return np.argmax(arms >= np.max(arms, axis=0) * (1 - NEAR), axis=0)
+
+
+def halved(below, low, high):
+    """Where a condition that holds below a number ends."""
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (middle, high) if below(middle) else (low, middle)
+    return high

@@ -23,7 +23,7 @@ DTYPES = ("fp16", "bf16", "fp8", "int8", "fp6", "fp4", "int4", "tf32", "fp32", "
 UNIT = {
     "kv_cache_bytes": "byte", "kv_bytes_per_token": "byte/token", "weight_bytes": "byte", "memory_bytes": "byte", "weight_bytes_per_device": "byte",
     "prefill_flops": "FLOP", "decode_flops": "FLOP", "prefill_time": "s", "ttft": "s", "itl": "s", "decode_time": "s", "user_rate": "token/s",
-    "decode_throughput": "token/s", "decode_intensity": "FLOP/byte", "ridge_point": "FLOP/byte", "cost_per_mtok": "USD",
+    "decode_throughput": "token/s", "decode_intensity": "FLOP/byte", "ridge_point": "FLOP/byte", "decode_cost_per_mtok": "USD",
 }  # fmt: skip
 
 
@@ -116,7 +116,7 @@ class Numbers:
             "decode_throughput": lambda: B / self.itl(),
             "decode_intensity": lambda: self.decode_flops(S) / self.decode_bytes(S),
             "ridge_point": lambda: self.F / self.bw,
-            "cost_per_mtok": lambda: self.price / 3600 * 10**6 * self.itl() / B,
+            "decode_cost_per_mtok": lambda: self.price / 3600 * 10**6 * self.itl() / B,
         }[quantity]()
 
 
@@ -216,7 +216,7 @@ def slips(v: Numbers, quantity: str, unit: str) -> dict[str, list[Fraction]]:
         found["per_token_vs_per_sequence"] = [true * v.S]
     if quantity in ("kv_cache_bytes", "kv_bytes_per_token"):
         found["layers_factor"] = [true / v.L]
-    if quantity == "cost_per_mtok":
+    if quantity == "decode_cost_per_mtok":
         found["hours_seconds"] = [true * 3600, true / 3600]
     if quantity in ("kv_cache_bytes", "itl", "decode_throughput", "decode_flops"):
         found["batch_factor"] = [after(B=1), true / v.B, true * v.B]

@@ -66,8 +66,8 @@ SEEDED = [
     ("inverted_ratio", "ridge_point", "mem_bandwidth/peak_flops", {}),
     ("inverted_ratio", "decode_intensity", "decode_bytes/decode_flops", {}),
     ("inverted_ratio", "user_rate", "itl", {}),
-    ("hours_seconds", "cost_per_mtok", "3600*price*itl/B*10^6", {}),
-    ("hours_seconds", "cost_per_mtok", "price/3600*itl/B*10^6", {}),
+    ("hours_seconds", "decode_cost_per_mtok", "3600*price*itl/B*10^6", {}),
+    ("hours_seconds", "decode_cost_per_mtok", "price/3600*itl/B*10^6", {}),
 ]  # fmt: skip
 
 
@@ -152,7 +152,7 @@ RIGHT: list[tuple[str, dict[str, object], list[Term]]] = [
     ("decode_memory_time", {"detail": "weights"}, [(1, {"P": 1, "b_w": 1, "mem_bandwidth": -1})]),
     ("prefill_compute_time", {"detail": "weights"}, [(2, {"P": 1, "S": 1, "peak_flops": -1})]),
     ("ridge_point", {}, [(1, {"peak_flops": 1, "mem_bandwidth": -1})]),
-    ("cost_per_mtok", {}, [(1e6, {"price": 1, "itl": 1, "B": -1})]),
+    ("decode_cost_per_mtok", {}, [(1e6, {"price": 1, "itl": 1, "B": -1})]),
     ("attention_intensity", {}, [(2, {"H": 1, "H_kv": -1, "b_kv": -1})]),
 ]  # fmt: skip
 NAMES = (

@@ -122,7 +122,7 @@ def test_what_is_said_of_both_sides_is_so(unknown, equation, study):
 
 @pytest.mark.parametrize(
     ("equation", "unknown"),
-    [("itl = 20 ms", "batch"), ("weight_bytes = 30 GB", "n_layers"), ("cost_per_mtok = 1 USD", "price"), ("ridge_point = 200 FLOP/byte", "mem_bandwidth"),
+    [("itl = 20 ms", "batch"), ("weight_bytes = 30 GB", "n_layers"), ("decode_cost_per_mtok = 1 USD", "price"), ("ridge_point = 200 FLOP/byte", "mem_bandwidth"),
      ("decode_throughput = 3000 token/s", "batch"), ("ttft + 10 ms = 2*itl", "prompt"), ("memory_utilization = 90 %", "batch")],
 )  # fmt: skip
 def test_the_equation_printed_can_be_asked_again(equation, unknown):

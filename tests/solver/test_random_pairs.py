@@ -41,8 +41,8 @@ QUANTITIES = {
     "token/s": ["decode_throughput", "user_rate", "prefill_throughput"],
     "": ["prefill_mfu", "prefill_mbu", "decode_mfu", "decode_mbu", "ttft_share", "memory_utilization", "attention_to_linear", "head_share", "phase_ratio"],
     "byte/token": ["kv_bytes_per_token", "activation_bytes_per_token", "head_activation_bytes_per_row"],
-    "USD": ["cost_per_mtok", "cost_per_request"],
-    "J/token": ["energy_per_token"],
+    "USD": ["decode_cost_per_mtok", "cost_per_request"],
+    "J/token": ["decode_energy_per_token"],
 }  # fmt: skip
 SPANS = {
     **dict.fromkeys(("batch", "prefill_batch", "prompt", "context", "window", "learned_positions"), (1e-2, 1e7)),

@@ -61,9 +61,9 @@ def test_a_changed_input_counts_in_values_and_expansions_and_arrays_alike():
 
 def test_a_share_above_one_is_no_answer_where_inputs_cancel():
     """A rate of batch/itl and of a share of batch/itl/output: 6 times would be needed, whatever the device."""
-    found = sr.Study(output=2).solve("decode_throughput = goodput/3", for_="slo_share")
+    found = sr.Study(output=2).solve("decode_throughput = slo_share*request_throughput/3", for_="slo_share")
     assert found.value is None
-    assert sr.Study(output=2).solve("decode_throughput = 4*goodput", for_="slo_share").value == Fraction(1, 2)
+    assert sr.Study(output=2).solve("decode_throughput = 4*slo_share*request_throughput", for_="slo_share").value == Fraction(1, 2)
 
 
 def test_an_unknown_in_a_given_formula():
@@ -147,12 +147,12 @@ def test_a_response_of_millions_of_tokens():
 
 
 def test_a_search_says_where_it_ended():
-    found = sr.Study(model="llama-3-8b", hardware="h100-sxm", prompt=512, arrival_rate="1 request/s").solve("loaded_ttft = itl", for_="mem_bandwidth")
+    found = sr.Study(model="llama-3-8b", hardware="h100-sxm", prompt=512, arrival_rate="1 request/s").solve("queue_wait + ttft = itl", for_="mem_bandwidth")
     assert (found.verdict, found.value) == ("lhs_above", None)
     assert "where the search ended" in found.reason
     for bandwidth in ("20 GB/s", "100 GB/s", "1 TB/s", "100 TB/s", "1e6 TB/s"):
         there = sr.Study(model="llama-3-8b", hardware="h100-sxm", prompt=512, arrival_rate="1 request/s", mem_bandwidth=bandwidth)
-        assert there.exact("loaded_ttft") > there.exact("itl")
+        assert there.exact("queue_wait") + there.exact("ttft") > there.exact("itl")
 
 
 def test_the_bandwidth_at_which_a_burst_drains_in_the_time_of_a_swap():

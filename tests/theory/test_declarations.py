@@ -119,9 +119,15 @@ def rescaled(tree):
     return Num(tree.value * scale(tree.dimension), tree.dimension) if isinstance(tree, Num) else rebuild(tree, rescaled)
 
 
+PARTS = {"cached_prefix": 1, "experts_per_token": 2}
+"""Parts of something: a prompt has tokens left to read, and a token takes no more experts than there are."""
+
+
 def number(symbol, changed):
     """A made-up value of a name, the same in every theory, in old units or new ones."""
     base, _, kind = symbol.name.partition(".")
+    if base in PARTS:
+        return Num(Fraction(PARTS[base]), symbol.dimension)
     i = (NAMES.index(base) + len(kind)) % 17  # small ones: exact powers of what many tokens read are long
     value = Fraction(i + 5, 7) if base in ("mfu", "mbu", "memory_share", "link_latency") else Fraction(i + 2)
     return Num(value * (scale(symbol.dimension) if changed else 1), symbol.dimension)

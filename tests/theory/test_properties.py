@@ -256,9 +256,13 @@ def test_overhead_and_links_can_bind():
 def test_money_and_energy_by_hand():
     found = case("llama-3-8b", **DEVICE, **WORK, tp=2, price=Fraction(4, 3600), power=700)
     rate = 6 / found.value("itl")
-    assert found.value("cost_per_mtok") == Fraction(4) * 2 * 10**6 / 3600 / rate
-    assert found.value("energy_per_token") == 1400 / rate
-    assert found.value("cost_per_request") == Fraction(4, 3600) * 2 * (found.value("prefill_time") + found.value("decode_time") / 6)
+    assert found.value("decode_cost_per_mtok") == Fraction(4) * 2 * 10**6 / 3600 / rate
+    assert found.value("decode_energy_per_token") == 1400 / rate
+    turn = (found.value("output") - 1) * found.value("sustained_itl") / 6  # a slot of six turns over every N - 1 steps
+    assert found.value("cost_per_request") == Fraction(4, 3600) * 2 * turn
+    assert found.value("cost_per_mtok") == Fraction(4, 3600) * 2 * 10**6 * turn / found.value("output")
+    assert found.value("energy_per_token") == 1400 * turn / found.value("output")
+    assert found.value("energy_per_request") == 1400 * turn
 
 
 def test_prefill_throughput_counts_computed_tokens():

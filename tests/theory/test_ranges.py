@@ -73,11 +73,11 @@ def close(value, end):
     return abs(float(value) - float(end)) <= 1e-6 * abs(float(end))
 
 
-def climb(bound, box, name, start, sign, source):
+def climb(bound, box, name, start, sign, source, tries=5):
     """The best value near a point by a search of our own: random steps that shrink."""
     best, point, width = sign * value_at(bound, start, name), start, Fraction(1, 4)
     for _ in range(24):
-        for _ in range(5):
+        for _ in range(tries):
             tried = {}
             for key, (low, high) in box.items():
                 step = (high - low) * width * Fraction(source.randrange(-1000, 1001), 1000)
@@ -111,7 +111,7 @@ def test_every_value_lies_in_its_range_and_the_ends_are_taken(study):
                 highest[name] = value, point
     for name in names:
         for end, (value, point), sign in ((spans[name][0], lowest[name], -1), (spans[name][1], highest[name], 1)):
-            taken = close(value, end) or close(climb(bound, ranges.box, name, point, sign, source), end)
+            taken = close(value, end) or any(close(climb(bound, ranges.box, name, point, sign, source, tries), end) for tries in (5, 60))
             assert taken, f"{name} is said to reach {float(end)}; the nearest found is {float(value)}"
 
 

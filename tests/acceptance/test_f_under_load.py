@@ -1,0 +1,198 @@
+"""A server at work (systems 39, 40, 43, 52): steps that take prompts along, prefills that stop the decode, prefills elsewhere."""
+
+from fractions import Fraction
+from math import ceil
+
+import pytest
+
+from symroof.api import Study
+
+from . import check, row
+
+P, KAPPA = 70_553_706_496, 327_680
+F, BETA = Fraction(989 * 10**12), Fraction(335 * 10**10)
+HAND = {
+    "model": "llama-3.1-70b", "peak_flops": "989 TFLOP/s", "mem_bandwidth": "3.35 TB/s", "mem_capacity": "1 TB", "prompt": 2048, "output": 256, "batch": 64,
+    "price": "2.5 USD/hour", "network_bandwidth": "50 GB/s",
+}  # fmt: skip
+"""64 requests of 2,048 tokens in and 256 out on one device, memory aside."""
+D, PREFILL = Fraction(2 * P, BETA), Fraction(2048 * 2 * P, F)
+"""A decode step reads the weights; a prefill multiplies them."""
+
+
+def under(scheduling="chunked", **more):
+    return {**HAND, "assume": {"detail": "weights", "scheduling": scheduling}, **more}
+
+
+def step(tokens):
+    """A step of so many tokens: its work, or the weights read once."""
+    return max(tokens * 2 * P / F, D)
+
+
+DEPLOYMENTS = [
+    row("a decode step", "loaded_decode_time", "42.122 ms", **under()),
+    row("a prefill", "prefill_time", "292.20 ms", **under()),
+    row("paced: prompt tokens of a step", "paced_chunk", "514.01", **under()),
+    row("paced: a step", "sustained_itl", "82.468 ms", **under()),
+    row("paced: tokens", "sustained_throughput", "779.1 tok/s", **under()),
+    row("paced: cost", "cost_per_mtok", "0.8913 USD", **under()),
+    row("decode alone: tokens", "decode_throughput", "1,519.4 tok/s", **under()),
+    row("decode alone: cost", "decode_cost_per_mtok", "0.4570 USD", **under()),
+    row("budget 2,048: a token", "sustained_itl", "107.179 ms", **under(chunk=2048)),
+    row("budget 2,048: tokens", "sustained_throughput", "599.5 tok/s", **under(chunk=2048)),
+    row("budget 2,048: first token", "loaded_ttft", "301.33 ms", **under(chunk=2048)),
+    row("budget 2,048: longest step", "worst_itl", "301.33 ms", **under(chunk=2048)),
+    row("exclusive: tokens", "sustained_throughput", 256 * 64 / (255 * D + 64 * PREFILL), **under("exclusive")),
+    row("exclusive, as written", "sustained_throughput", "556.5 tok/s", **under("exclusive")),
+    row("exclusive: a token waits for the 63 others", "sustained_itl", D + 63 * PREFILL / 255, **under("exclusive")),
+    row("exclusive: longest wait for a token", "worst_itl", D + PREFILL, **under("exclusive")),
+    row("exclusive, two prefilled together", "sustained_requests", 64 / (255 * D + 64 * PREFILL), **under("exclusive", prefill_batch=2)),
+    row("apart: tokens", "sustained_throughput", "876.1 tok/s", **under("disaggregated", prefill_devices=1)),
+    row("apart: the prefill is slower", "sustained_requests", 1 / PREFILL, **under("disaggregated", prefill_devices=1)),
+    row("apart: those it keeps busy decode", "disaggregated_batch", 255 * D / PREFILL, **under("disaggregated", prefill_devices=1)),
+    row("apart: two prefill devices, the decode is slower", "sustained_requests", 64 / (255 * D), **under("disaggregated", prefill_devices=2)),
+    row("apart: first token", "loaded_ttft", PREFILL + Fraction(2048 * KAPPA, 50 * 10**9), **under("disaggregated", prefill_devices=1)),
+    row("apart: cost of two devices", "cost_per_mtok", Fraction(5, 3600) * 10**6 / (256 / PREFILL), **under("disaggregated", prefill_devices=1)),
+]
+
+PIECES = [
+    row("three pieces and a rest of 248", "sustained_itl", D + Fraction(64, 255) * (3 * step(664) + step(312) - 4 * D), **under(chunk=600)),
+    row("the steps of one prompt", "loaded_ttft", 3 * step(664) + step(312), **under(chunk=600)),
+    row("the longest of them", "worst_itl", step(664), **under(chunk=600)),
+    row("a budget beyond the prompt", "sustained_itl", D + Fraction(64, 255) * (step(2112) - D), **under(chunk=8192)),
+    row("too small a budget: every step full", "chunked_batch", Fraction(256 * 255, 2048), **under(chunk=256)),
+    row("a full step", "sustained_itl", step(256 + Fraction(256 * 255, 2048)), **under(chunk=256)),
+    row("a prefix cached: half a prompt", "sustained_itl", D + Fraction(64, 255) * (step(1088) - D), **under(chunk=2048, cached_prefix=1024)),
+    row("responses of one token: prefills alone", "sustained_requests", 1 / PREFILL, **under(output=1)),
+    row("the same where they stop the decode", "sustained_requests", 1 / PREFILL, **under("exclusive", output=1)),
+    row("the same elsewhere", "sustained_requests", 2 / PREFILL, **under("disaggregated", output=1, prefill_devices=2)),
+    row("four copies of the instance: its own rate", "sustained_requests", 64 / (255 * step(64 + Fraction(64 * 2048, 255))), **under(dp=4)),
+    row("the fleet's load", "load", 10 * 255 * step(64 + Fraction(64 * 2048, 255)) / 64 / 4, **under(dp=4, arrival_rate="10 request/s")),
+    row("price of the fleet", "fleet_price", Fraction(10, 3600), **under(dp=4)),
+]
+
+
+@pytest.mark.parametrize("case", [*DEPLOYMENTS, *PIECES])
+def test_row(case):
+    check(case)
+
+
+def test_a_response_of_one_token_has_no_itl():
+    assert "needs an output of 2 tokens" in Study(**under(output=1)).first.why_unknown("sustained_itl")
+
+
+@pytest.mark.parametrize("window", [4096, 1000, 2100])
+def test_keys_within_a_window_are_the_mean_over_the_steps(window):
+    """All layers of Mistral-7B see at most so many keys; a request at step j has prompt + j of them."""
+    study = Study(model="mistral-7b-v0.1", hardware="h100-sxm", prompt=2048, output=200, batch=8, window=window, assume={"activations": "off"})
+    keys = Fraction(sum(min(2048 + j, window) for j in range(1, 200)), 199)
+    weights = 2 * (32 * (2 * 4096**2 + 2 * 4096 * 1024 + 3 * 4096 * 14336) + 4096 * 32_000)
+    assert study.exact("loaded_decode_time") == (weights + 8 * 131_072 * keys) / BETA
+
+
+def test_degrees_share_out_requests_of_a_step():
+    """Two groups of 32, each with half of the prompt tokens of a step."""
+    groups = Study(**{**under(chunk=2048), "tp": 1, "attention_dp": 2, "link_latency": "0 s", "link_bandwidth": "1e6 TB/s"})
+    assert float(groups.exact("loaded_decode_time")) == pytest.approx(float(D), rel=1e-6)
+    assert float(groups.exact("worst_itl")) == pytest.approx(float(step(1056)), rel=1e-3)
+
+
+@pytest.mark.parametrize("rate", [1, 2, "2.3"])
+def test_the_busy_batch_is_its_own_arrivals(rate):
+    """Little's law, by putting it in: a rate times the time that its own batch takes."""
+    case = Study(**under(chunk=2048, arrival_rate=f"{rate} request/s")).first.case
+    busy = case.value("busy_batch")
+    there = case.changed({"batch": busy}).value("sustained_itl")
+    assert float(Fraction(rate) * 255 * there) == pytest.approx(float(busy), rel=1e-20)
+    assert 0 < busy < 64
+
+
+def test_no_steady_state_is_said():
+    study = Study(**under(chunk=2048, arrival_rate="3 request/s"))
+    assert study.exact("load") > 1
+    assert "no steady state" in study.first.why_unknown("loaded_ttft")
+
+
+@pytest.mark.parametrize(("itl", "ttft"), [("90 ms", None), ("60 ms", None), ("90 ms", "260 ms"), ("40 ms", None), (None, "305 ms")])
+def test_the_best_batch_batch_by_batch(itl, ttft):
+    """Every batch that fits is tried; the last that meets both targets is the best."""
+    targets = {name: value for name, value in (("itl_target", itl), ("ttft_target", ttft)) if value}
+    case = Study(**under(chunk=2048, **{**targets, "mem_capacity": "240 GB"})).first.case
+    seconds = [Fraction(text.split()[0]) / 1000 if text else None for text in (itl, ttft)]
+
+    def meets(batch):
+        there = case.changed({"batch": Fraction(batch)})
+        values = there.value("sustained_itl"), there.value("loaded_ttft")
+        return all(limit is None or value <= limit for value, limit in zip(values, seconds, strict=True))
+
+    most = int((240 * 10**9 - 2 * P) // (KAPPA * 2303))
+    assert case.value("best_batch") == max([n for n in range(1, most + 1) if meets(n)], default=0)
+    expected = case.changed({"batch": case.value("best_batch")}).value("sustained_requests") if case.value("best_batch") else 0
+    assert case.value("max_goodput") == expected
+
+
+# -------------------------------------------------------------------------------------------------------------- thresholds
+
+
+def test_largest_batch_and_budget_within_the_target():
+    """By trying: the answer meets 80 (90) ms and one more does not."""
+
+    def itl(**changed):
+        return Study(**under(**{"chunk": 2048, **changed})).exact("sustained_itl")
+
+    batch = Study(**under(chunk=2048, itl_target="80 ms")).solve("max_batch_sustained_itl").integer["at_most"]
+    assert itl(batch=batch) <= Fraction(80, 1000) < itl(batch=batch + 1)
+    budget = Study(**under(chunk=64, itl_target="90 ms")).solve("max_chunk_sustained_itl").integer["at_most"]
+    assert itl(chunk=budget) <= Fraction(90, 1000) < itl(chunk=budget + 1)
+
+
+def test_copies_for_a_hundred_requests_a_second():
+    """2,048 in, 300 out, 64 at once: 100 a second over 64/(299 itl) each."""
+    itl = D + Fraction(64, 299) * (step(2112) - D)
+    answer = Study(**under(output=300, chunk=2048, arrival_rate="100 request/s")).solve("min_copies_arrival")
+    assert answer.value == 100 * 299 * itl / 64
+    assert answer.integer == {"at_least": ceil(100 * 299 * itl / 64)}
+
+
+def test_prefill_devices_at_which_both_sides_keep_pace():
+    answer = Study(**under("disaggregated", prefill_devices=1)).solve("prefill_devices_pace")
+    assert answer.value == 64 * PREFILL / (255 * D)
+    assert answer.integer == {"at_least": 2}
+
+
+def test_output_at_which_decode_and_prefill_take_equal_shares():
+    """(N - 1) D/64 = PREFILL."""
+    assert Study(**under()).solve("output_equal_shares").value == 1 + 64 * PREFILL / D
+
+
+def test_output_up_to_which_devices_of_their_own_pay():
+    """A budget of 64 reads a prompt in 32 steps: beside one prefill device a decode device does better than half of what it leaves."""
+    answer = Study(**under("disaggregated", prefill_devices=1, chunk=64)).solve("output_disaggregation_pays")
+
+    def apart(output):
+        return min(1 / PREFILL, 64 / ((output - 1) * D)) / 2
+
+    def together(output):
+        slots = min(Fraction(64), Fraction(64 * (output - 1), 2048))
+        pieces = max(step(64 + slots) - D, 0) * 32
+        return slots / ((output - 1) * (step(64 + slots) if slots < 64 else D + Fraction(64, output - 1) * pieces))
+
+    last = int(answer.values[-1])  # the other crossing is at a single token, which is not decoded
+    assert apart(last - 1) > together(last - 1)
+    assert apart(last) == together(last)
+    assert apart(last + 1) < together(last + 1)
+    assert Study(**under("disaggregated", prefill_devices=1, chunk=2048)).solve("output_disaggregation_pays").verdict == "lhs_below"
+
+
+def test_arrival_rate_at_which_the_first_token_leaves_its_target():
+    """The answer, put in: its own busy batch, the wait of a lane (M/M/1) at that batch, and the steps a prompt is read in."""
+    rate = Study(**under(chunk=2048, ttft_target="400 ms")).solve("max_arrival_ttft").value
+    low, high = Fraction(0), Fraction(64)
+    for _ in range(80):
+        middle = (low + high) / 2
+        itl = D + middle / 255 * (step(2048 + middle) - D)
+        low, high = (middle, high) if rate * 255 * itl > middle else (low, middle)
+    read = step(2048 + low)
+    busy = rate * read
+    assert float(read + busy * read / (1 - busy)) == pytest.approx(0.4, rel=1e-9)
+    assert Study(**under(chunk=2048, ttft_target="200 ms")).solve("max_arrival_ttft").verdict == "lhs_above"

@@ -1,0 +1,41 @@
+"""Quantities under load against a server that is simulated step by step, with the same step times and no formula of theirs."""
+
+import random
+
+import pytest
+
+import symroof as sr
+
+from .simulation import SERVERS, deployment, differences
+
+SUITE = 12
+"""Deployments in the suite; ``python -m tests.theory.simulation`` runs a hundred."""
+
+
+def drawn(count, seed):
+    draw = random.Random(seed)
+    return [deployment(draw) for _ in range(count)]
+
+
+@pytest.mark.parametrize("case", drawn(SUITE, 20_11), ids=lambda case: f"{case['model']}-{case['assume']['scheduling']}-{case['batch']}")
+def test_throughput_itl_and_reading_of_a_simulated_server(case):
+    assert max(map(abs, differences(case))) <= 0.01
+
+
+WORK = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 1500, "output": 120, "step_overhead": "1 ms", "mfu": 0.7}
+CONFIGURATIONS = [
+    *({**WORK, "batch": batch, "chunk": chunk, "assume": {"scheduling": "chunked"}} for batch in (8, 32, 96) for chunk in (256, 2048)),
+    *({**WORK, "batch": batch, "assume": {"scheduling": "exclusive"}} for batch in (8, 32, 96)),
+    *({**WORK, "batch": batch, "prefill_devices": 1, "assume": {"scheduling": "disaggregated"}} for batch in (8, 32, 96)),
+]
+
+
+@pytest.mark.parametrize("what", ["sustained_throughput", "sustained_itl"])
+def test_the_same_order_of_configurations(what):
+    """Two that are nearer to each other than one per cent may change places."""
+    closed = [float(sr.Study(**case).exact(what)) for case in CONFIGURATIONS]
+    tallies = [SERVERS[case["assume"]["scheduling"]](sr.Study(**case)).run() for case in CONFIGURATIONS]
+    counted = [tally.throughput if what == "sustained_throughput" else tally.mean("itls") for tally in tallies]
+    order = sorted(range(len(closed)), key=closed.__getitem__)
+    assert all(counted[a] < counted[b] * 1.01 for i, a in enumerate(order) for b in order[i + 1 :])
+    assert max(counted) > 1.5 * min(counted)
