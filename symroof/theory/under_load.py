@@ -26,7 +26,7 @@ BESIDE = "loaded_decode_time(batch = chunked_batch)"
 
 STEPS_AT_WORK = referenced(
     source.SARATHI,
-    _q("load", "loaded_context", r"\bar C", "token", "mean context of requests that are anywhere in their responses", switch="kv_growth", reference=source.ORCA, variants={
+    _q("load", "loaded_context", "C_s", "token", "mean context of requests that are anywhere in their responses", switch="kv_growth", reference=source.ORCA, variants={
         "growing": "prompt + (response_steps + 1 + output*output_spread)/2",
         "fixed": "context",
     }),
@@ -112,8 +112,8 @@ ARRIVALS = referenced(
     _q("load", "meets_itl", r"m_{\mathrm{ITL}}", "", "1 where the ITL target is met or there is none, else 0", "floor(min(itl_target/held_itl, 1))", without=("itl_target", "1"), counted=True, reference=source.DEFINITION),
     _q("load", "meets_ttft", r"m_{\mathrm{TTFT}}", "", "1 where the TTFT target is met or there is none, else 0", "floor(min(ttft_target/held_ttft, 1))", without=("ttft_target", "1"), counted=True, reference=source.DEFINITION),
     _q("load", "goodput", r"X_{\mathrm{good}}", "request/s", "responses per second of the fleet that meet the targets; 0 where a target is missed", "slo_share*dp*sustained_requests*meets_itl*meets_ttft", reference=source.DISTSERVE),
-    _q("load", "best_batch", "B^{*}", "request", "largest batch that fits and meets every target; 0 where none does", counted=True, search=Search("most", "batch", "meets_itl*meets_ttft", "concurrency"), reference=source.DISTSERVE),
-    _q("load", "max_goodput", r"X_{\mathrm{good}}^{*}", "request/s", "responses per second of the fleet at the largest batch that fits and meets every target; 0 where none does", "goodput(batch = best_batch)", reference=source.DISTSERVE),
+    _q("load", "best_batch", r"B_{\mathrm{best}}", "request", "largest batch that fits and meets every target; 0 where none does", counted=True, search=Search("most", "batch", "meets_itl*meets_ttft", "concurrency"), reference=source.DISTSERVE),
+    _q("load", "max_goodput", r"X_{\mathrm{best}}", "request/s", "responses per second of the fleet at the largest batch that fits and meets every target; 0 where none does", "goodput(batch = best_batch)", reference=source.DISTSERVE),
 )  # fmt: skip
 
 UNDER_LOAD = (*STEPS_AT_WORK, *SUSTAINED, *ARRIVALS)
