@@ -46,7 +46,7 @@ def window(answers: Answers) -> Window | None:
     (85, ('itl',))
     """
     asked = conditions(answers)
-    moved = [c for c in asked if "batch" in {*answers.case.used(c.metric), *answers.case.used(c.limit)}]
+    moved = [c for c in asked if "batch" in answers.case.used(*c.sides)]
     corners = (answers.case, *answers.corners)
     if not _hold([c for c in asked if c not in moved], corners):
         return None  # no batch changes that

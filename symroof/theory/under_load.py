@@ -13,7 +13,7 @@ from symroof.theory.quantity import declared as _q
 
 TURNS = (("response_steps > 0", "needs an output of 2 tokens or more: a response of one token has no decode steps"),)
 STEADY = (("load < 1", "no steady state: requests come at least as fast as they are served, so the queue only grows"),)
-LANE_STEADY = (*STEADY, ("lane_utilization < 1", "no steady state: prompts come at least as fast as they are read, so the queue only grows"))
+LANE_STEADY = (("lane_utilization < 1", "no steady state: prompts come at least as fast as they are read, so the queue only grows"),)
 
 NEW = "(prompt - cached_prefix)"
 PREFILL = "(prefill_time + prefill_overhead)"
@@ -72,6 +72,7 @@ SUSTAINED = referenced(
         kind: f"{kind}_requests" for kind in ("chunked", "exclusive", "disaggregated")
     }),
     _q("load", "sustained_throughput", "X_{s}", "token/s", "output tokens per second that an instance sustains, prefills included", "output*sustained_requests"),
+    _q("load", "sustained_throughput_per_device", "X^1_{s}", "token/s", "the same for each device of the instance, those that prefill for it included", "sustained_throughput/served_devices", reference=source.DEFINITION),
     _q("load", "reading_time", r"t_{\mathrm{read}}", "s", "time of the steps that a prompt is read in, and of handing its cache over", switch="scheduling", reference=source.SARATHI, variants={
         "chunked": f"sum({FULL_PIECE}, step, 1, prompt_pieces - 1) + {LAST_PIECE}",
         "exclusive": PREFILL,
