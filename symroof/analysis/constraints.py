@@ -64,7 +64,9 @@ class Condition:
         return Fraction(case.value(self.metric)) / self.bound(case)
 
     def solved(self, unknown: str, answers: Answers) -> Solution | None:
-        """Where it is met with equality; None where a missing input leaves it open."""
+        """Where it is met with equality; None where a missing input leaves it open, and of a wait, which no formula gives: :func:`symroof.select.endurance`."""
+        if self.metric == TARGET_METRICS["ttft"] and "arrival_rate" in answers.case.given:
+            return None
         named = next((t.name for t in THRESHOLDS.values() if (t.equation, t.unknown) == (self.equation, unknown)), None)
         try:
             solution = solve(named, answers) if named else solve(self.equation, answers, unknown)  # the review solves the named ones anyhow

@@ -23,12 +23,11 @@ HEADROOM = ("mfu", "mbu", "peak_flops", "mem_bandwidth", "mem_capacity", "price"
 """The least of each that passes, and the highest price."""
 
 WORDS = {
-    "decode_throughput": "throughput",
-    "decode_throughput_per_device": "throughput of a device",
+    "sustained_throughput": "throughput",
+    "sustained_throughput_per_device": "throughput of a device",
     "cost_per_mtok": "cost of a million tokens",
-    "itl": "last inter-token latency",
-    "ttft": "time to first token",
-    "response_time": "response time",
+    "sustained_itl": "inter-token latency",
+    "loaded_ttft": "time to first token",
 }
 
 
@@ -87,7 +86,7 @@ def _verdict(c: Configuration, names: Sequence[str], extra: Sequence[str]) -> tu
     cells = [
         text for name in names for text in ((checks[name].metric.text(), slack(checks[name])) if name in checks else (UNKNOWN, c.run.unknown.get(name, "")))
     ]
-    served = [shown(c.run, name) if not c.run.answers.does_not_fit else "" for name in ("decode_throughput_per_device", "cost_per_mtok")]
+    served = [shown(c.run, name) if not c.run.answers.does_not_fit else "" for name in ("sustained_throughput_per_device", "cost_per_mtok")]
     return (c.label, f"{c.run.batch:,}", verdict(c), *cells, *(shown(c.run, name) for name in extra), *served)
 
 
@@ -125,7 +124,7 @@ def _bests(choice: Choice) -> Part:
     for what, (name, _) in BESTS.items():
         best = choice.best(what)
         if best:
-            known = sum(any(run.value(name) is not None for run in c.runs) for c in choice.configurations)
+            known = sum(any(run.rank(name) is not None for run in c.runs) for c in choice.configurations)
             runs = sum(bool(c.runs) for c in choice.configurations)
             rows.append((what + (f" (known of {known:,} of {runs:,})" if known < runs else ""), shown(best, name), best.label, f"{best.batch:,}"))
     return Part("Best under the targets" if choice.targets else "Best of what fits", ("best", "", "configuration", "batch"), tuple(rows))
@@ -146,14 +145,14 @@ def _largest(choice: Choice, most: int) -> Part:
         "The largest batch that fits and meets every target",
         header,
         tuple(rows),
-        "solved from the equations of memory and targets; ITL is that of the last step, throughput and cost are of a step at the context",
+        "prefills included where the output length is known: inter-token latency, throughput and cost of a server at work; else of one step at the context",
     )
 
 
 def _window(c: Configuration) -> tuple[str, ...]:
     run = c.largest or c.run
     stopped = ", ".join("does not fit" if name == MEMORY else f"misses {name}" for name in c.window.stopped_by) if c.window else ""
-    metrics = [shown(run, name) for name in ("itl", "decode_throughput", "decode_throughput_per_device", "cost_per_mtok")]
+    metrics = [shown(run, name) for name in ("sustained_itl", "sustained_throughput", "sustained_throughput_per_device", "cost_per_mtok")]
     return (c.label, str(c.window), stopped or "passes too", *metrics)
 
 

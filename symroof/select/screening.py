@@ -8,32 +8,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from symroof.analysis.compile import Compiled, compile_cases
 from symroof.analysis.verdict import LOAD, TARGET_METRICS, under_load
-from symroof.cases.case_results import TARGETS, Answers
+from symroof.cases.case_results import Answers
 from symroof.errors import InputError
 from symroof.formula.tree import Num
-from symroof.theory.case import Case
 from symroof.theory.symbols import GROUPS
 
 Array = np.ndarray[Any, Any]
 
 VALUES = (
     "sustained_throughput", "sustained_throughput_per_device", "sustained_requests", "cost_per_mtok", "loaded_ttft", "sustained_itl", "group_price", "fleet_price",
+    "memory_bytes_per_device",
 )  # fmt: skip
 """What configurations are compared by."""
 
-AT_REST = {"sustained_itl": "sustained_itl", "loaded_ttft": "queue_time + reading_time"}
 UNQUEUED = ("sustained_itl", "reading_time", "queue_time")
 """What rises with the batch: the ITL, and the TTFT without any wait for a lane."""
 
-SHARED = frozenset(symbol.name for group in ("hardware", "efficiency") for symbol in GROUPS[group])
+SHARED = frozenset(symbol.name for group in ("hardware", "efficiency", "precision") for symbol in GROUPS[group])
 """Inputs that may differ between configurations of one function."""
+
+MEMORY = "memory"
+PRICED = frozenset({"cost", "price"})
+"""Targets that are not known without a price."""
 
 LARGEST = 1 << 30
 MOST_COPIES = 1 << 16
@@ -46,16 +48,24 @@ class Screened:
     """What the screening says of one configuration.
 
     Attributes:
-        most: the largest batch that passes; 0 where none does, None where no batch is too large.
+        most: the largest batch that passes; 0 where none does.
         least: the smallest one from which on every batch up to ``most`` passes.
         copies: instances that bear the arrival rate; None where their number is chosen, or no number of them does.
-        values: quantities at a batch, by name, then batch.
+        batch: where it is judged: its own batch, else the largest that passes, else 1.
+        shares: how much of its limit each metric takes up there, by condition.
+        values: quantities by batch, then name, where it is judged and at both ends of what passes.
     """
 
-    most: int | None
+    most: int
     least: int
-    copies: int | None = None
-    values: Mapping[str, float] = field(default_factory=dict)
+    copies: int | None
+    batch: int
+    shares: Mapping[str, float] = field(default_factory=dict)
+    values: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
+
+    @property
+    def passes(self) -> bool:
+        return self.most > 0 and self.least <= self.batch <= self.most
 
 
 def screened(cases: Sequence[Answers]) -> list[Screened | None]:
@@ -78,7 +88,7 @@ def _groups(cases: Sequence[Answers]) -> Iterator[tuple[list[int], _Group]]:
     by_shape: dict[Any, list[int]] = {}
     for place, answers in enumerate(cases):
         case = answers.case
-        if under_load(case) and not answers.binding.box() and case.known("fits"):
+        if under_load(case) and not answers.binding.box() and case.known("fits") and (case.has("price") or not PRICED & answers.targets.keys()):
             fixed = tuple((name, tree) for name, tree in case.given.items() if name not in SHARED or not isinstance(tree, Num))
             present = frozenset(case.given)
             by_shape.setdefault((id(case.theory), present, fixed), []).append(place)
@@ -105,11 +115,13 @@ class _Group:
         self.numbers = [np.array([float(c.case.value(name)) for c in cases]) for name in self.differing]
         self.limits = {name: np.array([float(c.targets.get(name, 0)) for c in cases]) for name in self.targets}
         self.rising = self._function(UNQUEUED)
-        self.values = self._function((*(name for name in VALUES if self._has(name)), *([LOAD] if self.rate else [])))
+        self.quick = self._function((*(name for name in VALUES if name != "loaded_ttft" and self._has(name)), *([LOAD] if self.rate else [])))
+        self.queued = self._function(("loaded_ttft",))  # the batch that an arrival rate keeps busy is searched: asked for as seldom as possible
+        self.usable = np.array([float(c.case.value("usable_memory_per_device")) for c in cases])
         self.capacity = np.array([float(c.case.value("concurrency")) for c in cases])
 
     def _has(self, name: str) -> bool:
-        return all(c.case.has("price") for c in self.cases) or "cost" not in name and "price" not in name
+        return self.cases[0].case.has("price") or "cost" not in name and "price" not in name
 
     def _function(self, names: Sequence[str]) -> Callable[[Array, Array], dict[str, Array]]:
         (compiled,) = compile_cases(names, self.inputs, self.cases[:1])
@@ -120,23 +132,36 @@ class _Group:
         return {name: np.broadcast_to(column, batch.shape) for name, column in zip(names, compiled(*arguments), strict=True)}
 
     def results(self) -> list[Screened | None]:
-        ones = np.ones(self.size)
         highest = np.minimum(np.where(np.isnan(self.capacity), 0, self.capacity), LARGEST)
-        most = _last(lambda batch: self._unqueued(batch), highest)
-        copies = self._copies(most) if self.open_copies else ones
-        passing = (most >= 1) & (copies <= MOST_COPIES) & self._everything(np.maximum(most, 1), copies)
+        most = _last(self._unqueued, highest)
+        own = np.array([float(c.case.value("batch")) for c in self.cases])
+        judged = own if self.chosen_batch else np.maximum(most, 1)
+        copies = self._copies(judged) if self.open_copies else np.ones(self.size)
+        borne = copies <= MOST_COPIES
+        copies = np.where(borne, copies, 1)
+        tried = np.maximum(most, 1)
+        waits = self.queued(judged, copies)
+        passing = (most >= 1) & borne & self._met({**self.quick(tried, copies), **waits})
         most = np.where(passing, most, 0)
-        least = self.size * [1] if not passing.any() else _first(lambda batch: self._everything(batch, copies), np.maximum(most, 1))
-        values = self.values(np.maximum(most, 1), copies)
-        return [
-            Screened(
-                None if self.capacity[i] >= LARGEST and most[i] >= LARGEST else int(most[i]),
-                int(least[i]),
-                int(copies[i]) if self.open_copies and passing[i] else None,
-                {name: float(column[i]) for name, column in values.items()} if passing[i] else {},
-            )
-            for i in range(self.size)
-        ]
+        least = _first(lambda batch: self._met(self.quick(batch, copies)), tried) if passing.any() else tried
+        places = {name: {**self.quick(batch, copies), **waits} for name, batch in (("judged", judged), ("least", least), ("most", tried))}
+        shares = self._shares(places["judged"])
+        made = []
+        for i in range(self.size):
+            batches = {int(at[i]): name for at, name in ((least, "least"), (tried, "most"), (judged, "judged"))}
+            values = {batch: {key: float(column[i]) for key, column in places[name].items()} for batch, name in batches.items()}
+            found = int(copies[i]) if self.open_copies and borne[i] else None
+            made.append(Screened(int(most[i]), int(least[i]), found, int(judged[i]), {key: float(column[i]) for key, column in shares.items()}, values))
+        return made
+
+    def _shares(self, values: Mapping[str, Array]) -> dict[str, Array]:
+        """Metrics over their limits; without a steady state the wait has none, and is endless."""
+        shares = {MEMORY: values["memory_bytes_per_device"] / self.usable}
+        if self.rate:
+            shares[LOAD] = values[LOAD]
+        for name, limit in self.limits.items():
+            shares[name] = np.nan_to_num(values[TARGET_METRICS[name]], nan=np.inf) / limit
+        return shares
 
     def _unqueued(self, batch: Array) -> Array:
         """Whether what rises with the batch is within its limits: no copies needed, no queue counted."""
@@ -148,12 +173,15 @@ class _Group:
                 met &= self._within(metrics[name], limit)
         return met
 
-    def _everything(self, batch: Array, copies: Array) -> Array:
-        """Whether every target is met, with the wait at the arrival rate, and whether there is a steady state."""
-        at = self.values(batch, copies)
-        met = at[LOAD] < 1 if self.rate else np.ones(self.size, bool)
+    def _met(self, values: Mapping[str, Array]) -> Array:
+        """Whether the targets on these values are met, and whether there is a steady state at the arrival rate.
+
+        Where there is one, the batch that the arrival rate keeps busy, and so the wait, is the same at every batch.
+        """
+        met = values[LOAD] < 1 if self.rate else np.ones(self.size, bool)
         for name, limit in self.limits.items():
-            met = met & (self._within(at[TARGET_METRICS[name]], limit) if TARGET_METRICS[name] in at else False)
+            if TARGET_METRICS[name] in values:
+                met = met & self._within(values[TARGET_METRICS[name]], limit)
         return met
 
     @staticmethod
@@ -161,16 +189,24 @@ class _Group:
         return np.nan_to_num(metric, nan=np.inf) <= limit * (1 + CLOSE)
 
     def _copies(self, batch: Array) -> Array:
-        """The least number of copies that bears the arrival rate within the targets."""
+        """The least number of copies that bears the arrival rate within the targets: as many as the load asks for, more where the wait does."""
         batch = np.maximum(batch, 1)
-        others = {name: limit for name, limit in self.limits.items() if name == "ttft"}
-
-        def enough(copies: Array) -> Array:
-            at = self.values(batch, copies)
-            met = at[LOAD] < 1
-            return met & self._within(at["loaded_ttft"], others["ttft"]) if others else met
-
-        return _first(enough, np.full(self.size, MOST_COPIES), missing=MOST_COPIES + 1)
+        load = self.quick(batch, np.ones(self.size))[LOAD]
+        copies = np.minimum(np.floor(np.nan_to_num(load, nan=MOST_COPIES)) + 1, MOST_COPIES + 1)
+        if "ttft" not in self.limits:
+            return copies
+        late, step = ~self._within(self.queued(batch, copies)["loaded_ttft"], self.limits["ttft"]), 1
+        short = copies - 1
+        while late.any() and step < MOST_COPIES:
+            short = np.where(late, copies, short)
+            copies = np.where(late, copies + step, copies)
+            late, step = ~self._within(self.queued(batch, copies)["loaded_ttft"], self.limits["ttft"]) & late, step * 2
+        copies = np.where(late, MOST_COPIES + 1, copies)
+        while (open_ := (copies - short > 1) & (copies <= MOST_COPIES)).any():
+            middle = np.where(open_, np.floor((short + copies) / 2), copies)
+            enough = self._within(self.queued(batch, middle)["loaded_ttft"], self.limits["ttft"])
+            short, copies = np.where(open_ & ~enough, middle, short), np.where(open_ & enough, middle, copies)
+        return copies
 
 
 def _last(holds: Callable[[Array], Array], high: Array) -> Array:
@@ -183,12 +219,11 @@ def _last(holds: Callable[[Array], Array], high: Array) -> Array:
     return low
 
 
-def _first(holds: Callable[[Array], Array], high: Array, missing: int = 0) -> Array:
-    """The smallest whole number up to ``high`` from which on ``holds``; ``missing``, else 1, where it is not so at ``high``."""
+def _first(holds: Callable[[Array], Array], high: Array) -> Array:
+    """The smallest whole number up to ``high`` from which on ``holds``, taken to hold at ``high``."""
     low, end = np.zeros(len(high)), high.astype(float)
-    never = ~holds(end)
     while (end - low > 1).any():
         middle = np.floor((low + end) / 2)
         met = holds(np.maximum(middle, 1))
         low, end = np.where(met, low, np.minimum(middle, end - 1)), np.where(met, np.maximum(middle, 1), end)
-    return np.where(never, missing or 1, end)
+    return end
