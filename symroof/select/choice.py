@@ -16,6 +16,7 @@ from symroof.errors import InputError, Problem, nearest
 from symroof.select.candidates import hint, widened
 from symroof.select.configuration import MEMORY, Configuration, Run, judged, targets_of
 from symroof.select.pareto_front import front
+from symroof.select.layouts import device_counts, laid_out
 from symroof.theory.case import Missing, NoValue
 from symroof.theory.symbols import GROUPS
 
@@ -125,7 +126,8 @@ def select(study: str | os.PathLike[str] | Study | None = None, *, among: Mappin
 
     Args:
         study: a :class:`~symroof.analysis.study.Study`, or a study file; without one, the keywords are the case.
-        among: lists of candidates that replace the study's own: ``{"hardware": "all", "tp": [1, 2, 4, 8], "weights": ["fp16", "fp8"]}``.
+        among: lists of candidates that replace the study's own: ``{"hardware": "all", "tp": [1, 2, 4, 8], "weights": ["fp16", "fp8"]}``;
+            ``{"devices": [4, 8]}`` lays so many devices out in every way.
         by: the order of those that pass: cost, throughput, rate (a device's), ttft, itl, price (of an instance) or fleet; by default
             where every price is known cost, or with an arrival rate fleet, else rate.
         case: keywords of :class:`~symroof.analysis.study.Study`; over a study file they override it.
@@ -140,11 +142,12 @@ def select(study: str | os.PathLike[str] | Study | None = None, *, among: Mappin
         InputError: an unknown name, an empty list of candidates, no model, more than 1,000 configurations.
     """
     made = study if isinstance(study, Study) else Study(**case) if study is None else Study.load(study, selection(origin="given", **case) if case else None)
-    return chosen(widened(made, among or {}), by)
+    rest, counts = device_counts(among or {})
+    return chosen(widened(made, rest), by, counts=counts)
 
 
-def chosen(study: Study, by: str | None = None, track: Track = untracked) -> Choice:
-    """The same of a study that has its candidates.
+def chosen(study: Study, by: str | None = None, track: Track = untracked, counts: Sequence[int] = ()) -> Choice:
+    """The same of a study that has its candidates; ``counts`` are numbers of devices, each laid out in every way.
 
     Raises:
         InputError: no model or no device to choose, an unknown order.
@@ -154,7 +157,7 @@ def chosen(study: Study, by: str | None = None, track: Track = untracked) -> Cho
     study.decide()
     _complete(study)
     listed = len(study._selection.values.get("batch", ())) > 1
-    configurations = judged(study.cases, listed, track)
+    configurations = judged(laid_out(study.cases, counts), listed, track)
     order = by or _order(study, configurations)
     ranked = sorted(configurations, key=lambda c: _place(c, order))
     return Choice(study, tuple(ranked), order, targets_of(tuple(c.run for c in configurations)), listed)

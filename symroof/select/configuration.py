@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Literal
 
 from symroof.analysis.tracking import Track, untracked
-from symroof.analysis.verdict import LOAD, TargetCheck, degrees, devices, metrics_of, target_checks, under_load
+from symroof.analysis.verdict import LOAD, TargetCheck, degrees, metrics_of, target_checks, under_load
 from symroof.cases.case_results import TARGETS, Answers, Result
 from symroof.select.batch_window import Window, window
 from symroof.select.screening import CLOSE, MEMORY, Screened, screened
@@ -192,16 +192,25 @@ def _judged(answers: Answers, listed: bool, screening: Screened | None) -> Confi
     changes = {} if chosen or not screening.most else {"batch": screening.batch}
     changes |= {"dp": screening.copies} if screening.copies and screening.copies > 1 else {}
     run = Run(label(answers), answers, tuple(changes.items()), screening.values[screening.batch], screening.shares)
-    batches = None if listed or not screening.most else Window(screening.least, screening.most)
+    batches = None if listed or not screening.most else Window(screening.least, screening.most, screening.stopped_by)
     return Configuration(run, batches, chosen, {} if not screening.most else screening.values)
 
 
 def label(answers: Answers) -> str:
     """A configuration in the names one types: how many of which device, and what the study lists."""
-    binding, count = answers.binding, devices(answers)
+    binding, case = answers.binding, answers.case
+    count = int(case.value("served_devices") * case.value("dp"))
     model = [binding.model.name] if binding.several_models and binding.model else []
     device = [f"{f'{count} x ' if count > 1 else ''}{binding.hardware.name if binding.hardware else 'no hardware'}"]
-    return ", ".join([*model, *device, *degrees(answers), *(f"{name} {value}" for name, value in binding.varied if name not in DEGREES)])
+    return ", ".join([*model, *device, *degrees(answers), *_prefills(answers), *(f"{name} {value}" for name, value in binding.varied if name not in DEGREES)])
+
+
+def _prefills(answers: Answers) -> list[str]:
+    """How many devices prefill on their own, of all."""
+    if answers.binding.assumptions["scheduling"] != "disaggregated":
+        return []
+    case = answers.case
+    return [*([f"tp {case.value('tp')}"] if not degrees(answers) else []), f"{int(case.value('prefill_devices') * case.value('dp'))} of them prefill"]
 
 
 def at_batch(run: Run, batch: int, quick: Mapping[str, float] | None = None) -> Run:

@@ -17,7 +17,9 @@ from symroof.analysis.verdict import LOAD, TARGET_METRICS, under_load
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError
 from symroof.formula.tree import Num
+from symroof.theory.layout import SHAPING
 from symroof.theory.symbols import GROUPS
+from symroof.theory.theory import Theory
 
 Array = np.ndarray[Any, Any]
 
@@ -30,7 +32,7 @@ VALUES = (
 UNQUEUED = ("sustained_itl", "reading_time", "queue_time")
 """What rises with the batch: the ITL, and the TTFT without any wait for a lane."""
 
-SHARED = frozenset(symbol.name for group in ("hardware", "efficiency", "precision") for symbol in GROUPS[group])
+SHARED = frozenset(symbol.name for group in ("hardware", "efficiency", "precision") for symbol in GROUPS[group]) - SHAPING
 """Inputs that may differ between configurations of one function."""
 
 MEMORY = "memory"
@@ -51,6 +53,7 @@ class Screened:
         most: the largest batch that passes; 0 where none does.
         least: the smallest one from which on every batch up to ``most`` passes.
         copies: instances that bear the arrival rate; None where their number is chosen, or no number of them does.
+        stopped_by: the conditions that one request more breaks.
         batch: where it is judged: its own batch, else the largest that passes, else 1.
         shares: how much of its limit each metric takes up there, by condition.
         values: quantities by batch, then name, where it is judged and at both ends of what passes.
@@ -60,6 +63,7 @@ class Screened:
     least: int
     copies: int | None
     batch: int
+    stopped_by: tuple[str, ...] = ()
     shares: Mapping[str, float] = field(default_factory=dict)
     values: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
 
@@ -86,17 +90,24 @@ def screened(cases: Sequence[Answers]) -> list[Screened | None]:
 def _groups(cases: Sequence[Answers]) -> Iterator[tuple[list[int], _Group]]:
     """Configurations under load without ranges, by all that shapes their functions."""
     by_shape: dict[Any, list[int]] = {}
+    relevant: dict[int, frozenset[str]] = {}
     for place, answers in enumerate(cases):
         case = answers.case
         if under_load(case) and not answers.binding.box() and case.known("fits") and (case.has("price") or not PRICED & answers.targets.keys()):
-            fixed = tuple((name, tree) for name, tree in case.given.items() if name not in SHARED or not isinstance(tree, Num))
-            present = frozenset(case.given)
-            by_shape.setdefault((id(case.theory), present, fixed), []).append(place)
+            used = relevant.setdefault(id(case.theory), _relevant(case.theory))
+            present = [(name, tree) for name, tree in case.given.items() if name in used]
+            fixed = tuple((name, tree if name not in SHARED or not isinstance(tree, Num) else None) for name, tree in present)
+            by_shape.setdefault((id(case.theory), fixed), []).append(place)
     for places in by_shape.values():
         try:
             yield places, _Group([cases[place] for place in places])
         except InputError:
             continue  # a quantity has no value there: each is judged on its own
+
+
+def _relevant(held: Theory) -> frozenset[str]:
+    """The names that lead to what is worked out here."""
+    return frozenset().union(*(held.ancestry(name) for name in (*VALUES, *UNQUEUED, LOAD, "concurrency")))
 
 
 class _Group:
@@ -110,7 +121,8 @@ class _Group:
         self.rate = "arrival_rate" in first.given
         self.chosen_batch = "batch" in first.given
         self.open_copies = self.rate and "dp" not in first.given
-        self.differing = [name for name, tree in first.given.items() if name in SHARED and any(c.case.given[name] != tree for c in cases)]
+        used = _relevant(first.theory)
+        self.differing = [name for name, tree in first.given.items() if name in SHARED & used and any(c.case.given[name] != tree for c in cases)]
         self.inputs = ["batch", *(["dp"] if self.open_copies else []), *self.differing]
         self.numbers = [np.array([float(c.case.value(name)) for c in cases]) for name in self.differing]
         self.limits = {name: np.array([float(c.targets.get(name, 0)) for c in cases]) for name in self.targets}
@@ -146,12 +158,13 @@ class _Group:
         least = _first(lambda batch: self._met(self.quick(batch, copies)), tried) if passing.any() else tried
         places = {name: {**self.quick(batch, copies), **waits} for name, batch in (("judged", judged), ("least", least), ("most", tried))}
         shares = self._shares(places["judged"])
+        beyond = {MEMORY: most + 1 > self.capacity} | {name: ~met for name, met in self._limited(most + 1).items()}
         made = []
         for i in range(self.size):
             batches = {int(at[i]): name for at, name in ((least, "least"), (tried, "most"), (judged, "judged"))}
             values = {batch: {key: float(column[i]) for key, column in places[name].items()} for batch, name in batches.items()}
             found = int(copies[i]) if self.open_copies and borne[i] else None
-            made.append(Screened(int(most[i]), int(least[i]), found, int(judged[i]), {key: float(column[i]) for key, column in shares.items()}, values))
+            made.append(Screened(int(most[i]), int(least[i]), found, int(judged[i]), tuple(name for name, broken in beyond.items() if broken[i]), {key: float(column[i]) for key, column in shares.items()}, values))
         return made
 
     def _shares(self, values: Mapping[str, Array]) -> dict[str, Array]:
@@ -164,14 +177,14 @@ class _Group:
         return shares
 
     def _unqueued(self, batch: Array) -> Array:
-        """Whether what rises with the batch is within its limits: no copies needed, no queue counted."""
+        """Whether what rises with the batch is within its limits."""
+        return np.logical_and.reduce([np.ones(self.size, bool), *self._limited(batch).values()])
+
+    def _limited(self, batch: Array) -> dict[str, Array]:
+        """The same by target: no copies needed, no queue counted."""
         at = self.rising(batch, np.ones(self.size))
-        metrics = {"itl": at["sustained_itl"], "ttft": at["queue_time"] + at["reading_time"]}
-        met = np.ones(self.size, bool)
-        for name, limit in self.limits.items():
-            if name in metrics:
-                met &= self._within(metrics[name], limit)
-        return met
+        metrics = {"ttft": at["queue_time"] + at["reading_time"], "itl": at["sustained_itl"]}
+        return {name: self._within(metric, self.limits[name]) for name, metric in metrics.items() if name in self.limits}
 
     def _met(self, values: Mapping[str, Array]) -> Array:
         """Whether the targets on these values are met, and whether there is a steady state at the arrival rate.
