@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from symroof.analysis.sensitivity import NOTICEABLE, over_ranges, span_text
-from symroof.analysis.verdict import LOAD, TargetCheck, under_load
+from symroof.analysis.verdict import LOAD, TargetCheck, metrics_of, under_load
 from symroof.cases.case_results import Result
 from symroof.report.view_flips import change, lacking
 from symroof.select.choice import BESTS, Choice, Front
@@ -22,7 +22,7 @@ BUYS = {"peak_flops": "compute", "mem_bandwidth": "bandwidth"}
 """What a latency can answer to, and what one buys for it."""
 
 NEAREST = 8
-"""Failing configurations whose levers are solved for the tables."""
+"""Configurations whose levers are solved for the tables."""
 
 HEADROOM = ("mfu", "mbu", "peak_flops", "mem_bandwidth", "mem_capacity", "price")
 """The least of each that passes, and the highest price."""
@@ -71,8 +71,8 @@ def headline(choice: Choice) -> str:
 
 def _limits(choice: Choice) -> dict[str, str]:
     """The targets as they are written."""
-    checks = {check.name: check.bound.plain() for c in choice.configurations for check in c.run.checks if check.name != MEMORY}
-    return {name: checks.get(name, UNKNOWN) for name in choice.targets}
+    case = choice.configurations[0].run.own.case
+    return {name: Result(case.theory.symbol(metrics_of(name, case)[0]), limit).plain() for name, limit in choice.targets.items()}
 
 
 # ---------------------------------------------------------------------------------------------------------- what to buy
@@ -228,7 +228,7 @@ def _lacks(choice: Choice, most: int) -> Part:
 
 def _keeps(choice: Choice, most: int) -> Part:
     """How far each passing configuration can go on each input: a row each."""
-    by_label = {c.label: {keep.name: keep for keep in keeps(c.run.answers, HEADROOM)} for c in choice.passing[:most]}
+    by_label = {c.label: {keep.name: keep for keep in keeps(c.run.answers, HEADROOM)} for c in choice.passing[: min(most, NEAREST)]}
     names = [name for name in HEADROOM if any(name in own for own in by_label.values())]
     rows = [(label, *(_headroom(own[name]) if name in own else "" for name in names)) for label, own in by_label.items()]
     return Part(

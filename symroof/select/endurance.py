@@ -18,7 +18,7 @@ from symroof.select.screening import MEMORY
 
 Array = np.ndarray[Any, Any]
 
-POINTS, TURNS, DIGITS = 48, 12, 1e-6
+POINTS, TURNS, DIGITS = 256, 5, 1e-6
 FURTHEST = 4096.0
 """How many times its value an input is followed."""
 
@@ -35,6 +35,8 @@ class Bears:
 def bears(run: Run, name: str) -> Bears | None:
     """How far an input of a passing configuration may rise; None where it has no value, or the configuration does not pass.
 
+    Where requests grow so that fewer fit, as many decode as do.
+
     >>> from symroof.select.choice import select
     >>> choice = select(model="llama-3.1-8b", hardware="h100-sxm", prompt=2048, output=300, arrival_rate=20, targets={"itl": "50 ms"})
     >>> rate = bears(choice.passing[0].run, "arrival_rate")
@@ -46,13 +48,14 @@ def bears(run: Run, name: str) -> Bears | None:
         return None
     limits = _limits(answers)
     try:
-        function = compile(list(limits), [name], answers)
+        capacity, function = compile("concurrency", [name], answers), compile(list(limits), [name, "batch"], answers)
     except (InputError, NoValue):
         return None
     counted = answers.case.theory.symbol(name).counted
 
     def broken(points: Array) -> dict[str, Array]:
-        values = (np.broadcast_to(column, points.shape) for column in function(points))
+        batch = np.clip(capacity(points), 1, run.batch)
+        values = (np.broadcast_to(column, points.shape) for column in function(points, batch))
         return {metric: ~(np.nan_to_num(column, nan=np.inf) <= limits[metric][1] * (1 + DIGITS**2)) for metric, column in zip(limits, values, strict=True)}
 
     low = float(answers.case.value(name))
