@@ -11,9 +11,10 @@ from symroof.analysis.verdict import LOAD, TargetCheck, metrics_of, under_load
 from symroof.cases.case_results import Result
 from symroof.report.view_flips import change, lacking
 from symroof.select.choice import BESTS, Choice, Front
-from symroof.select.configuration import MEMORY, Configuration, Run
+from symroof.select.configuration import Configuration, Run
 from symroof.select.endurance import bears
 from symroof.select.required_changes import Keep, keeps
+from symroof.select.screening import MEMORY
 from symroof.units import significant
 
 UNKNOWN = "not known"

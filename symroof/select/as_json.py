@@ -28,7 +28,10 @@ def choice_json(choice: Choice, track: Track = untracked) -> dict[str, Any]:
     owner = {id(run): places[id(c)] for c in choice.configurations for run in (c.run, *c.runs)}
     return {
         "schema": "symroof/select/1",
-        "targets": {name: {"value": bare(limit), "unit": _unit(choice, name), "metric": metrics_of(name, choice.configurations[0].run.own.case)[0]} for name, limit in choice.targets.items()},
+        "targets": {
+            name: {"value": bare(limit), "unit": _unit(choice, name), "metric": metrics_of(name, choice.configurations[0].run.own.case)[0]}
+            for name, limit in choice.targets.items()
+        },
         "sorted_by": choice.order,
         "passing": len(choice.passing),
         "configurations": [configuration_json(c) for c in track(choice.configurations, "solving for configurations")],

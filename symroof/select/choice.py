@@ -14,9 +14,10 @@ from symroof.cases.case_results import TARGETS
 from symroof.cases.request import selection
 from symroof.errors import InputError, Problem, nearest
 from symroof.select.candidates import hint, widened
-from symroof.select.configuration import MEMORY, Configuration, Run, judged, targets_of
-from symroof.select.pareto_front import front
+from symroof.select.configuration import Configuration, Run, judged, targets_of
 from symroof.select.layouts import device_counts, laid_out
+from symroof.select.pareto_front import front
+from symroof.select.screening import MEMORY
 from symroof.theory.case import Missing, NoValue
 from symroof.theory.symbols import GROUPS
 

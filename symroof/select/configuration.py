@@ -216,14 +216,14 @@ def _prefills(answers: Answers) -> list[str]:
 def at_batch(run: Run, batch: int, quick: Mapping[str, float] | None = None) -> Run:
     """The same configuration at another batch."""
     changes = {**dict(run.changes), "batch": batch}
-    inside = {name: 0.0 for name in run.shares} if quick else {}
+    inside = dict.fromkeys(run.shares, 0.0) if quick else {}
     return Run(run.label, run.own, tuple(changes.items()), quick or {}, inside)
 
 
 def varied(answers: Answers, **changes: int) -> Answers:
     """The same configuration with some inputs at other values."""
     binding = answers.binding
-    moved = binding.variant(**changes)
+    moved = binding.variant(None, **changes)
     return Answers(replace(moved, assumptions=binding.assumptions, several_models=binding.several_models, varied=binding.varied))
 
 

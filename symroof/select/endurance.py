@@ -85,5 +85,3 @@ def _limits(answers: Answers) -> Mapping[str, tuple[str, float]]:
     for target, limit in answers.targets.items():
         limits[metrics_of(target, case)[0]] = (target, float(limit))
     return {metric: limit for metric, limit in limits.items() if case.known(metric)}
-
-

@@ -62,7 +62,11 @@ def laid_out(cases: Sequence[Answers], counts: Sequence[int]) -> tuple[Answers, 
 
 def degrees_of(answers: Answers) -> list[tuple[str, Any]]:
     """The degrees of a layout that are not 1."""
-    return [(name, answers.case.value(name)) for name in LAID_OUT if name in answers.case.given and answers.case.value(name) != 1 or name == "prefill_devices" and name in answers.case.given]
+    return [
+        (name, answers.case.value(name))
+        for name in LAID_OUT
+        if (name in answers.case.given and answers.case.value(name) != 1) or (name == "prefill_devices" and name in answers.case.given)
+    ]
 
 
 def _layouts(answers: Answers, count: int) -> Iterator[dict[str, int]]:
@@ -86,7 +90,7 @@ def _laid(answers: Answers, degrees: Mapping[str, int]) -> Iterator[Answers]:
     assume = dict(own.selection.assume) | ({"scheduling": "disaggregated"} if "prefill_devices" in degrees else {})
     base = replace(own, selection=replace(own.selection, assume=assume))
     try:
-        made = base.variant(**degrees)
+        made = base.variant(None, **degrees)
     except InputError:
         return
     yield Answers(replace(made, several_models=own.several_models, varied=own.varied))

@@ -72,8 +72,8 @@ class Screened:
         return self.most > 0 and self.least <= self.batch <= self.most
 
 
-def screened(cases: Sequence[Answers]) -> list[Screened | None]:
-    """Each configuration screened; None where it is not: targets are held against isolated latencies, a size is not known.
+def screened(cases: Sequence[Answers], own: bool = True) -> list[Screened | None]:
+    """Each configuration screened, with ``own`` at its own batch where one is chosen; None where it is not: targets are held against isolated latencies, a size is not known.
 
     >>> from symroof.analysis.study import Study
     >>> study = Study("llama-3.1-8b", ["h100-sxm", "l40s"], prompt=2048, output=300, chunk=2048, targets={"itl": "20 ms"})
@@ -81,26 +81,31 @@ def screened(cases: Sequence[Answers]) -> list[Screened | None]:
     [109, 16]
     """
     results: list[Screened | None] = [None] * len(cases)
-    for places, group in _groups(cases):
+    for places, group in _groups(cases, own):
         for place, result in zip(places, group.results(), strict=True):
             results[place] = result
     return results
 
 
-def _groups(cases: Sequence[Answers]) -> Iterator[tuple[list[int], _Group]]:
+def _groups(cases: Sequence[Answers], own: bool = True) -> Iterator[tuple[list[int], _Group]]:
     """Configurations under load without ranges, by all that shapes their functions."""
     by_shape: dict[Any, list[int]] = {}
     relevant: dict[int, frozenset[str]] = {}
     for place, answers in enumerate(cases):
         case = answers.case
-        if under_load(case) and not answers.binding.box() and case.known("fits") and (case.has("price") or not PRICED & answers.targets.keys()):
+        if (
+            under_load(case)
+            and (answers.moved or not answers.binding.box())
+            and case.known("fits")
+            and (case.has("price") or not PRICED & answers.targets.keys())
+        ):
             used = relevant.setdefault(id(case.theory), _relevant(case.theory))
             present = [(name, tree) for name, tree in case.given.items() if name in used]
             fixed = tuple((name, tree if name not in SHARED or not isinstance(tree, Num) else None) for name, tree in present)
-            by_shape.setdefault((id(case.theory), fixed), []).append(place)
+            by_shape.setdefault((id(case.theory), fixed, tuple(case.numbers.items())), []).append(place)
     for places in by_shape.values():
         try:
-            yield places, _Group([cases[place] for place in places])
+            yield places, _Group([cases[place] for place in places], own)
         except InputError:
             continue  # a quantity has no value there: each is judged on its own
 
@@ -113,19 +118,19 @@ def _relevant(held: Theory) -> frozenset[str]:
 class _Group:
     """Configurations whose functions are the same."""
 
-    def __init__(self, cases: Sequence[Answers]) -> None:
+    def __init__(self, cases: Sequence[Answers], own: bool) -> None:
         self.cases = cases
         first = cases[0].case
         self.size = len(cases)
         self.targets = cases[0].targets
         self.rate = "arrival_rate" in first.given
-        self.chosen_batch = "batch" in first.given
+        self.chosen_batch = own and "batch" in first.given
         self.open_copies = self.rate and "dp" not in first.given
         used = _relevant(first.theory)
         self.differing = [name for name, tree in first.given.items() if name in SHARED & used and any(c.case.given[name] != tree for c in cases)]
         self.inputs = ["batch", *(["dp"] if self.open_copies else []), *self.differing]
         self.numbers = [np.array([float(c.case.value(name)) for c in cases]) for name in self.differing]
-        self.limits = {name: np.array([float(c.targets.get(name, 0)) for c in cases]) for name in self.targets}
+        self.limits = {name: np.array([float(c.targets[name]) for c in cases]) for name in self.targets}
         self.rising = self._function(UNQUEUED)
         self.quick = self._function((*(name for name in VALUES if name != "loaded_ttft" and self._has(name)), *([LOAD] if self.rate else [])))
         self.queued = self._function(("loaded_ttft",))  # the batch that an arrival rate keeps busy is searched: asked for as seldom as possible
@@ -133,7 +138,7 @@ class _Group:
         self.capacity = np.array([float(c.case.value("concurrency")) for c in cases])
 
     def _has(self, name: str) -> bool:
-        return self.cases[0].case.has("price") or "cost" not in name and "price" not in name
+        return self.cases[0].case.has("price") or ("cost" not in name and "price" not in name)
 
     def _function(self, names: Sequence[str]) -> Callable[[Array, Array], dict[str, Array]]:
         (compiled,) = compile_cases(names, self.inputs, self.cases[:1])
@@ -143,7 +148,7 @@ class _Group:
         arguments = [batch.astype(float), *([copies.astype(float)] if self.open_copies else []), *self.numbers]
         return {name: np.broadcast_to(column, batch.shape) for name, column in zip(names, compiled(*arguments), strict=True)}
 
-    def results(self) -> list[Screened | None]:
+    def results(self) -> list[Screened]:
         highest = np.minimum(np.where(np.isnan(self.capacity), 0, self.capacity), LARGEST)
         most = _last(self._unqueued, highest)
         own = np.array([float(c.case.value("batch")) for c in self.cases])
@@ -164,7 +169,17 @@ class _Group:
             batches = {int(at[i]): name for at, name in ((least, "least"), (tried, "most"), (judged, "judged"))}
             values = {batch: {key: float(column[i]) for key, column in places[name].items()} for batch, name in batches.items()}
             found = int(copies[i]) if self.open_copies and borne[i] else None
-            made.append(Screened(int(most[i]), int(least[i]), found, int(judged[i]), tuple(name for name, broken in beyond.items() if broken[i]), {key: float(column[i]) for key, column in shares.items()}, values))
+            made.append(
+                Screened(
+                    int(most[i]),
+                    int(least[i]),
+                    found,
+                    int(judged[i]),
+                    tuple(name for name, broken in beyond.items() if broken[i]),
+                    {key: float(column[i]) for key, column in shares.items()},
+                    values,
+                )
+            )
         return made
 
     def _shares(self, values: Mapping[str, Array]) -> dict[str, Array]:
@@ -178,7 +193,7 @@ class _Group:
 
     def _unqueued(self, batch: Array) -> Array:
         """Whether what rises with the batch is within its limits."""
-        return np.logical_and.reduce([np.ones(self.size, bool), *self._limited(batch).values()])
+        return np.asarray(np.logical_and.reduce([np.ones(self.size, bool), *self._limited(batch).values()]))
 
     def _limited(self, batch: Array) -> dict[str, Array]:
         """The same by target: no copies needed, no queue counted."""
@@ -199,7 +214,7 @@ class _Group:
 
     @staticmethod
     def _within(metric: Array, limit: Array) -> Array:
-        return np.nan_to_num(metric, nan=np.inf) <= limit * (1 + CLOSE)
+        return np.asarray(np.nan_to_num(metric, nan=np.inf) <= limit * (1 + CLOSE))
 
     def _copies(self, batch: Array) -> Array:
         """The least number of copies that bears the arrival rate within the targets: as many as the load asks for, more where the wait does."""
