@@ -67,15 +67,18 @@ def asked(answers: Answers, size: Size) -> list[str]:
     return list(itertools.islice((name for name in THRESHOLDS if answered(name, answers)), size.thresholds))
 
 
+def caches(*packages: str) -> list:
+    """The caches of every function in the loaded modules of some packages."""
+    modules = [module for name, module in sys.modules.items() if name.startswith(packages)]
+    return list({id(value): value for module in modules for value in vars(module).values() if hasattr(value, "cache_clear")}.values())
+
+
 def derivations(size: Size) -> dict[str, float]:
     """Seconds to derive the whole list each way; the modules are imported and the spec files read before."""
     from symroof.analysis.solve import solve
     from symroof.api import Study
     from symroof.cases.case_results import Answers
-    from symroof.formula import build, quotients
     from symroof.formula.parse import parse
-    from symroof.formula.tree import mentions, names
-    from symroof.solver.rational import rational
     from symroof.theory import theory as theories
 
     found: dict[str, list[float]] = {way: [] for way in WAYS}
@@ -88,9 +91,8 @@ def derivations(size: Size) -> dict[str, float]:
                 theories.theory.cache_clear()
                 theories._theory.cache_clear()
                 parse.cache_clear()
-            nodes = (build.add, build.mul, build.div, build.negated, build.factored, quotients.fraction)
-            for remembered in (rational, names, mentions, *nodes):  # nothing of an earlier pass helps the next
-                remembered.cache_clear()
+            for cached in caches("symroof.formula", "symroof.solver"):  # nothing of an earlier pass helps the next
+                cached.cache_clear()
             start = time.perf_counter()
             answers = Answers(bound[kind])
             for name in named[kind]:

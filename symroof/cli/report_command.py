@@ -52,14 +52,20 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
 
 def _review(study: Study, name: str, formats: list[str], options: dict[str, Any], *, with_figures: bool, line: str) -> dict[str, bytes]:
     """The review in every format and its figures, by file name."""
-    from symroof.report.pictures.picture_kinds import of_review
-    from symroof.report.view import subject_of, view
+    from symroof.report.view import view
 
     data = view(study, line)
-    plots = of_review(study, subject_of(study)) if with_figures else []
+    plots = _pictures(study) if with_figures else []
     files = {f"{name}.{chosen}": _render(data, chosen, name, plots, options["template"]) for chosen in formats}
     endings = {OUTPUTS[chosen].figure_ending for chosen in formats if chosen in OUTPUTS}
     return files | {f"{name}-{plot.name}.{ending}": plot.form(ending) for plot in plots for ending in endings}
+
+
+def _pictures(study: Study) -> list[Picture]:
+    from symroof.report.pictures.picture_kinds import of_review
+    from symroof.report.view import subject_of
+
+    return of_review(study, subject_of(study))
 
 
 def slug(stem: str) -> str:
