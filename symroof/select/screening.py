@@ -29,6 +29,7 @@ VALUES = (
 )  # fmt: skip
 """What configurations are compared by."""
 
+QUEUED = "loaded_ttft"
 UNQUEUED = ("sustained_itl", "reading_time", "queue_time")
 """What rises with the batch: the ITL, and the TTFT without any wait for a lane."""
 
@@ -131,9 +132,9 @@ class _Group:
         self.inputs = ["batch", *(["dp"] if self.open_copies else []), *self.differing]
         self.numbers = [np.array([float(c.case.value(name)) for c in cases]) for name in self.differing]
         self.limits = {name: np.array([float(c.targets[name]) for c in cases]) for name in self.targets}
-        self.rising = self._function(UNQUEUED)
-        self.quick = self._function((*(name for name in VALUES if name != "loaded_ttft" and self._has(name)), *([LOAD] if self.rate else [])))
-        self.queued = self._function(("loaded_ttft",))  # the batch that an arrival rate keeps busy is searched: asked for as seldom as possible
+        plain = [name for name in VALUES if self._has(name) and not (self.rate and name == QUEUED)]
+        self.quick = self._function(tuple(dict.fromkeys((*UNQUEUED, *plain, *([LOAD] if self.rate else [])))))
+        self.queued = self._function((QUEUED,)) if self.rate else self.quick  # the batch that a rate keeps busy is searched: asked for as seldom as possible
         self.usable = np.array([float(c.case.value("usable_memory_per_device")) for c in cases])
         self.capacity = np.array([float(c.case.value("concurrency")) for c in cases])
 
@@ -157,7 +158,7 @@ class _Group:
         borne = copies <= MOST_COPIES
         copies = np.where(borne, copies, 1)
         tried = np.maximum(most, 1)
-        waits = self.queued(judged, copies)
+        waits = {QUEUED: self.queued(judged, copies)[QUEUED]}
         passing = (most >= 1) & borne & self._met({**self.quick(tried, copies), **waits})
         most = np.where(passing, most, 0)
         least = _first(lambda batch: self._met(self.quick(batch, copies)), tried) if passing.any() else tried
@@ -197,7 +198,7 @@ class _Group:
 
     def _limited(self, batch: Array) -> dict[str, Array]:
         """The same by target: no copies needed, no queue counted."""
-        at = self.rising(batch, np.ones(self.size))
+        at = self.quick(batch, np.ones(self.size))
         metrics = {"ttft": at["queue_time"] + at["reading_time"], "itl": at["sustained_itl"]}
         return {name: self._within(metric, self.limits[name]) for name, metric in metrics.items() if name in self.limits}
 
@@ -220,19 +221,19 @@ class _Group:
         """The least number of copies that bears the arrival rate within the targets: as many as the load asks for, more where the wait does."""
         batch = np.maximum(batch, 1)
         load = self.quick(batch, np.ones(self.size))[LOAD]
-        copies = np.minimum(np.floor(np.nan_to_num(load, nan=MOST_COPIES)) + 1, MOST_COPIES + 1)
+        copies: Array = np.asarray(np.minimum(np.floor(np.nan_to_num(load, nan=MOST_COPIES)) + 1, MOST_COPIES + 1))
         if "ttft" not in self.limits:
             return copies
-        late, step = ~self._within(self.queued(batch, copies)["loaded_ttft"], self.limits["ttft"]), 1
+        late, step = ~self._within(self.queued(batch, copies)[QUEUED], self.limits["ttft"]), 1
         short = copies - 1
         while late.any() and step < MOST_COPIES:
             short = np.where(late, copies, short)
             copies = np.where(late, copies + step, copies)
-            late, step = ~self._within(self.queued(batch, copies)["loaded_ttft"], self.limits["ttft"]) & late, step * 2
+            late, step = ~self._within(self.queued(batch, copies)[QUEUED], self.limits["ttft"]) & late, step * 2
         copies = np.where(late, MOST_COPIES + 1, copies)
         while (open_ := (copies - short > 1) & (copies <= MOST_COPIES)).any():
             middle = np.where(open_, np.floor((short + copies) / 2), copies)
-            enough = self._within(self.queued(batch, middle)["loaded_ttft"], self.limits["ttft"])
+            enough = self._within(self.queued(batch, middle)[QUEUED], self.limits["ttft"])
             short, copies = np.where(open_ & ~enough, middle, short), np.where(open_ & enough, middle, copies)
         return copies
 
