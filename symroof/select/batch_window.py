@@ -44,7 +44,7 @@ def window(answers: Answers) -> Window | None:
     >>> study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096, output=512, targets={"itl": 0.02})
     >>> batches = window(study.first)
     >>> batches.most, batches.stopped_by
-    (85, ('itl',))
+    (83, ('itl',))
     """
     screenings = _screened(answers)
     if screenings:

@@ -79,7 +79,7 @@ def screened(cases: Sequence[Answers], own: bool = True) -> list[Screened | None
     >>> from symroof.analysis.study import Study
     >>> study = Study("llama-3.1-8b", ["h100-sxm", "l40s"], prompt=2048, output=300, chunk=2048, targets={"itl": "20 ms"})
     >>> [result.most for result in screened(study.cases)]
-    [109, 16]
+    [104, 4]
     """
     results: list[Screened | None] = [None] * len(cases)
     for places, group in _groups(cases, own):
