@@ -105,3 +105,10 @@ def test_what_it_bears_is_the_last_arrival_rate_that_passes():
 def test_a_fleet_that_does_not_keep_up_fails_and_says_so():
     (c,) = select(**CASE, hardware="h100-sxm", dp=2, targets=TARGETS, arrival_rate=100).configurations
     assert c.state == "fails" and "load" in c.run.missed
+
+
+def test_a_case_moved_to_another_batch_is_the_case_bound_there():
+    """Without a budget the paced chunk stands for it, and moves with the batch."""
+    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 256}
+    first = Study(**case, batch=16).first.case
+    assert first.value("loaded_ttft") < first.at("loaded_ttft", {"batch": Fraction(334)}) == Study(**case, batch=334).exact("loaded_ttft")
