@@ -7,10 +7,10 @@ from fractions import Fraction
 
 from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
-from symroof.analysis.verdict import metric_of
+from symroof.analysis.verdict import LOAD, TARGET_METRICS, metric_of, under_load
 from symroof.cases.case_results import TARGETS, Answers
 from symroof.errors import InputError
-from symroof.formula.evaluate import NoValue
+from symroof.formula.evaluate import NotGiven, NoValue
 from symroof.theory.case import Case
 from symroof.theory.thresholds import MEMORY, THRESHOLDS
 
@@ -27,20 +27,46 @@ class Condition:
     def equation(self) -> str:
         return MEMORY if self.name == "memory" else f"{self.metric} = {self.limit}"
 
+    def bound(self, case: Case) -> Fraction:
+        """The limit as a number."""
+        return Fraction(1) if self.name == LOAD else Fraction(case.value(self.limit))
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """The names of both sides: the limit of a load is a plain number."""
+        return (self.metric,) if self.name == LOAD else (self.metric, self.limit)
+
     def inputs(self, case: Case) -> set[str]:
         """The inputs that a side is worked out from; ``tp`` too where it is one, and so stands in no formula until it may be another."""
-        free = {"tp"}.intersection(case.freed({"tp"}).used(self.metric, self.limit))
-        return free.union(case.used(self.metric, self.limit))
+        free = {"tp"}.intersection(case.freed({"tp"}).used(*self.sides))
+        return free.union(case.used(*self.sides))
 
     def holds(self, case: Case) -> bool:
-        return bool(case.value(self.metric) <= case.value(self.limit))
+        """Whether it is met; at a load of 1 the queue already grows without end, and no wait in it meets a target.
+
+        Raises:
+            NotGiven: an input that it needs has no value.
+            NoValue: it has no value here, and no queue is the reason.
+        """
+        bound = self.bound(case)
+        try:
+            value = case.value(self.metric)
+        except NotGiven:
+            raise
+        except NoValue:
+            if self.metric == TARGET_METRICS["ttft"] and "arrival_rate" in self.inputs(case):
+                return False
+            raise
+        return bool(value < bound if self.name == LOAD else value <= bound)
 
     def share(self, case: Case) -> Fraction:
         """How much of its limit the metric takes up."""
-        return Fraction(case.value(self.metric)) / Fraction(case.value(self.limit))
+        return Fraction(case.value(self.metric)) / self.bound(case)
 
     def solved(self, unknown: str, answers: Answers) -> Solution | None:
-        """Where it is met with equality; None where a missing input leaves it open."""
+        """Where it is met with equality; None where a missing input leaves it open, and of a wait, which no formula gives: :func:`symroof.select.endurance`."""
+        if self.metric == TARGET_METRICS["ttft"] and "arrival_rate" in answers.case.given:
+            return None
         named = next((t.name for t in THRESHOLDS.values() if (t.equation, t.unknown) == (self.equation, unknown)), None)
         try:
             solution = solve(named, answers) if named else solve(self.equation, answers, unknown)  # the review solves the named ones anyhow
@@ -50,6 +76,8 @@ class Condition:
 
 
 def conditions(answers: Answers) -> list[Condition]:
-    """The conditions of the headline of a case: memory where it is known, and each target that has a metric."""
-    memory = [Condition("memory", "memory_bytes_per_device", "usable_memory_per_device")] if answers.case.known("fits") else []
-    return memory + [Condition(name, metric, TARGETS[name]) for name in answers.targets if (metric := metric_of(name, answers.case))]
+    """The conditions of the headline of a case: memory and load where they are known, and each target that has a metric."""
+    case = answers.case
+    memory = [Condition("memory", "memory_bytes_per_device", "usable_memory_per_device")] if case.known("fits") else []
+    load = [Condition(LOAD, LOAD, "1")] if "arrival_rate" in case.given and under_load(case) and case.known(LOAD) else []
+    return memory + load + [Condition(name, metric, TARGETS[name]) for name in answers.targets if (metric := metric_of(name, case))]

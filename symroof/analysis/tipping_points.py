@@ -17,8 +17,8 @@ from symroof.theory.symbols import SHARES
 
 UNCERTAIN = (
     "mfu", "mbu",
-    "prompt", "output", "context", "batch", "prefill_batch", "cached_prefix",
-    "tp", "peak_flops", "mem_bandwidth", "mem_capacity", "memory_share", "memory_reserve", "link_bandwidth", "link_latency", "price",
+    "arrival_rate", "prompt", "output", "context", "batch", "chunk", "prefill_batch", "cached_prefix",
+    "dp", "tp", "peak_flops", "mem_bandwidth", "mem_capacity", "memory_share", "memory_reserve", "link_bandwidth", "link_latency", "price",
     "weight_bytes_per_param", "kv_bytes_per_element",
     "step_overhead", "layer_overhead", "queue_time",
 )  # fmt: skip
@@ -137,7 +137,7 @@ def _matters(name: str, asked: list[Condition], answers: Answers) -> bool:
     """Whether another value changes a metric or a limit at all: one device has no links, whatever their bandwidth."""
     now = answers.case.value(name)
     others = [answers.case.changed({name: value}) for value in (2 * now + 1, now / 2)]
-    return any(case.value(side) != answers.case.value(side) for case in others for c in asked for side in (c.metric, c.limit))
+    return any(case.value(side) != answers.case.value(side) for case in others for c in asked for side in c.sides)
 
 
 def _flips(condition: Condition, name: str, asked: list[Condition], answers: Answers) -> Iterator[Flip]:
@@ -213,7 +213,7 @@ def _means_something(name: str, value: Fraction, case: Case) -> bool:
 def _spread(condition: Condition, solution: Solution, crossing: Fraction, holds: bool, up: bool) -> tuple[Fraction | None, Fraction | None, bool]:
     """Least and largest value over the corners of the ranges, of each corner's crossing that is nearest to this one."""
     case, box = solution.answers.case, solution.answers.binding.box()
-    if not box.keys() & case.used(condition.metric, condition.limit):
+    if not box.keys() & case.used(*condition.sides):
         return None, None, True
     corners = at_corners(solution)
     nearest = [min(others, key=lambda other: max(other / crossing, crossing / other)) for others in corners if others]

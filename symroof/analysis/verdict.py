@@ -15,10 +15,11 @@ from symroof.theory.case import Case
 from symroof.theory.layout import DEGREES
 from symroof.units import format_quantity
 
-TARGET_METRICS = {"ttft": "ttft", "itl": "itl_last", "cost": "cost_per_mtok", "price": "group_price"}
-"""The metric each target is tested on: the ITL target at the last step of the response, the price target on the whole group."""
+TARGET_METRICS = {"ttft": "loaded_ttft", "itl": "sustained_itl", "cost": "cost_per_mtok", "price": "group_price"}
+"""The metric each target is held against: latencies of a server at work, the price of the whole group."""
 
-METRICS = frozenset({*TARGET_METRICS.values(), "itl"})
+ISOLATED_METRICS = {"ttft": ("ttft",), "itl": ("itl_last", "itl"), "cost": ("cost_per_mtok",), "price": ("group_price",)}
+"""The same of one request alone, the ITL at the last step of the response; without an output there is one step, at the context."""
 
 PUBLISHED_TOLERANCE = Fraction(1, 1000)
 
@@ -53,11 +54,26 @@ class TargetCheck:
 
 
 def metric_of(target: str, case: Case) -> str | None:
-    """The metric a target is tested on here; None where it has no value. Without an output there is one step, at the context."""
-    for name in (TARGET_METRICS[target], target):
-        if name in METRICS and case.known(name):
-            return name
-    return None
+    """The metric that a target is held against here; None where it has no value, as the wait of a queue that only grows.
+
+    >>> from symroof.analysis.study import Study
+    >>> study = Study("llama-3-8b", "h100-sxm", prompt=4096)
+    >>> metric_of("itl", study.first.case), metric_of("itl", Study("llama-3-8b", "h100-sxm", prompt=4096, output=256).first.case)
+    ('itl', 'sustained_itl')
+    """
+    return next(filter(case.known, metrics_of(target, case)), None)
+
+
+def metrics_of(target: str, case: Case) -> tuple[str, ...]:
+    """The metrics that a target may be held against here; of several the first that has a value."""
+    return (TARGET_METRICS[target],) if under_load(case) else ISOLATED_METRICS[target]
+
+
+def under_load(case: Case) -> bool:
+    """Whether targets are held against a server at work: the length of the responses is known, and they have decode steps."""
+    if case.theory.assumptions["targets_under"] != "load" or not case.chosen("output"):
+        return False
+    return bool(case.value("response_steps") > 0)
 
 
 def target_checks(answers: Answers) -> list[TargetCheck]:
@@ -71,7 +87,20 @@ def target_checks(answers: Answers) -> list[TargetCheck]:
         low, high = metric.low or metric.value, metric.high or metric.value
         met = True if high <= limit else False if low > limit else None  # type: ignore[operator]
         checks.append(TargetCheck(name, metric, limit, met))
-    return checks
+    return [*_load_check(answers), *checks]
+
+
+LOAD = "load"
+"""The condition that requests are served as fast as they come."""
+
+
+def _load_check(answers: Answers) -> list[TargetCheck]:
+    """Whether there is a steady state at the arrival rate, where one is known."""
+    load = answers.get(LOAD) if "arrival_rate" in answers.case.given and under_load(answers.case) else None
+    if load is None:
+        return []
+    low, high = load.low or load.value, load.high or load.value
+    return [TargetCheck(LOAD, load, Fraction(1), True if high < 1 else False if low >= 1 else None)]  # type: ignore[operator]
 
 
 def all_met(checks: list[TargetCheck]) -> bool | None:

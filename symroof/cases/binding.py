@@ -18,6 +18,7 @@ from typing import Any, Generic, TypeVar
 from symroof.cases.draft_model import OF_TARGET, draft_given
 from symroof.cases.evidence import add_evidence
 from symroof.cases.spec_values import (
+    ENGINE_CHUNK,
     ENGINE_SHARE,
     ROLE_INPUT,
     Given,
@@ -54,6 +55,8 @@ from symroof.theory.switches import Assumptions, assume
 from symroof.theory.theory import theory
 
 DECIDING_SHARE = Given(Num(ENGINE_SHARE), "default of decisions: what vLLM takes of a device's memory (gpu-memory-utilization)", defaulted=True)
+
+DECIDING_CHUNK = Given(Num(ENGINE_CHUNK, dimension("chunk")), "default of decisions: vLLM's token budget of a step beside the batch", defaulted=True)
 
 Values = Mapping[str, tuple[Setting, ...]]
 
@@ -270,6 +273,8 @@ def _bind(
         given[name] = Given(value, layered.origin.get(name, "given"), value.text if isinstance(value, Span) else "")
     if layered.deciding:
         given.setdefault("memory_share", DECIDING_SHARE)
+        if "output" in given and assume(**layered.assume)["scheduling"] == "chunked":
+            given.setdefault("chunk", DECIDING_CHUNK)
     if layered.efficiency == "measured" and device:
         add_evidence(device, layered.engine or DEFAULT_ENGINE, given, warnings)
     if WIDTH in values:  # a width chosen by hand is that of every quantized operator

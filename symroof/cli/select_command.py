@@ -56,9 +56,10 @@ def command(study: str | None, among: tuple[str, ...], by: str | None, show: int
     from symroof.select.as_json import choice_json
     from symroof.select.candidates import widened
     from symroof.select.choice import chosen
+    from symroof.select.layouts import device_counts
 
-    made = widened(study_from(study, options, needs_case=not among), pairs(among, "--among"))
-    choice = chosen(made, by, bar)
+    rest, counts = device_counts(pairs(among, "--among"))
+    choice = chosen(widened(study_from(study, options, needs_case=not rest), rest), by, bar, counts)
     click.echo(json.dumps(choice_json(choice, bar), ensure_ascii=False) if as_json else written(choice, show, form))
     passing = len(choice.passing)
     return int(passing < len(choice.configurations) if strict else not passing)

@@ -11,7 +11,10 @@ from symroof.report.view_select import Part
 from symroof.select.choice import Choice
 from symroof.theory.switches import SWITCHES
 
-RESTS_ON = ("memory_bytes", "fits", "ttft", "itl_last", "itl", "decode_throughput_per_device", "cost_per_mtok", "group_price", *TARGETS.values())
+RESTS_ON = (
+    "memory_bytes", "fits", "sustained_itl", "loaded_ttft", "sustained_throughput_per_device", "load",
+    "ttft", "itl_last", "itl", "decode_throughput_per_device", "cost_per_mtok", "fleet_price", *TARGETS.values(),
+)  # fmt: skip
 """The quantities of the tables: the ledger lists their inputs."""
 
 

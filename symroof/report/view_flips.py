@@ -12,8 +12,8 @@ from symroof.analysis.tipping_points import Flip, flips, never
 from symroof.analysis.verdict import case_label, splits_evenly
 from symroof.cases.case_results import Answers
 from symroof.report.markup import Code
-from symroof.select.configuration import MEMORY
 from symroof.select.required_changes import Lever, lacks, together
+from symroof.select.screening import MEMORY
 from symroof.units import significant
 
 FAR = 10

@@ -7,28 +7,33 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from symroof.analysis.sensitivity import NOTICEABLE, over_ranges, span_text
-from symroof.analysis.verdict import TargetCheck
+from symroof.analysis.verdict import LOAD, TargetCheck, metrics_of, under_load
 from symroof.cases.case_results import Result
 from symroof.report.view_flips import change, lacking
 from symroof.select.choice import BESTS, Choice, Front
-from symroof.select.configuration import MEMORY, Configuration, Run
+from symroof.select.configuration import Configuration, Run
+from symroof.select.endurance import bears
 from symroof.select.required_changes import Keep, keeps
+from symroof.select.screening import MEMORY
 from symroof.units import significant
 
 UNKNOWN = "not known"
+MISSES = {MEMORY: "does not fit", LOAD: "does not keep up"}
 BUYS = {"peak_flops": "compute", "mem_bandwidth": "bandwidth"}
 """What a latency can answer to, and what one buys for it."""
+
+NEAREST = 8
+"""Configurations whose levers are solved for the tables."""
 
 HEADROOM = ("mfu", "mbu", "peak_flops", "mem_bandwidth", "mem_capacity", "price")
 """The least of each that passes, and the highest price."""
 
 WORDS = {
-    "decode_throughput": "throughput",
-    "decode_throughput_per_device": "throughput of a device",
+    "sustained_throughput": "throughput",
+    "sustained_throughput_per_device": "throughput of a device",
     "cost_per_mtok": "cost of a million tokens",
-    "itl": "last inter-token latency",
-    "ttft": "time to first token",
-    "response_time": "response time",
+    "sustained_itl": "inter-token latency",
+    "loaded_ttft": "time to first token",
 }
 
 
@@ -45,6 +50,7 @@ class Part:
 def parts(choice: Choice, most: int) -> tuple[Part, ...]:
     """Every table that has rows, none longer than ``most`` configurations."""
     every = (
+        _buys(choice, most),
         _verdicts(choice, most),
         _bests(choice),
         _largest(choice, most),
@@ -66,8 +72,56 @@ def headline(choice: Choice) -> str:
 
 def _limits(choice: Choice) -> dict[str, str]:
     """The targets as they are written."""
-    checks = {check.name: check.bound.plain() for c in choice.configurations for check in c.run.checks if check.name != MEMORY}
-    return {name: checks.get(name, UNKNOWN) for name in choice.targets}
+    case = choice.configurations[0].run.own.case
+    return {name: Result(case.theory.symbol(metrics_of(name, case)[0]), limit).plain() for name, limit in choice.targets.items()}
+
+
+# ---------------------------------------------------------------------------------------------------------- what to buy
+
+MOST_BORNE = 5
+"""Configurations whose breaking points are worked out."""
+
+OVER = {MEMORY: "memory", LOAD: "the queue", "ttft": "TTFT", "itl": "ITL", "cost": "cost", "price": "price"}
+
+
+def _buys(choice: Choice, most: int) -> Part:
+    """What to buy for the arrival rate, how to lay it out and set it, what it costs, and what breaks it."""
+    bearing = [c for c in choice.passing if c.run.answers.get(LOAD) is not None][: min(most, MOST_BORNE)]
+    rows = [_buy(c) for c in bearing]
+    header = ("configuration", "copies", "devices", "batch", "chunk", "price", "a million tokens", "load", "ttft", "itl", "bears requests", "bears prompts")
+    rate = bearing[0].run.answers.result("arrival_rate").plain() if bearing else ""
+    says = (
+        f"of {rate}, cheapest first where all prices are known; batch and chunk of each copy; a million output tokens at this rate; "
+        "the wait in TTFT is an estimate; bears: arrival rate and prompt at which a condition breaks, the rest as it is"
+    )
+    return Part("What to buy", header, tuple(rows), says)
+
+
+def _buy(c: Configuration) -> tuple[str, ...]:
+    run, case = c.run, c.run.answers.case
+    count = int(case.value("served_devices") * case.value("dp"))
+    chunk = f"{int(case.value('chunk')):,}" if run.answers.binding.assumptions["scheduling"] == "chunked" and case.chosen("chunk") else "whole prompts"
+    return (
+        c.label, f"{run.copies:,}", f"{count:,}", f"{run.batch:,}", chunk, shown(run, "fleet_price"), _at_rate(run), shown(run, LOAD),
+        shown(run, "loaded_ttft"), shown(run, "sustained_itl"), _borne(run, "arrival_rate"), _borne(run, "prompt"),
+    )  # fmt: skip
+
+
+def _at_rate(run: Run) -> str:
+    """The price of a million output tokens at the arrival rate: idle copies are paid for too."""
+    price = run.value("fleet_price")
+    if price is None:
+        return UNKNOWN
+    tokens = run.answers.case.value("arrival_rate") * run.answers.case.value("output")
+    return Result(run.answers.case.theory.symbol("cost_per_mtok"), price * 10**6 / tokens).plain()
+
+
+def _borne(run: Run, name: str) -> str:
+    last = bears(run, name)
+    if last is None:
+        return UNKNOWN
+    value = Result(run.answers.case.theory.symbol(name), Fraction(last.value).limit_denominator(10**6)).plain()
+    return f"{value} ({', '.join(OVER[broken] for broken in last.breaks)})" if last.breaks else "any"
 
 
 # ------------------------------------------------------------------------------------------------------------ verdicts
@@ -76,8 +130,12 @@ def _limits(choice: Choice) -> dict[str, str]:
 def _verdicts(choice: Choice, most: int) -> Part:
     """Every configuration: its verdict, each metric with its slack, throughput and cost."""
     names = [*choice.targets, MEMORY]
-    extra = [name for name in ("ttft", "itl") if name not in choice.targets]
-    header = ("configuration", "batch", "verdict", *(cell for name in names for cell in (name, "slack")), *extra, "of a device", "cost")
+    extra = [name for target, name in (("ttft", "loaded_ttft"), ("itl", "sustained_itl")) if target not in choice.targets]
+    alone = ("ttft", "itl") if any(under_load(c.run.own.case) for c in choice.configurations[:1]) else ()
+    shown_extra = [{"loaded_ttft": "ttft", "sustained_itl": "itl"}[name] for name in extra]
+    isolated = [f"{name} alone" for name in alone]
+    header = ("configuration", "batch", "verdict", *(cell for name in names for cell in (name, "slack")), *shown_extra, *isolated, "of a device", "cost")
+    extra += alone
     rows = [_verdict(c, names, extra) for c in choice.configurations[:most]]
     return Part("Configurations", header, tuple(rows), _left_out(len(choice.configurations), most))
 
@@ -87,14 +145,14 @@ def _verdict(c: Configuration, names: Sequence[str], extra: Sequence[str]) -> tu
     cells = [
         text for name in names for text in ((checks[name].metric.text(), slack(checks[name])) if name in checks else (UNKNOWN, c.run.unknown.get(name, "")))
     ]
-    served = [shown(c.run, name) if not c.run.answers.does_not_fit else "" for name in ("decode_throughput_per_device", "cost_per_mtok")]
+    served = [shown(c.run, name) if not c.run.answers.does_not_fit else "" for name in ("sustained_throughput_per_device", "cost_per_mtok")]
     return (c.label, f"{c.run.batch:,}", verdict(c), *cells, *(shown(c.run, name) for name in extra), *served)
 
 
 def verdict(c: Configuration) -> str:
     """The state in words, with the targets it misses and the batches that would pass."""
     run = c.run
-    missed = ", ".join("does not fit" if name == MEMORY else f"misses {name}" for name in run.missed)
+    missed = ", ".join(MISSES.get(name, f"misses {name}") for name in run.missed)
     words = {"passes": "passes", "in part": "passes in a part of its ranges", "unknown": f"not known: {', '.join(run.unknown)}", "fails": missed}
     return words[run.state] + (f"; passes with a batch of {c.window}" if c.window and not run.passes else "")
 
@@ -125,7 +183,7 @@ def _bests(choice: Choice) -> Part:
     for what, (name, _) in BESTS.items():
         best = choice.best(what)
         if best:
-            known = sum(any(run.value(name) is not None for run in c.runs) for c in choice.configurations)
+            known = sum(any(run.rank(name) is not None for run in c.runs) for c in choice.configurations)
             runs = sum(bool(c.runs) for c in choice.configurations)
             rows.append((what + (f" (known of {known:,} of {runs:,})" if known < runs else ""), shown(best, name), best.label, f"{best.batch:,}"))
     return Part("Best under the targets" if choice.targets else "Best of what fits", ("best", "", "configuration", "batch"), tuple(rows))
@@ -146,14 +204,14 @@ def _largest(choice: Choice, most: int) -> Part:
         "The largest batch that fits and meets every target",
         header,
         tuple(rows),
-        "solved from the equations of memory and targets; ITL is that of the last step, throughput and cost are of a step at the context",
+        "prefills included where the output length is known: inter-token latency, throughput and cost of a server at work; else of one step at the context",
     )
 
 
 def _window(c: Configuration) -> tuple[str, ...]:
     run = c.largest or c.run
-    stopped = ", ".join("does not fit" if name == MEMORY else f"misses {name}" for name in c.window.stopped_by) if c.window else ""
-    metrics = [shown(run, name) for name in ("itl", "decode_throughput", "decode_throughput_per_device", "cost_per_mtok")]
+    stopped = ", ".join(MISSES.get(name, f"misses {name}") for name in c.window.stopped_by) if c.window else ""
+    metrics = [shown(run, name) for name in ("sustained_itl", "sustained_throughput", "sustained_throughput_per_device", "cost_per_mtok")]
     return (c.label, str(c.window), stopped or "passes too", *metrics)
 
 
@@ -163,14 +221,15 @@ def _window(c: Configuration) -> tuple[str, ...]:
 def _lacks(choice: Choice, most: int) -> Part:
     """What each failing configuration would have to bring, each input alone, then what another device would."""
     failing = [c for c in choice.configurations if c.state in ("fails", "in part") and c.run.missed]
-    rows = [line for c in failing[:most] for line in _first_named(c.label, lacking(c.run.answers))]
+    rows = [line for c in failing[: min(most, NEAREST)] for line in _first_named(c.label, lacking(c.run.answers))]
     says = "each input alone, solved with all conditions together; everything else as it is"
+    says += f"; the {NEAREST} nearest of {len(failing):,}" if len(failing) > NEAREST else ""
     return Part("What the failing ones lack", ("configuration", "input", "now", "passes with", "change"), tuple(rows), says)
 
 
 def _keeps(choice: Choice, most: int) -> Part:
     """How far each passing configuration can go on each input: a row each."""
-    by_label = {c.label: {keep.name: keep for keep in keeps(c.run.answers, HEADROOM)} for c in choice.passing[:most]}
+    by_label = {c.label: {keep.name: keep for keep in keeps(c.run.answers, HEADROOM)} for c in choice.passing[: min(most, NEAREST)]}
     names = [name for name in HEADROOM if any(name in own for own in by_label.values())]
     rows = [(label, *(_headroom(own[name]) if name in own else "" for name in names)) for label, own in by_label.items()]
     return Part(

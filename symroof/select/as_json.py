@@ -7,7 +7,7 @@ from typing import Any
 
 from symroof.analysis.sensitivity import over_ranges
 from symroof.analysis.tracking import Track, untracked
-from symroof.analysis.verdict import TARGET_METRICS, TargetCheck, case_warnings
+from symroof.analysis.verdict import TARGET_METRICS, TargetCheck, case_warnings, metrics_of
 from symroof.cases.case_results import bare
 from symroof.select.choice import BESTS, Choice, Front
 from symroof.select.configuration import Configuration, Run
@@ -15,8 +15,9 @@ from symroof.select.required_changes import Keep, Lever, keeps, lacks, together
 from symroof.theory.switches import SWITCHES
 
 QUANTITIES = (
-    "memory_bytes", "usable_memory", "ttft", "itl", "itl_last", "response_time", "decode_throughput", "decode_throughput_per_device", "cost_per_mtok",
-    "group_price",
+    "memory_bytes", "usable_memory", "sustained_itl", "paced_itl", "loaded_ttft", "worst_itl", "sustained_requests", "sustained_throughput",
+    "sustained_throughput_per_device", "load", "cost_per_mtok", "cost_per_request", "devices", "fleet_price",
+    "ttft", "itl", "itl_last", "response_time", "decode_throughput", "decode_throughput_per_device", "decode_cost_per_mtok", "group_price",
 )  # fmt: skip
 """The quantities of each run."""
 
@@ -27,7 +28,10 @@ def choice_json(choice: Choice, track: Track = untracked) -> dict[str, Any]:
     owner = {id(run): places[id(c)] for c in choice.configurations for run in (c.run, *c.runs)}
     return {
         "schema": "symroof/select/1",
-        "targets": {name: {"value": bare(limit), "unit": _unit(choice, name), "metric": TARGET_METRICS[name]} for name, limit in choice.targets.items()},
+        "targets": {
+            name: {"value": bare(limit), "unit": _unit(choice, name), "metric": metrics_of(name, choice.configurations[0].run.own.case)[0]}
+            for name, limit in choice.targets.items()
+        },
         "sorted_by": choice.order,
         "passing": len(choice.passing),
         "configurations": [configuration_json(c) for c in track(choice.configurations, "solving for configurations")],
@@ -52,6 +56,8 @@ def configuration_json(c: Configuration) -> dict[str, Any]:
         "precisions": dict(binding.precisions),
         "varied": dict(binding.varied),
         "batch": c.run.batch,
+        "copies": c.run.copies,
+        "scheduling": binding.assumptions["scheduling"],
         "batch_chosen": c.chosen,
         "state": c.state,
         "missed": list(c.run.missed),
@@ -63,7 +69,7 @@ def configuration_json(c: Configuration) -> dict[str, Any]:
         "lacks": [lever_json(lever) for lever in lacks(answers)] if failing else [],
         "together": {name: result.as_json() for name, result in bought.items()} if bought else None,
         "keeps": [keep_json(keep) for keep in keeps(answers)] if passing else [],
-        "elasticities": {metric: {by: _elasticity(c.run, metric, by) for by in ("peak_flops", "mem_bandwidth")} for metric in ("ttft", "itl")},
+        "elasticities": {metric: {by: _elasticity(c.run, metric, by) for by in ("peak_flops", "mem_bandwidth")} for metric in ("ttft", "itl", "sustained_itl")},
         "inputs": {name: {**i.result.as_json(), "source": i.source, "defaulted": i.defaulted} for name, i in answers.inputs(_known(c.run), False).items()},
         "assumptions": {s: {"value": binding.assumptions[s], "defaulted": binding.assumptions.defaulted(s)} for s in SWITCHES},
         "warnings": case_warnings(answers),

@@ -1,16 +1,17 @@
-"""Which batches pass: memory and every target solved for the batch, whole numbers from exact values, nothing scanned."""
+"""Which batches pass: memory and every target solved for the batch, whole numbers from exact values, nothing scanned; under load bisected."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from symroof.analysis.constraints import Condition, conditions
 from symroof.analysis.corners import crossings_in
 from symroof.cases.case_results import Answers
 from symroof.formula.evaluate import NoValue
+from symroof.select.screening import Screened, screened
 from symroof.theory.case import Case
 
 
@@ -36,17 +37,24 @@ class Window:
 def window(answers: Answers) -> Window | None:
     """The largest batch that fits and meets every target, and how far down from it every batch does; None where no batch does.
 
-    Each condition is solved for the batch. Between crossings nothing changes over, so that the whole numbers beside the
+    Targets on a server at work are bisected over whole batches. Else each condition is solved for the batch. Between crossings nothing changes over, so that the whole numbers beside the
     crossings are all there is to look at. Over ranges a batch passes where it does at every corner.
 
     >>> from symroof.analysis.study import Study
     >>> study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096, output=512, targets={"itl": 0.02})
     >>> batches = window(study.first)
     >>> batches.most, batches.stopped_by
-    (85, ('itl',))
+    (83, ('itl',))
     """
+    screenings = _screened(answers)
+    if screenings:
+        if not all(screening.most for screening in screenings):
+            return None
+        tightest = min(screenings, key=lambda screening: screening.most)
+        least = max(screening.least for screening in screenings)
+        return Window(least, tightest.most, tightest.stopped_by) if least <= tightest.most else None
     asked = conditions(answers)
-    moved = [c for c in asked if "batch" in {*answers.case.used(c.metric), *answers.case.used(c.limit)}]
+    moved = [c for c in asked if "batch" in answers.case.used(*c.sides)]
     corners = (answers.case, *answers.corners)
     if not _hold([c for c in asked if c not in moved], corners):
         return None  # no batch changes that
@@ -65,6 +73,13 @@ def window(answers: Answers) -> Window | None:
         return inner
     everywhere = {value for case in answers.corners for s in known for value in crossings_in(s, case)}
     return _between(crossings | everywhere, moved, corners)
+
+
+def _screened(answers: Answers) -> list[Screened]:
+    """The screening at every corner; nothing where one has none."""
+    corners = [replace(answers, moved=case, _memo={}) for case in answers.corners] or [answers]
+    screenings = screened(corners, own=False)
+    return [screening for screening in screenings if screening] if None not in screenings else []
 
 
 def _between(crossings: Collection[Fraction], asked: list[Condition], corners: Sequence[Case]) -> Window | None:

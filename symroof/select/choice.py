@@ -15,32 +15,35 @@ from symroof.cases.request import selection
 from symroof.errors import InputError, Problem, nearest
 from symroof.select.candidates import hint, widened
 from symroof.select.configuration import Configuration, Run, judged, targets_of
+from symroof.select.layouts import device_counts, laid_out
 from symroof.select.pareto_front import front
+from symroof.select.screening import MEMORY
 from symroof.theory.case import Missing, NoValue
 from symroof.theory.symbols import GROUPS
 
 BESTS: dict[str, tuple[str, bool]] = {
-    "throughput": ("decode_throughput", True),
-    "throughput per device": ("decode_throughput_per_device", True),
+    "throughput": ("sustained_throughput", True),
+    "throughput per device": ("sustained_throughput_per_device", True),
     "cost": ("cost_per_mtok", False),
-    "first token": ("ttft", False),
-    "inter-token latency": ("itl", False),
+    "first token": ("loaded_ttft", False),
+    "inter-token latency": ("sustained_itl", False),
 }
 """What one can be best at: the quantity, and whether more of it is better."""
 
 FRONTS: tuple[tuple[tuple[str, bool], ...], ...] = (
-    (("itl", False), ("decode_throughput_per_device", True)),
-    (("response_time", False), ("cost_per_mtok", False)),
+    (("sustained_itl", False), ("sustained_throughput_per_device", True)),
+    (("loaded_ttft", False), ("cost_per_mtok", False)),
 )
-"""The respects of each front: what a user waits for against what a device gives; the whole response against its price."""
+"""The respects of each front: what a user waits for against what a device gives; the first token against the price."""
 
 ORDERS = {
     "cost": ("cost_per_mtok", False),
-    "throughput": ("decode_throughput", True),
-    "rate": ("decode_throughput_per_device", True),
-    "ttft": ("ttft", False),
-    "itl": ("itl", False),
+    "throughput": ("sustained_throughput", True),
+    "rate": ("sustained_throughput_per_device", True),
+    "ttft": ("loaded_ttft", False),
+    "itl": ("sustained_itl", False),
     "price": ("group_price", False),
+    "fleet": ("fleet_price", False),
 }
 """What the configurations can be sorted by, by the word for it."""
 
@@ -110,7 +113,7 @@ class Choice:
     @property
     def fitting_fronts(self) -> tuple[Front, ...]:
         """The same over all that fit, targets aside."""
-        return _fronts(tuple(c.run for c in self.configurations if c.run.answers.fits is not None and not c.run.answers.does_not_fit))
+        return _fronts(tuple(c.run for c in self.configurations if _fits(c.run)))
 
     @property
     def hints(self) -> tuple[str, ...]:
@@ -124,9 +127,10 @@ def select(study: str | os.PathLike[str] | Study | None = None, *, among: Mappin
 
     Args:
         study: a :class:`~symroof.analysis.study.Study`, or a study file; without one, the keywords are the case.
-        among: lists of candidates that replace the study's own: ``{"hardware": "all", "tp": [1, 2, 4, 8], "weights": ["fp16", "fp8"]}``.
-        by: the order of those that pass: cost, throughput, rate (a device's), ttft, itl or price; by default cost where every price
-            is known, else rate.
+        among: lists of candidates that replace the study's own: ``{"hardware": "all", "tp": [1, 2, 4, 8], "weights": ["fp16", "fp8"]}``;
+            ``{"devices": [4, 8]}`` lays so many devices out in every way.
+        by: the order of those that pass: cost, throughput, rate (a device's), ttft, itl, price (of an instance) or fleet; by default
+            where every price is known cost, or with an arrival rate fleet, else rate.
         case: keywords of :class:`~symroof.analysis.study.Study`; over a study file they override it.
 
     Where batches are not listed, the largest one that passes is solved for each configuration.
@@ -139,11 +143,12 @@ def select(study: str | os.PathLike[str] | Study | None = None, *, among: Mappin
         InputError: an unknown name, an empty list of candidates, no model, more than 1,000 configurations.
     """
     made = study if isinstance(study, Study) else Study(**case) if study is None else Study.load(study, selection(origin="given", **case) if case else None)
-    return chosen(widened(made, among or {}), by)
+    rest, counts = device_counts(among or {})
+    return chosen(widened(made, rest), by, counts=counts)
 
 
-def chosen(study: Study, by: str | None = None, track: Track = untracked) -> Choice:
-    """The same of a study that has its candidates.
+def chosen(study: Study, by: str | None = None, track: Track = untracked, counts: Sequence[int] = ()) -> Choice:
+    """The same of a study that has its candidates; ``counts`` are numbers of devices, each laid out in every way.
 
     Raises:
         InputError: no model or no device to choose, an unknown order.
@@ -153,10 +158,16 @@ def chosen(study: Study, by: str | None = None, track: Track = untracked) -> Cho
     study.decide()
     _complete(study)
     listed = len(study._selection.values.get("batch", ())) > 1
-    configurations = [judged(case, listed) for case in track(study.cases, "judging configurations")]
-    order = by or ("cost" if all(c.run.value("cost_per_mtok") is not None for c in configurations if c.state == "passes") else "rate")
+    configurations = judged(laid_out(study.cases, counts), listed, track)
+    order = by or _order(study, configurations)
     ranked = sorted(configurations, key=lambda c: _place(c, order))
     return Choice(study, tuple(ranked), order, targets_of(tuple(c.run for c in configurations)), listed)
+
+
+def _order(study: Study, configurations: Sequence[Configuration]) -> str:
+    """Cheapest first where every price is known: the fleet that bears an arrival rate, else a million tokens; else by what a device gives."""
+    word = "fleet" if "arrival_rate" in study.first.binding.given else "cost"
+    return word if all(c.run.rank(ORDERS[word][0]) is not None for c in configurations if c.state == "passes") else "rate"
 
 
 def _complete(study: Study) -> None:
@@ -176,35 +187,41 @@ def _complete(study: Study) -> None:
         pass  # the table lists the unknown quantities of each configuration, with the reasons
 
 
-def _place(configuration: Configuration, order: str) -> tuple[int, int, Fraction]:
+def _place(configuration: Configuration, order: str) -> tuple[int, int, Any]:
     """Where a configuration stands: by state, then by the criterion for those that pass (at their own batch, if there), by the nearness of the miss of the others."""
     if not configuration.runs:
         return RANK[configuration.state], 0, configuration.run.worst
     name, larger = ORDERS[order]
     best = configuration.run if configuration.run.passes else _best(configuration.runs, name, larger)
-    value = best.value(name) if best else None
+    value = best.rank(name) if best else None
     rank = RANK["passes"] if configuration.state == "passes" else 1
     return rank, int(value is None), Fraction(0) if value is None else -value if larger else value
 
 
 def _best(runs: Sequence[Run], name: str, larger: bool) -> Run | None:
     """The best of those whose value is known, the first where several are; None where none is."""
-    known = [(value, run) for run in runs if (value := run.value(name)) is not None]
+    known = [(value, run) for run in runs if (value := run.rank(name)) is not None]
     if not known:
         return None
     best = (max if larger else min)(value for value, _ in known)
     return next(run for value, run in known if value == best)
 
 
+def _fits(run: Run) -> bool:
+    if run.shares:
+        return MEMORY not in run.missed
+    return run.answers.fits is not None and not run.answers.does_not_fit
+
+
 def _fronts(runs: tuple[Run, ...]) -> tuple[Front, ...]:
     fronts = []
     for respects in FRONTS:
-        known = [run for run in runs if all(run.value(name) is not None for name, _ in respects)]
-        points = [[run.value(name) for name, _ in respects] for run in known]
+        known = [run for run in runs if all(run.rank(name) is not None for name, _ in respects)]
+        points = [[run.rank(name) for name, _ in respects] for run in known]
         on = [known[i] for i in front(points, [larger for _, larger in respects])]
         if known:
             first = respects[0][0]
-            fronts.append(Front(respects, tuple(sorted(on, key=lambda run: run.value(first) or Fraction(0))), len(known)))
+            fronts.append(Front(respects, tuple(sorted(on, key=lambda run: run.rank(first) or 0)), len(known)))
     return tuple(fronts)
 
 

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Literal
 
-from symroof.analysis.verdict import TARGET_METRICS, TargetCheck, degrees, devices, target_checks
+from symroof.analysis.tracking import Track, untracked
+from symroof.analysis.verdict import LOAD, TargetCheck, degrees, metrics_of, target_checks, under_load
 from symroof.cases.case_results import TARGETS, Answers, Result
 from symroof.select.batch_window import Window, window
+from symroof.select.screening import CLOSE, MEMORY, Screened, screened
 from symroof.theory.layout import DEGREES
 
 State = Literal["passes", "in part", "fails", "unknown"]
-MEMORY = "memory"
+
+
+ISOLATED = {
+    "sustained_itl": ("itl_last", "itl"),
+    "loaded_ttft": ("ttft",),
+    "sustained_throughput": ("decode_throughput",),
+    "sustained_throughput_per_device": ("decode_throughput_per_device",),
+    "cost_per_mtok": ("decode_cost_per_mtok",),
+}
+"""What stands for a quantity of a server at work where no output length is known, or isolated latencies are asked for."""
 
 
 @dataclass(frozen=True)
@@ -22,28 +34,51 @@ class Run:
 
     Attributes:
         label: what tells it from its neighbours.
-        answers: the case behind it.
+        own: the configuration as it is listed.
+        changes: its batch and its copies, where they were solved for.
+        quick: quantities as floats, from array functions; what is not there is worked out exactly.
+        shares: how much of its limit each metric takes up, likewise.
     """
 
     label: str
-    answers: Answers
+    own: Answers
+    changes: tuple[tuple[str, int], ...] = ()
+    quick: Mapping[str, float] = field(default_factory=dict)
+    shares: Mapping[str, float] = field(default_factory=dict)
+
+    @cached_property
+    def answers(self) -> Answers:
+        """The case behind it."""
+        return varied(self.own, **dict(self.changes)) if self.changes else self.own
 
     @property
     def batch(self) -> int:
-        return int(self.answers.case.value("batch"))
+        return int(dict(self.changes).get("batch") or self.own.case.value("batch"))
+
+    @property
+    def copies(self) -> int:
+        """Instances side by side."""
+        return int(dict(self.changes).get("dp") or self.own.case.value("dp"))
 
     def result(self, name: str) -> Result | None:
-        """A quantity with its flags; ``itl`` is that of the last step, where the target is tested. None where it has no value."""
-        tested = self._tested(name)
+        """A quantity with its flags; of a server at work where that is known, else isolated. None where it has no value."""
+        tested = self.tested(name)
         return self.answers.result(tested) if self.answers.case.known(tested) else None
 
     def value(self, name: str) -> Fraction | None:
-        """The same as a number, at the middle of any ranges: what runs are compared by."""
-        tested = self._tested(name)
+        """The same as an exact number, at the middle of any ranges."""
+        tested = self.tested(name)
         return Fraction(self.answers.case.value(tested)) if self.answers.case.known(tested) else None
 
-    def _tested(self, name: str) -> str:
-        return "itl_last" if name == "itl" and self.answers.case.known("itl_last") else name
+    def rank(self, name: str) -> Fraction | float | None:
+        """The same as runs are compared by: a float where the screening has it."""
+        return self.quick[name] if name in self.quick else None if self.quick else self.value(name)
+
+    def tested(self, name: str) -> str:
+        """The quantity that stands for one: ``itl_last`` for ``sustained_itl`` where latencies are isolated."""
+        if name not in ISOLATED or under_load(self.own.case):
+            return name
+        return next(filter(self.own.case.known, ISOLATED[name]), name)
 
     @cached_property
     def checks(self) -> tuple[TargetCheck, ...]:
@@ -61,11 +96,14 @@ class Run:
         """What cannot be judged, and why: a size, a price or a link is missing."""
         judged = {check.name for check in self.checks}
         reasons = {} if MEMORY in judged else {MEMORY: self.answers.why_unknown("fits")}
-        return reasons | {name: self.answers.why_unknown(TARGET_METRICS[name]) for name in self.answers.targets if name not in judged}
+        open_ = [name for name in self.answers.targets if name not in judged and not (name == "ttft" and LOAD in self.missed)]
+        return reasons | {name: self.answers.why_unknown(metrics_of(name, self.answers.case)[0]) for name in open_}
 
     @property
     def state(self) -> State:
         """What it amounts to: one miss is a failure, whatever is not known; over ranges it passes where it does throughout."""
+        if self.shares and not any(abs(share - 1) < CLOSE for share in self.shares.values()):
+            return "fails" if self.missed else "passes"
         met = [check.met for check in self.checks]
         return "fails" if False in met else "unknown" if self.unknown else "in part" if None in met else "passes"
 
@@ -75,11 +113,15 @@ class Run:
 
     @property
     def missed(self) -> tuple[str, ...]:
+        if self.shares:
+            return tuple(name for name, share in self.shares.items() if share > 1 + CLOSE or (name == LOAD and share >= 1))
         return tuple(check.name for check in self.checks if check.met is False)
 
     @property
-    def worst(self) -> Fraction:
+    def worst(self) -> Fraction | float:
         """The largest metric over its limit: above one it fails."""
+        if self.shares:
+            return max(self.shares.values())
         return max((Fraction(check.metric.value) / check.limit for check in self.checks), default=Fraction(0))
 
 
@@ -97,11 +139,13 @@ class Configuration:
         run: the configuration at the batch it is judged at: its own, or where none was chosen the largest that passes.
         window: the batches that pass; None where none does, where some condition is not known, and where the study lists batches.
         chosen: whether its batch was chosen, by the study or by the caller.
+        ends: quantities by batch, from the screening.
     """
 
     run: Run
     window: Window | None
     chosen: bool
+    ends: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
@@ -118,44 +162,74 @@ class Configuration:
         """The configuration at the largest batch that passes."""
         if self.window is None or self.window.most is None:
             return None
-        return self.run if self.run.batch == self.window.most else at_batch(self.run, self.window.most)
+        return self._at(self.window.most)
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
         """What it competes with: its own batch, the smallest and the largest that pass. Latency is best at the one end, what a device gives at the other."""
         ends = [self.window.least] if self.window else []
-        by_batch = {run.batch: run for run in (self.run, *(at_batch(self.run, n) for n in ends if n != self.run.batch), self.largest) if run and run.passes}
+        by_batch = {run.batch: run for run in (self.run, *map(self._at, ends), self.largest) if run and run.passes}
         return tuple(by_batch[batch] for batch in sorted(by_batch))
 
+    def _at(self, batch: int) -> Run:
+        return self.run if self.run.batch == batch else at_batch(self.run, batch, self.ends.get(batch))
 
-def judged(answers: Answers, listed: bool) -> Configuration:
-    """One case judged; ``listed`` says that the study lists batches, so that no other is looked for."""
-    run = Run(label(answers), answers)
+
+def judged(cases: Sequence[Answers], listed: bool, track: Track = untracked) -> list[Configuration]:
+    """The cases judged; ``listed`` says that the study lists batches, so that no other is looked for."""
+    screenings = screened(cases)
+    return [_judged(answers, listed, screenings[i]) for i, answers in enumerate(track(cases, "judging configurations"))]
+
+
+def _judged(answers: Answers, listed: bool, screening: Screened | None) -> Configuration:
     chosen = "batch" in answers.binding.given
-    batches = None if listed or run.unknown else window(answers)
-    if batches and batches.most and not chosen:
-        run = at_batch(run, batches.most)
-    return Configuration(run, batches, chosen)
+    if screening is None:
+        run = Run(label(answers), answers)
+        batches = None if listed or run.unknown else window(answers)
+        if batches and batches.most and not chosen:
+            run = at_batch(run, batches.most)
+        return Configuration(run, batches, chosen)
+    changes = {} if chosen or not screening.most else {"batch": screening.batch}
+    changes |= {"dp": screening.copies} if screening.copies and screening.copies > 1 else {}
+    run = Run(label(answers), answers, tuple(changes.items()), screening.values[screening.batch], screening.shares)
+    batches = None if listed or not screening.most else Window(screening.least, screening.most, screening.stopped_by)
+    return Configuration(run, batches, chosen, {} if not screening.most else screening.values)
 
 
 def label(answers: Answers) -> str:
     """A configuration in the names one types: how many of which device, and what the study lists."""
-    binding, count = answers.binding, devices(answers)
+    binding, case = answers.binding, answers.case
+    count = int(case.value("served_devices") * case.value("dp"))
     model = [binding.model.name] if binding.several_models and binding.model else []
     device = [f"{f'{count} x ' if count > 1 else ''}{binding.hardware.name if binding.hardware else 'no hardware'}"]
-    return ", ".join([*model, *device, *degrees(answers), *(f"{name} {value}" for name, value in binding.varied if name not in DEGREES)])
+    return ", ".join([*model, *device, *degrees(answers), *_prefills(answers), *(f"{name} {value}" for name, value in binding.varied if name not in DEGREES)])
 
 
-def at_batch(run: Run, batch: int) -> Run:
+def _prefills(answers: Answers) -> list[str]:
+    """How many devices prefill on their own, of all."""
+    if answers.binding.assumptions["scheduling"] != "disaggregated":
+        return []
+    case = answers.case
+    return [*([f"tp {case.value('tp')}"] if not degrees(answers) else []), f"{int(case.value('prefill_devices') * case.value('dp'))} of them prefill"]
+
+
+def at_batch(run: Run, batch: int, quick: Mapping[str, float] | None = None) -> Run:
     """The same configuration at another batch."""
-    binding = run.answers.binding
-    moved = binding.variant(batch=batch)
-    return Run(run.label, Answers(replace(moved, several_models=binding.several_models, varied=binding.varied)))
+    changes = {**dict(run.changes), "batch": batch}
+    inside = dict.fromkeys(run.shares, 0.0) if quick else {}
+    return Run(run.label, run.own, tuple(changes.items()), quick or {}, inside)
+
+
+def varied(answers: Answers, **changes: int) -> Answers:
+    """The same configuration with some inputs at other values."""
+    binding = answers.binding
+    moved = binding.variant(None, **changes)
+    return Answers(replace(moved, assumptions=binding.assumptions, several_models=binding.several_models, varied=binding.varied))
 
 
 def targets_of(runs: tuple[Run, ...]) -> dict[str, Fraction]:
     """The targets that are set, by name, in declared order."""
     targets: dict[str, Fraction] = {}
     for run in runs:
-        targets |= run.answers.targets
+        targets |= run.own.targets
     return {name: targets[name] for name in TARGETS if name in targets}

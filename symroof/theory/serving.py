@@ -130,7 +130,7 @@ MIX = referenced(
 
 PRICES = referenced(
     source.DEFINITION,
-    _q("prices", "fleet_price", "p_f", "USD/s", "price of all devices of the fleet", "price*devices", written_in="USD/hour"),
+    _q("prices", "fleet_price", "p_f", "USD/s", "price of all devices of the fleet, those that prefill on their own included", "price*served_devices*dp", written_in="USD/hour"),
     _q("prices", "cost_per_mtok_input", r"c_{1M}^{\mathrm{in}}", "USD", "price of a million prompt tokens", "price*instance_devices*10^6/prefill_throughput"),
     _q("prices", "price_ratio", "r_p", "", "price of this device over that of another it is held against", "price/rival_price"),
     _q("prices", "break_even_ratio", "r_{be}", "", "price ratio at which a token costs the same on both", "decode_throughput/(instance_devices*rival_throughput)"),

@@ -145,6 +145,8 @@ class Theory:
         if quantity is not None and quantity.search:
             for text in (quantity.search.body, quantity.search.high):
                 ancestors |= frozenset().union(*map(self.ancestry, names(parse(text))))
+        if quantity is not None and quantity.without:
+            ancestors |= frozenset().union(*map(self.ancestry, names(parse(quantity.without[1]))))
         definition = self.definition(name)
         if definition is not None:
             for inner in names(definition):

@@ -73,6 +73,7 @@ SUSTAINED = referenced(
         kind: f"{kind}_requests" for kind in ("chunked", "exclusive", "disaggregated")
     }),
     _q("load", "sustained_throughput", "X_{s}", "token/s", "output tokens per second that an instance sustains, prefills included", "output*sustained_requests"),
+    _q("load", "sustained_throughput_per_device", "X^1_{s}", "token/s", "the same for each device of the instance, those that prefill for it included", "sustained_throughput/served_devices", reference=source.DEFINITION),
     _q("load", "reading_time", r"t_{\mathrm{read}}", "s", "time of the steps that a prompt is read in, and of handing its cache over", switch="scheduling", reference=source.SARATHI, variants={
         "chunked": f"sum({FULL_PIECE}, step, 1, prompt_pieces - 1) + {LAST_PIECE}",
         "exclusive": PREFILL,

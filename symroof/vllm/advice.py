@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.solution import Solution
@@ -22,7 +23,7 @@ PACE = "mixed_time(chunk = batch*prompt/output) = itl_target"
 MOST_DEVICES = 64
 FACTS = (
     "memory_bytes", "usable_memory", "fits", "concurrency", "itl", "itl_last", "mixed_time", "ttft", "chunk_steps", "chunked_ttft", "decode_throughput",
-    "speculation_speedup",
+    "sustained_itl", "paced_itl", "loaded_ttft", "worst_itl", "sustained_throughput", "cost_per_mtok", "speculation_speedup",
 )  # fmt: skip
 
 
@@ -205,7 +206,17 @@ def _sequences(study: Study) -> tuple[Advice, Study]:
     because = f"the least of {', '.join(f'{limit.value:,} ({_short(limit)})' for limit in bounds)}" if bounds else "nothing bounds it here"
     own = max(batch // int(study.first.case.value("attention_dp")), 1)
     ranks = "" if own == batch else f"; {own:,} of each rank"
+    because += _on_their_way(study, batch)
     return Advice("max-num-seqs", str(own), because + ranks, limits), _with(study, batch=batch)
+
+
+def _on_their_way(study: Study, batch: int) -> str:
+    """How many of so many requests decode: prompts on their way hold cache too."""
+    steps, pieces = (study.first.get(name) for name in ("response_steps", "prompt_pieces"))
+    if steps is None or pieces is None or not steps.value:
+        return ""
+    decoding = Fraction(batch) * Fraction(steps.value) / (Fraction(steps.value) + Fraction(pieces.value))
+    return f"; of them about {math.floor(decoding):,} decode, for prompts that are being read hold cache too"
 
 
 def _budget(study: Study) -> Advice:

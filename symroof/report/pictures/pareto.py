@@ -23,7 +23,7 @@ from symroof.select.pareto_front import front
 TARGET = "itl = itl_target"
 MOST, LARGEST = 64, 2.0**14
 """Configurations that are compared, and the largest batch."""
-COST, RATE = "cost_per_mtok", "decode_throughput"
+COST, RATE = "decode_cost_per_mtok", "decode_throughput"
 MOST_SERIES, MOST_NAMED = len(SERIES), 5
 """Configurations that get a look of their own, and that are named where they run rather than by a number."""
 

@@ -1,0 +1,258 @@
+"""All configurations at once: the largest batch and the copies that memory and the targets allow, by array functions.
+
+Configurations that share a theory and differ in numbers of their devices share the functions. Latencies rise with the batch,
+what a token costs falls with it, and a queue shortens with every copy: so each answer is a bisection, over all at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from symroof.analysis.compile import Compiled, compile_cases
+from symroof.analysis.verdict import LOAD, TARGET_METRICS, under_load
+from symroof.cases.case_results import Answers
+from symroof.errors import InputError
+from symroof.formula.tree import Num
+from symroof.theory.layout import SHAPING
+from symroof.theory.symbols import GROUPS
+from symroof.theory.theory import Theory
+
+Array = np.ndarray[Any, Any]
+
+VALUES = (
+    "sustained_throughput", "sustained_throughput_per_device", "sustained_requests", "cost_per_mtok", "loaded_ttft", "sustained_itl", "group_price", "fleet_price",
+    "memory_bytes_per_device",
+)  # fmt: skip
+"""What configurations are compared by."""
+
+QUEUED = "loaded_ttft"
+UNQUEUED = ("sustained_itl", "reading_time", "queue_time")
+"""What rises with the batch: the ITL, and the TTFT without any wait for a lane."""
+
+SHARED = frozenset(symbol.name for group in ("hardware", "efficiency", "precision") for symbol in GROUPS[group]) - SHAPING
+"""Inputs that may differ between configurations of one function."""
+
+MEMORY = "memory"
+PRICED = frozenset({"cost", "price"})
+"""Targets that are not known without a price."""
+
+LARGEST = 1 << 30
+MOST_COPIES = 1 << 16
+CLOSE = 1e-9
+"""A metric so near to its limit is compared exactly."""
+
+
+@dataclass(frozen=True)
+class Screened:
+    """What the screening says of one configuration.
+
+    Attributes:
+        most: the largest batch that passes; 0 where none does.
+        least: the smallest one from which on every batch up to ``most`` passes.
+        copies: instances that bear the arrival rate; None where their number is chosen, or no number of them does.
+        stopped_by: the conditions that one request more breaks.
+        batch: where it is judged: its own batch, else the largest that passes, else 1.
+        shares: how much of its limit each metric takes up there, by condition.
+        values: quantities by batch, then name, where it is judged and at both ends of what passes.
+    """
+
+    most: int
+    least: int
+    copies: int | None
+    batch: int
+    stopped_by: tuple[str, ...] = ()
+    shares: Mapping[str, float] = field(default_factory=dict)
+    values: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
+
+    @property
+    def passes(self) -> bool:
+        return self.most > 0 and self.least <= self.batch <= self.most
+
+
+def screened(cases: Sequence[Answers], own: bool = True) -> list[Screened | None]:
+    """Each configuration screened, with ``own`` at its own batch where one is chosen; None where it is not: targets are held against isolated latencies, a size is not known.
+
+    >>> from symroof.analysis.study import Study
+    >>> study = Study("llama-3.1-8b", ["h100-sxm", "l40s"], prompt=2048, output=300, chunk=2048, targets={"itl": "20 ms"})
+    >>> [result.most for result in screened(study.cases)]
+    [104, 4]
+    """
+    results: list[Screened | None] = [None] * len(cases)
+    for places, group in _groups(cases, own):
+        for place, result in zip(places, group.results(), strict=True):
+            results[place] = result
+    return results
+
+
+def _groups(cases: Sequence[Answers], own: bool = True) -> Iterator[tuple[list[int], _Group]]:
+    """Configurations under load without ranges, by all that shapes their functions."""
+    by_shape: dict[Any, list[int]] = {}
+    relevant: dict[int, frozenset[str]] = {}
+    for place, answers in enumerate(cases):
+        case = answers.case
+        if (
+            under_load(case)
+            and (answers.moved or not answers.binding.box())
+            and case.known("fits")
+            and (case.has("price") or not PRICED & answers.targets.keys())
+        ):
+            used = relevant.setdefault(id(case.theory), _relevant(case.theory))
+            present = [(name, tree) for name, tree in case.given.items() if name in used]
+            fixed = tuple((name, tree if name not in SHARED or not isinstance(tree, Num) else None) for name, tree in present)
+            by_shape.setdefault((id(case.theory), fixed, tuple(case.numbers.items())), []).append(place)
+    for places in by_shape.values():
+        try:
+            yield places, _Group([cases[place] for place in places], own)
+        except InputError:
+            continue  # a quantity has no value there: each is judged on its own
+
+
+def _relevant(held: Theory) -> frozenset[str]:
+    """The names that lead to what is worked out here."""
+    return frozenset().union(*(held.ancestry(name) for name in (*VALUES, *UNQUEUED, LOAD, "concurrency")))
+
+
+class _Group:
+    """Configurations whose functions are the same."""
+
+    def __init__(self, cases: Sequence[Answers], own: bool) -> None:
+        self.cases = cases
+        first = cases[0].case
+        self.size = len(cases)
+        self.targets = cases[0].targets
+        self.rate = "arrival_rate" in first.given
+        self.chosen_batch = own and "batch" in first.given
+        self.open_copies = self.rate and "dp" not in first.given
+        used = _relevant(first.theory)
+        self.differing = [name for name, tree in first.given.items() if name in SHARED & used and any(c.case.given[name] != tree for c in cases)]
+        self.inputs = ["batch", *(["dp"] if self.open_copies else []), *self.differing]
+        self.numbers = [np.array([float(c.case.value(name)) for c in cases]) for name in self.differing]
+        self.limits = {name: np.array([float(c.targets[name]) for c in cases]) for name in self.targets}
+        plain = [name for name in VALUES if self._has(name) and not (self.rate and name == QUEUED)]
+        self.quick = self._function(tuple(dict.fromkeys((*UNQUEUED, *plain, *([LOAD] if self.rate else [])))))
+        self.queued = self._function((QUEUED,)) if self.rate else self.quick  # the batch that a rate keeps busy is searched: asked for as seldom as possible
+        self.usable = np.array([float(c.case.value("usable_memory_per_device")) for c in cases])
+        self.capacity = np.array([float(c.case.value("concurrency")) for c in cases])
+
+    def _has(self, name: str) -> bool:
+        return self.cases[0].case.has("price") or ("cost" not in name and "price" not in name)
+
+    def _function(self, names: Sequence[str]) -> Callable[[Array, Array], dict[str, Array]]:
+        (compiled,) = compile_cases(names, self.inputs, self.cases[:1])
+        return lambda batch, copies: self._called(compiled, names, batch, copies)
+
+    def _called(self, compiled: Compiled, names: Sequence[str], batch: Array, copies: Array) -> dict[str, Array]:
+        arguments = [batch.astype(float), *([copies.astype(float)] if self.open_copies else []), *self.numbers]
+        return {name: np.broadcast_to(column, batch.shape) for name, column in zip(names, compiled(*arguments), strict=True)}
+
+    def results(self) -> list[Screened]:
+        highest = np.minimum(np.where(np.isnan(self.capacity), 0, self.capacity), LARGEST)
+        most = _last(self._unqueued, highest)
+        own = np.array([float(c.case.value("batch")) for c in self.cases])
+        judged = own if self.chosen_batch else np.maximum(most, 1)
+        copies = self._copies(judged) if self.open_copies else np.ones(self.size)
+        borne = copies <= MOST_COPIES
+        copies = np.where(borne, copies, 1)
+        tried = np.maximum(most, 1)
+        waits = {QUEUED: self.queued(judged, copies)[QUEUED]}
+        passing = (most >= 1) & borne & self._met({**self.quick(tried, copies), **waits})
+        most = np.where(passing, most, 0)
+        least = _first(lambda batch: self._met(self.quick(batch, copies)), tried) if passing.any() else tried
+        places = {name: {**self.quick(batch, copies), **waits} for name, batch in (("judged", judged), ("least", least), ("most", tried))}
+        shares = self._shares(places["judged"])
+        beyond = {MEMORY: most + 1 > self.capacity} | {name: ~met for name, met in self._limited(most + 1).items()}
+        made = []
+        for i in range(self.size):
+            batches = {int(at[i]): name for at, name in ((least, "least"), (tried, "most"), (judged, "judged"))}
+            values = {batch: {key: float(column[i]) for key, column in places[name].items()} for batch, name in batches.items()}
+            found = int(copies[i]) if self.open_copies and borne[i] else None
+            made.append(
+                Screened(
+                    int(most[i]),
+                    int(least[i]),
+                    found,
+                    int(judged[i]),
+                    tuple(name for name, broken in beyond.items() if broken[i]),
+                    {key: float(column[i]) for key, column in shares.items()},
+                    values,
+                )
+            )
+        return made
+
+    def _shares(self, values: Mapping[str, Array]) -> dict[str, Array]:
+        """Metrics over their limits; without a steady state the wait has none, and is endless."""
+        shares = {MEMORY: values["memory_bytes_per_device"] / self.usable}
+        if self.rate:
+            shares[LOAD] = values[LOAD]
+        for name, limit in self.limits.items():
+            shares[name] = np.nan_to_num(values[TARGET_METRICS[name]], nan=np.inf) / limit
+        return shares
+
+    def _unqueued(self, batch: Array) -> Array:
+        """Whether what rises with the batch is within its limits."""
+        return np.asarray(np.logical_and.reduce([np.ones(self.size, bool), *self._limited(batch).values()]))
+
+    def _limited(self, batch: Array) -> dict[str, Array]:
+        """The same by target: no copies needed, no queue counted."""
+        at = self.quick(batch, np.ones(self.size))
+        metrics = {"ttft": at["queue_time"] + at["reading_time"], "itl": at["sustained_itl"]}
+        return {name: self._within(metric, self.limits[name]) for name, metric in metrics.items() if name in self.limits}
+
+    def _met(self, values: Mapping[str, Array]) -> Array:
+        """Whether the targets on these values are met, and whether there is a steady state at the arrival rate.
+
+        Where there is one, the batch that the arrival rate keeps busy, and so the wait, is the same at every batch.
+        """
+        met = values[LOAD] < 1 if self.rate else np.ones(self.size, bool)
+        for name, limit in self.limits.items():
+            if TARGET_METRICS[name] in values:
+                met = met & self._within(values[TARGET_METRICS[name]], limit)
+        return met
+
+    @staticmethod
+    def _within(metric: Array, limit: Array) -> Array:
+        return np.asarray(np.nan_to_num(metric, nan=np.inf) <= limit * (1 + CLOSE))
+
+    def _copies(self, batch: Array) -> Array:
+        """The least number of copies that bears the arrival rate within the targets: as many as the load asks for, more where the wait does."""
+        batch = np.maximum(batch, 1)
+        load = self.quick(batch, np.ones(self.size))[LOAD]
+        copies: Array = np.asarray(np.minimum(np.floor(np.nan_to_num(load, nan=MOST_COPIES)) + 1, MOST_COPIES + 1))
+        if "ttft" not in self.limits:
+            return copies
+        late, step = ~self._within(self.queued(batch, copies)[QUEUED], self.limits["ttft"]), 1
+        short = copies - 1
+        while late.any() and step < MOST_COPIES:
+            short = np.where(late, copies, short)
+            copies = np.where(late, copies + step, copies)
+            late, step = ~self._within(self.queued(batch, copies)[QUEUED], self.limits["ttft"]) & late, step * 2
+        copies = np.where(late, MOST_COPIES + 1, copies)
+        while (open_ := (copies - short > 1) & (copies <= MOST_COPIES)).any():
+            middle = np.where(open_, np.floor((short + copies) / 2), copies)
+            enough = self._within(self.queued(batch, middle)[QUEUED], self.limits["ttft"])
+            short, copies = np.where(open_ & ~enough, middle, short), np.where(open_ & enough, middle, copies)
+        return copies
+
+
+def _last(holds: Callable[[Array], Array], high: Array) -> Array:
+    """The largest whole number up to ``high`` at which ``holds``, which ceases for good; 0 where it is never so."""
+    low, high = np.zeros(len(high)), np.floor(high) + 1
+    while (high - low > 1).any():
+        middle = np.floor((low + high) / 2)
+        met = holds(np.maximum(middle, 1))
+        low, high = np.where(met, np.maximum(middle, low), low), np.where(met, high, np.maximum(middle, low + 1))
+    return low
+
+
+def _first(holds: Callable[[Array], Array], high: Array) -> Array:
+    """The smallest whole number up to ``high`` from which on ``holds``, taken to hold at ``high``."""
+    low, end = np.zeros(len(high)), high.astype(float)
+    while (end - low > 1).any():
+        middle = np.floor((low + end) / 2)
+        met = holds(np.maximum(middle, 1))
+        low, end = np.where(met, low, np.minimum(middle, end - 1)), np.where(met, np.maximum(middle, 1), end)
+    return end

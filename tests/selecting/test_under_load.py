@@ -1,0 +1,114 @@
+"""Layouts, copies and breaking points under load: against plain walks over batches, and the arithmetic of a server by hand."""
+
+from fractions import Fraction
+
+import pytest
+
+from symroof.api import Study
+from symroof.select.choice import select
+from symroof.select.endurance import bears
+from symroof.select.screening import screened
+
+CASE = {"model": "llama-3.1-8b", "prompt": 2048, "output": 300, "chunk": 2048, "memory_share": 0.92}
+TARGETS = {"ttft": "500 ms", "itl": "50 ms"}
+
+
+def by_layout(choice):
+    return {
+        (int(c.run.answers.case.value("tp")), c.run.copies): c
+        for c in choice.configurations
+        if c.run.answers.case.theory.assumptions["scheduling"] == "chunked"
+    }
+
+
+@pytest.fixture(scope="module")
+def four():
+    return select(**CASE, hardware="h100-sxm", targets=TARGETS, among={"devices": "4"})
+
+
+def step(tp, tokens, batch, past, rows):
+    """Time of a step by hand: matrices over tokens, attention over what each token sees, weights and cache read once, two all-reduces a layer."""
+    layers, width, heads, kv, head, ff, vocabulary = 32, 4096, 32, 8, 128, 14336, 128256
+    matrices = layers * (width * head * (2 * heads + 2 * kv) + 3 * width * ff)
+    seen = batch * (2048 + 150) + sum(past + i + 1 for i in range(tokens - batch))
+    flops = 2 * matrices * tokens + 2 * width * vocabulary * rows + 4 * layers * heads * head * seen
+    cached = batch * (2048 + 150) + (past + tokens - batch if tokens > batch else 0)
+    moved = (
+        tokens * layers * (2 * (width + (2 * kv + heads) * head) + 2 * (heads * head + width) + 2 * 2 * heads * head + 2 * (width + 2 * ff) + 2 * (ff + width))
+    )
+    bytes_ = 2 * (matrices + width * vocabulary) + 4 * layers * kv * head * cached + moved
+    link = 2 * layers * 2 * (tp - 1) / tp * tokens * width * 2 / 450e9
+    return max(flops / tp / 989.4e12, bytes_ / tp / 3.35e12) + link
+
+
+def test_the_three_layouts_stand_in_the_order_of_a_server_that_is_worked_out_by_hand(four):
+    """A slot turns over every 299 steps; each turn takes one whole prompt along, and one prompt's step lasts longer than a plain one."""
+    held, by_hand = by_layout(four), {}
+    for tp in (1, 2, 4):
+        batch = held[tp, 4 // tp].run.batch
+        decoding = min(batch, 299)  # the budget of 2,048 reads one prompt a step, and so as many requests decode as a turn has steps
+        plain, mixed = step(tp, decoding, decoding, 0, decoding), step(tp, decoding + 2048, decoding, 0, decoding + 1)
+        by_hand[tp] = 4 // tp * decoding / (299 * (plain + decoding / 299 * (mixed - plain)))
+    engine = {tp: held[tp, 4 // tp].run.copies * float(held[tp, 4 // tp].run.value("sustained_requests")) for tp in (1, 2, 4)}
+    assert sorted(engine, key=engine.get) == sorted(by_hand, key=by_hand.get) == [4, 1, 2]
+    assert engine == pytest.approx(by_hand, rel=0.05)
+    costs = [float(c.run.value("cost_per_request")) for c in four.passing]
+    assert costs == sorted(costs), "the cheapest token is the cheapest request"
+
+
+def test_layouts_hold_the_same_devices_and_prefills_may_have_their_own(four):
+    cases = [c.run.answers.case for c in four.configurations]
+    assert {int(case.value("served_devices") * case.value("dp")) for case in cases} == {4}
+    assert {case.theory.assumptions["scheduling"] for case in cases} == {"chunked", "disaggregated"}
+    assert len({float(case.value("fleet_price")) for case in cases}) == 1
+
+
+def passes(case, batch, targets):
+    """Whether a batch passes, in a case bound afresh."""
+    made = Study(**case, batch=batch)
+    return bool(made.exact("fits")) and all(float(made.exact(name)) <= limit for name, limit in targets.items())
+
+
+@pytest.mark.parametrize(("hardware", "itl", "chunk"), [("h100-sxm", 0.02, 2048), ("a100-80gb-sxm", 0.045, 512), ("l40s", 0.05, 4096)])
+def test_the_largest_batch_is_that_of_a_walk_over_every_batch(hardware, itl, chunk):
+    case = {**CASE, "hardware": hardware, "chunk": chunk}
+    (screening,) = screened(Study(**case, targets={"itl": itl, "ttft": 0.4}).cases)
+    walk = [batch for batch in range(1, screening.most + 40, 3) if passes(case, batch, {"sustained_itl": itl, "loaded_ttft": 0.4})]
+    assert walk == list(range(1, screening.most + 1, 3))
+    assert passes(case, screening.most, {"sustained_itl": itl}) and not passes(case, screening.most + 1, {"sustained_itl": itl})
+
+
+def test_copies_are_as_many_as_the_arrival_rate_asks_for_and_no_fewer_do():
+    choice = select(**CASE, hardware=["h100-sxm", "a100-80gb-sxm"], targets=TARGETS, arrival_rate=100)
+    for c in choice.configurations:
+        name = c.run.answers.binding.hardware.name
+        loads = {}
+        for copies in (c.run.copies, c.run.copies - 1):
+            made = Study(**CASE, hardware=name, batch=c.run.batch, dp=copies, arrival_rate=100)
+            ttft = made.first.get("loaded_ttft")
+            loads[copies] = made.exact("load") < 1 and ttft is not None and ttft.value <= Fraction(1, 2)
+        assert loads == {c.run.copies: True, c.run.copies - 1: False}
+    prices = [float(c.run.value("fleet_price")) for c in choice.passing]
+    assert choice.order == "fleet" and prices == sorted(prices)
+
+
+def test_what_it_bears_is_the_last_arrival_rate_that_passes():
+    (c,) = select(**CASE, hardware="h100-sxm", targets=TARGETS, arrival_rate=40).configurations
+    last = bears(c.run, "arrival_rate")
+    own = {**CASE, "hardware": "h100-sxm", "batch": c.run.batch, "dp": c.run.copies}
+    below, above = (Study(**own, arrival_rate=last.value * factor) for factor in (0.9999, 1.0001))
+    assert below.exact("load") < 1 and float(below.exact("loaded_ttft")) <= 0.5
+    ttft = above.first.get("loaded_ttft")
+    assert above.exact("load") >= 1 or ttft is None or float(ttft.value) > 0.5
+
+
+def test_a_fleet_that_does_not_keep_up_fails_and_says_so():
+    (c,) = select(**CASE, hardware="h100-sxm", dp=2, targets=TARGETS, arrival_rate=100).configurations
+    assert c.state == "fails" and "load" in c.run.missed
+
+
+def test_a_case_moved_to_another_batch_is_the_case_bound_there():
+    """Without a budget the paced chunk stands for it, and moves with the batch."""
+    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 256}
+    first = Study(**case, batch=16).first.case
+    assert first.value("loaded_ttft") != first.at("loaded_ttft", {"batch": Fraction(334)}) == Study(**case, batch=334).exact("loaded_ttft")
