@@ -10,10 +10,10 @@ from typing import Any
 
 from symroof.formula import build
 from symroof.formula.dual import Dual
-from symroof.formula.evaluate import NotGiven, NoValue, evaluate
+from symroof.formula.evaluate import EFFORT, NotGiven, NoValue, evaluate
 from symroof.formula.parse import parse
 from symroof.formula.rewrite import inline, substitute
-from symroof.formula.tree import Name, Num, Tree, mentions, names
+from symroof.formula.tree import Name, Num, Tree, mentions, names, parts
 from symroof.theory.devices import whole_of
 from symroof.theory.layout import FREE, layout, shapes
 from symroof.theory.quantities import QUANTITIES
@@ -53,6 +53,10 @@ def neutral_default(name: str) -> Num | None:
     return Num(default.value) if default is not None and default.value in (0, 1) else None
 
 
+MOST_CHANGES = 12
+"""A value at changed inputs leads to another at changed inputs at most so often; declared quantities do three times."""
+
+
 @dataclass
 class Case:
     """Values for a theory: ``given`` maps names to numbers or formulas; values are worked out when asked, once.
@@ -73,6 +77,7 @@ class Case:
     _open: set[str] = field(default_factory=set)
     _moving: dict[str, Case] = field(default_factory=dict)
     _laid: dict[frozenset[str], Theory] = field(default_factory=dict)
+    _depth: int = 0
 
     def __post_init__(self) -> None:
         needed = layout(self.theory.architecture, self._plain, self.rounded)
@@ -118,7 +123,9 @@ class Case:
         self._open.add(name)
         try:
             self._check_exists(name)
-            result = evaluate(self.formula(name), self)
+            formula = self.formula(name)
+            EFFORT.nodes += len(parts(formula))
+            result = evaluate(formula, self)
         finally:
             self._open.discard(name)
         self._memo[name] = result
@@ -230,12 +237,21 @@ class Case:
         return self.chosen(name) or default_of(name) is not None
 
     def at(self, name: str, changes: Mapping[str, Any]) -> Any:
-        """A quantity at changed inputs."""
-        return self.changed(changes).value(name)
+        """A quantity at changed inputs.
+
+        Raises:
+            NoValue: its inputs lead back to it, at changed inputs again and again.
+        """
+        if self._depth >= MOST_CHANGES:
+            raise NoValue(f"{name} is defined by itself")
+        child = self.changed(changes)
+        child._depth = self._depth + 1
+        return child.value(name)
 
     def changed(self, changes: Mapping[str, Any]) -> Case:
         """The same case with some values replaced; names that do not depend on them keep their cached values."""
         child = Case(self.theory, self.given, {**self.numbers, **changes}, self.free.difference(changes), self.rounded)
+        child._depth = self._depth
         if child.theory is self.theory and all(isinstance(tree, Num) for tree in self.given.values()):
             leads, untouched = self.theory.ancestry, frozenset(changes).isdisjoint
             child._memo.update([(name, value) for name, value in self._memo.items() if untouched(leads(name))])
