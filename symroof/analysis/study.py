@@ -23,7 +23,7 @@ from symroof.specs.strict_yaml import Document, load
 from symroof.specs.study import StudySpec
 from symroof.theory.case import Missing
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.symbols import INPUTS, canonical
+from symroof.theory.symbols import INPUTS, base_name, canonical
 from symroof.theory.thresholds import THRESHOLDS
 
 if TYPE_CHECKING:  # the solver and the derivations load when a study is first solved or derived: listing values needs neither
@@ -327,7 +327,7 @@ def known(name: str) -> str:
     'prompt'
     """
     printed = canonical(name)
-    if printed in QUANTITIES or printed in INPUTS or "." in printed:
+    if base_name(printed) in {*QUANTITIES, *INPUTS}:
         return printed
     if printed in THRESHOLDS:
         raise InputError(Problem(name, "is a threshold, not a quantity", hint=f"`symroof solve {name}`"))

@@ -288,8 +288,8 @@ def _limit(target: str, example: str) -> Any:
     """A field that holds the limit of one target."""
     symbol = INPUTS[TARGET_SYMBOLS[target]]
 
-    def check(value: object) -> Num:
-        return Num(in_unit(value, symbol.unit, symbol.written_in).value, symbol.dimension)
+    def check(value: object) -> Setting:
+        return _in_domain(symbol, Num(in_unit(value, symbol.unit, symbol.written_in).value, symbol.dimension))
 
     return Annotated[Any, BeforeValidator(check), WithJsonSchema({"type": "string", "description": symbol.meaning, "examples": [example]})]
 
