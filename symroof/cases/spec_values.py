@@ -209,7 +209,7 @@ def check_prefix(given: Mapping[str, Given]) -> None:
     Raises:
         InputError: it is, somewhere in the ranges of the two.
     """
-    cached, prompt = (given[name] if name in given else None for name in ("cached_prefix", "prompt"))
+    cached, prompt = (given.get(name) for name in ("cached_prefix", "prompt"))
     if cached is None or prompt is None:
         return
     most = cached.setting.high if isinstance(cached.setting, Span) else cached.setting.value if isinstance(cached.setting, Num) else None

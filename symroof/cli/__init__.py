@@ -54,4 +54,4 @@ def _open_streams() -> None:
             if handle != number:
                 os.dup2(handle, number)
                 os.close(handle)
-            setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8", errors="backslashreplace", closefd=False))
+            setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8", errors="backslashreplace", closefd=False))  # noqa: SIM115

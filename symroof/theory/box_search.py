@@ -87,7 +87,7 @@ def _places(points: int, axes: int) -> Iterator[tuple[int, ...]]:
 def _peaks(values: Mapping[tuple[int, ...], Fraction]) -> Iterator[tuple[int, ...]]:
     """The places of a grid that none beside them along an axis exceeds."""
     for place, value in values.items():
-        beside = (place[:k] + (i + step,) + place[k + 1 :] for k, i in enumerate(place) for step in (-1, 1))
+        beside = ((*place[:k], i + step, *place[k + 1 :]) for k, i in enumerate(place) for step in (-1, 1))
         if all(values.get(other, value) <= value for other in beside):
             yield place
 

@@ -197,7 +197,7 @@ def test_a_range_that_is_not_worked_out_is_reported():
     assert answers.result("kv_cache_bytes").ranged
 
 
-@pytest.mark.parametrize("low, high", [(Fraction(1, 2), Fraction(3, 4)), (Fraction(5, 4), Fraction(2))])
+@pytest.mark.parametrize(("low", "high"), [(Fraction(1, 2), Fraction(3, 4)), (Fraction(5, 4), Fraction(2))])
 def test_powers_with_a_moving_exponent(low, high):
     """A power of a number below one falls with its exponent, of one above it grows."""
     bound = case("llama-3-8b", prompt=3)
