@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-INTERRUPTED = 130
-
 
 def run() -> None:
     """The entry point: exit codes and errors in one place; everything else is imported inside it, where Ctrl-C is heeded.
@@ -15,7 +13,7 @@ def run() -> None:
     try:
         code = _run()
     except KeyboardInterrupt:
-        code = INTERRUPTED
+        code = 130  # main.INTERRUPTED, which may not be imported yet
     os._exit(code)  # everything is written and closed; taking the object graph apart would only cost time
 
 

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 import click
 
-from symroof.cli import INTERRUPTED
 from symroof.cli.failures import BAD_INPUT, print_problems, report_bug
 from symroof.version import __version__
 
@@ -31,7 +30,7 @@ COMMANDS = {
 }
 """Every command with its one-line help, so that --help loads none of them."""
 
-OK = 0
+OK, INTERRUPTED = 0, 130
 
 
 class Lazy(click.Group):
