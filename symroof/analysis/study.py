@@ -25,7 +25,7 @@ from symroof.specs.study_files import declared_in, is_theory, read_study, read_t
 from symroof.theory.case import Missing
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.symbols import INPUTS, canonical
+from symroof.theory.symbols import INPUTS, base_name, canonical
 
 if TYPE_CHECKING:  # the solver and the derivations load when a study is first solved or derived: listing values needs neither
     from symroof.analysis.derivation import Derivation
@@ -366,7 +366,7 @@ def known(name: str, own: Declarations = NONE) -> str:
     'prompt'
     """
     printed = canonical(name)
-    if printed in own or printed in QUANTITIES or printed in INPUTS or "." in printed:
+    if printed in own or base_name(printed) in {*QUANTITIES, *INPUTS}:
         return printed
     if own.threshold(printed):
         raise InputError(Problem(name, "is a threshold, not a quantity", hint=f"`symroof solve {name}`"))

@@ -25,6 +25,7 @@ from symroof.cases.spec_values import (
     beyond_context,
     check_degrees,
     check_name,
+    check_prefix,
     check_split,
     device_values,
     dimension,
@@ -280,6 +281,7 @@ def _bind(
     if WIDTH in values:  # a width chosen by hand is that of every quantized operator
         given = {name: chosen for name, chosen in given.items() if not name.startswith(f"{WIDTH}.")}
     check_split(values, given)
+    check_prefix(given)
     check_degrees(given, warnings)
     warnings += beyond_context(model, lengths(given))
     files = (*documents, *(f for f in (chosen_model.document, chosen_device.document) if f))

@@ -10,8 +10,10 @@ from functools import cached_property
 from typing import Any
 
 from symroof.cases.binding import Binding
+from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Compare, Largest, Name, Tree
+from symroof.theory.box_search import NotWorkedOut
 from symroof.theory.case import Case, Missing
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.ranges import Ranges
@@ -19,6 +21,7 @@ from symroof.theory.symbols import TARGET_SYMBOLS, Symbol
 from symroof.units import COUNTED, format_quantity, parse_unit
 
 DOES_NOT_FIT = "does_not_fit"
+NO_RANGE = "range_not_worked_out"
 TARGETS = TARGET_SYMBOLS
 
 Value = Fraction | bool | str
@@ -40,7 +43,8 @@ class Result:
         value: exact, in base units; a truth; or a label (``compute``, ``memory``). With ranges: at their middles.
         low, high: the extremes over the ranges; None where nothing is ranged or the value is no number.
         possible: every label or truth that occurs over the ranges.
-        flags: ``does_not_fit`` where a latency, rate or cost is of a configuration that memory does not hold.
+        flags: ``does_not_fit`` where a latency, rate or cost is of a configuration that memory does not hold;
+            ``range_not_worked_out`` where low, high and the possible values over the ranges take too long to search.
     """
 
     symbol: Symbol
@@ -67,6 +71,8 @@ class Result:
 
     def plain(self, digits: int = 4) -> str:
         """Value and range without the flags, for places that show the flag beside it."""
+        if NO_RANGE in self.flags:
+            return f"{replace(self, flags=()).plain(digits)} (range not worked out)"
         if isinstance(self.value, bool):
             options = [("yes" if v else "no") for v in (self.possible or (self.value,))]
             return " or ".join(options)
@@ -212,7 +218,7 @@ class Answers:
         if name not in self._memo:
             result = self._unflagged(name)
             if self.does_not_fit and self.case.theory.timed(name) and name not in self.case.given:
-                result = replace(result, flags=(DOES_NOT_FIT,))
+                result = replace(result, flags=(DOES_NOT_FIT, *result.flags))
             self._memo[name] = result
         return self._memo[name]
 
@@ -228,6 +234,12 @@ class Answers:
         value = self.case.value(name)
         if not self.ranges.box:
             return Result(symbol, value)
+        try:
+            return self._over_ranges(name, symbol, value)
+        except NotWorkedOut:
+            return Result(symbol, value, flags=(NO_RANGE,))
+
+    def _over_ranges(self, name: str, symbol: Symbol, value: Value) -> Result:
         formula = self.case.formula(name)
         if isinstance(formula, Compare):
             truths = self.ranges.truths(formula)
@@ -240,8 +252,12 @@ class Answers:
     def formula(self, tree: Tree, symbol: Symbol, timed: bool) -> Result:
         """The value of a formula that has no name, with range and flags."""
         value = self.case.evaluate(tree)
-        low, high = self.ranges.bounds(tree) if self.ranges.box else (None, None)
-        return Result(symbol, value, low, high, flags=(DOES_NOT_FIT,) if timed and self.does_not_fit else ())
+        flags = (DOES_NOT_FIT,) if timed and self.does_not_fit else ()
+        try:
+            low, high = self.ranges.bounds(tree) if self.ranges.box else (None, None)
+        except NotWorkedOut:
+            return Result(symbol, value, flags=(*flags, NO_RANGE))
+        return Result(symbol, value, low, high, flags=flags)
 
     @property
     def apart(self) -> bool:
@@ -304,4 +320,12 @@ class Answers:
                 raise Missing(name)
             return Input(Result(symbol, default.value), "default", True)
         span = self.binding.box().get(name)
-        return Input(Result(symbol, self.case.value(name), *(span or (None, None))), setting.source, setting.defaulted)
+        try:
+            value = self.case.value(name)
+        except NoValue as error:  # a formula set as a value
+            raise InputError(Problem(setting.source, f"its formula has no value here: {error}", path=name, hint=_hint(error))) from None
+        return Input(Result(symbol, value, *(span or (None, None))), setting.source, setting.defaulted)
+
+
+def _hint(error: NoValue) -> str:
+    return f"give {error.name}" if isinstance(error, Missing) else ""

@@ -208,6 +208,22 @@ def lengths(given: Mapping[str, Given]) -> dict[str, Fraction]:
     return {name: setting.high if isinstance(setting, Span) else setting.value for name, setting in settings.items() if isinstance(setting, (Span, Num))}
 
 
+def check_prefix(given: Mapping[str, Given]) -> None:
+    """The cached part of a prompt is not longer than the prompt.
+
+    Raises:
+        InputError: it is, somewhere in the ranges of the two.
+    """
+    cached, prompt = (given.get(name) for name in ("cached_prefix", "prompt"))
+    if cached is None or prompt is None:
+        return
+    most = cached.setting.high if isinstance(cached.setting, Span) else cached.setting.value if isinstance(cached.setting, Num) else None
+    least = prompt.setting.low if isinstance(prompt.setting, Span) else prompt.setting.value if isinstance(prompt.setting, Num) else None
+    if most is not None and least is not None and most > least:
+        message = f"{float(most):,g} cached tokens are more than the {float(least):,g} of the prompt they are a part of"
+        raise InputError(Problem(cached.source, message, path="cached_prefix", hint=f"at most {float(least):,g}"))
+
+
 def check_degrees(given: Mapping[str, Given], warnings: list[str]) -> None:
     """Parallel degrees that a model allows: key and value heads are dealt whole, or copied evenly.
 

@@ -107,7 +107,7 @@ def _render(data: dict[str, Any], chosen: str, name: str, plots: list[Picture], 
     ending = OUTPUTS[source].figure_ending
     figures = data["figures"] | {p.name.replace("-", "_"): {"file": f"{name}-{p.name}.{ending}", "alt": p.alt, "says": p.says} for p in plots}
     text = render_own(data | {"figures": figures}, source, template) if template else render(data | {"figures": figures}, source)
-    return pdf(text, {f"{name}-{p.name}.pdf": p.form("pdf") for p in plots}) if chosen == "pdf" else text.encode()
+    return pdf(text, {f"{name}-{p.name}.pdf": p.form("pdf") for p in plots}) if chosen == "pdf" else text.encode(errors="replace")
 
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:

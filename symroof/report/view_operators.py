@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from fractions import Fraction
 from typing import Any
 
@@ -11,6 +12,7 @@ from symroof.formula import build
 from symroof.formula.tree import Largest
 from symroof.report.markup import Code
 from symroof.report.view_case import UNKNOWN
+from symroof.theory.box_search import NotWorkedOut
 from symroof.theory.operators import Operator
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.steps import STEPS
@@ -54,9 +56,10 @@ def entry(step: str, operator: Operator, subject: Answers) -> dict[str, Any]:
 
 def _bounds(operator: Operator, subject: Answers) -> list[str]:
     arms = Largest((("compute", operator.compute_time), ("memory", operator.memory_time)))
-    if not subject.ranges.box:
-        return [str(subject.case.evaluate(arms))]
-    return list(subject.ranges.labels(arms))
+    if subject.ranges.box:
+        with contextlib.suppress(NotWorkedOut):
+            return list(subject.ranges.labels(arms))
+    return [str(subject.case.evaluate(arms))]
 
 
 def row(e: dict[str, Any], whole: Fraction, several: bool) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from fractions import Fraction
 from typing import Any
 
@@ -131,7 +132,8 @@ def _changes(study: Study, subject: Answers) -> list[tuple[str, str, Binding]]:
     group = devices(subject)
     while group * 2 <= LARGEST_GROUP:
         group *= 2
-        changes.append(("devices", str(group), binding.variant(tp=group)))
+        with contextlib.suppress(InputError):  # the model's heads cannot be shared out so
+            changes.append(("devices", str(group), binding.variant(tp=group)))
     changes += _narrower(binding)
     own = binding.hardware.name if binding.hardware else None
     first_on: dict[str, tuple[str, Binding]] = {}

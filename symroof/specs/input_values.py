@@ -57,17 +57,17 @@ def setting(name: str, value: object, formulas: bool = True, bare: bool = False,
     symbol = symbol_of(name, own)
     if isinstance(value, str) and ".." in value:
         span = parse_span(value, symbol.unit, symbol.written_in, not needs_unit(symbol))
-        return Num(span.low, symbol.dimension) if span.low == span.high else _in_domain(symbol, span)
+        return Num(span.low, symbol.dimension) if span.low == span.high else in_domain(symbol, span)
     try:
         read = in_unit(value, symbol.unit, symbol.written_in, not needs_unit(symbol) or (bare and not isinstance(value, str)))
     except ValueError as error:
         if not (formulas and isinstance(value, str)) or "is needed" in str(error) or PLAIN_QUANTITY.match(value):
             raise
         return _formula(symbol, value, error, own)
-    return _in_domain(symbol, Num(read.value, symbol.dimension))
+    return in_domain(symbol, Num(read.value, symbol.dimension))
 
 
-def _in_domain(symbol: Symbol, value: Setting) -> Setting:
+def in_domain(symbol: Symbol, value: Setting) -> Setting:
     low, high = (value.low, value.high) if isinstance(value, Span) else (value.value, value.value)  # type: ignore[union-attr]
     from_zero = symbol.default == "0" or symbol.from_zero or isinstance(symbol, Quantity)
     if low < 0 or (low == 0 and not from_zero):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
@@ -127,12 +127,13 @@ class ModelSpec(Spec):
 
     def labels(self) -> list[str]:
         """A label for each kind of layer: its own, or one that tells it apart."""
-        labels: list[str] = []
+        labels: dict[str, None] = {}
+        numbered: dict[str, Iterator[str]] = {}
         for kind, telling in zip(self.layers, _telling(self.layers), strict=True):
             label = kind.label or telling
-            numbered = (f"{label}{n}" for n in itertools.count(2))
-            labels.append(label if label not in labels else next(name for name in numbered if name not in labels))
-        return labels
+            more = numbered.setdefault(label, map(f"{label}{{}}".format, itertools.count(2)))
+            labels[label if label not in labels else next(name for name in more if name not in labels)] = None
+        return list(labels)
 
     def _counts(self) -> dict[str, int]:
         return {label: kind.count for label, kind in zip(self.labels(), self.layers, strict=True)}

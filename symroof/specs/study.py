@@ -12,7 +12,7 @@ from symroof.specs.declared_entries import FormulaSpec, ThresholdSpec
 from symroof.specs.declared_names import declared_formulas, declared_thresholds
 from symroof.specs.engines import engine_class
 from symroof.specs.fields import NAME, Faults, Source, Spec, in_unit
-from symroof.specs.input_values import MOST_VALUES, Setting, settings
+from symroof.specs.input_values import MOST_VALUES, Setting, in_domain, settings
 from symroof.specs.stored import precision_name, precision_width
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import QUANTITIES
@@ -217,8 +217,8 @@ def _limit(target: str, example: str) -> Any:
     """A field that holds the limit of one target."""
     symbol = INPUTS[TARGET_SYMBOLS[target]]
 
-    def check(value: object) -> Num:
-        return Num(in_unit(value, symbol.unit, symbol.written_in).value, symbol.dimension)
+    def check(value: object) -> Setting:
+        return in_domain(symbol, Num(in_unit(value, symbol.unit, symbol.written_in).value, symbol.dimension))
 
     return Annotated[Any, BeforeValidator(check), WithJsonSchema({"type": "string", "description": symbol.meaning, "examples": [example]})]
 

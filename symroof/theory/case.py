@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -10,10 +10,10 @@ from typing import Any
 
 from symroof.formula import build
 from symroof.formula.dual import Dual
-from symroof.formula.evaluate import NotGiven, NoValue, evaluate
+from symroof.formula.evaluate import EFFORT, NotGiven, NoValue, evaluate
 from symroof.formula.parse import parse
 from symroof.formula.rewrite import inline, substitute
-from symroof.formula.tree import Call, Name, Num, Tree, mentions, names
+from symroof.formula.tree import Call, Name, Num, Tree, mentions, names, parts
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.devices import whole_of
 from symroof.theory.layout import FREE, layout, shapes
@@ -56,6 +56,10 @@ def neutral_default(name: str) -> Num | None:
     return Num(default.value) if default is not None and default.value in (0, 1) else None
 
 
+MOST_CHANGES = 12
+"""A value at changed inputs leads to another at changed inputs at most so often; declared quantities do three times."""
+
+
 @dataclass
 class Case:
     """Values for a theory: ``given`` maps names to numbers or formulas; values are worked out when asked, once.
@@ -76,6 +80,7 @@ class Case:
     _open: set[str] = field(default_factory=set)
     _moving: dict[str, Case] = field(default_factory=dict)
     _laid: dict[frozenset[str], Theory] = field(default_factory=dict)
+    _depth: int = 0
 
     def __post_init__(self) -> None:
         needed = layout(self.theory.architecture, self._plain, self.rounded)
@@ -121,8 +126,12 @@ class Case:
         self._open.add(name)
         try:
             self._check_exists(name)
-            search = self.search(name)
-            result = evaluate(self.formula(name), self) if search is None else self._searched(search)
+            if search := self.search(name):
+                result = self._searched(search)
+            else:
+                formula = self.formula(name)
+                EFFORT.nodes += len(parts(formula))
+                result = evaluate(formula, self)
         finally:
             self._open.discard(name)
         self._memo[name] = result
@@ -144,18 +153,18 @@ class Case:
     def _searched(self, search: Search) -> Any:
         """The value of the searched input, with its slope where an input of this case moves."""
         body, high = parse(search.body), evaluate(parse(search.high), self)
-        plain = self._standing()
-        limit = _plain(high)
+        standing = self._standing()
+        at, limit = standing._at_unknown(search.unknown, body), _plain(high)
         if search.kind == "most":
-            return most(lambda n: plain.changed({search.unknown: n}).evaluate(body), limit)
-        found = fixed_point(lambda x: plain.changed({search.unknown: x}).evaluate(body), limit)
-        if plain is self:
+            return most(at, limit)
+        found = fixed_point(at, limit)
+        if standing is self:
             return found
-        if found == limit:
-            return high
-        return slope_of_fixed_point(
-            lambda x: plain.changed({search.unknown: x}).evaluate(body), lambda x: self.changed({search.unknown: x}).evaluate(body), found
-        )
+        return high if found == limit else slope_of_fixed_point(at, self._at_unknown(search.unknown, body), found)
+
+    def _at_unknown(self, unknown: str, body: Tree) -> Callable[[Any], Any]:
+        """A formula as a function of one input."""
+        return lambda x: self._inside({unknown: x}).evaluate(body)
 
     def _standing(self) -> Case:
         """The same case with every moving input at its value."""
@@ -294,12 +303,25 @@ class Case:
         return default_of(name, self.theory.own)
 
     def at(self, name: str, changes: Mapping[str, Any]) -> Any:
-        """A quantity at changed inputs."""
-        return self.changed(changes).value(name)
+        """A quantity at changed inputs.
+
+        Raises:
+            NoValue: its inputs lead back to it, at changed inputs again and again.
+        """
+        return self._inside(changes, name).value(name)
+
+    def _inside(self, changes: Mapping[str, Any], name: str = "a quantity at changed inputs") -> Case:
+        """The case one level of changed inputs further in; a circle through them ends here."""
+        if self._depth >= MOST_CHANGES:
+            raise NoValue(f"{name} is defined by itself")
+        child = self.changed(changes)
+        child._depth = self._depth + 1
+        return child
 
     def changed(self, changes: Mapping[str, Any]) -> Case:
         """The same case with some values replaced; names that do not depend on them keep their cached values."""
         child = Case(self.theory, self.given, {**self.numbers, **changes}, self.free.difference(changes), self.rounded)
+        child._depth = self._depth
         if child.theory is self.theory and all(isinstance(tree, Num) for tree in self.given.values()):
             leads, untouched = self.theory.ancestry, frozenset(changes).isdisjoint
             child._memo.update([(name, value) for name, value in self._memo.items() if untouched(leads(name))])

@@ -152,7 +152,7 @@ def _uneven(architecture: Architecture, tp: Fraction | str | None, value: Callab
     """Heads of which devices do not hold equal shares; heads whose number is not known are taken to divide."""
     for name in dict.fromkeys(layer.symbol(head) for layer in architecture.layers for head in HEADS):
         heads = value(name)
-        if heads is not None and (not isinstance(heads, Fraction) or not isinstance(tp, Fraction) or heads % tp):
+        if heads is not None and (not isinstance(heads, Fraction) or not isinstance(tp, Fraction) or not tp or heads % tp):
             yield name
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from symroof.formula import build
 from symroof.formula.parse import parse, rename
@@ -57,6 +58,7 @@ class _Placed(Cell):
     when: tuple[tuple[str, str], ...] = ()
 
 
+@lru_cache(maxsize=32)
 def cells(architecture: Architecture, assumptions: Assumptions, layout: Layout = SINGLE) -> tuple[Cell, ...]:
     """All rows of an architecture that count under the assumptions, before any switch filters the traffic."""
     placed = [*_cells(architecture, layout)]

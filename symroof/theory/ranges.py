@@ -8,25 +8,24 @@ not used: ``a/(a + b)`` would get a range it never takes.
 from __future__ import annotations
 
 import contextlib
-import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property, lru_cache
 
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
-from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree
+from symroof.formula.tree import ZERO, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree
+from symroof.theory.box_search import Box, Budget, NotWorkedOut, largest
 from symroof.theory.case import Case, Missing
 from symroof.theory.quantity import Search
 
 Direction = int | None
 """+1 grows with the input, -1 falls, 0 does not move, None is not known."""
 
-Box = Mapping[str, tuple[Fraction, Fraction]]
-GRID = {1: 65, 2: 17}
-COARSE_GRID = 7
+
+MOST_CORNERS = 1024
 
 
 def _combined(directions: list[Direction]) -> Direction:
@@ -48,21 +47,39 @@ class Ranges:
 
     case: Case
     box: Box
+    budget: Budget = field(default_factory=Budget)
     _memo: dict[tuple[str, str], Direction] = field(default_factory=dict)
     _corners: dict[tuple[tuple[str, Fraction], ...], Case] = field(default_factory=dict)
     _inner: dict[tuple[tuple[str, tuple[Fraction, Fraction]], ...], Ranges] = field(default_factory=dict)
+    _bounds: dict[Tree, tuple[Fraction, Fraction] | NotWorkedOut] = field(default_factory=dict)
 
     def bounds(self, tree: Tree) -> tuple[Fraction, Fraction]:
-        """The least and the largest value of a formula over the box."""
+        """The least and the largest value of a formula over the box.
+
+        Raises:
+            NotWorkedOut: its shape does not show them, and a search takes too long.
+            NoValue: it has no value at some point of the box that was looked at.
+        """
+        if tree not in self._bounds:
+            try:
+                self._bounds[tree] = self._extremes(tree)
+            except NotWorkedOut as error:
+                self._bounds[tree] = error
+        bounds = self._bounds[tree]
+        if isinstance(bounds, NotWorkedOut):
+            raise bounds
+        return bounds
+
+    def _extremes(self, tree: Tree) -> tuple[Fraction, Fraction]:
         moving = {name: self.direction(tree, name) for name in self.box}
-        unknown = [name for name, d in moving.items() if d is None]
+        unknown = {name: self.box[name] for name, d in moving.items() if d is None}
         lowest = {name: self.box[name][0 if d == 1 else 1] for name, d in moving.items() if d}
         highest = {name: self.box[name][1 if d == 1 else 0] for name, d in moving.items() if d}
         if not unknown:
             return self._at(tree, lowest), self._at(tree, highest)
         return (
-            -_search(lambda point: -self._at(tree, {**lowest, **point}), {n: self.box[n] for n in unknown}),
-            _search(lambda point: self._at(tree, {**highest, **point}), {n: self.box[n] for n in unknown}),
+            -largest(lambda point: -self._at(tree, {**lowest, **point}), unknown, self.budget),
+            largest(lambda point: self._at(tree, {**highest, **point}), unknown, self.budget),
         )
 
     def truths(self, tree: Compare) -> tuple[bool, ...]:
@@ -85,7 +102,7 @@ class Ranges:
     def _at(self, tree: Tree, point: Mapping[str, Fraction]) -> Fraction:
         corner = tuple(sorted(point.items()))
         if corner not in self._corners:
-            if len(self._corners) > 64:  # a search visits thousands of points once; corners come back
+            if len(self._corners) > MOST_CORNERS:  # corners and grids come back, the points between them are visited once
                 self._corners.clear()
             self._corners[corner] = self.case.changed(point)
         value: Fraction = self._corners[corner].evaluate(tree)
@@ -95,7 +112,9 @@ class Ranges:
         """The same ranges with some more names that vary: the context over the steps of a response."""
         key = tuple(sorted(changes.items()))
         if key not in self._inner:
-            self._inner[key] = Ranges(self.case, {**self.box, **changes})
+            still = {name: low for name, (low, high) in changes.items() if low == high}
+            box = {name: span for name, span in {**self.box, **changes}.items() if name not in still}
+            self._inner[key] = Ranges(self.case.changed(still) if still else self.case, box, self.budget)
         return self._inner[key]
 
     # ------------------------------------------------------------------------------------------ which way it moves
@@ -109,8 +128,8 @@ class Ranges:
                 return self._name(name, by)
             case Neg(arg):
                 return _times(-1, self.direction(arg, by))
-            case Add(terms):
-                return _combined([self.direction(term, by) for term in terms])
+            case Add():
+                return _combined([self.direction(term, by) for term in _excess(tree)])
             case Mul(factors):
                 return self._product([(factor, 1) for factor in factors], by)
             case Div(over, under):
@@ -121,8 +140,9 @@ class Ranges:
             case Pow(base, Num(value)):
                 return _times(1 if value > 0 else -1, _times(self.direction(base, by), self.sign(base)))
             case Pow(base, exponent):
-                still = self.direction(base, by) == 0 and self.direction(exponent, by) == 0
-                return 0 if still else None
+                by_base = _times(self.direction(base, by), self.sign(exponent))
+                by_exponent = self.direction(exponent, by)
+                return _combined([by_base, _times(by_exponent, self._beyond_one(base) if by_exponent else 1)])
             case Call("max" | "min" as function, args):
                 return _combined([self.direction(arg, by) for arg in self._winners(args, function == "max")])
             case Call("of_largest", args):
@@ -228,6 +248,16 @@ class Ranges:
             return 1 if value >= 0 else -1
         return None
 
+    def _beyond_one(self, tree: Tree) -> Direction:
+        """+1 where a formula is 1 or more over the whole box, -1 where it is between 0 and 1: which way its powers move."""
+        if not self.nonnegative(tree) or any(self.direction(tree, name) is None for name in self.box):
+            return None
+        try:
+            low, high = self.bounds(tree)
+        except NoValue:
+            return None
+        return 1 if low >= 1 else -1 if high <= 1 else None
+
     def nonnegative(self, tree: Tree) -> bool:
         """Whether a formula cannot be negative, as far as its shape shows."""
         match tree:
@@ -237,8 +267,8 @@ class Ranges:
                 return self._positive_name(name)
             case Neg() | Compare() | Largest():
                 return False
-            case Add(terms):
-                if all(self.nonnegative(term) for term in terms):
+            case Add():
+                if all(self.nonnegative(term) for term in _excess(tree)):
                     return True
                 return self._low(tree)
             case Mul(parts) | Call("min", parts):
@@ -273,34 +303,15 @@ class Ranges:
             return False
 
 
-def _search(f: Callable[[dict[str, Fraction]], Fraction], box: Box) -> Fraction:
-    """The largest value of ``f`` over a box: a grid, then the best points refined along each axis in turn."""
-    names = list(box)
-    points = GRID.get(len(names), COARSE_GRID)
-    axes = [[low + (high - low) * i / (points - 1) for i in range(points)] for low, high in box.values()]
-    tried = sorted(((f(dict(zip(names, values, strict=True))), values) for values in itertools.product(*axes)), reverse=True)
-    best = tried[0][0]
-    for _, values in tried[:3]:
-        point = dict(zip(names, values, strict=True))
-        for _ in range(3 if len(names) > 1 else 1):  # along a single axis there is nothing to come back to
-            for name in names:
-                width = (box[name][1] - box[name][0]) / (points - 1)
-                low, high = max(box[name][0], point[name] - width), min(box[name][1], point[name] + width)
-                point[name], value = _golden(partial(_along, f, dict(point), name), low, high)
-                best = max(best, value)
-    return best
-
-
-def _along(f: Callable[[dict[str, Fraction]], Fraction], point: dict[str, Fraction], name: str, x: Fraction) -> Fraction:
-    return f({**point, name: x})
-
-
-def _golden(f: Callable[[Fraction], Fraction], low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
-    """Golden-section search for a maximum, to about 1e-9 of the interval."""
-    ratio = Fraction(618033988749895, 10**15)
-    for _ in range(44):
-        a = (high - ratio * (high - low)).limit_denominator(10**15)
-        b = (low + ratio * (high - low)).limit_denominator(10**15)
-        low, high = (low, b) if f(a) > f(b) else (a, high)
-    middle = (low + high) / 2
-    return max(((x, f(x)) for x in (low, middle, high)), key=lambda pair: pair[1])
+@lru_cache(maxsize=4096)
+def _excess(tree: Add) -> tuple[Tree, ...]:
+    """The terms of a sum, a difference ``a - min(a, b)`` as the one term ``max(0, a - b)``: it cannot be negative, and grows with ``a``."""
+    terms = list(tree.terms)
+    for less in tree.terms:
+        if isinstance(less, Neg) and isinstance(less.arg, Call) and less.arg.function == "min" and len(less.arg.args) == 2:
+            first, second = less.arg.args
+            for whole, limit in ((first, second), (second, first)):
+                if whole in terms and less in terms:
+                    terms.remove(less)
+                    terms[terms.index(whole)] = Call("max", (ZERO, build.sub(whole, limit)))
+    return tuple(terms)

@@ -202,3 +202,16 @@ def test_a_variant_of_one_combination_stays_in_it():
     second = Study("llama-3-8b", ["h100-sxm", "h200"], prompt=[64, 128], batch=2).cases[3].binding
     other = second.variant(batch=3)
     assert (other.hardware.name, value(other, "prompt"), value(other, "batch")) == ("h200", 128, 3)
+
+
+@pytest.mark.parametrize("cached", [17, "8..17"])
+def test_a_cached_part_is_not_longer_than_its_prompt(cached):
+    with pytest.raises(InputError, match="cached_prefix: 17 cached tokens are more than the 16 of the prompt") as error:
+        Study("llama-3-8b", "h100-sxm", prompt=16, cached_prefix=cached).value("prefill_tokens")
+    assert error.value.problems[0].hint == "at most 16"
+    assert Study("llama-3-8b", "h100-sxm", prompt=16, cached_prefix=16).exact("prefill_tokens") == 0
+
+
+def test_a_circle_through_changed_inputs_is_an_error():
+    with pytest.raises(InputError, match="is defined by itself"):
+        Study("llama-3-8b", "h100-sxm", prompt="sqrt((prefill_tokens(n_layers = 1))^2)").value("prompt")

@@ -7,8 +7,10 @@ from fractions import Fraction
 import pytest
 
 from symroof.api import Study
-from symroof.formula.evaluate import NoValue
+from symroof.formula.evaluate import EFFORT, NoValue
+from symroof.formula.parse import parse
 from symroof.formula.tree import Compare, Largest, Name
+from symroof.theory.box_search import Budget, NotWorkedOut
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.ranges import Ranges
 
@@ -26,6 +28,8 @@ STUDIES = {
     "a group with three": ("llama-3-8b", {}, {"link_latency": (MILLI / 1000, MILLI), "step_overhead": (0, 2 * MILLI), "mbu": MBU}, {"tp": 4}, 1000),
     "compute and memory added": ("llama-3-8b", {"roofline": "no_overlap"}, {"mbu": MBU}, {}, 500),
     "operator by operator": ("llama-3-8b", {"roofline": "per_operator"}, {"mfu": (Fraction(1, 5), 1), "step_overhead": (0, MILLI)}, {}, 500),
+    "experts that a pass reads": ("mixtral-8x7b", {}, {"mfu": MFU, "mbu": MBU}, {"output": 20}, 60),
+    "windows and experts": ("gpt-oss-20b", {}, {"mfu": MFU, "mbu": MBU}, {"output": 20}, 60),
     "a ranged prompt": ("llama-3-8b", {}, {"prompt": (100, 3000)}, {}, 500),
 }
 """Model, switches, box, other values, random points."""
@@ -157,3 +161,48 @@ def test_a_tie_at_the_end_of_a_range_counts(batch, bounds):
     study = Study(params=70e9, weights="int4", peak_flops="80 TFLOP/s", mem_bandwidth="1 TB/s", prompt=1, assume={"detail": "weights"}, batch=batch)
     found = study.value("decode_bound")
     assert (tuple(sorted(found)) if isinstance(found, tuple) else found) == bounds
+
+
+@pytest.mark.parametrize("model", ["mixtral-8x7b", "gpt-oss-20b"])
+def test_sums_over_a_response_are_decided_by_their_shape(model, monkeypatch):
+    """The weights that experts read and the tokens in a window move one way with the prompt, so ends of the ranges are the extremes."""
+    monkeypatch.setattr("symroof.theory.ranges.largest", lambda *_: pytest.fail("searched"))
+    bound = case(model, **{**WORK, "output": 20, "mfu": Fraction(1, 2), "mbu": Fraction(3, 4)})
+    ranges = Ranges(bound, {"mfu": MFU, "mbu": MBU})
+    ends = [bound.changed(corner).value("uncached_time") for corner in corners(ranges.box)]
+    assert ranges.bounds(Name("uncached_time")) == (min(ends), max(ends))
+
+
+def test_a_search_ends_after_the_same_work_on_every_machine():
+    bound = case("llama-3-8b", **WORK)
+    box = {"prompt": (Fraction(500), Fraction(4000)), "batch": (Fraction(8), Fraction(64))}
+    assert Ranges(bound, box, Budget()).bounds(Name("phase_ratio"))
+    before = EFFORT.nodes
+    with pytest.raises(NotWorkedOut, match="range not worked out"):
+        Ranges(bound, box, Budget(search=1000)).bounds(Name("phase_ratio"))
+    assert EFFORT.nodes - before < 2000
+    spent = Budget(left=1000)
+    with pytest.raises(NotWorkedOut):
+        Ranges(bound, box, spent).bounds(Name("phase_ratio"))
+    assert spent.left <= 0
+
+
+def test_a_range_that_is_not_worked_out_is_reported():
+    answers = Study("llama-3-8b", "h100-sxm", prompt="512..4096", output=32, batch="8..64").first
+    answers.ranges.budget.left = 0
+    result = answers.result("phase_ratio")
+    assert result.low is None and result.flags == ("range_not_worked_out",)
+    assert result.value == answers.case.value("phase_ratio")
+    assert result.text().endswith(" (range not worked out)")
+    assert answers.result("kv_cache_bytes").ranged
+
+
+@pytest.mark.parametrize(("low", "high"), [(Fraction(1, 2), Fraction(3, 4)), (Fraction(5, 4), Fraction(2))])
+def test_powers_with_a_moving_exponent(low, high):
+    """A power of a number below one falls with its exponent, of one above it grows."""
+    bound = case("llama-3-8b", prompt=3)
+    ranges = Ranges(bound, {"prompt": (Fraction(2), Fraction(5)), "mfu": (Fraction(low), Fraction(high))})
+    least, most = ranges.bounds(parse("mfu^prompt"))
+    values = [Fraction(base) ** exponent for base in (low, high) for exponent in (2, 3, 4, 5)]
+    assert (least, most) == (min(values), max(values))
+    assert ranges.direction(parse("mfu^prompt"), "prompt") == (-1 if high < 1 else 1)

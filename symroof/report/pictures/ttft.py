@@ -28,6 +28,8 @@ def picture(study: Study, subject: Answers) -> Picture:
     """
     if subject.get("ttft") is None or "prompt" not in subject.case.used("ttft"):
         raise lacking("ttft", subject, "ttft", otherwise="no prompt moves its TTFT")
+    if subject.case.value("ttft") <= 0:
+        raise lacking("ttft", subject, otherwise="its TTFT is zero, which a logarithmic axis does not show")
     bounds = Bounds.of("ttft", subject, "prompt")
     low, high = _ends(float(subject.case.value("prompt")), bounds.limits)
     line = Line.through(subject, bounds, spread(low, high, [float(place.value) for place in bounds.limits]))
@@ -48,7 +50,7 @@ def _ends(prompt: float, limits: list[Limit]) -> tuple[float, float]:
 
 def _frame(subject: Answers, line: Line, ends: tuple[float, float]) -> Frame:
     goal = [float(subject.targets["ttft"])] if "ttft" in subject.targets else []
-    shown = [*line.finite, *goal]
+    shown = [value for value in (*line.finite, *goal) if value > 0]
     return framed(sheet(HEADLINE, case_title(subject), subject.does_not_fit), ends, (min(shown) / 1.6, max(shown) * 1.5))
 
 
