@@ -240,7 +240,7 @@ class Answers:
             return Result(symbol, value, flags=(NO_RANGE,))
 
     def _over_ranges(self, name: str, symbol: Symbol, value: Value) -> Result:
-        formula = self.case.formula(name)
+        formula = Name(name) if self.case.search(name) else self.case.formula(name)
         if isinstance(formula, Compare):
             truths = self.ranges.truths(formula)
             return Result(symbol, value, possible=truths if len(truths) > 1 else ())
