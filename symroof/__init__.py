@@ -52,6 +52,10 @@ def __getattr__(name: str) -> Any:
 
         module, attribute = _HOMES[name]
         return getattr(import_module(module), attribute)
+    if name == "symbols":
+        from importlib import import_module
+
+        return import_module("symroof.symbols")
     raise AttributeError(f"module 'symroof' has no attribute {name!r}")
 
 

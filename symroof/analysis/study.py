@@ -287,6 +287,48 @@ class Study:
 
         return Derivation(known(name), self.first)
 
+    def sympy(self, name: Any, depth: int | None = None) -> Any:
+        """A quantity of the first case as a SymPy expression in the symbols of :mod:`symroof.symbols`.
+
+        Quantities at changed inputs are written out and sums stay ``Sum`` (``.doit()`` adds them up). Numbers are exact and in base units;
+        a truth is a relation, a label a ``Piecewise`` over plain symbols of the labels.
+
+        Args:
+            name: a quantity or input, by name or symbol.
+            depth: how many times definitions are put in: 1 is the formula as it is declared; by default down to inputs.
+
+        Raises:
+            InputError: no such quantity.
+
+        >>> import sympy
+        >>> from symroof.symbols import batch
+        >>> study = Study("llama-3-8b", "h100-sxm", prompt=4096, batch=8)
+        >>> study.sympy("decode_memory_time", depth=1)
+        decode_bytes_per_device/(mbu*mem_bandwidth)
+        >>> sympy.diff(study.sympy("kv_cache_bytes"), batch).subs(study.values())
+        536870912
+        >>> study.sympy("itl").subs(study.values()) == study.exact("itl")
+        True
+        """
+        from symroof.analysis.expressions import defined
+
+        return defined(known(name), self.first, depth)
+
+    def values(self, quantities: bool = False) -> dict[Any, Any]:
+        """The exact numbers of the first case by symbol, in base units, for ``subs``: inputs, defaults, and what has a value but no formula.
+
+        Args:
+            quantities: with the derived quantities, for expressions that name them (``depth=1``, closed forms of solutions).
+
+        >>> from symroof.symbols import batch, kv_cache_bytes
+        >>> study = Study("llama-3-8b", prompt=4096, batch=8)
+        >>> study.values()[batch], study.values(quantities=True)[kv_cache_bytes]
+        (8, 4294967296)
+        """
+        from symroof.analysis.expressions import values
+
+        return values(self.first, quantities)
+
     def solve(self, equation: str, for_: str | None = None) -> Solution:
         """A named threshold, or ``lhs = rhs`` for an input, in the first case.
 

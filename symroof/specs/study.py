@@ -86,7 +86,7 @@ def _in_domain(symbol: Symbol, value: Setting) -> Setting:
 PLAIN_QUANTITY = re.compile(r"\s*[-+]?[\d.](?![^A-Za-z]*\w+\s+[A-Za-z])(?:[^*^()/\\{$]|/(?!\s*[\d.]))*$")
 """A text that begins with a number and multiplies nothing, neither by a sign nor by letters side by side: a quantity, never a formula."""
 
-ZERO_ALLOWED = frozenset(s.name for s in INPUTS.values() if s.default == "0" or s.from_zero) | frozenset(QUANTITIES)
+ZERO_ALLOWED = frozenset(s.name for s in INPUTS.values() if s.may_vanish) | frozenset(QUANTITIES)
 
 
 def _formula(symbol: Symbol, text: str, reading: ValueError) -> Tree:

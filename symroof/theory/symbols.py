@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from symroof.units import Dimension, parse_unit
+from symroof.units import Dimension, parse_quantity, parse_unit
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,7 @@ class Symbol:
         counted: whether it counts things, so that thresholds are rounded to whole ones.
         written_in: the unit people write it in, where that is not the base unit.
         from_zero: whether it may be zero; an input whose default is 0 always may.
+        signed: whether it may be negative; every other number is positive or zero.
         least, most: formulas of its bounds; without them every positive value is valid.
     """
 
@@ -33,12 +34,18 @@ class Symbol:
     counted: bool = False
     written_in: str | None = None
     from_zero: bool = False
+    signed: bool = False
     least: str | None = None
     most: str | None = None
 
     @property
     def dimension(self) -> Dimension:
         return parse_unit(self.unit).dimension
+
+    @property
+    def may_vanish(self) -> bool:
+        """Whether it may be zero: as it is declared, or because its default is."""
+        return self.from_zero or (self.default is not None and parse_quantity(self.default).value == 0)
 
 
 def _symbol(name: str, latex: str, unit: str, meaning: str, default: str | None = None, **more: object) -> Symbol:
