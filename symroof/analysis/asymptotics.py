@@ -67,6 +67,20 @@ class Limit:
     result: Result | None
 
     @property
+    def sympy(self) -> Any:
+        """The limit as a SymPy expression."""
+        from symroof.symbols import expression
+
+        return expression(self.tree)
+
+    @property
+    def conditions(self) -> tuple[Any, ...]:
+        """The conditions under which it is the limit, as SymPy relations."""
+        from symroof.symbols import expression
+
+        return tuple(map(expression, self.leading.conditions))
+
+    @property
     def grows(self) -> bool:
         """Whether it grows without bound."""
         return self.leading.limit(self.to) is None
@@ -96,6 +110,13 @@ class FirstOrder:
 
     tree: Tree
     result: Result | None
+
+    @property
+    def sympy(self) -> Any:
+        """The formula as a SymPy expression."""
+        from symroof.symbols import expression
+
+        return expression(self.tree)
 
     def as_json(self, spell: Any) -> dict[str, Any]:
         return {"text": text(self.tree), "latex": latex(self.tree, spell), "value": bare(self.result.value) if self.result else None}

@@ -114,9 +114,9 @@ class Derivation:
         return self._sympy(self.expansion)
 
     def _sympy(self, tree: Tree) -> Any:
-        from symroof.formula.to_sympy import to_sympy
+        from symroof.analysis.expressions import in_sympy
 
-        return to_sympy(tree)
+        return in_sympy(tree, self.answers)
 
     def latex(self) -> str:
         """The definition as LaTeX."""

@@ -58,6 +58,13 @@ class Elasticity:
         """The exact value, at the middle of the ranges."""
         return self.span[0] if self.span else None
 
+    @property
+    def sympy(self) -> Any:
+        """The formula on the arm that binds as a SymPy expression; None where there is none."""
+        from symroof.symbols import expression
+
+        return None if self.form is None else expression(self.form)
+
     def as_json(self, spell: Any) -> dict[str, Any]:
         written = {"text": text(self.form), "latex": latex(self.form, spell)} if self.form is not None else {"text": None, "latex": None}
         entry: dict[str, Any] = {"symbol": self.symbol.name, "value": bare(self.value), **written}
