@@ -22,6 +22,7 @@ from symroof.specs.model_files import read_model
 from symroof.specs.strict_yaml import Document
 from symroof.specs.study import Setting, StudySpec, efficiency_basis, precision_names, read_assumptions, settings
 from symroof.theory.symbols import INPUTS, canonical
+from symroof.theory.sympy_input import is_sympy
 
 ROLES = tuple(ROLE_INPUT)
 WITH_UNIT = {
@@ -99,6 +100,8 @@ def _names(value: str | Iterable[str] | None) -> tuple[str, ...]:
 
 def _exact(value: Any) -> Any:
     """Python numbers as exact ones: the float 0.1 means the decimal 0.1."""
+    if is_sympy(value):
+        return Fraction(int(value.p), int(value.q)) if value.is_Rational else Fraction(str(value)) if value.is_Float else value
     if isinstance(value, (list, tuple, range)):
         return [_exact(item) for item in value]
     if isinstance(value, float):

@@ -4,7 +4,7 @@
 >>> from symroof.formula.text import text
 >>> x, y = sympy.symbols("batch context")
 >>> text(from_sympy(sympy.Max(2*x/y, sympy.ceiling(x)) + sympy.sqrt(y)))
-'max(2*batch/context, ceil(batch)) + sqrt(context)'
+'sqrt(context) + max(ceil(batch), 2*batch/context)'
 >>> from_sympy(1 + sympy.Integral(x, x))
 Traceback (most recent call last):
     ...

@@ -17,6 +17,7 @@ from symroof.specs.stored import precision_name, precision_width
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import read_formula, resolved
 from symroof.theory.switches import expand_detail
+from symroof.theory.sympy_input import is_sympy, read_expression
 from symroof.theory.symbols import ALIASES, GROUPS, INPUTS, SHARES, STEP_INDEX, TARGET_SYMBOLS, Symbol, base_name, canonical
 from symroof.units import strict
 
@@ -63,6 +64,11 @@ def setting(name: str, value: object, formulas: bool = True, bare: bool = False)
     if isinstance(value, str) and ".." in value:
         span = parse_span(value, symbol.unit, symbol.written_in, not needs_unit(symbol))
         return Num(span.low, symbol.dimension) if span.low == span.high else _in_domain(symbol, span)
+    if is_sympy(value):
+        tree = read_expression(value, symbol.name)
+        if not isinstance(tree, Num):
+            return _checked(symbol, tree)
+        value = tree.value
     try:
         read = in_unit(value, symbol.unit, symbol.written_in, not needs_unit(symbol) or (bare and not isinstance(value, str)))
     except ValueError as error:
@@ -99,6 +105,11 @@ def _formula(symbol: Symbol, text: str, reading: ValueError) -> Tree:
             if " " in text.strip() and not re.search(r"[\\{$]", text)
             else ValueError(f"cannot be read as a quantity or a formula: {error}")
         ) from None
+    return _checked(symbol, tree)
+
+
+def _checked(symbol: Symbol, tree: Tree) -> Tree:
+    """A formula over known names, of the quantity's dimension."""
     for name in names(tree):
         symbol_of(name)
     try:
