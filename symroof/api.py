@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from symroof.analysis import study as core
 from symroof.cases.request import selection
+from symroof.formula.from_sympy import is_sympy
 
 if TYPE_CHECKING:
     import xarray
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 class Study(core.Study):
     __doc__ = core.Study.__doc__
 
-    def sweep(self, quantities: str | Sequence[str] | None = None, **over: Any) -> xarray.Dataset:
+    def sweep(self, quantities: Any = None, **over: Any) -> xarray.Dataset:
         """A grid of quantities over any inputs, one variable a quantity along the axes it depends on.
 
         An axis is a keyword: numbers in base units, or a text such as ``"128:32768:x2"``; models, devices, precisions and
@@ -42,9 +43,9 @@ class Study(core.Study):
         from symroof.sweep.axes import axes_of
         from symroof.sweep.dataset import dataset
 
-        return dataset(self.planned_sweep(axes_of(over.items()), [quantities] if isinstance(quantities, str) else quantities))
+        return dataset(self.planned_sweep(axes_of(over.items()), [quantities] if isinstance(quantities, str) or is_sympy(quantities) else quantities))
 
-    def planned_sweep(self, axes: Sequence[Axis], quantities: Iterable[str] | None = None) -> Plan:
+    def planned_sweep(self, axes: Sequence[Axis], quantities: Iterable[Any] | None = None) -> Plan:
         """A sweep before it is computed: its axes, with the lists of this study, and its variables.
 
         Raises:
@@ -93,12 +94,12 @@ class Study(core.Study):
         return check_study(self)
 
 
-def solve_symbolic(equation: str, for_: str | None = None) -> Solution:
+def solve_symbolic(equation: Any, for_: Any = None) -> Solution:
     """A named threshold, or ``lhs = rhs`` for an input, without any case: the answer stays symbolic.
 
     Args:
-        equation: the name of a threshold (``symroof list thresholds``), or an equation over names, in the grammar of formulas.
-        for_: the unknown: any input or quantity; a threshold has its own.
+        equation: the name of a threshold (``symroof list thresholds``), or an equation over names: a SymPy ``Eq``, or text in the grammar of formulas.
+        for_: the unknown, by name or symbol: any input or quantity; a threshold has its own.
 
     Returns:
         The closed form in named coefficients, with the conditions under which it exists.

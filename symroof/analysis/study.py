@@ -23,7 +23,8 @@ from symroof.specs.strict_yaml import Document, load
 from symroof.specs.study import StudySpec
 from symroof.theory.case import Missing
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.symbols import INPUTS, canonical
+from symroof.theory.symbols import INPUTS, Unnamed, canonical
+from symroof.theory.sympy_input import quantity_in
 from symroof.theory.thresholds import THRESHOLDS
 
 if TYPE_CHECKING:  # the solver and the derivations load when a study is first solved or derived: listing values needs neither
@@ -224,8 +225,8 @@ class Study:
         """
         return self.first.binding
 
-    def result(self, name: str) -> Result:
-        """A quantity of the first case with unit, range and flags; its numbers are exact, in base units.
+    def result(self, name: Any) -> Result:
+        """A quantity or a SymPy expression of the first case with unit, range and flags; its numbers are exact, in base units.
 
         Raises:
             InputError: no such quantity, an input it needs is missing, it has no value here (a division by zero).
@@ -240,8 +241,8 @@ class Study:
         except ArithmeticError as error:
             raise NoValueHere(Problem(printed, f"has no value here: {error}"), error.name if isinstance(error, Missing) else "") from None
 
-    def value(self, name: str) -> Any:
-        """A quantity of the first case as a :class:`Number`: a float in base units with ``unit``, ``low``, ``high`` and ``flags``.
+    def value(self, name: Any) -> Any:
+        """A quantity or a SymPy expression of the first case as a :class:`Number`: a float in base units with ``unit``, ``low``, ``high`` and ``flags``.
 
         A truth (``fits``) is a ``bool`` and a label (``decode_bound``) a text; over ranges, a tuple of all that occur.
 
@@ -254,6 +255,9 @@ class Study:
         >>> study = Study(model="llama-3-70b", hardware="h100-sxm", tp=4, prompt=4096, batch=8)
         >>> study.value("itl"), study.value("decode_bound"), study.value("fits")
         (11.27 ms, 'memory', True)
+        >>> from symroof.symbols import itl, ttft
+        >>> round(study.value(ttft/itl))
+        68
         """
         result = self.result(name)
         if DOES_NOT_FIT in result.flags:
@@ -262,8 +266,8 @@ class Study:
             return result.possible if len(result.possible) > 1 else result.value
         return Number(result)
 
-    def exact(self, name: str) -> Fraction | bool | str:
-        """A quantity of the first case exactly, in base units, while its formula is rational; a root to 40 digits.
+    def exact(self, name: Any) -> Fraction | bool | str:
+        """A quantity or a SymPy expression of the first case exactly, in base units, while its formula is rational; a root to 40 digits.
 
         Raises:
             InputError: as :meth:`result`.
@@ -273,7 +277,7 @@ class Study:
         """
         return self.result(name).value
 
-    def derive(self, name: str) -> Derivation:
+    def derive(self, name: Any) -> Derivation:
         """Definition, expansion to inputs, substituted line and value of a quantity; symbolic where inputs are missing.
 
         Raises:
@@ -329,12 +333,12 @@ class Study:
 
         return values(self.first, quantities)
 
-    def solve(self, equation: str, for_: str | None = None) -> Solution:
+    def solve(self, equation: Any, for_: Any = None) -> Solution:
         """A named threshold, or ``lhs = rhs`` for an input, in the first case.
 
         Args:
-            equation: the name of a threshold (``symroof list thresholds``), or an equation over names.
-            for_: the unknown; a threshold has its own.
+            equation: the name of a threshold (``symroof list thresholds``), or an equation over names, as text or a SymPy ``Eq``.
+            for_: the unknown, by name or symbol; a threshold has its own.
 
         Raises:
             InputError: an unknown name, sides of different dimensions, an unknown that does not occur, an equation without a value.
@@ -347,7 +351,7 @@ class Study:
 
         return solve(equation, self.first, for_)
 
-    def solutions(self, equation: str, for_: str | None = None) -> list[Solution]:
+    def solutions(self, equation: Any, for_: Any = None) -> list[Solution]:
         """The same as :meth:`solve` in every case, in order.
 
         >>> study = Study(model="llama-3-8b", hardware=["h100-sxm", "h200"], prompt=4096)
@@ -359,8 +363,8 @@ class Study:
         return [solve(equation, case, for_) for case in self.cases]
 
 
-def known(name: str) -> str:
-    """The printed name of a quantity or input.
+def known(name: Any) -> str:
+    """The printed name of a quantity or input; of a SymPy expression its formula.
 
     Raises:
         InputError: unknown, with the nearest name.
@@ -368,8 +372,9 @@ def known(name: str) -> str:
     >>> known("seq_len")
     'prompt'
     """
+    name = quantity_in(name)
     printed = canonical(name)
-    if printed in QUANTITIES or printed in INPUTS or "." in printed:
+    if isinstance(printed, Unnamed) or printed in QUANTITIES or printed in INPUTS or "." in printed:
         return printed
     if printed in THRESHOLDS:
         raise InputError(Problem(name, "is a threshold, not a quantity", hint=f"`symroof solve {name}`"))

@@ -12,7 +12,8 @@ from symroof.formula.evaluate import NotGiven, NoValue
 from symroof.theory.case import Case, Missing
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import printed_name
-from symroof.theory.symbols import INPUTS, base_name
+from symroof.theory.symbols import INPUTS, Unnamed, base_name
+from symroof.theory.sympy_input import quantity_in
 from symroof.theory.theory import UnknownName
 from symroof.theory.thresholds import THRESHOLDS
 
@@ -24,8 +25,8 @@ FIRST = (
 FITS = "fits"
 
 
-def asked(names: Iterable[str]) -> list[str]:
-    """Quantities by their printed names, each once; commas separate names.
+def asked(names: Iterable[Any]) -> list[str]:
+    """Quantities by their printed names, each once; commas separate names. A SymPy expression is one.
 
     >>> asked(["ttft,itl", "isl"])
     ['ttft', 'itl', 'prompt']
@@ -35,9 +36,11 @@ def asked(names: Iterable[str]) -> list[str]:
     """
     quantities: dict[str, None] = {}
     problems = []
-    for written in (part.strip() for name in names for part in name.split(",")):
+    for written in (part for name in map(quantity_in, names) for part in _parts(name)):
         name = printed_name(written)
-        if base_name(name) in QUANTITIES or base_name(name) in INPUTS:
+        if isinstance(written, Unnamed):
+            quantities[written] = None
+        elif base_name(name) in QUANTITIES or base_name(name) in INPUTS:
             quantities[name] = None
         elif base_name(name) in THRESHOLDS:
             problems.append(Problem("--quantity", "is a threshold, not a quantity", path=written[:60], hint=f"`symroof solve {written[:60]}`"))
@@ -47,6 +50,10 @@ def asked(names: Iterable[str]) -> list[str]:
     if problems:
         raise InputError(problems)
     return list(quantities)
+
+
+def _parts(written: str) -> list[str]:
+    return [written] if isinstance(written, Unnamed) else [part.strip() for part in written.split(",")]
 
 
 def known_in(cases: Sequence[Answers], names: Sequence[str] | None, axes: Mapping[str, Any]) -> Known:

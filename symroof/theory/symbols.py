@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from symroof.formula.text import text
+from symroof.formula.tree import Tree
 from symroof.units import Dimension, parse_quantity, parse_unit
 
 
@@ -213,9 +215,26 @@ SHARES = frozenset(symbol.name for symbol in INPUTS.values() if symbol.most == "
 STEP_INDEX = Symbol("step", "j", "", "number of a decode step", counted=True)
 
 
+class Unnamed(str):
+    """A formula where a name is taken: its text, with the tree. What computes quantities by name computes it like one.
+
+    >>> from symroof.formula.parse import parse
+    >>> Unnamed.of(parse("ttft/itl")), base_name(Unnamed.of(parse("0.5*itl")))
+    ('ttft/itl', '0.5*itl')
+    """
+
+    tree: Tree
+
+    @classmethod
+    def of(cls, tree: Tree) -> Unnamed:
+        made = cls(text(tree))
+        made.tree = tree
+        return made
+
+
 def base_name(name: str) -> str:
     """``n_heads.local`` is a spelling of ``n_heads`` for one kind of layer."""
-    return name.partition(".")[0]
+    return name if isinstance(name, Unnamed) else name.partition(".")[0]
 
 
 def canonical(name: str) -> str:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from symroof.errors import InputError, Problem
+from symroof.errors import InputError, Problem, nearest, split_hint
 from symroof.formula import build
-from symroof.formula.dimension import DimensionError, dimension
+from symroof.formula.dimension import DimensionError, check_counts, dimension
 from symroof.formula.from_sympy import SHOWN, NoMeaning, from_sympy, is_sympy
 from symroof.formula.rewrite import rebuild
 from symroof.formula.text import WORK
 from symroof.formula.tree import ONE, Add, Call, Compare, Name, Num, Tree, names, walk
+from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import resolved
+from symroof.theory.symbols import INPUTS, Unnamed, base_name
 from symroof.theory.theory import UnknownName, theory
 from symroof.units import Dimension, combine
 
@@ -36,6 +38,28 @@ def read_expression(expression: Any, beside: str = "") -> Tree:
     except NoMeaning as error:
         raise InputError(Problem("expression", str(error), source=str(expression)[:200])) from None
     return _alike((Name(beside), tree))[1] if beside and not isinstance(tree, Num) else tree
+
+
+def quantity_in(thing: Any) -> Any:
+    """The name of a SymPy symbol, or an expression where a quantity is named, of known names and one dimension; anything else as it is.
+
+    Raises:
+        InputError: what :func:`read_expression` refuses, an unknown name, parts of different dimensions.
+    """
+    if not is_sympy(thing) or thing.is_Symbol:
+        return name_in(thing)
+    formula = Unnamed.of(read_expression(thing))
+    general = theory()
+    for name in names(formula.tree):
+        if base_name(name) not in QUANTITIES and base_name(name) not in INPUTS:
+            raise InputError(Problem("expression", f"unknown name {name!r}", hint=nearest(name, [*QUANTITIES, *INPUTS]), source=str(thing)[:200]))
+    try:
+        dimension(formula.tree, general.dimension)
+        check_counts(formula.tree, general.dimension, general.is_share)
+    except DimensionError as error:
+        message, hint = split_hint(str(error))
+        raise InputError(Problem("expression", message, hint=hint, source=str(thing)[:200])) from None
+    return formula
 
 
 def name_in(thing: Any) -> Any:
@@ -93,4 +117,4 @@ def _in(wanted: Dimension, own: Dimension, part: Tree) -> Tree:
     return part
 
 
-__all__ = ["is_sympy", "name_in", "read_expression", "with_units"]
+__all__ = ["is_sympy", "name_in", "quantity_in", "read_expression", "with_units"]
