@@ -15,7 +15,8 @@ FLOORS = (
     ("cases",),
     ("analysis",),
     ("claims", "sweep", "select", "vllm", "calibrate"),
-    ("api", "report"),
+    ("report",),
+    ("api",),
     ("cli",),
 )
 """From the ground up; ``__init__`` and ``__main__`` stand above all."""

@@ -5,7 +5,7 @@ import re
 import pytest
 import yaml
 
-from symroof.cli.list_command import models
+from symroof.report.catalogue_tables import models
 from symroof.formula.parse import parse
 from symroof.theory import theory as theories
 
