@@ -61,7 +61,9 @@ class Study(core.Study):
             InputError: no such kind; what the kind needs and this study lacks.
 
         >>> picture = Study("llama-3-8b", "h100-sxm", prompt=4096).plot("itl")
-        >>> picture.data.sel(point=picture.data.line == "itl").x.min().item()
+        >>> picture
+        <Inter-token latency against the context: Llama 3 8B on NVIDIA H100 SXM5 80 GB, prompt 4,096>
+        >>> picture.data.sel(point=picture.data.line == "line").x.min().item()
         1.0
         """
         from symroof.report.pictures.picture_kinds import picture

@@ -37,7 +37,7 @@ Span = tuple[Fraction, Fraction, Fraction]
 """A value at the middle of the ranges, and the least and the largest at their corners."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Elasticity:
     """Per cent that a quantity moves when one input moves one per cent.
 
@@ -57,6 +57,10 @@ class Elasticity:
     def value(self) -> Fraction | None:
         """The exact value, at the middle of the ranges."""
         return self.span[0] if self.span else None
+
+    def __repr__(self) -> str:
+        shown = [span_text(*self.span)] if self.span else []
+        return f"<{self.symbol.name}: {' = '.join([*([text(self.form)] if self.form is not None else []), *shown])}>"
 
     @property
     def sympy(self) -> Any:

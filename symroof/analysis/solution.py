@@ -13,6 +13,7 @@ from symroof.analysis.inline import opened
 from symroof.cases.case_results import DOES_NOT_FIT, Answers, plural
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
+from symroof.formula.latex import latex
 from symroof.formula.parse import parse
 from symroof.formula.text import text
 from symroof.formula.tree import At, Compare, Name, Tree, mentions, names
@@ -277,6 +278,10 @@ class Solution:
             (word, number), unit = next(iter(self.integer.items())), self.symbol.unit
             return f"{word.replace('_', ' ')} {number:,}" + (f" {plural(unit, Fraction(number))}" if unit else "")
         return format_quantity(self.value, self.symbol.unit)
+
+    def _repr_latex_(self) -> str | None:
+        form = self.branch.shown if self.branch else None
+        return None if form is None else f"$\\displaystyle {self.spelled(self.unknown)} = {latex(form, self.spelled)}$"
 
     def __repr__(self) -> str:
         return f"<{text(self.lhs)} = {text(self.rhs)} for {self.unknown}: {self.shown()}>"

@@ -15,6 +15,7 @@ from symroof.analysis.verdict import case_title
 from symroof.cases.binding import Binding, Selection, Values, bindings
 from symroof.cases.case_results import DOES_NOT_FIT, TARGETS, Answers, Result
 from symroof.cases.request import aimed, check_names, selection
+from symroof.drawing.html_table import html_table
 from symroof.errors import DoesNotFit, InputError, NoValueHere, Problem, nearest
 from symroof.specs.catalogue import find
 from symroof.specs.fields import build
@@ -30,6 +31,12 @@ from symroof.theory.thresholds import THRESHOLDS
 if TYPE_CHECKING:  # the solver and the derivations load when a study is first solved or derived: listing values needs neither
     from symroof.analysis.derivation import Derivation
     from symroof.analysis.solution import Solution
+
+
+MOST_SHOWN = 4
+"""The most cases that a study shows of itself."""
+SHOWN = ("ttft", "itl", "decode_throughput", "memory_bytes", "fits", "prefill_bound", "decode_bound", "cost_per_mtok")
+"""The quantities that a study shows in a notebook."""
 
 
 class Number(float):
@@ -196,7 +203,14 @@ class Study:
         return not (chosen.models or chosen.hardware or chosen.values or chosen.precision)
 
     def __repr__(self) -> str:
-        return f"Study({'; '.join(case_title(case) for case in self.cases[:4])}{'; ...' if len(self.cases) > 4 else ''})"
+        return f"Study({'; '.join(case_title(case) for case in self.cases[:MOST_SHOWN])}{'; ...' if len(self.cases) > MOST_SHOWN else ''})"
+
+    def _repr_html_(self) -> str:
+        shown = self.cases[:MOST_SHOWN]
+        results = [[case.get(name) for case in shown] for name in SHOWN]
+        rows = [[name, *(result.text() if result else "" for result in row)] for name, row in zip(SHOWN, results, strict=True) if any(row)]
+        more = f"; {len(self.cases) - len(shown)} further cases" if len(self.cases) > len(shown) else ""
+        return html_table(["", *map(case_title, shown)], rows, f"{self.spec.title if self.spec else 'Study'}{more}")
 
     @cached_property
     def cases(self) -> tuple[Answers, ...]:
@@ -257,7 +271,7 @@ class Study:
         (11.27 ms, 'memory', True)
         >>> from symroof.symbols import itl, ttft
         >>> round(study.value(ttft/itl))
-        68
+        16
         """
         result = self.result(name)
         if DOES_NOT_FIT in result.flags:
@@ -308,7 +322,7 @@ class Study:
         >>> from symroof.symbols import batch
         >>> study = Study("llama-3-8b", "h100-sxm", prompt=4096, batch=8)
         >>> study.sympy("decode_memory_time", depth=1)
-        decode_bytes_per_device/(mbu*mem_bandwidth)
+        decode_bytes/(mbu*mem_bandwidth)
         >>> sympy.diff(study.sympy("kv_cache_bytes"), batch).subs(study.values())
         536870912
         >>> study.sympy("itl").subs(study.values()) == study.exact("itl")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any, overload
+
+from symroof.drawing.html_table import html_table
 
 if TYPE_CHECKING:
     from symroof.specs.model import ModelSpec
@@ -20,6 +21,7 @@ class Table(Sequence[dict[str, Any]]):
     ('batch', 2)
     >>> table
     name            unknown
+    --------------  -------
     batch_to_ridge  batch
     max_batch_itl   batch
     """
@@ -63,11 +65,7 @@ class Table(Sequence[dict[str, Any]]):
         return table([[shown(row[key]) for key in self.columns] for row in self.rows], [key.replace("_", " ") for key in self.columns])
 
     def _repr_html_(self) -> str:
-        def cells(tag: str, texts: list[str]) -> str:
-            return "<tr>" + "".join(f"<{tag}>{escape(text)}</{tag}>" for text in texts) + "</tr>"
-
-        body = "\n".join(cells("td", [shown(row[key]) for key in self.columns]) for row in self.rows)
-        return f"<table>\n{cells('th', [key.replace('_', ' ') for key in self.columns])}\n{body}\n</table>"
+        return html_table([key.replace("_", " ") for key in self.columns], ([shown(row[key]) for key in self.columns] for row in self.rows))
 
 
 def shown(value: Any) -> str:

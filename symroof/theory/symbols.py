@@ -220,7 +220,7 @@ class Unnamed(str):
 
     >>> from symroof.formula.parse import parse
     >>> Unnamed.of(parse("ttft/itl")), base_name(Unnamed.of(parse("0.5*itl")))
-    ('ttft/itl', '0.5*itl')
+    ('ttft/itl', 'itl/2')
     """
 
     tree: Tree
