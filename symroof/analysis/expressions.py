@@ -13,6 +13,7 @@ from symroof.formula.to_sympy import label
 from symroof.formula.tree import At, Name, Tree, names, walk
 from symroof.symbols import expression, symbol
 from symroof.theory.case import default_of
+from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS
 from symroof.theory.theory import UnknownName
 
@@ -25,10 +26,11 @@ def in_sympy(tree: Tree, answers: Answers) -> Any:
     >>> in_sympy(parse("weight_bytes + kv_cache_bytes(context = prompt + output)"), Study("llama-3-8b").first)
     batch*kv_bytes_per_token*(output + prompt) + weight_bytes
     """
-    return expression(_changes_put_in(tree, answers))
+    return expression(changes_put_in(tree, answers))
 
 
-def _changes_put_in(tree: Tree, answers: Answers) -> Tree:
+def changes_put_in(tree: Tree, answers: Answers) -> Tree:
+    """A formula whose quantities at changed inputs are replaced by their definitions, down to where the change stands."""
     if not any(isinstance(node, At) for node in walk(tree)):
         return tree
     case = answers.case
@@ -46,7 +48,7 @@ def defined(name: str, answers: Answers, depth: int | None = None) -> Any:
         return in_sympy(answers.case.expanded(Name(name)), answers)
     tree: Tree = Name(name)
     for _ in range(depth):
-        tree = _opened_once(_changes_put_in(tree, answers), answers)
+        tree = _opened_once(changes_put_in(tree, answers), answers)
     return in_sympy(tree, answers)
 
 
@@ -64,9 +66,9 @@ def values(answers: Answers, quantities: bool = False) -> dict[Any, Any]:
     """Symbol -> exact number: every input that has a value, defaults included, and what has a value but no formula; with ``quantities`` all."""
     case = answers.case
     inputs = (name for name in dict.fromkeys((*case.given, *INPUTS)) if name in case.given or default_of(name) is not None)
-    searched = (name for name in answers.quantities() if quantities or case.is_input(name) or not names(case.stands_for(name)))
+    derived = answers.quantities() if quantities else (name for name in QUANTITIES if case.theory.definition(name) is None)
     found: dict[Any, Any] = {}
-    for name in dict.fromkeys((*inputs, *searched)):
+    for name in dict.fromkeys((*inputs, *derived)):
         try:
             found[symbol(name)] = number(case.value(name))
         except (NoValue, UnknownName):

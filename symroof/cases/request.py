@@ -100,8 +100,6 @@ def _names(value: str | Iterable[str] | None) -> tuple[str, ...]:
 
 def _exact(value: Any) -> Any:
     """Python numbers as exact ones: the float 0.1 means the decimal 0.1."""
-    if is_sympy(value):
-        return Fraction(int(value.p), int(value.q)) if value.is_Rational else Fraction(str(value)) if value.is_Float else value
     if isinstance(value, (list, tuple, range)):
         return [_exact(item) for item in value]
     if isinstance(value, float):

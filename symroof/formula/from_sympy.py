@@ -23,7 +23,7 @@ from symroof.formula import build
 from symroof.formula.evaluate import LARGEST_EXACT_EXPONENT
 from symroof.formula.tree import ONE, ZERO, Compare, Largest, Name, Num, Total, Tree
 
-DEEPEST, MOST_NODES, MOST_BITS = 200, 100_000, 4096
+DEEPEST, MOST_NODES, MOST_BITS = 100, 100_000, 4096
 SHOWN = 80
 """Characters of an expression that an error repeats."""
 LOG_OF_2 = "ln2"
@@ -40,9 +40,8 @@ def is_sympy(thing: object) -> bool:
     >>> is_sympy("batch"), is_sympy(3)
     (False, False)
     """
-    sympy = sys.modules.get("sympy")
-    basic = getattr(sympy, "Basic", None)
-    return basic is not None and isinstance(thing, basic)
+    basic = getattr(sys.modules.get("sympy"), "Basic", None)
+    return basic is not None and (isinstance(thing, basic) or type(thing).__module__.startswith("sympy."))
 
 
 def from_sympy(expression: Any) -> Tree:
@@ -51,6 +50,8 @@ def from_sympy(expression: Any) -> Tree:
     Raises:
         NoMeaning: a part that has no counterpart, an expression that is too large.
     """
+    if not getattr(expression, "__hash__", None):  # a mutable matrix
+        raise _refused(expression)
     return _Walker().go(expression, 0)
 
 
@@ -179,6 +180,13 @@ def _if(condition: Any, value: Tree, otherwise: Tree, go: Go) -> Tree:
         return reduce(lambda inner, part: _if(part, inner, otherwise, go), condition.args, value)
     if isinstance(condition, sympy.Or):
         return reduce(lambda inner, part: _if(part, value, inner, go), condition.args, otherwise)
+    if isinstance(condition, sympy.Not):
+        return _if(condition.args[0], otherwise, value, go)
+    if isinstance(condition, sympy.ITE):
+        first, then, other = condition.args
+        return _if(first, _if(then, value, otherwise, go), _if(other, value, otherwise, go), go)
+    if condition in (True, False):
+        return value if condition else otherwise
     if isinstance(condition, sympy.Ge):
         return build.call("of_largest", go(condition.lhs), value, go(condition.rhs), otherwise)
     if isinstance(condition, sympy.Le):

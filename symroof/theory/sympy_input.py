@@ -46,7 +46,7 @@ def quantity_in(thing: Any) -> Any:
     Raises:
         InputError: what :func:`read_expression` refuses, an unknown name, parts of different dimensions.
     """
-    if not is_sympy(thing) or thing.is_Symbol:
+    if not is_sympy(thing) or getattr(thing, "is_Symbol", False):
         return name_in(thing)
     formula = Unnamed.of(read_expression(thing))
     general = theory()
@@ -69,7 +69,7 @@ def name_in(thing: Any) -> Any:
     >>> name_in(sympy.Symbol("batch")), name_in("batch")
     ('batch', 'batch')
     """
-    return thing.name if is_sympy(thing) and thing.is_Symbol else thing
+    return thing.name if is_sympy(thing) and getattr(thing, "is_Symbol", False) else thing
 
 
 def with_units(tree: Tree) -> Tree:
