@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, Any
 from symroof.version import __version__
 
 if TYPE_CHECKING:
-    from symroof.analysis.compile import Compiled, compile
     from symroof import symbols
+    from symroof.analysis.compile import Compiled, compile
     from symroof.api import Study, calibrate, hardware, models, quantities, thresholds
     from symroof.api import solve_symbolic as solve
     from symroof.claims.check import check

@@ -86,7 +86,8 @@ def test_random_expressions_there_and_back(seed):
 
 
 @pytest.mark.parametrize(
-    "source", ["sqrt(a)/b", "1/sqrt(a*b)", "log2(a)*b", "a*log2(b)/log2(c)", "2**(-a)*b", "sum(a*j + b, j, 1, c)", "a - (b - c)/2", "largest(x = a, y = b, z = c)"]
+    "source",
+    ["sqrt(a)/b", "1/sqrt(a*b)", "log2(a)*b", "a*log2(b)/log2(c)", "2**(-a)*b", "sum(a*j + b, j, 1, c)", "a - (b - c)/2", "largest(x = a, y = b, z = c)"],
 )
 def test_each_kind_of_node_there_and_back(source):
     tree = parse(source)
@@ -132,7 +133,8 @@ def test_solve_takes_an_equation():
 
 
 @pytest.mark.parametrize(
-    ("expression", "text"), [(sympy.Eq(s.itl, s.kv_cache_bytes), "itl = kv_cache_bytes"), (sympy.Eq(s.prompt, s.itl + s.prefill_bytes), "prompt = itl + prefill_bytes")]
+    ("expression", "text"),
+    [(sympy.Eq(s.itl, s.kv_cache_bytes), "itl = kv_cache_bytes"), (sympy.Eq(s.prompt, s.itl + s.prefill_bytes), "prompt = itl + prefill_bytes")],
 )
 def test_dimensions_are_refused_in_the_words_of_text(expression, text):
     with pytest.raises(sr.InputError) as by_text:
@@ -168,7 +170,7 @@ def test_derive_takes_an_expression():
 
 def test_compile_takes_expressions_and_symbols():
     both = sr.compile([s.ttft / s.itl, "itl"], [s.batch], study=STUDY)
-    ratio, itl = both(np.array([1.0, 8.0, 64.0]))
+    ratio, _ = both(np.array([1.0, 8.0, 64.0]))
     assert ratio[1] == pytest.approx(float(STUDY.exact("ttft") / STUDY.exact("itl")))
     slope = sr.compile(sympy.diff(STUDY.sympy("itl"), s.batch), ["batch"], study=STUDY)
     itl_at = sr.compile("itl", ["batch"], study=STUDY)

@@ -22,7 +22,6 @@ from symroof.specs.model_files import read_model
 from symroof.specs.strict_yaml import Document
 from symroof.specs.study import Setting, StudySpec, efficiency_basis, precision_names, read_assumptions, settings
 from symroof.theory.symbols import INPUTS, canonical
-from symroof.theory.sympy_input import is_sympy
 
 ROLES = tuple(ROLE_INPUT)
 WITH_UNIT = {

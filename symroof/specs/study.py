@@ -17,8 +17,8 @@ from symroof.specs.stored import precision_name, precision_width
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import read_formula, resolved
 from symroof.theory.switches import expand_detail
-from symroof.theory.sympy_input import is_sympy, read_expression
 from symroof.theory.symbols import ALIASES, GROUPS, INPUTS, SHARES, STEP_INDEX, TARGET_SYMBOLS, Symbol, base_name, canonical
+from symroof.theory.sympy_input import is_sympy, read_expression
 from symroof.units import strict
 
 Setting = Tree | Span

@@ -7,10 +7,10 @@ from typing import Any
 from symroof.errors import InputError, Problem, nearest, split_hint
 from symroof.formula import build
 from symroof.formula.dimension import DimensionError, check_counts, dimension
-from symroof.formula.from_sympy import SHOWN, NoMeaning, from_sympy, is_sympy
+from symroof.formula.from_sympy import NoMeaning, from_sympy, is_sympy
 from symroof.formula.rewrite import rebuild
 from symroof.formula.text import WORK
-from symroof.formula.tree import ONE, Add, Call, Compare, Name, Num, Tree, names, walk
+from symroof.formula.tree import ONE, ZERO, Add, Call, Compare, Name, Num, Tree, names, walk
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import resolved
 from symroof.theory.symbols import INPUTS, Unnamed, base_name
@@ -110,7 +110,7 @@ def _alike(parts: tuple[Tree, ...]) -> tuple[Tree, ...]:
 
 def _in(wanted: Dimension, own: Dimension, part: Tree) -> Tree:
     missing = combine((wanted, 1), (own, -1))
-    if not missing or part == build.ZERO:
+    if not missing or part == ZERO:
         return part
     if not names(part) or all(unit == WORK[0][0] for unit, _ in missing):
         return build.mul(Num(ONE.value, missing), part)

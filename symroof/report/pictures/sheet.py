@@ -68,7 +68,9 @@ class Picture:
         """
         ending = Path(path).suffix.lower().removeprefix(".")
         if ending not in ENDINGS:
-            raise InputError(Problem(os.fspath(path), f"no picture ends in {Path(path).suffix!r}", hint=f"there are {', '.join(f'.{known}' for known in ENDINGS)}"))
+            raise InputError(
+                Problem(os.fspath(path), f"no picture ends in {Path(path).suffix!r}", hint=f"there are {', '.join(f'.{known}' for known in ENDINGS)}")
+            )
         write_atomic(path, self.form(ending))
 
     @property
