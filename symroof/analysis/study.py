@@ -15,7 +15,6 @@ from symroof.analysis.verdict import case_title
 from symroof.cases.binding import Binding, Selection, Values, bindings
 from symroof.cases.case_results import DOES_NOT_FIT, TARGETS, Answers, Result
 from symroof.cases.request import aimed, check_names, selection
-from symroof.drawing.html_table import html_table
 from symroof.errors import DoesNotFit, InputError, NoValueHere, Problem, nearest
 from symroof.specs.catalogue import find
 from symroof.specs.fields import build
@@ -206,6 +205,8 @@ class Study:
         return f"Study({'; '.join(case_title(case) for case in self.cases[:MOST_SHOWN])}{'; ...' if len(self.cases) > MOST_SHOWN else ''})"
 
     def _repr_html_(self) -> str:
+        from symroof.drawing.html_table import html_table
+
         shown = self.cases[:MOST_SHOWN]
         results = [[case.get(name) for case in shown] for name in SHOWN]
         rows = [[name, *(result.text() if result else "" for result in row)] for name, row in zip(SHOWN, results, strict=True) if any(row)]

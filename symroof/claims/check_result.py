@@ -11,7 +11,6 @@ from symroof.claims.conflicts import stated
 from symroof.claims.formula_sides import Sides
 from symroof.claims.judgement import ORDER, Judgement
 from symroof.claims.read.numbers import Figure
-from symroof.drawing.html_table import html_table
 from symroof.errors import InputError, Problem
 from symroof.formula.comparison import Comparison
 from symroof.formula.to_sympy import to_sympy
@@ -204,6 +203,8 @@ class Report:
         return {"schema": "symroof/check/1", "claims": [claim.as_json() for claim in self.claims], "summary": self.summary, **errors}
 
     def _repr_html_(self) -> str:
+        from symroof.drawing.html_table import html_table
+
         rows = ([f"{c.file}:{c.line}" if c.line else c.id, c.claimed, c.verdict, c.derived, c.reason] for c in self.claims)
         return html_table(["claim", "claimed", "verdict", "derived", "reason"], rows, repr(self))
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from symroof.drawing.html_table import html_table
-
 if TYPE_CHECKING:
     from symroof.specs.model import ModelSpec
 
@@ -65,6 +63,8 @@ class Table(Sequence[dict[str, Any]]):
         return table([[shown(row[key]) for key in self.columns] for row in self.rows], [key.replace("_", " ") for key in self.columns])
 
     def _repr_html_(self) -> str:
+        from symroof.drawing.html_table import html_table
+
         return html_table([key.replace("_", " ") for key in self.columns], ([shown(row[key]) for key in self.columns] for row in self.rows))
 
 

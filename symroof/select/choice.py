@@ -12,7 +12,6 @@ from symroof.analysis.study import Study
 from symroof.analysis.tracking import Track, untracked
 from symroof.cases.case_results import TARGETS
 from symroof.cases.request import selection
-from symroof.drawing.html_table import html_table
 from symroof.errors import InputError, Problem, nearest
 from symroof.select.candidates import hint, widened
 from symroof.select.configuration import Configuration, Run, judged, targets_of
@@ -98,6 +97,8 @@ class Choice:
         return f"<Selection: {len(self.passing)} of {len(self.configurations)} pass{first}>"
 
     def _repr_html_(self) -> str:
+        from symroof.drawing.html_table import html_table
+
         measures = [name for name in SHOWN if any(c.run.result(name) for c in self.configurations)]
         rows = [[c.label, c.state, f"{c.run.batch:,}", *(r.text() if (r := c.run.result(name)) else "" for name in measures)] for c in self.configurations]
         return html_table(["configuration", "state", "batch", *measures], rows, repr(self))
