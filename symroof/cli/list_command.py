@@ -9,7 +9,6 @@ import click
 from symroof.cli.options import json_option
 from symroof.report.catalogue_tables import KINDS, shown
 
-
 UNPRINTED = {"models": {"title"}, "measured": {"engines"}}
 """Columns of the JSON alone: a model's title repeats its name."""
 
