@@ -9,7 +9,10 @@ Symbolic roofline derivations for LLM inference. ``import symroof as sr`` is qui
 - :class:`Study` binds a model, a device and a workload: values, derivations, solutions, sweeps.
 - :func:`solve` solves an equation without any case; :func:`compile` makes quantities a NumPy function (:class:`Compiled`).
 - :func:`select` judges configurations against targets; :func:`calibrate` fits efficiencies to measurements.
-- :func:`check` checks hand calculations in notes and claim files.
+- :func:`check` checks hand calculations in notes and claim files, or a formula.
+- :mod:`symroof.symbols` has every input and quantity as a SymPy symbol; ``study.sympy``, solutions and derivations are made of them, and a
+  SymPy expression is taken wherever a name, formula or equation is.
+- :func:`models`, :func:`hardware`, :func:`quantities`, :func:`thresholds` are the catalogue as tables.
 - :class:`InputError` is raised for a wrong input; :class:`DoesNotFit` warns of a configuration beyond memory.
 
 Numbers are in base units: byte, FLOP, s, token, request, USD, W.
@@ -24,19 +27,27 @@ from typing import TYPE_CHECKING, Any
 from symroof.version import __version__
 
 if TYPE_CHECKING:
+    from symroof import symbols
     from symroof.analysis.compile import Compiled, compile
-    from symroof.api import Study, calibrate
+    from symroof.api import Study, calibrate, hardware, models, quantities, thresholds
     from symroof.api import solve_symbolic as solve
     from symroof.claims.check import check
     from symroof.errors import DoesNotFit, InputError
     from symroof.select.choice import select
 
-__all__ = ["Compiled", "DoesNotFit", "InputError", "Study", "__version__", "calibrate", "check", "compile", "select", "solve"]
+__all__ = [
+    "Compiled", "DoesNotFit", "InputError", "Study", "__version__", "calibrate", "check", "compile", "hardware", "models", "quantities", "select", "solve",
+    "symbols", "thresholds",
+]  # fmt: skip
 
 _HOMES = {
     "Study": ("symroof.api", "Study"),
     "solve": ("symroof.api", "solve_symbolic"),
     "calibrate": ("symroof.api", "calibrate"),
+    "models": ("symroof.api", "models"),
+    "hardware": ("symroof.api", "hardware"),
+    "quantities": ("symroof.api", "quantities"),
+    "thresholds": ("symroof.api", "thresholds"),
     "Compiled": ("symroof.analysis.compile", "Compiled"),
     "compile": ("symroof.analysis.compile", "compile"),
     "select": ("symroof.select.choice", "select"),
@@ -52,6 +63,10 @@ def __getattr__(name: str) -> Any:
 
         module, attribute = _HOMES[name]
         return getattr(import_module(module), attribute)
+    if name == "symbols":
+        from importlib import import_module
+
+        return import_module("symroof.symbols")
     raise AttributeError(f"module 'symroof' has no attribute {name!r}")
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from symroof.analysis import study as core
 from symroof.cases.request import selection
+from symroof.formula.from_sympy import is_sympy
+from symroof.report.catalogue_tables import Table
 
 if TYPE_CHECKING:
     import xarray
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from symroof.analysis.solution import Solution
     from symroof.calibrate.calibration_result import Calibration
     from symroof.claims.check_result import Report
+    from symroof.report.pictures.sheet import Picture
     from symroof.sweep.axes import Axis
     from symroof.sweep.plan import Plan
 
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
 class Study(core.Study):
     __doc__ = core.Study.__doc__
 
-    def sweep(self, quantities: str | Sequence[str] | None = None, **over: Any) -> xarray.Dataset:
+    def sweep(self, quantities: Any = None, **over: Any) -> xarray.Dataset:
         """A grid of quantities over any inputs, one variable a quantity along the axes it depends on.
 
         An axis is a keyword: numbers in base units, or a text such as ``"128:32768:x2"``; models, devices, precisions and
@@ -42,9 +45,35 @@ class Study(core.Study):
         from symroof.sweep.axes import axes_of
         from symroof.sweep.dataset import dataset
 
-        return dataset(self.planned_sweep(axes_of(over.items(), own=self.declared), [quantities] if isinstance(quantities, str) else quantities))
+        single = isinstance(quantities, str) or is_sympy(quantities)
+        return dataset(self.planned_sweep(axes_of(over.items(), own=self.declared), [quantities] if single else quantities))
 
-    def planned_sweep(self, axes: Sequence[Axis], quantities: Iterable[str] | None = None) -> Plan:
+    def plot(self, kind: str) -> Picture:
+        """A picture, shown as it is in a notebook: its kinds are those of ``symroof plot``, and like there 0.92 of a device's memory is used unless
+        ``memory_share`` is given.
+
+        Args:
+            kind: ``roofline``, ``latency-throughput``, ``regimes``, ``pareto``, ``memory``, ``tornado``, ``ttft`` or ``itl``.
+
+        Returns:
+            The picture: ``.save("x.svg")`` (or ``.pdf``, ``.png``), ``.says`` for its takeaway, ``.data`` for its points as an ``xarray.Dataset``.
+
+        Raises:
+            InputError: no such kind; what the kind needs and this study lacks.
+
+        >>> picture = Study("llama-3-8b", "h100-sxm", prompt=4096).plot("itl")
+        >>> picture
+        <Inter-token latency against the context: Llama 3 8B on NVIDIA H100 SXM5 80 GB, prompt 4,096>
+        >>> picture.data.sel(point=picture.data.line == "line").x.min().item()
+        1.0
+        """
+        from symroof.report.pictures.picture_kinds import picture
+
+        study = type(self)()
+        study.spec, study.document, study._selection = self.spec, self.document, self._selection
+        return picture(kind, study.decide())
+
+    def planned_sweep(self, axes: Sequence[Axis], quantities: Iterable[Any] | None = None) -> Plan:
         """A sweep before it is computed: its axes, with the lists of this study, and its variables.
 
         Raises:
@@ -93,12 +122,12 @@ class Study(core.Study):
         return check_study(self)
 
 
-def solve_symbolic(equation: str, for_: str | None = None) -> Solution:
+def solve_symbolic(equation: Any, for_: Any = None) -> Solution:
     """A named threshold, or ``lhs = rhs`` for an input, without any case: the answer stays symbolic.
 
     Args:
-        equation: the name of a threshold (``symroof list thresholds``), or an equation over names, in the grammar of formulas.
-        for_: the unknown: any input or quantity; a threshold has its own.
+        equation: the name of a threshold (``symroof list thresholds``), or an equation over names: a SymPy ``Eq``, or text in the grammar of formulas.
+        for_: the unknown, by name or symbol: any input or quantity; a threshold has its own.
 
     Returns:
         The closed form in named coefficients, with the conditions under which it exists.
@@ -114,6 +143,52 @@ def solve_symbolic(equation: str, for_: str | None = None) -> Solution:
     ('conditional', 1)
     """
     return Study().solve(equation, for_)
+
+
+def models() -> Table:
+    """The models of the catalogue: name, parameters, those a token multiplies, attention, experts, other names.
+
+    >>> models()["llama-3-8b"]["parameters"]
+    8030261248
+    """
+    return _table("models")
+
+
+def hardware() -> Table:
+    """The devices of the catalogue: name, dense 16-bit peak, memory bandwidth and capacity as its source writes them.
+
+    >>> hardware()["h100-sxm"]["mem_bandwidth"]
+    '3.35 TB/s'
+    """
+    return _table("hardware")
+
+
+def quantities() -> Table:
+    """Every quantity: name, LaTeX, base unit, meaning, reference, and its definition in SymPy for a dense model under the default assumptions.
+
+    >>> quantities()["kv_bytes_per_token"]["definition"]
+    2*head_dim*kv_bytes_per_element*n_kv_heads*n_layers
+    """
+    from symroof.analysis.expressions import defined
+
+    case, listed = Study().first, _table("quantities")
+    definitions = {row["name"]: row["definition"] for row in listed}
+    return Table([{**row, "definition": defined(row["name"], case, 1) if definitions[row["name"]] else None} for row in listed])
+
+
+def thresholds() -> Table:
+    """Every named threshold: what it is solved for, what the answer means, its equation. :func:`solve` takes the name.
+
+    >>> thresholds()["max_batch_memory"]["unknown"]
+    'batch'
+    """
+    return _table("thresholds")
+
+
+def _table(kind: str) -> Table:
+    from symroof.report.catalogue_tables import KINDS
+
+    return Table(KINDS[kind]())
 
 
 def calibrate(
@@ -146,4 +221,4 @@ def _fitted(measured: str | os.PathLike[str], study: core.Study, fit: Sequence[s
     return calibrate(measured, study.first, fit)
 
 
-__all__ = ["Study", "calibrate", "solve_symbolic"]
+__all__ = ["Study", "calibrate", "hardware", "models", "quantities", "solve_symbolic", "thresholds"]

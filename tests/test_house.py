@@ -11,16 +11,17 @@ FLOORS = (
     ("units", "errors", "resources", "output_files", "version"),
     ("formula", "drawing"),
     ("theory", "solver"),
-    ("specs", "arrays"),
+    ("specs", "arrays", "symbols"),
     ("cases",),
     ("analysis",),
     ("claims", "sweep", "select", "vllm", "calibrate"),
-    ("api", "report"),
+    ("report",),
+    ("api",),
     ("cli",),
 )
 """From the ground up; ``__init__`` and ``__main__`` stand above all."""
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
-SAME_THING = {"study", "claims"}
+SAME_THING = {"study", "claims", "symbols"}
 """Names that two files share because they hold the same thing on two floors: a file form and its analysis."""
 
 

@@ -47,7 +47,7 @@ LONGEST = 240
 """Characters of a formula that can still be read at a glance."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Limit:
     """The limit of a quantity at one end of one input.
 
@@ -65,6 +65,23 @@ class Limit:
     leading: Leading
     tree: Tree
     result: Result | None
+
+    def __repr__(self) -> str:
+        return f"<{self.says} {text(self.tree)}>"
+
+    @property
+    def sympy(self) -> Any:
+        """The limit as a SymPy expression."""
+        from symroof.symbols import expression
+
+        return expression(self.tree)
+
+    @property
+    def conditions(self) -> tuple[Any, ...]:
+        """The conditions under which it is the limit, as SymPy relations."""
+        from symroof.symbols import expression
+
+        return tuple(map(expression, self.leading.conditions))
 
     @property
     def grows(self) -> bool:
@@ -90,12 +107,22 @@ class Limit:
         return {"symbol": self.symbol.name, "to": self.to, "text": text(self.tree), "latex": latex(self.tree, spell), "says": self.says, "value": value}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FirstOrder:
     """A quantity counted with the weights alone, written out."""
 
     tree: Tree
     result: Result | None
+
+    def __repr__(self) -> str:
+        return f"<{text(self.tree)}>"
+
+    @property
+    def sympy(self) -> Any:
+        """The formula as a SymPy expression."""
+        from symroof.symbols import expression
+
+        return expression(self.tree)
 
     def as_json(self, spell: Any) -> dict[str, Any]:
         return {"text": text(self.tree), "latex": latex(self.tree, spell), "value": bare(self.result.value) if self.result else None}

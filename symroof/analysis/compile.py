@@ -19,6 +19,7 @@ from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.symbols import Symbol
+from symroof.theory.sympy_input import is_sympy, name_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -127,12 +128,12 @@ class Compiled:
         return np.array([*output.labels, ""])[codes] if output.labels else codes
 
 
-def compile(quantities: str | Sequence[str], inputs: Sequence[str], study: Study | Answers | None = None, **case: Any) -> Compiled:
+def compile(quantities: Any, inputs: Sequence[Any], study: Study | Answers | None = None, **case: Any) -> Compiled:
     """Quantities as a NumPy function of some inputs, everything else as the first case of a study (or the keywords) has it.
 
     Args:
-        quantities: a name, whose results come as one array, or several names, whose results come as a tuple.
-        inputs: the names of the arguments: inputs, or quantities that then replace their definition.
+        quantities: a name or a SymPy expression, whose results come as one array, or several, whose results come as a tuple.
+        inputs: the names or symbols of the arguments: inputs, or quantities that then replace their definition.
         study: a study, or one of its cases; without one, the keywords are the case.
         case: keywords of :class:`Study`.
 
@@ -151,17 +152,23 @@ def compile(quantities: str | Sequence[str], inputs: Sequence[str], study: Study
     >>> fits.tolist(), bound.tolist()
     ([[True, True], [True, False]], [['memory', 'memory'], ['memory', 'memory']])
 
+    >>> from symroof.symbols import batch, decode_throughput, itl
+    >>> rate = compile(1/itl, [batch], model="llama-3-8b", hardware="h100-sxm", prompt=1024)
+    >>> rate(np.array([1, 16])).round()
+    array([221., 194.])
+
     Arrays are taken as they are: whether a batch is whole and a share below one is for the caller to check (:meth:`Study.sweep` does).
 
     Raises:
         InputError: no quantity, an unknown quantity or input, an input twice, a quantity with a missing input.
     """
     answers = study if isinstance(study, Answers) else (study or Study(**case)).first
-    names = (quantities,) if isinstance(quantities, str) else tuple(quantities)
+    single = isinstance(quantities, str) or is_sympy(quantities)
+    names = (quantities,) if single else tuple(quantities)
     if not names:
         raise InputError(Problem("quantities", "a function works out one at least", hint="such as itl"))
     own = answers.case.theory.own
-    return _compiled(tuple(known(name, own) for name in names), _moved(inputs, own), answers, isinstance(quantities, str))
+    return _compiled(tuple(known(name, own) for name in names), _moved(inputs, own), answers, single)
 
 
 def compile_cases(quantities: Sequence[str], inputs: Sequence[str], cases: Iterable[Answers]) -> list[Compiled]:
@@ -176,8 +183,8 @@ def compile_cases(quantities: Sequence[str], inputs: Sequence[str], cases: Itera
     return [_compiled(names, moved, answers, False) for answers in bound]
 
 
-def _moved(inputs: Sequence[str], own: Declarations) -> tuple[str, ...]:
-    moved = tuple(known(name, own) for name in inputs)
+def _moved(inputs: Sequence[Any], own: Declarations) -> tuple[str, ...]:
+    moved = tuple(known(name_in(name), own) for name in inputs)
     if not moved:
         raise InputError(Problem("inputs", "a function needs one at least", hint="such as batch"))
     for i, name in enumerate(moved):

@@ -17,7 +17,7 @@ from symroof.formula.mathml import THIN, mathml, measured, spelling, words
 from symroof.formula.rewrite import rebuild
 from symroof.formula.text import text
 from symroof.formula.tree import At, Name, Total, Tree, mentions, names, walk
-from symroof.theory.symbols import STEP_INDEX, Symbol
+from symroof.theory.symbols import STEP_INDEX, Symbol, Unnamed
 from symroof.units import readable, scaled, significant
 
 
@@ -75,6 +75,8 @@ class Derivation:
     >>> derivation = Study(model="llama-3-8b").derive("kv_bytes_per_token")
     >>> derivation.definition
     2*head_dim*kv_bytes_per_element*n_kv_heads*n_layers
+    >>> derivation
+    <kv_bytes_per_token = 2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element = 131.1 kB/token>
     >>> print(derivation.latex())
     \\kappa = 2 L H_{kv} d_h b_{kv}
     >>> derivation.steps[-1].substituted.text, derivation.result.text()
@@ -114,13 +116,18 @@ class Derivation:
         return self._sympy(self.expansion)
 
     def _sympy(self, tree: Tree) -> Any:
-        from symroof.formula.to_sympy import to_sympy
+        from symroof.analysis.expressions import in_sympy
 
-        return to_sympy(tree)
+        return in_sympy(tree, self.answers)
 
     def latex(self) -> str:
-        """The definition as LaTeX."""
-        return f"{self._theory.latex(self.name)} = {latex(self.formula, self._theory.latex)}"
+        """The definition as LaTeX; an expression without a name is itself."""
+        formula = latex(self.formula, self._theory.latex)
+        return formula if isinstance(self.name, Unnamed) else f"{self._theory.latex(self.name)} = {formula}"
+
+    def __repr__(self) -> str:
+        value = f" = {self.result.text()}" if self.result else ""
+        return f"<{self.name}{'' if isinstance(self.name, Unnamed) else f' = {text(self.formula)}'}{value}>"
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"

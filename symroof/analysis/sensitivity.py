@@ -37,7 +37,7 @@ Span = tuple[Fraction, Fraction, Fraction]
 """A value at the middle of the ranges, and the least and the largest at their corners."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Elasticity:
     """Per cent that a quantity moves when one input moves one per cent.
 
@@ -57,6 +57,17 @@ class Elasticity:
     def value(self) -> Fraction | None:
         """The exact value, at the middle of the ranges."""
         return self.span[0] if self.span else None
+
+    def __repr__(self) -> str:
+        shown = [span_text(*self.span)] if self.span else []
+        return f"<{self.symbol.name}: {' = '.join([*([text(self.form)] if self.form is not None else []), *shown])}>"
+
+    @property
+    def sympy(self) -> Any:
+        """The formula on the arm that binds as a SymPy expression; None where there is none."""
+        from symroof.symbols import expression
+
+        return None if self.form is None else expression(self.form)
 
     def as_json(self, spell: Any) -> dict[str, Any]:
         written = {"text": text(self.form), "latex": latex(self.form, spell)} if self.form is not None else {"text": None, "latex": None}

@@ -7,17 +7,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 from symroof.analysis.inline import opened
 from symroof.cases.case_results import DOES_NOT_FIT, Answers, plural
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
+from symroof.formula.latex import latex
 from symroof.formula.parse import parse
 from symroof.formula.text import text
-from symroof.formula.tree import At, Compare, Name, Tree
+from symroof.formula.tree import At, Compare, Name, Tree, mentions, names
 from symroof.solver.closed_forms import COEFFICIENTS
 from symroof.solver.result import Branch, Condition, Crossing
 from symroof.solver.roots import sign
+from symroof.solver.symbolic import bound
 from symroof.theory.steps import STEPS
 from symroof.theory.symbols import Symbol
 from symroof.theory.thresholds import Threshold
@@ -28,6 +31,8 @@ MOST_DEGREES = 1024
 LIMIT, REACH = "limit", "reach"
 CLOSE = Fraction(1, 10**20)
 """How near a crossing, known to 40 digits, lies to a whole number that it is."""
+NATURAL = ("context", "prompt", "batch", "output", "tp")
+"""The symbols a condition is solved for: the first that it is linear in, down to the definitions of its names."""
 CLAIMS_MEMORY = ("batch", "context", "prompt", "output", "prefill_batch")
 """Unknowns that take memory: for these the answer is tested for whether the case still fits."""
 
@@ -114,6 +119,62 @@ class Solution:
     def closed_form(self) -> Tree | None:
         """The formula of the crossing, or the formula it would have if its conditions held."""
         return self.branch.closed_form if self.branch else None
+
+    @property
+    def sympy(self) -> Any:
+        """The closed form as a SymPy expression in the symbols of :mod:`symroof.symbols`; None where there is none.
+
+        >>> import symroof as sr
+        >>> from symroof.symbols import batch, kv_cache_bytes, weight_bytes
+        >>> import sympy
+        >>> sr.solve(sympy.Eq(kv_cache_bytes, weight_bytes), for_=batch).sympy
+        weight_bytes/(context*kv_bytes_per_token)
+        """
+        from symroof.analysis.expressions import in_sympy
+
+        return None if self.closed_form is None else in_sympy(self.closed_form, self.answers)
+
+    @property
+    def conditions(self) -> tuple[Any, ...]:
+        """The conditions under which the closed form is the answer, as SymPy relations; those that declared signs decide are left out."""
+        from symroof.analysis.expressions import in_sympy
+
+        relations = [in_sympy(condition.tree, self.answers) for condition in (self.branch.conditions if self.branch else ())]
+        return tuple(relation for relation in relations if relation != True)  # noqa: E712
+
+    @property
+    def where(self) -> dict[Any, Any]:
+        """Symbol -> definition, for the derived quantities in the closed form and in what defines them."""
+        from symroof.analysis.expressions import together
+
+        case, definitions = self.answers.case, {}
+        waiting = list(names(self.closed_form)) if self.closed_form else []
+        for name in waiting:
+            if name not in definitions and name != self.unknown and case.theory.definition(name) is not None:
+                definitions[name] = case.explains(name)
+                waiting += names(definitions[name])
+        return together(definitions, self.answers)
+
+    @property
+    def limits(self) -> tuple[Any, ...]:
+        """The conditions solved for the next symbol, as SymPy relations: a ridge batch exists below some context."""
+        from symroof.analysis.expressions import in_sympy
+
+        solved = (self.bound(condition) for condition in (self.branch.conditions if self.branch else ()))
+        return tuple(in_sympy(pair[0], self.answers) for pair in solved if pair)
+
+    def bound(self, condition: Condition) -> tuple[Compare, Compare | None] | None:
+        """A condition of a closed form, solved for the next natural symbol: a ridge batch exists below some context."""
+        tree = condition.tree
+        if not isinstance(tree, Compare) or mentions(tree, self.unknown):
+            return None
+        for symbol in NATURAL:
+            whole = opened(tree, symbol, self.answers, symbolic=self.verdict == "conditional")
+            if symbol != self.unknown and isinstance(whole, Compare) and mentions(whole, symbol):
+                solved = bound(whole, symbol)
+                if solved:
+                    return solved
+        return None
 
     def spelled(self, name: str) -> str:
         """How formulas of the answer spell a name, the coefficients of a long one included."""
@@ -217,6 +278,10 @@ class Solution:
             (word, number), unit = next(iter(self.integer.items())), self.symbol.unit
             return f"{word.replace('_', ' ')} {number:,}" + (f" {plural(unit, Fraction(number))}" if unit else "")
         return format_quantity(self.value, self.symbol.unit)
+
+    def _repr_latex_(self) -> str | None:
+        form = self.branch.shown if self.branch else None
+        return None if form is None else f"$\\displaystyle {self.spelled(self.unknown)} = {latex(form, self.spelled)}$"
 
     def __repr__(self) -> str:
         return f"<{text(self.lhs)} = {text(self.rhs)} for {self.unknown}: {self.shown()}>"

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from symroof.analysis.explain_solution import with_unit
-from symroof.analysis.inline import opened
 from symroof.analysis.solution import Solution
 from symroof.analysis.verdict import basis_of, case_title, case_warnings
 from symroof.cases.case_results import bare
@@ -14,10 +13,9 @@ from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex
 from symroof.formula.rewrite import substitute
 from symroof.formula.text import text
-from symroof.formula.tree import ZERO, Compare, Num, Tree, mentions, names
+from symroof.formula.tree import ZERO, Compare, Num, Tree, names
 from symroof.solver.closed_forms import plainly_positive
 from symroof.solver.result import Branch, Condition
-from symroof.solver.symbolic import bound
 from symroof.theory.symbols import GROUPS, base_name
 
 FIXED = frozenset(symbol.name for group in ("architecture", "precision") for symbol in GROUPS[group])
@@ -59,26 +57,10 @@ def _branch(branch: Branch, solution: Solution) -> dict[str, Any]:
 
 LONGEST_BOUND = 240
 """Characters beyond which a condition solved for a symbol is no easier to read than the condition itself."""
-NATURAL = ("context", "prompt", "batch", "output", "tp")
-"""The symbols a condition is solved for: the first that it is linear in, down to the definitions of its names."""
-
-
-def bound_of(condition: Condition, solution: Solution) -> tuple[Compare, Compare | None] | None:
-    """A condition of a closed form, solved for the next natural symbol: a ridge batch exists below some context."""
-    tree = condition.tree
-    if not isinstance(tree, Compare) or mentions(tree, solution.unknown):
-        return None
-    for symbol in NATURAL:
-        whole = opened(tree, symbol, solution.answers, symbolic=solution.verdict == "conditional")
-        if symbol != solution.unknown and isinstance(whole, Compare) and mentions(whole, symbol):
-            solved = bound(whole, symbol)
-            if solved:
-                return solved
-    return None
 
 
 def _condition(condition: Condition, solution: Solution) -> dict[str, Any]:
-    solved = bound_of(condition, solution)
+    solved = solution.bound(condition)
     entry: dict[str, Any] = {**_both(solution.readable(condition), solution), "holds": condition.holds}
     if solved:
         limit, side = solved

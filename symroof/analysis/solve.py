@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from typing import Any
 
 from symroof.analysis.explain_solution import reason
 from symroof.analysis.inline import opened
@@ -29,6 +30,7 @@ from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import printed_name, read_formula, resolved
 from symroof.theory.switches import assume
 from symroof.theory.symbols import INPUTS, base_name
+from symroof.theory.sympy_input import is_sympy, name_in, read_expression
 from symroof.theory.theory import Theory, theory
 from symroof.theory.thresholds import THRESHOLDS, Threshold, of_part
 
@@ -38,21 +40,24 @@ SHOWN = 80
 """Characters of an equation that an error repeats."""
 
 
-def solve(equation: str, answers: Answers, for_: str | None = None) -> Solution:
+def solve(equation: Any, answers: Answers, for_: Any = None) -> Solution:
     """Solve a named threshold, or ``lhs = rhs`` for an input or a quantity; an equation is solved once for a case.
 
     Raises:
         InputError: an unknown name, mismatched dimensions, an unknown that does not occur, a missing input.
     """
+    for_ = name_in(for_)
     if (equation, for_) not in answers.solved:
         answers.solved[equation, for_] = _solve(equation, answers, for_)
     solution: Solution = answers.solved[equation, for_]
     return solution
 
 
-def _solve(equation: str, answers: Answers, for_: str | None) -> Solution:
-    named = _named(equation.strip(), answers.case.theory)
-    relation = parse_equation(named.equation if named else equation, answers.case.theory.own)
+def _solve(equation: Any, answers: Answers, for_: str | None) -> Solution:
+    own = answers.case.theory.own
+    named = None if is_sympy(equation) else _named(equation.strip(), answers.case.theory)
+    relation = parse_equation(named.equation if named else equation, own)
+    equation = str(equation)
     asked = for_ or (named.unknown if named else None)
     answers = answers.freed({printed_name(asked or ""), *_all_names(relation)})
     if named:
@@ -200,25 +205,19 @@ def _named(equation: str, known: Theory) -> Threshold | None:
     return of_part(threshold, part)
 
 
-def parse_equation(equation: str, own: Declarations = NONE) -> Compare:
-    """``lhs = rhs`` as a tree.
+def parse_equation(equation: Any, own: Declarations = NONE) -> Compare:
+    """``lhs = rhs`` as a tree, from text or a SymPy equation.
 
     Raises:
         InputError: not an equation.
     """
     try:
-        tree = resolved(read_formula(equation, tuple(own)))
+        tree = read_expression(equation) if is_sympy(equation) else resolved(read_formula(equation, tuple(own)))
     except FormulaError as error:
         raise InputError(Problem("equation", error.message, 1, error.column, source=equation[:200])) from None
     if not isinstance(tree, Compare) or tree.operator != "=":
-        raise InputError(
-            Problem(
-                "equation",
-                "is not of the form lhs = rhs",
-                hint=nearest(equation, [*THRESHOLDS, *(each.name for each in own.thresholds)]),
-                source=equation[:200],
-            )
-        )
+        thresholds = [*THRESHOLDS, *(each.name for each in own.thresholds)]
+        raise InputError(Problem("equation", "is not of the form lhs = rhs", hint=nearest(str(equation), thresholds), source=str(equation)[:200]))
     return tree
 
 

@@ -25,11 +25,18 @@ from symroof.specs.study_files import declared_in, is_theory, read_study, read_t
 from symroof.theory.case import Missing
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.symbols import INPUTS, base_name, canonical
+from symroof.theory.symbols import INPUTS, Unnamed, base_name, canonical
+from symroof.theory.sympy_input import quantity_in
 
 if TYPE_CHECKING:  # the solver and the derivations load when a study is first solved or derived: listing values needs neither
     from symroof.analysis.derivation import Derivation
     from symroof.analysis.solution import Solution
+
+
+MOST_SHOWN = 4
+"""The most cases that a study shows of itself."""
+SHOWN = ("ttft", "itl", "decode_throughput", "memory_bytes", "fits", "prefill_bound", "decode_bound", "cost_per_mtok")
+"""The quantities that a study shows in a notebook."""
 
 
 class Number(float):
@@ -234,7 +241,16 @@ class Study:
         return not (chosen.models or chosen.hardware or chosen.values or chosen.precision)
 
     def __repr__(self) -> str:
-        return f"Study({'; '.join(case_title(case) for case in self.cases[:4])}{'; ...' if len(self.cases) > 4 else ''})"
+        return f"Study({'; '.join(case_title(case) for case in self.cases[:MOST_SHOWN])}{'; ...' if len(self.cases) > MOST_SHOWN else ''})"
+
+    def _repr_html_(self) -> str:
+        from symroof.drawing.html_table import html_table
+
+        shown = self.cases[:MOST_SHOWN]
+        results = [[case.get(name) for case in shown] for name in SHOWN]
+        rows = [[name, *(result.text() if result else "" for result in row)] for name, row in zip(SHOWN, results, strict=True) if any(row)]
+        more = f"; {len(self.cases) - len(shown)} further cases" if len(self.cases) > len(shown) else ""
+        return html_table(["", *map(case_title, shown)], rows, f"{self.spec.title if self.spec else 'Study'}{more}")
 
     @cached_property
     def cases(self) -> tuple[Answers, ...]:
@@ -263,8 +279,8 @@ class Study:
         """
         return self.first.binding
 
-    def result(self, name: str) -> Result:
-        """A quantity of the first case with unit, range and flags; its numbers are exact, in base units.
+    def result(self, name: Any) -> Result:
+        """A quantity or a SymPy expression of the first case with unit, range and flags; its numbers are exact, in base units.
 
         Raises:
             InputError: no such quantity, an input it needs is missing, it has no value here (a division by zero).
@@ -279,8 +295,8 @@ class Study:
         except ArithmeticError as error:
             raise NoValueHere(Problem(printed, f"has no value here: {error}"), error.name if isinstance(error, Missing) else "") from None
 
-    def value(self, name: str) -> Any:
-        """A quantity of the first case as a :class:`Number`: a float in base units with ``unit``, ``low``, ``high`` and ``flags``.
+    def value(self, name: Any) -> Any:
+        """A quantity or a SymPy expression of the first case as a :class:`Number`: a float in base units with ``unit``, ``low``, ``high`` and ``flags``.
 
         A truth (``fits``) is a ``bool`` and a label (``decode_bound``) a text; over ranges, a tuple of all that occur.
 
@@ -293,6 +309,9 @@ class Study:
         >>> study = Study(model="llama-3-70b", hardware="h100-sxm", tp=4, prompt=4096, batch=8)
         >>> study.value("itl"), study.value("decode_bound"), study.value("fits")
         (11.27 ms, 'memory', True)
+        >>> from symroof.symbols import itl, ttft
+        >>> round(study.value(ttft/itl))
+        16
         """
         result = self.result(name)
         if DOES_NOT_FIT in result.flags:
@@ -301,8 +320,8 @@ class Study:
             return result.possible if len(result.possible) > 1 else result.value
         return Number(result)
 
-    def exact(self, name: str) -> Fraction | bool | str:
-        """A quantity of the first case exactly, in base units, while its formula is rational; a root to 40 digits.
+    def exact(self, name: Any) -> Fraction | bool | str:
+        """A quantity or a SymPy expression of the first case exactly, in base units, while its formula is rational; a root to 40 digits.
 
         Raises:
             InputError: as :meth:`result`.
@@ -312,7 +331,7 @@ class Study:
         """
         return self.result(name).value
 
-    def derive(self, name: str) -> Derivation:
+    def derive(self, name: Any) -> Derivation:
         """Definition, expansion to inputs, substituted line and value of a quantity; symbolic where inputs are missing.
 
         Raises:
@@ -326,12 +345,54 @@ class Study:
 
         return Derivation(known(name, self.declared), self.first)
 
-    def solve(self, equation: str, for_: str | None = None) -> Solution:
+    def sympy(self, name: Any, depth: int | None = None) -> Any:
+        """A quantity of the first case as a SymPy expression in the symbols of :mod:`symroof.symbols`.
+
+        Quantities at changed inputs are written out and sums stay ``Sum`` (``.doit()`` adds them up). Numbers are exact and in base units;
+        a truth is a relation, a label a ``Piecewise`` over plain symbols of the labels.
+
+        Args:
+            name: a quantity or input, by name or symbol.
+            depth: how many times definitions are put in: 1 is the formula as it is declared; by default down to inputs.
+
+        Raises:
+            InputError: no such quantity.
+
+        >>> import sympy
+        >>> from symroof.symbols import batch
+        >>> study = Study("llama-3-8b", "h100-sxm", prompt=4096, batch=8)
+        >>> study.sympy("decode_memory_time", depth=1)
+        decode_bytes/(mbu*mem_bandwidth)
+        >>> sympy.diff(study.sympy("kv_cache_bytes"), batch).subs(study.values())
+        536870912
+        >>> study.sympy("itl").subs(study.values()) == study.exact("itl")
+        True
+        """
+        from symroof.analysis.expressions import defined
+
+        return defined(known(name, self.declared), self.first, depth)
+
+    def values(self, quantities: bool = False) -> dict[Any, Any]:
+        """The exact numbers of the first case by symbol, in base units, for ``subs``: inputs, defaults, and what has a value but no formula.
+
+        Args:
+            quantities: with the derived quantities, for expressions that name them (``depth=1``, closed forms of solutions).
+
+        >>> from symroof.symbols import batch, kv_cache_bytes
+        >>> study = Study("llama-3-8b", prompt=4096, batch=8)
+        >>> study.values()[batch], study.values(quantities=True)[kv_cache_bytes]
+        (8, 4294967296)
+        """
+        from symroof.analysis.expressions import values
+
+        return values(self.first, quantities)
+
+    def solve(self, equation: Any, for_: Any = None) -> Solution:
         """A named threshold, or ``lhs = rhs`` for an input, in the first case.
 
         Args:
-            equation: the name of a threshold (``symroof list thresholds``), or an equation over names.
-            for_: the unknown; a threshold has its own.
+            equation: the name of a threshold (``symroof list thresholds``), or an equation over names, as text or a SymPy ``Eq``.
+            for_: the unknown, by name or symbol; a threshold has its own.
 
         Raises:
             InputError: an unknown name, sides of different dimensions, an unknown that does not occur, an equation without a value.
@@ -344,7 +405,7 @@ class Study:
 
         return solve(equation, self.first, for_)
 
-    def solutions(self, equation: str, for_: str | None = None) -> list[Solution]:
+    def solutions(self, equation: Any, for_: Any = None) -> list[Solution]:
         """The same as :meth:`solve` in every case, in order.
 
         >>> study = Study(model="llama-3-8b", hardware=["h100-sxm", "h200"], prompt=4096)
@@ -356,8 +417,8 @@ class Study:
         return [solve(equation, case, for_) for case in self.cases]
 
 
-def known(name: str, own: Declarations = NONE) -> str:
-    """The printed name of a quantity or input; ``own`` are the declarations of a study.
+def known(name: Any, own: Declarations = NONE) -> str:
+    """The printed name of a quantity or input, of a SymPy expression its formula; ``own`` are the declarations of a study.
 
     Raises:
         InputError: unknown, with the nearest name.
@@ -365,8 +426,9 @@ def known(name: str, own: Declarations = NONE) -> str:
     >>> known("seq_len")
     'prompt'
     """
+    name = quantity_in(name)
     printed = canonical(name)
-    if printed in own or base_name(printed) in {*QUANTITIES, *INPUTS}:
+    if isinstance(printed, Unnamed) or printed in own or base_name(printed) in {*QUANTITIES, *INPUTS}:
         return printed
     if own.threshold(printed):
         raise InputError(Problem(name, "is a threshold, not a quantity", hint=f"`symroof solve {name}`"))

@@ -26,9 +26,14 @@ from symroof.claims.judge import failed, judge
 from symroof.claims.judgement import Judgement
 from symroof.claims.read.claim_files import Source, read, read_on
 from symroof.errors import InputError, Problem
+from symroof.formula.text import text
+from symroof.formula.tree import Compare, Name
 from symroof.specs.claims import PYTHON_WORDS, ClaimSpec
 from symroof.specs.strict_yaml import Document, read_text
+from symroof.theory.sympy_input import is_sympy, read_expression
 
+LONGEST_SHOWN = 400
+"""Characters of an equation that its report repeats."""
 BUDGET = 60.0
 """Seconds for the claims of one file: about a hundred times what the longest of the sources takes."""
 TOO_LATE = f"not reached in {BUDGET:.0f} s, which is all the claims of one file get"
@@ -37,11 +42,11 @@ WRITTEN = {*ClaimSpec.model_fields, *PYTHON_WORDS}
 """The fields of a claim as files have them, and as Python has them."""
 
 
-def check(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, read_past_errors: bool = False, track: Track = untracked) -> Report:
-    """Check the hand calculations of claim files and Markdown notes.
+def check(paths: Any, *, read_past_errors: bool = False, track: Track = untracked, **given: Any) -> Report:
+    """Check the hand calculations of claim files and Markdown notes, or one formula as a SymPy equation.
 
     Args:
-        paths: claim files (YAML) and notes (Markdown), one path or several.
+        paths: claim files (YAML) and notes (Markdown), one path or several; or ``Eq(quantity, formula)``.
         read_past_errors: judge what can be read; the report then holds the problems, and each faulty claim as ``unchecked``.
         track: goes through the claims of all files, so that a caller can show how far it is.
 
@@ -56,7 +61,19 @@ def check(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, r
     ...     report = check(note)
     >>> report, report.claims[0].derived
     (Report(1 rounded), '295.34 FLOP/byte')
+
+    Is a formula right? The difference, in SymPy, says where not:
+
+    >>> import sympy
+    >>> from symroof.symbols import head_dim, kv_bytes_per_element, kv_bytes_per_token, n_heads, n_layers
+    >>> claim = check(sympy.Eq(kv_bytes_per_token, 2*n_layers*n_heads*head_dim*kv_bytes_per_element)).claims[0]
+    >>> claim.verdict, claim.difference.factor
+    ('wrong', n_heads/n_kv_heads)
     """
+    if is_sympy(paths):
+        return _judged_formula(paths, given)
+    if given:
+        raise InputError(Problem(next(iter(given)), "settings stand in the file; they are taken beside an equation alone"))
     several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     return _check(several, read_past_errors, track)
 
@@ -80,6 +97,21 @@ def _check(
     if report.problems and not read_past_errors:
         raise InputError(report.problems)
     return report
+
+
+def _judged_formula(equation: Any, given: dict[str, Any]) -> Report:
+    """The report of an equation between a quantity and a formula, under the settings of a claim's ``given``."""
+    tree = read_expression(equation)
+    sides = (tree.left, tree.right) if isinstance(tree, Compare) and tree.operator == "=" else ()
+    named = next((i for i, side in enumerate(sides) if isinstance(side, Name)), None)
+    if named is None:
+        raise InputError(Problem("expression", "is not Eq(quantity, formula)", source=str(equation)[:200]))
+    quantity, formula = text(sides[named]), text(sides[1 - named])
+    claim = ClaimSpec(id=quantity, says=str(equation)[:LONGEST_SHOWN], quantity=quantity, formula=formula, given=given)
+    judgement = judge(claim)
+    if judgement.verdict == "unchecked":
+        raise InputError(Problem("expression", judgement.reason, source=str(equation)[:200]))
+    return Report((Checked(judgement, "", 0, 0, formula),))
 
 
 def check_text(text: str, file: str) -> Report:

@@ -8,13 +8,43 @@ from typing import Any
 
 from symroof.cases.case_results import bare
 from symroof.claims.conflicts import stated
+from symroof.claims.formula_sides import Sides
 from symroof.claims.judgement import ORDER, Judgement
 from symroof.claims.read.numbers import Figure
 from symroof.errors import InputError, Problem
+from symroof.formula.comparison import Comparison
+from symroof.formula.to_sympy import to_sympy
+from symroof.formula.tree import Num, Tree
 from symroof.specs.claims import ClaimSpec
+from symroof.symbols import expression
 
 FAILS = ("wrong", "inconsistent")
 """Verdicts that are findings whatever is asked."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two formulas that differ, in the symbols of :mod:`symroof.symbols`.
+
+    Attributes:
+        factor: claimed over derived, where that is a product of powers; else None.
+        terms: power products with different coefficients, each with the claimed and the derived one.
+        arms: arms of a maximum or minimum that only one of them has, claimed and derived; None where it has none.
+    """
+
+    factor: Any = None
+    terms: tuple[tuple[Any, Any, Any], ...] = ()
+    arms: tuple[tuple[Any, Any], ...] = ()
+
+
+def difference(comparison: Comparison) -> Difference:
+    """A comparison of formulas in SymPy."""
+
+    def shown(tree: Tree | None) -> Any:
+        return None if tree is None else expression(tree)
+
+    terms = tuple((expression(term.product), to_sympy(Num(term.claimed)), to_sympy(Num(term.derived))) for term in comparison.terms)
+    return Difference(shown(comparison.factor), terms, tuple((shown(arm.claimed), shown(arm.derived)) for arm in comparison.arms))
 
 
 @dataclass(frozen=True)
@@ -105,6 +135,13 @@ class Checked:
         """Remarks such as ``does_not_fit`` that stand beside the verdict."""
         return self.judgement.flags
 
+    @property
+    def difference(self) -> Difference | None:
+        """How a claimed formula differs from the derived one, in SymPy; None where it does not, or no formula is claimed."""
+        if not self.claim.formula or self.verdict in ("exact", "unchecked"):
+            return None
+        return difference(Sides(self.claim).compared())
+
     def finding(self, strict: bool = False) -> bool:
         """Whether it is to be acted on: wrong or inconsistent; strictly also conditional, flagged, or not checkable."""
         if self.verdict in FAILS:
@@ -164,6 +201,12 @@ class Report:
     def as_json(self) -> dict[str, Any]:
         errors = {"errors": [problem.as_json() for problem in self.problems]} if self.problems else {}
         return {"schema": "symroof/check/1", "claims": [claim.as_json() for claim in self.claims], "summary": self.summary, **errors}
+
+    def _repr_html_(self) -> str:
+        from symroof.drawing.html_table import html_table
+
+        rows = ([f"{c.file}:{c.line}" if c.line else c.id, c.claimed, c.verdict, c.derived, c.reason] for c in self.claims)
+        return html_table(["claim", "claimed", "verdict", "derived", "reason"], rows, repr(self))
 
     def __repr__(self) -> str:
         return f"Report({', '.join(f'{count} {verdict}' for verdict, count in self.summary.items()) or 'no claims'})"

@@ -64,6 +64,10 @@ class Canvas:
     below: float = 0.0
     items: list[Shape | Words] = field(default_factory=list)
     labels: list[Label] = field(default_factory=list)
+    drawn: list[tuple[str, float | str, float]] = field(default_factory=list)
+    """What the lines, signs and bars show: the name of each, and its values across and up."""
+    axes: tuple[str, str] = ("", "")
+    """The names of the two axes."""
 
     def line(self, points: Sequence[Point], colour: str = BLACK, width: float = 1.0, dash: Dash = SOLID, clip: Box | None = None) -> None:
         if len(points) > 1:

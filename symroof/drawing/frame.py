@@ -54,6 +54,7 @@ class Frame:
         for mark in readable(y_marks(self.y.low, self.y.high), lambda m: (self.y(m), TICK_SIZE), 8.0):
             self.canvas.line([(left, self.y(mark)), (left - 3, self.y(mark))], GREY, 0.8)
             self.canvas.words(y_text(mark), left - 5, self.y(mark) - 0.35 * TICK_SIZE, TICK_SIZE, GREY, align=1.0)
+        self.canvas.axes = (x_name, y_name)
         self.canvas.words(x_name, (left + right) / 2, bottom - 27, LABEL_SIZE, align=0.5)
         self.canvas.words(y_name, 6, top + 7, LABEL_SIZE)
 
@@ -61,6 +62,7 @@ class Frame:
         """A line through values."""
         placed = [(self.x(x), self.y(y)) for x, y in points]
         shown = [_reined(point, self.box) for point in placed]
+        self.canvas.drawn += [(name, x, y) for x, y in points]
         self.canvas.line(shown, colour, width, dash, clip=self.box)
         self.places.add_line(name, shown)
 
@@ -120,6 +122,7 @@ class Frame:
         """A marker at a value, where the frame shows it."""
         if self.x.holds(x) and self.y.holds(y):
             px, py = self.at(x, y)
+            self.canvas.drawn.append((shape, x, y))
             self.canvas.marker((px, py), shape, colour, radius, fill)
             self.places.take((px - radius, py - radius, px + radius, py + radius))
 

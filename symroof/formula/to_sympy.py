@@ -1,6 +1,6 @@
-"""A formula as a SymPy expression: positive symbols made in one place, exact rationals, nothing simplified.
+"""A formula as a SymPy expression: symbols made in one place, exact rationals, nothing simplified.
 
-SymPy is loaded here and nowhere else in the formula room; text of strangers never reaches its parsers.
+SymPy is loaded here when a formula is first written in it; text of strangers never reaches its parsers.
 
 >>> from symroof.formula.parse import parse
 >>> to_sympy(parse("2*params/(mfu*peak_flops)"))
@@ -9,6 +9,7 @@ SymPy is loaded here and nowhere else in the formula room; text of strangers nev
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -17,15 +18,40 @@ from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name
 
 @cache
 def symbol(name: str) -> Any:
-    """The one positive symbol of a name (never ``integer=True``: SymPy then drops roots that are not whole)."""
+    """The positive symbol of a name (never ``integer=True``: SymPy then drops roots that are not whole)."""
     import sympy
 
     return sympy.Symbol(name, positive=True)
 
 
-def to_sympy(tree: Tree) -> Any:
-    """The expression; ``sum`` becomes an unevaluated ``Sum``, a quantity at a changed input a function of it."""
-    return mapper(_rules())(tree)
+def to_sympy(tree: Tree, of: Callable[[str], Any] = symbol) -> Any:
+    """The expression; ``of`` gives the symbol of a name, by default a positive one.
+
+    A sum stays a ``Sum``, a choice becomes a ``Piecewise``, a label a ``Piecewise`` over plain symbols of the labels, a
+    quantity at a changed input an unknown function of the change.
+    """
+    return mapper({**_rules(), Name: lambda node, go: of(node.name), Total: lambda node, go: _sum(node, go, of)})(tree)
+
+
+def label(name: str) -> Any:
+    """The symbol of a label such as ``compute``: it is no number, so nothing is assumed of it."""
+    import sympy
+
+    return sympy.Symbol(name)
+
+
+def _sum(node: Total, go: Callable[[Tree], Any], of: Callable[[str], Any]) -> Any:
+    import sympy
+
+    return sympy.Sum(go(node.body), (of(node.index), go(node.first), go(node.last)))
+
+
+def _of_largest(keys: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
+    """The value whose key is largest, the first of equal ones: a key beats all behind it where those before it did not."""
+    import sympy
+
+    arms = [(value, sympy.And(*(sympy.Ge(key, other) for other in keys[i + 1 :]))) for i, (key, value) in enumerate(zip(keys, values, strict=True))]
+    return sympy.Piecewise(*arms)
 
 
 @cache
@@ -34,24 +60,17 @@ def _rules() -> dict[type, Any]:
     import sympy
 
     functions = {"max": sympy.Max, "min": sympy.Min, "ceil": sympy.ceiling, "floor": sympy.floor, "sqrt": sympy.sqrt, "log2": lambda x: sympy.log(x, 2)}
+    functions["of_largest"] = lambda *args: _of_largest(args[::2], args[1::2])
     relations = {"<=": sympy.Le, ">=": sympy.Ge, "<": sympy.Lt, ">": sympy.Gt, "=": sympy.Eq}
-
-    def of_largest(*args: Any) -> Any:
-        keys, values = args[::2], args[1::2]
-        return sympy.Piecewise(*((value, sympy.And(*(key >= other for other in keys))) for key, value in zip(keys, values, strict=True)))
-
-    functions["of_largest"] = of_largest
     return {
         Num: lambda node, go: sympy.Rational(node.value.numerator, node.value.denominator),
-        Name: lambda node, go: symbol(node.name),
         Neg: lambda node, go: -go(node.arg),
         Add: lambda node, go: sympy.Add(*map(go, node.terms)),
         Mul: lambda node, go: sympy.Mul(*map(go, node.factors)),
         Div: lambda node, go: go(node.over) / go(node.under),
         Pow: lambda node, go: go(node.base) ** go(node.exponent),
         Call: lambda node, go: functions[node.function](*map(go, node.args)),
-        Total: lambda node, go: sympy.Sum(go(node.body), (symbol(node.index), go(node.first), go(node.last))),
         At: lambda node, go: sympy.Function(node.name)(*map(go, children(node))),
         Compare: lambda node, go: relations[node.operator](go(node.left), go(node.right)),
-        Largest: lambda node, go: sympy.Function("largest")(*map(go, children(node))),
+        Largest: lambda node, go: _of_largest(tuple(go(arm) for _, arm in node.arms), tuple(label(name) for name, _ in node.arms)),
     }

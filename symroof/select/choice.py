@@ -47,6 +47,9 @@ ORDERS = {
 }
 """What the configurations can be sorted by, by the word for it."""
 
+SHOWN = ("ttft", "itl", "decode_throughput", "cost_per_mtok")
+"""The quantities that a choice shows of each configuration in a notebook."""
+
 RANK = {"passes": 0, "in part": 2, "fails": 3, "unknown": 4}
 """The order of the states; between the first two, what fails at its batch and passes at another."""
 
@@ -66,13 +69,15 @@ class Front:
     over: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Choice:
     """The configurations of a study, judged and sorted; :func:`select` makes it.
 
     >>> choice = select(model="llama-3-8b", hardware=["l40s", "h100-sxm"], prompt=4096, batch=1, targets={"itl": "10 ms"})
     >>> [(configuration.label, configuration.state) for configuration in choice.configurations]
     [('h100-sxm', 'passes'), ('l40s', 'fails')]
+    >>> choice
+    <Selection: 1 of 2 pass, first h100-sxm>
     >>> len(choice.passing), choice.best("inter-token latency").value("itl") < choice.targets["itl"]
     (1, True)
 
@@ -89,6 +94,17 @@ class Choice:
     order: str
     targets: dict[str, Fraction]
     batches_listed: bool
+
+    def __repr__(self) -> str:
+        first = f", first {self.passing[0].label}" if self.passing else ""
+        return f"<Selection: {len(self.passing)} of {len(self.configurations)} pass{first}>"
+
+    def _repr_html_(self) -> str:
+        from symroof.drawing.html_table import html_table
+
+        measures = [name for name in SHOWN if any(c.run.result(name) for c in self.configurations)]
+        rows = [[c.label, c.state, f"{c.run.batch:,}", *(r.text() if (r := c.run.result(name)) else "" for name in measures)] for c in self.configurations]
+        return html_table(["configuration", "state", "batch", *measures], rows, repr(self))
 
     @property
     def passing(self) -> tuple[Configuration, ...]:

@@ -13,6 +13,7 @@ from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantity import Quantity
 from symroof.theory.spellings import read_formula, resolved
 from symroof.theory.symbols import ALIASES, SHARES, STEP_INDEX, Symbol, canonical
+from symroof.theory.sympy_input import is_sympy, read_expression
 from symroof.units import strict
 
 Setting = Tree | Span
@@ -58,6 +59,11 @@ def setting(name: str, value: object, formulas: bool = True, bare: bool = False,
     if isinstance(value, str) and ".." in value:
         span = parse_span(value, symbol.unit, symbol.written_in, not needs_unit(symbol))
         return Num(span.low, symbol.dimension) if span.low == span.high else in_domain(symbol, span)
+    if is_sympy(value):
+        tree = read_expression(value, symbol.name)
+        if not isinstance(tree, Num):
+            return _checked(symbol, tree, own)
+        value = tree.value
     try:
         read = in_unit(value, symbol.unit, symbol.written_in, not needs_unit(symbol) or (bare and not isinstance(value, str)))
     except ValueError as error:
@@ -69,7 +75,7 @@ def setting(name: str, value: object, formulas: bool = True, bare: bool = False,
 
 def in_domain(symbol: Symbol, value: Setting) -> Setting:
     low, high = (value.low, value.high) if isinstance(value, Span) else (value.value, value.value)  # type: ignore[union-attr]
-    from_zero = symbol.default == "0" or symbol.from_zero or isinstance(symbol, Quantity)
+    from_zero = symbol.may_vanish or isinstance(symbol, Quantity)
     if low < 0 or (low == 0 and not from_zero):
         raise ValueError(f"must be {'0 or more' if from_zero else 'positive'}")
     if symbol.name in SHARES and high > 1:
@@ -93,6 +99,11 @@ def _formula(symbol: Symbol, text: str, reading: ValueError, own: Declarations) 
             if " " in text.strip() and not re.search(r"[\\{$]", text)
             else ValueError(f"cannot be read as a quantity or a formula: {error}")
         ) from None
+    return _checked(symbol, tree, own)
+
+
+def _checked(symbol: Symbol, tree: Tree, own: Declarations) -> Tree:
+    """A formula over known names, of the quantity's dimension."""
     for name in names(tree):
         symbol_of(name, own)
     try:

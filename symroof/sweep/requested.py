@@ -12,7 +12,8 @@ from symroof.formula.evaluate import NotGiven, NoValue
 from symroof.theory.case import Case, Missing
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.spellings import printed_name
-from symroof.theory.symbols import base_name
+from symroof.theory.symbols import Unnamed, base_name
+from symroof.theory.sympy_input import quantity_in
 from symroof.theory.theory import UnknownName
 
 FIRST = (
@@ -23,8 +24,8 @@ FIRST = (
 FITS = "fits"
 
 
-def asked(names: Iterable[str], own: Declarations = NONE) -> list[str]:
-    """Quantities by their printed names, each once, the ``own`` of the study among them; commas separate names.
+def asked(names: Iterable[Any], own: Declarations = NONE) -> list[str]:
+    """Quantities by their printed names, each once, the ``own`` of the study among them; commas separate names. A SymPy expression is one.
 
     >>> asked(["ttft,itl", "isl"])
     ['ttft', 'itl', 'prompt']
@@ -34,9 +35,11 @@ def asked(names: Iterable[str], own: Declarations = NONE) -> list[str]:
     """
     quantities: dict[str, None] = {}
     problems = []
-    for written in (part.strip() for name in names for part in name.split(",")):
+    for written in (part for name in map(quantity_in, names) for part in _parts(name)):
         name = printed_name(written)
-        if own.symbol(base_name(name)):
+        if isinstance(written, Unnamed):
+            quantities[written] = None
+        elif own.symbol(base_name(name)):
             quantities[name] = None
         elif own.threshold(base_name(name)):
             problems.append(Problem("--quantity", "is a threshold, not a quantity", path=written[:60], hint=f"`symroof solve {written[:60]}`"))
@@ -46,6 +49,10 @@ def asked(names: Iterable[str], own: Declarations = NONE) -> list[str]:
     if problems:
         raise InputError(problems)
     return list(quantities)
+
+
+def _parts(written: str) -> list[str]:
+    return [written] if isinstance(written, Unnamed) else [part.strip() for part in written.split(",")]
 
 
 def known_in(cases: Sequence[Answers], names: Sequence[str] | None, axes: Mapping[str, Any]) -> Known:

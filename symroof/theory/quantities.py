@@ -98,7 +98,7 @@ MEMORY = referenced(
     _q("memory", "usable_memory", "M_a", "byte", "memory of an instance that may be used", "instance_devices*usable_memory_per_device"),
     _q("memory", "memory_utilization", "u_M", "", "used share of the fullest device's memory", "memory_bytes_per_device/mem_capacity"),
     _q("memory", "fits", r"\mathrm{fits}", "", "whether everything resident fits the fullest device", "memory_bytes_per_device <= usable_memory_per_device"),
-    _q("memory", "free_memory", "M_f", "byte", "usable memory left over; negative where it does not fit", "usable_memory - memory_bytes"),
+    _q("memory", "free_memory", "M_f", "byte", "usable memory left over; negative where it does not fit", "usable_memory - memory_bytes", signed=True),
     _q("memory", "request_bytes_per_device", "M_{r}", "byte", "cache and state of one request on a device at its longest context", "kv_cache_bytes_per_device(batch = 1, context = peak_context) + state_bytes_per_device(batch = 1)", reference=source.DEFINITION),
     _q("memory", "concurrency", "B_{max}", "request", "requests whose longest caches fit beside the weights",
        "attention_dp*max(floor((usable_memory_per_device - memory_reserve - weight_bytes_per_device)/request_bytes_per_device), 0)", counted=True),

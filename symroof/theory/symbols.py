@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from symroof.units import Dimension, parse_unit
+from symroof.formula.text import text
+from symroof.formula.tree import Tree
+from symroof.units import Dimension, parse_quantity, parse_unit
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,7 @@ class Symbol:
         counted: whether it counts things, so that thresholds are rounded to whole ones.
         written_in: the unit people write it in, where that is not the base unit.
         from_zero: whether it may be zero; an input whose default is 0 always may.
+        signed: whether it may be negative; every other number is positive or zero.
         least, most: formulas of its bounds; without them every positive value is valid.
     """
 
@@ -33,12 +36,18 @@ class Symbol:
     counted: bool = False
     written_in: str | None = None
     from_zero: bool = False
+    signed: bool = False
     least: str | None = None
     most: str | None = None
 
     @property
     def dimension(self) -> Dimension:
         return parse_unit(self.unit).dimension
+
+    @property
+    def may_vanish(self) -> bool:
+        """Whether it may be zero: as it is declared, or because its default is."""
+        return self.from_zero or (self.default is not None and parse_quantity(self.default).value == 0)
 
 
 def _symbol(name: str, latex: str, unit: str, meaning: str, default: str | None = None, **more: object) -> Symbol:
@@ -207,9 +216,26 @@ SHARES = frozenset(symbol.name for symbol in INPUTS.values() if symbol.most == "
 STEP_INDEX = Symbol("step", "j", "", "number of a decode step", counted=True)
 
 
+class Unnamed(str):
+    """A formula where a name is taken: its text, with the tree. What computes quantities by name computes it like one.
+
+    >>> from symroof.formula.parse import parse
+    >>> Unnamed.of(parse("ttft/itl")), base_name(Unnamed.of(parse("0.5*itl")))
+    ('ttft/itl', 'itl/2')
+    """
+
+    tree: Tree
+
+    @classmethod
+    def of(cls, tree: Tree) -> Unnamed:
+        made = cls(text(tree))
+        made.tree = tree
+        return made
+
+
 def base_name(name: str) -> str:
     """``n_heads.local`` is a spelling of ``n_heads`` for one kind of layer."""
-    return name.partition(".")[0]
+    return name if isinstance(name, Unnamed) else name.partition(".")[0]
 
 
 def canonical(name: str) -> str:

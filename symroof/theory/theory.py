@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
 from symroof.formula import build, dimension
+from symroof.formula.latex import latex
 from symroof.formula.parse import parse
 from symroof.formula.rewrite import inline, substitute
 from symroof.formula.tree import ZERO, At, Name, Tree, names, walk
@@ -24,9 +25,9 @@ from symroof.theory.quantity import Quantity
 from symroof.theory.stages import NOT_CLOSED, Pipeline
 from symroof.theory.steps import STEPS
 from symroof.theory.switches import Assumptions, assume
-from symroof.theory.symbols import STEP_INDEX, Symbol, base_name
+from symroof.theory.symbols import STEP_INDEX, Symbol, Unnamed, base_name
 from symroof.theory.totals import totals
-from symroof.units import PLAIN, Dimension
+from symroof.units import PLAIN, Dimension, describe
 
 TIMES = frozenset(f"{step.name}_{part}" for step in STEPS for part in ("compute_time", "memory_time", "roofline_time", "link_time", "busy_time", "overhead"))
 """The parts of a step's time: a quantity that depends on one is a latency, a rate or a cost."""
@@ -59,6 +60,8 @@ class Theory:
             UnknownName: it is not declared.
         """
         if name not in self._symbols:
+            if isinstance(name, Unnamed):
+                return self._unnamed(name)
             base, _, kind = name.partition(".")
             symbol = self.own.symbol(base)
             if not symbol:
@@ -66,8 +69,14 @@ class Theory:
             self._symbols[name] = _of_kind(symbol, kind) if kind else symbol
         return self._symbols[name]
 
+    def _unnamed(self, formula: Unnamed) -> Symbol:
+        unit = dimension.dimension(formula.tree, self.dimension)
+        return Symbol(formula, latex(formula.tree, self.latex), describe(unit) if unit else "", "an expression")
+
     def knows(self, name: str) -> bool:
         """Whether a name is an input or a quantity here; a dotted one has to be of a layer kind or an operator there is."""
+        if isinstance(name, Unnamed):
+            return all(map(self.knows, names(name.tree)))
         if "." not in name:
             return self.own.symbol(name) is not None
         return name in self.spoken or self.definition(name) is not None
@@ -94,6 +103,8 @@ class Theory:
 
     def definition(self, name: str) -> Tree | None:
         """The formula of a quantity, or of the part of it that one operator makes, or None where the name is an input."""
+        if isinstance(name, Unnamed):
+            return name.tree
         definition = self.definitions.get(name)
         return definition if definition is not None or "." not in name else self._part(*name.split(".", 1))
 

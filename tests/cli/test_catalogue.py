@@ -5,8 +5,8 @@ import re
 import pytest
 import yaml
 
-from symroof.cli.list_command import models
 from symroof.formula.parse import parse
+from symroof.report.catalogue_tables import models
 from symroof.theory import theory as theories
 
 from . import CHAT, ROOT, call, good, refused, write_study

@@ -39,6 +39,7 @@ def picture(study: Study, subject: Answers) -> Picture:
     largest = max(float(case.case.value(name)) for case, _ in shown for name in ("memory_bytes", "usable_memory")) / GIGABYTE
     scale = Scale(0, largest, NAMES, WIDTH - RIGHT - ROOM)
     parts = {name: word for name, word in memory_parts(case for case, _ in shown).items() if any(case.case.value(name) for case, _ in shown)}
+    canvas.axes = ("case", "byte")
     _legend(canvas, list(parts.values()))
     for row, (case, label) in enumerate(shown):
         _bar(canvas, scale, case, label, parts, canvas.height - 66 - ROW * row)
@@ -71,9 +72,11 @@ def _legend(canvas: Canvas, words: list[str]) -> None:
 def _bar(canvas: Canvas, scale: Scale, case: Answers, label: str, parts: dict[str, str], middle: float) -> None:
     start, usable = 0.0, scale(float(case.case.value("usable_memory")) / GIGABYTE)
     for name, word in parts.items():
+        canvas.drawn.append((word, label, float(case.case.value(name))))
         end = start + float(case.case.value(name)) / GIGABYTE
         _box(canvas, scale(start), scale(end), middle, COLOURS[word], word, usable)
         start = end
+    canvas.drawn.append(("usable memory", label, float(case.case.value("usable_memory"))))
     canvas.line([(usable, middle - 12), (usable, middle + 12)], BLACK, 1.8)
     lines = wrapped(label, 8.5, NAMES - 12)
     lines = [*lines[:1], wrapped(" ".join(lines[1:]), 8.5, NAMES - 18)[0] + ("…" if len(lines) > 2 else "")] if len(lines) > 1 else lines

@@ -6,6 +6,7 @@ import contextlib
 import importlib
 from typing import TYPE_CHECKING
 
+from symroof.drawing import ENDINGS
 from symroof.errors import InputError, Problem, nearest
 
 if TYPE_CHECKING:
@@ -24,10 +25,6 @@ KINDS = {
     "itl": "ITL against the context, with the target and what the cache adds",
 }
 """Kind -> what it shows. The module of that name (with an underscore for a hyphen) has ``picture(study, subject)``."""
-
-
-ENDINGS = ("svg", "pdf", "png")
-"""The forms a picture takes: modules of :mod:`symroof.drawing`."""
 
 
 def checked(kind: str) -> str:
@@ -67,3 +64,6 @@ def of_review(study: Study, subject: Answers) -> list[Picture]:
         with contextlib.suppress(InputError):
             pictures.append(picture(kind, study, subject))
     return pictures
+
+
+__all__ = ["ENDINGS", "KINDS", "checked", "of_review", "picture"]

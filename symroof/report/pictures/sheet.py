@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from symroof.cases.case_results import Answers
+from symroof.drawing import ENDINGS
 from symroof.drawing.canvas import LEADING, Canvas
 from symroof.drawing.colours import BLACK, GREY, VERMILION
 from symroof.drawing.frame import Frame
 from symroof.drawing.letters import wrapped
 from symroof.drawing.scales import Scale
-from symroof.errors import InputError, Problem
+from symroof.errors import InputError, Problem, require
+from symroof.output_files import write_atomic
+
+if TYPE_CHECKING:
+    import xarray
 
 WIDTH, HEIGHT = 520.0, 330.0
 LEFT, RIGHT, BOTTOM, TOP = 60.0, 24.0, 36.0, 54.0
@@ -20,7 +28,7 @@ LEFT, RIGHT, BOTTOM, TOP = 60.0, 24.0, 36.0, 54.0
 NOTE_SIZE = 8.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Picture:
     """A drawing with its text alternative.
 
@@ -45,6 +53,40 @@ class Picture:
         write = getattr(importlib.import_module(f"symroof.drawing.{ending}"), ending)
         made: bytes = write(self.canvas, self.title, self.alt)
         return made
+
+    def _repr_svg_(self) -> str:
+        return self.form("svg").decode()
+
+    def __repr__(self) -> str:
+        return f"<{self.title}>"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a file, as SVG, PDF or PNG (extra ``plot``) by its ending.
+
+        Raises:
+            InputError: another ending, or no package for it.
+        """
+        ending = Path(path).suffix.lower().removeprefix(".")
+        if ending not in ENDINGS:
+            raise InputError(
+                Problem(os.fspath(path), f"no picture ends in {Path(path).suffix!r}", hint=f"there are {', '.join(f'.{known}' for known in ENDINGS)}")
+            )
+        write_atomic(path, self.form(ending))
+
+    @property
+    def data(self) -> xarray.Dataset:
+        """The points of its lines, signs and bars in base units: ``x`` and ``y`` along ``point``, and in ``line`` the name of what each belongs to.
+
+        Raises:
+            InputError: no xarray (extra ``sweep``).
+        """
+        require("the data of a picture", "xarray")
+        import xarray
+
+        lines, across, up = zip(*self.canvas.drawn, strict=True) if self.canvas.drawn else ((), (), ())
+        variables = {"x": ("point", list(across)), "y": ("point", list(up))}
+        names = dict(zip(("x_name", "y_name"), self.canvas.axes, strict=True))
+        return xarray.Dataset(variables, {"line": ("point", list(lines))}, {"title": self.title, "says": self.says, **names})
 
 
 def sheet(headline: str, case: str, flagged: bool = False, height: float = HEIGHT) -> Canvas:

@@ -40,6 +40,8 @@ def picture(study: Study, subject: Answers) -> Picture:
         if i % 2:
             canvas.area([(4, foot - 5.5), (WIDTH - 8, foot - 5.5), (WIDTH - 8, foot - 5.5 + ROW), (4, foot - 5.5 + ROW)], tint(GREY, 0.07))
         canvas.words(shortened(name, 8.5, NAMES - 14), NAMES - 8, foot, 8.5, align=1.0)
+    canvas.axes = ("input", "elasticity")
+    canvas.drawn += [(metric, name, float(spans[metric][0])) for metric in metrics for name, spans in shown.items() if metric in spans]
     for column, metric in enumerate(metrics):
         left = NAMES + column * (width + GAP)
         _panel(canvas, metric, [spans.get(metric) for spans in shown.values()], Scale(-reach, reach, left + 26, left + width - 26))

@@ -1,0 +1,90 @@
+"""Formulas of a case as SymPy expressions, and the exact numbers to put into them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from symroof.cases.case_results import Answers
+from symroof.formula.evaluate import NoValue
+from symroof.formula.rewrite import inline, substitute
+from symroof.formula.to_sympy import label
+from symroof.formula.tree import At, Name, Tree, names, walk
+from symroof.symbols import expression, symbol
+from symroof.theory.case import default_of
+from symroof.theory.quantities import QUANTITIES
+from symroof.theory.symbols import INPUTS
+from symroof.theory.theory import UnknownName
+
+
+def in_sympy(tree: Tree, answers: Answers) -> Any:
+    """A formula in the symbols of :mod:`symroof.symbols`, quantities at changed inputs written out as far as the change reaches.
+
+    >>> from symroof.analysis.study import Study
+    >>> from symroof.formula.parse import parse
+    >>> in_sympy(parse("weight_bytes + kv_cache_bytes(context = prompt + output)"), Study("llama-3-8b").first)
+    batch*kv_bytes_per_token*(output + prompt) + weight_bytes
+    """
+    return expression(changes_put_in(tree, answers))
+
+
+def changes_put_in(tree: Tree, answers: Answers) -> Tree:
+    """A formula whose quantities at changed inputs are replaced by their definitions, down to where the change stands."""
+    if not any(isinstance(node, At) for node in walk(tree)):
+        return tree
+    case = answers.case
+
+    def formula(name: str, changed: frozenset[str]) -> Tree | None:
+        moved = any(case.theory.depends(name, key) for key in changed)
+        return case.stands_for(name, changed=changed) if moved else None
+
+    return inline(tree, formula)
+
+
+def defined(name: str, answers: Answers, depth: int | None = None) -> Any:
+    """The expression of a quantity: over inputs, or its definitions put in so many times."""
+    if depth is None:
+        return in_sympy(answers.case.expanded(Name(name)), answers)
+    tree: Tree = Name(name)
+    for _ in range(depth):
+        tree = _opened_once(changes_put_in(tree, answers), answers)
+    return in_sympy(tree, answers)
+
+
+def _opened_once(tree: Tree, answers: Answers) -> Tree:
+    """A formula with the definition of each of its names; a name that stands for a number remains."""
+
+    def formula(name: str) -> Tree:
+        stands = answers.case.explains(name)
+        return stands if names(stands) else Name(name)
+
+    return substitute(tree, {name: formula(name) for name in names(tree)})
+
+
+def values(answers: Answers, quantities: bool = False) -> dict[Any, Any]:
+    """Symbol -> exact number: every input that has a value, defaults included, and what has a value but no formula; with ``quantities`` all."""
+    case = answers.case
+    inputs = (name for name in dict.fromkeys((*case.given, *INPUTS)) if name in case.given or default_of(name) is not None)
+    derived = answers.quantities() if quantities else (name for name in QUANTITIES if case.theory.definition(name) is None)
+    found: dict[Any, Any] = {}
+    for name in dict.fromkeys((*inputs, *derived)):
+        try:
+            found[symbol(name)] = number(case.value(name))
+        except (NoValue, UnknownName):
+            continue
+    return found
+
+
+def number(value: Any) -> Any:
+    """A value as SymPy has it: a rational, a truth, or the symbol of a label."""
+    import sympy
+
+    if isinstance(value, Fraction):
+        return sympy.Rational(value.numerator, value.denominator)
+    return sympy.true if value is True else sympy.false if value is False else label(str(value))
+
+
+def together(pairs: Mapping[str, Tree], answers: Answers) -> dict[Any, Any]:
+    """Named formulas by their symbols."""
+    return {symbol(name): in_sympy(tree, answers) for name, tree in pairs.items()}

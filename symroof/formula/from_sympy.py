@@ -1,0 +1,249 @@
+"""A SymPy object as a formula: walked node by node, never printed and parsed; what the grammar has no meaning for is named.
+
+>>> import sympy
+>>> from symroof.formula.text import text
+>>> x, y = sympy.symbols("batch context")
+>>> text(from_sympy(sympy.Max(2*x/y, sympy.ceiling(x)) + sympy.sqrt(y)))
+'sqrt(context) + max(ceil(batch), 2*batch/context)'
+>>> from_sympy(1 + sympy.Integral(x, x))
+Traceback (most recent call last):
+    ...
+symroof.formula.from_sympy.NoMeaning: an Integral has no meaning here: Integral(batch, batch)
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache, reduce
+from typing import Any
+
+from symroof.formula import build
+from symroof.formula.evaluate import LARGEST_EXACT_EXPONENT
+from symroof.formula.tree import ONE, ZERO, Compare, Largest, Name, Num, Total, Tree
+
+DEEPEST, MOST_NODES, MOST_BITS = 100, 100_000, 4096
+SHOWN = 80
+"""Characters of an expression that an error repeats."""
+LOG_OF_2 = "ln2"
+"""The name of the natural logarithm of 2: logarithms here have base 2."""
+
+
+class NoMeaning(ValueError):
+    """A part of a SymPy object that no formula has."""
+
+
+def is_sympy(thing: object) -> bool:
+    """Whether something is a SymPy object, without loading SymPy.
+
+    >>> is_sympy("batch"), is_sympy(3)
+    (False, False)
+    """
+    basic = getattr(sys.modules.get("sympy"), "Basic", None)
+    return basic is not None and (isinstance(thing, basic) or type(thing).__module__.startswith("sympy."))
+
+
+def from_sympy(expression: Any) -> Tree:
+    """The formula of a SymPy expression or relation; a symbol is taken by its name.
+
+    Raises:
+        NoMeaning: a part that has no counterpart, an expression that is too large.
+    """
+    if not getattr(expression, "__hash__", None):  # a mutable matrix
+        raise _refused(expression)
+    return _Walker().go(expression, 0)
+
+
+class _Walker:
+    def __init__(self) -> None:
+        self.results: dict[Any, Tree] = {}
+
+    def go(self, node: Any, depth: int) -> Tree:
+        if depth > DEEPEST or len(self.results) > MOST_NODES:
+            raise NoMeaning(f"an expression has at most {DEEPEST} levels and {MOST_NODES:,} parts")
+        if node not in self.results:
+            rule = next((rule for kind, rule in _rules() if isinstance(node, kind)), None)
+            if rule is None:
+                raise _refused(node)
+            self.results[node] = rule(node, lambda part: self.go(part, depth + 1))
+        return self.results[node]
+
+
+Go = Callable[[Any], Tree]
+
+
+def _refused(node: Any) -> NoMeaning:
+    kind = type(node).__name__
+    article = "an" if kind[0] in "AEIOU" else "a"
+    return NoMeaning(f"{article} {kind} has no meaning here: {str(node)[:SHOWN]}")
+
+
+def _number(node: Any, go: Go) -> Tree:
+    value = Fraction(str(node)) if node.is_Float else Fraction(int(node.p), int(node.q))
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) > MOST_BITS:
+        raise NoMeaning(f"a number has at most {MOST_BITS} bits")
+    return Num(value)
+
+
+def _product(node: Any, go: Go) -> Tree:
+    """Factors over those with a negative exponent; a quotient of logarithms by that of 2 is ``log2``."""
+    over, under = _without_logarithms(list(node.args))
+    above: list[Tree] = [build.call("log2", go(arg)) for arg in under]
+    below: list[Tree] = []
+    for factor in over:
+        base, exponent = factor.as_base_exp()
+        if exponent.is_Number and exponent.is_negative:
+            below.append(go(base**-exponent))
+        elif factor.is_Rational and factor.q != 1:
+            above.insert(0, go(factor.func(factor.p)) if factor.p != 1 else ONE)
+            below.insert(0, Num(Fraction(int(factor.q))))
+        else:
+            above.append(go(factor))
+    top = build.mul(*above) if above else ONE
+    return build.div(top, build.mul(*below)) if below else top
+
+
+def _without_logarithms(factors: list[Any]) -> tuple[list[Any], list[Any]]:
+    """The factors without pairs of ``log(x)`` and ``1/log(2)``, and the arguments x of those pairs."""
+    import sympy
+
+    unit = 1 / sympy.log(2)
+    arguments = []
+    while unit in factors and (found := next((f for f in factors if isinstance(f, sympy.log) and f != sympy.log(2)), None)) is not None:
+        factors.remove(unit)
+        factors.remove(found)
+        arguments.append(found.args[0])
+    return factors, arguments
+
+
+def _power(node: Any, go: Go) -> Tree:
+    base, exponent = node.base, node.exp
+    if not exponent.is_Number:
+        return build.power(go(base), go(exponent))
+    if exponent.is_negative:
+        return build.div(ONE, go(base**-exponent))
+    if exponent.is_Rational and exponent.q == 2:
+        root = build.call("sqrt", go(base))
+        return root if exponent.p == 1 else build.power(root, Num(Fraction(int(exponent.p))))
+    if exponent > LARGEST_EXACT_EXPONENT:
+        raise NoMeaning(f"an exponent is at most {LARGEST_EXACT_EXPONENT}: {str(node)[:SHOWN]}")
+    return build.power(go(base), go(exponent))
+
+
+def _logarithm(node: Any, go: Go) -> Tree:
+    return Name(LOG_OF_2) if node.args[0] == 2 else build.mul(Name(LOG_OF_2), build.call("log2", go(node.args[0])))
+
+
+def _sum(node: Any, go: Go) -> Tree:
+    body = go(node.function)
+    for limits in node.limits:
+        if len(limits) != 3:
+            raise NoMeaning(f"a Sum without bounds has no meaning here: {str(node)[:SHOWN]}")
+        body = Total(body, str(limits[0]), go(limits[1]), go(limits[2]))
+    return body
+
+
+def _called(function: str) -> Callable[[Any, Go], Tree]:
+    return lambda node, go: build.call(function, *map(go, node.args))
+
+
+def _relation(operator: str) -> Callable[[Any, Go], Tree]:
+    return lambda node, go: Compare(operator, go(node.lhs), go(node.rhs))
+
+
+def _absolute(node: Any, go: Go) -> Tree:
+    inner = go(node.args[0])
+    return build.call("max", inner, build.neg(inner))
+
+
+def _step(node: Any, go: Go) -> Tree:
+    """``Heaviside``, as derivatives of a maximum have it: 1 from zero on, the slope of the arm that binds."""
+    return build.call("of_largest", go(node.args[0]), ONE, ZERO, ZERO)
+
+
+def _choice(node: Any, go: Go) -> Tree:
+    """A ``Piecewise``: the label of the largest arm where all values are labels, else a choice by each condition in turn."""
+    pairs = [(pair.expr, pair.cond) for pair in node.args]
+    labelled = _labels(pairs, go)
+    if labelled is not None:
+        return labelled
+    if pairs[-1][1] != True:  # noqa: E712
+        raise NoMeaning(f"a Piecewise without a value for every case has no meaning here: {str(node)[:SHOWN]}")
+    return reduce(lambda otherwise, pair: _if(pair[1], go(pair[0]), otherwise, go), reversed(pairs[:-1]), go(pairs[-1][0]))
+
+
+def _if(condition: Any, value: Tree, otherwise: Tree, go: Go) -> Tree:
+    import sympy
+
+    if isinstance(condition, sympy.And):
+        return reduce(lambda inner, part: _if(part, inner, otherwise, go), condition.args, value)
+    if isinstance(condition, sympy.Or):
+        return reduce(lambda inner, part: _if(part, value, inner, go), condition.args, otherwise)
+    if isinstance(condition, sympy.Not):
+        return _if(condition.args[0], otherwise, value, go)
+    if isinstance(condition, sympy.ITE):
+        first, then, other = condition.args
+        return _if(first, _if(then, value, otherwise, go), _if(other, value, otherwise, go), go)
+    if condition in (True, False):
+        return value if condition else otherwise
+    if isinstance(condition, sympy.Ge):
+        return build.call("of_largest", go(condition.lhs), value, go(condition.rhs), otherwise)
+    if isinstance(condition, sympy.Le):
+        return build.call("of_largest", go(condition.rhs), value, go(condition.lhs), otherwise)
+    if isinstance(condition, sympy.Gt):
+        return build.call("of_largest", go(condition.rhs), otherwise, go(condition.lhs), value)
+    if isinstance(condition, sympy.Lt):
+        return build.call("of_largest", go(condition.lhs), otherwise, go(condition.rhs), value)
+    raise _refused(condition)
+
+
+def _labels(pairs: list[tuple[Any, Any]], go: Go) -> Tree | None:
+    """The label of the largest arm, as :func:`symroof.formula.to_sympy.to_sympy` writes it; None for anything else."""
+    import sympy
+
+    if not all(isinstance(value, sympy.Symbol) and value.is_real is None for value, _ in pairs) or pairs[-1][1] != True:  # noqa: E712
+        return None
+    against = [[_larger_first(part) for part in (cond.args if isinstance(cond, sympy.And) else (cond,))] for _, cond in pairs[:-1]]
+    keys = [parts[0][0] for parts in against if parts[0]]
+    if len(keys) < len(pairs) - 1 or any(part is None or part[0] != key for key, parts in zip(keys, against, strict=True) for part in parts):
+        return None
+    keys += [part[1] for part in against[-1] if part][:1]
+    return Largest(tuple((str(value), go(key)) for (value, _), key in zip(pairs, keys, strict=True)))
+
+
+def _larger_first(relation: Any) -> tuple[Any, Any] | None:
+    """Both sides of ``a >= b``, whichever way it is written."""
+    import sympy
+
+    if isinstance(relation, sympy.Ge):
+        return relation.lhs, relation.rhs
+    return (relation.rhs, relation.lhs) if isinstance(relation, sympy.Le) else None
+
+
+@cache
+def _rules() -> tuple[tuple[Any, Callable[[Any, Go], Tree]], ...]:
+    """What each kind of SymPy object is here; the first that fits."""
+    import sympy
+
+    return (
+        (sympy.Symbol, lambda node, go: Name(node.name)),
+        ((sympy.Rational, sympy.Float), _number),
+        (sympy.Add, lambda node, go: build.add(*map(go, node.args))),
+        (sympy.Mul, _product),
+        (sympy.Pow, _power),
+        (sympy.Max, _called("max")),
+        (sympy.Min, _called("min")),
+        (sympy.ceiling, _called("ceil")),
+        (sympy.floor, _called("floor")),
+        (sympy.log, _logarithm),
+        (sympy.Abs, _absolute),
+        (sympy.Heaviside, _step),
+        (sympy.Sum, _sum),
+        (sympy.Piecewise, _choice),
+        (sympy.Eq, _relation("=")),
+        (sympy.Le, _relation("<=")),
+        (sympy.Ge, _relation(">=")),
+        (sympy.Lt, _relation("<")),
+        (sympy.Gt, _relation(">")),
+    )

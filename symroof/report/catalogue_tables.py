@@ -1,0 +1,200 @@
+"""The catalogue as tables: the rows of every kind, for ``symroof list`` and for ``sr.models()`` and its like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+if TYPE_CHECKING:
+    from symroof.specs.model import ModelSpec
+
+Rows = list[dict[str, Any]]
+
+
+class Table(Sequence[dict[str, Any]]):
+    """Rows by place or by name, printed as a table in terminals and notebooks; ``pandas.DataFrame(table)`` takes it as it is.
+
+    >>> table = Table([{"name": "batch_to_ridge", "unknown": "batch"}, {"name": "max_batch_itl", "unknown": "batch"}])
+    >>> table["batch_to_ridge"]["unknown"], len(table)
+    ('batch', 2)
+    >>> table
+    name            unknown
+    --------------  -------
+    batch_to_ridge  batch
+    max_batch_itl   batch
+    """
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+
+    @overload
+    def __getitem__(self, key: int | str) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, key: slice) -> Table: ...
+    def __getitem__(self, key: int | str | slice) -> dict[str, Any] | Table:
+        """A row by its place, or by its name.
+
+        Raises:
+            KeyError: no row has that name.
+        """
+        if isinstance(key, slice):
+            return Table(self.rows[key])
+        if isinstance(key, int):
+            return self.rows[key]
+        row = next((row for row in self.rows if row["name"] == key), None)
+        if row is None:
+            raise KeyError(key)
+        return row
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.rows[0]) if self.rows else []
+
+    def __repr__(self) -> str:
+        from symroof.report.text_table import table
+
+        return table([[shown(row[key]) for key in self.columns] for row in self.rows], [key.replace("_", " ") for key in self.columns])
+
+    def _repr_html_(self) -> str:
+        from symroof.drawing.html_table import html_table
+
+        return html_table([key.replace("_", " ") for key in self.columns], ([shown(row[key]) for key in self.columns] for row in self.rows))
+
+
+def shown(value: Any) -> str:
+    """A cell as text."""
+    if isinstance(value, bool):
+        return "default" if value else ""
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    if isinstance(value, int):
+        return f"{value:,}"
+    return "" if value is None else f"{value:.5g}" if isinstance(value, float) else str(value)
+
+
+def models() -> Rows:
+    from symroof.specs.catalogue import entries
+    from symroof.specs.fields import build
+    from symroof.specs.model import ModelSpec
+
+    return [_model(build(entry.document, ModelSpec)) for entry in entries("models").values()]
+
+
+def _model(spec: ModelSpec) -> dict[str, Any]:
+    experts = spec.experts()
+    return {
+        "name": spec.name, "title": spec.shown_name, "parameters": spec.published_params, "active_params": _active(spec) if experts else None,
+        "attention": spec.mixing(), "experts": experts, "aliases": list(spec.aliases),
+    }  # fmt: skip
+
+
+def _active(spec: ModelSpec) -> int:
+    """The parameters that a token multiplies, by the part of the theory that counts parameters."""
+    from symroof.specs.quantization import Dimensions
+    from symroof.theory.totals import counting
+
+    return int(Dimensions(spec.values(), counting(spec.architecture())).value("active_params"))
+
+
+def hardware() -> Rows:
+    from symroof.specs.catalogue import entries
+
+    rows = []
+    for entry in entries("hardware").values():
+        data = entry.document.data
+        memory = data["memory"]
+        peak = data["peaks"].get("fp16") or data["peaks"].get("bf16") or next(iter(data["peaks"].values()))
+        rows.append({
+            "name": entry.name, "title": entry.title, "dense_16_bit_peak": peak["dense"], "mem_bandwidth": memory["bandwidth"]["value"],
+            "mem_capacity": memory.get("reported", memory["capacity"])["value"], "aliases": list(entry.aliases),
+        })  # fmt: skip
+    return rows
+
+
+def quantities() -> Rows:
+    from symroof.formula.text import text
+    from symroof.theory.quantities import QUANTITIES
+    from symroof.theory.theory import theory
+
+    definitions = theory().definitions
+    return [
+        {
+            "name": q.name, "latex": q.latex, "unit": q.unit, "meaning": q.meaning, "reference": q.reference,
+            "definition": text(definitions[q.name]) if q.name in definitions else None,
+        }
+        for q in QUANTITIES.values()
+    ]  # fmt: skip
+
+
+def thresholds() -> Rows:
+    from symroof.theory.thresholds import THRESHOLDS
+
+    return [
+        {"name": t.name, "group": t.group, "unknown": t.unknown, "meaning": t.means, "reference": t.reference, "equation": t.equation}
+        for t in THRESHOLDS.values()
+    ]
+
+
+def assumptions() -> Rows:
+    from symroof.theory.switches import SWITCHES
+
+    return [
+        {"name": s.name, "value": value, "default": value == s.default, "meaning": meaning} for s in SWITCHES.values() for value, meaning in s.values.items()
+    ]
+
+
+def presets() -> Rows:
+    from symroof.specs.catalogue import entries
+
+    return [{"name": e.name, "title": e.title} for e in entries("presets").values()]
+
+
+def measured() -> Rows:
+    """The sources of measurements, counted without validating their rows."""
+    from symroof.specs.catalogue import entries
+
+    rows = []
+    for entry in entries("measured").values():
+        data = entry.document.data
+        measurements = data.get("measurements", [])
+        rows.append({
+            "name": entry.name, "title": entry.title, "measurements": len(measurements), "ceilings": len(data.get("ceilings", [])),
+            "engines": sorted({row["engine"] for row in measurements}), "license": data["license"],
+        })  # fmt: skip
+    return rows
+
+
+def theories() -> Rows:
+    from symroof.specs.catalogue import entries
+
+    return [{"name": entry.name, "title": entry.title, "quantities": len(entry.document.data["define"])} for entry in entries("theories").values()]
+
+
+def precisions() -> Rows:
+    from symroof.specs.precision import BITS
+    from symroof.specs.stored import listed
+
+    plain = [{"name": name, "bits": bits, "meaning": "every parameter or element at this width"} for name, bits in BITS.items()]
+    return [*plain, *({"name": name, "bits": float(bits), "meaning": meaning} for name, bits, meaning in listed())]
+
+
+def inputs() -> Rows:
+    from symroof.theory.symbols import INPUTS
+
+    return [
+        {"name": s.name, "latex": s.latex, "unit": s.written_in or s.unit, "default": s.default, "meaning": s.meaning, "aliases": list(s.aliases)}
+        for s in INPUTS.values()
+    ]
+
+
+KINDS: dict[str, Callable[[], Rows]] = {
+    "models": models, "hardware": hardware, "precisions": precisions, "quantities": quantities, "thresholds": thresholds,
+    "assumptions": assumptions, "presets": presets, "theories": theories, "inputs": inputs, "measured": measured,
+}  # fmt: skip

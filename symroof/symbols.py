@@ -1,0 +1,87 @@
+"""Every input and quantity as a SymPy symbol: ``from symroof.symbols import batch, itl``.
+
+The symbols are those of every expression that symroof returns, so that ``sympy.diff(study.sympy("itl"), batch)`` means what it says.
+A number that is never zero is ``positive``, one that may be is ``nonnegative``, one that may be negative ``real``; none is declared
+an integer, since SymPy would drop every root that is not whole. Truths (``fits``) and labels (``decode_bound``) have no assumptions.
+
+>>> from symroof.symbols import batch, draft_tokens, free_memory
+>>> batch, batch.is_positive, draft_tokens.is_nonnegative, free_memory.is_real, free_memory.is_nonnegative
+(batch, True, True, True, None)
+
+:data:`latex` spells them as reports do, for ``sympy.latex`` and ``sympy.init_printing``:
+
+>>> import sympy
+>>> from symroof import symbols
+>>> sympy.latex(symbols.n_kv_heads*symbols.head_dim, symbol_names=symbols.latex)
+'d_h H_{kv}'
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from symroof.formula.to_sympy import to_sympy
+from symroof.formula.tree import Compare, Largest, Tree
+from symroof.theory.quantities import QUANTITIES
+from symroof.theory.symbols import ALIASES, INPUTS, STEP_INDEX, Symbol, base_name
+from symroof.theory.theory import UnknownName, theory
+
+
+class Spellings(dict[Any, str]):
+    """Symbol -> LaTeX, for every input and quantity; that of one kind of layer (``n_layers.local``) is spelled when looked up."""
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        if key in self or "." not in str(key):
+            return super().get(key, default)
+        try:
+            return theory().symbol(str(key)).latex
+        except UnknownName:
+            return default
+
+
+def symbol(name: str) -> Any:
+    """The one symbol of a printed name; a dotted name (``n_layers.local``) belongs to one kind of layer.
+
+    A name that is neither an input nor a quantity (a coefficient of a long root) may be any real number.
+
+    >>> symbol("n_layers.local"), symbol("c1").is_positive
+    (n_layers.local, None)
+    """
+    return _symbol(name)
+
+
+@cache
+def _symbol(name: str) -> Any:
+    import sympy
+
+    return sympy.Symbol(name, **_assumptions(base_name(name)))
+
+
+def _assumptions(name: str) -> dict[str, bool]:
+    """What is declared of a name's sign."""
+    declared: Symbol | None = STEP_INDEX if name == STEP_INDEX.name else QUANTITIES.get(name) or INPUTS.get(name)
+    if declared is None or declared.signed:
+        return {"real": True}
+    if isinstance(theory().definition(name), (Compare, Largest)):
+        return {}
+    return {"positive": True} if name in INPUTS and name not in QUANTITIES and not declared.may_vanish else {"nonnegative": True}
+
+
+def expression(tree: Tree) -> Any:
+    """A formula in these symbols."""
+    return to_sympy(tree, symbol)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "latex":
+        globals()["latex"] = Spellings({symbol(known): declared.latex for known, declared in {**INPUTS, **QUANTITIES}.items()})
+        return globals()["latex"]
+    printed = ALIASES.get(name, name)
+    if printed in INPUTS or printed in QUANTITIES:
+        return symbol(printed)
+    raise AttributeError(f"module 'symroof.symbols' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*INPUTS, *QUANTITIES, "latex", "symbol"})

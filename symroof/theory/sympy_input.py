@@ -1,0 +1,120 @@
+"""SymPy objects where a formula or a name is taken: read as formulas over printed names, their numbers in base units."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from symroof.errors import InputError, Problem, nearest, split_hint
+from symroof.formula import build
+from symroof.formula.dimension import DimensionError, check_counts, dimension
+from symroof.formula.from_sympy import NoMeaning, from_sympy, is_sympy
+from symroof.formula.rewrite import rebuild
+from symroof.formula.text import WORK
+from symroof.formula.tree import ONE, ZERO, Add, Call, Compare, Name, Num, Tree, names, walk
+from symroof.theory.quantities import QUANTITIES
+from symroof.theory.spellings import resolved
+from symroof.theory.symbols import INPUTS, Unnamed, base_name
+from symroof.theory.theory import UnknownName, theory
+from symroof.units import Dimension, combine
+
+
+def read_expression(expression: Any, beside: str = "") -> Tree:
+    """The formula of a SymPy expression or relation, its symbols taken by name: ``Symbol("seq_len")`` is ``prompt``.
+
+    ``beside`` is the name of a quantity that it stands for, whose unit it then has.
+
+    Raises:
+        InputError: a part that no formula has, which is named; a relation that SymPy has decided.
+
+    >>> import sympy
+    >>> from symroof.formula.text import text
+    >>> text(read_expression(sympy.Eq(sympy.Symbol("itl"), sympy.Rational(1, 20))))
+    'itl = 0.05 s'
+    """
+    if expression in (True, False):
+        raise InputError(Problem("expression", f"SymPy has decided it: it is {expression} whatever the symbols are"))
+    try:
+        tree = with_units(resolved(from_sympy(expression)))
+    except NoMeaning as error:
+        raise InputError(Problem("expression", str(error), source=str(expression)[:200])) from None
+    return _alike((Name(beside), tree))[1] if beside and not isinstance(tree, Num) else tree
+
+
+def quantity_in(thing: Any) -> Any:
+    """The name of a SymPy symbol, or an expression where a quantity is named, of known names and one dimension; anything else as it is.
+
+    Raises:
+        InputError: what :func:`read_expression` refuses, an unknown name, parts of different dimensions.
+    """
+    if not is_sympy(thing) or getattr(thing, "is_Symbol", False):
+        return name_in(thing)
+    formula = Unnamed.of(read_expression(thing))
+    general = theory()
+    for name in names(formula.tree):
+        if base_name(name) not in QUANTITIES and base_name(name) not in INPUTS:
+            raise InputError(Problem("expression", f"unknown name {name!r}", hint=nearest(name, [*QUANTITIES, *INPUTS]), source=str(thing)[:200]))
+    try:
+        dimension(formula.tree, general.dimension)
+        check_counts(formula.tree, general.dimension, general.is_share)
+    except DimensionError as error:
+        message, hint = split_hint(str(error))
+        raise InputError(Problem("expression", message, hint=hint, source=str(thing)[:200])) from None
+    return formula
+
+
+def name_in(thing: Any) -> Any:
+    """The name of a SymPy symbol; anything else as it is.
+
+    >>> import sympy
+    >>> name_in(sympy.Symbol("batch")), name_in("batch")
+    ('batch', 'batch')
+    """
+    return thing.name if is_sympy(thing) and getattr(thing, "is_Symbol", False) else thing
+
+
+def with_units(tree: Tree) -> Tree:
+    """A formula whose numbers have the units that base units leave unsaid, as far as what stands beside them decides it: SymPy has no units.
+
+    A number beside seconds is in seconds. FLOPs are numbers in what people write (``2*params*prompt``), so a part that lacks them gets them.
+
+    >>> from symroof.formula.parse import parse
+    >>> with_units(parse("prefill_flops + 2*params*prompt")) == parse("prefill_flops + 2 FLOP*params*prompt")
+    True
+    """
+    whole = rebuild(tree, with_units)
+    match whole:
+        case Add(terms):
+            return build.add(*_alike(terms))
+        case Call("max" | "min", args):
+            return build.call(whole.function, *_alike(args))
+        case Call("of_largest", args):
+            pairs = zip(_alike(args[::2]), _alike(args[1::2]), strict=True)
+            return build.call("of_largest", *(part for pair in pairs for part in pair))
+        case Compare(operator, left, right):
+            return Compare(operator, *_alike((left, right)))
+    return whole
+
+
+def _alike(parts: tuple[Tree, ...]) -> tuple[Tree, ...]:
+    """Parts of one dimension; those that differ by more than an unsaid unit stay as they are."""
+    try:
+        units = [dimension(part, theory().dimension) for part in parts]
+    except (DimensionError, UnknownName):
+        return parts
+    if len(set(units)) == 1:
+        return parts
+    whole = next((i for i, part in enumerate(parts) if names(part) and not any(isinstance(node, Num) for node in walk(part))), None)
+    leading = whole if whole is not None else next((i for i, part in enumerate(parts) if names(part)), 0)
+    return tuple(_in(units[leading], unit, part) for unit, part in zip(units, parts, strict=True))
+
+
+def _in(wanted: Dimension, own: Dimension, part: Tree) -> Tree:
+    missing = combine((wanted, 1), (own, -1))
+    if not missing or part == ZERO:
+        return part
+    if not names(part) or all(unit == WORK[0][0] for unit, _ in missing):
+        return build.mul(Num(ONE.value, missing), part)
+    return part
+
+
+__all__ = ["is_sympy", "name_in", "quantity_in", "read_expression", "with_units"]

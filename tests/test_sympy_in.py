@@ -1,0 +1,207 @@
+"""SymPy in: expressions, relations and symbols wherever text is taken; there and back is the same formula."""
+
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy
+
+import symroof as sr
+from symroof import symbols as s
+from symroof.analysis.expressions import changes_put_in
+from symroof.formula import build
+from symroof.formula.evaluate import NoValue, evaluate
+from symroof.formula.from_sympy import NoMeaning, from_sympy
+from symroof.formula.parse import parse
+from symroof.formula.tree import Name, Num, names
+from symroof.theory.theory import theory
+
+STUDY = sr.Study("llama-3-8b", "h100-sxm", prompt=1024, output=64, batch=8)
+
+
+class Point(dict):
+    def value(self, name):
+        return self[name]
+
+    def at(self, name, changes):
+        raise AssertionError("expressions from SymPy hold no changed inputs")
+
+
+def value_at(tree, point):
+    try:
+        return evaluate(tree, point)
+    except NoValue:
+        return None
+
+
+def assert_same(one, other, seed):
+    """Equal at three points that make roots and logarithms take the same digits."""
+    for i in range(3):
+        draw = random.Random(f"{seed} {i}")
+        point = Point({name: Fraction(draw.randint(1, 9)) for name in dict.fromkeys((*names(one), *names(other)))})
+        a, b = value_at(one, point), value_at(other, point)
+        assert a == b or (isinstance(a, Fraction) and abs(a - b) <= abs(a) / 10**30), (point, a, b)
+
+
+# ---------------------------------------------------------------------------------------------------------- there and back
+
+
+@pytest.mark.parametrize("assumed", [{}, {"roofline": "per_operator"}, {"experts": "all", "kv_growth": "fixed"}], ids=str)
+def test_every_definition_there_and_back(assumed):
+    answers = sr.Study(assume=assumed).first
+    definitions = answers.case.theory.definitions
+    assert len(definitions) > 200
+    for name, definition in definitions.items():
+        tree = changes_put_in(definition, answers)
+        assert_same(tree, from_sympy(s.expression(tree)), name)
+
+
+def random_tree(draw, depth):
+    if depth == 0 or draw.random() < 0.15:
+        return Name(draw.choice("abcd")) if draw.random() < 0.7 else Num(Fraction(draw.randint(1, 9), draw.choice((1, 1, 2, 3))))
+    parts = [random_tree(draw, depth - 1) for _ in range(draw.randint(2, 3))]
+    kind = draw.randrange(9)
+    if kind < 2:
+        return build.add(*parts)
+    if kind < 4:
+        return build.mul(*parts)
+    if kind == 4:
+        return build.div(parts[0], parts[1])
+    if kind == 5:
+        return build.call(draw.choice(("max", "min")), *parts)
+    if kind == 6:
+        return build.call(draw.choice(("ceil", "floor")), parts[0])
+    if kind == 7:
+        return build.call("of_largest", parts[0], parts[1], parts[-1], Name("d"))
+    return build.power(build.add(parts[0], Num(Fraction(1))), Num(Fraction(draw.randint(2, 3)))) if draw.random() < 0.5 else build.sub(parts[0], parts[1])
+
+
+@pytest.mark.parametrize("seed", range(500))
+def test_random_expressions_there_and_back(seed):
+    tree = random_tree(random.Random(seed), 3)
+    expression = s.expression(tree)
+    if not expression.has(sympy.zoo, sympy.nan):
+        assert_same(tree, from_sympy(expression), seed)
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["sqrt(a)/b", "1/sqrt(a*b)", "log2(a)*b", "a*log2(b)/log2(c)", "2**(-a)*b", "sum(a*j + b, j, 1, c)", "a - (b - c)/2", "largest(x = a, y = b, z = c)"],
+)
+def test_each_kind_of_node_there_and_back(source):
+    tree = parse(source)
+    assert_same(tree, from_sympy(s.expression(tree)), source)
+
+
+@pytest.mark.parametrize(
+    ("expression", "names_it"),
+    [
+        (sympy.Integral(s.batch, s.batch), "an Integral"),
+        (1 + sympy.Function("f")(s.batch), "a f"),
+        (sympy.sin(s.batch) * 2, "a sin"),
+        (sympy.oo, "an Infinity"),
+        (s.batch**100, "an exponent is at most 64"),
+        (sympy.Ne(s.batch, 1), "an Unequality"),
+        (sympy.Matrix([1]), "Matrix"),
+        (sympy.Integer(2) ** 5000, "4096 bits"),
+    ],
+    ids=str,
+)
+def test_what_has_no_meaning_is_named(expression, names_it):
+    with pytest.raises(NoMeaning, match=names_it):
+        from_sympy(expression)
+
+
+def test_an_expression_of_too_many_levels_is_refused():
+    nested = s.batch
+    for _ in range(60):
+        nested = sympy.sqrt(nested + 1)
+    with pytest.raises(NoMeaning, match="levels"):
+        from_sympy(nested)
+
+
+# --------------------------------------------------------------------------------------------------------------- the doors
+
+
+def test_solve_takes_an_equation():
+    text, expression = STUDY.solve("itl = 20 ms", "batch"), STUDY.solve(sympy.Eq(s.itl, sympy.Rational(1, 50)), for_=s.batch)
+    assert expression.value == text.value and expression.integer == text.integer
+    bare = STUDY.solve(sympy.Eq(sympy.Symbol("itl"), sympy.Rational(1, 50)), for_=sympy.Symbol("bs"))
+    assert bare.value == text.value
+    assert sr.solve(sympy.Eq(s.kv_cache_bytes, s.weight_bytes), for_=s.batch).sympy == s.weight_bytes / (s.kv_bytes_per_token * s.context)
+
+
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [(sympy.Eq(s.itl, s.kv_cache_bytes), "itl = kv_cache_bytes"), (sympy.Eq(s.prompt, s.itl + s.prefill_bytes), "prompt = itl + prefill_bytes")],
+)
+def test_dimensions_are_refused_in_the_words_of_text(expression, text):
+    with pytest.raises(sr.InputError) as by_text:
+        STUDY.solve(text, "batch")
+    with pytest.raises(sr.InputError) as by_sympy:
+        STUDY.solve(expression, "batch")
+    assert {part.strip() for part in str(by_sympy.value).split(":")[-1].split(" but ")} & {p.strip() for p in str(by_text.value).split(":")[-1].split(" but ")}
+
+
+def test_what_sympy_has_decided_is_no_equation():
+    with pytest.raises(sr.InputError, match="has decided it"):
+        STUDY.solve(sympy.Eq(s.itl, -1), for_=s.batch)
+    with pytest.raises(sr.InputError, match="lhs = rhs"):
+        STUDY.solve(s.itl, for_=s.batch)
+
+
+def test_value_and_exact_take_expressions():
+    assert STUDY.exact(s.ttft / s.itl) == STUDY.exact("ttft") / STUDY.exact("itl")
+    assert STUDY.value(2 * s.itl).unit == "s" and STUDY.value(s.itl) == STUDY.value("itl")
+    assert STUDY.value(s.itl < sympy.Rational(1, 100)) is True
+    with pytest.raises(sr.InputError, match="unknown name 'foo'"):
+        STUDY.value(sympy.Symbol("foo") * s.itl)
+    with pytest.raises(sr.InputError, match="itl is s but prefill_flops is FLOP"):
+        STUDY.value(s.itl + s.prefill_flops)
+
+
+def test_derive_takes_an_expression():
+    derivation = STUDY.derive(s.ttft / s.itl)
+    assert derivation.definition == s.ttft / s.itl
+    assert derivation.result.value == STUDY.exact("ttft") / STUDY.exact("itl")
+    assert derivation.expanded.subs(STUDY.values()) == sympy.Rational(str(derivation.result.value))
+
+
+def test_compile_takes_expressions_and_symbols():
+    both = sr.compile([s.ttft / s.itl, "itl"], [s.batch], study=STUDY)
+    ratio, _ = both(np.array([1.0, 8.0, 64.0]))
+    assert ratio[1] == pytest.approx(float(STUDY.exact("ttft") / STUDY.exact("itl")))
+    slope = sr.compile(sympy.diff(STUDY.sympy("itl"), s.batch), ["batch"], study=STUDY)
+    itl_at = sr.compile("itl", ["batch"], study=STUDY)
+    assert slope(8.5) == pytest.approx(itl_at(9.0) - itl_at(8.0))
+
+
+def test_sweep_takes_expressions():
+    grid = STUDY.sweep(batch=[1, 8], quantities=[s.ttft / s.itl, s.itl])
+    assert grid["ttft/itl"].values[1] == pytest.approx(float(STUDY.exact("ttft") / STUDY.exact("itl")))
+
+
+def test_keywords_and_targets_take_numbers_and_formulas():
+    study = sr.Study("llama-3-8b", "h100-sxm", prompt=sympy.Integer(1024), ttft=2 * s.itl, targets={"itl": sympy.Rational(1, 20)})
+    assert study.exact("ttft") == 2 * study.exact("itl")
+    assert study.first.targets["itl"] == Fraction(1, 20)
+    assert sr.Study("llama-3-8b", prompt=8, prefill_flops=2 * s.params * s.prompt).exact("prefill_flops") == 16 * 8030261248
+    with pytest.raises(sr.InputError, match="ttft is declared as s but"):
+        sr.Study(ttft=2 * s.prompt)
+
+
+def test_check_takes_a_formula_and_gives_the_difference():
+    right = 2 * s.n_layers * s.n_kv_heads * s.head_dim * s.kv_bytes_per_element
+    assert sr.check(sympy.Eq(s.kv_bytes_per_token, right)).claims[0].verdict == "exact"
+    wrong = sr.check(sympy.Eq(right * s.n_heads / s.n_kv_heads, s.kv_bytes_per_token)).claims[0]
+    assert wrong.verdict == "wrong" and wrong.difference.factor == s.n_heads / s.n_kv_heads
+    terms = sr.check(sympy.Eq(s.active_params, s.params - 2 * s.vocab_size * s.d_model)).claims[0].difference
+    assert terms is not None
+    with pytest.raises(sr.InputError, match=r"is not Eq\(quantity, formula\)"):
+        sr.check(sympy.Eq(2 * s.itl, s.itl + 1))
+
+
+def test_numbers_take_the_unit_of_what_stands_beside_them():
+    assert STUDY.exact(sympy.Max(s.itl, 1)) == 1
+    assert theory().knows("itl") and STUDY.value(s.itl + sympy.Rational(1, 1000)) == pytest.approx(STUDY.value("itl") + 1e-3)

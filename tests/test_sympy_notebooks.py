@@ -1,0 +1,82 @@
+"""What notebooks show: short reprs, HTML and LaTeX forms, pictures with data, catalogue tables."""
+
+import sympy
+
+import symroof as sr
+from symroof import symbols
+from symroof.report.pictures.picture_kinds import KINDS
+from symroof.theory.quantities import QUANTITIES
+from symroof.theory.thresholds import THRESHOLDS
+
+STUDY = sr.Study("llama-3-8b", ["h100-sxm", "h200"], prompt=4096, output=64, batch=8, targets={"itl": 0.05}, price=0.001)
+
+
+def test_reprs_are_short_and_no_addresses(tmp_path):
+    note = tmp_path / "note.md"
+    note.write_text("The ridge is 295 FLOP/byte. <!-- symroof: ridge_point hardware=h100-sxm -->")
+    derivation = STUDY.derive("kv_bytes_per_token")
+    things = [
+        STUDY,
+        derivation,
+        STUDY.solve("max_batch_memory"),
+        sr.check(note),
+        sr.select(STUDY),
+        STUDY.plot("itl"),
+        *derivation.limits,
+        *derivation.elasticities,
+    ]
+    for thing in things:
+        assert len(repr(thing)) < 300 and "object at 0x" not in repr(thing) and "Name(" not in repr(thing), thing
+
+
+def test_html_forms_hold_the_numbers_and_escape(tmp_path):
+    assert STUDY.first.result("itl").text() in STUDY._repr_html_()
+    assert "passes" in sr.select(STUDY)._repr_html_()
+    note = tmp_path / "note.md"
+    note.write_text("The ridge is < 295 FLOP/byte. <!-- symroof: ridge_point hardware=h100-sxm -->")
+    shown = sr.check(note)._repr_html_()
+    assert "<table>" in shown and "&lt; 295" in shown
+
+
+def test_latex_of_solutions_and_derivations():
+    solution = STUDY.solve("max_batch_memory")
+    assert solution._repr_latex_().startswith("$\\displaystyle B = ") and "\\frac" in solution._repr_latex_()
+    assert STUDY.derive(symbols.ttft / symbols.itl)._repr_latex_() == r"$\displaystyle \frac{\mathrm{TTFT}}{\mathrm{ITL}}$"
+
+
+def test_every_picture_has_data_and_an_svg(tmp_path):
+    for kind in KINDS:
+        picture = STUDY.plot(kind)
+        assert picture._repr_svg_().startswith("<svg")
+        assert picture.data.sizes["point"] > 0 and picture.data.attrs["says"] == picture.says
+    STUDY.plot("itl").save(tmp_path / "itl.svg")
+    assert (tmp_path / "itl.svg").read_text() == STUDY.plot("itl")._repr_svg_()
+
+
+def test_the_data_of_a_picture_are_the_values_of_the_study():
+    data = sr.Study("llama-3-8b", "h100-sxm", prompt=4096, output=64, batch=8).plot("itl").data
+    line = data.sel(point=data.line == "line")
+    for place in (0, len(line.point) // 2):
+        there = sr.Study("llama-3-8b", "h100-sxm", batch=8, context=int(line.x[place]))
+        assert abs(float(line.y[place]) / there.value("itl") - 1) < 1e-12
+
+
+def test_bars_of_memory_add_up():
+    data = sr.Study("llama-3-8b", "h100-sxm", prompt=4096, output=64, batch=8).plot("memory").data
+    bars = data.sel(point=data.line != "usable memory")
+    assert float(bars.y.sum()) == float(sr.Study("llama-3-8b", "h100-sxm", prompt=4096, output=64, batch=8).value("memory_bytes"))
+
+
+def test_plot_leaves_the_study_as_it_is():
+    before = STUDY.value("usable_memory")
+    STUDY.plot("memory")
+    assert STUDY.value("usable_memory") == before
+
+
+def test_tables_of_the_catalogue():
+    assert len(sr.models()) > 100 and len(sr.hardware()) > 30
+    assert len(sr.quantities()) == len(QUANTITIES) and len(sr.thresholds()) == len(THRESHOLDS)
+    definition = sr.quantities()["ridge_point"]["definition"]
+    assert definition == symbols.peak_flops / symbols.mem_bandwidth and isinstance(definition, sympy.Expr)
+    assert "llama-3-8b" in repr(sr.models()) and "<td>llama-3-8b</td>" in sr.models()._repr_html_()
+    assert repr(sr.models()[:2]).count("\n") == 3

@@ -1,0 +1,156 @@
+"""SymPy out: every quantity as an expression whose numbers are the engine's, one symbol a name, of the declared sign."""
+
+import subprocess
+import sys
+from fractions import Fraction
+
+import pytest
+import sympy
+
+import symroof as sr
+from symroof import symbols
+from symroof.formula.tree import Name
+from symroof.theory.quantities import QUANTITIES
+from symroof.theory.switches import SWITCHES
+from symroof.theory.symbols import INPUTS
+from symroof.theory.theory import theory
+
+CASE = {
+    "model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 5, "batch": 4, "cached_prefix": 128, "tp": 2, "arrival_rate": 1,
+    "price": 0.001, "itl_target": 0.05, "ttft_target": 0.5, "draft_tokens": 3, "acceptance": 0.7, "draft_cost": 0.1, "chunk": 256,
+}  # fmt: skip
+SETTINGS = [{}, {"model": "mixtral-8x7b"}, {"model": "deepseek-v2-lite", "tp": 1}]
+SWITCHED = [{"assume": {switch.name: value}} for switch in SWITCHES.values() for value in list(switch.values)[1:]]
+OF_EXPERTS, OF_LATENTS = {"model": "mixtral-8x7b"}, {"model": "deepseek-v2-lite", "tp": 1}
+SWITCHED = [{**setting, **({"experts": OF_EXPERTS, "mla": OF_LATENTS}.get(next(iter(setting["assume"])), {}))} for setting in SWITCHED]
+
+
+def as_number(expression, values):
+    value = expression.xreplace(values)
+    return value.doit() if value.has(sympy.Sum) else value
+
+
+def agrees(expression, exact):
+    """Exactly where the engine is rational, to 30 digits where it takes a root, a logarithm or a power."""
+    if isinstance(exact, bool):
+        return bool(expression) is exact
+    if isinstance(exact, str):
+        return str(expression) == exact
+    number = sympy.Rational(exact.numerator, exact.denominator)
+    return expression == number or abs(sympy.N(expression - number, 40)) <= abs(number) * sympy.Rational(1, 10**30)
+
+
+SEEN = set()
+"""Formulas checked under another setting of the same numbers: a switch changes few of them."""
+
+
+@pytest.mark.parametrize("setting", [*SETTINGS, *SWITCHED], ids=str)
+def test_numbers_put_in_give_the_value_of_the_engine(setting):
+    study = sr.Study(**{**CASE, **setting})
+    values, case = study.values(), study.first.case
+    checked = 0
+    for name, result in study.first.quantities().items():
+        key = (setting.get("model"), case.expanded(Name(name)))
+        if key not in SEEN:
+            SEEN.add(key)
+            assert agrees(as_number(study.sympy(name), values), result.value), name
+        checked += 1
+    assert checked > 150
+
+
+@pytest.mark.parametrize("name", ["itl", "ttft", "decode_time", "free_memory", "concurrency", "fits", "decode_bound"])
+def test_subs_does_the_same(name):
+    study = sr.Study(**CASE)
+    value = study.sympy(name).subs(study.values())
+    assert agrees(value.doit() if value.has(sympy.Sum) else value, study.exact(name))
+
+
+@pytest.mark.parametrize("name", ["itl", "decode_time", "weight_bytes", "peak_context", "queue_wait"])
+def test_definitions_as_declared_with_the_values_of_quantities(name):
+    study = sr.Study(**CASE)
+    value = study.sympy(name, depth=1).subs(study.values(quantities=True))
+    value = value.subs(study.values()) if value.free_symbols else value
+    assert agrees(value.doit(), study.exact(name))
+
+
+def test_symbols_are_the_same_objects_everywhere():
+    study = sr.Study("llama-3-8b", "h100-sxm", prompt=1024)
+    assert study.sympy("itl").free_symbols <= set(symbols.latex)
+    assert symbols.batch is symbols.symbol("batch") and symbols.seq_len is symbols.prompt
+    assert sympy.diff(study.derive("ttft").expanded, symbols.prompt) != 0
+
+
+def test_a_derivative_is_the_slope_by_differences():
+    study = sr.Study("llama-3-8b", "h100-sxm", prompt=1024, batch=8)
+    slope = sympy.diff(study.sympy("itl"), symbols.batch).subs(study.values())
+    more = sr.Study("llama-3-8b", "h100-sxm", prompt=1024, batch=9)
+    assert slope == sympy.Rational(str(more.exact("itl") - study.exact("itl")))  # memory-bound: linear in the batch
+
+
+def test_signs_are_as_declared():
+    assert symbols.batch.is_positive and not symbols.batch.is_integer
+    assert symbols.cached_prefix.is_nonnegative and symbols.cached_prefix.is_positive is None
+    assert symbols.free_memory.is_real and symbols.free_memory.is_nonnegative is None
+    assert sympy.Max(symbols.free_memory, 0) != symbols.free_memory
+    assert symbols.decode_bound.is_real is None
+
+
+@pytest.mark.parametrize("setting", [{}, {"batch": 4096}, {"model": "mixtral-8x7b"}, {"arrival_rate": 1000}], ids=str)
+def test_only_what_is_declared_signed_is_ever_negative(setting):
+    results = sr.Study(**{**CASE, **setting}).first.quantities()
+    negative = {name for name, result in results.items() if isinstance(result.value, Fraction) and result.value < 0}
+    assert negative <= {name for name, quantity in QUANTITIES.items() if quantity.signed}
+
+
+def test_every_name_has_a_symbol_and_its_latex():
+    for name in (*INPUTS, *QUANTITIES):
+        assert str(getattr(symbols, name)) == name
+        assert symbols.latex[getattr(symbols, name)] == theory().symbol(name).latex
+    assert sympy.latex(symbols.symbol("n_layers.local"), symbol_names=symbols.latex) == r"L_{\mathrm{local}}"
+    with pytest.raises(AttributeError):
+        symbols.no_such_name  # noqa: B018
+
+
+def test_truths_are_relations_and_labels_choices():
+    study = sr.Study("llama-3-8b", "h100-sxm", prompt=1024)
+    assert isinstance(study.sympy("fits"), sympy.core.relational.Relational)
+    assert {str(value) for value, _ in study.sympy("decode_bound", depth=1).args} == {"compute", "memory", "link", "overhead"}
+
+
+def test_sums_stay_sums():
+    assert sr.Study(model="llama-3-8b").sympy("decode_time").has(sympy.Sum)
+
+
+@pytest.mark.parametrize(("equation", "unknown"), [("max_batch_memory", None), ("batch_to_ridge", None), ("ttft = output*itl", "prompt")])
+def test_the_closed_form_of_a_solution_gives_its_value(equation, unknown):
+    study = sr.Study("llama-3-8b", "h100-sxm", prompt=128, output=64, batch=4)
+    solution = study.solve(equation, unknown)
+    numbers = {symbol: value for symbol, value in study.values(quantities=True).items() if str(symbol) != solution.unknown}
+    assert abs(sympy.N(solution.sympy.subs(numbers), 30) / float(solution.value) - 1) < 1e-12
+    at = {**numbers, symbols.symbol(solution.unknown): sympy.Rational(str(solution.value))}
+    assert all(bool(relation.subs(at)) for relation in solution.conditions)
+
+
+def test_conditions_and_limits_are_relations_and_where_defines_the_names():
+    solution = sr.solve("batch_to_ridge")
+    assert all(isinstance(relation, sympy.core.relational.Relational) for relation in (*solution.conditions, *solution.limits))
+    assert solution.where[symbols.kv_bytes_per_token] == 2 * symbols.n_layers * symbols.n_kv_heads * symbols.head_dim * symbols.kv_bytes_per_element
+    assert solution.sympy.free_symbols - set(solution.where) <= set(symbols.latex)
+
+
+def test_limits_and_elasticities_of_a_derivation():
+    derivation = sr.Study().derive("decode_memory_time")
+    by = {elasticity.symbol.name: elasticity.sympy for elasticity in derivation.elasticities}
+    assert by["mem_bandwidth"] == -1
+    assert any(limit.sympy.has(symbols.mem_bandwidth) for limit in derivation.limits)
+    assert derivation.first_order.sympy == symbols.params * symbols.weight_bytes_per_param / (symbols.mbu * symbols.mem_bandwidth)
+
+
+def test_nothing_loads_sympy_unless_it_is_touched():
+    lines = [
+        "import sys, symroof as sr",
+        "study = sr.Study('llama-3-8b', 'h100-sxm', prompt=1024)",
+        "study.value('itl'), study.solve('max_batch_memory').integer, study.derive('itl').as_json(), sr.compile('itl', ['batch'], study=study)",
+        "assert 'sympy' not in sys.modules",
+    ]
+    subprocess.run([sys.executable, "-c", "\n".join(lines)], check=True)
