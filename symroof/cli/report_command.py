@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symroof.cli.options import strict_option, study_from, study_options
+from symroof.cli.output import say
+from symroof.errors import visible
 from symroof.report.markup import FORMATS as OUTPUTS
 
 if TYPE_CHECKING:
@@ -87,7 +89,7 @@ def reproduce(arguments: list[str]) -> str:
             skip = True
         elif not argument.startswith(("--out=", "--format=", "-o")):
             words.append(argument)
-    return shlex.join(["symroof", *words])
+    return visible(shlex.join(["symroof", *words]))
 
 
 def _formats(formats: str | None, out: str | None) -> list[str]:
@@ -107,7 +109,7 @@ def _render(data: dict[str, Any], chosen: str, name: str, plots: list[Picture], 
     ending = OUTPUTS[source].figure_ending
     figures = data["figures"] | {p.name.replace("-", "_"): {"file": f"{name}-{p.name}.{ending}", "alt": p.alt, "says": p.says} for p in plots}
     text = render_own(data | {"figures": figures}, source, template) if template else render(data | {"figures": figures}, source)
-    return pdf(text, {f"{name}-{p.name}.pdf": p.form("pdf") for p in plots}) if chosen == "pdf" else text.encode(errors="replace")
+    return pdf(text, {f"{name}-{p.name}.pdf": p.form("pdf") for p in plots}) if chosen == "pdf" else text.encode("utf-8", "backslashreplace")
 
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -115,4 +117,4 @@ def _write(folder: Path, files: Mapping[str, bytes]) -> None:
 
     write_all(folder, files)
     for file in sorted(files):
-        click.echo(f"wrote {folder / file}", err=True)
+        say(f"wrote {folder / file}", err=True)

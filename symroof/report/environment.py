@@ -13,7 +13,7 @@ from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
-from symroof.report.markup import FORMATS, Code, Math, html_math
+from symroof.report.markup import FORMATS, Code, Math, fence, html_math
 from symroof.report.text_table import mostly_numbers
 from symroof.resources import data_folder
 
@@ -45,6 +45,7 @@ def environment(sandboxed: bool = False) -> Environment:
         "column_spec": column_spec,
         "chained": lambda items, word: Markup(word).join(Markup(item) for item in items),
         "as_code": as_code,
+        "fence": fence,
         "display_math": lambda formula: Markup(html_math(formula, "block")),
         "joined": joined,
     }
