@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from symroof.cli.options import strict_option, study_from, study_options
 from symroof.cli.output import say
 from symroof.errors import visible
 from symroof.report.markup import FORMATS as OUTPUTS
+from symroof.report.sections import BRIEF, FIGURES_OF, PARTS
 
 if TYPE_CHECKING:
     from symroof.analysis.study import Study
@@ -28,6 +29,8 @@ DEFAULT_FORMATS = "md,tex"
 @click.option("-o", "--out", default=None, metavar="DIR", help="Folder for the review (default: reports/STUDY); - writes one format to standard output.")
 @click.option("--format", "formats", default=None, metavar="LIST", help=f"Any of {', '.join(FORMATS)} (default: {DEFAULT_FORMATS}).")
 @click.option("--template", default=None, metavar="FILE", help="Your own template over the same data, instead of the shipped words.")
+@click.option("--brief", is_flag=True, help="Leave the appendix out.")
+@click.option("--sections", default=None, metavar="LIST", help=f"Only these, of {', '.join(PARTS)}.")
 @click.option("--no-plots", is_flag=True, help="Leave the figures out.")
 @study_options
 @strict_option
@@ -56,18 +59,33 @@ def _review(study: Study, name: str, formats: list[str], options: dict[str, Any]
     """The review in every format and its figures, by file name."""
     from symroof.report.view import view
 
-    data = view(study, line)
-    plots = _pictures(study) if with_figures else []
+    parts = _parts(options["sections"], options["brief"])
+    data = view(study, line, parts)
+    wanted = {figure for part in parts for figure in FIGURES_OF.get(part, ())}
+    plots = _pictures(study, wanted) if with_figures else []
     files = {f"{name}.{chosen}": _render(data, chosen, name, plots, options["template"]) for chosen in formats}
     endings = {OUTPUTS[chosen].figure_ending for chosen in formats if chosen in OUTPUTS}
     return files | {f"{name}-{plot.name}.{ending}": plot.form(ending) for plot in plots for ending in endings}
 
 
-def _pictures(study: Study) -> list[Picture]:
+def _pictures(study: Study, wanted: Collection[str]) -> list[Picture]:
     from symroof.report.pictures.picture_kinds import of_review
     from symroof.report.view import subject_of
 
-    return of_review(study, subject_of(study))
+    return of_review(study, subject_of(study), wanted)
+
+
+def _parts(listed: str | None, brief: bool) -> tuple[str, ...]:
+    """The parts of the review, in its own order.
+
+    Raises:
+        click.BadParameter: one that there is none of, or none at all.
+    """
+    names = [part.strip() for part in listed.split(",") if part.strip()] if listed is not None else PARTS
+    unknown = [name for name in names if name not in PARTS]
+    if unknown or not names:
+        raise click.BadParameter(f"{', '.join(unknown) or 'nothing'} is no section; there are {', '.join(PARTS)}", param_hint="--sections")
+    return tuple(part for part in PARTS if part in names and (part in BRIEF or not brief))
 
 
 def slug(stem: str) -> str:

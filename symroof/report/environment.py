@@ -19,9 +19,9 @@ from symroof.resources import data_folder
 
 BY_NAME = {output.name: output for output in FORMATS.values()}
 
-WIDE = 24
+WIDE = 30
 """Characters beyond which a LaTeX column wraps."""
-ROOM, CHARACTER, GAP, NARROWEST = 0.975, 0.0108, 0.018, 0.1
+ROOM, CHARACTER, GAP, NARROWEST = 0.975, 0.0098, 0.018, 0.1
 """The usable share of a line, what a character and a gap between columns take of it, and the least a wrapped column gets."""
 WIDEST_NAME = 34
 """The same for a column of names, which are better not broken."""

@@ -192,7 +192,7 @@ def test_an_own_template_writes_the_same_data(study, tmp_path):
 
 
 def test_an_own_template_shows_formulas_in_mathml(study, tmp_path):
-    output = call(*own(study, tmp_path, "<< ttft.lines[0].left >><< ttft.lines[0].rows[0]|display_math >>", "html")).out
+    output = call(*own(study, tmp_path, "<< derivations[0].lines[0].left >><< derivations[0].lines[0].rows[0]|display_math >>", "html")).out
     assert "<mrow><mi>TTFT</mi></mrow></math>" in output
     assert 'display="block"><mrow><mi>TTFT</mi><mo>=</mo><msub><mi>t</mi><mi>q</mi></msub>' in output
 
