@@ -61,18 +61,18 @@ def _review(study: Study, name: str, formats: list[str], options: dict[str, Any]
 
     parts = _parts(options["sections"], options["brief"])
     data = view(study, line, parts)
-    wanted = {figure for part in parts for figure in FIGURES_OF.get(part, ())}
-    plots = _pictures(study, wanted) if with_figures else []
+    unused = {figure for figures in FIGURES_OF.values() for figure in figures} - {figure for part in parts for figure in FIGURES_OF.get(part, ())}
+    plots = _pictures(study, unused) if with_figures else []
     files = {f"{name}.{chosen}": _render(data, chosen, name, plots, options["template"]) for chosen in formats}
     endings = {OUTPUTS[chosen].figure_ending for chosen in formats if chosen in OUTPUTS}
     return files | {f"{name}-{plot.name}.{ending}": plot.form(ending) for plot in plots for ending in endings}
 
 
-def _pictures(study: Study, wanted: Collection[str]) -> list[Picture]:
+def _pictures(study: Study, unused: Collection[str]) -> list[Picture]:
     from symroof.report.pictures.picture_kinds import of_review
     from symroof.report.view import subject_of
 
-    return of_review(study, subject_of(study), wanted)
+    return of_review(study, subject_of(study), unused)
 
 
 def _parts(listed: str | None, brief: bool) -> tuple[str, ...]:

@@ -57,13 +57,13 @@ def picture(kind: str, study: Study, subject: Answers | None = None) -> Picture:
     return made
 
 
-def of_review(study: Study, subject: Answers, wanted: Collection[str] = KINDS) -> list[Picture]:
-    """Every wanted picture that a review has data for; the front only where there is something to compare."""
+def of_review(study: Study, subject: Answers, unused: Collection[str] = ()) -> list[Picture]:
+    """Every picture that is used and that a review has data for; the front only where there is something to compare."""
     from symroof.report.pictures.cases import configurations
 
     pictures = []
     for kind in KINDS:
-        if kind not in wanted or (kind == "pareto" and len(configurations(study)) < 2):
+        if kind in unused or (kind == "pareto" and len(configurations(study)) < 2):
             continue
         with contextlib.suppress(InputError):
             pictures.append(picture(kind, study, subject))
