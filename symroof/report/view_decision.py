@@ -58,13 +58,13 @@ def foundations(subject: Answers) -> list[list[str]]:
         name for name, entry in inputs.items() if entry.defaulted and name in decisive - {*EFFICIENCIES}
     ]
     return [
-        [input_name(name, subject), inputs[name].result.plain() if inputs[name].result.value else "0, not modelled", _evidence(name, subject, inputs[name])]
+        [input_name(name, subject), inputs[name].result.plain() if inputs[name].result.value else "0, not modelled", _evidence(inputs[name])]
         for name in names[:MOST_INPUTS]
     ]
 
 
-def _evidence(name: str, subject: Answers, entry: Any) -> str:
-    return f"default: {entry.source.removeprefix('default').strip(' :,') or 'assumed'}" if entry.defaulted else entry.source
+def _evidence(entry: Any) -> str:
+    return entry.source if not entry.defaulted or entry.source.startswith("default ") else "default"
 
 
 def gain(changed: Answers, subject: Answers) -> str:
