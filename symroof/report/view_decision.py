@@ -7,14 +7,14 @@ from typing import Any
 
 from symroof.analysis.study import Study
 from symroof.analysis.tipping_points import flips
-from symroof.analysis.verdict import TargetCheck, target_checks
+from symroof.analysis.verdict import TargetCheck, metric_of, target_checks
 from symroof.cases.case_results import Answers
 from symroof.report.field_names import input_name, quantity_name
 from symroof.report.view_case import UNKNOWN, shown
 from symroof.report.view_latency import bound_of
 
 MOST_NUMBERS, MOST_INPUTS = 8, 7
-KEY_METRICS = ("ttft", "itl_last", "decode_throughput", "response_time", "concurrency", "cost_per_mtok")
+KEY_METRICS = ("ttft", "itl_last", "sustained_throughput", "decode_throughput", "response_time", "concurrency", "cost_per_mtok")
 STEP_OF = {"ttft": "prefill", "itl": "decode", "itl_last": "decode", "decode_throughput": "decode"}
 """The step whose bound limits a metric."""
 EFFICIENCIES = ("mfu", "mbu")
@@ -72,12 +72,9 @@ def gain(changed: Answers, subject: Answers) -> str:
     from symroof.report.view_flips import change
 
     parts = []
-    for word, name in (
-        ("TTFT", "ttft"),
-        ("ITL", "itl_last" if subject.get("itl_last") else "itl"),
-        ("throughput", "decode_throughput"),
-        ("memory", "memory_bytes"),
-    ):
+    rate = "sustained_throughput" if subject.get("sustained_throughput") else "decode_throughput"
+    latencies = [(target.upper(), name) for target in ("ttft", "itl") if (name := metric_of(target, subject.case))]
+    for word, name in (*latencies, ("throughput", rate), ("memory", "memory_bytes")):
         before, after = subject.get(name), changed.get(name)
         if before and after and isinstance(before.value, Fraction) and isinstance(after.value, Fraction) and before.value:
             factor = after.value / before.value

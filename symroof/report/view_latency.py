@@ -163,7 +163,15 @@ def quantity_rows(group: str, subject: Answers) -> list[list[Any]]:
     """Name, formula, value and meaning of every quantity of a group that has a value here."""
     case = subject.case
     return [
-        [Code(quantity.name), formula(case.stands_for(quantity.name), case.theory.latex), result.plain(), quantity.meaning]
+        [Code(quantity.name), in_table(formula(case.stands_for(quantity.name), case.theory.latex)), result.plain(), quantity.meaning]
         for quantity in SERVING
         if quantity.group == group and (result := subject.get(quantity.name))
     ]
+
+
+WIDEST_FORMULA = 70
+"""LaTeX characters of a formula that a column of a table holds; a longer one is left to `symroof derive`."""
+
+
+def in_table(written: Math) -> Math | str:
+    return written if len(written) <= WIDEST_FORMULA else "symroof derive"
