@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import difflib
 import re
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
-
-REPLACED = "\ufffd"
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class Problem:
         lines = [": ".join(part for part in (place, self.path, self.message) if part)]
         if self.line and self.source:
             shown = self.source.rstrip()[:200]
-            lines += [f"    {shown}", "    " + " " * (min(self.column or 1, 201) - 1) + "^"]
+            lines += [f"    {shown}", "    " + " " * len(visible(shown[: (self.column or 1) - 1].ljust(min(self.column or 1, 201) - 1))) + "^"]
         if self.hint:
             lines.append(f"    hint: {self.hint}")
         return "\n".join(map(visible, lines))
@@ -49,9 +48,24 @@ class Word:
     column: int
 
 
-def visible(line: str) -> str:
-    """A line without characters that would steer a terminal; every other stays in its column."""
-    return "".join(c if c.isprintable() else REPLACED for c in line)
+def visible(text: str, line_breaks: bool = False) -> str:
+    """Text in which no character steers a terminal: control, bidirectional and other format characters are written out.
+
+    With ``line_breaks``, line breaks and tabs stay.
+
+    >>> visible("a\\x1b[31m\\u202eb\\n")
+    'a␛[31m\\\\u202eb␊'
+    """
+    layout = "\n\t" if line_breaks else ""
+    return text if text.isprintable() else "".join(c if c.isprintable() or c in layout else _written_out(c) for c in text)
+
+
+def _written_out(c: str) -> str:
+    """A character without a glyph by its control picture or its escape; spaces of any width stay."""
+    code = ord(c)
+    if code < 0x20 or code == 0x7F:
+        return chr(0x2421 if code == 0x7F else 0x2400 + code)
+    return c if unicodedata.category(c) == "Zs" else c.encode("ascii", "backslashreplace").decode()
 
 
 class InputError(ValueError):

@@ -86,3 +86,14 @@ def test_a_name_of_a_file_is_its_own():
 
 def test_nothing_lies_at_the_root_but_the_front_doors():
     assert {path.stem for path in ROOT.glob("*.py")} <= {"__init__", "__main__", "api", "symbols", "units", "errors", "resources", "output_files", "version"}
+
+
+def test_one_place_prints():
+    """Text of strangers is made harmless where it is printed, so nothing prints past that place."""
+    printing = {
+        path.name
+        for path in ROOT.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("print", "click.echo", "click.secho", "sys.stdout.write", "sys.stderr.write")
+    }
+    assert printing == {"output.py"}

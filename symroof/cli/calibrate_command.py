@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from symroof.cli.options import json_option, study_from, study_options
+from symroof.cli.output import json_text, say, say_json
 
 if TYPE_CHECKING:
     from symroof.calibrate.calibration_result import Calibration, Parameter
@@ -47,16 +47,16 @@ def command(measured: str | None, catalogue: bool, study: str | None, fit: str |
     made = study_from(study, options)
     fitted = made.calibrate(measured, names)
     if len(made.cases) > 1:
-        click.echo(f"the case lists several; the rows are laid over the first of {len(made.cases)}", err=True)
+        say(f"the case lists several; the rows are laid over the first of {len(made.cases)}", err=True)
     if out == "-":
-        click.echo(fitted.block(), nl=False)
+        say(fitted.block(), nl=False)
         return
     if out:
         from symroof.output_files import write_atomic
 
         write_atomic(out, fitted.block())
-        click.echo(f"wrote {out}", err=True)
-    click.echo(json.dumps(calibration_json(fitted), ensure_ascii=False) if as_json else calibration_text(fitted))
+        say(f"wrote {out}", err=True)
+    say(json_text(calibration_json(fitted)) if as_json else calibration_text(fitted))
 
 
 def _catalogue(out: str | None, as_json: bool) -> None:
@@ -71,15 +71,15 @@ def _catalogue(out: str | None, as_json: bool) -> None:
         from symroof.output_files import write_atomic
 
         write_atomic(out, text)
-        click.echo(f"wrote {out}", err=True)
+        say(f"wrote {out}", err=True)
     refused = [{"source": r.source, "place": r.row.place, "reason": r.reason} for r in fitted.refused]
     if as_json:
         entry = {"schema": "symroof/catalogue-fit/1", "median_error": fitted.median_error, "within_half": fitted.within_half, "held": fitted.held}
-        click.echo(json.dumps({**entry, "rows": len(fitted.rows), "refused": refused, "table": text}, ensure_ascii=False))
+        say_json({**entry, "rows": len(fitted.rows), "refused": refused, "table": text})
         return
-    click.echo(text, nl=False)
+    say(text, nl=False)
     for (source, reason), count in sorted(Counter((r["source"], r["reason"]) for r in refused).items()):
-        click.echo(f"{source}: {count} row{'s' * (count != 1)} not used: {reason}", err=True)
+        say(f"{source}: {count} row{'s' * (count != 1)} not used: {reason}", err=True)
 
 
 def calibration_json(fit: Calibration) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ import click
 
 from symroof.cli.failures import BAD_INPUT, print_problems, report_bug
 from symroof.cli.options import json_option
+from symroof.cli.output import json_text, say
 
 if TYPE_CHECKING:
     from symroof.claims.check_result import Report
@@ -46,9 +46,9 @@ def command(files: tuple[str, ...], form: str, fix: bool, out: str | None, in_pl
     if fix and not report.problems and not report.failures:
         _write_copies(report, out, in_place)
     if as_json or form == "sarif" or not report.problems or not all(claim.faulty for claim in report.claims):
-        click.echo(json.dumps(report.as_json(), ensure_ascii=False) if as_json else _printed(report, form, strict))
+        say(json_text(report.as_json()) if as_json else _printed(report, form, strict))
     if fix and report.problems:
-        click.echo("nothing was corrected: first mend what follows", err=True)
+        say("nothing was corrected: first mend what follows", err=True)
     debug = "--debug" in (click.get_current_context().obj or ())
     failed = [report_bug(claim.failure, f"{claim.file}:{claim.line}: {claim.id}", debug) for claim in report.failures if claim.failure]
     refused = _refused(report, form, as_json) if report.problems else 0
@@ -60,7 +60,7 @@ def _refused(report: Report, form: str, as_json: bool) -> int:
     if form == "github":
         from symroof.report.claims_ci import github_problems
 
-        click.echo("\n".join(github_problems(report.problems)), err=True)
+        say("\n".join(github_problems(report.problems)), err=True)
     else:
         print_problems(report.problems, as_json)
     return BAD_INPUT
@@ -83,7 +83,7 @@ def _printed(report: Report, form: str, strict: bool) -> str:
     from symroof.report.claims_ci import github, sarif
     from symroof.report.claims_text import summary
 
-    return json.dumps(sarif(report, strict), ensure_ascii=False, indent=2) if form == "sarif" else "\n".join([*github(report, strict), summary(report)])
+    return json_text(sarif(report, strict), indent=2) if form == "sarif" else "\n".join([*github(report, strict), summary(report)])
 
 
 def _write_copies(report: Report, out: str | None, in_place: bool) -> None:
@@ -97,4 +97,4 @@ def _write_copies(report: Report, out: str | None, in_place: bool) -> None:
         if copy.written:
             write_atomic(copy.goal, copy.content)
     reports = [corrections(copy) for copy in made if copy.written or copy.left]
-    click.echo("\n".join(reports) or "nothing to correct", err=True)
+    say("\n".join(reports) or "nothing to correct", err=True)

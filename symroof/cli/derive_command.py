@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from symroof.cli.ledger import inputs_table, switches_line
 from symroof.cli.options import json_option, study_from, study_options
+from symroof.cli.output import say, say_json
 
 if TYPE_CHECKING:
     from symroof.analysis.derivation import Derivation
@@ -26,11 +26,11 @@ def command(quantity: str, study: str | None, as_latex: bool, as_json: bool, **o
     """
     derivation = study_from(study, options, needs_case=False).derive(quantity)
     if as_json:
-        click.echo(json.dumps(derivation.as_json(), ensure_ascii=False))
+        say_json(derivation.as_json())
     elif as_latex:
-        click.echo(f"{derivation.latex()}\n{derivation.as_json()['expanded']['latex']}")
+        say(f"{derivation.latex()}\n{derivation.as_json()['expanded']['latex']}")
     else:
-        click.echo(derivation_text(derivation))
+        say(derivation_text(derivation))
 
 
 def derivation_text(derivation: Derivation) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from symroof.cli.ledger import inputs_table, starred
 from symroof.cli.options import json_option, strict_option, study_from, study_options
+from symroof.cli.output import say, say_json
 
 if TYPE_CHECKING:
     from symroof.cases.case_results import Answers
@@ -27,9 +27,9 @@ def command(study: str | None, strict: bool, as_json: bool, **options: Any) -> i
 
     cases = study_from(study, options).cases
     if as_json:
-        click.echo(json.dumps({"schema": "symroof/eval/1", "cases": [case_json(case) for case in cases]}, ensure_ascii=False))
+        say_json({"schema": "symroof/eval/1", "cases": [case_json(case) for case in cases]})
     else:
-        click.echo("\n\n".join(case_text(case) for case in cases))
+        say("\n\n".join(case_text(case) for case in cases))
     return int(strict and any(findings(case) for case in cases))
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import traceback
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-import click
-
+from symroof.cli.output import say, say_json
 from symroof.errors import visible
 
 if TYPE_CHECKING:
@@ -20,17 +18,17 @@ BAD_INPUT, BUG = 2, 101
 def print_problems(problems: Iterable[Problem], as_json: bool) -> None:
     """Every fault with its place and hint, or all of them as one object."""
     if as_json:
-        click.echo(json.dumps({"schema": "symroof/error/1", "errors": [problem.as_json() for problem in problems]}), err=True)
+        say_json({"schema": "symroof/error/1", "errors": [problem.as_json() for problem in problems]}, err=True)
     else:
         for problem in problems:
-            click.echo(str(problem), err=True)
+            say(str(problem), err=True)
 
 
 def report_bug(error: Exception, where: str = "", debug: bool = False) -> int:
     """One line about a bug in symroof, its traceback before it where ``--debug`` is set; returns the exit code."""
     if debug:
-        click.echo("".join(traceback.format_exception(error)), err=True)
+        say("".join(traceback.format_exception(error)), err=True)
     place = f"{where}: " if where else ""
     line = f"symroof: {place}a bug in symroof: {type(error).__name__}: {str(error)[:200]} (run again with --debug and report it)"
-    click.echo(visible(line), err=True)
+    say(visible(line), err=True)
     return BUG

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from symroof.cli.output import say
 from symroof.specs.kinds import FILE_KINDS
 
 
@@ -17,7 +18,7 @@ def command(kind: str, out: str) -> None:
 
     text = data_folder("templates").joinpath("starters", f"{kind}.yaml").read_text(encoding="utf-8")
     if out == "-":
-        click.echo(text, nl=False)
+        say(text, nl=False)
         return
     from symroof.output_files import write_new
 
@@ -25,4 +26,4 @@ def command(kind: str, out: str) -> None:
         write_new(out, text)
     except FileExistsError:
         raise InputError(Problem(out, "exists already", hint="choose another name; init never overwrites")) from None
-    click.echo(f"wrote {out}", err=True)
+    say(f"wrote {out}", err=True)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from symroof.cli.options import json_option
+from symroof.cli.output import json_text, say
 from symroof.report.catalogue_tables import KINDS, shown
 
 UNPRINTED = {"models": {"title"}, "measured": {"engines"}}
@@ -18,14 +17,14 @@ UNPRINTED = {"models": {"title"}, "measured": {"engines"}}
 @json_option
 def command(kind: str, as_json: bool) -> None:
     """The catalogue: what symroof knows by name."""
-    click.echo(listing(kind, as_json))
+    say(listing(kind, as_json))
 
 
 def listing(kind: str, as_json: bool) -> str:
     """Every entry of a kind, as a table or as one JSON object."""
     rows = KINDS[kind]()
     if as_json:
-        return json.dumps({"schema": "symroof/list/1", "kind": kind, "entries": rows}, default=str, ensure_ascii=False)
+        return json_text({"schema": "symroof/list/1", "kind": kind, "entries": rows}, default=str)
     from symroof.report.text_table import table
 
     printed = [key for key in rows[0] if key not in UNPRINTED.get(kind, ())]

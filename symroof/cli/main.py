@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import io
 import sys
 from collections.abc import Sequence
 
 import click
 
 from symroof.cli.failures import BAD_INPUT, print_problems, report_bug
+from symroof.cli.output import say
 from symroof.version import __version__
 
 COMMANDS = {
@@ -76,13 +78,13 @@ def main(arguments: Sequence[str]) -> int:
         print_problems(error.problems, as_json)
         return BAD_INPUT
     except (KeyboardInterrupt, click.Abort):
-        click.echo("interrupted", err=True)
+        say("interrupted", err=True)
         return INTERRUPTED
     except (BrokenPipeError, SystemExit):  # click leaves this way when the reader of its output is gone
         return _closed_pipe()
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        click.echo(f"{where}{error.strerror or error}", err=True)
+        say(f"{where}{error.strerror or error}", err=True)
         return BAD_INPUT
     except Exception as error:
         return report_bug(error, debug="--debug" in arguments)
@@ -95,7 +97,9 @@ def _show(error: click.ClickException, arguments: Sequence[str]) -> None:
     if isinstance(error, click.NoSuchOption) and (ours := of_other_tools(error.option_name, arguments)):
         equivalent = " and ".join(map(repr, ours.split(", ")))
         error = click.UsageError(f"No such option {error.option_name!r}. Did you mean {equivalent}?", error.ctx)
-    error.show(file=sys.stderr)
+    shown = io.StringIO()
+    error.show(file=shown)
+    say(shown.getvalue(), err=True, nl=False)
 
 
 def _closed_pipe() -> int:

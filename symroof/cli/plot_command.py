@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from symroof.cli.options import study_from, study_options
+from symroof.cli.output import say
 from symroof.report.pictures.picture_kinds import ENDINGS, KINDS, checked
 
 KIND_LIST = "\n".join(f"  {name:20}{text}" for name, text in KINDS.items())
@@ -46,8 +47,8 @@ def command(kind: str, study: str | None, out: str | None, ending: str | None, *
     from symroof.output_files import write_atomic
 
     write_atomic(goal, content)
-    click.echo(f"wrote {goal}", err=True)
-    click.echo(drawn.says)
+    say(f"wrote {goal}", err=True)
+    say(drawn.says)
 
 
 def _form(out: str | None, ending: str | None) -> str:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from symroof.cli.options import strict_option, study_from, study_options
+from symroof.cli.output import say
+from symroof.errors import visible
 from symroof.report.markup import FORMATS as OUTPUTS
+from symroof.report.sections import BRIEF, FIGURES_OF, PARTS
 
 if TYPE_CHECKING:
     from symroof.analysis.study import Study
@@ -26,6 +29,8 @@ DEFAULT_FORMATS = "md,tex"
 @click.option("-o", "--out", default=None, metavar="DIR", help="Folder for the review (default: reports/STUDY); - writes one format to standard output.")
 @click.option("--format", "formats", default=None, metavar="LIST", help=f"Any of {', '.join(FORMATS)} (default: {DEFAULT_FORMATS}).")
 @click.option("--template", default=None, metavar="FILE", help="Your own template over the same data, instead of the shipped words.")
+@click.option("--brief", is_flag=True, help="Leave the appendix out.")
+@click.option("--sections", default=None, metavar="LIST", help=f"Only these, of {', '.join(PARTS)}.")
 @click.option("--no-plots", is_flag=True, help="Leave the figures out.")
 @study_options
 @strict_option
@@ -54,18 +59,33 @@ def _review(study: Study, name: str, formats: list[str], options: dict[str, Any]
     """The review in every format and its figures, by file name."""
     from symroof.report.view import view
 
-    data = view(study, line)
-    plots = _pictures(study) if with_figures else []
+    parts = _parts(options["sections"], options["brief"])
+    data = view(study, line, parts)
+    unused = {figure for figures in FIGURES_OF.values() for figure in figures} - {figure for part in parts for figure in FIGURES_OF.get(part, ())}
+    plots = _pictures(study, unused) if with_figures else []
     files = {f"{name}.{chosen}": _render(data, chosen, name, plots, options["template"]) for chosen in formats}
     endings = {OUTPUTS[chosen].figure_ending for chosen in formats if chosen in OUTPUTS}
     return files | {f"{name}-{plot.name}.{ending}": plot.form(ending) for plot in plots for ending in endings}
 
 
-def _pictures(study: Study) -> list[Picture]:
+def _pictures(study: Study, unused: Collection[str]) -> list[Picture]:
     from symroof.report.pictures.picture_kinds import of_review
     from symroof.report.view import subject_of
 
-    return of_review(study, subject_of(study))
+    return of_review(study, subject_of(study), unused)
+
+
+def _parts(listed: str | None, brief: bool) -> tuple[str, ...]:
+    """The parts of the review, in its own order.
+
+    Raises:
+        click.BadParameter: one that there is none of, or none at all.
+    """
+    names = [part.strip() for part in listed.split(",") if part.strip()] if listed is not None else PARTS
+    unknown = [name for name in names if name not in PARTS]
+    if unknown or not names:
+        raise click.BadParameter(f"{', '.join(unknown) or 'nothing'} is no section; there are {', '.join(PARTS)}", param_hint="--sections")
+    return tuple(part for part in PARTS if part in names and (part in BRIEF or not brief))
 
 
 def slug(stem: str) -> str:
@@ -87,7 +107,7 @@ def reproduce(arguments: list[str]) -> str:
             skip = True
         elif not argument.startswith(("--out=", "--format=", "-o")):
             words.append(argument)
-    return shlex.join(["symroof", *words])
+    return visible(shlex.join(["symroof", *words]))
 
 
 def _formats(formats: str | None, out: str | None) -> list[str]:
@@ -107,7 +127,7 @@ def _render(data: dict[str, Any], chosen: str, name: str, plots: list[Picture], 
     ending = OUTPUTS[source].figure_ending
     figures = data["figures"] | {p.name.replace("-", "_"): {"file": f"{name}-{p.name}.{ending}", "alt": p.alt, "says": p.says} for p in plots}
     text = render_own(data | {"figures": figures}, source, template) if template else render(data | {"figures": figures}, source)
-    return pdf(text, {f"{name}-{p.name}.pdf": p.form("pdf") for p in plots}) if chosen == "pdf" else text.encode(errors="replace")
+    return pdf(text, {f"{name}-{p.name}.pdf": p.form("pdf") for p in plots}) if chosen == "pdf" else text.encode("utf-8", "backslashreplace")
 
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -115,4 +135,4 @@ def _write(folder: Path, files: Mapping[str, bytes]) -> None:
 
     write_all(folder, files)
     for file in sorted(files):
-        click.echo(f"wrote {folder / file}", err=True)
+        say(f"wrote {folder / file}", err=True)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
+from symroof.cli.output import say_json
 from symroof.specs.kinds import FILE_KINDS
 
 
@@ -15,4 +14,4 @@ def command(kind: str) -> None:
     """The JSON Schema of a kind of file (for the editor's modeline)."""
     from symroof.specs.kinds import schema
 
-    click.echo(json.dumps(schema(kind), indent=2, ensure_ascii=False))
+    say_json(schema(kind), indent=2)

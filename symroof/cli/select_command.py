@@ -22,12 +22,12 @@ place in the list, which stands in the order of the table. Each configuration ha
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from symroof.cli.options import json_option, pairs, study_from, study_options
+from symroof.cli.output import json_text, say
 
 if TYPE_CHECKING:
     from symroof.select.choice import Choice
@@ -60,7 +60,7 @@ def command(study: str | None, among: tuple[str, ...], by: str | None, show: int
 
     rest, counts = device_counts(pairs(among, "--among"))
     choice = chosen(widened(study_from(study, options, needs_case=not rest), rest), by, bar, counts)
-    click.echo(json.dumps(choice_json(choice, bar), ensure_ascii=False) if as_json else written(choice, show, form))
+    say(json_text(choice_json(choice, bar)) if as_json else written(choice, show, form))
     passing = len(choice.passing)
     return int(passing < len(choice.configurations) if strict else not passing)
 

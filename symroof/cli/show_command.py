@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
 from symroof.cli.options import family_option, json_option
+from symroof.cli.output import say, say_json
 
 
 @click.command("show")
@@ -23,9 +23,9 @@ def command(name: str, assume_family: str | None, as_json: bool) -> None:
 
     shown = entry(name, assume_family)
     if as_json:
-        click.echo(json.dumps({"schema": "symroof/show/1", **shown.as_json()}, default=str, ensure_ascii=False))
+        say_json({"schema": "symroof/show/1", **shown.as_json()}, default=str)
     else:
-        click.echo(text_of(shown))
+        say(text_of(shown))
 
 
 def text_of(shown: Any) -> str:

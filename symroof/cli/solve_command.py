@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from symroof.cli.options import json_option, study_from, study_options
+from symroof.cli.output import say, say_json
 
 if TYPE_CHECKING:
     from symroof.analysis.solution import Solution
@@ -35,11 +35,11 @@ def command(equation: str, study: str | None, unknown: str | None, as_json: bool
     if as_json:
         entry = solution_json(solutions[0])
         entry |= {"cases": [solution_json(solution) for solution in solutions]} if len(solutions) > 1 else {}
-        click.echo(json.dumps(entry, ensure_ascii=False))
+        say_json(entry)
     else:
-        click.echo(solution_text(solutions[0]))
+        say(solution_text(solutions[0]))
         if len(solutions) > 1:
-            click.echo(f"\nevery case\n{solutions_table(solutions)}")
+            say(f"\nevery case\n{solutions_table(solutions)}")
 
 
 WITHIN_MEMORY = {True: "yes", False: "no", None: ""}

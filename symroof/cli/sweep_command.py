@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
 from symroof.cli.options import json_option, study_from, study_options
+from symroof.cli.output import say, say_json
 
 
 @click.command("sweep")
@@ -44,9 +44,9 @@ def _print(planned: Any) -> None:
     from symroof.sweep.dataset import as_json as sweep_json
 
     grid, warnings = sweep_json(planned)
-    click.echo(json.dumps(grid, ensure_ascii=False))
+    say_json(grid)
     for warning in warnings:
-        click.echo(f"! {warning}", err=True)
+        say(f"! {warning}", err=True)
 
 
 def _write(planned: Any, out: str, resume: bool, as_json: bool) -> None:
@@ -56,12 +56,12 @@ def _write(planned: Any, out: str, resume: bool, as_json: bool) -> None:
     try:
         written = write(planned, out, resume, bar)
     except Interrupted as stopped:
-        click.echo(str(stopped), err=True)
+        say(str(stopped), err=True)
         raise KeyboardInterrupt from None
     for warning in written.warnings:
-        click.echo(f"! {warning}", err=True)
+        say(f"! {warning}", err=True)
     sizes = " x ".join(f"{len(axis):,} {axis.name}" for axis in planned.axes)
-    click.echo(f"wrote {out}: {sizes}, {len(planned.quantities)} quantities", err=True)
+    say(f"wrote {out}: {sizes}, {len(planned.quantities)} quantities", err=True)
     if as_json:
         summary = {"file": out, "dims": list(planned.dims), "shape": list(planned.shape), "quantities": list(planned.quantities)}
-        click.echo(json.dumps({"schema": "symroof/sweep-file/1", **summary, "warnings": written.warnings}, ensure_ascii=False))
+        say_json({"schema": "symroof/sweep-file/1", **summary, "warnings": written.warnings})

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from symroof.cli.options import family_option, json_option
+from symroof.cli.output import say, say_json
 from symroof.specs.kinds import FILE_KINDS
 
 
@@ -27,9 +26,9 @@ def command(files: tuple[str, ...], kind: str | None, assume_family: str | None,
         except InputError as error:
             problems += error.problems
     if as_json:
-        click.echo(json.dumps({"schema": "symroof/validate/1", "valid": valid, "problems": [p.as_json() for p in problems]}))
+        say_json({"schema": "symroof/validate/1", "valid": valid, "problems": [p.as_json() for p in problems]})
     for entry in () if as_json else valid:
-        click.echo(f"{entry['file']}: a valid {entry['kind']} file")
+        say(f"{entry['file']}: a valid {entry['kind']} file")
     if problems:
         raise InputError(problems)
 

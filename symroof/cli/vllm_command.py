@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from symroof.cli.ledger import switches_line
 from symroof.cli.options import case_options, json_option, line_selection, strict_option
+from symroof.cli.output import json_text, say
 
 if TYPE_CHECKING:
     from symroof.vllm.advice import Advice, Limit, Review
@@ -33,7 +33,7 @@ def command(line: str, strict: bool, as_json: bool, **options: Any) -> int:
     from symroof.vllm.served_case import served
 
     advised = review(served(read_line(line), line_selection(options)))
-    click.echo(json.dumps(review_json(advised), ensure_ascii=False) if as_json else review_text(advised))
+    say(json_text(review_json(advised)) if as_json else review_text(advised))
     return int(strict and bool(findings(advised.served.study.first)))
 
 

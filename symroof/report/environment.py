@@ -13,15 +13,15 @@ from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
-from symroof.report.markup import FORMATS, Code, Math, html_math
+from symroof.report.markup import FORMATS, Code, Math, fence, html_math
 from symroof.report.text_table import mostly_numbers
 from symroof.resources import data_folder
 
 BY_NAME = {output.name: output for output in FORMATS.values()}
 
-WIDE = 24
+WIDE = 30
 """Characters beyond which a LaTeX column wraps."""
-ROOM, CHARACTER, GAP, NARROWEST = 0.975, 0.0108, 0.018, 0.1
+ROOM, CHARACTER, GAP, NARROWEST = 0.975, 0.0098, 0.018, 0.1
 """The usable share of a line, what a character and a gap between columns take of it, and the least a wrapped column gets."""
 WIDEST_NAME = 34
 """The same for a column of names, which are better not broken."""
@@ -45,6 +45,7 @@ def environment(sandboxed: bool = False) -> Environment:
         "column_spec": column_spec,
         "chained": lambda items, word: Markup(word).join(Markup(item) for item in items),
         "as_code": as_code,
+        "fence": fence,
         "display_math": lambda formula: Markup(html_math(formula, "block")),
         "joined": joined,
     }

@@ -52,9 +52,20 @@ def markdown_text(text: str) -> str:
 
 
 def markdown_code(text: str) -> str:
+    """A code span, its fence longer than any run of backticks inside; a bar would end the cell of a table.
+
+    >>> markdown_code("a``b` <i>"), markdown_code("`")
+    ('```a``b` <i>```', '`` ` ``')
+    """
     plain = _one_line(text).replace("|", "¦")
-    fence = "``" if "`" in plain else "`"
-    return f"{fence}{plain}{fence}"
+    mark = fence(plain, 1)
+    space = " " if plain.startswith("`") or plain.endswith("`") else ""
+    return f"{mark}{space}{plain}{space}{mark}"
+
+
+def fence(text: str, least: int = 3) -> str:
+    """Backticks that no run of backticks inside the text can close."""
+    return "`" * max(least, 1 + max(map(len, re.findall("`+", text)), default=0))
 
 
 def markdown_math(text: str) -> str:
@@ -66,7 +77,7 @@ LATEX_SPECIAL = {
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
     '"': r"\textquotedbl{}", "'": r"'", "`": r"\textasciigrave{}", "µ": r"$\mu$", "×": r"$\times$", "≤": r"$\le$", "≥": r"$\ge$",
     "→": r"$\to$", "–": "--", "—": "---", "…": r"\ldots{}", "·": r"$\cdot$", "±": r"$\pm$", "−": r"$-$", "≈": r"$\approx$",
-    "’": "'", "‘": "`", "“": "``", "”": "''", "\u00a0": "~", "°": r"\textdegree{}", "€": r"\texteuro{}",
+    "’": "'", "‘": "`", "“": "``", "”": "''", "\u00a0": "~", "°": r"\textdegree{}", "†": r"\textdagger{}", "€": r"\texteuro{}",
 }  # fmt: skip
 
 
@@ -106,6 +117,10 @@ def latex_math(text: str) -> str:
     return f"${text}$"
 
 
+def html_text(text: str) -> str:
+    return html.escape(_one_line(text))
+
+
 def html_math(formula: Math, display: str = "inline") -> str:
     return f'<math xmlns="http://www.w3.org/1998/Math/MathML" display="{display}"><mrow>{formula.mathml}</mrow></math>'
 
@@ -142,5 +157,5 @@ class Format:
 FORMATS = {
     "md": Format("markdown", "md", "svg", markdown_text, markdown_code, markdown_math),
     "tex": Format("latex", "tex", "pdf", latex_text, latex_code, latex_math),
-    "html": Format("html", "html", "svg", html.escape, lambda text: f"<code>{html.escape(text)}</code>", html_math),
+    "html": Format("html", "html", "svg", html_text, lambda text: f"<code>{html_text(text)}</code>", html_math),
 }

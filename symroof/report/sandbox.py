@@ -6,13 +6,31 @@ The sandbox alone does not stop a template that loops or builds a huge text; the
 from __future__ import annotations
 
 import multiprocessing
+import os
+import re
+import signal
+import traceback
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
+
+from jinja2 import Environment, Template, TemplateNotFound, TemplateSyntaxError
 
 from symroof.errors import InputError, Problem
 from symroof.report.environment import environment
 
-SECONDS, MEMORY, LARGEST_TEXT = 10, 1 << 30, 20_000_000
+SECONDS, MEMORY, LARGEST_TEXT, MESSAGE = 10, 1 << 30, 20_000_000, 300
+TOO_DEEP, TOO_LARGE = "nested too deep", "took too much memory"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong with a template: the file, its line (0: not known) and why."""
+
+    file: str
+    line: int
+    message: str
 
 
 def render_in_child(source: str, file: str, view: dict[str, Any]) -> str:
@@ -23,48 +41,107 @@ def render_in_child(source: str, file: str, view: dict[str, Any]) -> str:
     """
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
-    child = context.Process(target=_render, args=(theirs, source, plain(view)), daemon=True)
+    child = context.Process(target=_render, args=(theirs, source, file, plain(view)), daemon=True)
     child.start()
     theirs.close()
     try:
         if not ours.poll(SECONDS):
             raise InputError(Problem(file, f"the template took longer than {SECONDS} s"))
-        kind, line, text = ours.recv()
+        outcome = ours.recv()
     except EOFError:
-        raise InputError(Problem(file, "the template took too much memory")) from None
+        child.join(1)
+        if child.exitcode == -signal.SIGSEGV:  # the interpreter's stack is full
+            raise InputError(Problem(file, f"template: {TOO_DEEP}", deepest_line(source), 1)) from None
+        raise InputError(Problem(file, f"the template {TOO_LARGE}")) from None
     finally:
         child.kill()
         child.join()
-    if kind == "error":
-        lines = source.splitlines()
-        raise InputError(Problem(file, text, line or None, 1, source=lines[line - 1] if line and line <= len(lines) else ""))
-    return str(text)
+    if isinstance(outcome, Fault):
+        lines = source.splitlines() if outcome.file == file else []
+        written = lines[outcome.line - 1] if 0 < outcome.line <= len(lines) else ""
+        raise InputError(
+            Problem(
+                outcome.file, f"template: {outcome.message}" if outcome.line else f"the template {outcome.message}", outcome.line or None, 1, source=written
+            )
+        )
+    return str(outcome)
 
 
 def plain(value: Any) -> Any:
     """The view without anything but texts, numbers, truths, lists and mappings."""
     if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items() if key != "entries"}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
     return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
 
 
-def _render(channel: Connection, source: str, view: dict[str, Any]) -> None:
-    from jinja2 import TemplateError, TemplateSyntaxError
-
-    _limit()
+def _render(channel: Connection, source: str, file: str, view: dict[str, Any]) -> None:
+    """In the child: send the text or the fault. Whatever happens, nothing is printed."""
     try:
-        text = environment(sandboxed=True).from_string(source).render(**view)
-        if len(text) > LARGEST_TEXT:
-            raise MemoryError
-        channel.send(("text", 0, text))
+        _limit()
+        channel.send(_outcome(source, file, view))
+    except BaseException:  # memory ran out while the outcome was sent; the caller sees the channel closed
+        os._exit(1)
+
+
+def _outcome(source: str, file: str, view: dict[str, Any]) -> str | Fault:
+    made = environment(sandboxed=True)
+    try:
+        code = made.compile(source, file, file)
     except TemplateSyntaxError as error:
-        channel.send(("error", error.lineno, f"template: {error.message}"))
-    except MemoryError:
-        channel.send(("error", 0, "the template took too much memory"))
-    except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError) as error:
-        channel.send(("error", 0, f"template: {error}"))
+        return Fault(file, error.lineno, error.message or "cannot be read")
+    except (RecursionError, MemoryError, SyntaxError):  # the limits of Jinja's parser and of the compiler behind it
+        return Fault(file, deepest_line(source), TOO_DEEP)
+    except Exception as error:
+        return _fault(error, file, str(error) or type(error).__name__)
+    return _rendered(made, made.template_class.from_code(made, code, made.make_globals(None)), file, view)
+
+
+def _rendered(made: Environment, template: Template, file: str, view: dict[str, Any]) -> str | Fault:
+    try:
+        text = template.render(**view)
+        return text if len(text) <= LARGEST_TEXT else Fault(file, 0, TOO_LARGE)
+    except RecursionError as error:
+        return _fault(error, file, TOO_DEEP)
+    except MemoryError as error:
+        return _fault(error, file, TOO_LARGE)
+    except TemplateNotFound as error:
+        parts = ", ".join(name for name in made.list_templates() if name.endswith(".j2"))
+        return _fault(error, file, f"no part {error.name!r}; there are: {parts}")
+    except Exception as error:
+        return _fault(error, file, str(error).rstrip(".") or type(error).__name__)
+
+
+def _fault(error: BaseException, file: str, message: str) -> Fault:
+    """The innermost line of the template under way: Jinja maps the frames of compiled templates to their lines."""
+    frames = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    own = [line for name, line in frames if name == file]
+    parts = [(Path(name).name, line) for name, line in frames if name.endswith(".j2") and name != file]
+    inside = f", in {parts[-1][0]} line {parts[-1][1]}" if parts else ""
+    return Fault(file, own[-1] if own else 0, message[:MESSAGE] + inside)
+
+
+MARKS = re.compile(r"[(\[{]|[)\]}]|<%[-+]?\s*(?:end)?[a-z]+")
+
+
+def deepest_line(source: str) -> int:
+    """The line in which brackets and blocks are nested deepest.
+
+    >>> deepest_line("<< ((1)) >>\\n<< (((1))) >>")
+    2
+    """
+    depth, deepest, line = 0, -1, 1
+    for number, text in enumerate(source.splitlines(), 1):
+        for mark in MARKS.findall(text):
+            word = mark.lstrip("<%-+ \t")
+            depth += 1 if mark in "([{" or word in BLOCKS else -1 if mark in ")]}" or word.startswith("end") else 0
+            if depth > deepest:
+                deepest, line = depth, number
+    return line
+
+
+BLOCKS = ("if", "for", "macro", "call", "filter", "block", "with", "autoescape")
 
 
 def _limit() -> None:

@@ -6,16 +6,17 @@ Adding a section is one function that returns plain data, an entry in :data:`SEC
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import case_title, case_warnings
 from symroof.cases.case_results import DOES_NOT_FIT, Answers
 from symroof.errors import InputError, Problem
-from symroof.report import view_case, view_depth, view_flips, view_latency, view_operators, view_thresholds, view_verdict
+from symroof.report import view_case, view_decision, view_depth, view_flips, view_latency, view_operators, view_thresholds, view_verdict
 from symroof.report.formulas import symbol
 from symroof.report.markup import Code
+from symroof.report.sections import PARTS
 from symroof.version import __version__
 
 if TYPE_CHECKING:
@@ -40,12 +41,14 @@ def claims(study: Study, subject: Answers) -> dict[str, Any] | None:
 
 def _claim_row(claim: Checked) -> list[Any]:
     named = [slip for slip in claim.slips if slip.named]
-    derived = f"{claim.derived} (does not fit)" if DOES_NOT_FIT in claim.flags else claim.derived
+    derived = f"{claim.derived} †" if DOES_NOT_FIT in claim.flags else claim.derived
     return [Code(claim.id), claim.says, claim.claimed, derived, claim.verdict, named[0].text if named else claim.reason]
 
 
 SECTIONS: dict[str, Callable[[Study, Answers], Any]] = {
     "verdict": view_verdict.verdict,
+    "decision": view_decision.decision,
+    "derivations": view_latency.derivations,
     "flips": view_flips.flip_rows,
     "cases": view_case.cases,
     "lacking": view_flips.lacking_cases,
@@ -68,8 +71,8 @@ def subject_of(study: Study) -> Answers:
     return [case for case, entry in zip(study.cases, entries, strict=True) if entry == entries[0]][-1]
 
 
-def view(study: Study, command: str) -> View:
-    """Everything the review says, as plain data."""
+def view(study: Study, command: str, parts: Sequence[str] = ()) -> View:
+    """Everything the review says, as plain data; ``parts`` are the ones it prints, all where empty."""
     subject = subject_of(study)
     if subject.apart:
         raise InputError(Problem("report", "a review is of a model on a device, and this is a theory alone", hint="`symroof eval` works it out"))
@@ -80,6 +83,7 @@ def view(study: Study, command: str) -> View:
         "subject": case_title(subject),
         "warnings": case_warnings(subject),
         **sections,
+        "parts": list(parts or PARTS),
         "symbols": symbols(subject, sections["thresholds"]),
         "notes": [*(spec.notes if spec else ())],
         "sources": sources(study),
@@ -93,7 +97,7 @@ def view(study: Study, command: str) -> View:
 def symbols(subject: Answers, thresholds: list[dict[str, Any]]) -> list[list[str]]:
     """Symbols that only the shown formulas of thresholds speak in, beside those of the derivations."""
     theory = subject.case.theory
-    known = set(view_latency.opened("ttft", subject)) | set(view_latency.opened("itl", subject))
+    known = {name for quantity in view_latency.DERIVED if subject.get(quantity) for name in view_latency.opened(quantity, subject)}
     shown = [entry["formula"] for group in thresholds for entry in group["entries"] if entry["formula"]]
     spoken = dict.fromkeys(str(name) for formula in shown for name in formula["speaks"])
     shown_names = [name for name in spoken if name not in known and theory.definition(name) is not None and name not in subject.case.given]

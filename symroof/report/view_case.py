@@ -18,8 +18,13 @@ UNKNOWN = "not known"
 
 
 def shown(result: Result | None) -> str:
-    """A result as text, flags included; "not known" where there is none."""
-    return result.text() if result else UNKNOWN
+    """A result as text; "not known" where there is none. That a case does not fit is marked at its name, not at each number."""
+    return result.plain() if result else UNKNOWN
+
+
+def marked(label: str, case: Answers) -> str:
+    """A case's label, with the mark of one that does not fit in memory."""
+    return f"{label} †" if case.does_not_fit else label
 
 
 def cases(study: Study, subject: Answers) -> list[dict[str, Any]]:
@@ -32,7 +37,7 @@ def case_row(case: Answers, is_subject: bool = False) -> dict[str, Any]:
     itl = case.get("itl_last") or case.get("itl")
     return {
         "title": case_title(case),
-        "label": case_label(case),
+        "label": marked(case_label(case), case),
         "is_subject": is_subject,
         "fits": shown(case.fits) if case.fits else UNKNOWN,
         "memory": shown(case.get("memory_bytes")),
@@ -58,7 +63,7 @@ MET = {True: "met", False: "missed", None: "partly"}
 
 def target_row(check: Any) -> dict[str, Any]:
     """One target of a case."""
-    return {"name": check.name, "limit": check.bound.plain(), "value": check.metric.text(), "state": MET[check.met], "slack": check.gap.plain()}
+    return {"name": check.name, "limit": check.bound.plain(), "value": check.metric.plain(3), "state": MET[check.met], "slack": check.gap.plain()}
 
 
 REPORTED = ("memory_bytes", "fits", "memory_utilization", "ttft", "itl_last", "decode_time", "prefill_mfu", "decode_mbu", "cost_per_mtok", *TARGETS.values())
@@ -96,7 +101,7 @@ def set_aside(subject: Answers) -> list[str]:
     for value, definition in quantity.variants:
         size = subject.formula(parse(definition), quantity, timed=False)
         if value != "logical":
-            texts.append(f"{size.text()} under kv_reserve = {value} ({meanings[value]})")
+            texts.append(f"{size.plain()} under kv_reserve = {value} ({meanings[value]})")
     return texts
 
 
@@ -130,4 +135,9 @@ def all_usable(subject: Answers) -> bool:
 
 
 def memory_row(case: Answers, parts: Iterable[str]) -> list[str]:
-    return [case_label(case), *(case.result(name).plain() for name in (*parts, "memory_bytes")), shown(case.get("usable_memory")), shown(case.fits)]
+    return [
+        marked(case_label(case), case),
+        *(case.result(name).plain() for name in (*parts, "memory_bytes")),
+        shown(case.get("usable_memory")),
+        shown(case.fits),
+    ]

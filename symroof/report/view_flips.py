@@ -11,6 +11,7 @@ from symroof.analysis.study import Study
 from symroof.analysis.tipping_points import Flip, flips, never
 from symroof.analysis.verdict import case_label, splits_evenly
 from symroof.cases.case_results import Answers
+from symroof.report.field_names import input_name
 from symroof.report.markup import Code
 from symroof.select.required_changes import Lever, lacks, together
 from symroof.select.screening import MEMORY
@@ -18,6 +19,9 @@ from symroof.units import significant
 
 FAR = 10
 """The factor beyond which what breaks a case is listed below the table and not in it."""
+
+NEAREST = 5
+"""Flips each way in the body of a review; the appendix has all."""
 
 MOST = 8
 """Cases that a reader still compares; `symroof select` has all."""
@@ -34,9 +38,10 @@ def flip_rows(study: Study, subject: Answers) -> dict[str, Any] | None:
     return {
         "better": [row(f, subject) for f in repairs],
         "worse": [row(f, subject) for f in near],
+        "nearest": NEAREST,
         "far": [row(f, subject) for f in breaks if f not in near],
         "far_factor": str(FAR),
-        "never": [Code(name) for name in never(subject, every)],
+        "never": [input_name(name, subject) for name in never(subject, every)],
         "ranged": bool(subject.binding.box()),
         "good_now": not any(f.wrong_now for f in every),
         "mending": next((row(f, subject) for f in repairs if f.good), None),
@@ -56,8 +61,9 @@ def row(flip: Flip, subject: Answers) -> dict[str, Any]:
     """One flip in plain data."""
     return {
         "name": Code(flip.name),
+        "label": input_name(flip.name, subject),
         "now": flip.now.plain() if flip.now.value else "0",
-        "at": flip.at.text(),
+        "at": flip.at.plain(),
         "up": flip.up,
         "counted": flip.now.symbol.counted,
         "until": flip.until and f"{flip.until.numerator:,}" if flip.now.symbol.counted else None,
@@ -120,7 +126,7 @@ def needed(lever: Lever, answers: Answers) -> str:
     if lever.breaks:
         why.append("which then misses " + ", ".join(lever.breaks))
     end = "even at 1" if lever.now.symbol.most == "1" else "however large"
-    why += [f"{end}, {name} {'takes' if best.symbol.unit == 's' else 'is'} {best.text()}" for name, best in lever.stuck]
+    why += [f"{end}, {name} {'takes' if best.symbol.unit == 's' else 'is'} {best.plain()}" for name, best in lever.stuck]
     return "none: " + ("; ".join(why) or "no number of them does")
 
 

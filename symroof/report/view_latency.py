@@ -1,4 +1,4 @@
-"""Derivations of the two latencies, in which every line opens a name of a line before it, and the quantities of serving."""
+"""Derivations, the two latencies, and the quantities of serving."""
 
 from __future__ import annotations
 
@@ -6,15 +6,32 @@ from typing import Any
 
 from symroof.analysis.derivation import Step, step_of
 from symroof.analysis.study import Study
-from symroof.cases.case_results import DOES_NOT_FIT, Answers
+from symroof.cases.case_results import Answers
 from symroof.formula.tree import names
 from symroof.report.formulas import NOTHING, equation, formula, in_words, symbol
 from symroof.report.markup import Code, Math
 from symroof.report.view_case import UNKNOWN, shown
 from symroof.theory.serving import SERVING
 
+LONGEST_NUMBERS = 240
+"""LaTeX characters of a substituted formula beyond which it is left to `symroof derive`."""
 LINE_LENGTH = 70
 """Characters of rendered formula after which a derivation goes to the next line."""
+
+
+DERIVED = {"ttft": "Time to first token", "itl": "Inter-token latency", "memory_bytes": "Memory", "cost_per_mtok": "Cost"}
+"""The quantities a review derives, each in one block that opens what no block before it has opened."""
+
+
+def derivations(study: Study, subject: Answers) -> list[dict[str, Any]]:
+    """One block for each quantity that has a value here."""
+    groups: list[dict[str, Any]] = []
+    known: set[str] = set()
+    for name, heading in DERIVED.items():
+        if subject.get(name) is not None and (made := lines(name, subject, known)):
+            groups.append({"name": name, "heading": heading, "lines": made})
+            known |= set(opened(name, subject, known))
+    return groups
 
 
 def ttft(study: Study, subject: Answers) -> dict[str, Any] | None:
@@ -23,7 +40,6 @@ def ttft(study: Study, subject: Answers) -> dict[str, Any] | None:
         return None
     return {
         "value": shown(subject.get("ttft")),
-        "lines": lines("ttft", subject, set()),
         "bound": bound_of("prefill", subject),
         "intensity": shown(subject.get("prefill_intensity")),
         "ridge": shown(subject.get("effective_ridge")),
@@ -42,7 +58,6 @@ def itl(study: Study, subject: Answers) -> dict[str, Any] | None:
         "last": shown(subject.get("itl_last")),
         "context": shown(subject.get("context")),
         "steps": shown(subject.get("response_steps")),
-        "lines": lines("itl", subject, set(opened("ttft", subject))),
         "bound": bound_of("decode", subject),
         "intensity": shown(subject.get("decode_intensity")),
         "ridge": shown(subject.get("effective_ridge")),
@@ -89,24 +104,29 @@ def opened(name: str, subject: Answers, known: set[str] | None = None) -> dict[s
 def _line(step: Step, subject: Answers) -> dict[str, Any]:
     theory = subject.case.theory
     left = symbol(theory.latex(step.symbol.name))
-    definition, numbers = formula(step.formula, theory.latex), Math(step.substituted.latex, step.substituted.mathml)
-    rights = [definition, numbers, _value(step)] if definition != numbers else [definition, _value(step)]
-    long = len("".join(rights)) > LINE_LENGTH
+    steps = _steps(formula(step.formula, theory.latex), Math(step.substituted.latex, step.substituted.mathml), _value(step), step)
     return {
         "name": Code(step.symbol.name),
         "symbol": left,
         "meaning": step.symbol.meaning,
         "left": left,
-        "rights": rights,
-        "long": long,
-        "rows": [equation(left, rights[0]), *(equation(NOTHING, right) for right in rights[1:])] if long else [equation(left, *rights)],
+        "steps": steps,
+        "rows": [equation(left, *steps[0]), *(equation(NOTHING, *sides) for sides in steps[1:])],
     }
+
+
+def _steps(definition: Math, numbers: Math, value: Math, step: Step) -> list[list[Math]]:
+    """The lines of a derivation: definition, then numbers and value; one line where all is short, numbers only where they can be read."""
+    if step.result is not None and step.result.value == 0:
+        return [[value]]
+    sides = [numbers, value] if definition != numbers and len(numbers) <= LONGEST_NUMBERS else [value]
+    return [[definition, *sides]] if len("".join([definition, *sides])) <= LINE_LENGTH else [[definition], sides]
 
 
 def _value(step: Step) -> Math:
     if step.result is None:
         return in_words(UNKNOWN)
-    return in_words(step.result.plain(), "(does not fit)" if DOES_NOT_FIT in step.result.flags else "")
+    return in_words(step.result.plain())
 
 
 GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -143,7 +163,15 @@ def quantity_rows(group: str, subject: Answers) -> list[list[Any]]:
     """Name, formula, value and meaning of every quantity of a group that has a value here."""
     case = subject.case
     return [
-        [Code(quantity.name), formula(case.stands_for(quantity.name), case.theory.latex), result.text(), quantity.meaning]
+        [Code(quantity.name), in_table(formula(case.stands_for(quantity.name), case.theory.latex)), result.plain(), quantity.meaning]
         for quantity in SERVING
         if quantity.group == group and (result := subject.get(quantity.name))
     ]
+
+
+WIDEST_FORMULA = 70
+"""LaTeX characters of a formula that a column of a table holds; a longer one is left to `symroof derive`."""
+
+
+def in_table(written: Math) -> Math | str:
+    return written if len(written) <= WIDEST_FORMULA else "symroof derive"

@@ -37,8 +37,8 @@ def phase(step: str, subject: Answers) -> dict[str, Any] | None:
     return {
         "step": step,
         "rows": rows,
-        "link": link.text() if link and link.value else None,
-        "overhead": overhead.text() if overhead and overhead.value else None,
+        "link": link.plain(3) if link and link.value else None,
+        "overhead": overhead.plain(3) if overhead and overhead.value else None,
         "entries": entries,
     }
 
@@ -67,4 +67,4 @@ def row(e: dict[str, Any], whole: Fraction, several: bool) -> list[Any]:
     name = f"{e['operator']} ({e['layer']})" if several and e["layer"] else e["operator"]
     intensity = format_quantity(e["intensity"], "FLOP/byte") if e["intensity"] is not None else UNKNOWN
     share = f"{float(time.value / whole):.1%}" if whole else UNKNOWN  # type: ignore[operator]
-    return [Code(name), share, time.text(), " or ".join(e["bound"]), intensity, format_quantity(e["flops"], "FLOP"), format_quantity(e["bytes"], "byte")]
+    return [Code(name), share, time.plain(), " or ".join(e["bound"]), intensity, format_quantity(e["flops"], "FLOP"), format_quantity(e["bytes"], "byte")]

@@ -66,14 +66,28 @@ def threshold(name: str, subject: Answers) -> dict[str, Any] | None:
     return {
         "name": Code(name),
         "value": in_ranges(solution, subject),
+        "near": near(solution, subject),
         "answer": solution.verdict,
-        "reason": solution.reason,
+        "reason": solution.reason.replace(" (does not fit)", ""),  # the table's last column says it
         "memory": within_memory(solution),
         "equation": formula(Compare("=", solution.lhs, solution.rhs), subject.case.theory.latex),
         "formula": closed_form(solution, subject),
         "unknown": Code(solution.unknown),
         "method": solution.method,
     }
+
+
+FAR = 1000
+"""The factor from the case beyond which a threshold stands in the appendix only."""
+
+
+def near(solution: Solution, subject: Answers) -> bool:
+    """Whether an answer is within reach of the case, and within the context its model was made for."""
+    value, model, unknown = solution.value, subject.binding.model, solution.unknown
+    now = subject.case.value(unknown) if subject.case.known(unknown) else Fraction(0)
+    if value is None or not value or not now or not Fraction(1, FAR) <= value / now <= FAR:
+        return False
+    return not (unknown in ("prompt", "context", "output") and model and model.max_context and value > model.max_context)
 
 
 def within_memory(solution: Solution) -> str:

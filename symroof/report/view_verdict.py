@@ -13,7 +13,8 @@ from symroof.analysis.verdict import all_met, case_label, case_title, devices, f
 from symroof.cases.binding import Binding
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError
-from symroof.report.view_case import MET, all_usable, case_row, shown, target_row
+from symroof.report.view_case import MET, UNKNOWN, all_usable, case_row, shown, target_row
+from symroof.report.view_decision import DIGITS, gain
 from symroof.report.view_latency import bound_of
 from symroof.report.view_thresholds import in_ranges
 from symroof.theory.case import NoValue
@@ -30,17 +31,17 @@ def verdict(study: Study, subject: Answers) -> dict[str, Any]:
     return {
         "state": state(subject),
         "case": case_title(subject),
-        "needed": shown(subject.get("memory_bytes")),
-        "usable": shown(subject.get("usable_memory")),
+        "needed": in_prose(subject, "memory_bytes"),
+        "usable": in_prose(subject, "usable_memory"),
         "short": _short_of(subject),
-        "spare": shown(subject.get("free_memory")),
+        "spare": in_prose(subject, "free_memory"),
         "devices": devices(subject),
         "targets": checks,
         "prefill_bound": bound_of("prefill", subject),
         "decode_bound": bound_of("decode", subject),
-        "prefill_intensity": shown(subject.get("prefill_intensity")),
-        "decode_intensity": shown(subject.get("decode_intensity")),
-        "ridge": shown(subject.get("effective_ridge")),
+        "prefill_intensity": in_prose(subject, "prefill_intensity"),
+        "decode_intensity": in_prose(subject, "decode_intensity"),
+        "ridge": in_prose(subject, "effective_ridge"),
         "alternatives": tried,
         "good": [entry for entry in tried if entry["good"]],
         "fitting": [entry for entry in tried if entry["fits"]],
@@ -55,6 +56,12 @@ def verdict(study: Study, subject: Answers) -> dict[str, Any]:
         "all_usable": all_usable(subject),
         "others": others(study, subject),
     }
+
+
+def in_prose(subject: Answers, name: str) -> str:
+    """A value as a sentence says it; "not known" where there is none."""
+    result = subject.get(name)
+    return result.plain(DIGITS) if result else UNKNOWN
 
 
 def others(study: Study, subject: Answers) -> dict[str, list[str]]:
@@ -83,7 +90,7 @@ def _short_of(subject: Answers) -> str | None:
     free = subject.get("free_memory")
     if free is None or not isinstance(free.value, Fraction) or free.value >= 0:
         return None
-    return format_quantity(-free.value, "byte")
+    return format_quantity(-free.value, "byte", DIGITS)
 
 
 def _solved(name: str, subject: Answers) -> dict[str, Any] | None:
@@ -116,6 +123,7 @@ def alternatives(study: Study, subject: Answers) -> list[dict[str, Any]]:
                 "label": label,
                 "fits": not changed.does_not_fit and changed.fits is not None,
                 "shown_fits": row["fits"],
+                "gain": gain(changed, subject),
                 "good": changed.fits is not None and not findings(changed),
             }
         )

@@ -212,7 +212,7 @@ THRESHOLDS: dict[str, Threshold] = {
                   "every further token brings something", ("acceptance", "draft_cost")),
         Threshold("links", "useful_devices_itl", "itl(tp = tp + 1) = itl", "tp", "reach",
                   "from this many devices on one more shortens a decode step no further",
-                  "every further device shortens it, by less and less: what a ring sends hardly grows with its devices",
+                  "each further device shortens the step by less: the traffic of a ring hardly depends on its size",
                   "no further device shortens it", ("link_bandwidth",), when=("tp",)),
         Threshold("links", "devices_link_bound", "decode_link_time = decode_roofline_time", "tp", "reach",
                   "from this many devices on a decode step spends longer on the links than on its work",

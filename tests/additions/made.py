@@ -112,7 +112,7 @@ OF_REVIEWS = {
         Insert(
             REVIEW,
             '<< f.section("On paper") >>\n<% call f.p() %>The cache fills << pages.sheets >> sheets of << pages.size >>.<% endcall %>\n',
-            '<< f.section("Ledger") >>',
+            '<% if "ledger" in parts %>',
         ),
     ],
     "A picture": [
@@ -131,7 +131,7 @@ OF_REVIEWS = {
         ),
         Insert(f"{PICTURES}/picture_kinds.py", '    "two-times": "TTFT beside ITL",\n', '    "ttft": "TTFT against'),
         Insert("symroof/report/view.py", '"two_times", ', '"pareto", "tornado")'),
-        Insert(REVIEW, '<% if figures.two_times %><< f.figure(figures.two_times, "Two times. " ~ figures.two_times.says) >><% endif %>\n', "<% if figures.roofline %>"),
+        Insert(REVIEW, '<% if figures.two_times %><< f.figure(figures.two_times, "Two times. " ~ figures.two_times.says) >><% endif %>\n', "<% if figures.regimes %>"),
     ],
     "An output format": [
         Insert("templates/formats/words.j2", (ROOT / "templates/formats/markdown.j2").read_text(encoding="utf-8").replace("### ", "=== ").replace("## ", "== ")),

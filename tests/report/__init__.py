@@ -105,6 +105,7 @@ LATEX_PLAIN = {
     r"\%": "%",
     r"\_": "_",
     r"\allowbreak{}": "",
+    r"\textdagger{}": "†",
     r"$\mu$": "µ",
     r"$\times$": "×",
     r"\&": "&",
@@ -125,16 +126,17 @@ def latex_blocks(text):
     result, section, display = [], "", None
     body = text.partition(r"\begin{document}")[2]
     for line in body.splitlines():
-        if line.startswith(r"\["):
+        if line.startswith((r"\[", r"\begin{align*}")):
             display = []
         if display is not None:
             display.append(line)
-            if line.rstrip().endswith(r"\]"):
+            if line.rstrip().endswith((r"\]", r"\end{align*}")):
                 result.append(Block(section, "display", "\n".join(display)))
                 display = None
         elif match := re.match(r"\\(sub)?section\{(.*)\}$", line):
-            section = section if match[1] else match[2]
-            result.append(Block(section, "h3" if match[1] else "h2", match[2]))
+            heading = latex_plain(match[2])
+            section = section if match[1] else heading
+            result.append(Block(section, "h3" if match[1] else "h2", heading))
         elif line.endswith(r" \\"):
             cells = tuple(latex_plain(cell) for cell in re.split(r"(?<!\\)&", line.removesuffix(r" \\")))
             result.append(Block(section, "row", " | ".join(cells), cells))

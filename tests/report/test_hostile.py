@@ -1,5 +1,6 @@
 """Texts from outside come out literally in every form, and a stranger's template gets plain data and limits."""
 
+import html
 import re
 import shutil
 import time
@@ -7,11 +8,13 @@ import time
 import pytest
 from cli import refused, study_text
 from jinja2.exceptions import SecurityError, TemplateError
+from markdown_it import MarkdownIt
 
 from symroof.api import Study
+from symroof.errors import InputError
 from symroof.report.environment import environment
-from symroof.report.markup import Code, Math, latex_code, latex_text, markdown_text
-from symroof.report.sandbox import plain
+from symroof.report.markup import Code, Math, latex_code, latex_text, markdown_code, markdown_text
+from symroof.report.sandbox import plain, render_in_child
 from symroof.report.view import view
 
 from . import ROOT, blocks, call, markdown, parsed_html, to_standard_output
@@ -189,7 +192,7 @@ def test_an_own_template_writes_the_same_data(study, tmp_path):
 
 
 def test_an_own_template_shows_formulas_in_mathml(study, tmp_path):
-    output = call(*own(study, tmp_path, "<< ttft.lines[0].left >><< ttft.lines[0].rows[0]|display_math >>", "html")).out
+    output = call(*own(study, tmp_path, "<< derivations[0].lines[0].left >><< derivations[0].lines[0].rows[0]|display_math >>", "html")).out
     assert "<mrow><mi>TTFT</mi></mrow></math>" in output
     assert 'display="block"><mrow><mi>TTFT</mi><mo>=</mo><msub><mi>t</mi><mi>q</mi></msub>' in output
 
@@ -268,3 +271,40 @@ def test_a_template_that_fills_the_memory_is_stopped(text, study, tmp_path):
     output = refused(*own(study, tmp_path, text))
     assert time.monotonic() - started < 12
     assert "memory" in output
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("a\n<< 1 + 'a' >>", 2, "unsupported operand"),
+        ("a\nb\n<< nosuch.a >>", 3, "'nosuch' is undefined"),
+        ("<% for %>", 1, "expected an expression"),
+        ("a\n<% include 'nosuch.j2' %>", 2, "no part 'nosuch.j2'; there are: formats/html.j2"),
+        ("a\n<% import 'formats/markdown.j2' as f with context %><< f.table(['x'], 3) >>", 2, "in markdown.j2 line"),
+        ("a\n<% macro m() %><< m() >><% endmacro %><< m() >>", 2, "nested too deep"),
+        ("a\n<< " + "(" * 300 + "1" + ")" * 300 + " >>", 2, "nested too deep"),
+        ("a\n<< " + "[" * 2000 + "]" * 2000 + " >>", 2, "nested too deep"),
+        ("a\n" + "<% if 1 %>" * 300 + "<% endif %>" * 300, 2, "nested too deep"),
+        ("a\n<< ('a'|center(10**9))|length >><< 'x' * 10**10 >>", 2, "memory"),
+    ],
+)
+def test_a_mistake_in_a_template_has_its_line(text, line, words):
+    """Also at run time, in a shipped part, and where the depth is beyond the parser or the compiler."""
+    with pytest.raises(InputError) as caught:
+        render_in_child(text, "own.j2", {"format_name": "markdown"})
+    (problem,) = caught.value.problems
+    assert (problem.file, problem.line) == ("own.j2", line)
+    assert words.lower() in problem.message.lower()
+
+
+def test_an_own_template_includes_the_shipped_words(study, tmp_path):
+    shipped = call("report", study, "--no-plots", "-o", "-").out
+    file = tmp_path / "own.j2"
+    file.write_text("<% include 'review.j2' %>")
+    assert call("report", study, "--no-plots", "-o", "-", "--template", file).out.split("To reproduce")[0] == shipped.split("To reproduce")[0]
+
+
+def test_a_code_span_ends_where_it_is_meant_to():
+    for inside in ("a` <b>x</b> `", "``a``", "`", "a```b"):
+        made = MarkdownIt("commonmark", {"html": True}).render(f"x {markdown_code(inside)} y")
+        assert made == f"<p>x <code>{html.escape(inside)}</code> y</p>\n"

@@ -87,7 +87,7 @@ def test_more_lines_than_can_be_read_are_named_as_left_out(twelve):
 def test_the_bars_say_what_eval_says(twelve):
     made = picture("memory", twelve)
     assert made.says == f"{sum(bool(case.case.value('fits')) for case in twelve.cases)} of 12 cases fit."
-    parts = made.shows.rstrip(".").partition(" may be used. ")[2].split("; ")
+    parts = made.shows.rstrip(".").partition(" at usable memory. ")[2].split("; ")
     for part, case, label in zip(parts, twelve.cases, labels(twelve.cases), strict=True):
         assert part.startswith(f"{label}: {case.result('memory_bytes').plain()} of {case.result('usable_memory').plain()}")
         assert ("does not fit" in part) is (not case.case.value("fits"))

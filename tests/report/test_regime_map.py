@@ -217,7 +217,7 @@ def test_without_decode_times_there_is_no_map():
 
 @pytest.mark.parametrize("stem", STEMS)
 def test_every_review_shows_its_map_beside_the_thresholds(stem):
-    for kind, mark in (("md", "## Thresholds"), ("tex", r"\section{Thresholds}"), ("html", "<h2>Thresholds</h2>")):
+    for kind, mark in (("md", "## Appendix: thresholds"), ("tex", r"\section{Appendix: thresholds}"), ("html", "<h2>Appendix: thresholds</h2>")):
         assert f"{stem}-regimes" in text_of(stem, kind).partition(mark)[2]
     assert "<desc>" in (made(stem) / f"{stem}-regimes.svg").read_text(encoding="utf-8")
 

@@ -12,14 +12,14 @@ from cli import process, write_study
 
 from symroof.report.pictures.picture_kinds import KINDS
 
-from . import FORMATS, ROOT, STEMS, blocks, call, evaluated, made, markdown, parsed_html, text_of, to_standard_output
+from . import FORMATS, ROOT, STEMS, blocks, call, evaluated, made, markdown, parsed_html, printed, rows_under, text_of, to_standard_output
 
 HEADLINES = {
-    "llama-3-70b-chat": ["does not fit", "189.4 GB", "157.4 GB"],  # 0.92 * 2 * 81,559 MiB
+    "llama-3-70b-chat": ["does not fit", "189 GB", "157 GB"],  # 0.92 * 2 * 81,559 MiB
     "llama-3-8b-chat": ["fits and meets its targets"],
     "llama-3.1-8b-documents": ["fits, but misses its target on time to first token", "2 s"],
     "qwen2.5-7b-budget": ["misses its target on inter-token latency", "50 ms"],
-    "tutorial-sla": ["does not fit", "18.46 GB", "15.81 GB"],  # 0.92 * 16 GiB
+    "tutorial-sla": ["does not fit", "18.5 GB", "15.8 GB"],  # 0.92 * 16 GiB
 }
 
 
@@ -39,8 +39,7 @@ def test_the_headline_says_how_it_ends(stem):
 def test_opposite_conclusions_read_differently():
     texts = {stem: verdict(stem) for stem in HEADLINES}
     headlines = [paragraphs[0] for paragraphs in texts.values()]
-    advice = [next(p for p in paragraphs if p.startswith("What to change.")) for paragraphs in texts.values()]
-    assert len(set(headlines)) == len(set(advice)) == len(HEADLINES)
+    assert len(set(headlines)) == len(HEADLINES)
 
 
 def test_the_advice_follows_the_numbers():
@@ -48,33 +47,89 @@ def test_the_advice_follows_the_numbers():
     limits = {"llama-3-70b-chat": (0.2, 0.05), "llama-3.1-8b-documents": (2, 0.05), "qwen2.5-7b-budget": (2, 0.05), "tutorial-sla": (0.2, 0.05)}
     assert "Nothing has to change" in " ".join(verdict("llama-3-8b-chat"))
     for stem, (ttft, itl) in limits.items():
-        advice = next(p for p in verdict(stem) if p.startswith("What to change."))
-        named = set(re.split(r", or ", re.search(r"enough: (.*?)\. (?:Each|It)", advice)[1]))
-        assert named == set(changes_that_suffice(stem, ttft, itl)), stem
+        assert "Each of these alone fits and meets every target" in " ".join(verdict(stem))
+        named = [cells[0] for cells in rows_under(blocks(text_of(stem, "md"), "md"), "Verdict", "Change") if "(now " not in cells[0]]
+        assert set(named) == set(changes_that_suffice(stem, ttft, itl)), stem
 
 
 def changes_that_suffice(stem, ttft, itl):
-    from . import printed, rows_under
-
-    for cells in rows_under(blocks(text_of(stem, "md"), "md"), "Cases", "Change"):
+    for cells in rows_under(blocks(text_of(stem, "md"), "md"), "Alternatives", "Change"):
         first, last = (printed(cell)[0] for cell in cells[3:5])
         if cells[1] == "yes" and (first.high or first.value) <= ttft and (last.high or last.value) <= itl:
             yield cells[0]
 
 
-def test_what_would_fit_is_what_fits(tmp_path):
+def test_without_a_cure_what_fits_is_offered(tmp_path):
     """64 requests of 4,608 tokens beside a 70B on one H100: its cache alone, 96.6 GB, is too much, so narrower weights do not help."""
-    from . import rows_under
+    text = to_standard_output(
+        write_study(tmp_path, model="llama-3-70b", workload="{prompt: 4096, output: 512, batch: 64}", targets="{ttft: 1 ms}"), "md", "--no-plots"
+    )
+    every_block = blocks(text, "md")
+    assert "No single change tried both fits and meets every target. These fit:" in " ".join(b.text for b in every_block if b.section == "Verdict")
+    named = {cells[0] for cells in rows_under(every_block, "Verdict", "Change")}
+    rows = rows_under(every_block, "Alternatives", "Change")
+    assert named == {cells[0] for cells in rows if cells[1] == "yes"}
+    assert named != {cells[0] for cells in rows}
 
-    alone = to_standard_output(write_study(tmp_path, model="llama-3-70b", workload="{prompt: 4096, output: 512, batch: 64}"), "md", "--no-plots")
-    whole = to_standard_output(ROOT / "specs" / "studies" / "llama-3-70b-chat.yaml", "md", "--no-plots", "--set", "memory_share=1")
-    for text, all_fit in ((text_of("llama-3-70b-chat", "md"), False), (whole, True), (alone, False)):
-        every_block = blocks(text, "md")
-        paragraph = next(block.text for block in every_block if block.section == "Verdict" and "What would fit" in block.text)
-        named = set(re.split(r", or ", re.search(r"What would fit: (.*)\.$", paragraph)[1]))
-        rows = rows_under(every_block, "Cases", "Change")
-        assert named == {cells[0] for cells in rows if cells[1] == "yes"}
-        assert (named == {cells[0] for cells in rows}) is all_fit
+
+def test_a_gain_is_the_ratio_of_the_printed_values():
+    """8 devices instead of 2: TTFT 514.7 to 164.5 ms."""
+    (gain,) = [cells[1] for cells in rows_under(blocks(text_of("llama-3-70b-chat", "md"), "md"), "Verdict", "Change") if cells[0].startswith("8 devices")]
+    own = next(cells for cells in rows_under(blocks(text_of("llama-3-70b-chat", "md"), "md"), "Alternatives", "Case") if cells[0].endswith("†"))
+    new = next(cells for cells in rows_under(blocks(text_of("llama-3-70b-chat", "md"), "md"), "Alternatives", "Change") if cells[0].startswith("8 devices"))
+    ratio = printed(new[3])[0].value / printed(own[3])[0].value
+    assert re.match(rf"TTFT {(ratio - 1) * 100:.0f} %, ITL -\d+ %, throughput ×[3-4]\.\d+$", gain)  # the last two under load: less than four times
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_page_one_has_at_most_eight_key_numbers_and_their_slack(stem):
+    rows = rows_under(blocks(text_of(stem, "md"), "md"), "Verdict", "Quantity")
+    assert 4 <= len(rows) <= 8
+    for _, value, _, target, slack in rows:
+        if target and target.endswith((" ms", " s")):
+            found, limit = printed(value)[0].value, printed(target)[0].value
+            assert printed(slack)[0].value == pytest.approx(limit - found, rel=2e-3)
+
+
+def test_a_brief_review_ends_before_the_appendix_and_sections_choose(tmp_path):
+    path = ROOT / "specs" / "studies" / "llama-3-8b-chat.yaml"
+    whole, brief, two = (to_standard_output(path, "md", "--no-plots", *more) for more in ([], ["--brief"], ["--sections", "memory,verdict"]))
+    heads = [re.findall(r"^## (.*)$", text, re.M) for text in (whole, brief, two)]
+    assert heads[1] == [head for head in heads[0] if not head.startswith("Appendix")]
+    assert heads[2] == ["Verdict", "Memory"]
+    assert len(heads[0]) > len(heads[1]) > 4
+    refused = call("report", path, "--sections", "verdict,nosuch", "-o", tmp_path)
+    assert refused.code == 2
+    assert "nosuch" in refused.err
+    assert call("report", path, "--sections", "memory", "-o", tmp_path, "--format", "md").code == 0
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["llama-3-8b-chat-memory.svg", "llama-3-8b-chat.md"]
+
+
+def test_the_body_speaks_in_names_of_the_field():
+    for stem in STEMS:
+        for head in ("For the better", "For the worse"):
+            body = text_of(stem, "md").partition("## Appendix")[0].partition(f"### {head}")[2].partition("#")[0]
+            assert len([line for line in body.splitlines() if line.startswith("| ")]) <= 5 + 2
+            assert "`" not in body
+    assert "HBM bandwidth" in text_of("llama-3-70b-chat", "md")
+
+
+@pytest.mark.parametrize("stem", STEMS)
+def test_near_thresholds_are_near(stem):
+    """None beyond the context that the model was made for; each also in the appendix with its name."""
+    every_block = blocks(text_of(stem, "md"), "md")
+    near = rows_under(every_block, "Thresholds near this case", "Meaning")
+    assert near
+    assert not [cells for cells in near if "was made for" in cells[0] or cells[1] == "never"]
+    answers = {block.cells[1] for block in every_block if block.section == "Appendix: thresholds" and block.kind == "row" and len(block.cells) == 4}
+    assert {cells[1] for cells in near} <= answers
+
+
+def test_each_derivation_is_one_block():
+    every_block = blocks(text_of("llama-3-70b-chat", "md"), "md")
+    displays = [block.text for block in every_block if block.section == "Appendix: derivations" and block.kind == "display"]
+    heads = [block.text for block in every_block if block.section == "Appendix: derivations" and block.kind == "h3"]
+    assert len(displays) == len(heads) == 4
 
 
 def test_caches_are_handed_over_where_devices_prefill_on_their_own(tmp_path):
@@ -103,7 +158,7 @@ def test_every_form_has_the_same_sections_and_the_same_numbers(stem):
     heads = {kind: [block.text for block in by_kind[kind] if block.kind in ("h2", "h3")] for kind in FORMATS}
     assert heads["md"] == heads["tex"] == heads["html"]
     verdicts = {
-        kind: [re.findall(r"\d[\d,.]*\d|\d", block.text) for block in by_kind[kind] if block.section == "Verdict" and block.kind == "text"] for kind in FORMATS
+        kind: [re.findall(r"\d[\d,.]*\d|\d", block.text) for block in by_kind[kind] if block.section == "Verdict" and block.kind == "row"] for kind in FORMATS
     }
     assert verdicts["md"] == verdicts["tex"] == verdicts["html"]
 
@@ -111,18 +166,18 @@ def test_every_form_has_the_same_sections_and_the_same_numbers(stem):
 def test_a_study_partly_in_its_target_says_so(tmp_path):
     path = write_study(tmp_path, efficiency="{mfu: 0.2..0.9}", targets="{ttft: 30 ms}")
     text = to_standard_output(path)
-    assert "in a part of its ranges only" in text.partition("## Cases")[0]
+    assert "in a part of its ranges only" in text.partition("## Alternatives")[0]
 
 
 def test_a_study_partly_in_memory_says_so(tmp_path):
     path = write_study(tmp_path, hardware="a10", workload="{prompt: 2048, output: 128}", set="{memory_reserve: 1 GB..12 GB}")
-    text = to_standard_output(path).partition("## Cases")[0]
+    text = to_standard_output(path).partition("## Alternatives")[0]
     assert "does not fit everywhere in its ranges" in text
 
 
 def test_a_study_without_targets_or_without_memory_says_so(tmp_path):
     assert "sets no targets" in to_standard_output(write_study(tmp_path))
-    text = to_standard_output(write_study(tmp_path, set="{params: 8e9}", preset=None, model="llama-3-8b")).partition("## Cases")[0]
+    text = to_standard_output(write_study(tmp_path, set="{params: 8e9}", preset=None, model="llama-3-8b")).partition("## Alternatives")[0]
     assert "fits" in text
 
 
@@ -258,7 +313,7 @@ def test_math_stands_only_where_github_reads_it(stem):
 def test_every_formula_is_balanced(stem):
     text = text_of(stem, "md")
     formulas = re.findall(r"^```math\n(.*?)^```$", text, re.S | re.M) + re.findall(r"\$`([^`]*)`\$", text)
-    assert len(formulas) > 30
+    assert len(formulas) > 20
     for formula in formulas:
         bare = formula.replace(r"\{", "").replace(r"\}", "")
         assert bare.count("{") == bare.count("}"), formula
@@ -385,7 +440,7 @@ def test_the_default_folder_and_formats(tmp_path):
 
 def test_the_ledger_holds_the_inputs_of_the_review_and_marks_what_was_defaulted():
     for stem in STEMS:
-        rows = [block.cells for block in blocks(text_of(stem, "md"), "md") if block.section == "Ledger" and block.kind == "row"]
+        rows = [block.cells for block in blocks(text_of(stem, "md"), "md") if block.section == "Appendix: ledger" and block.kind == "row"]
         names = [cells[0] for cells in rows if len(cells) == 4]
         case = evaluated(stem)[{"llama-3-70b-chat": 1}.get(stem, 0)]
         split = names.index("Input", 1)

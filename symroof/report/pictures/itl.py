@@ -16,7 +16,7 @@ from symroof.drawing.scales import even, evenly
 from symroof.report.pictures.cases import at_last_step, known
 from symroof.report.pictures.curves import Bounds, Limit, Line, band, limit
 from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
-from symroof.report.pictures.words import allowances, counted, label_limits, label_ridge, lines, regions, requests, seconds
+from symroof.report.pictures.words import allowances, counted, label_limits, label_ridge, lines, regions, requests, seconds, unfit
 
 HEADLINE = "Inter-token latency against the context"
 DOUBLE = "itl = 2*itl(context = 1)"
@@ -102,7 +102,7 @@ def _at(there: Answers, context: Fraction | float) -> tuple[float, float]:
 
 def _label(frame: Frame, subject: Answers, there: Answers, bounds: Bounds, double: Limit | None) -> None:
     result = subject.get("itl_last") or there.result("itl")
-    frame.near(*_own(there), lines("last step: " if frame.places.shows("climb") else "this case: ", result.text()), VERMILION, bold=True)
+    frame.near(*_own(there), lines("last step: " if frame.places.shows("climb") else "this case: ", result.plain()), VERMILION, bold=True)
     label_limits(frame, bounds)
     if double and double.real:
         words = f"twice a step without cache: {double.count:,} tokens"
@@ -135,8 +135,8 @@ def growth(there: Answers) -> Result:
 def says(subject: Answers, there: Answers, bounds: Bounds, double: Limit | None) -> str:
     """The takeaway: the last step, what the cache adds, what target and memory allow."""
     result, context = subject.get("itl_last") or there.result("itl"), int(there.case.value("context"))
-    step = f"a step of {requests(there.case.value('batch'))} takes {result.text()}"
-    texts = [f"At a context of {context:,} tokens {step}, and {PER:,} tokens more add {growth(there).text()}", *allowances(bounds, "token")]
+    step = f"a step of {requests(there.case.value('batch'))} takes {result.plain()}"
+    texts = [f"At a context of {context:,} tokens {step}, and {PER:,} tokens more add {growth(there).plain()}", *allowances(bounds, "token")]
     if double and double.real:
         texts.append(f"beyond {double.count:,} tokens a step takes more than twice as long as without a cache")
-    return "; ".join(texts) + "."
+    return "; ".join(texts + unfit(subject)) + "."

@@ -70,7 +70,7 @@ def picture(study: Study, subject: Answers) -> Picture:
     _label(frame, curves, study)
     left_out = [configuration.label for configuration in every[MOST_LINES:]]
     notes = [
-        "Square: the last batch that memory holds; the dashed grey line beyond it does not fit. Triangle: the target. Diamond: the ridge batch, from which compute limits. "
+        "Square: the last batch that memory holds; the dashed grey line beyond it, and what is marked †, does not fit. Triangle: the target. Diamond: the ridge batch, from which compute limits. "
         "Ring: a batch of the study. Both axes are logarithmic; every mark is solved.",
         f"Left out: {'; '.join(left_out)}." if left_out else "",
     ]
@@ -143,12 +143,12 @@ def _label(frame: Frame, curves: list[Curve], study: Study) -> None:
         if memory and memory.value >= 1 and memory.real:
             frame.near(*made.at(memory.value), (f"memory: {memory.allows('request')}", f"{memory.count:,}")[not few :], BLACK)
         if target and target.value >= 1 and target.real:
-            gone = " (does not fit)" if few and target.value > made.edge else ""
+            gone = " †" if few and target.value > made.edge else ""
             frame.near(*made.at(target.value), (f"target: {target.allows('request')}{gone}", f"{target.count:,}{gone}")[not few :], VERMILION)
         if ridge and ridge.real and few:
             frame.near(*made.at(ridge.value), (f"ridge: {math.ceil(ridge.value):,} requests", f"{math.ceil(ridge.value):,}"), BLACK)
         for batch in made.configuration.batches if few else ():
-            flag = " (does not fit)" if batch > made.edge else ""
+            flag = " †" if batch > made.edge else ""
             frame.near(*made.at(batch), (f"batch {counted(float(batch))}{flag}", f"{counted(float(batch))}"), GREY)
         frame.beside(f"beyond {i}", ("does not fit",), GREY, needed=False)
     for goal in _goals(curves):

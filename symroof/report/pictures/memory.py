@@ -1,4 +1,4 @@
-"""Memory: weights, cache and reserve of every case as stacked bars, against what may be used."""
+"""Memory: weights, cache and reserve of every case as stacked bars, against usable memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from symroof.report.pictures.cases import compared, labels
 from symroof.report.pictures.sheet import RIGHT, WIDTH, Picture, lacking, noted, sheet
 from symroof.report.view_case import memory_parts
 
-HEADLINE = "Memory against what may be used"
+HEADLINE = "Memory needed and usable"
 COLOURS = {"weights": BLUE, "cache": tint(ORANGE, 0.9), "state": GREEN, "reserve": tint(GREY, 0.5)}
 ROW, BAR = 31.0, 15.0
 NAMES, ROOM = 150.0, 96.0
@@ -47,7 +47,7 @@ def picture(study: Study, subject: Answers) -> Picture:
     left_out = len(every) - len(shown)
     noted(canvas, [f"Left out: {left_out} further cases." if left_out else ""])
     sentences = "; ".join(_sentence(case, label) for case, label in shown)
-    shows = f"Weights, cache and reserve of each case as one bar, with a line at what may be used. {sentences}."
+    shows = f"Weights, cache and reserve of each case as one bar, with a line at usable memory. {sentences}."
     return Picture("memory", f"{HEADLINE}: {named}", shows, says([case for case, _ in every]), canvas)
 
 
@@ -66,7 +66,7 @@ def _legend(canvas: Canvas, words: list[str]) -> None:
         box = canvas.words(word, left + 13, y, 8.5)
         left = box[2] + 14
     canvas.line([(left + 4, y - 2), (left + 4, y + 9)], BLACK, 1.8)
-    canvas.words("may be used", left + 10, y, 8.5)
+    canvas.words("usable", left + 10, y, 8.5)
 
 
 def _bar(canvas: Canvas, scale: Scale, case: Answers, label: str, parts: dict[str, str], middle: float) -> None:

@@ -175,7 +175,7 @@ def says(every: Sequence[Configuration], best: Sequence[Point], chosen: Point | 
     if chosen is not None and goal is not None:
         there = at_last_step(every[chosen.place].first)
         latency, worth = (
-            moved(there, name, "batch", Fraction(chosen.batch), share).text() for name, share in (("itl", 1), (by, 1 if by == COST else _group(there)))
+            moved(there, name, "batch", Fraction(chosen.batch), share).plain() for name, share in (("itl", 1), (by, 1 if by == COST else _group(there)))
         )
         name = f"{every[chosen.place].label}, " if len(every) > 1 else ""
         texts.append(

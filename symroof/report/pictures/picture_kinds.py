@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from symroof.drawing import ENDINGS
@@ -19,8 +20,8 @@ KINDS = {
     "latency-throughput": "ITL against throughput as the batch grows, with what memory and the target allow",
     "regimes": "what limits a decode step, over batch and context",
     "pareto": "cost, or throughput of a device, against ITL for every case and batch, with the front",
-    "memory": "weights and cache of every case against what may be used",
-    "tornado": "what TTFT, ITL and cost answer to, and in which direction",
+    "memory": "weights and cache of every case against usable memory",
+    "tornado": "the inputs that TTFT, ITL and cost depend on most, and in which direction",
     "ttft": "TTFT against the prompt, with the target and where the bound changes",
     "itl": "ITL against the context, with the target and what the cache adds",
 }
@@ -53,13 +54,13 @@ def picture(kind: str, study: Study, subject: Answers | None = None) -> Picture:
     return made
 
 
-def of_review(study: Study, subject: Answers) -> list[Picture]:
-    """Every picture that a review has data for; the front only where there is something to compare."""
+def of_review(study: Study, subject: Answers, unused: Collection[str] = ()) -> list[Picture]:
+    """Every picture that is used and that a review has data for; the front only where there is something to compare."""
     from symroof.report.pictures.cases import configurations
 
     pictures = []
     for kind in KINDS:
-        if kind == "pareto" and len(configurations(study)) < 2:
+        if kind in unused or (kind == "pareto" and len(configurations(study)) < 2):
             continue
         with contextlib.suppress(InputError):
             pictures.append(picture(kind, study, subject))

@@ -45,7 +45,7 @@ def picture(study: Study, subject: Answers) -> Picture:
     """
     needed = ("peak_flops", "mem_bandwidth", "effective_ridge")
     phases = [table for step in STEPS if known(subject, *needed) and (table := phase(step.name, subject))]
-    phases = [table for table in phases if known(subject, f"{table['step']}_intensity")]
+    phases = [table for table in phases if known(subject, f"{table['step']}_intensity") and subject.case.value(f"{table['step']}_intensity") > 0]
     if not phases:
         raise lacking("roofline", subject, *needed, "prefill_roofline_time", "decode_roofline_time")
     steps = [_step(table["step"], subject) for table in phases]
@@ -67,7 +67,9 @@ def _step(step: str, subject: Answers) -> Spot:
 
 
 def _operators(entries: Sequence[dict[str, Any]], subject: Answers) -> list[Spot]:
-    spots = (Spot(e["operator"], float(e["intensity"]), float(e["device_flops"] / e["time"].value)) for e in entries if e["intensity"] and e["time"].value)
+    spots = (
+        Spot(e["operator"], float(e["intensity"]), float(e["device_flops"] / e["time"].value)) for e in entries if (e["intensity"] or 0) > 0 < e["time"].value
+    )
     return sorted(spots, key=lambda spot: spot.intensity)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -102,7 +103,13 @@ def sheet(headline: str, case: str, flagged: bool = False, height: float = HEIGH
 
 
 def framed(canvas: Canvas, x: tuple[float, float], y: tuple[float, float], x_log: bool = True, y_log: bool = True) -> Frame:
-    """Axes that fill the page."""
+    """Axes that fill the page.
+
+    Raises:
+        InputError: a logarithmic axis would begin at zero or below.
+    """
+    if any(log and not 0 < low < math.inf for log, (low, _) in ((x_log, x), (y_log, y))):
+        raise InputError(Problem("plot", "this case has nothing to draw: a value of zero or below has no place on a logarithmic axis"))
     across = Scale(*x, LEFT, canvas.width - RIGHT, log=x_log)
     return Frame(canvas, across, Scale(*y, BOTTOM, canvas.height - TOP, log=y_log))
 

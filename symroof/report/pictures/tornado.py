@@ -1,4 +1,4 @@
-"""What TTFT, ITL and cost answer to: elasticities as bars that rise to the right and fall to the left, the strongest first."""
+"""Sensitivity of TTFT, ITL and cost: elasticities as bars that rise to the right and fall to the left, the strongest first."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from symroof.drawing.scales import Scale
 from symroof.report.pictures.sheet import RIGHT, WIDTH, Picture, lacking, noted, sheet
 from symroof.theory.symbols import base_name
 
-HEADLINE = "What the latencies and the cost answer to"
+HEADLINE = "Sensitivity of latencies and cost"
 METRICS = {"ttft": "time to first token", "itl": "inter-token latency", "cost_per_mtok": "cost of a token"}
 ROW, BAR, NAMES, GAP = 19.0, 11.0, 132.0, 12.0
 MOST = 16
@@ -99,7 +99,7 @@ def says(subject: Answers, inputs: dict[str, dict[str, Span]], metrics: list[str
     sentences = []
     for metric in metrics:
         spans = sorted(((name, by[metric][0]) for name, by in inputs.items() if metric in by), key=lambda pair: -abs(pair[1]))[:3]
-        sentences.append(f"{METRICS[metric]} answers most to " + ", ".join(f"{name} ({float(value):+.2f} %)" for name, value in spans))
+        sentences.append(f"{METRICS[metric]} depends most on " + ", ".join(f"{name} ({float(value):+.2f} %)" for name, value in spans))
     flag = " The case does not fit in memory." if subject.does_not_fit else ""
     text = "; ".join(sentences)
     return f"{text[0].upper()}{text[1:]}: per cent for one per cent more of the input.{flag}"

@@ -12,7 +12,7 @@ from symroof.drawing.frame import Frame
 from symroof.drawing.scales import decimal, powers_of_two
 from symroof.report.pictures.curves import Bounds, Limit, Line, band, curve, power_of_two, spread
 from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
-from symroof.report.pictures.words import allowances, counted, label_limits, label_ridge, lines, regions, seconds
+from symroof.report.pictures.words import BEYOND_MEMORY, allowances, counted, label_limits, label_ridge, lines, regions, seconds, unfit
 
 HEADLINE = "Time to first token against the prompt"
 PARTS = {"prefill_compute_time": ("compute alone", DOTTED), "prefill_memory_time": ("memory traffic alone", DASH_DOT)}
@@ -39,6 +39,7 @@ def picture(study: Study, subject: Answers) -> Picture:
     notes = [
         "Both axes are logarithmic. Every crossing is solved" + (", at the middle of the ranges; the band is what the ranges span." if subject.corners else ".")
     ]
+    notes += [BEYOND_MEMORY] if bounds.memory and bounds.target and bounds.target.value > bounds.memory.value else []
     shows = f"{HEADLINE}, from {low:,.0f} to {high:,.0f} tokens, both axes logarithmic."
     return finished("ttft", HEADLINE, case_title(subject), frame, shows, says(subject, bounds), notes)
 
@@ -75,7 +76,7 @@ def _own(subject: Answers) -> tuple[float, float]:
 
 
 def _label(frame: Frame, subject: Answers, bounds: Bounds) -> None:
-    frame.near(*_own(subject), lines("this case: ", subject.result("ttft").text()), VERMILION, bold=True)
+    frame.near(*_own(subject), lines("this case: ", subject.result("ttft").plain()), VERMILION, bold=True)
     label_limits(frame, bounds)
     label_ridge(frame, subject, bounds)
     for name, (word, _) in PARTS.items():
@@ -85,9 +86,9 @@ def _label(frame: Frame, subject: Answers, bounds: Bounds) -> None:
 def says(subject: Answers, bounds: Bounds) -> str:
     """The takeaway: the case's own value, what the target and memory allow, where the bound changes."""
     prompt, ridge = int(subject.case.value("prompt")), bounds.ridge
-    texts = [f"A prompt of {prompt:,} tokens takes {subject.result('ttft').text()} to its first token", *allowances(bounds, "token")]
+    texts = [f"A prompt of {prompt:,} tokens takes {subject.result('ttft').plain()} to its first token", *allowances(bounds, "token")]
     if ridge and ridge.real:
         texts.append(f"from {math.ceil(ridge.value):,} tokens on compute takes longer than memory")
     elif ridge:
         texts.append(f"{'compute' if not ridge.value else 'memory'} takes longer at every prompt")
-    return "; ".join(texts) + "."
+    return "; ".join(texts + unfit(subject)) + "."

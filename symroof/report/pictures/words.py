@@ -70,7 +70,7 @@ def _between(answers: Answers, bounds: Bounds, start: float, end: float) -> Case
 
 def met(target: Limit, memory: Limit | None) -> tuple[str, str]:
     """How far a target is met, with the flag where memory ends before."""
-    flag = " (does not fit)" if memory and target.value > memory.value else ""
+    flag = " †" if memory and target.value > memory.value else ""
     return f"met up to {target.count:,} tokens{flag}", f"{target.count:,} tokens{flag}"
 
 
@@ -96,6 +96,14 @@ def label_ridge(frame: Frame, answers: Answers, bounds: Bounds) -> None:
         plain = _between(answers, bounds, start, until).value(f"{STEP[bounds.metric]}_bound") == winner
         words = (f"{winner}-bound", f"{winner}-\nbound") if plain else (f"{winner} longer than {'memory' if winner == 'compute' else 'compute'}",)
         frame.between(start, until, words, OCHRE if winner == "compute" else BLUE)
+
+
+BEYOND_MEMORY = "† does not fit in memory."
+
+
+def unfit(answers: Answers) -> list[str]:
+    """What the words of a picture end with where its case does not fit."""
+    return ["the case does not fit in memory"] if answers.does_not_fit else []
 
 
 def allowances(bounds: Bounds, thing: str) -> list[str]:

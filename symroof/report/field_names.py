@@ -1,0 +1,41 @@
+"""Names of inputs and quantities as performance engineers say them, for the pages of a review that people read first."""
+
+from __future__ import annotations
+
+from symroof.cases.case_results import Answers
+
+INPUTS_BY_NAME = {
+    "peak_flops": "peak compute", "mem_capacity": "memory per device", "mfu": "MFU", "mbu": "MBU", "tp": "tensor-parallel devices",
+    "pp": "pipeline stages", "dp": "replicas", "ep": "expert-parallel devices", "attention_dp": "attention replicas",
+    "batch": "batch size", "prompt": "prompt length", "output": "output length", "context": "context length", "cached_prefix": "cached prefix",
+    "prefill_batch": "prompts per prefill", "chunk": "prefill chunk", "weight_bytes_per_param": "bytes per weight", "kv_bytes_per_element": "bytes per cache element",
+    "act_bytes_per_element": "bytes per activation", "link_bandwidth": "interconnect bandwidth", "link_latency": "latency of a collective",
+    "link_share": "interconnect efficiency", "network_bandwidth": "network bandwidth", "step_overhead": "overhead per step", "layer_overhead": "overhead per layer",
+    "prefill_overhead": "overhead of a prefill", "queue_time": "queueing time", "memory_share": "usable share of memory", "memory_reserve": "memory reserve",
+    "kernel_launch": "kernel launch time", "arrival_rate": "arrival rate", "price": "price of a device", "hit_rate": "prefix-cache hit rate",
+}  # fmt: skip
+QUANTITIES_BY_NAME = {
+    "ttft": "Time to first token (TTFT)", "itl": "Inter-token latency (ITL)", "itl_last": "Inter-token latency (ITL), last step",
+    "decode_throughput": "Output throughput of the batch", "response_time": "Response time", "cost_per_mtok": "Cost of a million output tokens",
+    "loaded_ttft": "TTFT under load", "sustained_itl": "ITL under load", "sustained_throughput": "Sustained output throughput",
+    "group_price": "Price of an instance", "memory_bytes": "Memory", "concurrency": "Requests that memory holds",
+}  # fmt: skip
+
+
+def input_name(name: str, answers: Answers) -> str:
+    """An input in words; the bandwidth of memory by the kind of memory the device has.
+
+    >>> from symroof.analysis.study import Study
+    >>> case = Study("llama-3-8b", "h100-sxm", prompt=512).first
+    >>> input_name("mem_bandwidth", case), input_name("batch", case)
+    ('HBM bandwidth', 'batch size')
+    """
+    if name == "mem_bandwidth":
+        device = answers.binding.hardware
+        return "HBM bandwidth" if device and device.memory.kind.startswith("HBM") else "memory bandwidth"
+    return INPUTS_BY_NAME.get(name) or answers.case.theory.symbol(name).meaning
+
+
+def quantity_name(name: str, answers: Answers) -> str:
+    """A quantity in words; one without a name of its own by its meaning."""
+    return QUANTITIES_BY_NAME.get(name) or answers.case.theory.symbol(name).meaning

@@ -1,0 +1,83 @@
+"""Page one of a review: the key numbers against their targets, what to change, and what the numbers rest on."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from symroof.analysis.study import Study
+from symroof.analysis.tipping_points import flips
+from symroof.analysis.verdict import TargetCheck, metric_of, target_checks
+from symroof.cases.case_results import Answers
+from symroof.report.field_names import input_name, quantity_name
+from symroof.report.view_case import UNKNOWN, shown
+from symroof.report.view_latency import bound_of
+
+MOST_NUMBERS, MOST_INPUTS = 8, 7
+KEY_METRICS = ("ttft", "itl_last", "sustained_throughput", "decode_throughput", "response_time", "concurrency", "cost_per_mtok")
+STEP_OF = {"ttft": "prefill", "itl": "decode", "itl_last": "decode", "decode_throughput": "decode"}
+"""The step whose bound limits a metric."""
+EFFICIENCIES = ("mfu", "mbu")
+DIGITS = 3
+"""Significant digits in prose; tables have one more."""
+
+
+def decision(study: Study, subject: Answers) -> dict[str, Any]:
+    """Key numbers and foundations; whether the subject, or any case, does not fit."""
+    return {
+        "numbers": key_numbers(subject),
+        "rests_on": foundations(subject),
+        "does_not_fit": subject.does_not_fit,
+        "some_do_not_fit": any(case.does_not_fit for case in study.cases),
+    }
+
+
+def key_numbers(subject: Answers) -> list[list[str]]:
+    """Quantity, value, bound, target, slack: memory, every metric that has a target, then the other key metrics."""
+    checks = {check.metric.name: check for check in target_checks(subject)}
+    names = dict.fromkeys([*checks, *(name for name in KEY_METRICS if subject.get(name))])
+    memory = [["Memory", shown(subject.get("memory_bytes")), "capacity", shown(subject.get("usable_memory")), shown(subject.get("free_memory"))]]
+    return [*memory, *(_number(name, subject, checks.get(name)) for name in names)][:MOST_NUMBERS]
+
+
+def _number(name: str, subject: Answers, check: TargetCheck | None) -> list[str]:
+    bound = " or ".join(bound_of(STEP_OF[name], subject)) if name in STEP_OF else ""
+    return [quantity_name(name, subject), shown(subject.get(name)), bound, check.bound.plain() if check else "", _slack(check) if check else ""]
+
+
+def _slack(check: TargetCheck) -> str:
+    sign = "-" if check.slack < 0 else ""
+    return f"{sign}{check.gap.plain()}{', met in part of the ranges' if check.met is None else ''}"
+
+
+def foundations(subject: Answers) -> list[list[str]]:
+    """Input, value, evidence: the efficiencies, then the defaults that could change the verdict."""
+    inputs = subject.inputs(("ttft", "itl", "fits") if subject.get("itl") else ("ttft", "fits"), everything=False)
+    decisive = {flip.name for flip in flips(subject)}
+    names = [name for name in EFFICIENCIES if name in inputs] + [
+        name for name, entry in inputs.items() if entry.defaulted and name in decisive - {*EFFICIENCIES}
+    ]
+    return [
+        [input_name(name, subject), inputs[name].result.plain() if inputs[name].result.value else "0, not modelled", _evidence(inputs[name])]
+        for name in names[:MOST_INPUTS]
+    ]
+
+
+def _evidence(entry: Any) -> str:
+    return entry.source if not entry.defaulted or entry.source.startswith("default ") else "default"
+
+
+def gain(changed: Answers, subject: Answers) -> str:
+    """How far each key metric moves: ``TTFT -68 %, ITL -74 %, throughput ×3.85``."""
+    from symroof.report.view_flips import change
+
+    parts = []
+    rate = "sustained_throughput" if subject.get("sustained_throughput") else "decode_throughput"
+    latencies = [(target.upper(), name) for target in ("ttft", "itl") if (name := metric_of(target, subject.case))]
+    for word, name in (*latencies, ("throughput", rate), ("memory", "memory_bytes")):
+        before, after = subject.get(name), changed.get(name)
+        if before and after and isinstance(before.value, Fraction) and isinstance(after.value, Fraction) and before.value:
+            factor = after.value / before.value
+            if abs(factor - 1) >= Fraction(1, 100):
+                parts.append(f"{word} {change(factor)}")
+    return ", ".join(parts) or UNKNOWN
