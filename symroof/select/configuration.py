@@ -189,7 +189,7 @@ def _judged(answers: Answers, listed: bool, screening: Screened | None) -> Confi
         if batches and batches.most and not chosen:
             run = at_batch(run, batches.most)
         return Configuration(run, batches, chosen)
-    changes = {} if chosen or not screening.most else {"batch": screening.batch}
+    changes = {} if chosen or screening.batch == 1 else {"batch": screening.batch}
     changes |= {"dp": screening.copies} if screening.copies and screening.copies > 1 else {}
     run = Run(label(answers), answers, tuple(changes.items()), screening.values[screening.batch], screening.shares)
     batches = None if listed or not screening.most else Window(screening.least, screening.most, screening.stopped_by)

@@ -134,7 +134,7 @@ class _Group:
         self.limits = {name: np.array([float(c.targets[name]) for c in cases]) for name in self.targets}
         plain = [name for name in VALUES if self._has(name) and not (self.rate and name == QUEUED)]
         self.quick = self._function(tuple(dict.fromkeys((*UNQUEUED, *plain, *([LOAD] if self.rate else [])))))
-        self.queued = self._function((QUEUED,)) if self.rate else self.quick  # the batch that a rate keeps busy is searched: asked for as seldom as possible
+        self.queued = self._wait() if self.rate else self.quick  # the batch that a rate keeps busy is searched: asked for as seldom as possible
         self.usable = np.array([float(c.case.value("usable_memory_per_device")) for c in cases])
         self.capacity = np.array([float(c.case.value("concurrency")) for c in cases])
 
@@ -144,6 +144,13 @@ class _Group:
     def _function(self, names: Sequence[str]) -> Callable[[Array, Array], dict[str, Array]]:
         (compiled,) = compile_cases(names, self.inputs, self.cases[:1])
         return lambda batch, copies: self._called(compiled, names, batch, copies)
+
+    def _wait(self) -> Callable[[Array, Array], dict[str, Array]]:
+        """The TTFT with its wait; without a value where the lanes of prompts do not keep up at any batch."""
+        try:
+            return self._function((QUEUED,))
+        except InputError:
+            return lambda batch, copies: {QUEUED: np.full(batch.shape, np.nan)}
 
     def _called(self, compiled: Compiled, names: Sequence[str], batch: Array, copies: Array) -> dict[str, Array]:
         arguments = [batch.astype(float), *([copies.astype(float)] if self.open_copies else []), *self.numbers]

@@ -112,3 +112,26 @@ def test_a_case_moved_to_another_batch_is_the_case_bound_there():
     case = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 256}
     first = Study(**case, batch=16).first.case
     assert first.value("loaded_ttft") != first.at("loaded_ttft", {"batch": Fraction(334)}) == Study(**case, batch=334).exact("loaded_ttft")
+
+
+@pytest.mark.parametrize("scheduling", ["chunked", "disaggregated"])
+def test_what_does_not_keep_up_is_judged_at_the_largest_batch_that_its_latencies_allow(scheduling):
+    """Not at one request: what it lacks is what the fullest server lacks."""
+    chosen = {"prefill_devices": 1} if scheduling == "disaggregated" else {"chunk": 2048}
+    study = Study(
+        "llama-3.1-8b",
+        "h100-sxm",
+        prompt=2048,
+        output=300,
+        dp=1,
+        arrival_rate="400 request/s",
+        assume={"scheduling": scheduling},
+        targets={"itl": "20 ms"},
+        **chosen,
+    )
+    (judged,) = select(study).configurations
+    batch = judged.run.batch
+    held = [Study("llama-3.1-8b", "h100-sxm", prompt=2048, output=300, batch=b, assume={"scheduling": scheduling}, **chosen) for b in (batch, batch + 1)]
+    assert judged.state != "passes"
+    assert held[0].exact("sustained_itl") <= Fraction(1, 50)
+    assert held[1].exact("sustained_itl") > Fraction(1, 50) or batch + 1 > study.decide().exact("concurrency")
