@@ -205,3 +205,14 @@ def test_check_takes_a_formula_and_gives_the_difference():
 def test_numbers_take_the_unit_of_what_stands_beside_them():
     assert STUDY.exact(sympy.Max(s.itl, 1)) == 1
     assert theory().knows("itl") and STUDY.value(s.itl + sympy.Rational(1, 1000)) == pytest.approx(STUDY.value("itl") + 1e-3)
+
+
+def test_a_definition_of_ones_own_is_taken_and_then_stands_in_expressions():
+    study = sr.Study("llama-3-8b", "h100-sxm", prompt=4096, hit_rate=0.25)
+    study.define("wasted", s.prefill_flops * (1 - s.hit_rate), unit="FLOP").define("training", 6 * s.params * s.prompt, unit="FLOP")
+    wasted = sympy.Symbol("wasted")
+    assert study.exact("training") == 6 * 8_030_261_248 * 4096
+    assert study.value(wasted / s.prefill_flops) == 0.75
+    assert study.exact(wasted + s.prefill_flops) == Fraction(7, 4) * study.exact("prefill_flops")
+    with pytest.raises(sr.InputError, match=r"s\^2"):
+        study.define("squared", s.ttft * s.itl, unit="s")

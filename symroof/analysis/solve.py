@@ -212,7 +212,7 @@ def parse_equation(equation: Any, own: Declarations = NONE) -> Compare:
         InputError: not an equation.
     """
     try:
-        tree = read_expression(equation) if is_sympy(equation) else resolved(read_formula(equation, tuple(own)))
+        tree = read_expression(equation, own=own) if is_sympy(equation) else resolved(read_formula(equation, tuple(own)))
     except FormulaError as error:
         raise InputError(Problem("equation", error.message, 1, error.column, source=equation[:200])) from None
     if not isinstance(tree, Compare) or tree.operator != "=":

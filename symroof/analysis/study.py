@@ -16,7 +16,6 @@ from symroof.cases.binding import Binding, Selection, Values, bindings
 from symroof.cases.case_results import DOES_NOT_FIT, TARGETS, Answers, Result
 from symroof.cases.request import aimed, check_names, selection
 from symroof.errors import DoesNotFit, InputError, NoValueHere, Problem, nearest
-from symroof.formula.tree import Tree
 from symroof.specs.declared_names import redefined
 from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import Document
@@ -26,7 +25,7 @@ from symroof.theory.case import Missing
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, Unnamed, base_name, canonical
-from symroof.theory.sympy_input import quantity_in
+from symroof.theory.sympy_input import is_sympy, quantity_in, read_definition
 
 if TYPE_CHECKING:  # the solver and the derivations load when a study is first solved or derived: listing values needs neither
     from symroof.analysis.derivation import Derivation
@@ -194,12 +193,12 @@ class Study:
         """The names that this study declares itself: those of its theory, and what :meth:`define` adds."""
         return self._selection.own
 
-    def define(self, name: str, formula: str | int | Fraction | Tree, unit: str = "", means: str = "", latex: str | None = None) -> Self:
+    def define(self, name: str, formula: Any, unit: str = "", means: str = "", latex: str | None = None) -> Self:
         """Declare a quantity of one's own, from then on like any other in this study and in no other; the study is returned.
 
         Args:
             name: in snake case, no name of symroof; a definition of the same name is replaced.
-            formula: over inputs and quantities, those defined before among them.
+            formula: text, a number or a SymPy expression over inputs and quantities, those defined before among them.
             unit: its unit (``FLOP``, ``byte/s``); a plain number without one.
             means: what it is, in a line.
             latex: how formulas spell it.
@@ -213,6 +212,8 @@ class Study:
         >>> study.value("wasted_prefill") == 0.75*study.value("prefill_flops")
         True
         """
+        if is_sympy(formula):
+            formula = read_definition(formula, unit, self.declared)
         entry = {"formula": formula, "unit": unit, "means": means or name, "latex": latex}
         made = redefined(name, entry, self.declared)
         self._selection = replace(self._selection, own=made)
@@ -426,7 +427,7 @@ def known(name: Any, own: Declarations = NONE) -> str:
     >>> known("seq_len")
     'prompt'
     """
-    name = quantity_in(name)
+    name = quantity_in(name, own)
     printed = canonical(name)
     if isinstance(printed, Unnamed) or printed in own or base_name(printed) in {*QUANTITIES, *INPUTS}:
         return printed

@@ -35,7 +35,7 @@ def asked(names: Iterable[Any], own: Declarations = NONE) -> list[str]:
     """
     quantities: dict[str, None] = {}
     problems = []
-    for written in (part for name in map(quantity_in, names) for part in _parts(name)):
+    for written in (part for name in (quantity_in(name, own) for name in names) for part in _parts(name)):
         name = printed_name(written)
         if isinstance(written, Unnamed):
             quantities[written] = None

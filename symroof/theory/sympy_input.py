@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from symroof.errors import InputError, Problem, nearest, split_hint
@@ -11,17 +12,17 @@ from symroof.formula.from_sympy import NoMeaning, from_sympy, is_sympy
 from symroof.formula.rewrite import rebuild
 from symroof.formula.text import WORK
 from symroof.formula.tree import ONE, ZERO, Add, Call, Compare, Name, Num, Tree, names, walk
-from symroof.theory.quantities import QUANTITIES
+from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.spellings import resolved
-from symroof.theory.symbols import INPUTS, Unnamed, base_name
+from symroof.theory.symbols import Unnamed, base_name
 from symroof.theory.theory import UnknownName, theory
-from symroof.units import Dimension, combine
+from symroof.units import Dimension, combine, parse_unit
 
 
-def read_expression(expression: Any, beside: str = "") -> Tree:
+def read_expression(expression: Any, beside: str = "", own: Declarations = NONE) -> Tree:
     """The formula of a SymPy expression or relation, its symbols taken by name: ``Symbol("seq_len")`` is ``prompt``.
 
-    ``beside`` is the name of a quantity that it stands for, whose unit it then has.
+    ``beside`` is the name of a quantity that it stands for, whose unit it then has; ``own`` are the declarations of a study.
 
     Raises:
         InputError: a part that no formula has, which is named; a relation that SymPy has decided.
@@ -34,13 +35,39 @@ def read_expression(expression: Any, beside: str = "") -> Tree:
     if expression in (True, False):
         raise InputError(Problem("expression", f"SymPy has decided it: it is {expression} whatever the symbols are"))
     try:
-        tree = with_units(resolved(from_sympy(expression)))
+        tree = with_units(resolved(from_sympy(expression)), own)
     except NoMeaning as error:
         raise InputError(Problem("expression", str(error), source=str(expression)[:200])) from None
-    return _alike((Name(beside), tree))[1] if beside and not isinstance(tree, Num) else tree
+    return _alike((Name(beside), tree), own)[1] if beside and not isinstance(tree, Num) else tree
 
 
-def quantity_in(thing: Any) -> Any:
+def read_definition(expression: Any, unit: str, own: Declarations = NONE) -> Tree:
+    """The formula of a SymPy expression that defines a quantity of a unit: FLOPs, which SymPy leaves unsaid, are put in.
+
+    Raises:
+        InputError: as :func:`read_expression`.
+
+    >>> import sympy
+    >>> from symroof.formula.parse import parse
+    >>> read_definition(6*sympy.Symbol("params")*sympy.Symbol("prompt"), "FLOP") == build.mul(parse("6 FLOP"), Name("params"), Name("prompt"))
+    True
+    """
+    tree = read_expression(expression, own=own)
+    try:
+        return _in(parse_unit(unit).dimension, dimension(tree, _dimensions(own)), tree)
+    except (DimensionError, UnknownName, ValueError):
+        return tree  # said where the definition is checked
+
+
+def _dimensions(own: Declarations) -> Callable[[str], Dimension]:
+    def of(name: str) -> Dimension:
+        declared = own.own(base_name(name))
+        return declared.dimension if declared else theory().dimension(name)
+
+    return of
+
+
+def quantity_in(thing: Any, own: Declarations = NONE) -> Any:
     """The name of a SymPy symbol, or an expression where a quantity is named, of known names and one dimension; anything else as it is.
 
     Raises:
@@ -48,14 +75,13 @@ def quantity_in(thing: Any) -> Any:
     """
     if not is_sympy(thing) or getattr(thing, "is_Symbol", False):
         return name_in(thing)
-    formula = Unnamed.of(read_expression(thing))
-    general = theory()
+    formula = Unnamed.of(read_expression(thing, own=own))
     for name in names(formula.tree):
-        if base_name(name) not in QUANTITIES and base_name(name) not in INPUTS:
-            raise InputError(Problem("expression", f"unknown name {name!r}", hint=nearest(name, [*QUANTITIES, *INPUTS]), source=str(thing)[:200]))
+        if own.symbol(base_name(name)) is None:
+            raise InputError(Problem("expression", f"unknown name {name!r}", hint=nearest(name, own.known), source=str(thing)[:200]))
     try:
-        dimension(formula.tree, general.dimension)
-        check_counts(formula.tree, general.dimension, general.is_share)
+        dimension(formula.tree, _dimensions(own))
+        check_counts(formula.tree, _dimensions(own), lambda name: name not in own and theory().is_share(name))
     except DimensionError as error:
         message, hint = split_hint(str(error))
         raise InputError(Problem("expression", message, hint=hint, source=str(thing)[:200])) from None
@@ -72,7 +98,7 @@ def name_in(thing: Any) -> Any:
     return thing.name if is_sympy(thing) and getattr(thing, "is_Symbol", False) else thing
 
 
-def with_units(tree: Tree) -> Tree:
+def with_units(tree: Tree, own: Declarations = NONE) -> Tree:
     """A formula whose numbers have the units that base units leave unsaid, as far as what stands beside them decides it: SymPy has no units.
 
     A number beside seconds is in seconds. FLOPs are numbers in what people write (``2*params*prompt``), so a part that lacks them gets them.
@@ -81,24 +107,24 @@ def with_units(tree: Tree) -> Tree:
     >>> with_units(parse("prefill_flops + 2*params*prompt")) == parse("prefill_flops + 2 FLOP*params*prompt")
     True
     """
-    whole = rebuild(tree, with_units)
+    whole = rebuild(tree, lambda part: with_units(part, own))
     match whole:
         case Add(terms):
-            return build.add(*_alike(terms))
+            return build.add(*_alike(terms, own))
         case Call("max" | "min", args):
-            return build.call(whole.function, *_alike(args))
+            return build.call(whole.function, *_alike(args, own))
         case Call("of_largest", args):
-            pairs = zip(_alike(args[::2]), _alike(args[1::2]), strict=True)
+            pairs = zip(_alike(args[::2], own), _alike(args[1::2], own), strict=True)
             return build.call("of_largest", *(part for pair in pairs for part in pair))
         case Compare(operator, left, right):
-            return Compare(operator, *_alike((left, right)))
+            return Compare(operator, *_alike((left, right), own))
     return whole
 
 
-def _alike(parts: tuple[Tree, ...]) -> tuple[Tree, ...]:
+def _alike(parts: tuple[Tree, ...], own: Declarations) -> tuple[Tree, ...]:
     """Parts of one dimension; those that differ by more than an unsaid unit stay as they are."""
     try:
-        units = [dimension(part, theory().dimension) for part in parts]
+        units = [dimension(part, _dimensions(own)) for part in parts]
     except (DimensionError, UnknownName):
         return parts
     if len(set(units)) == 1:
@@ -117,4 +143,4 @@ def _in(wanted: Dimension, own: Dimension, part: Tree) -> Tree:
     return part
 
 
-__all__ = ["is_sympy", "name_in", "quantity_in", "read_expression", "with_units"]
+__all__ = ["is_sympy", "name_in", "quantity_in", "read_definition", "read_expression", "with_units"]
