@@ -17,6 +17,7 @@ from typing import Any
 
 import yaml
 from measured_page import measured_page
+from notebook_file import notebook
 
 from symroof.calibrate.catalogue_table import CatalogueFit, efficiencies
 from symroof.cli.main import main
@@ -249,3 +250,4 @@ if __name__ == "__main__":
     fitted = CatalogueFit.of_catalogue()
     (HERE.parent / "specs" / "efficiencies.yaml").write_text(efficiencies(fitted), encoding="utf-8")
     (HERE / "measured.md").write_text(measured_page(fitted), encoding="utf-8")
+    (HERE / "notebook.ipynb").write_text(notebook((HERE / "notebook.py").read_text(encoding="utf-8")), encoding="utf-8")
