@@ -1,0 +1,117 @@
+"""``symroof diff``: why two cases, or two tools, give different numbers."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from symroof.cli.options import case_options, json_option, line_selection, study_from, study_options
+from symroof.errors import InputError, Problem, nearest
+
+if TYPE_CHECKING:
+    from symroof.analysis.study import Study
+
+OWN = "symroof"
+"""The side that counts as symroof does by default, where the other is a preset."""
+
+
+@click.command("diff", context_settings={"ignore_unknown_options": True})
+@click.argument("sides", nargs=-1, metavar="A B [STUDY]")
+@click.option("-q", "--quantities", default="itl,ttft,memory_bytes", show_default=True, metavar="NAMES", help="The quantities to explain, by commas.")
+@click.option("--format", "form", type=click.Choice(["text", "md"]), default="text", show_default=True, help="A table for the terminal, or Markdown.")
+@case_options
+@json_option
+def command(sides: tuple[str, ...], quantities: str, form: str, as_json: bool, **options: Any) -> None:
+    """Why two cases, or two tools, give different numbers: what each difference does, one after another.
+
+    A and B are studies, cases in quotes, or presets; `symroof` counts as symroof does by default. Presets count the STUDY, or the
+    case of the options, which hold for both sides:
+
+    symroof diff symroof genz --model llama-3-8b --hardware h100-sxm --prompt 2048
+
+    symroof diff chat.yaml '--model llama-3-8b --hardware h200 --prompt 4096' -q itl
+
+    Definitions come first, then counting choices, then inputs; each acts on what the ones before it made.
+    """
+    from symroof.analysis.waterfall import waterfall
+
+    if unknown := next((side for side in sides if side.startswith("-") and " " not in side.strip()), None):
+        raise click.NoSuchOption(unknown.partition("=")[0])
+    if len(sides) not in (2, 3):
+        raise click.UsageError("give two sides: studies, cases in quotes, or presets (and a study for presets)")
+    one, other = _studies(sides, options)
+    names = [name.strip() for name in quantities.split(",") if name.strip()]
+    ways = [waterfall(one.first, other.first, name) for name in names]
+    if as_json:
+        click.echo(
+            json.dumps({"schema": "symroof/diff/1", "from": sides[0], "to": sides[1], "quantities": [way.as_json() for way in ways]}, ensure_ascii=False)
+        )
+        return
+    from symroof.report.waterfall_table import markdown, terminal
+
+    write = markdown if form == "md" else terminal
+    click.echo("\n\n".join(write(way, sides[0], sides[1]) for way in ways))
+
+
+def _studies(sides: tuple[str, ...], options: dict[str, Any]) -> list[Study]:
+    """Both sides; a preset counts the third argument, or the other side, or the case of the options alone."""
+    first, second, *common = sides
+    return [_study(first, options, common, second), _study(second, options, common, first)]
+
+
+def _study(side: str, options: dict[str, Any], common: list[str], other: str) -> Study:
+    """One side under the options."""
+    if not _is_preset(side):
+        return _case(side, options)
+    case = next((word for word in (*common, other) if not _is_preset(word)), None)
+    study = _case(case, options) if case else study_from(None, options)
+    from symroof.cases.binding import Selection
+
+    if side != OWN:
+        study.select(Selection(preset=side))
+    return study
+
+
+def _is_preset(side: str) -> bool:
+    from symroof.specs.catalogue import holds
+
+    return side == OWN or (not Path(side).exists() and holds("presets", side))
+
+
+def _case(side: str, options: dict[str, Any]) -> Study:
+    """A study by path or name, or a command line in quotes, with the options over it.
+
+    Raises:
+        InputError: neither a study, nor a line, nor a preset.
+    """
+    if " " in side.strip() or side.startswith("-"):
+        study = _of_line(side)
+        study.select(line_selection(options))
+        return study
+    from symroof.specs.catalogue import entries, holds, is_path
+
+    if not Path(side).exists() and not is_path(side) and not holds("studies", side):
+        known = [*entries("studies"), *entries("presets"), OWN]
+        hint = nearest(side, known) or "write a case in quotes: '--model llama-3-8b --hardware h100-sxm --prompt 2048'"
+        raise InputError(Problem(side[:80], "is no study, no preset and no case in quotes", hint=hint))
+    return study_from(side, options)
+
+
+@click.command()
+@study_options
+def _line(study: str | None, **options: Any) -> Study:
+    return study_from(study, options)
+
+
+def _of_line(text: str) -> Study:
+    """The study of a command line in quotes."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise InputError(Problem(text[:80], f"cannot be read as a command line: {error}")) from None
+    made: Study = _line.main(args=words, prog_name=f"symroof diff '{text[:80]}'", standalone_mode=False)
+    return made

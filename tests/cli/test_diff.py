@@ -1,0 +1,54 @@
+"""``symroof diff``: sides in every form, tables and JSON, what is refused."""
+
+import pytest
+
+import symroof as sr
+from tests.cli import good, refused
+
+CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "2048")
+
+
+def test_two_lines_in_quotes_end_at_the_second():
+    out = good("diff", "--model llama-3-8b --prompt 1024", "--model llama-3-8b --prompt 2048 --batch 3", "-q", "kv_cache_bytes", "--json").json
+    assert out["schema"] == "symroof/diff/1"
+    (entry,) = out["quantities"]
+    assert (entry["from"]["value"], entry["to"]["value"], entry["effect"], entry["factor"]) == (131072 * 1024, 131072 * 6144, 131072 * 5120, 6)
+    assert [(step["changes"][0]["name"], step["effect"], step["factor"], step["value"]) for step in entry["steps"]] == [
+        ("prompt", 131072 * 1024, 2, 131072 * 2048),
+        ("batch", 131072 * 4096, 3, 131072 * 6144),
+    ]
+
+
+def test_presets_count_the_case_of_the_options_or_a_study():
+    line = good("diff", "symroof", "tutorial-mlsysim", *CASE, "-q", "itl", "--json").json["quantities"][0]
+    assert line["to"]["value"] == pytest.approx(8.3519e-3, rel=1e-4)  # the tutorial's printed 8.35 ms
+    study = good("diff", "llama-3-8b-chat", "tutorial-mlsysim", "-q", "itl", "--json").json["quantities"][0]
+    named = good("diff", "symroof", "tutorial-mlsysim", "llama-3-8b-chat", "-q", "itl", "--json").json["quantities"][0]
+    assert study == named
+    assert study["from"]["value"] == float(sr.Study.load("llama-3-8b-chat").value("itl"))
+
+
+def test_text_and_markdown_show_every_step():
+    sides = ("diff", "--model llama-3-8b --prompt 1024", "--model llama-3-8b --prompt 2048", "-q", "kv_cache_bytes")
+    text = good(*sides).out
+    assert "input  prompt: 1,024 tokens -> 2,048 tokens" in text
+    assert "+134.2 MB  × 2" in text
+    markdown = good(*sides, "--format", "md").out
+    assert "1,024 tokens -&gt; 2,048 tokens | +134.2 MB | × 2 | 268.4 MB |" in markdown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("symroof",), "give two sides"),
+        (("symroof", "gen", *CASE), "is no study, no preset and no case in quotes"),
+        (("llama-3-8b-chatt", "symroof"), "did you mean 'llama-3-8b-chat'"),
+        (("symroof", "tutorial-mlsysim"), "give a study file, or a case on the line"),
+        (("symroof", "tutorial-mlsysim", *CASE, "-q", "itll"), "no such quantity"),
+        (("symroof", "tutorial-mlsysim", *CASE, "--batchsize", "3"), "--batchsize"),
+        (("--model llama-3-8b", "--modell llama-3-8b"), "No such option"),
+        (("--model 'llama-3-8b", "llama-3-8b-chat"), "cannot be read as a command line"),
+    ],
+)
+def test_bad_sides_are_refused(arguments, message):
+    assert message in refused("diff", *arguments)
