@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -20,7 +20,7 @@ from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import INPUTS, base_name
 
-Kind = Literal["definition", "switch", "input"]
+Kind = Literal["definition", "switch", "input", "rest"]
 NOT_SET, LEFT_OUT = "not set", "left out"
 STORED = frozenset({WIDTH, KEPT_WIDTH, "weight_bits", "scale_bits", "scale_group"})
 """Inputs that a precision of the weights sets together."""
@@ -118,6 +118,36 @@ def _definition(name: str, a: Binding, b: Binding) -> Iterator[Change]:
             made.append(Change("definition", f"{name}: {label}", LEFT_OUT, _formula(term), ((name, _given(now)),), slip=_slip(label, b)))
     yield from made[:-1]
     yield from (replace(last, given=((name, b.given.get(name)),)) for last in made[-1:])
+
+
+def own_base(name: str, tool: Binding) -> Callable[[Binding], Change | None]:
+    """What another case sets a name to, as a change of any case: a value, or a definition without the terms that a tool adds."""
+
+    def change(case: Binding) -> Change | None:
+        if _comparable(name, case) == _comparable(name, tool):
+            return None
+        given = tool.given[name]
+        if given.definition:
+            given = _given(replace(given.definition, terms=()))
+        kind: Kind = "definition" if _defines(name, tool) else "input"
+        after = _formula(given.definition.tree) if given.definition else _shown(name, tool)
+        return Change(kind, name, _shown(name, case), after, ((name, given),), slip=_slip(name, tool))
+
+    return change
+
+
+def added_term(name: str, label: str, term: Tree, slip: str = "") -> Callable[[Binding], Change | None]:
+    """A term that a tool adds to a definition, as a change of any case; none where the case sets a plain value, or has the term."""
+
+    def change(case: Binding) -> Change | None:
+        parts = _parts(name, case)
+        if parts is None or (label, term) in parts.terms:
+            return None
+        return Change(
+            "definition", f"{name}: {label}", LEFT_OUT, _formula(term), ((name, _given(replace(parts, terms=(*parts.terms, (label, term))))),), slip=slip
+        )
+
+    return change
 
 
 def _parts(name: str, side: Binding) -> Definition | None:

@@ -41,7 +41,7 @@ class Step:
     @property
     def label(self) -> str:
         """``attention: causal -> full``, ``prefill_time = prefill_compute_time``; a term of a definition is its name alone."""
-        return ", ".join(_label(change) for change in self.changes)
+        return ", ".join(change_label(change) for change in self.changes)
 
     @property
     def slip(self) -> str:
@@ -49,7 +49,10 @@ class Step:
         return "; ".join(dict.fromkeys(change.slip for change in self.changes if change.slip))
 
 
-def _label(change: Change) -> str:
+def change_label(change: Change) -> str:
+    """A change in a few words."""
+    if change.kind == "rest":
+        return change.name
     name, mark, term = change.name.partition(": ")
     if mark:
         return f"{term}{' (left out)' if change.after == LEFT_OUT else ''}"
@@ -85,8 +88,8 @@ class Waterfall:
     @property
     def factor(self) -> Fraction | None:
         """How many times the first value the second is; None where the first is 0."""
-        start = _number(self.start)
-        return _number(self.end) / start if start else None
+        start = plain(self.start)
+        return plain(self.end) / start if start else None
 
     def as_json(self) -> dict[str, Any]:
         """The entry of one quantity in the JSON output."""
@@ -133,13 +136,13 @@ def waterfall(a: Answers, b: Answers, quantity: str) -> Waterfall:
     ([('prompt: 2,048 tokens -> 4,096 tokens', 2), ('batch: 1 request -> 8 requests', 8)], 16)
     """
     name = known(quantity)
-    start, end = _side(a, name, "the first"), _side(b, name, "the second")
-    steps, silent = _steps(a.binding, b.binding, name, _number(start))
+    start, end = number_of(a, name, "the first"), number_of(b, name, "the second")
+    steps, silent = _steps(a.binding, b.binding, name, plain(start))
     return Waterfall(start, end, steps, silent)
 
 
-def _side(answers: Answers, name: str, which: str) -> Result:
-    """The value on one side.
+def number_of(answers: Answers, name: str, which: str) -> Result:
+    """The value of a quantity on one side.
 
     Raises:
         InputError: none, or no number.
@@ -181,9 +184,10 @@ def _values(a: Binding, b: Binding, name: str) -> Iterator[tuple[tuple[Change, .
             open_changes = ()
 
 
-def _number(result: Result) -> Fraction:
+def plain(result: Result) -> Fraction:
+    """The value of a result that is a number."""
     assert isinstance(result.value, Fraction)
     return result.value
 
 
-__all__ = ["Step", "Waterfall", "change_json", "step_json", "waterfall"]
+__all__ = ["Step", "Waterfall", "change_json", "change_label", "number_of", "plain", "step_json", "waterfall"]

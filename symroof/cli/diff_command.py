@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,8 @@ from symroof.errors import InputError, Problem, nearest
 
 if TYPE_CHECKING:
     from symroof.analysis.study import Study
+    from symroof.analysis.waterfall import Waterfall
+    from symroof.claims.read.written_number import Written
 
 OWN = "symroof"
 """The side that counts as symroof does by default, where the other is a preset."""
@@ -22,10 +25,11 @@ OWN = "symroof"
 @click.command("diff", context_settings={"ignore_unknown_options": True})
 @click.argument("sides", nargs=-1, metavar="A B [STUDY]")
 @click.option("-q", "--quantities", default="itl,ttft,memory_bytes", show_default=True, metavar="NAMES", help="The quantities to explain, by commas.")
+@click.option("--explain", metavar="'NAME = VALUE'", help="Which presets, or which smallest set of choices, give this number in STUDY.")
 @click.option("--format", "form", type=click.Choice(["text", "md"]), default="text", show_default=True, help="A table for the terminal, or Markdown.")
 @case_options
 @json_option
-def command(sides: tuple[str, ...], quantities: str, form: str, as_json: bool, **options: Any) -> None:
+def command(sides: tuple[str, ...], quantities: str, explain: str | None, form: str, as_json: bool, **options: Any) -> None:
     """Why two cases, or two tools, give different numbers: what each difference does, one after another.
 
     A and B are studies, cases in quotes, or presets; `symroof` counts as symroof does by default. Presets count the STUDY, or the
@@ -35,17 +39,27 @@ def command(sides: tuple[str, ...], quantities: str, form: str, as_json: bool, *
 
     symroof diff chat.yaml '--model llama-3-8b --hardware h200 --prompt 4096' -q itl
 
+    symroof diff chat.yaml '14.2 ms' -q itl
+
+    symroof diff --explain 'itl = 14.2 ms' chat.yaml
+
     Definitions come first, then counting choices, then inputs; each acts on what the ones before it made.
     """
     from symroof.analysis.waterfall import waterfall
 
     if unknown := next((side for side in sides if side.startswith("-") and " " not in side.strip()), None):
         raise click.NoSuchOption(unknown.partition("=")[0])
+    if explain is not None:
+        click.echo(_explained(sides, explain, as_json, options))
+        return
     if len(sides) not in (2, 3):
         raise click.UsageError("give two sides: studies, cases in quotes, or presets (and a study for presets)")
-    one, other = _studies(sides, options)
     names = [name.strip() for name in quantities.split(",") if name.strip()]
-    ways = [waterfall(one.first, other.first, name) for name in names]
+    if _is_number(sides[1]):
+        ways = [_to_number(_study(sides[0], options, [], ""), names, sides[1])]
+    else:
+        one, other = _studies(sides, options)
+        ways = [waterfall(one.first, other.first, name) for name in names]
     if as_json:
         click.echo(
             json.dumps({"schema": "symroof/diff/1", "from": sides[0], "to": sides[1], "quantities": [way.as_json() for way in ways]}, ensure_ascii=False)
@@ -55,6 +69,67 @@ def command(sides: tuple[str, ...], quantities: str, form: str, as_json: bool, *
 
     write = markdown if form == "md" else terminal
     click.echo("\n\n".join(write(way, sides[0], sides[1]) for way in ways))
+
+
+def _is_number(side: str) -> bool:
+    """Whether a side is a number with its unit rather than a case."""
+    return bool(re.match(r"(~|about )?\s*[\d.]", side)) and not Path(side).exists()
+
+
+def _claimed(name: str, text: str, where: str) -> tuple[str, Written]:
+    """The quantity and the number of it that was written.
+
+    Raises:
+        InputError: no such quantity, no number, another dimension.
+    """
+    from symroof.analysis.study import known
+    from symroof.claims.read.written_number import read_written
+    from symroof.theory.quantities import QUANTITIES
+    from symroof.theory.symbols import INPUTS
+
+    printed = known(name.strip())
+    symbol = QUANTITIES.get(printed) or INPUTS[printed]
+    try:
+        written = read_written(text.strip(), symbol.unit)
+    except ValueError as error:
+        raise InputError(Problem(where, f"{printed}: {error}")) from None
+    if written.value is None:
+        raise InputError(Problem(where, f"{text.strip()[:40]!r} is no number", hint=f"write {printed} = 14.2 with its unit"))
+    return printed, written
+
+
+def _to_number(study: Study, names: list[str], text: str) -> Waterfall:
+    """The way from a case to a number that was measured or printed elsewhere."""
+    from symroof.analysis.number_origins import origins, to_number
+
+    if len(names) != 1 and names != ["itl", "ttft", "memory_bytes"]:
+        raise click.UsageError("a number is of one quantity: give -q one name")
+    name, written = _claimed(names[0], text, text)
+    made = origins(study, name, written.agrees).explanations
+    best = next((entry for entry in made if entry.changes), None)
+    return to_number(study, name, written.number, best)
+
+
+def _explained(sides: tuple[str, ...], claim: str, as_json: bool, options: dict[str, Any]) -> str:
+    """Which presets and choices give a number, as text or JSON."""
+    from symroof.analysis.number_origins import origins
+    from symroof.cases.case_results import bare
+    from symroof.report.waterfall_table import origins_text
+
+    name, mark, text = claim.partition("=")
+    if not mark or not text.strip():
+        raise click.BadParameter(f"{claim!r} is not NAME = VALUE, such as 'itl = 14.2 ms'", param_hint="--explain")
+    if len(sides) > 1:
+        raise click.UsageError("--explain takes one study, or a case of the options")
+    printed, written = _claimed(name, text, claim)
+    made = origins(_study(sides[0], options, [], "") if sides else study_from(None, options), printed, written.agrees)
+    if not as_json:
+        return origins_text(made, printed, text.strip())
+    explained = {
+        "quantity": printed, "unit": made.symbol.unit, "claimed": bare(written.number), "derived": bare(made.derived), "tried": made.tried,
+        "complete": made.complete, "explanations": [entry.as_json() for entry in made.explanations],
+    }  # fmt: skip
+    return json.dumps({"schema": "symroof/diff/1", "explain": explained}, ensure_ascii=False)
 
 
 def _studies(sides: tuple[str, ...], options: dict[str, Any]) -> list[Study]:

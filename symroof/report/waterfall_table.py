@@ -9,6 +9,7 @@ from symroof.report.text_table import markdown_table, table
 from symroof.units import format_quantity, significant
 
 if TYPE_CHECKING:
+    from symroof.analysis.number_origins import Origins
     from symroof.analysis.waterfall import Waterfall
 
 HEADER = ("", "", "effect", "factor", "value")
@@ -58,3 +59,13 @@ def _signed(value: Fraction, unit: str) -> str:
 
 def _times(factor: Fraction | None) -> str:
     return f"× {significant(factor, 4)}" if factor is not None else ""
+
+
+def origins_text(made: Origins, name: str, claimed: str) -> str:
+    """What gives a number, a line each; and how many presets and sets of choices were tried."""
+    unit = made.symbol.unit
+    head = f"{name} = {claimed}; the case gives {format_quantity(made.derived, unit)}"
+    rows = [[entry.text, format_quantity(entry.value, unit, 6)] for entry in made.explanations]
+    alone = "" if made.complete else ", not all there are"
+    tried = f"{made.tried:,} presets and sets of choices tried{alone}; a number of few digits is met by chance"
+    return "\n".join([head, table(rows, indent="  ") if rows else "  no preset and no set of up to three choices gives it", tried])

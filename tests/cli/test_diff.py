@@ -52,3 +52,35 @@ def test_text_and_markdown_show_every_step():
 )
 def test_bad_sides_are_refused(arguments, message):
     assert message in refused("diff", *arguments)
+
+
+def test_a_number_is_explained_by_presets_and_choices():
+    arguments = ("diff", "--explain", "itl = 4.643 ms", *CASE, "--set", "mem_bandwidth=3350 GB/s")
+    text = good(*arguments).out
+    assert "preset llm-analysis" in text
+    assert "the cache is charged twice (llm-analysis)" in text
+    explained = good(*arguments, "--json").json["explain"]
+    assert (explained["quantity"], explained["claimed"], explained["explanations"][0]["preset"]) == ("itl", 4.643e-3, "llm-analysis")
+    assert all(abs(entry["value"] - 4.643e-3) < 1e-6 for entry in explained["explanations"])
+
+
+def test_a_study_against_a_number_ends_at_the_number():
+    (entry,) = good("diff", " ".join(CASE), "5 ms", "-q", "itl", "--json").json["quantities"]
+    assert entry["to"]["value"] == 0.005
+    assert entry["from"]["value"] + sum(step["effect"] for step in entry["steps"]) == pytest.approx(0.005, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--explain", "itl", *CASE), "is not NAME = VALUE"),
+        (("--explain", "itl = 3 GB", *CASE), "is byte, but the quantity is s"),
+        (("--explain", "itl = soon", *CASE), "is no number"),
+        (("--explain", "itll = 3 ms", *CASE), "no such quantity"),
+        (("--explain", "itl = 3 ms"), "give a study file, or a case on the line"),
+        ((" ".join(CASE), "14.2 GB", "-q", "itl"), "is byte, but the quantity is s"),
+        ((" ".join(CASE), "14.2 ms", "-q", "itl,ttft"), "a number is of one quantity"),
+    ],
+)
+def test_numbers_that_cannot_be_explained_are_refused(arguments, message):
+    assert message in refused("diff", *arguments)
