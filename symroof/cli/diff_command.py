@@ -26,10 +26,11 @@ OWN = "symroof"
 @click.argument("sides", nargs=-1, metavar="A B [STUDY]")
 @click.option("-q", "--quantities", default="itl,ttft,memory_bytes", show_default=True, metavar="NAMES", help="The quantities to explain, by commas.")
 @click.option("--explain", metavar="'NAME = VALUE'", help="Which presets, or which smallest set of choices, give this number in STUDY.")
+@click.option("-o", "--out", metavar="FILE", help="A picture of the first quantity instead, by its ending .svg, .pdf or .png.")
 @click.option("--format", "form", type=click.Choice(["text", "md"]), default="text", show_default=True, help="A table for the terminal, or Markdown.")
 @case_options
 @json_option
-def command(sides: tuple[str, ...], quantities: str, explain: str | None, form: str, as_json: bool, **options: Any) -> None:
+def command(sides: tuple[str, ...], quantities: str, explain: str | None, out: str | None, form: str, as_json: bool, **options: Any) -> None:
     """Why two cases, or two tools, give different numbers: what each difference does, one after another.
 
     A and B are studies, cases in quotes, or presets; `symroof` counts as symroof does by default. Presets count the STUDY, or the
@@ -60,6 +61,9 @@ def command(sides: tuple[str, ...], quantities: str, explain: str | None, form: 
     else:
         one, other = _studies(sides, options)
         ways = [waterfall(one.first, other.first, name) for name in names]
+    if out is not None:
+        _draw(ways[0], sides, out)
+        return
     if as_json:
         click.echo(
             json.dumps({"schema": "symroof/diff/1", "from": sides[0], "to": sides[1], "quantities": [way.as_json() for way in ways]}, ensure_ascii=False)
@@ -69,6 +73,24 @@ def command(sides: tuple[str, ...], quantities: str, explain: str | None, form: 
 
     write = markdown if form == "md" else terminal
     click.echo("\n\n".join(write(way, sides[0], sides[1]) for way in ways))
+
+
+def _draw(way: Waterfall, sides: tuple[str, ...], out: str) -> None:
+    """Write the picture, and what it says."""
+    from symroof.output_files import write_atomic
+    from symroof.report.pictures.picture_kinds import ENDINGS
+    from symroof.report.pictures.waterfall_bars import waterfall_picture
+
+    goal = Path(out)
+    ending = goal.suffix.lower().removeprefix(".")
+    if ending not in ENDINGS:
+        raise click.BadParameter(f"no picture ends in {goal.suffix!r}; there are {', '.join(f'.{known}' for known in ENDINGS)}", param_hint="--out")
+    if not goal.parent.is_dir():
+        raise InputError(Problem(out, f"there is no folder {goal.parent}", hint=f"mkdir -p {goal.parent}"))
+    drawn = waterfall_picture(way, sides[0], sides[1])
+    write_atomic(goal, drawn.form(ending))
+    click.echo(f"wrote {goal}", err=True)
+    click.echo(drawn.says)
 
 
 def _is_number(side: str) -> bool:

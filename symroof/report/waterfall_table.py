@@ -42,8 +42,8 @@ def rows(way: Waterfall, start: str, end: str) -> list[list[str]]:
     unit = way.symbol.unit
     made = [["from", start, "", "", way.start.text()]]
     for step in way.steps:
-        made.append([step.changes[-1].kind, step.label, _signed(step.effect, unit), _times(step.factor), format_quantity(step.after, unit)])
-    return [*made, ["to", end, _signed(way.effect, unit), _times(way.factor), way.end.text()]]
+        made.append([step.changes[-1].kind, step.label, signed(step.effect, unit), times(step.factor), format_quantity(step.after, unit)])
+    return [*made, ["to", end, signed(way.effect, unit), times(way.factor), way.end.text()]]
 
 
 def notes(way: Waterfall) -> list[str]:
@@ -53,11 +53,13 @@ def notes(way: Waterfall) -> list[str]:
     return [*dict.fromkeys(slips), *([f"differs without effect here: {silent}"] if silent else [])]
 
 
-def _signed(value: Fraction, unit: str) -> str:
+def signed(value: Fraction, unit: str) -> str:
+    """An effect with its sign."""
     return f"{'+' if value >= 0 else ''}{format_quantity(value, unit)}"
 
 
-def _times(factor: Fraction | None) -> str:
+def times(factor: Fraction | None) -> str:
+    """A factor; empty where there is none."""
     return f"× {significant(factor, 4)}" if factor is not None else ""
 
 
