@@ -15,6 +15,7 @@ from symroof.formula.tree import Num, Tree
 from symroof.specs.fields import Span
 from symroof.specs.preset import Definition
 from symroof.theory.case import default_of
+from symroof.theory.declarations import Declarations
 from symroof.theory.operator_table import KEPT_WIDTH, WIDTH
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES
@@ -42,11 +43,14 @@ class Change:
     switch: bool = False
     model: Binding | None = None
     slip: str = ""
+    declared: Declarations | None = None
 
     def applied(self, binding: Binding) -> Binding:
         """The case with this change."""
         if self.switch:
             return replace(binding, assumptions=binding.assumptions.replaced(**{self.name: self.after}))
+        if self.declared is not None:
+            return replace(binding, selection=replace(binding.selection, own=self.declared))
         values = {name: value for name, value in binding.given.items() if name not in dict(self.given)}
         values |= {name: value for name, value in self.given if value is not None}
         binding = replace(binding, given=values)
@@ -65,7 +69,14 @@ def differences(a: Binding, b: Binding) -> tuple[Change, ...]:
     names = [name for name in dict.fromkeys((*a.given, *b.given)) if _comparable(name, a) != _comparable(name, b)]
     defining = [name for name in names if _defines(name, a) or _defines(name, b)]
     values = [name for name in names if name not in defining]
-    return (*(change for name in defining for change in _definition(name, a, b)), *_switches(a, b), *_inputs(values, a, b))
+    own = b.selection.own
+    declared = (Change("definition", "names of its own", ", ".join(a.selection.own) or "none", ", ".join(own) or "none", declared=own),)
+    return (
+        *(declared if own != a.selection.own else ()),
+        *(change for name in defining for change in _definition(name, a, b)),
+        *_switches(a, b),
+        *_inputs(values, a, b),
+    )
 
 
 def _comparable(name: str, side: Binding) -> object:

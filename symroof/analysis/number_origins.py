@@ -86,7 +86,7 @@ def origins(study: Study, quantity: str, agrees: Callable[[Fraction], bool]) -> 
     >>> [found.text for found in origins(case, "ttft", lambda value: abs(value - Fraction("0.0311172")) < Fraction("5e-8")).explanations]
     ['attention: causal -> full']
     """
-    name = known(quantity)
+    name = known(quantity, study.declared)
     binding = study.bound
     derived = number_of(study.first, name, "the case's")
     counted: dict[str, int] = {"tried": 0}
@@ -200,7 +200,7 @@ def to_number(study: Study, quantity: str, target: Fraction, explanation: Explan
     >>> [(step.label, int(step.effect)) for step in way.steps], int(way.end.value)
     ([('not explained', 8928000)], 140000000)
     """
-    start = number_of(study.first, known(quantity), "the case's")
+    start = number_of(study.first, known(quantity, study.declared), "the case's")
     binding, value, steps = study.bound, plain(start), []
     for change in explanation.changes if explanation else ():
         binding = change.applied(binding)

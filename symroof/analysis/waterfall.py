@@ -135,7 +135,7 @@ def waterfall(a: Answers, b: Answers, quantity: str) -> Waterfall:
     >>> [(step.label, int(step.factor)) for step in found.steps], int(found.factor)
     ([('prompt: 2,048 tokens -> 4,096 tokens', 2), ('batch: 1 request -> 8 requests', 8)], 16)
     """
-    name = known(quantity)
+    name = known(quantity, b.binding.selection.own)
     start, end = number_of(a, name, "the first"), number_of(b, name, "the second")
     steps, silent = _steps(a.binding, b.binding, name, plain(start))
     return Waterfall(start, end, steps, silent)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symroof.cli.options import case_options, json_option, line_selection, study_from, study_options
+from symroof.cli.output import say, say_json
 from symroof.errors import InputError, Problem, nearest
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def command(sides: tuple[str, ...], quantities: str, explain: str | None, out: s
     if unknown := next((side for side in sides if side.startswith("-") and " " not in side.strip()), None):
         raise click.NoSuchOption(unknown.partition("=")[0])
     if explain is not None:
-        click.echo(_explained(sides, explain, as_json, options))
+        _explain(sides, explain, as_json, options)
         return
     if len(sides) not in (2, 3):
         raise click.UsageError("give two sides: studies, cases in quotes, or presets (and a study for presets)")
@@ -65,14 +65,12 @@ def command(sides: tuple[str, ...], quantities: str, explain: str | None, out: s
         _draw(ways[0], sides, out)
         return
     if as_json:
-        click.echo(
-            json.dumps({"schema": "symroof/diff/1", "from": sides[0], "to": sides[1], "quantities": [way.as_json() for way in ways]}, ensure_ascii=False)
-        )
+        say_json({"schema": "symroof/diff/1", "from": sides[0], "to": sides[1], "quantities": [way.as_json() for way in ways]})
         return
     from symroof.report.waterfall_table import markdown, terminal
 
     write = markdown if form == "md" else terminal
-    click.echo("\n\n".join(write(way, sides[0], sides[1]) for way in ways))
+    say("\n\n".join(write(way, sides[0], sides[1]) for way in ways))
 
 
 def _draw(way: Waterfall, sides: tuple[str, ...], out: str) -> None:
@@ -89,8 +87,8 @@ def _draw(way: Waterfall, sides: tuple[str, ...], out: str) -> None:
         raise InputError(Problem(out, f"there is no folder {goal.parent}", hint=f"mkdir -p {goal.parent}"))
     drawn = waterfall_picture(way, sides[0], sides[1])
     write_atomic(goal, drawn.form(ending))
-    click.echo(f"wrote {goal}", err=True)
-    click.echo(drawn.says)
+    say(f"wrote {goal}", err=True)
+    say(drawn.says)
 
 
 def _is_number(side: str) -> bool:
@@ -132,8 +130,8 @@ def _to_number(study: Study, names: list[str], text: str) -> Waterfall:
     return to_number(study, name, written.number, best)
 
 
-def _explained(sides: tuple[str, ...], claim: str, as_json: bool, options: dict[str, Any]) -> str:
-    """Which presets and choices give a number, as text or JSON."""
+def _explain(sides: tuple[str, ...], claim: str, as_json: bool, options: dict[str, Any]) -> None:
+    """Print which presets and choices give a number, as text or JSON."""
     from symroof.analysis.number_origins import origins
     from symroof.cases.case_results import bare
     from symroof.report.waterfall_table import origins_text
@@ -146,12 +144,13 @@ def _explained(sides: tuple[str, ...], claim: str, as_json: bool, options: dict[
     printed, written = _claimed(name, text, claim)
     made = origins(_study(sides[0], options, [], "") if sides else study_from(None, options), printed, written.agrees)
     if not as_json:
-        return origins_text(made, printed, text.strip())
+        say(origins_text(made, printed, text.strip()))
+        return
     explained = {
         "quantity": printed, "unit": made.symbol.unit, "claimed": bare(written.number), "derived": bare(made.derived), "tried": made.tried,
         "complete": made.complete, "explanations": [entry.as_json() for entry in made.explanations],
     }  # fmt: skip
-    return json.dumps({"schema": "symroof/diff/1", "explain": explained}, ensure_ascii=False)
+    say_json({"schema": "symroof/diff/1", "explain": explained})
 
 
 def _studies(sides: tuple[str, ...], options: dict[str, Any]) -> list[Study]:

@@ -7,8 +7,8 @@ from symroof.formula.text import text
 from symroof.formula.tree import Num
 from symroof.report.entry import Entry, Table
 from symroof.specs.fields import Span
+from symroof.specs.input_values import Setting
 from symroof.specs.preset import PresetSpec
-from symroof.specs.study import Setting
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, base_name
 

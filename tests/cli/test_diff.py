@@ -84,3 +84,13 @@ def test_a_study_against_a_number_ends_at_the_number():
 )
 def test_numbers_that_cannot_be_explained_are_refused(arguments, message):
     assert message in refused("diff", *arguments)
+
+
+def test_names_that_a_study_declares_are_taken_apart_as_well(tmp_path):
+    """A tenth of the prefill's FLOPs, then two tenths: twice; a study without the name has no value of it."""
+    text = "model: llama-3-8b\nhardware: h100-sxm\nworkload: {prompt: 4096}\ndefine:\n  wasted: {formula: prefill_flops*0.1, unit: FLOP, means: wasted work}\n"
+    (tmp_path / "one.yaml").write_text(text, encoding="utf-8")
+    (tmp_path / "two.yaml").write_text(text.replace("0.1", "0.2"), encoding="utf-8")
+    (entry,) = good("diff", tmp_path / "one.yaml", tmp_path / "two.yaml", "-q", "wasted", "--json").json["quantities"]
+    assert [(step["changes"][0]["kind"], step["factor"]) for step in entry["steps"]] == [("definition", 2)]
+    assert "has no value on the first side" in refused("diff", "llama-3-8b-chat", tmp_path / "two.yaml", "-q", "wasted")
