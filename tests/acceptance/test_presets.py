@@ -111,6 +111,14 @@ def test_vllm_sizes_the_cache_in_whole_blocks():
     assert study.exact("usable_memory_per_device") == Fraction(92, 100) * study.exact("mem_capacity")
 
 
+def test_hf_mem_adds_the_cache_to_the_weights():
+    """2 · layers · KV heads · head width · length · bytes · batch, as its source multiplies them, beside 8,030,261,248 weights of 2 bytes."""
+    study = sr.Study("llama-3-8b", "h100-sxm", preset="hf-mem", prompt=8192, batch=4, memory_reserve="3 GB")
+    assert study.exact("memory_bytes") == 2 * 32 * 8 * 128 * 8192 * 2 * 4 + 2 * 8_030_261_248
+    with_states = waterfall(*(sr.Study("falcon-mamba-7b", "h100-sxm", prompt=128, preset=preset).first for preset in (None, "hf-mem")), "memory_bytes")
+    assert with_states.effect == -sr.Study("falcon-mamba-7b", "h100-sxm", prompt=128).exact("state_bytes")
+
+
 def steps(one, other, quantity="ttft"):
     found = waterfall(case("h100", 1, 2048, one).first, case("h100", 1, 2048, other).first, quantity)
     return {step.changes[0].name.removeprefix("prefill_time: "): float(1000 * step.effect) for step in found.steps}
@@ -136,7 +144,7 @@ def test_what_llm_viewer_adds_to_the_multiplications():
     assert float(1000 * case("h100", 1, 2048, "llm-viewer").exact("ttft")) - 28.905 - 1.763 - 0.314 == pytest.approx(10.537, abs=2e-3)
 
 
-@pytest.mark.parametrize("preset", ["llm-viewer", "genz", "llm-analysis", "aiconfigurator", "mlsysim", "vllm", "scaling-book", "tutorial-mlsysim"])
+@pytest.mark.parametrize("preset", ["llm-viewer", "genz", "llm-analysis", "aiconfigurator", "mlsysim", "vllm", "scaling-book", "hf-mem", "tutorial-mlsysim"])
 def test_every_preset_says_its_version_and_counts_every_dense_model(preset):
     for model in ("llama-3-70b", "qwen2.5-7b"):
         study = sr.Study(model, "h100-sxm", preset=preset, prompt=512, output=8, batch=4, tp=4)
