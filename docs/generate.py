@@ -72,6 +72,18 @@ def table(spec: dict[str, Any], common: str) -> list[str]:
     return [*lines, "", "```sh", *commands, "```", ""]
 
 
+def difference(spec: dict[str, Any], common: str) -> list[str]:
+    """One number taken apart into another: what ``diff`` writes as Markdown, under a title."""
+    command = f"diff {spec['sides']} {common} -q {spec['quantity']}"
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        code = main([*shlex.split(command), "--format", "md"])
+    if code:
+        raise SystemExit(f"exit {code}: symroof {command}")
+    _, _, written = out.getvalue().partition("\n\n")
+    return [f"## {spec['title']}", "", spec["says"], "", written.strip(), "", "```sh", f"symroof {command}", "```", ""]
+
+
 # ------------------------------------------------------------------------------------------------------- the sixty systems
 
 
@@ -236,6 +248,8 @@ def page(path: Path) -> str:
         return "\n".join([*lines, *selections(spec)])
     for one in spec["tables"]:
         lines += table(one, spec["common"])
+    for one in spec.get("diffs", []):
+        lines += difference(one, spec["common"])
     return "\n".join(lines)
 
 

@@ -177,6 +177,14 @@ def test_a_theory_is_listed_shown_and_worked_out(newcomer):
     assert quantities(newcomer, "made-up", "--set", "stored_bytes=1 TB", "--set", "disk_price=0.02 USD/GB") == {"disk_bytes": 3e12, "disk_cost": 60}
 
 
+def test_a_preset_is_listed_valid_shown_and_taken_apart(newcomer):
+    assert "made-up-tool" in listed(newcomer, "presets")
+    newcomer.run("validate", newcomer.root / "specs/presets/made-up-tool.yaml")
+    assert "the device waits for it" in newcomer.run("show", "made-up-tool").out
+    (entry,) = newcomer.run("diff", "symroof", "made-up-tool", *CASE, "-q", "itl", "--json").json["quantities"]
+    assert [step["effect"] for step in entry["steps"] if step["changes"][0]["name"] == "itl: sampling on the host"] == [pytest.approx(5e-4)]
+
+
 # ---------------------------------------------------------------------------------------------------------- checkpoints
 
 

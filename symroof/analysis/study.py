@@ -232,6 +232,15 @@ class Study:
         return self
 
     @property
+    def chosen(self) -> Selection:
+        """What was chosen, by the study and over it, before any preset.
+
+        >>> Study("llama-3-8b", tp=2).chosen.models
+        ('llama-3-8b',)
+        """
+        return self._selection
+
+    @property
     def empty(self) -> bool:
         """Whether no model, device, precision or value was chosen.
 

@@ -46,8 +46,8 @@ from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import Setting
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import model_path, read_model
+from symroof.specs.preset import PresetSpec
 from symroof.specs.strict_yaml import Document
-from symroof.specs.study import PresetSpec
 from symroof.theory.architecture import GENERIC, Architecture
 from symroof.theory.case import Case
 from symroof.theory.declarations import NONE, Declarations
@@ -269,6 +269,7 @@ def _bind(
     if preset:
         special = {**preset.hardware.get(device.name if device else "", {}), **preset.models.get(model.name if model else "", {})}
         given |= {name: Given(values[0], f"preset {preset.name}") for name, values in special.items()}
+        given |= {name: Given(own.tree, f"definition of preset {preset.name}", definition=own) for name, own in preset.definitions.items()}
     values = {name: single.get(name, values[0]) for name, values in layered.values.items()}
     for name, value in values.items():
         given[name] = Given(value, layered.origin.get(name, "given"), value.text if isinstance(value, Span) else "")

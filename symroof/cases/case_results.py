@@ -12,7 +12,7 @@ from typing import Any
 from symroof.cases.binding import Binding
 from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
-from symroof.formula.tree import Compare, Largest, Name, Tree
+from symroof.formula.tree import Compare, Largest, Name, Num, Tree
 from symroof.theory.box_search import NotWorkedOut
 from symroof.theory.case import Case, Missing
 from symroof.theory.quantities import QUANTITIES
@@ -217,7 +217,7 @@ class Answers:
         """
         if name not in self._memo:
             result = self._unflagged(name)
-            if self.does_not_fit and self.case.theory.timed(name) and name not in self.case.given:
+            if self.does_not_fit and self.case.theory.timed(name) and not isinstance(self.case.given.get(name), Num):
                 result = replace(result, flags=(DOES_NOT_FIT, *result.flags))
             self._memo[name] = result
         return self._memo[name]

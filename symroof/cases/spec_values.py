@@ -15,8 +15,8 @@ from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import Setting
 from symroof.specs.model import ModelSpec
 from symroof.specs.precision import Width, compute_precision, peak_precision
+from symroof.specs.preset import Definition, PresetSpec
 from symroof.specs.stored import of_checkpoint, precision_width, stored_as
-from symroof.specs.study import PresetSpec
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import INPUTS, base_name
@@ -25,12 +25,13 @@ from symroof.units import PLAIN, Dimension, parse_unit
 
 @dataclass(frozen=True)
 class Given:
-    """One input's value in a case, with its source."""
+    """One input's value in a case, with its source; a tool's own definition of a quantity comes with its terms."""
 
     setting: Setting
     source: str
     text: str = ""
     defaulted: bool = False
+    definition: Definition | None = None
 
 
 def middle(setting: Setting, name: str, own: Declarations = NONE) -> Tree:

@@ -18,6 +18,7 @@ COMMANDS = {
     "eval": "Every quantity of a case, and the bound that holds.",
     "derive": "How a quantity comes about: definition, expansion, numbers.",
     "solve": "Where two quantities meet: a threshold in closed form, or never.",
+    "diff": "Why two cases, or two tools, give different numbers: what each difference does.",
     "select": "Hardware and configuration against targets: which pass, what the others lack.",
     "plot": "One picture: roofline, latency-throughput, regimes, pareto, memory, tornado, ttft, itl.",
     "check": "Check hand calculations in claim files and Markdown notes.",

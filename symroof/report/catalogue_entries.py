@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -12,6 +11,8 @@ from symroof.cases.case_results import Answers
 from symroof.cases.spec_values import model_values
 from symroof.errors import InputError, Problem, nearest
 from symroof.formula.text import text
+from symroof.report.entry import Entry, Table
+from symroof.report.preset_entry import preset_entry
 from symroof.specs import catalogue
 from symroof.specs.fields import build
 from symroof.specs.hardware import HardwareSpec
@@ -22,6 +23,7 @@ from symroof.specs.measured import MeasuredSpec
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import holds_config, model_path, read_model
 from symroof.specs.own_theory import TheorySpec
+from symroof.specs.preset import PresetSpec
 from symroof.specs.strict_yaml import Document
 from symroof.theory.layer_blocks import PARAMETER_GROUPS
 from symroof.theory.operator_table import cells, parameters, total
@@ -31,23 +33,6 @@ from symroof.theory.symbols import INPUTS, canonical
 from symroof.theory.theory import theory
 from symroof.theory.thresholds import THRESHOLDS
 from symroof.units import format_quantity
-
-Table = tuple[str, list[str], list[list[str]]]
-
-
-@dataclass
-class Entry:
-    """Facts (name, value, remark), tables (heading, header, rows) and notes."""
-
-    kind: str
-    title: str
-    facts: list[list[str]] = field(default_factory=list)
-    tables: list[Table] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-    def as_json(self) -> dict[str, Any]:
-        tables = [{"title": heading, "columns": header, "rows": rows} for heading, header, rows in self.tables]
-        return {"kind": self.kind, "title": self.title, "facts": self.facts, "tables": tables, "notes": self.notes}
 
 
 def entry(name: str, assume_family: str | None = None) -> Entry:
@@ -120,6 +105,8 @@ def _from_document(document: Document) -> Entry:
         return measured_entry(spec)
     if isinstance(spec, TheorySpec):
         return theory_entry(spec)
+    if isinstance(spec, PresetSpec):
+        return preset_entry(spec)
     facts = [[name, str(value)] for name, value in document.data.items() if not isinstance(value, (dict, list))]
     return Entry(kind, str(getattr(spec, "title", None) or document.file), facts, notes=list(spec.notes))
 

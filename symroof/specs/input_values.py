@@ -102,6 +102,19 @@ def _formula(symbol: Symbol, text: str, reading: ValueError, own: Declarations) 
     return _checked(symbol, tree, own)
 
 
+def formula_for(symbol: Symbol, text: str, own: Declarations = NONE) -> Tree:
+    """A formula of a symbol's dimension.
+
+    Raises:
+        ValueError: it cannot be read, an unknown name, another dimension.
+    """
+    try:
+        tree = resolved(read_formula(text, tuple(own)))
+    except FormulaError as error:
+        raise ValueError(f"cannot be read as a formula: {error}") from None
+    return _checked(symbol, tree, own)
+
+
 def _checked(symbol: Symbol, tree: Tree, own: Declarations) -> Tree:
     """A formula over known names, of the quantity's dimension."""
     for name in names(tree):

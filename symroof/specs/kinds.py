@@ -15,7 +15,7 @@ FILE_KINDS = {
     "study": ("symroof.specs.study", "StudySpec"),
     "model": ("symroof.specs.model", "ModelSpec"),
     "hardware": ("symroof.specs.hardware", "HardwareSpec"),
-    "preset": ("symroof.specs.study", "PresetSpec"),
+    "preset": ("symroof.specs.preset", "PresetSpec"),
     "theory": ("symroof.specs.own_theory", "TheorySpec"),
     "claims": ("symroof.specs.claims", "ClaimsSpec"),
     "measured": ("symroof.specs.measured", "MeasuredSpec"),
@@ -28,7 +28,7 @@ MARKS = {
     "theory": ("inputs",),
     "study": ("workload", "targets", "theory"),
     "model": ("layers", "d_model", "published_params", "params"),
-    "preset": ("assume", "set"),
+    "preset": ("assume", "set", "definitions"),
     "claims": ("claims",),
 }
 """Keys that tell a kind, looked for in this order."""

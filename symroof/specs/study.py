@@ -1,4 +1,4 @@
-"""Study and preset specs: what a design review is about, and named sets of switches and values."""
+"""Study specs: what a design review is about."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from symroof.formula.tree import Num
 from symroof.specs.declared_entries import FormulaSpec, ThresholdSpec
 from symroof.specs.declared_names import declared_formulas, declared_thresholds
 from symroof.specs.engines import engine_class
-from symroof.specs.fields import NAME, Faults, Source, Spec, in_unit
+from symroof.specs.fields import Faults, Spec, in_unit
 from symroof.specs.input_values import MOST_VALUES, Setting, in_domain, settings
 from symroof.specs.stored import precision_name, precision_width
 from symroof.theory.declarations import NONE, Declarations
@@ -293,18 +293,3 @@ class StudySpec(Spec):
         if self.model and "prompt" not in self.workload and "context" not in self.workload:
             raise Faults([(("workload",), "needs prompt (and output for a whole response)")])
         return self
-
-
-class PresetSpec(Spec):
-    """A named set of switches and values with a source; ``hardware`` and ``models`` hold what applies to one entry only."""
-
-    name: Annotated[str, Field(pattern=NAME)]
-    title: str
-    source: Source
-    assume: Assume = {}
-    precision: Precision = Precision.model_construct()
-    set: Settings = {}
-    hardware: dict[str, Settings] = {}
-    models: dict[str, Settings] = {}
-    peaks: dict[str, dict[str, Annotated[Any, BeforeValidator(lambda v: in_unit(v, "FLOP/s")), WithJsonSchema({"type": "string"})]]] = {}
-    notes: tuple[str, ...] = ()

@@ -64,6 +64,7 @@ OF_THE_CATALOGUE = {
     "A model": [Insert("specs/models/made-up-1b.yaml", started("model", "name: my-model", "name: made-up-1b\npublished_params: 1100048384"))],
     "A source of measurements": [Insert("specs/measured/made-up-source.yaml", started("measured", "name: my-measurements", "name: made-up-source"))],
     "A theory": [Insert("specs/theories/made-up.yaml", started("theory", "name: my-theory", "name: made-up"))],
+    "A preset": [Insert("specs/presets/made-up-tool.yaml", started("preset", "name: my-preset", "name: made-up-tool"))],
 }
 """The starter of a model has the dimensions of TinyLlama-1.1B, whose model card counts 1,100,048,384 parameters."""
 

@@ -1,0 +1,215 @@
+"""Which tool, or which smallest set of choices, gives a number: every preset, then the choices of all of them one by one and together."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from symroof.analysis.differences import Change, added_term, own_base
+from symroof.analysis.study import Study, known
+from symroof.analysis.waterfall import Step, Waterfall, change_json, change_label, number_of, plain
+from symroof.cases.binding import Binding, Selection
+from symroof.cases.case_results import Result, bare
+from symroof.errors import InputError
+from symroof.formula.evaluate import NoValue
+from symroof.specs.catalogue import entries
+from symroof.theory.switches import SWITCHES
+from symroof.theory.symbols import Symbol
+from symroof.theory.theory import UnknownName
+
+MOST_TOGETHER = 3
+MOST_TRIED = 2000
+"""Sets of choices that are tried, so that an answer comes within seconds."""
+MOST_SHOWN = 8
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One choice that a number may rest on: what it changes in a case, and the tools that make it; None where it is made already."""
+
+    change: Callable[[Binding], Change | None]
+    tool: str = ""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What gives the number: a preset as a whole, or choices; neither where the case gives it as it stands."""
+
+    value: Fraction
+    preset: str = ""
+    changes: tuple[Change, ...] = ()
+    tools: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        if self.preset:
+            return f"preset {self.preset}"
+        named = (f"{change_label(change)}{f' ({tool})' if tool else ''}" for change, tool in zip(self.changes, self.tools, strict=True))
+        return " and ".join(named) or "the case as it stands"
+
+    def as_json(self) -> dict[str, Any]:
+        choices = [{**change_json(change), "tool": tool or None} for change, tool in zip(self.changes, self.tools, strict=True)]
+        return {"preset": self.preset or None, "choices": choices, "value": bare(self.value)}
+
+
+@dataclass(frozen=True)
+class Origins:
+    """All explanations of one number.
+
+    Attributes:
+        derived: the quantity as the case stands.
+        explanations: the presets that give the number, then the smallest sets of choices that do.
+        tried: how many presets and sets were tried; a number with few digits is met by chance.
+        complete: whether all sets up to the size of those listed were tried.
+    """
+
+    symbol: Symbol
+    derived: Fraction
+    explanations: tuple[Explanation, ...]
+    tried: int
+    complete: bool
+
+
+def origins(study: Study, quantity: str, agrees: Callable[[Fraction], bool]) -> Origins:
+    """Which presets and which smallest sets of choices give a number in the first case of a study.
+
+    Args:
+        agrees: whether a value is the number, to the digits that were written.
+
+    Raises:
+        InputError: no such quantity, it has no value here, it is no number.
+
+    >>> case = Study("llama-3-8b", "h100-sxm", prompt=2048)
+    >>> [found.text for found in origins(case, "ttft", lambda value: abs(value - Fraction("0.0311172")) < Fraction("5e-8")).explanations]
+    ['attention: causal -> full']
+    """
+    name = known(quantity, study.declared)
+    binding = study.bound
+    derived = number_of(study.first, name, "the case's")
+    counted: dict[str, int] = {"tried": 0}
+
+    def value(case: Binding) -> Fraction | None:
+        counted["tried"] += 1
+        try:
+            result = case.case().value(name)
+        except (NoValue, InputError, UnknownName):
+            return None
+        return result if isinstance(result, Fraction) else None
+
+    if agrees(number := plain(derived)):
+        return Origins(derived.symbol, number, (Explanation(number),), 1, True)
+    whole = {preset: _under(study, preset) for preset in entries("presets")}
+    presets = [Explanation(v, preset) for preset, case in whole.items() if case and (v := value(case)) is not None and agrees(v)]
+    moving = [(choice, change) for choice, change in _choices(binding, whole) if value(change.applied(binding)) not in (None, number)]
+    sets, complete = _sets(binding, [choice for choice, _ in moving], value, agrees, counted)
+    return Origins(derived.symbol, number, (*presets, *sets[:MOST_SHOWN]), counted["tried"], complete)
+
+
+def _under(study: Study, preset: str) -> Binding | None:
+    """The case as a preset counts it; None where it has no answer there."""
+    other = Study()
+    other.select(study.chosen)
+    other.select(Selection(preset=preset))
+    try:
+        return other.bound
+    except InputError:
+        return None
+
+
+def _sets(
+    binding: Binding, choices: list[Choice], value: Callable[[Binding], Fraction | None], agrees: Callable[[Fraction], bool], counted: dict[str, int]
+) -> tuple[list[Explanation], bool]:
+    """The smallest sets of choices that give the number, and whether all of that size were tried."""
+    for size in range(1, MOST_TOGETHER + 1):
+        matches: list[Explanation] = []
+        for chosen in itertools.combinations(choices, size):
+            if counted["tried"] >= MOST_TRIED:
+                return matches, False
+            made = _together(binding, chosen)
+            if made and (v := value(made[0])) is not None and agrees(v):
+                matches.append(Explanation(v, changes=made[1], tools=tuple(choice.tool for choice in chosen)))
+        if matches:
+            return matches, True
+    return [], True
+
+
+def _together(binding: Binding, chosen: tuple[Choice, ...]) -> tuple[Binding, tuple[Change, ...]] | None:
+    """The case with all of the choices; None where two of them are of one thing."""
+    changes: list[Change] = []
+    for choice in chosen:
+        change = choice.change(binding)
+        if change is None or any(change.name == earlier.name for earlier in changes):
+            return None
+        binding = change.applied(binding)
+        changes.append(change)
+    return binding, tuple(changes)
+
+
+def _choices(binding: Binding, presets: dict[str, Binding | None]) -> Iterator[tuple[Choice, Change]]:
+    """Every choice that is open in a case: another value of a switch, and what each preset sets or adds; each once, with its tools."""
+    open_ones: dict[tuple[str, str], tuple[Choice, Change]] = {}
+    for choice in (*_switch_choices(), *(choice for case in presets.values() if case for choice in _own_choices(case))):
+        change = choice.change(binding)
+        if change is None:
+            continue
+        earlier = open_ones.get((change.name, change.after))
+        if earlier and choice.tool:
+            choice = replace(choice, tool=", ".join(filter(None, (earlier[0].tool, choice.tool))))
+        open_ones[change.name, change.after] = (choice, change)
+    return iter(open_ones.values())
+
+
+def _switch_choices() -> Iterator[Choice]:
+    for switch in SWITCHES.values():
+        for setting in switch.values:
+            yield Choice(_switched(switch.name, setting))
+
+
+def _switched(name: str, setting: str) -> Callable[[Binding], Change | None]:
+    def change(case: Binding) -> Change | None:
+        now = case.assumptions[name]
+        return None if now == setting else Change("switch", name, now, setting, switch=True)
+
+    return change
+
+
+def _own_choices(case: Binding) -> Iterator[Choice]:
+    """What a preset sets for this model on this device, one by one, and the terms that it adds."""
+    preset = case.preset
+    assert preset is not None
+    special = {**preset.hardware.get(case.chosen_device.name, {}), **preset.models.get(case.chosen_model.name, {})}
+    rates = ("peak_flops",) if case.chosen_device.name in preset.peaks else ()
+    for name in dict.fromkeys((*preset.set, *special, *rates)):
+        if name in case.given:
+            yield Choice(own_base(name, case), preset.name)
+    for name, definition in preset.definitions.items():
+        if definition.own_base:
+            yield Choice(own_base(name, case), preset.name)
+        for label, term in definition.terms:
+            slip = f"{preset.name}: {preset.slips[label]}" if label in preset.slips else ""
+            yield Choice(added_term(name, label, term, slip), preset.name)
+
+
+def to_number(study: Study, quantity: str, target: Fraction, explanation: Explanation | None) -> Waterfall:
+    """The way from a case to a number: the explanation's choices one after another, then what they leave.
+
+    >>> way = to_number(Study("llama-3-8b", prompt=1000), "kv_cache_bytes", Fraction(140 * 10**6), None)
+    >>> [(step.label, int(step.effect)) for step in way.steps], int(way.end.value)
+    ([('not explained', 8928000)], 140000000)
+    """
+    start = number_of(study.first, known(quantity, study.declared), "the case's")
+    binding, value, steps = study.bound, plain(start), []
+    for change in explanation.changes if explanation else ():
+        binding = change.applied(binding)
+        after = binding.case().value(start.name)
+        steps.append(Step((change,), value, after))
+        value = after
+    if value != target:
+        steps.append(Step((Change("rest", "not explained", "", ""),), value, target))
+    return Waterfall(start, Result(start.symbol, target), tuple(steps), ())
+
+
+__all__ = ["Explanation", "Origins", "origins", "to_number"]

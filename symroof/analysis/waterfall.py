@@ -1,0 +1,193 @@
+"""Why two cases give different numbers: what each difference does, one after another, from one value to the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from symroof.analysis.differences import LEFT_OUT, Change, differences
+from symroof.analysis.study import known
+from symroof.cases.binding import Binding
+from symroof.cases.case_results import DOES_NOT_FIT, Answers, Result, bare
+from symroof.errors import InputError, Problem
+from symroof.formula.evaluate import NoValue
+from symroof.theory.symbols import Symbol
+from symroof.theory.theory import UnknownName
+
+
+@dataclass(frozen=True)
+class Step:
+    """One difference and what it does, with the steps before it applied.
+
+    Several changes are one step where the quantity has no value between them.
+    """
+
+    changes: tuple[Change, ...]
+    before: Fraction
+    after: Fraction
+
+    @property
+    def effect(self) -> Fraction:
+        """In the quantity's unit."""
+        return self.after - self.before
+
+    @property
+    def factor(self) -> Fraction | None:
+        """How many times the value before; None where that is 0."""
+        return self.after / self.before if self.before else None
+
+    @property
+    def label(self) -> str:
+        """``attention: causal -> full``, ``prefill_time = prefill_compute_time``; a term of a definition is its name alone."""
+        return ", ".join(change_label(change) for change in self.changes)
+
+    @property
+    def slip(self) -> str:
+        """What is wrong with a tool's choice, where a preset says so."""
+        return "; ".join(dict.fromkeys(change.slip for change in self.changes if change.slip))
+
+
+def change_label(change: Change) -> str:
+    """A change in a few words."""
+    if change.kind == "rest":
+        return change.name
+    name, mark, term = change.name.partition(": ")
+    if mark:
+        return f"{term}{' (left out)' if change.after == LEFT_OUT else ''}"
+    if change.kind == "definition":
+        return f"{name} = {change.after}"
+    return f"{name}: {change.before} -> {change.after}"
+
+
+@dataclass(frozen=True)
+class Waterfall:
+    """The way from one value of a quantity to another.
+
+    Attributes:
+        start, end: the quantity on both sides, with unit and flags.
+        steps: what moves it, in order; their effects add up to the difference exactly.
+        without_effect: what differs and moves nothing at its place.
+    """
+
+    start: Result
+    end: Result
+    steps: tuple[Step, ...]
+    without_effect: tuple[Change, ...]
+
+    @property
+    def symbol(self) -> Symbol:
+        return self.end.symbol
+
+    @property
+    def effect(self) -> Fraction:
+        """The whole difference."""
+        return sum((step.effect for step in self.steps), Fraction(0))
+
+    @property
+    def factor(self) -> Fraction | None:
+        """How many times the first value the second is; None where the first is 0."""
+        start = plain(self.start)
+        return plain(self.end) / start if start else None
+
+    def as_json(self) -> dict[str, Any]:
+        """The entry of one quantity in the JSON output."""
+        return {
+            "quantity": self.symbol.name,
+            "from": self.start.as_json(),
+            "to": self.end.as_json(),
+            "effect": bare(self.effect),
+            "factor": bare(self.factor),
+            "steps": [step_json(step) for step in self.steps],
+            "without_effect": [change_json(change) for change in self.without_effect],
+        }
+
+
+def step_json(step: Step) -> dict[str, Any]:
+    """A step for programs."""
+    return {
+        "changes": [change_json(change) for change in step.changes],
+        "effect": bare(step.effect),
+        "factor": bare(step.factor),
+        "value": bare(step.after),
+        "slip": step.slip or None,
+    }
+
+
+def change_json(change: Change) -> dict[str, str]:
+    """A change for programs."""
+    return {"kind": change.kind, "name": change.name, "from": change.before, "to": change.after}
+
+
+def waterfall(a: Answers, b: Answers, quantity: str) -> Waterfall:
+    """What leads from one case's value of a quantity to another's: definitions first, then counting choices, then inputs.
+
+    Each difference is applied to the case that the ones before it made, so a later one works on what they left. The last case is
+    the second, and the effects add up to the difference exactly.
+
+    Raises:
+        InputError: no such quantity, one side has no value of it, it is no number.
+
+    >>> from symroof.analysis.study import Study
+    >>> one, other = (Study("llama-3-8b", "h100-sxm", batch=batch, prompt=prompt).first for batch, prompt in ((1, 2048), (8, 4096)))
+    >>> found = waterfall(one, other, "kv_cache_bytes")
+    >>> [(step.label, int(step.factor)) for step in found.steps], int(found.factor)
+    ([('prompt: 2,048 tokens -> 4,096 tokens', 2), ('batch: 1 request -> 8 requests', 8)], 16)
+    """
+    name = known(quantity, b.binding.selection.own)
+    start, end = number_of(a, name, "the first"), number_of(b, name, "the second")
+    steps, silent = _steps(a.binding, b.binding, name, plain(start))
+    return Waterfall(start, end, steps, silent)
+
+
+def number_of(answers: Answers, name: str, which: str) -> Result:
+    """The value of a quantity on one side.
+
+    Raises:
+        InputError: none, or no number.
+    """
+    try:
+        result = answers.result(name)
+    except (NoValue, UnknownName) as error:
+        raise InputError(Problem(name, f"has no value on {which} side: {error}", hint=f"`symroof derive {name}` shows what it needs")) from None
+    if not isinstance(result.value, Fraction):
+        raise InputError(Problem(name, "is no number, so no differences add up to it", hint="name a time, bytes, FLOPs, a rate or a price"))
+    return Result(result.symbol, result.value, flags=tuple(flag for flag in result.flags if flag == DOES_NOT_FIT))
+
+
+def _steps(a: Binding, b: Binding, name: str, value: Fraction) -> tuple[tuple[Step, ...], tuple[Change, ...]]:
+    """The steps that move the quantity, and the changes that do not."""
+    steps: list[Step] = []
+    silent: list[Change] = []
+    for changes, after in _values(a, b, name):
+        if after == value:
+            silent += [change for change in changes if change.before != change.after]
+        else:
+            steps.append(Step(changes, value, after))
+        value = after
+    return tuple(steps), tuple(silent)
+
+
+def _values(a: Binding, b: Binding, name: str) -> Iterator[tuple[tuple[Change, ...], Fraction]]:
+    """The value after each change; a change without a value is joined with the next."""
+    case = a
+    open_changes: tuple[Change, ...] = ()
+    for change in differences(a, b):
+        case, open_changes = change.applied(case), (*open_changes, change)
+        try:
+            after = case.case().value(name)
+        except (NoValue, InputError, UnknownName):
+            continue
+        if isinstance(after, Fraction):
+            yield open_changes, after
+            open_changes = ()
+
+
+def plain(result: Result) -> Fraction:
+    """The value of a result that is a number."""
+    assert isinstance(result.value, Fraction)
+    return result.value
+
+
+__all__ = ["Step", "Waterfall", "change_json", "change_label", "number_of", "plain", "step_json", "waterfall"]

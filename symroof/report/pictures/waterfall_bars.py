@@ -1,0 +1,89 @@
+"""A waterfall: a bar for both values, and between them a bar for each step from where the one before it ended."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from symroof.analysis.waterfall import Step, Waterfall, plain
+from symroof.cases.case_results import DOES_NOT_FIT
+from symroof.drawing.canvas import Canvas
+from symroof.drawing.colours import BLACK, BLUE, GREY, VERMILION, tint
+from symroof.drawing.letters import shortened
+from symroof.drawing.scales import Scale
+from symroof.report.pictures.sheet import RIGHT, WIDTH, Picture, noted, sheet
+from symroof.report.waterfall_table import signed, times
+from symroof.units import format_quantity
+
+ROW, BAR, NAMES, VALUES = 19.0, 11.0, 230.0, 96.0
+MOST = 14
+"""Steps that are drawn, the largest; the others are one bar."""
+SIZE = 8.0
+
+
+def waterfall_picture(way: Waterfall, start: str, end: str) -> Picture:
+    """The way from one value to another, drawn from the top down."""
+    steps, others = _largest(way.steps)
+    headline = f"Why {way.symbol.name} differs"
+    flagged = DOES_NOT_FIT in (*way.start.flags, *way.end.flags)
+    canvas = sheet(headline, f"{start} to {end}", flagged, height=52 + ROW * (len(steps) + 2 + bool(others)))
+    numbers = [*(value for step in way.steps for value in (step.before, step.after)), plain(way.start), plain(way.end)]
+    low, high = min(0.0, float(min(numbers))), max(0.0, float(max(numbers)))
+    scale = Scale(low, high or 1.0, NAMES, WIDTH - RIGHT - VALUES)
+    row = _Rows(canvas, scale, way.symbol.unit)
+    row.total(start, plain(way.start))
+    value = plain(way.start)
+    for step in steps:
+        row.step(step.label, value, value + step.effect, times(step.factor))
+        value += step.effect
+    if others:
+        row.step(f"{len(others)} smaller steps", value, value + sum((step.effect for step in others), Fraction(0)), "")
+    row.total(end, plain(way.end))
+    noted(canvas, [f"Slip of {step.slip}." for step in steps if step.slip])
+    shows = "Two bars for both values and one for each difference between them, in the order in which they are applied."
+    return Picture("waterfall", f"{headline}: {start} to {end}", shows, says(way), canvas)
+
+
+def says(way: Waterfall) -> str:
+    """Both values and the steps that move most."""
+    unit = way.symbol.unit
+    most = sorted(way.steps, key=lambda step: -abs(step.effect))[:3]
+    moved = "; ".join(f"{step.label}: {signed(step.effect, unit)}" for step in most)
+    return f"{way.symbol.name} goes from {way.start.text()} to {way.end.text()}{f'; {moved}' if moved else ', nothing moves it'}."
+
+
+def _largest(steps: tuple[Step, ...]) -> tuple[list[Step], list[Step]]:
+    """The steps that are drawn, in their order, and the smaller ones that are not."""
+    if len(steps) <= MOST:
+        return list(steps), []
+    drawn = set(sorted(range(len(steps)), key=lambda i: -abs(steps[i].effect))[:MOST])
+    return [step for i, step in enumerate(steps) if i in drawn], [step for i, step in enumerate(steps) if i not in drawn]
+
+
+class _Rows:
+    """Rows from the top down: a name on the left, a bar, its number on the right."""
+
+    def __init__(self, canvas: Canvas, scale: Scale, unit: str) -> None:
+        self.canvas, self.scale, self.unit, self.foot = canvas, scale, unit, canvas.height - 52.0
+        self.reached: float | None = None  # where the row above ended
+
+    def total(self, name: str, value: Fraction) -> None:
+        self._bar(Fraction(0), value, GREY, 0.5)
+        self._words(name, format_quantity(value, self.unit), bold=True)
+
+    def step(self, name: str, before: Fraction, after: Fraction, factor: str) -> None:
+        self._bar(before, after, VERMILION if after > before else BLUE, 0.65)
+        self._words(name, f"{signed(after - before, self.unit)}{f'  {factor}' if factor else ''}")
+
+    def _bar(self, before: Fraction, after: Fraction, colour: str, strength: float) -> None:
+        left, right = sorted((self.scale(float(before)), self.scale(float(after))))
+        right = max(right, left + 0.6)
+        centre = self.foot + 3
+        self.canvas.area([(left, centre - BAR / 2), (right, centre - BAR / 2), (right, centre + BAR / 2), (left, centre + BAR / 2)], tint(colour, strength))
+        if self.reached is not None:
+            self.canvas.line([(self.reached, centre + ROW - BAR / 2), (self.reached, centre + BAR / 2)], GREY, 0.5)
+        self.reached = self.scale(float(after))
+
+    def _words(self, name: str, number: str, bold: bool = False) -> None:
+        self.canvas.words(shortened(name, SIZE, NAMES - (46 if bold else 16)), NAMES - 8, self.foot, SIZE, BLACK, bold=bold, align=1.0)
+        self.canvas.words(number, WIDTH - RIGHT - VALUES + 8, self.foot, SIZE, BLACK, bold=bold)
+        self.foot -= ROW

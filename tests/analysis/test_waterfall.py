@@ -1,0 +1,107 @@
+"""From one number to another: single changes equal their plain effect, effects add up exactly, every step by hand."""
+
+from fractions import Fraction
+from math import prod
+
+import pytest
+
+import symroof as sr
+from symroof.analysis.differences import differences
+from symroof.analysis.waterfall import waterfall
+
+PLAIN = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 2048}
+PAIRS = [
+    (PLAIN, {**PLAIN, "preset": "tutorial-mlsysim"}),
+    (PLAIN, {"model": "llama-3-70b", "hardware": "h200", "prompt": 4096, "batch": 8, "weights": "fp8", "assume": {"attention": "full"}}),
+    (PLAIN, {"model": "mixtral-8x7b", "hardware": "a100-80gb-sxm", "prompt": 1024, "tp": 2, "weights": "awq"}),
+    (PLAIN, {**PLAIN, "weights": "awq"}),
+    ({"model": "deepseek-v3", "hardware": "h200", "prompt": 512, "tp": 8}, PLAIN),
+]
+
+
+def way(one, other, quantity):
+    return waterfall(sr.Study(**one).first, sr.Study(**other).first, quantity)
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize("turned", [False, True])
+def test_effects_add_up_to_the_difference_and_factors_multiply_to_the_ratio(pair, turned):
+    one, other = reversed(pair) if turned else pair
+    for quantity in ("itl", "ttft", "memory_bytes"):
+        found = way(one, other, quantity)
+        a, b = (sr.Study(**side).exact(quantity) for side in (one, other))
+        assert isinstance(b, Fraction)
+        assert (found.start.value, found.end.value) == (a, b)
+        assert a + sum(step.effect for step in found.steps) == b
+        assert prod(step.factor for step in found.steps) == b / a == found.factor
+        assert all(step.effect for step in found.steps)
+
+
+@pytest.mark.parametrize(
+    ("change", "label"),
+    [
+        ({"batch": 4}, "batch: 1 request -> 4 requests"),
+        ({"assume": {"logits": "all"}}, "logits: last -> all"),
+        ({"assume": {"attention": "full"}}, "attention: causal -> full"),
+        ({"mfu": 0.5}, "mfu: 1 -> 0.5"),
+        ({"weights": "fp8"}, "weights: fp16 -> fp8"),
+    ],
+)
+def test_a_single_difference_has_its_plain_effect(change, label):
+    quantity = "ttft" if "assume" in change or "mfu" in change else "itl"
+    found = way(PLAIN, {**PLAIN, **change}, quantity)
+    (step,) = [step for step in found.steps if step.label == label]
+    others = sum(step.effect for step in found.steps if step.label != label)
+    assert step.effect + others == sr.Study(**{**PLAIN, **change}).exact(quantity) - sr.Study(**PLAIN).exact(quantity)
+    assert others == 0
+
+
+def test_a_later_difference_works_on_what_the_earlier_ones_made():
+    """Cache by hand: twice the prompt first, then four times the batch on the longer prompt."""
+    found = way(PLAIN, {**PLAIN, "prompt": 4096, "batch": 4}, "kv_cache_bytes")
+    token = 2 * 32 * 8 * 128 * 2
+    assert [(step.changes[0].name, step.effect) for step in found.steps] == [("prompt", 2048 * token), ("batch", 3 * 4096 * token)]
+
+
+def test_definitions_come_first_then_choices_then_inputs():
+    kinds = [change.kind for change in differences(sr.Study(**PLAIN).bound, sr.Study(**PLAIN, preset="tutorial-mlsysim").bound)]
+    assert kinds == sorted(kinds, key=("definition", "switch", "input").index)
+    assert set(kinds) == {"definition", "switch", "input"}
+
+
+def test_a_given_quantity_is_a_definition():
+    found = way(PLAIN, {**PLAIN, "itl": "14 ms"}, "itl")
+    assert [(step.changes[0].kind, step.label) for step in found.steps] == [("definition", "itl = 14 ms")]
+    assert found.end.value == Fraction(14, 1000)
+
+
+def test_the_same_case_twice_differs_in_nothing():
+    found = way(PLAIN, PLAIN, "ttft")
+    assert (found.steps, found.without_effect, found.effect, found.factor) == ((), (), 0, 1)
+
+
+def test_what_does_not_move_the_quantity_is_listed():
+    found = way(PLAIN, {**PLAIN, "mfu": 0.5}, "itl")
+    assert (found.steps, [change.name for change in found.without_effect]) == ((), ["mfu"])
+
+
+def test_changes_without_a_value_between_them_are_one_step():
+    """Without a model there is no cache of a token until the model is there; the batch of the other side comes on top."""
+    one = {"kv_bytes_per_token": "100 kB", "prompt": 1000}
+    found = way(one, {"model": "llama-3-8b", "prompt": 1000}, "kv_cache_bytes")
+    assert [change.name for change in found.steps[0].changes] == ["kv_bytes_per_token", "model"] or len(found.steps) == 1
+    assert found.end.value == 131072 * 1000
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "quantity", "message"),
+    [
+        (PLAIN, {"model": "llama-3-8b"}, "itl", "has no value on the second side: needs"),
+        (PLAIN, PLAIN, "fits", "is no number"),
+        (PLAIN, PLAIN, "decode_bound", "is no number"),
+        (PLAIN, PLAIN, "it1", "no such quantity"),
+    ],
+)
+def test_what_cannot_be_explained_is_refused(one, other, quantity, message):
+    with pytest.raises(sr.InputError, match=message):
+        way(one, other, quantity)

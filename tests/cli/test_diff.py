@@ -1,0 +1,96 @@
+"""``symroof diff``: sides in every form, tables and JSON, what is refused."""
+
+import pytest
+
+import symroof as sr
+from tests.cli import good, refused
+
+CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "2048")
+
+
+def test_two_lines_in_quotes_end_at_the_second():
+    out = good("diff", "--model llama-3-8b --prompt 1024", "--model llama-3-8b --prompt 2048 --batch 3", "-q", "kv_cache_bytes", "--json").json
+    assert out["schema"] == "symroof/diff/1"
+    (entry,) = out["quantities"]
+    assert (entry["from"]["value"], entry["to"]["value"], entry["effect"], entry["factor"]) == (131072 * 1024, 131072 * 6144, 131072 * 5120, 6)
+    assert [(step["changes"][0]["name"], step["effect"], step["factor"], step["value"]) for step in entry["steps"]] == [
+        ("prompt", 131072 * 1024, 2, 131072 * 2048),
+        ("batch", 131072 * 4096, 3, 131072 * 6144),
+    ]
+
+
+def test_presets_count_the_case_of_the_options_or_a_study():
+    line = good("diff", "symroof", "tutorial-mlsysim", *CASE, "-q", "itl", "--json").json["quantities"][0]
+    assert line["to"]["value"] == pytest.approx(8.3519e-3, rel=1e-4)  # the tutorial's printed 8.35 ms
+    study = good("diff", "llama-3-8b-chat", "tutorial-mlsysim", "-q", "itl", "--json").json["quantities"][0]
+    named = good("diff", "symroof", "tutorial-mlsysim", "llama-3-8b-chat", "-q", "itl", "--json").json["quantities"][0]
+    assert study == named
+    assert study["from"]["value"] == float(sr.Study.load("llama-3-8b-chat").value("itl"))
+
+
+def test_text_and_markdown_show_every_step():
+    sides = ("diff", "--model llama-3-8b --prompt 1024", "--model llama-3-8b --prompt 2048", "-q", "kv_cache_bytes")
+    text = good(*sides).out
+    assert "input  prompt: 1,024 tokens -> 2,048 tokens" in text
+    assert "+134.2 MB  × 2" in text
+    markdown = good(*sides, "--format", "md").out
+    assert "1,024 tokens -&gt; 2,048 tokens | +134.2 MB | × 2 | 268.4 MB |" in markdown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("symroof",), "give two sides"),
+        (("symroof", "gen", *CASE), "is no study, no preset and no case in quotes"),
+        (("llama-3-8b-chatt", "symroof"), "did you mean 'llama-3-8b-chat'"),
+        (("symroof", "tutorial-mlsysim"), "give a study file, or a case on the line"),
+        (("symroof", "tutorial-mlsysim", *CASE, "-q", "itll"), "no such quantity"),
+        (("symroof", "tutorial-mlsysim", *CASE, "--batchsize", "3"), "--batchsize"),
+        (("--model llama-3-8b", "--modell llama-3-8b"), "No such option"),
+        (("--model 'llama-3-8b", "llama-3-8b-chat"), "cannot be read as a command line"),
+    ],
+)
+def test_bad_sides_are_refused(arguments, message):
+    assert message in refused("diff", *arguments)
+
+
+def test_a_number_is_explained_by_presets_and_choices():
+    arguments = ("diff", "--explain", "itl = 4.643 ms", *CASE, "--set", "mem_bandwidth=3350 GB/s")
+    text = good(*arguments).out
+    assert "preset llm-analysis" in text
+    assert "the cache is charged twice (llm-analysis)" in text
+    explained = good(*arguments, "--json").json["explain"]
+    assert (explained["quantity"], explained["claimed"], explained["explanations"][0]["preset"]) == ("itl", 4.643e-3, "llm-analysis")
+    assert all(abs(entry["value"] - 4.643e-3) < 1e-6 for entry in explained["explanations"])
+
+
+def test_a_study_against_a_number_ends_at_the_number():
+    (entry,) = good("diff", " ".join(CASE), "5 ms", "-q", "itl", "--json").json["quantities"]
+    assert entry["to"]["value"] == 0.005
+    assert entry["from"]["value"] + sum(step["effect"] for step in entry["steps"]) == pytest.approx(0.005, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--explain", "itl", *CASE), "is not NAME = VALUE"),
+        (("--explain", "itl = 3 GB", *CASE), "is byte, but the quantity is s"),
+        (("--explain", "itl = soon", *CASE), "is no number"),
+        (("--explain", "itll = 3 ms", *CASE), "no such quantity"),
+        (("--explain", "itl = 3 ms"), "give a study file, or a case on the line"),
+        ((" ".join(CASE), "14.2 GB", "-q", "itl"), "is byte, but the quantity is s"),
+        ((" ".join(CASE), "14.2 ms", "-q", "itl,ttft"), "a number is of one quantity"),
+    ],
+)
+def test_numbers_that_cannot_be_explained_are_refused(arguments, message):
+    assert message in refused("diff", *arguments)
+
+
+def test_names_that_a_study_declares_are_taken_apart_as_well(tmp_path):
+    """A tenth of the prefill's FLOPs, then two tenths: twice; a study without the name has no value of it."""
+    text = "model: llama-3-8b\nhardware: h100-sxm\nworkload: {prompt: 4096}\ndefine:\n  wasted: {formula: prefill_flops*0.1, unit: FLOP, means: wasted work}\n"
+    (tmp_path / "one.yaml").write_text(text, encoding="utf-8")
+    (tmp_path / "two.yaml").write_text(text.replace("0.1", "0.2"), encoding="utf-8")
+    (entry,) = good("diff", tmp_path / "one.yaml", tmp_path / "two.yaml", "-q", "wasted", "--json").json["quantities"]
+    assert [(step["changes"][0]["kind"], step["factor"]) for step in entry["steps"]] == [("definition", 2)]
+    assert "has no value on the first side" in refused("diff", "llama-3-8b-chat", tmp_path / "two.yaml", "-q", "wasted")
