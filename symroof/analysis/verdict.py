@@ -18,8 +18,8 @@ from symroof.units import format_quantity
 TARGET_METRICS = {"ttft": "loaded_ttft", "itl": "sustained_itl", "cost": "cost_per_mtok", "price": "group_price"}
 """The metric each target is held against: latencies of a server at work, the price of the whole group."""
 
-ISOLATED_METRICS = {"ttft": ("ttft",), "itl": ("itl_last", "itl"), "cost": ("cost_per_mtok",), "price": ("group_price",)}
-"""The same of one request alone, the ITL at the last step of the response; without an output there is one step, at the context."""
+ISOLATED_METRICS = {"ttft": ("ttft",), "itl": ("itl_last", "itl")}
+"""Those that differ for one request alone, the ITL at the last step of the response; without an output there is one step, at the context."""
 
 PUBLISHED_TOLERANCE = Fraction(1, 1000)
 
@@ -66,7 +66,8 @@ def metric_of(target: str, case: Case) -> str | None:
 
 def metrics_of(target: str, case: Case) -> tuple[str, ...]:
     """The metrics that a target may be held against here; of several the first that has a value."""
-    return (TARGET_METRICS[target],) if under_load(case) else ISOLATED_METRICS[target]
+    metric = (TARGET_METRICS[target],)
+    return metric if under_load(case) else ISOLATED_METRICS.get(target, metric)
 
 
 def under_load(case: Case) -> bool:

@@ -27,7 +27,7 @@ VALUES = (
     "sustained_throughput", "sustained_throughput_per_device", "sustained_requests", "cost_per_mtok", "loaded_ttft", "sustained_itl", "group_price", "fleet_price",
     "memory_bytes_per_device",
 )  # fmt: skip
-"""What configurations are compared by."""
+"""What configurations are compared by, beside the metrics of their targets."""
 
 QUEUED = "loaded_ttft"
 UNQUEUED = ("sustained_itl", "reading_time", "queue_time")
@@ -113,7 +113,7 @@ def _groups(cases: Sequence[Answers], own: bool = True) -> Iterator[tuple[list[i
 
 def _relevant(held: Theory) -> frozenset[str]:
     """The names that lead to what is worked out here."""
-    return frozenset().union(*(held.ancestry(name) for name in (*VALUES, *UNQUEUED, LOAD, "concurrency")))
+    return frozenset().union(*(held.ancestry(name) for name in (*VALUES, *UNQUEUED, *TARGET_METRICS.values(), LOAD, "concurrency")))
 
 
 class _Group:
@@ -132,7 +132,8 @@ class _Group:
         self.inputs = ["batch", *(["dp"] if self.open_copies else []), *self.differing]
         self.numbers = [np.array([float(c.case.value(name)) for c in cases]) for name in self.differing]
         self.limits = {name: np.array([float(c.targets[name]) for c in cases]) for name in self.targets}
-        plain = [name for name in VALUES if self._has(name) and not (self.rate and name == QUEUED)]
+        compared = (*VALUES, *(TARGET_METRICS[name] for name in self.targets))
+        plain = [name for name in compared if self._has(name) and not (self.rate and name == QUEUED)]
         self.quick = self._function(tuple(dict.fromkeys((*UNQUEUED, *plain, *([LOAD] if self.rate else [])))))
         self.queued = self._wait() if self.rate else self.quick  # the batch that a rate keeps busy is searched: asked for as seldom as possible
         self.usable = np.array([float(c.case.value("usable_memory_per_device")) for c in cases])

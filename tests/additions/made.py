@@ -146,7 +146,7 @@ OF_VERDICTS = {
             f"{THEORY}/symbols.py", '    _symbol("energy_target", r"E_{\\mathrm{max}}", "J", "limit on the energy of a token"),\n', '    _symbol("expert_share"'
         ),
         Insert(f"{THEORY}/symbols.py", '"energy": "energy_target", ', '"ttft": "ttft_target"'),
-        Insert("symroof/analysis/verdict.py", '"energy": "energy_per_token", ', '"ttft": "ttft"'),
+        Insert("symroof/analysis/verdict.py", '"energy": "energy_per_token", ', '"ttft": "loaded_ttft"'),
         Insert("symroof/specs/study.py", '    energy: _limit("energy", "2 J") | None = None  # type: ignore[valid-type]\n', '    ttft: _limit("ttft"'),
         Insert("symroof/cli/options.py", "energy='2 J' (a token), ", "cost='2 USD' (a million"),
         Insert(REVIEW, '<% elif name == "energy" %>energy of a token', '<% elif name == "cost" %>cost of a million tokens'),
@@ -155,7 +155,7 @@ OF_VERDICTS = {
         Insert(
             "symroof/analysis/constraints.py",
             '    memory += [Condition("copies", "weight_bytes_per_device", "free_memory")] if answers.case.known("fits") else []\n',
-            "    return memory + [Condition(name, metric, TARGETS[name])",
+            "    return memory + load + [Condition(name, metric, TARGETS[name])",
         ),
         Insert(
             REVIEW,

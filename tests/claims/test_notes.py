@@ -318,12 +318,12 @@ MEGABYTE = {
 
 @pytest.mark.parametrize("name", MEGABYTE)
 def test_a_megabyte_of_anything_is_read_in_bounded_time(name):
-    started = time.perf_counter()
+    started = time.process_time()
     try:
         read_note(MEGABYTE[name][:1_000_000], "note.md")
     except InputError as error:
         assert len(str(error)) < 20_000
-    assert time.perf_counter() - started < 20
+    assert time.process_time() - started < 20
 
 
 def test_any_annotation_is_read_or_refused():
@@ -429,6 +429,6 @@ def test_latex_as_a_person_would_write_it(text):
 
 def test_latex_that_nobody_set_is_left_alone_in_bounded_time():
     for piece in ("\\text{", "\\frac{a}{", "$1 ", "\\", "{", "\\SI{1}", "$\\$", "~", "\\,", "1'234"):
-        started = time.perf_counter()
+        started = time.process_time()
         figures(piece * (20_000 // len(piece)))
-        assert time.perf_counter() - started < 10, piece
+        assert time.process_time() - started < 10, piece

@@ -50,11 +50,11 @@ def test_each_file_has_its_own_time(tmp_path, monkeypatch):
 
 def test_reading_as_many_claims_as_a_file_may_hold_is_bounded():
     """What a note's annotations speak of is known without working it out: an equation is not solved for its unit."""
-    started = time.perf_counter()
+    started = time.process_time()
     equation = "<!-- symroof: threshold='ttft = output*itl' for=prompt model=llama-3-8b hardware=h100-sxm output={} -->"
     note = read_note("".join(f"At a prompt of 4 tokens. {equation.format(i + 2)}\n\n" for i in range(MOST_ANNOTATIONS)), "n.md")
     assert not note.problems
-    assert time.perf_counter() - started < 20
+    assert time.process_time() - started < 20
 
 
 def test_the_number_of_claims_is_bounded():
@@ -78,10 +78,10 @@ def test_a_claim_throughout_a_range_is_solved_not_searched(name):
     form, span, value, verdict, said = ALWAYS[name]
     given = "model: llama-3-8b, hardware: h200"
     entry = form.replace("given: {", f"given: {{{given}, ") if "given" in form else f"{form}, given: {{{given}}}"
-    started = time.perf_counter()
+    started = time.process_time()
     (claim,) = check_text(f"claims:\n- {{id: a, {entry}, for_all: {{{span}}}, value: {value}}}\n", "c.yaml").claims
     assert (claim.verdict, said in f"{claim.reason} {claim.derived}") == (verdict, True), (claim.reason, claim.derived)
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 def test_the_stretch_where_a_claim_fails_ends_where_the_bound_changes():

@@ -6,7 +6,7 @@ import pytest
 
 from symroof.select.as_json import QUANTITIES
 
-from . import call, good, process, refused, write_study
+from . import ROOT, call, good, process, refused, write_study
 
 CASE = ("--model", "llama-3-8b", "--hardware", "a100-80gb-sxm", "--hardware", "h100-sxm", "--prompt", "4096", "--output", "128", "--mfu", "0.5")
 PASSING, FAILING = ("--target", "ttft=200 ms"), ("--target", "ttft=1 ms")
@@ -105,7 +105,8 @@ def test_markdown_has_the_same_tables():
 
 def test_show_cuts_the_tables_and_says_so():
     text = good("select", "--model", "llama-3-8b", "--prompt", "512", "--among", "hardware=all", "--show", "2").out
-    assert "the first 2 of 38; --show 38 shows all" in text
+    devices = len(list((ROOT / "specs" / "hardware").glob("*.yaml")))
+    assert f"the first 2 of {devices}; --show {devices} shows all" in text
 
 
 def test_a_study_with_one_device_shows_it_and_says_how_to_widen():

@@ -68,8 +68,8 @@ def test_a_case_without_device_or_model_context_still_explains():
 
 
 def test_it_is_quick_and_help_loads_neither_numpy_nor_sympy():
-    started = time.monotonic()
+    started = time.process_time()
     good("vllm", LINE, *CASE)
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
     program = "import sys; from symroof.cli.main import main; main(['vllm', '--help']); sys.exit(any(m in sys.modules for m in ('numpy', 'sympy', 'pydantic')))"
     assert process(code=program).returncode == 0

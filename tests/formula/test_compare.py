@@ -212,6 +212,6 @@ def test_a_formula_is_itself_and_not_twice_itself(source):
 )
 def test_any_comparison_ends_soon(claimed, derived):
     one, other = parse(claimed), parse(derived)
-    start = time.monotonic()
+    start = time.process_time()
     str(compare(one, other))
-    assert time.monotonic() - start < SECONDS
+    assert time.process_time() - start < SECONDS

@@ -114,19 +114,19 @@ def test_what_is_refused(source, column, says):
      r"((a^{64})^{64})^{64}", r"10^{200}", "9" * 200, r"\sum_{j=1}^2" * 100 + "j", "_" + "{" * 50, r"a_{\mathrm{b}" * 300],
 )  # fmt: skip
 def test_what_is_too_much(source):
-    start = time.monotonic()
+    start = time.process_time()
     with pytest.raises(FormulaError):
         parse_latex(source)
-    assert time.monotonic() - start < SECONDS
+    assert time.process_time() - start < SECONDS
 
 
 @pytest.mark.parametrize(
     "source", ["a" * 4096, "a_1+" * 1000 + "b", r"\frac{a}{b}" * 370, "ab" * 2000, "+".join(f"x_{{{i}}}" for i in range(500)), "(a" * 60 + ")" * 60]
 )
 def test_long_formulas_are_quick(source):
-    start = time.monotonic()
+    start = time.process_time()
     parse_latex(source)
-    assert time.monotonic() - start < SECONDS
+    assert time.process_time() - start < SECONDS
 
 
 @examples(400)
@@ -148,7 +148,7 @@ PIECES = st.sampled_from(
 
 
 def read(source):
-    start = time.monotonic()
+    start = time.process_time()
     for reader in (read_formula, parse_latex):
         try:
             tree = reader(source)
@@ -156,7 +156,7 @@ def read(source):
             assert 1 <= error.column <= len(source) + 1
         else:
             text(resolved(tree))
-    assert time.monotonic() - start < SECONDS
+    assert time.process_time() - start < SECONDS
 
 
 @examples(1500)

@@ -3,10 +3,9 @@
 import html
 import re
 import shutil
-import time
 
 import pytest
-from cli import refused, study_text
+from cli import processor_seconds, refused, study_text
 from jinja2.exceptions import SecurityError, TemplateError
 from markdown_it import MarkdownIt
 
@@ -259,17 +258,17 @@ def test_an_own_template_gets_plain_data_only():
 
 def test_an_endless_template_is_stopped(study, tmp_path):
     loops = "".join(f"<% for i{n} in range(90000) %>" for n in range(4)) + "<% endfor %>" * 4
-    started = time.monotonic()
+    started = processor_seconds()
     output = refused(*own(study, tmp_path, loops))
-    assert time.monotonic() - started < 14
+    assert processor_seconds() - started < 14
     assert "took longer" in output
 
 
 @pytest.mark.parametrize("text", ["<< 'x' * 3000000000 >>", "<% set x = ['y' * 1000000] * 3000 %><< x|join >>", "<< ('x' * 1000) * 20001 >>"])
 def test_a_template_that_fills_the_memory_is_stopped(text, study, tmp_path):
-    started = time.monotonic()
+    started = processor_seconds()
     output = refused(*own(study, tmp_path, text))
-    assert time.monotonic() - started < 12
+    assert processor_seconds() - started < 12
     assert "memory" in output
 
 

@@ -39,10 +39,10 @@ SECONDS = 0.5
 
 def one_line(text, file="config.json"):
     """The first line of the error of a text, which comes quickly and alone."""
-    begun = time.perf_counter()
+    begun = time.process_time()
     with pytest.raises(InputError) as error:
         read_config(loads_json(text, file))
-    assert time.perf_counter() - begun < SECONDS
+    assert time.process_time() - begun < SECONDS
     assert len(error.value.problems) == 1
     return str(error.value).splitlines()[0]
 
@@ -90,7 +90,7 @@ def mutations(config):
 @pytest.mark.parametrize("model", MEASURED)
 def test_no_field_of_any_family_breaks_the_reader(model):
     """Whatever stands in a field, there is a model or an error that says where, never anything else."""
-    begun = time.perf_counter()
+    begun = time.process_time()
     tried = list(mutations(MEASURED[model]["config"]))
     for changed in tried:
         try:
@@ -99,7 +99,7 @@ def test_no_field_of_any_family_breaks_the_reader(model):
             assert len(error.problems) == 1
             assert "\n" not in error.problems[0].message
             assert "makes no model" not in str(error), changed
-    assert time.perf_counter() - begun < SECONDS * len(tried)
+    assert time.process_time() - begun < SECONDS * len(tried)
 
 
 @pytest.mark.parametrize("field", WIDTHS)
