@@ -89,7 +89,7 @@ def test_the_condition_differs_on_the_two_sides_of_every_flip(label):
 
 def scan(name, start, up, most):
     """Magnitudes an input can have, away from its value now."""
-    counted = name in ("prompt", "output", "context", "batch", "prefill_batch", "cached_prefix", "tp")
+    counted = name in ("prompt", "output", "context", "batch", "prefill_batch", "cached_prefix", "tp", "dp")
     first = start or SMALLEST.get(Study().first.case.theory.symbol(name).unit, Fraction(1))
     ratio = Fraction(7, 4) if up else Fraction(4, 7)
     values = [first * ratio**i for i in range(0 if not start else 1, 16)]
