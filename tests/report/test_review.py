@@ -116,7 +116,7 @@ def test_the_body_speaks_in_names_of_the_field():
             body = text_of(stem, "md").partition("## Appendix")[0].partition(f"### {head}")[2].partition("#")[0]
             assert len([line for line in body.splitlines() if line.startswith("| ")]) <= 5 + 2
             assert "`" not in body
-    assert "HBM bandwidth" in text_of("llama-3-70b-chat", "md")
+    assert "HBM bandwidth" in text_of("llama-3.1-8b-documents", "md")
 
 
 @pytest.mark.parametrize("stem", STEMS)
@@ -452,8 +452,8 @@ def test_the_ledger_holds_the_inputs_of_the_review_and_marks_what_was_defaulted(
         chosen, defaulted = set(names[1:split]), set(names[split + 1 :])
         assert chosen <= {name for name, entry in case["inputs"].items() if not entry["defaulted"]}
         assert defaulted - {"chunk"} <= {name for name, entry in case["inputs"].items() if entry["defaulted"]}
-        (budget,) = [cells[2] for cells in rows if cells[0] == "chunk"]  # a decision counts with the token budget that vLLM starts with
-        assert budget == "2,048 tokens"
+        budget = [cells[2] for cells in rows if cells[0] == "chunk"]  # a decision counts with the token budget that vLLM starts with
+        assert budget == (["2,048 tokens"] if "sustained_itl" in case["quantities"] else [])
         needed = {
             "n_layers",
             "d_model",
