@@ -40,7 +40,7 @@ class Flip:
     Attributes:
         now: the input as it is; a range stands at its middle.
         holds: whether the condition holds from there on.
-        crossing: where the metric equals its limit.
+        crossing: where the metric equals its limit; where only whole numbers have a meaning, the first past the change.
         value: the value to act on: the first whole number on the far side of something counted, else the crossing itself.
         last: the last value before it: the whole number next to it, or the crossing.
         low, high: how far the value moves over the ranges of the other inputs; None where it does not.
@@ -169,7 +169,7 @@ def _turns(condition: Condition, solution: Solution, up: bool) -> Iterator[tuple
     for crossing in sorted(solution.values, reverse=not up):
         if crossing < now if up else crossing > now:
             continue
-        value = _first(solution, crossing, not state, up)
+        value = _first(condition, solution, case, crossing, not state, up)
         beyond = value if solution.symbol.counted else crossing * (1 + BEYOND if up else 1 - BEYOND)
         if _means_something(name, beyond, case) and _holds(condition, case, name, beyond) is not state:
             state = not state
@@ -183,12 +183,18 @@ def _holds(condition: Condition, case: Case, name: str, value: Fraction) -> bool
         return None
 
 
-def _first(solution: Solution, crossing: Fraction, holds: bool, up: bool) -> Fraction:
-    """The first value past a crossing: where things are counted a whole one, and a limit met exactly still holds; of devices
-    the first number that can share out the heads."""
+def _first(condition: Condition, solution: Solution, case: Case, crossing: Fraction, holds: bool, up: bool) -> Fraction:
+    """The first value past a crossing: of something counted the first whole number at which the condition has its new state, of
+    devices the first number that can share out the heads.
+
+    A crossing that is whole may have either state: a limit met exactly still holds, and where a sum ends at the unknown only
+    whole numbers were searched, so the crossing is the first number past the change.
+    """
     if not solution.symbol.counted:
         return crossing
-    past_it = (math.ceil(crossing) if up else math.floor(crossing)) if holds else (math.floor(crossing) + 1 if up else math.ceil(crossing) - 1)
+    past_it = math.floor(crossing) + 1 if up else math.ceil(crossing) - 1
+    if crossing.denominator == 1 and _holds(condition, case, solution.unknown, crossing) is holds:
+        past_it = int(crossing)
     return Fraction(next(solution.degrees(past_it, up), past_it) if solution.unknown == "tp" else past_it)
 
 
@@ -215,7 +221,7 @@ def _spread(condition: Condition, solution: Solution, crossing: Fraction, holds:
     case, box = solution.answers.case, solution.answers.binding.box()
     if not box.keys() & case.used(*condition.sides):
         return None, None, True
-    corners = at_corners(solution)
-    nearest = [min(others, key=lambda other: max(other / crossing, crossing / other)) for others in corners if others]
-    values = [_first(solution, c, holds, up) for c in (crossing, *nearest)]
+    corners = list(zip(solution.answers.corners, at_corners(solution), strict=False))  # none where the unknown itself is ranged
+    nearest = [(corner, min(others, key=lambda other: max(other / crossing, crossing / other))) for corner, others in corners if others]
+    values = [_first(condition, solution, corner, c, holds, up) for corner, c in ((case, crossing), *nearest)]
     return (min(values), max(values), len(nearest) == len(corners)) if nearest else (None, None, not corners)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import all_met, case_label, case_title, devices, findings, target_checks
+from symroof.analysis.verdict import ISOLATED_METRICS, TARGET_METRICS, all_met, case_label, case_title, devices, findings, target_checks, under_load
 from symroof.cases.case_results import TARGETS, Answers, Result
 from symroof.formula.parse import parse
 from symroof.report.formulas import symbol
@@ -32,20 +32,33 @@ def cases(study: Study, subject: Answers) -> list[dict[str, Any]]:
     return [case_row(case, case is subject) for case in study.cases]
 
 
+def deciding(case: Answers) -> dict[str, str]:
+    """Latencies and rate that a case is decided by: of a server at work, or of one request alone where targets are held against that.
+
+    >>> deciding(Study("llama-3-8b", "h100-sxm", prompt=4096, output=256).first)
+    {'ttft': 'loaded_ttft', 'itl': 'sustained_itl', 'rate': 'sustained_throughput'}
+    """
+    if under_load(case.case):
+        return {"ttft": TARGET_METRICS["ttft"], "itl": TARGET_METRICS["itl"], "rate": "sustained_throughput"}
+    return {"ttft": "ttft", "itl": _last_step(case), "rate": "decode_throughput"}
+
+
+def _last_step(case: Answers) -> str:
+    return next((name for name in ISOLATED_METRICS["itl"] if case.get(name)), "itl")
+
+
 def case_row(case: Answers, is_subject: bool = False) -> dict[str, Any]:
-    """What a reader compares cases by."""
-    itl = case.get("itl_last") or case.get("itl")
+    """What a reader compares cases by; ``isolated`` holds the same of one prefill, and of a batch that decodes alone."""
+    isolated = ("ttft", "itl", _last_step(case), "decode_throughput")
     return {
         "title": case_title(case),
         "label": marked(case_label(case), case),
         "is_subject": is_subject,
         "fits": shown(case.fits) if case.fits else UNKNOWN,
         "memory": shown(case.get("memory_bytes")),
-        "ttft": shown(case.get("ttft")),
-        "itl": shown(itl),
-        "itl_here": shown(case.get("itl")),
+        **{word: shown(case.get(name)) for word, name in deciding(case).items()},
+        "isolated": [shown(case.get(name)) for name in isolated],
         "verdict": _met(case),
-        "rate": shown(case.get("decode_throughput")),
         "cost": shown(case.get("cost_per_mtok")),
         "findings": findings(case),
         "targets": [target_row(check) for check in target_checks(case)],
@@ -66,7 +79,19 @@ def target_row(check: Any) -> dict[str, Any]:
     return {"name": check.name, "limit": check.bound.plain(), "value": check.metric.plain(3), "state": MET[check.met], "slack": check.gap.plain()}
 
 
-REPORTED = ("memory_bytes", "fits", "memory_utilization", "ttft", "itl_last", "decode_time", "prefill_mfu", "decode_mbu", "cost_per_mtok", *TARGETS.values())
+REPORTED = (
+    "memory_bytes",
+    "fits",
+    "memory_utilization",
+    "ttft",
+    "itl_last",
+    "decode_time",
+    "prefill_mfu",
+    "decode_mbu",
+    "sustained_throughput",
+    *TARGET_METRICS.values(),
+    *TARGETS.values(),
+)
 """What the review's numbers come from; the ledger lists the inputs of these."""
 
 

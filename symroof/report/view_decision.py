@@ -7,7 +7,7 @@ from typing import Any
 
 from symroof.analysis.study import Study
 from symroof.analysis.tipping_points import flips
-from symroof.analysis.verdict import TargetCheck, metric_of, target_checks
+from symroof.analysis.verdict import TargetCheck, metric_of, target_checks, under_load
 from symroof.cases.case_results import Answers
 from symroof.report.field_names import input_name, quantity_name
 from symroof.report.view_case import UNKNOWN, shown
@@ -23,8 +23,9 @@ DIGITS = 3
 
 
 def decision(study: Study, subject: Answers) -> dict[str, Any]:
-    """Key numbers and foundations; whether the subject, or any case, does not fit."""
+    """Key numbers and foundations; whether cases are compared under load; whether the subject, or any case, does not fit."""
     return {
+        "under_load": under_load(subject.case),
         "numbers": key_numbers(subject),
         "rests_on": foundations(subject),
         "does_not_fit": subject.does_not_fit,

@@ -27,6 +27,20 @@ def timed(case):
     }
 
 
+NO_RANGE = "range_not_worked_out"
+BY_SEARCH = {"max_goodput"}
+"""Quantities at the end of a search over whole numbers, which is not repeated over the ranges: they say so by a flag."""
+
+
+def no_range(entry):
+    return NO_RANGE in entry.get("flags", ())
+
+
+def own_flags(entry):
+    """The flags of a quantity but the one on its range; None where there are none."""
+    return [flag for flag in entry.get("flags", ()) if flag != NO_RANGE] or None
+
+
 def subject(stem):
     return evaluated(stem)[SUBJECT[stem]]
 
@@ -41,7 +55,8 @@ def test_json_flags_every_timed_number_of_a_case_that_does_not_fit_and_no_other(
         entries = timed(case)
         assert {"ttft", "itl", "decode_throughput", "user_rate", "prefill_mfu"} <= set(entries)
         flags = None if case["quantities"]["fits"]["value"] else ["does_not_fit"]
-        assert {name: entry.get("flags") for name, entry in entries.items()} == dict.fromkeys(entries, flags)
+        assert {name: own_flags(entry) for name, entry in entries.items()} == dict.fromkeys(entries, flags)
+        assert {name for name, entry in entries.items() if no_range(entry)} <= BY_SEARCH
         assert any("does not fit" in warning for warning in case["warnings"]) is (flags is not None)
         fitting.append(flags is None)
     assert fitting[SUBJECT[stem]] is (stem == RANGED)
@@ -71,17 +86,21 @@ CORNERS = {TOO_LARGE: [("--mfu", "0.5"), ("--mfu", "0.7")], RANGED: [("--mfu", a
 def test_the_ends_in_json_are_what_the_corners_of_the_ranges_give(stem):
     """Every quantity is monotone in each efficiency here, so its extremes are those of separate runs at the corners."""
     runs = [evaluated(stem, *corner) for corner in CORNERS[stem]]
-    moved = 0
+    moved, unranged = 0, set()
     for i, case in enumerate(evaluated(stem)):
         for name, entry in case["quantities"].items():
             values = [run[i]["quantities"][name]["value"] for run in runs]
             if isinstance(values[0], str):
                 assert set(entry["value"]) >= set(values), name
+            elif no_range(entry):
+                assert "low" not in entry, name
+                unranged.add(name)
             elif not isinstance(values[0], bool):
                 assert entry["low"] == pytest.approx(min(values), rel=1e-9), name
                 assert entry["high"] == pytest.approx(max(values), rel=1e-9), name
                 moved += entry["low"] < entry["high"]
     assert moved > 10
+    assert unranged <= BY_SEARCH | {"best_batch"}
 
 
 # ---------------------------------------------------------------------------------------------------- eval in text
@@ -185,6 +204,8 @@ def compared(stem, kind, text=None):
     made = blocks(text or text_of(stem, kind), kind)
     for first in ("Case", "Change"):
         yield from ((cells[0], cells[1]) for cells in rows_under(made, "Alternatives", first))
+    fits = [cells[1] for cells in rows_under(made, "Alternatives", "Case")]
+    yield from ((cells[0], fit) for cells, fit in zip(rows_under(made, "Alternatives", "Case", last=True), fits, strict=False))
     yield from ((cells[0], cells[-1]) for cells in rows_under(made, "Memory", "Case"))
 
 
@@ -246,17 +267,32 @@ def spoken(stem, block):
     return [value for value in printed(block.text) if value.text not in LIMITS[stem]]
 
 
+LOADED = ("loaded_ttft", "sustained_itl", "sustained_throughput", "cost_per_mtok")
+ALONE = ("ttft", "itl", "decode_throughput", "cost_per_mtok")
+BUDGET = ("--set", "chunk=2048")
+"""The token budget of a step beside the batch that vLLM starts with; a review is a decision and counts with it."""
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("stem", [TOO_LARGE, RANGED])
+def test_the_isolated_figures_say_what_json_says(stem, kind):
+    rows = rows_under(blocks(text_of(stem, kind), kind), "Alternatives", "Case", last=True)
+    for cells, case in zip(rows, evaluated(stem), strict=True):
+        for cell, name in zip(cells[1:], ("ttft", "itl", "itl_last", "decode_throughput"), strict=True):
+            same(cell, case["quantities"][name])
+
+
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("stem", SUBJECT)
 def test_the_cases_table_says_what_json_says(stem, kind):
-    """Row by row: value, range and flag of TTFT, ITL, last ITL, decode rate and cost."""
+    """Row by row: value and range of TTFT, ITL and rate under load, and of cost, at the token budget that a review takes for granted."""
     rows = rows_under(blocks(text_of(stem, kind), kind), "Alternatives", "Case")
-    cases = evaluated(stem)
+    cases = evaluated(stem, *BUDGET)
     assert len(rows) == len(cases) or rows[len(cases)][0] == "Change"
     for cells, case in zip(rows, cases, strict=False):
         quantities = case["quantities"]
         assert cells[1] == ("yes" if quantities["fits"]["value"] else "no")
-        entries = [quantities.get(name) for name in ("ttft", "itl", "itl_last" if "itl_last" in quantities else "itl", "decode_throughput", "cost_per_mtok")]
+        entries = [quantities.get(name) for name in (LOADED if "sustained_itl" in quantities else ALONE)]
         for cell, entry in zip(cells[3:], entries, strict=True):
             if entry is None:
                 assert cell == "not known"

@@ -16,7 +16,7 @@ from symroof.report.pictures import itl as itl_picture
 from symroof.report.pictures import ttft as ttft_picture
 from symroof.report.pictures.curves import along, curve, held, limit, spread
 from symroof.report.pictures.picture_kinds import ENDINGS, KINDS, of_review, picture
-from symroof.report.pictures.tornado import elasticities
+from symroof.report.pictures.tornado import elasticities, in_steps
 from symroof.report.view import subject_of
 
 from . import ROOT, STEMS, call
@@ -176,13 +176,15 @@ def test_what_the_cache_adds_is_the_difference_of_two_contexts():
 
 
 def test_elasticities_are_those_of_a_small_step():
-    inputs = elasticities(study("latent").first)
-    base = at("latent")
-    for name in ("prompt", "batch"):
-        up = at("latent", **{name: round(LINES["latent"][name] * 1.25)})
-        for metric in ("ttft", "itl"):
-            measured = math.log(float(up.value(metric) / base.value(metric))) / math.log(1.25)
+    first = Study(**LINES["latent"], chunk=2048).first
+    inputs, base = elasticities(first), first.case
+    for name, value, ratio in (("batch", 40, 40 / 32), ("mfu", 0.9, 0.9), ("mbu", 0.9, 0.9)):
+        up = at("latent", chunk=2048, **{name: value})
+        for metric in ("loaded_ttft", "sustained_itl", "cost_per_mtok"):
+            measured = math.log(float(up.value(metric) / base.value(metric))) / math.log(ratio)
             assert float(inputs.get(name, {}).get(metric, (0,))[0]) == pytest.approx(measured, abs=0.08), (name, metric)
+    assert "prompt" in in_steps(first, ("sustained_itl",))  # read in pieces, whose number is whole
+    assert "prompt" not in inputs
     strongest = [max(abs(span[0]) for span in spans.values()) for spans in inputs.values()]
     assert strongest == sorted(strongest, reverse=True)
 

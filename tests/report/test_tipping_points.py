@@ -29,6 +29,9 @@ SIDES = {"memory": ("memory_bytes_per_device", "usable_memory_per_device"), "ttf
 SMALLEST = {"s": Fraction(1, 10**7), "byte": Fraction(10**6)}
 """Where a scan begins for an input that is zero now."""
 
+LEAST = {"output": 2}
+"""The least of something counted, where it is more than one: a response of one token has no decode steps, and so no ITL."""
+
 
 def study(label, **changes):
     return Study(**(CASES[label] | changes))
@@ -86,12 +89,13 @@ def test_the_condition_differs_on_the_two_sides_of_every_flip(label):
 
 def scan(name, start, up, most):
     """Magnitudes an input can have, away from its value now."""
-    counted = name in ("prompt", "output", "context", "batch", "prefill_batch", "cached_prefix", "tp")
+    counted = name in ("prompt", "output", "context", "batch", "prefill_batch", "cached_prefix", "tp", "dp")
     first = start or SMALLEST.get(Study().first.case.theory.symbol(name).unit, Fraction(1))
     ratio = Fraction(7, 4) if up else Fraction(4, 7)
     values = [first * ratio**i for i in range(0 if not start else 1, 16)]
     values = [Fraction(round(value)) for value in values] if counted else values
-    allowed = [v for v in values if v != start and (v >= 1 if counted else v > 0) and (most is None or v <= most) and permitted(name, v)]
+    least = LEAST.get(name, 1)
+    allowed = [v for v in values if v != start and (v >= least if counted else v > 0) and (most is None or v <= most) and permitted(name, v)]
     return [*allowed, most] if up and most is not None and most > start else allowed
 
 

@@ -1,4 +1,4 @@
-"""The Pareto picture: cost, or throughput of a device, against ITL for every configuration over its batches, with the front."""
+"""The Pareto picture: cost, or sustained throughput of a device, against ITL under load for every configuration over its batches, with the front."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fractions import Fraction
 from itertools import groupby
 
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import case_title
+from symroof.analysis.verdict import case_title, under_load
 from symroof.cases.case_results import Answers
 from symroof.drawing.colours import BLACK, DASHED, GREY, PALE, SERIES, VERMILION, WHITE
 from symroof.drawing.frame import Frame
@@ -20,12 +20,38 @@ from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sh
 from symroof.report.pictures.words import counted, in_unit, requests, seconds, target_word
 from symroof.select.pareto_front import front
 
-TARGET = "itl = itl_target"
 MOST, LARGEST = 64, 2.0**14
 """Configurations that are compared, and the largest batch."""
-COST, RATE = "decode_cost_per_mtok", "decode_throughput"
 MOST_SERIES, MOST_NAMED = len(SERIES), 5
 """Configurations that get a look of their own, and that are named where they run rather than by a number."""
+
+
+@dataclass(frozen=True)
+class Measures:
+    """What is compared: a latency, the cost and the throughput of a device, and the words for where they hold."""
+
+    itl: str
+    cost: str
+    rate: str
+    where: str
+    latency: str
+    of_cost: str
+    of_rate: str
+
+
+UNDER_LOAD = Measures(
+    "sustained_itl", "cost_per_mtok", "sustained_throughput_per_device", "under load", "inter-token latency under load",
+    "US dollars for a million output tokens, prefills included", "sustained output tokens per second of one device",
+)  # fmt: skip
+ISOLATED = Measures(
+    "itl", "decode_cost_per_mtok", "decode_throughput_per_device", "at the last step", "inter-token latency at the last step",
+    "US dollars for a million output tokens, decode only, at the last step", "output tokens per second of one device, at the last step",
+)  # fmt: skip
+
+
+def measures(study: Study) -> Measures:
+    """A server at work where every case is decided by that; else a batch that decodes alone."""
+    return UNDER_LOAD if all(under_load(case.case) for case in study.cases) else ISOLATED
 
 
 @dataclass(frozen=True)
@@ -44,22 +70,24 @@ def picture(study: Study, subject: Answers) -> Picture:
     Raises:
         InputError: no configuration has an ITL and fits at any batch.
     """
-    every = [configuration for configuration in configurations(study) if known(configuration.first, "itl", RATE, "peak_context")][:MOST]
+    of = measures(study)
+    every = [configuration for configuration in configurations(study) if known(configuration.first, of.itl, of.rate, "peak_context")][:MOST]
     if not every:
-        raise lacking("pareto", subject, "itl", RATE, "peak_context")
-    by = COST if all(known(configuration.first, COST) for configuration in every) else RATE
-    points = [point for place, configuration in enumerate(every) for point in _points(place, configuration, by)]
+        raise lacking("pareto", subject, of.itl, of.rate, "peak_context")
+    by = of.cost if all(known(configuration.first, of.cost) for configuration in every) else of.rate
+    points = [point for place, configuration in enumerate(every) for point in _points(place, configuration, of, by)]
     if not points:
         raise lacking("pareto", subject, "fits", otherwise="memory holds none of its configurations, at any batch")
-    best = [points[i] for i in front([(point.itl, point.worth) for point in points], (False, by == RATE))]
+    best = [points[i] for i in front([(point.itl, point.worth) for point in points], (False, by == of.rate))]
     best.sort(key=lambda point: point.itl)
     goals = {configuration.first.targets["itl"] for configuration in every if "itl" in configuration.first.targets}
     goal = goals.pop() if len(goals) == 1 else None
-    chosen = _within(points, goal, by)
-    headline = f"{'Cost' if by == COST else 'Throughput of a device'} against inter-token latency"
+    chosen = _within(points, goal, by == of.cost)
+    what = "Cost" if by == of.cost else "Sustained throughput of a device" if of is UNDER_LOAD else "Throughput of a device"
+    headline = f"{what} against inter-token latency{' under load' if of is UNDER_LOAD else ''}"
     count = f"{len(every)} configuration{'' if len(every) == 1 else 's'}"
-    named = case_title(subject) if len(study.cases) == 1 else compared(study, count, "at the context of the last step")
-    frame = _frame(headline, named, points, goal, by)
+    named = case_title(subject) if len(study.cases) == 1 else compared(study, count, "" if of is UNDER_LOAD else "at the context of the last step")
+    frame = _frame(headline, named, points, goal, of, by)
     _draw(frame, every, points, best, goal)
     _label(frame, every, points, best, chosen, goal)
     gone = [configuration.label for place, configuration in enumerate(every) if all(point.place != place for point in points)]
@@ -73,28 +101,24 @@ def picture(study: Study, subject: Answers) -> Picture:
         f"Left out: {len(configurations(study)) - MOST} further configurations." if len(configurations(study)) > MOST else "",
     ]
     shows = f"{headline}, both logarithmic, for every configuration over its batches, with the Pareto front."
-    return finished("pareto", headline, named, frame, shows, says(every, best, chosen, goal, by, gone), notes)
+    return finished("pareto", headline, named, frame, shows, says(every, best, chosen, goal, of, by, gone), notes)
 
 
-def _points(place: int, configuration: Configuration, by: str) -> list[Point]:
+def _points(place: int, configuration: Configuration, of: Measures, by: str) -> list[Point]:
     """A configuration at powers of two up to the last batch that memory holds, at that one, and at the last that meets the target."""
-    there = at_last_step(configuration.first)
-    memory, target = held(there, "batch"), limit(TARGET, there, "batch")
+    there = _there(configuration, of)
+    memory, target = held(there, "batch"), limit(f"{of.itl} = itl_target", there, "batch")
     most = _most(memory, max(map(float, configuration.batches)))
     batches = {2**i for i in range(18) if 2**i <= most} | {int(batch) for batch in configuration.batches if batch <= most}
     batches |= {most} if most and memory and memory.real else set()
     batches |= {target.count} if target and target.real and 1 <= target.count <= most else set()
-    made = []
-    for batch in sorted(batches):
-        case = there.case.changed({"batch": Fraction(batch)})
-        worth = case.value(by)
-        made.append(Point(place, batch, Fraction(case.value("itl")), Fraction(worth if by == COST else worth / _group(there))))
-    return made
+    cases = [(batch, there.case.changed({"batch": Fraction(batch)})) for batch in sorted(batches)]
+    return [Point(place, batch, Fraction(case.value(of.itl)), Fraction(case.value(by))) for batch, case in cases]
 
 
-def _group(there: Answers) -> Fraction:
-    """Devices of one instance."""
-    return Fraction(there.case.value("instance_devices"))
+def _there(configuration: Configuration, of: Measures) -> Answers:
+    """The case that is compared: whole responses of a server at work, or the last step."""
+    return configuration.first if of is UNDER_LOAD else at_last_step(configuration.first)
 
 
 def _most(memory: Limit | None, own: float) -> int:
@@ -102,18 +126,18 @@ def _most(memory: Limit | None, own: float) -> int:
     return int(reach) if memory is None or math.isinf(memory.value) else min(memory.count, int(reach)) if memory.value >= 1 else 0
 
 
-def _within(points: Sequence[Point], goal: Fraction | None, by: str) -> Point | None:
+def _within(points: Sequence[Point], goal: Fraction | None, by_cost: bool) -> Point | None:
     """The best point that meets the target."""
     meeting = [point for point in points if goal is not None and point.itl <= goal]
-    return min(meeting, key=lambda point: point.worth if by == COST else -point.worth) if meeting else None
+    return min(meeting, key=lambda point: point.worth if by_cost else -point.worth) if meeting else None
 
 
-def _frame(headline: str, named: str, points: Sequence[Point], goal: Fraction | None, by: str) -> Frame:
+def _frame(headline: str, named: str, points: Sequence[Point], goal: Fraction | None, of: Measures, by: str) -> Frame:
     across = [float(point.itl) for point in points] + ([float(goal)] if goal else [])
     up = [float(point.worth) for point in points]
     frame = framed(sheet(headline, named), (min(across) / 1.4, max(across) * 1.4), (min(up) / 1.6, max(up) * 1.6))
-    name = "US dollars for a million output tokens, decode only, at the last step" if by == COST else "output tokens per second of one device, at the last step"
-    frame.axes("inter-token latency at the last step", name, decimal, decimal, seconds, in_unit("") if by == COST else counted)
+    name, form = (of.of_cost, in_unit("")) if by == of.cost else (of.of_rate, counted)
+    frame.axes(of.latency, name, decimal, decimal, seconds, form)
     return frame
 
 
@@ -168,19 +192,16 @@ def _label(frame: Frame, every: Sequence[Configuration], points: Sequence[Point]
         frame.beside("target", (target_word("ITL", goal), target_word("ITL", goal).replace(" target ", " target\n")), VERMILION)
 
 
-def says(every: Sequence[Configuration], best: Sequence[Point], chosen: Point | None, goal: Fraction | None, by: str, gone: Sequence[str]) -> str:
+def says(every: Sequence[Configuration], best: Sequence[Point], chosen: Point | None, goal: Fraction | None, of: Measures, by: str, gone: Sequence[str]) -> str:
     """The takeaway: the configurations on the front, and the best one within the target."""
     on_front = list(dict.fromkeys(every[point.place].label for point in best))
     texts = [f"On the front: {'; '.join(on_front)}"] if len(every) > 1 else []
     if chosen is not None and goal is not None:
-        there = at_last_step(every[chosen.place].first)
-        latency, worth = (
-            moved(there, name, "batch", Fraction(chosen.batch), share).plain() for name, share in (("itl", 1), (by, 1 if by == COST else _group(there)))
-        )
+        there, batch = _there(every[chosen.place], of), Fraction(chosen.batch)
+        latency, worth = (moved(there, name, "batch", batch).plain() for name in (of.itl, by))
         name = f"{every[chosen.place].label}, " if len(every) > 1 else ""
-        texts.append(
-            f"best within the target of {seconds(float(goal))}: {name}{requests(Fraction(chosen.batch))}, {latency}, {worth} {'a million tokens' if by == COST else 'a device'}, both at the last step"
-        )
+        worth += " a million tokens" if by == of.cost else " a device"
+        texts.append(f"best within the target of {seconds(float(goal))}: {name}{requests(batch)}, {latency}, {worth}, both {of.where}")
     elif goal is not None:
         texts.append(f"nothing that fits meets the target of {seconds(float(goal))}")
     if len(every) == 1 and goal is None and best:

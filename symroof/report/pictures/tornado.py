@@ -1,10 +1,12 @@
-"""Sensitivity of TTFT, ITL and cost: elasticities as bars that rise to the right and fall to the left, the strongest first."""
+"""Sensitivity of TTFT, ITL, of a server at work where its length of responses is known, and cost: elasticities as bars that rise to the right and fall to the left, the strongest first."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from symroof.analysis.sensitivity import FIXED, NOTICEABLE, Span, over_ranges
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import case_title
+from symroof.analysis.verdict import case_title, under_load
 from symroof.cases.case_results import Answers
 from symroof.drawing.canvas import Canvas
 from symroof.drawing.colours import BLACK, BLUE, GREY, VERMILION, tint
@@ -14,7 +16,9 @@ from symroof.report.pictures.sheet import RIGHT, WIDTH, Picture, lacking, noted,
 from symroof.theory.symbols import base_name
 
 HEADLINE = "Sensitivity of latencies and cost"
-METRICS = {"ttft": "time to first token", "itl": "inter-token latency", "cost_per_mtok": "cost of a token"}
+COST = {"cost_per_mtok": "cost of a token"}
+UNDER_LOAD = {"loaded_ttft": "TTFT under load", "sustained_itl": "ITL under load"} | COST
+ISOLATED = {"ttft": "time to first token", "itl": "inter-token latency"} | COST
 ROW, BAR, NAMES, GAP = 19.0, 11.0, 132.0, 12.0
 MOST = 16
 """Inputs that are drawn; the weaker ones are listed in a note."""
@@ -30,7 +34,7 @@ def picture(study: Study, subject: Answers) -> Picture:
     inputs = elasticities(subject)
     if not inputs:
         raise lacking("tornado", subject, "ttft", "itl")
-    metrics = [metric for metric in METRICS if any(metric in spans for spans in inputs.values())]
+    metrics = {metric: word for metric, word in metrics_of(subject).items() if any(metric in spans for spans in inputs.values())}
     shown = dict(list(inputs.items())[:MOST])
     canvas = sheet(HEADLINE, case_title(subject), subject.does_not_fit, height=66 + ROW * len(shown))
     reach = max(1.0, *(float(abs(end)) for spans in shown.values() for span in spans.values() for end in span))
@@ -44,21 +48,27 @@ def picture(study: Study, subject: Answers) -> Picture:
     canvas.drawn += [(metric, name, float(spans[metric][0])) for metric in metrics for name, spans in shown.items() if metric in spans]
     for column, metric in enumerate(metrics):
         left = NAMES + column * (width + GAP)
-        _panel(canvas, metric, [spans.get(metric) for spans in shown.values()], Scale(-reach, reach, left + 26, left + width - 26))
+        _panel(canvas, metrics[metric], [spans.get(metric) for spans in shown.values()], Scale(-reach, reach, left + 26, left + width - 26))
     weaker = [name for name in inputs if name not in shown]
     notes = [
         "By how many per cent each moves when the input on the left rises by one per cent: bars to the right lengthen or raise it, bars to the left shorten or lower it."
         + (" The thin line is the span over the ranges." if subject.corners else ""),
         f"Weaker, not drawn: {', '.join(weaker)}." if weaker else "",
+        f"Without an elasticity where it moves a metric in steps: {', '.join(stepped)}." if (stepped := in_steps(subject, metrics)) else "",
     ]
     noted(canvas, notes)
     return Picture("tornado", f"{HEADLINE}: {case_title(subject)}", "Elasticities as bars, the strongest input first.", says(subject, inputs, metrics), canvas)
 
 
+def metrics_of(subject: Answers) -> dict[str, str]:
+    """The metrics that a case is decided by, with their names."""
+    return UNDER_LOAD if under_load(subject.case) else ISOLATED
+
+
 def elasticities(subject: Answers) -> dict[str, dict[str, Span]]:
     """Input -> metric -> elasticity with its ends over the ranges, for every input that can be chosen and matters; the strongest first."""
     inputs: dict[str, dict[str, Span]] = {}
-    for metric in METRICS:
+    for metric in metrics_of(subject):
         if subject.get(metric) is None:
             continue
         for name in subject.case.used(metric):
@@ -68,10 +78,16 @@ def elasticities(subject: Answers) -> dict[str, dict[str, Span]]:
     return dict(sorted(inputs.items(), key=lambda item: -max(abs(span[0]) for span in item[1].values())))
 
 
-def _panel(canvas: Canvas, metric: str, spans: list[Span | None], scale: Scale) -> None:
+def in_steps(subject: Answers, metrics: Iterable[str]) -> list[str]:
+    """The inputs that can be chosen and move a metric in steps, as the pieces that a prompt is read in."""
+    free = {name: metric for metric in metrics for name in subject.case.used(metric) if base_name(name) not in FIXED and name != metric}
+    return [name for name, metric in free.items() if over_ranges(subject, metric, name) is None]
+
+
+def _panel(canvas: Canvas, name: str, spans: list[Span | None], scale: Scale) -> None:
     """The bars of one metric around their zero."""
     top, middle = canvas.height - 60, scale(0)
-    canvas.words(METRICS[metric], middle, top + 10, 8.5, BLACK, bold=True, align=0.5)
+    canvas.words(name, middle, top + 10, 8.5, BLACK, bold=True, align=0.5)
     canvas.line([(middle, top + 5), (middle, top - ROW * len(spans) + 2)], GREY, 0.8)
     for i, span in enumerate(spans):
         foot = canvas.height - 71 - ROW * i
@@ -94,12 +110,12 @@ def _panel(canvas: Canvas, metric: str, spans: list[Span | None], scale: Scale) 
         canvas.words(f"{value:+.2f}".replace("+0.00", "0").replace("-0.00", "0"), edge, foot + 0.3, SMALL, BLACK, align=0.0 if right else 1.0)
 
 
-def says(subject: Answers, inputs: dict[str, dict[str, Span]], metrics: list[str]) -> str:
+def says(subject: Answers, inputs: dict[str, dict[str, Span]], metrics: dict[str, str]) -> str:
     """The takeaway: for each metric the strongest inputs, and which way they move it."""
     sentences = []
-    for metric in metrics:
+    for metric, word in metrics.items():
         spans = sorted(((name, by[metric][0]) for name, by in inputs.items() if metric in by), key=lambda pair: -abs(pair[1]))[:3]
-        sentences.append(f"{METRICS[metric]} depends most on " + ", ".join(f"{name} ({float(value):+.2f} %)" for name, value in spans))
+        sentences.append(f"{word} depends most on " + ", ".join(f"{name} ({float(value):+.2f} %)" for name, value in spans))
     flag = " The case does not fit in memory." if subject.does_not_fit else ""
     text = "; ".join(sentences)
     return f"{text[0].upper()}{text[1:]}: per cent for one per cent more of the input.{flag}"
