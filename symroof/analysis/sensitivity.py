@@ -13,6 +13,7 @@ from symroof.analysis.elasticity_shares import Shares, named_arms
 from symroof.cases.case_results import Answers, bare
 from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex
+from symroof.formula.parse import parse
 from symroof.formula.text import text
 from symroof.formula.tree import ZERO, At, Name, Total, Tree, children
 from symroof.solver.rational import NotRational
@@ -166,7 +167,9 @@ def binding_arms(name: str, answers: Answers) -> tuple[str, ...]:
         elif isinstance(tree, At):
             visit(Name(tree.name), case.changed({key: case.evaluate(value) for key, value in tree.changes}))
         elif isinstance(tree, Name):
-            if tree.name not in case.given and case.theory.timed(tree.name):
+            if search := case.search(tree.name):
+                visit(parse(search.body), case.changed({search.unknown: case.value(tree.name)}))
+            elif tree.name not in case.given and case.theory.timed(tree.name):
                 visit(case.stands_for(tree.name), case)
         else:
             for child in children(tree):

@@ -177,7 +177,7 @@ def _within(unknown: str, answers: Answers) -> tuple[Compare, ...]:
 def _without_numbers(relation: Compare, unknown: str, answers: Answers, equation: str, missing: str, named: frozenset[str]) -> Crossing:
     """The symbolic answer, where an input that a number needs is missing; the names in ``named`` are not inlined."""
     if inner := _searched(relation, unknown, answers):
-        raise InputError(Problem(equation[:SHOWN], f"has no symbolic answer: {inner} is searched for each {unknown}, and {missing} is missing for that"))
+        raise NoValueHere(Problem(equation[:SHOWN], f"has no symbolic answer: {inner} is searched for each {unknown}, and {missing} is missing for that"))
     lhs, rhs = (opened(side, unknown, answers, named, symbolic=True) for side in (relation.left, relation.right))
     if lhs != rhs and not (mentions(lhs, unknown) or mentions(rhs, unknown)):
         raise NoValueHere(Problem(equation[:SHOWN], f"{unknown} does not occur in it under these assumptions, and {missing} is missing for a verdict"))

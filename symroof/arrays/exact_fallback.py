@@ -67,11 +67,23 @@ def mend(values: Values, name: str, result: Any) -> Any:
     off = DOUBT * magnitude(form, lambda inner, least: size(values.name(inner), least))
     argument = values.form(form)
     doubt = np.abs(argument - (np.rint(argument) if operation.kind in ROUNDINGS else 0.0)) <= off  # this close to a whole number, or to equality
+    if np.any(doubt) and (arms := _beside_whole(values, form)):  # a minimum that is its whole number, and nothing else comes near it
+        doubt &= np.any(np.broadcast_arrays(*(np.abs(arm - argument) <= DOUBT * np.abs(argument) + off for arm in arms)), axis=0)
     if not np.any(doubt):
         return result
     mended = np.array(result)
     settle(mended, doubt, sorted(values.graph.reach(name)), values.point, lambda point: exact(values.graph, point).name(name))
     return mended
+
+
+def _beside_whole(values: Values, form: Form) -> list[Any]:
+    """Of a maximum or minimum of whole numbers and other arms, those others; none where a form is anything else."""
+    if len(form) != 1 or form[0][1] != 1 or len(form[0][0]) != 1 or form[0][0][0][1] != 1:
+        return []
+    operation = values.graph.operations.get(form[0][0][0][0])
+    if operation is None or operation.kind not in ("max", "min"):
+        return []
+    return [values.form(arm) for arm in operation.args if any(monomial for monomial, _ in arm) or any(c.denominator != 1 for _, c in arm)]
 
 
 def settle(

@@ -113,8 +113,7 @@ class Builder:
 
     def _speaks_of(self, name: str, keys: frozenset[str]) -> tuple[str, ...]:
         if search := self.case.search(name, keys):
-            demands = QUANTITIES[name].demands
-            return (*(inner for text in (search.body, search.high) for inner in names(parse(text)) if inner != search.unknown), *demands)
+            return (*search.demands, *QUANTITIES[name].demands)
         try:
             formula = self.case.formula(name, keys)
         except NoValue:

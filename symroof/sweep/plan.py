@@ -137,9 +137,10 @@ class Plan:
         """What stands for a name in a case, and the names that it and its conditions speak of."""
         known = self._steps.setdefault(case, {})
         if name not in known:
-            tree = Name(name) if name in self._moved else self.cases[case].case.stands_for(name)
-            quantity = QUANTITIES.get(name)
-            known[name] = tree, (*names(tree), *(quantity.demands if quantity else ()))
+            own, quantity = self.cases[case].case, QUANTITIES.get(name)
+            tree = Name(name) if name in self._moved else own.stands_for(name, changed=self._moved)
+            search = None if name in self._moved else own.search(name, self._moved)
+            known[name] = tree, (*names(tree), *(search.demands if search else ()), *(quantity.demands if quantity else ()))
         return known[name]
 
     @cached_property

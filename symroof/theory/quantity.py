@@ -36,6 +36,11 @@ class Search:
     body: str
     high: str
 
+    @property
+    def demands(self) -> tuple[str, ...]:
+        """The names that the value depends on."""
+        return tuple(name for text in (self.body, self.high) for name in names(parse(text)) if name != self.unknown)
+
 
 @dataclass(frozen=True)
 class Quantity(Symbol):

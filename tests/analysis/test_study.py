@@ -140,7 +140,7 @@ def test_a_case_that_does_not_fit_warns_at_the_caller():
 
 
 def test_the_warning_can_be_an_error():
-    large = sr.Study("llama-3-70b", "h100-sxm", prompt=1024)
+    large = sr.Study("llama-3-70b", "h100-sxm", prompt=1024, output=256)
     with warnings.catch_warnings():
         warnings.simplefilter("error", sr.DoesNotFit)
         with pytest.raises(sr.DoesNotFit):

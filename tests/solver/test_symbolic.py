@@ -13,6 +13,7 @@ import pytest
 
 from symroof.analysis.solution_text import solution_json
 from symroof.api import Study
+from symroof.errors import NoValueHere
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.parse import parse
 from symroof.formula.rewrite import substitute
@@ -118,8 +119,15 @@ NOTHING = {
 """Without a cache the context moves nothing, without attention FLOPs there are none to equal."""
 LEAST = {"useful_devices_itl": 2}
 """Between one device and two there is no whole number of all-reduces."""
-NUMBERS_ONLY = {"min_acceptance_speculation", "best_draft_tokens"}
-"""The unknown stands in an exponent and elsewhere too."""
+NUMBERS_ONLY = {
+    "min_acceptance_speculation": "exponent",
+    "best_draft_tokens": "exponent",
+    "max_arrival_ttft": "busy_batch is searched for each arrival_rate",
+    "max_batch_sustained_itl": "of_largest()",
+    "max_chunk_sustained_itl": "of_largest()",
+    "output_disaggregation_pays": "of_largest()",
+}
+"""Why there is no closed form: the unknown stands in an exponent and elsewhere too, decides which formula holds, or is what a search runs over."""
 
 PARAMETERS = [
     *(pytest.param(equation, unknown, "exact", id=f"{equation} for {unknown}") for equation, unknown in EQUATIONS),
@@ -206,6 +214,17 @@ def test_the_symbolic_answer_tells_the_truth(equation, unknown, switches, monkey
         if solution.verdict == "crosses" and unknown not in ("output",):
             assert found or solution.method == "numeric", f"{label}\nsaid to cross whatever the symbols"
         assert solution.verdict != "identical" or scan.everywhere, label
+
+
+@pytest.mark.parametrize("name", NUMBERS_ONLY)
+def test_what_only_numbers_answer_says_so(name):
+    """No closed form is made up: the error says why there is none, and which input is missing for an answer with numbers."""
+    with pytest.raises(NoValueHere) as error:
+        Study().solve(name)
+    message = error.value.problems[0].message
+    assert "has no symbolic answer" in message
+    assert NUMBERS_ONLY[name] in message
+    assert any(f"{inner} is missing" in message for inner in INPUTS)
 
 
 @pytest.mark.parametrize("k", range(1, 60))
