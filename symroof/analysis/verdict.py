@@ -91,7 +91,7 @@ def target_checks(answers: Answers) -> list[TargetCheck]:
     return [*_load_check(answers), *checks]
 
 
-LOAD = "load"
+MEMORY, LOAD = "memory", "load"
 """The condition that requests are served as fast as they come."""
 
 

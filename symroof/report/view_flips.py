@@ -9,12 +9,11 @@ from typing import Any
 from symroof.analysis.constraints import conditions
 from symroof.analysis.study import Study
 from symroof.analysis.tipping_points import Flip, flips, never
-from symroof.analysis.verdict import case_label, splits_evenly
+from symroof.analysis.verdict import MEMORY, case_label, splits_evenly
 from symroof.cases.case_results import Answers
 from symroof.report.field_names import input_name
 from symroof.report.markup import Code
 from symroof.select.required_changes import Lever, lacks, together
-from symroof.select.screening import MEMORY
 from symroof.units import significant
 
 FAR = 10

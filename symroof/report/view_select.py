@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from symroof.analysis.sensitivity import NOTICEABLE, over_ranges, span_text
-from symroof.analysis.verdict import LOAD, TargetCheck, metrics_of, under_load
+from symroof.analysis.verdict import LOAD, MEMORY, TargetCheck, metrics_of, under_load
 from symroof.cases.case_results import Result
 from symroof.report.view_flips import change, lacking
 from symroof.select.choice import BESTS, Choice, Front
 from symroof.select.configuration import Configuration, Run
 from symroof.select.endurance import bears
 from symroof.select.required_changes import Keep, keeps
-from symroof.select.screening import MEMORY
 from symroof.units import significant
 
 UNKNOWN = "not known"

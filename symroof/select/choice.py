@@ -10,6 +10,7 @@ from typing import Any
 
 from symroof.analysis.study import Study
 from symroof.analysis.tracking import Track, untracked
+from symroof.analysis.verdict import MEMORY
 from symroof.cases.case_results import TARGETS
 from symroof.cases.request import selection
 from symroof.errors import InputError, Problem, nearest
@@ -17,7 +18,6 @@ from symroof.select.candidates import hint, widened
 from symroof.select.configuration import Configuration, Run, judged, targets_of
 from symroof.select.layouts import device_counts, laid_out
 from symroof.select.pareto_front import front
-from symroof.select.screening import MEMORY
 from symroof.theory.case import Missing, NoValue
 from symroof.theory.symbols import GROUPS
 

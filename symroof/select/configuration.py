@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import Literal
 
 from symroof.analysis.tracking import Track, untracked
-from symroof.analysis.verdict import LOAD, TargetCheck, degrees, metrics_of, target_checks, under_load
+from symroof.analysis.verdict import LOAD, MEMORY, TargetCheck, degrees, metrics_of, target_checks, under_load
 from symroof.cases.case_results import TARGETS, Answers, Result
 from symroof.select.batch_window import Window, window
-from symroof.select.screening import CLOSE, MEMORY, Screened, screened
+from symroof.select.screening import CLOSE, Screened, screened
 from symroof.theory.layout import DEGREES
 
 State = Literal["passes", "in part", "fails", "unknown"]

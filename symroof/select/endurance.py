@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from symroof.analysis.compile import compile
-from symroof.analysis.verdict import LOAD, metrics_of, under_load
+from symroof.analysis.verdict import LOAD, MEMORY, metrics_of, under_load
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
 from symroof.select.configuration import Run
-from symroof.select.screening import MEMORY
 
 Array = np.ndarray[Any, Any]
 

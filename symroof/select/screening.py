@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from symroof.analysis.compile import Compiled, compile_cases
-from symroof.analysis.verdict import LOAD, TARGET_METRICS, under_load
+from symroof.analysis.verdict import LOAD, MEMORY, TARGET_METRICS, under_load
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError
 from symroof.formula.tree import Num
@@ -36,7 +36,6 @@ UNQUEUED = ("sustained_itl", "reading_time", "queue_time")
 SHARED = frozenset(symbol.name for group in ("hardware", "efficiency", "precision") for symbol in GROUPS[group]) - SHAPING
 """Inputs that may differ between configurations of one function."""
 
-MEMORY = "memory"
 PRICED = frozenset({"cost", "price"})
 """Targets that are not known without a price."""
 

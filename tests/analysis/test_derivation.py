@@ -148,6 +148,8 @@ def test_missing_inputs_leave_the_answer_symbolic(chosen, monkeypatch):
         derivation.as_json()
         if "peak_context" in full.theory.ancestry(quantity):  # what is missing counts as one token there
             continue
+        if "chunk" not in chosen and "step_budget" in full.theory.ancestry(quantity):  # paced where no budget is known; the made-up case has one
+            continue
         for limit in derivation.limits:
             held = all(full.evaluate(condition) for condition in limit.leading.conditions)
             if (
