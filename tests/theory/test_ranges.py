@@ -93,13 +93,21 @@ def climb(bound, box, name, start, sign, source, tries=5):
     return sign * best
 
 
+def worked_out(ranges, name):
+    """The range of a quantity; None where it is said that it takes too long to work out."""
+    try:
+        return ranges.bounds(Name(name))
+    except NotWorkedOut:
+        return None
+
+
 @pytest.mark.parametrize("study", STUDIES)
 def test_every_value_lies_in_its_range_and_the_ends_are_taken(study):
     bound, ranges, points = build(study)
     source = random.Random(study)
-    names = numeric(bound)
+    spans = {name: span for name in numeric(bound) if (span := worked_out(ranges, name))}
+    names = list(spans)
     assert {"ttft", "itl", "kv_cache_bytes", "decode_throughput"} <= set(names)
-    spans = {name: ranges.bounds(Name(name)) for name in names}
     lowest, highest = dict.fromkeys(names), dict.fromkeys(names)
     moving = [name for name in names if spans[name][0] != spans[name][1]]
     for i, point in enumerate([*corners(ranges.box), *(random_point(ranges.box, source) for _ in range(points))]):
