@@ -92,7 +92,7 @@ def target_checks(answers: Answers) -> list[TargetCheck]:
 
 
 MEMORY, LOAD = "memory", "load"
-"""The condition that requests are served as fast as they come."""
+"""The conditions beside the targets: that it fits, and that requests are served as fast as they come."""
 
 
 def _load_check(answers: Answers) -> list[TargetCheck]:

@@ -96,7 +96,16 @@ def _chosen(node: Call, env: Environment, bound: Mapping[str, Any]) -> Any:
     keys = [evaluate(key, env, bound) for key in node.args[::2]]
     if any(isinstance(key, Piecewise) for key in keys):
         raise NotPolynomial("a choice by the index of a sum")
-    return evaluate(node.args[2 * keys.index(max(keys)) + 1], env, bound)
+    return evaluate(node.args[place_chosen(keys)], env, bound)
+
+
+def place_chosen(keys: list[Any]) -> int:
+    """Where the chosen value of ``of_largest`` stands among its arguments.
+
+    >>> place_chosen([3, 5, 5])
+    3
+    """
+    return 2 * keys.index(max(keys)) + 1
 
 
 RULES: dict[type, Callable[[Any, Environment, Mapping[str, Any]], Any]] = {
@@ -219,8 +228,7 @@ def _whole(args: list[Any], up: bool) -> Any:
 
 
 def _of_largest(args: list[Any]) -> Any:
-    keys = args[::2]
-    return args[2 * keys.index(max(keys)) + 1]
+    return args[place_chosen(args[::2])]
 
 
 FUNCTIONS: dict[str, Any] = {

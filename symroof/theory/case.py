@@ -10,7 +10,7 @@ from typing import Any
 
 from symroof.formula import build
 from symroof.formula.dual import Dual
-from symroof.formula.evaluate import EFFORT, NotGiven, NoValue, evaluate
+from symroof.formula.evaluate import EFFORT, NotGiven, NoValue, evaluate, place_chosen
 from symroof.formula.parse import parse
 from symroof.formula.rewrite import inline, substitute
 from symroof.formula.tree import Call, Name, Num, Tree, mentions, names, parts
@@ -95,7 +95,7 @@ class Case:
         if value is None:
             tree = self.given.get(name) or self.default(name)
             return tree.value if isinstance(tree, Num) else None if tree is None else FREE
-        plain = value.value if isinstance(value, Dual) else value
+        plain = _plain(value)
         return plain if isinstance(plain, Fraction) and (not shapes(name) or plain.denominator == 1) else FREE
 
     def permits(self, tp: Fraction | int) -> bool:
@@ -288,7 +288,7 @@ class Case:
             values = [_plain(evaluate(key, self)) for key in keys]
         except NoValue:
             return definition
-        return definition.args[2 * values.index(max(values)) + 1]
+        return definition.args[place_chosen(values)]
 
     def chosen(self, name: str) -> bool:
         """Whether a name is given or defined: it does not stand at a default."""
