@@ -185,10 +185,17 @@ class Graph:
     def replaced(self, p: Polynomial, values: Mapping[str, Polynomial]) -> Polynomial:
         """The polynomial with others put for some of its names, however deep they lie in operations."""
         memo: dict[str, Polynomial] = dict(values)
+        changed = dict.fromkeys(values, True)
+
+        def changes(name: str) -> bool:
+            if name not in changed:
+                operation = self.operations.get(name)
+                changed[name] = operation is not None and any(changes(inner) for arg in operation.args for monomial, _ in arg for inner, _ in monomial)
+            return changed[name]
 
         def put(name: str) -> Polynomial:
             if name not in memo:
-                memo[name] = power_of(name) if not self._speaks(name, values) else self._rebuilt(name, go)
+                memo[name] = self._rebuilt(name, go) if changes(name) else power_of(name)
             return memo[name]
 
         def go(q: Polynomial) -> Polynomial:
@@ -201,12 +208,6 @@ class Graph:
             return total
 
         return go(p)
-
-    def _speaks(self, name: str, values: Mapping[str, Polynomial]) -> bool:
-        if name not in self.operations:
-            return name in values
-        args = (dict(arg) for arg in self.operations[name].args)
-        return any(inner in values or self._speaks(inner, values) for arg in args for monomial in arg for inner, _ in monomial)
 
     def _rebuilt(self, name: str, go: Callable[[Polynomial], Polynomial]) -> Polynomial:
         operation = self.operations[name]

@@ -76,11 +76,13 @@ class Case:
     numbers: Mapping[str, Any] = field(default_factory=dict)
     free: frozenset[str] = frozenset()
     rounded: bool = False
-    _memo: dict[str, Any] = field(default_factory=dict)
-    _open: set[str] = field(default_factory=set)
-    _moving: dict[str, Case] = field(default_factory=dict)
-    _laid: dict[frozenset[str], Theory] = field(default_factory=dict)
-    _depth: int = 0
+    _memo: dict[str, Any] = field(default_factory=dict, init=False)
+    _open: set[str] = field(default_factory=set, init=False)
+    _moving: dict[str, Case] = field(default_factory=dict, init=False)
+    _laid: dict[frozenset[str], Theory] = field(default_factory=dict, init=False)
+    _depth: int = field(default=0, init=False)
+    _unmoved: Case | None = field(default=None, init=False)
+    _changes: frozenset[str] = field(default=frozenset(), init=False)
 
     def __post_init__(self) -> None:
         needed = layout(self.theory.architecture, self._plain, self.rounded)
@@ -106,7 +108,7 @@ class Case:
     def freed(self, names: Collection[str]) -> Case:
         """The same case where some names may be any number: degrees among them shape its formulas."""
         shaping = frozenset(filter(shapes, names))
-        return replace(self, free=self.free | shaping, _memo={}, _open=set(), _moving={}, _laid={}) if shaping else self
+        return replace(self, free=self.free | shaping) if shaping else self
 
     def value(self, name: str) -> Any:
         """The value of an input or quantity, exact.
@@ -121,6 +123,8 @@ class Case:
             return self.numbers[name]
         if name in self._memo:
             return self._memo[name]
+        if self._unmoved is not None and self._changes.isdisjoint(self.theory.ancestry(name)):
+            return self._memo.setdefault(name, self._unmoved.value(name))
         if name in self._open:
             raise NoValue(f"{name} is defined by itself")
         self._open.add(name)
@@ -319,12 +323,11 @@ class Case:
         return child
 
     def changed(self, changes: Mapping[str, Any]) -> Case:
-        """The same case with some values replaced; names that do not depend on them keep their cached values."""
+        """The same case with some values replaced; names that do not depend on them are worked out here, once for all changes."""
         child = Case(self.theory, self.given, {**self.numbers, **changes}, self.free.difference(changes), self.rounded)
         child._depth = self._depth
         if child.theory is self.theory and all(isinstance(tree, Num) for tree in self.given.values()):
-            leads, untouched = self.theory.ancestry, frozenset(changes).isdisjoint
-            child._memo.update([(name, value) for name, value in self._memo.items() if untouched(leads(name))])
+            child._unmoved, child._changes = self, frozenset(changes)
         return child
 
     def evaluate(self, tree: Tree) -> Any:
