@@ -130,13 +130,21 @@ def _end(furthest: Callable[[Any], Any], value: Any) -> int:
 
 
 def _fixed(body: Callable[[Any], Any], high: Any) -> Any:
-    """The least ``x`` up to ``high`` with ``x = body(x)``, halving the interval until floats end."""
+    """The least ``x`` up to ``high`` with ``x = body(x)``: secants between two ends (Illinois), a halving every fourth step."""
     low, top = np.zeros_like(high), high
-    for _ in range(HALVINGS):
-        middle = (low + top) / 2
-        above = body(middle) > middle
-        low, top = np.where(above, middle, low), np.where(above, top, middle)
-    return np.where(body(high) >= high, high, np.where(np.isnan(body(top)), np.nan, top))
+    above, below = body(low) - low, body(high) - high
+    beyond, side = below >= 0, np.zeros_like(high)
+    for turn in range(HALVINGS):
+        if not np.any((top - low > NARROW * top) & (above > 0) & ~beyond):
+            break
+        with np.errstate(all="ignore"):
+            middle = (low + top) / 2 if turn % 4 == 3 else np.clip(low + (top - low) * above / (above - below), low + NARROW / 2 * top, top - NARROW / 2 * top)
+        gap = body(middle) - middle
+        up = gap > 0  # an end that stands still has its value halved, or the other would creep towards it
+        above, below = np.where(up, gap, np.where(side < 0, above / 2, above)), np.where(up, np.where(side > 0, below / 2, below), gap)
+        low, top, side = np.where(up, middle, low), np.where(up, top, middle), np.where(up, 1.0, -1.0)
+    reached = np.where(above == 0, low, top)
+    return np.where(beyond, high, np.where(np.isnan(body(reached)), np.nan, reached))
 
 
 def _most(meets: Callable[[Any], Any], high: Any) -> Any:
@@ -151,6 +159,8 @@ def _most(meets: Callable[[Any], Any], high: Any) -> Any:
 
 
 HALVINGS = 64
+NARROW = 2.0**-49
+"""The share of its value to which a fixed point is narrowed down in floats."""
 SEARCHES: dict[str, Callable[[Callable[[Any], Any], Any], Any]] = {"fixed": _fixed, "most": _most}
 """Values that are searched, over arrays."""
 

@@ -49,6 +49,10 @@ def numbers_of(case, axes):
     return [name for name in case.theory.definitions if exact_value(case, name) is not None and name not in axes]
 
 
+def searched(name, case):
+    return any(case.search(inner) for inner in (name, *case.theory.ancestry(name)))
+
+
 CASES = [
     ("llama-3-70b", ("batch", "prompt"), {}),
     ("llama-3-8b", ("output", "tp", "batch"), {"assume": {"roofline": "per_operator"}}),
@@ -56,7 +60,7 @@ CASES = [
     ("gemma-2-9b", ("batch", "prompt"), {"output": 30}),
     ("mixtral-8x7b", ("mem_bandwidth", "acceptance", "batch"), {"assume": {"experts": "expected", "kv_reserve": "paged"}}),
     ("deepseek-v3", ("batch", "prompt"), {"hardware": "h200", "tp": 16, "assume": {"experts": "distinct_max", "queue": "md1"}}),
-    ("gpt-oss-20b", ("batch", "prompt", "mbu"), {"tp": 1, "output": 20, "assume": {"kv_growth": "fixed", "kv_reserve": "unified"}}),
+    ("gpt-oss-20b", ("batch", "prompt", "mbu"), {"tp": 1, "output": 20, "chunk": 8192, "assume": {"kv_growth": "fixed", "kv_reserve": "unified"}}),
     ("llama-3-8b", ("context", "batch"), {"assume": {"detail": "kv"}}),
 ]
 
@@ -72,6 +76,8 @@ def test_every_quantity_agrees_with_its_exact_value(model, axes, changes):
     for i, point in enumerate(points):
         moved = case.case.changed(dict(zip(axes, point, strict=True)))
         for name, values in zip(names, found, strict=True):
+            if i >= 2 and searched(name, case.case):
+                continue  # an exact search is hundreds of values
             true, value = exact_value(moved, name), np.broadcast_to(values, len(points))[i]
             where = f"{name} at {dict(zip(axes, point, strict=True))}"
             if true is None:
