@@ -157,6 +157,8 @@ class Answers:
     binding: Binding
     _memo: dict[str, Result] = field(default_factory=dict)
     solved: dict[tuple[str, str | None], Any] = field(default_factory=dict)
+    rough: dict[tuple[Tree, str], Any] = field(default_factory=dict)
+    """Differences of equations along an unknown, in floats."""
     moved: Case | None = None
     """The case where it is not the binding's own: a corner of its ranges."""
     spoken: dict[tuple[str, frozenset[str], bool], tuple[str, ...]] = field(default_factory=dict)

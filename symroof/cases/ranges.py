@@ -57,6 +57,8 @@ class Ranges:
     whole: frozenset[str] | None = None
     """Inputs of the box that take whole values only; by default those that count things, between whole ends."""
     _memo: dict[tuple[str, str], Direction] = field(default_factory=dict)
+    _directions: dict[tuple[Tree, str], Direction] = field(default_factory=dict)
+    _signs: dict[Tree, bool] = field(default_factory=dict)
     _corners: dict[tuple[tuple[str, Fraction], ...], Case] = field(default_factory=dict)
     _inner: dict[tuple[tuple[str, tuple[Fraction, Fraction]], ...], Ranges] = field(default_factory=dict)
     _bounds: dict[Tree, tuple[Fraction, Fraction] | NotWorkedOut] = field(default_factory=dict)
@@ -152,11 +154,16 @@ class Ranges:
 
     def direction(self, tree: Tree, by: str) -> Direction:
         """Which way a formula moves with an input."""
+        if isinstance(tree, Name):
+            return self._name(tree.name, by)
+        if (tree, by) not in self._directions:
+            self._directions[tree, by] = self._direction(tree, by)
+        return self._directions[tree, by]
+
+    def _direction(self, tree: Tree, by: str) -> Direction:
         match tree:
             case Num():
                 return 0
-            case Name(name):
-                return self._name(name, by)
             case Neg(arg):
                 return _times(-1, self.direction(arg, by))
             case Add():
@@ -291,6 +298,11 @@ class Ranges:
 
     def nonnegative(self, tree: Tree) -> bool:
         """Whether a formula cannot be negative, as far as its shape shows."""
+        if tree not in self._signs:
+            self._signs[tree] = self._nonnegative(tree)
+        return self._signs[tree]
+
+    def _nonnegative(self, tree: Tree) -> bool:
         match tree:
             case Num(value):
                 return value >= 0
