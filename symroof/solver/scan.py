@@ -18,6 +18,8 @@ LEAST, MOST = Fraction(1, 10**15), Fraction(10**24)
 PER_DECADE = 8
 TURNS, DIGITS = 250, Fraction(1, 10**30)
 """How often a bracket is looked into, and how narrow it gets, as a share of the crossing."""
+SECANTS = 4
+"""How often in turn the bracket of a crossing is cut before it is halved."""
 SECTIONS, DIP_SECTIONS = 32, 8
 """Parts of a bracket that are looked at together, roughly, and of a stretch where the difference comes near zero."""
 NEAR, POLE_GROWTH = Fraction(1, 10**12), 10**4
@@ -172,12 +174,15 @@ def narrowed(gap: Gap, low: Fraction, high: Fraction, before: int, whole: bool) 
     below, above = gap(low), gap(high)
     if below is None or above is None or below * above >= 0:
         return _halved(gap, start, end, before, whole)
-    side = 0
+    side, corners = 0, iter(())
     for turn in range(TURNS):
         if high - low <= (1 if whole else DIGITS * high):
             break
-        middle = low + (high - low) * (below / (below - above) if turn % 4 < 3 else Fraction(1, 2))
-        middle = Fraction(math.floor(middle)) if whole else middle.limit_denominator(10**36)
+        if turn == SECANTS and not whole:  # most jumps lie at plain numbers: these, and what lies right beside them
+            plain = ((low + high) / 2).limit_denominator(10**6)
+            corners = iter((plain, plain * (1 + DIGITS / 2), plain * (1 - DIGITS / 2)))
+        middle = next(corners, None) or low + (high - low) * (below / (below - above) if (turn + 1) % SECANTS else Fraction(1, 2))
+        middle = Fraction(math.floor(middle)) if whole else middle.limit_denominator(10**40)
         if not low < middle < high:
             middle = Fraction((low + high) // 2) if whole else (low + high) / 2
         here = gap(middle)
@@ -193,7 +198,7 @@ def narrowed(gap: Gap, low: Fraction, high: Fraction, before: int, whole: bool) 
 def _sectioned(gap: Gap, low: Fraction, high: Fraction, before: int, whole: bool) -> tuple[Fraction, Fraction]:
     """A bracket made as narrow as rough values can."""
     while gap.rough:
-        points = sorted({_part(low, high, i, whole) for i in range(1, SECTIONS)} - {low, high})
+        points = sorted({point for i in range(1, SECTIONS) if low < (point := _part(low, high, i, whole)) < high})
         sides = [(point, sign(value)) for point, value in zip(points, gap.rough(points), strict=True) if value == value]
         beyond = next((point for point, side in sides if side == -before), high)
         short = max((point for point, side in sides if side == before and point < beyond), default=low)
@@ -206,7 +211,7 @@ def _sectioned(gap: Gap, low: Fraction, high: Fraction, before: int, whole: bool
 
 def _part(low: Fraction, high: Fraction, i: int, whole: bool) -> Fraction:
     point = low + (high - low) * i / SECTIONS
-    return Fraction(math.floor(point)) if whole else point.limit_denominator(10**18 if point > 1 else 10**36)
+    return Fraction(math.floor(point)) if whole else Fraction(f"{float(point):.15g}")  # a number that floats hold
 
 
 def _halved(gap: Gap, low: Fraction, high: Fraction, before: int, whole: bool) -> Fraction:
