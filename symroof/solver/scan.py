@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -174,7 +174,8 @@ def narrowed(gap: Gap, low: Fraction, high: Fraction, before: int, whole: bool) 
     below, above = gap(low), gap(high)
     if below is None or above is None or below * above >= 0:
         return _halved(gap, start, end, before, whole)
-    side, corners = 0, iter(())
+    side = 0
+    corners: Iterator[Fraction] = iter(())
     for turn in range(TURNS):
         if high - low <= (1 if whole else DIGITS * high):
             break
