@@ -129,8 +129,8 @@ def test_a_chain_may_end_in_a_label():
     [("queue_wait", "2*itl"), ("loaded_ttft", "2*itl"), ("burst_drain_time", "2*itl"), ("queue_wait", "2"), ("itl", "2"), ("cost_per_mtok", "2")],
 )
 def test_the_search_for_slips_of_a_formula_ends(quantity, formula):
-    """Half a second of processor time for the search, and as much for the formula itself and its study; it took 4 to 60 s."""
+    """Half a second of processor time in all, and as much again for a slow machine and the study; it took 4 to 60 s."""
     given = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096, "batch": 4, "output": 100}
     start = time.process_time()
     assert judge(ClaimSpec(id="a", quantity=quantity, given=given, formula=formula)).verdict == "wrong"
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < 1.5
