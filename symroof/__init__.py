@@ -21,10 +21,25 @@ Numbers are in base units: byte, FLOP, s, token, request, USD, W.
 from __future__ import annotations
 
 import sys
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
 
-from symroof.version import __version__
+
+def _is_program() -> bool:
+    """Whether this process is the command line, ``symroof`` or ``python -m symroof``, and not somebody's that imports the package."""
+    name = sys.argv[0].replace("\\", "/").rpartition("/")[2] if getattr(sys, "argv", None) else ""
+    return name in ("symroof", "symroof.exe") or (name == "-m" and "-m symroof" in " ".join(sys.orig_argv))
+
+
+if _is_program():
+    import os
+    import signal
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # Ctrl-C while modules load is no traceback; symroof.cli.run takes over
+        signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+
+from types import ModuleType  # noqa: E402
+from typing import TYPE_CHECKING, Any  # noqa: E402
+
+from symroof.version import __version__  # noqa: E402
 
 if TYPE_CHECKING:
     from symroof import symbols

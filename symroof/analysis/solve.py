@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -87,12 +87,22 @@ def _with_numbers(relation: Compare, unknown: str, answers: Answers) -> tuple[Cr
     lhs, rhs = (opened(side, unknown, answers) for side in (relation.left, relation.right))
     moves = mentions(lhs, unknown) or mentions(rhs, unknown)
     low, high = (_end(text, answers) for text in _ends(unknown))
-    difference = build.sub(lhs, rhs)
+    difference, rough = build.sub(lhs, rhs), partial(_rough, relation, unknown, answers)
     if _searched(relation, unknown, answers):
         case, sides = answers.case, build.sub(relation.left, relation.right)
-        return scan(difference, unknown, lambda _, at: Fraction(case.changed(at).evaluate(sides)), low or Fraction(0), high), True
-    crossings = crossing(difference, unknown, lambda tree, at: evaluate(tree, answers.case, at), low or Fraction(0), high)
+        return scan(difference, unknown, lambda _, at: Fraction(case.changed(at).evaluate(sides)), low or Fraction(0), high, rough), True
+    crossings = crossing(difference, unknown, lambda tree, at: evaluate(tree, answers.case, at), low or Fraction(0), high, rough)
     return _existing(crossings, relation, difference, unknown, answers), moves
+
+
+def _rough(relation: Compare, unknown: str, answers: Answers, points: Sequence[Fraction]) -> Sequence[float]:
+    """Left side less right side at many points, in floats."""
+    from symroof.analysis.rough_difference import RoughDifference  # NumPy is not loaded for what has a closed form
+
+    if (relation, unknown) not in answers.rough:
+        answers.rough[relation, unknown] = RoughDifference(relation, unknown, answers.case)
+    values: Sequence[float] = answers.rough[relation, unknown](points)
+    return values
 
 
 def _searched(relation: Compare, unknown: str, answers: Answers) -> str:
@@ -123,7 +133,9 @@ def _existing(crossings: Crossing, relation: Compare, difference: Tree, unknown:
     branches = tuple(branch for branch in crossings.branches if branch.value is None or branch.value in existing or not branch.holds)
     if existing:
         return replace(crossings, values=existing, branches=branches)
-    return replace(scan(difference, unknown, gap, *crossings.domain), branches=branches)  # which side is larger where both exist
+    return replace(
+        scan(difference, unknown, gap, *crossings.domain, partial(_rough, relation, unknown, answers)), branches=branches
+    )  # which side is larger where both exist
 
 
 def _demands(relation: Compare, answers: Answers) -> Iterator[Compare]:

@@ -59,6 +59,14 @@ class Builder:
             return tree.operator, self._complete(self._difference(tree, changes))
         return tuple(label for label, _ in tree.arms), [self._complete(self._tree(arm, changes)) for _, arm in tree.arms]
 
+    def value(self, tree: Tree) -> Polynomial:
+        """Any formula of numbers over the case's names.
+
+        Raises:
+            NoValue: it has none anywhere.
+        """
+        return self._complete(self._tree(tree, {key: power_of(key) for key in self.inputs}))
+
     # ---------------------------------------------------------------------------------------------------- names
 
     def _name(self, name: str, changes: Changes) -> Polynomial:

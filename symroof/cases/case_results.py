@@ -10,18 +10,20 @@ from functools import cached_property
 from typing import Any
 
 from symroof.cases.binding import Binding
+from symroof.cases.ranges import Ranges
+from symroof.cases.search_budget import NotWorkedOut
 from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Compare, Largest, Name, Num, Tree
-from symroof.theory.box_search import NotWorkedOut
 from symroof.theory.case import Case, Missing
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.ranges import Ranges
 from symroof.theory.symbols import TARGET_SYMBOLS, Symbol
 from symroof.units import COUNTED, format_quantity, parse_unit
 
 DOES_NOT_FIT = "does_not_fit"
-NO_RANGE = "range_not_worked_out"
+NO_RANGE, NOT_EVERYWHERE = "range_not_worked_out", "no_value_in_part_of_the_range"
+WITHOUT_RANGE = {NO_RANGE: "range not worked out", NOT_EVERYWHERE: "no value in part of the range"}
+"""Flags of values at the middle of the ranges that say nothing of the rest, and how they are printed."""
 TARGETS = TARGET_SYMBOLS
 
 Value = Fraction | bool | str
@@ -44,7 +46,8 @@ class Result:
         low, high: the extremes over the ranges; None where nothing is ranged or the value is no number.
         possible: every label or truth that occurs over the ranges.
         flags: ``does_not_fit`` where a latency, rate or cost is of a configuration that memory does not hold;
-            ``range_not_worked_out`` where low, high and the possible values over the ranges take too long to search.
+            ``range_not_worked_out`` where low, high and the possible values over the ranges take too long to search;
+            ``no_value_in_part_of_the_range`` where there are none: a queue only grows in part of it.
     """
 
     symbol: Symbol
@@ -64,6 +67,11 @@ class Result:
         """Whether the value differs over the ranges of the inputs."""
         return self.low is not None and self.low != self.high
 
+    @property
+    def without_range(self) -> str:
+        """The flag of a value at the middle of ranges over which it has no known extremes; empty where there is none."""
+        return next((flag for flag in self.flags if flag in WITHOUT_RANGE), "")
+
     def text(self, digits: int = 4) -> str:
         """For people: value and unit, the range, the flags; a flagged number is never printed without its flag."""
         written = self.plain(digits)
@@ -71,8 +79,8 @@ class Result:
 
     def plain(self, digits: int = 4) -> str:
         """Value and range without the flags, for places that show the flag beside it."""
-        if NO_RANGE in self.flags:
-            return f"{replace(self, flags=()).plain(digits)} (range not worked out)"
+        if self.without_range:
+            return f"{replace(self, flags=()).plain(digits)} ({WITHOUT_RANGE[self.without_range]})"
         if isinstance(self.value, bool):
             options = [("yes" if v else "no") for v in (self.possible or (self.value,))]
             return " or ".join(options)
@@ -149,6 +157,8 @@ class Answers:
     binding: Binding
     _memo: dict[str, Result] = field(default_factory=dict)
     solved: dict[tuple[str, str | None], Any] = field(default_factory=dict)
+    rough: dict[tuple[Tree, str], Any] = field(default_factory=dict)
+    """Differences of equations along an unknown, in floats."""
     moved: Case | None = None
     """The case where it is not the binding's own: a corner of its ranges."""
     spoken: dict[tuple[str, frozenset[str], bool], tuple[str, ...]] = field(default_factory=dict)
@@ -236,8 +246,8 @@ class Answers:
             return Result(symbol, value)
         try:
             return self._over_ranges(name, symbol, value)
-        except NotWorkedOut:
-            return Result(symbol, value, flags=(NO_RANGE,))
+        except NoValue as error:
+            return Result(symbol, value, flags=(_without_range(error),))
 
     def _over_ranges(self, name: str, symbol: Symbol, value: Value) -> Result:
         formula = Name(name) if self.case.search(name) else self.case.formula(name)
@@ -255,8 +265,8 @@ class Answers:
         flags = (DOES_NOT_FIT,) if timed and self.does_not_fit else ()
         try:
             low, high = self.ranges.bounds(tree) if self.ranges.box else (None, None)
-        except NotWorkedOut:
-            return Result(symbol, value, flags=(*flags, NO_RANGE))
+        except NoValue as error:
+            return Result(symbol, value, flags=(*flags, _without_range(error)))
         return Result(symbol, value, low, high, flags=flags)
 
     @property
@@ -325,6 +335,10 @@ class Answers:
         except NoValue as error:  # a formula set as a value
             raise InputError(Problem(setting.source, f"its formula has no value here: {error}", path=name, hint=_hint(error))) from None
         return Input(Result(symbol, value, *(span or (None, None))), setting.source, setting.defaulted)
+
+
+def _without_range(error: NoValue) -> str:
+    return NO_RANGE if isinstance(error, NotWorkedOut) else NOT_EVERYWHERE
 
 
 def _hint(error: NoValue) -> str:

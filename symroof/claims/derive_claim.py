@@ -9,19 +9,18 @@ from fractions import Fraction
 
 from symroof.analysis.solution import LIMIT
 from symroof.analysis.study import Study, known
-from symroof.cases.case_results import DOES_NOT_FIT, NO_RANGE, Answers
+from symroof.cases.case_results import DOES_NOT_FIT, WITHOUT_RANGE, Answers
 from symroof.claims.catalogue_figures import figure
 from symroof.claims.claim_settings import Settings, changed, own_of, study_of
 from symroof.claims.read.written_number import read_written
 from symroof.claims.whole_range import Stretches, stretches
 from symroof.errors import InputError, NoValueHere, Problem
 from symroof.formula import dimension
-from symroof.formula.evaluate import evaluate
+from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.parse import FormulaError, parse, rename
 from symroof.formula.rewrite import substitute
 from symroof.formula.tree import ONE, Compare, Largest, Name, Tree, names
 from symroof.specs.claims import ClaimSpec
-from symroof.theory.box_search import NotWorkedOut
 from symroof.theory.case import Case, Missing
 from symroof.theory.spellings import printed_name, resolved
 from symroof.theory.switches import DETAIL
@@ -207,8 +206,8 @@ def _relation(claim: ClaimSpec) -> Derived:
         possible = study.first.ranges.truths(tree) if claim.for_all and tree.operator != "=" else (study.first.case.evaluate(tree),)
     else:
         result = study.result(source)
-        if NO_RANGE in result.flags:  # the value at the middle says nothing of the rest
-            raise NotWorkedOut
+        if result.without_range:
+            raise NoValue(WITHOUT_RANGE[result.without_range])
         possible = result.possible or (result.value,)
     return _throughout(claim, possible, parts, study)
 

@@ -11,7 +11,7 @@ from symroof.cases.spec_values import ROLE_INPUT
 from symroof.claims.claim_settings import study_of
 from symroof.claims.derive_claim import check_numbers, formula_errors, quantity_name
 from symroof.errors import InputError, NoValueHere, Problem, nearest
-from symroof.formula.compare import compare
+from symroof.formula.compare import compare, same
 from symroof.formula.comparison import Comparison
 from symroof.formula.evaluate import NoValue
 from symroof.formula.rewrite import substitute
@@ -134,8 +134,18 @@ class Sides:
 
 @dataclass(frozen=True)
 class Level:
-    """A claim at one level of detail: its label, both sides, and how they compare as they stand."""
+    """A claim at one level of detail: its label, and both sides."""
 
     label: str
     sides: Sides
-    own: Comparison
+
+    @cached_property
+    def own(self) -> Comparison:
+        """How the sides compare as they stand."""
+        return self.sides.compared()
+
+    @property
+    def equal(self) -> bool:
+        """Whether the sides are equal: sooner known than how they differ."""
+        sides = self.sides
+        return any(same(sides.opened(sides.claimed, stops), sides.opened(sides.derived, stops)) for stops in sides.depths) and self.own.verdict == "equal"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 from symroof.claims.chains import chain
@@ -10,7 +11,7 @@ from symroof.claims.derive_claim import derived
 from symroof.claims.formula_sides import LONGEST_FORMULA, Level, Sides
 from symroof.claims.judgement import HOLDS, Judgement, compared, flags_of, joined, tolerance_of, value_text, worst
 from symroof.claims.read.written_number import CLOSE_ENOUGH, OtherDimension, read_written
-from symroof.claims.slips.formula_slips import formula_slips
+from symroof.claims.slips.formula_slips import SECONDS, formula_slips
 from symroof.claims.unstated_assumptions import counted_otherwise, explained
 from symroof.errors import InputError, NoValueHere, Problem
 from symroof.specs.claims import ClaimSpec
@@ -137,22 +138,22 @@ def _formula(claim: ClaimSpec) -> Judgement:
     Raises:
         InputError: what cannot be read, an unknown name.
     """
+    end = time.process_time() + SECONDS
     sides = Sides(claim)
-    own = sides.compared()
+    levels = [Level("", sides)]
+    own = levels[0].own
     stands = Judgement(claim, "exact", claim.formula or "", sides.derived_text())
     if own.verdict == "equal":
         return stands
-    levels = [Level("", sides, own)]
     ratio, limit = sides.in_numbers(), tolerance_of(claim)
     if ratio is not None and abs(ratio - 1) <= (CLOSE_ENOUGH if limit is None else limit):
-        slips = formula_slips(levels) if limit is None else ()
+        slips = formula_slips(levels, end) if limit is None else ()
         return replace(stands, verdict="approximate", ratio=ratio, slips=slips, reason=f"{own}; {float(ratio):.4g} times here")
     for detail in DETAIL if "detail" not in claim.given.get("assume", {}) else ():
-        there = Sides(under(claim, {"assume": {"detail": detail}}))
-        levels.append(Level(f"detail {detail}", there, there.compared()))
-        if levels[-1].own.verdict == "equal":
+        levels.append(Level(f"detail {detail}", Sides(under(claim, {"assume": {"detail": detail}}))))
+        if own.verdict != "dimension" and levels[-1].equal:  # of another dimension it is at every level
             return replace(stands, verdict="conditional", needs=(levels[-1].label,), reason=f"holds at {levels[-1].label}; {own}")
-    return _wrong(replace(stands, ratio=ratio, reason=_shortened(str(own))), levels)
+    return _wrong(replace(stands, ratio=ratio, reason=_shortened(str(own))), levels, end)
 
 
 def _shortened(comparison: str) -> str:
@@ -160,9 +161,9 @@ def _shortened(comparison: str) -> str:
     return comparison if len(comparison) <= LONGEST_FORMULA else f"{comparison[:LONGEST_FORMULA].rpartition(' ')[0]} …"
 
 
-def _wrong(judgement: Judgement, levels: list[Level]) -> Judgement:
+def _wrong(judgement: Judgement, levels: list[Level], end: float) -> Judgement:
     """A formula equal at no level: wrong, or right under another way to count that it does not state."""
-    slips = formula_slips(levels)
+    slips = formula_slips(levels, end)
     if counted_otherwise(slips):
         return replace(judgement, verdict="conditional", needs=(slips[0].text,), slips=slips, reason=f"holds where {slips[0].text}; {judgement.reason}")
     flags = ("dimension",) if levels[0].own.verdict == "dimension" else ()

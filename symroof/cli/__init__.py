@@ -9,8 +9,11 @@ def run() -> None:
     0 done, 1 a finding, 2 bad usage or bad input, 101 a bug in symroof, 130 interrupted.
     """
     import os
+    import signal
 
     try:
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # symroof/__init__ had one of its own
         code = _run()
     except KeyboardInterrupt:
         code = 130  # main.INTERRUPTED, which may not be imported yet

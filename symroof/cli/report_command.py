@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from symroof.cli.failures import report_bug
 from symroof.cli.options import strict_option, study_from, study_options
 from symroof.cli.output import say
 from symroof.errors import visible
@@ -41,27 +42,26 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     symroof report specs/studies/llama-3-70b-chat.yaml
     """
     from symroof.analysis.verdict import findings
-    from symroof.report.view import subject_of
+    from symroof.report.view import subject_of, view
 
     out = options.pop("out")
     formats = _formats(options.pop("formats"), out)
     name = slug(Path(study).stem) if study else "case"
     made = study_from(study, options).decide()
-    files = _review(made, name, formats, options, with_figures=not options["no_plots"] and out != "-", line=reproduce(list(context.obj or ())))
+    data = view(made, reproduce(list(context.obj or ())), _parts(options["sections"], options["brief"]))
+    failures = data["claims"].pop("failures") if data["claims"] else []  # for the exit code; templates get plain data
+    files = _review(made, name, formats, options, data, with_figures=not options["no_plots"] and out != "-")
     if out == "-":
         sys.stdout.buffer.write(files[f"{name}.{formats[0]}"])
     else:
         _write(Path(out or Path("reports") / name), files)
-    return int(options["strict"] and bool(findings(subject_of(made))))
+    failed = [report_bug(error, place, "--debug" in (context.obj or ())) for place, error in failures]
+    return next(iter(failed), int(options["strict"] and bool(findings(subject_of(made)))))
 
 
-def _review(study: Study, name: str, formats: list[str], options: dict[str, Any], *, with_figures: bool, line: str) -> dict[str, bytes]:
+def _review(study: Study, name: str, formats: list[str], options: dict[str, Any], data: dict[str, Any], *, with_figures: bool) -> dict[str, bytes]:
     """The review in every format and its figures, by file name."""
-    from symroof.report.view import view
-
-    parts = _parts(options["sections"], options["brief"])
-    data = view(study, line, parts)
-    unused = {figure for figures in FIGURES_OF.values() for figure in figures} - {figure for part in parts for figure in FIGURES_OF.get(part, ())}
+    unused = {figure for figures in FIGURES_OF.values() for figure in figures} - {figure for part in data["parts"] for figure in FIGURES_OF.get(part, ())}
     plots = _pictures(study, unused) if with_figures else []
     files = {f"{name}.{chosen}": _render(data, chosen, name, plots, options["template"]) for chosen in formats}
     endings = {OUTPUTS[chosen].figure_ending for chosen in formats if chosen in OUTPUTS}

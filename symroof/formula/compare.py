@@ -22,7 +22,7 @@ from symroof.formula.build import is_negative
 from symroof.formula.canonical_form import NoForm, NormalForms, Quotient
 from symroof.formula.comparison import ArmDifference, Comparison, TermDifference
 from symroof.formula.dimension import DimensionError, dimension
-from symroof.formula.polynomial import Monomial, Polynomial, TooLarge, product_of, ratio, scaled, tree_of
+from symroof.formula.polynomial import Monomial, Polynomial, TooLarge, Work, product_of, ratio, scaled, tree_of
 from symroof.formula.rewrite import rebuild
 from symroof.formula.text import WORK
 from symroof.formula.tree import ONE, Call, Largest, Num, Tree, names
@@ -47,8 +47,9 @@ def compare(claimed: Tree, derived: Tree, of: Callable[[str], Dimension] | None 
     return replace(result, verdict="dimension", dimension=wrong) if wrong else result
 
 
-def same(claimed: Tree, derived: Tree, seed: int = 0) -> bool:
-    """Whether two formulas are equal beyond doubt; quick where they are not, for which one point is enough.
+def same(claimed: Tree, derived: Tree, seed: int = 0, forms: NormalForms | None = None) -> bool:
+    """Whether two formulas are equal beyond doubt; quick where they are not, for which one point is enough. ``forms`` that are
+    handed on from one call to the next hold what was worked out; the limit of work is that of each call.
 
     >>> from symroof.formula.parse import parse
     >>> same(parse("a*(b + c)"), parse("a*b + c*a")), same(parse("a*(b + c)"), parse("a*b + c"))
@@ -57,7 +58,8 @@ def same(claimed: Tree, derived: Tree, seed: int = 0) -> bool:
     apart = points.apart(claimed, derived, seed)
     if apart:
         return False
-    forms = NormalForms()
+    forms = forms or NormalForms()
+    forms.work = Work()
     try:
         ours, theirs = forms.of(claimed), forms.of(derived)
         equal = forms.work.times(ours.over, theirs.under) == forms.work.times(theirs.over, ours.under)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from operator import is_
 
 from symroof.formula import build
@@ -77,14 +78,15 @@ def inline(tree: Tree, formula: Callable[[str, frozenset[str]], Tree | None]) ->
     '2*batch*(prompt + output)'
     """
 
-    unchanged: dict[str, Tree] = {}  # names inlined where nothing is changed: most of them stand in several places
+    inlined: dict[tuple[str, frozenset[tuple[str, Tree]]], Tree] = {}  # most names stand in several places
 
     def put(name: str, changes: dict[str, Tree], depth: int) -> Tree:
-        if changes:
-            return changes[name] if name in changes else put_in(name, changes, depth)
-        if name not in unchanged:
-            unchanged[name] = put_in(name, changes, depth)
-        return unchanged[name]
+        if name in changes:
+            return changes[name]
+        place = name, frozenset(changes.items())
+        if place not in inlined:
+            inlined[place] = put_in(name, changes, depth)
+        return inlined[place]
 
     def put_in(name: str, changes: dict[str, Tree], depth: int) -> Tree:
         inner = formula(name, frozenset(changes))
@@ -109,11 +111,18 @@ def substitute(tree: Tree, values: dict[str, Tree]) -> Tree:
     >>> text(substitute(parse("requests*(past + new)"), {"past": parse("context - 1"), "new": parse("1"), "requests": Name("batch")}))
     'batch*context'
     """
-    if isinstance(tree, Name):
-        return values.get(tree.name, tree)
-    if isinstance(tree, Total) and tree.index in values:
-        values = {name: value for name, value in values.items() if name != tree.index}
-    return rebuild(tree, lambda child: substitute(child, values))
+    made: dict[Tree, Tree] = {}  # of equal parts, one is changed
+
+    def go(node: Tree) -> Tree:
+        if isinstance(node, Name):
+            return values.get(node.name, node)
+        if node not in made:
+            index = node.index if isinstance(node, Total) else ""
+            inner = partial(substitute, values={name: value for name, value in values.items() if name != index}) if index in values else go
+            made[node] = rebuild(node, inner)
+        return made[node]
+
+    return go(tree)
 
 
 def total(body: Tree, index: str, first: Tree, last: Tree) -> Tree:

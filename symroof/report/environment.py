@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateRuntimeError, Undefined, pass_context
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
@@ -54,7 +54,13 @@ def environment(sandboxed: bool = False) -> Environment:
 
 @pass_context
 def written(context: Context, value: Any) -> Markup:
-    """What a template prints for a value, in the format that is being written."""
+    """What a template prints for a value, in the format that is being written.
+
+    Raises:
+        TemplateRuntimeError: it is a function, which was not called.
+    """
+    if callable(value) and not isinstance(value, Undefined):
+        raise TemplateRuntimeError(f"prints a function and no value; call it: {getattr(value, '__name__', None) or getattr(value, 'name', '')}(…)")
     return BY_NAME[context["format_name"]].written(value)
 
 

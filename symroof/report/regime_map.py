@@ -27,7 +27,7 @@ EQUATIONS = {"ridge": "decode_compute_time = decode_memory_time", "memory": MEMO
 CONTEXTS, TAIL = 48, 12
 """How many contexts a line is solved at, and how many more batches where the ridge runs off towards its last context."""
 
-FALSI, SETTLED = 60, 1e-13
+FALSI, SETTLED = 24, 1e-13
 """Most steps towards a crossing, and what the difference of the sides may still be, relative to where it began."""
 
 SHORTEST, LONGEST, LARGEST_BATCH = 256, 2**20, 2**17

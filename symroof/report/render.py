@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from symroof.errors import InputError, Problem
+from symroof.errors import InputError, Problem, visible
 from symroof.report.environment import environment
 from symroof.report.markup import FORMATS
 
@@ -42,7 +42,8 @@ def render_own(view: dict[str, Any], format_name: str, path: str) -> str:
     from symroof.report.sandbox import render_in_child
     from symroof.specs.strict_yaml import read_text
 
-    return tidy(render_in_child(read_text(path), path, {**view, "format_name": FORMATS[format_name].name}), format_name)
+    text = tidy(render_in_child(read_text(path), path, {**view, "format_name": FORMATS[format_name].name}), format_name)
+    return visible(text, line_breaks=True)
 
 
 def tidy(text: str, format_name: str) -> str:

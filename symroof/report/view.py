@@ -29,14 +29,15 @@ FIGURES = ("memory", "latency_throughput", "ttft", "itl", "roofline", "regimes",
 
 
 def claims(study: Study, subject: Answers) -> dict[str, Any] | None:
-    """Every claim of the files the study names, in order; None where it names none."""
+    """Every claim of the files the study names, in order, and where symroof itself failed with what; None where it names none."""
     if study.spec is None or not study.spec.claims:
         return None
     from symroof.claims.check import check_study
 
     report = check_study(study)
     counts = [f"{count} {verdict}" for verdict, count in report.summary.items() if count]
-    return {"rows": [_claim_row(claim) for claim in report.claims], "summary": counts}
+    failures = [(f"{claim.file}:{claim.line}: {claim.id}", claim.failure) for claim in report.failures]
+    return {"rows": [_claim_row(claim) for claim in report.claims], "summary": counts, "failures": failures}
 
 
 def _claim_row(claim: Checked) -> list[Any]:

@@ -8,11 +8,11 @@ from typing import Any
 
 from symroof.analysis.study import Study
 from symroof.cases.case_results import Answers, Result
+from symroof.cases.search_budget import NotWorkedOut
 from symroof.formula import build
 from symroof.formula.tree import Largest
 from symroof.report.markup import Code
 from symroof.report.view_case import UNKNOWN
-from symroof.theory.box_search import NotWorkedOut
 from symroof.theory.operators import Operator
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.steps import STEPS

@@ -16,15 +16,16 @@ from symroof.solver.axis_walk import Walk
 from symroof.solver.rational import NotRational
 from symroof.solver.result import CLOSED, Branch, Condition, Crossing, Evaluate
 from symroof.solver.roots import sign
-from symroof.solver.scan import scan
+from symroof.solver.scan import Rough, scan
 
 
-def crossing(difference: Tree, x: str, evaluate: Evaluate, low: Fraction = Fraction(0), high: Fraction | None = None) -> Crossing:
+def crossing(difference: Tree, x: str, evaluate: Evaluate, low: Fraction = Fraction(0), high: Fraction | None = None, rough: Rough | None = None) -> Crossing:
     """Where a difference of two sides is zero, for ``x`` above ``low`` (zero or more) and up to ``high``.
 
     Args:
         difference: left side less right side, opened as far as ``x`` reaches.
         evaluate: the exact value of a tree, with ``x`` set.
+        rough: the difference at many points, in floats, where there is no closed form.
 
     Raises:
         NoValue: the sides have no value anywhere on the axis, or a name in them has none.
@@ -41,7 +42,7 @@ def crossing(difference: Tree, x: str, evaluate: Evaluate, low: Fraction = Fract
     try:
         return exact(difference, Walk(x, evaluate, low, high))
     except NotRational:
-        return scan(difference, x, evaluate, low, high)
+        return scan(difference, x, evaluate, low, high, rough)
 
 
 def opaque(tree: Tree, x: str) -> Tree | None:

@@ -77,7 +77,7 @@ def value(p: Numbers, x: Fraction) -> Fraction:
     return sum((c * x**k for k, c in p.items()), Fraction(0))
 
 
-def sign(x: Fraction) -> int:
+def sign(x: Fraction | float) -> int:
     return (x > 0) - (x < 0)
 
 

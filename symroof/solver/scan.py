@@ -1,10 +1,13 @@
-"""Crossings that no closed form gives: signs on a logarithmic grid, near misses looked into, every change bisected."""
+"""Crossings that no closed form gives: signs on a logarithmic grid, near misses looked into, every change narrowed down."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any, TypeAlias
 
 from symroof.formula.evaluate import NotGiven, NoValue
 from symroof.formula.tree import Total, Tree, mentions, parts
@@ -13,19 +16,53 @@ from symroof.solver.roots import sign
 
 LEAST, MOST = Fraction(1, 10**15), Fraction(10**24)
 PER_DECADE = 8
-HALVINGS = 110
-"""Enough to bring a bracket of a grid's step to 30 digits."""
+TURNS, DIGITS = 250, Fraction(1, 10**30)
+"""How often a bracket is looked into, and how narrow it gets, as a share of the crossing."""
+SECANTS = 4
+"""How often in turn the bracket of a crossing is cut before it is halved."""
+SECTIONS, DIP_SECTIONS = 32, 8
+"""Parts of a bracket that are looked at together, roughly, and of a stretch where the difference comes near zero."""
 NEAR, POLE_GROWTH = Fraction(1, 10**12), 10**4
 """How near a change of side is looked at, and how much larger the difference must be there for it to be a pole."""
-GOLDEN = Fraction(618034, 10**6)
-DIP_STEPS = 40
+DIP_STEPS = 13
 
-Gap = Callable[[Fraction], Fraction | None]
-"""The difference of the sides at a point; None where it has no value."""
+Rough = Callable[[Sequence[Fraction]], Sequence[float]]
+"""The difference of the sides at many points, in floats; NaN where floats do not show its sign, or it has no value."""
+Value: TypeAlias = Any
+"""A fraction, or a float."""
 
 
-def scan(difference: Tree, x: str, evaluate: Callable[[Tree, dict[str, Fraction]], Fraction], low: Fraction, high: Fraction | None) -> Crossing:
-    """The crossings of any formula, by its signs on a grid.
+@dataclass
+class Gap:
+    """The difference of two sides along an axis."""
+
+    exact: Callable[[Fraction], Fraction]
+    rough: Rough | None = None
+
+    def __call__(self, point: Fraction) -> Fraction | None:
+        """Its value at a point; None where it has none."""
+        try:
+            return self.exact(point)
+        except NotGiven:
+            raise
+        except NoValue:
+            return None
+
+    def at(self, points: Sequence[Fraction]) -> list[Value | None]:
+        """Its values at many points: their signs are right, their sizes may be floats."""
+        values = self.rough(points) if self.rough else [math.nan] * len(points)
+        return [value if value == value else self(point) for point, value in zip(points, values, strict=True)]
+
+
+def scan(
+    difference: Tree,
+    x: str,
+    evaluate: Callable[[Tree, dict[str, Fraction]], Fraction],
+    low: Fraction,
+    high: Fraction | None,
+    rough: Rough | None = None,
+) -> Crossing:
+    """The crossings of any formula, by its signs on a grid; ``rough`` values spare exact ones away from the crossings.
 
     Where the unknown bounds a sum only whole numbers are tried: between them the sum has no meaning.
 
@@ -35,15 +72,9 @@ def scan(difference: Tree, x: str, evaluate: Callable[[Tree, dict[str, Fraction]
     """
     whole = any(isinstance(node, Total) and (mentions(node.first, x) or mentions(node.last, x)) for node in parts(difference))
 
-    def gap(point: Fraction) -> Fraction | None:
-        try:
-            return evaluate(difference, {x: point})
-        except NotGiven:
-            raise
-        except NoValue:
-            return None
-
-    points = [(point, g) for point in grid(low, high, whole) if (g := gap(point)) is not None]
+    gap = Gap(lambda point: evaluate(difference, {x: point}), rough)
+    looked_at = grid(low, high, whole)
+    points: list[tuple[Fraction, Value]] = [(point, g) for point, g in zip(looked_at, gap.at(looked_at), strict=True) if g is not None]
     if not points:
         raise NoValue("the equation has no value anywhere on the axis")
     searched = (points[0][0], points[-1][0])
@@ -58,7 +89,7 @@ def scan(difference: Tree, x: str, evaluate: Callable[[Tree, dict[str, Fraction]
         if after == 0:
             values.append(b)
         elif sign(before) * sign(after) < 0:
-            root = bisected(gap, a, b, sign(before), whole)
+            root = narrowed(gap, a, b, sign(before), whole)
             if whole or not _pole(gap, root, max(abs(before), abs(after))):
                 values.append(root)
     if values:
@@ -66,13 +97,13 @@ def scan(difference: Tree, x: str, evaluate: Callable[[Tree, dict[str, Fraction]
     return Crossing("lhs_above" if points[0][1] > 0 else "lhs_below", NUMERIC, domain=(low, high), searched=searched)
 
 
-def _below_one(gap: Gap, first: tuple[Fraction, Fraction]) -> list[Fraction]:
+def _below_one(gap: Gap, first: tuple[Fraction, Value]) -> list[Fraction]:
     """The crossing below one of something counted: the share of the first step after which the sides have changed over."""
-    none, one = gap(Fraction(0)), first[1]
-    return [none / (none - one)] if first[0] == 1 and none is not None and none * one < 0 else []
+    none, one = gap(Fraction(0)), gap(first[0])
+    return [none / (none - one)] if first[0] == 1 and none is not None and one is not None and none * one < 0 else []
 
 
-def _apart(points: list[tuple[Fraction, Fraction]], values: list[Fraction]) -> list[Fraction]:
+def _apart(points: list[tuple[Fraction, Value]], values: list[Fraction]) -> list[Fraction]:
     """The crossings; of a stretch of the grid where the sides are the same, its ends."""
     zeros = {point for point, g in points if g == 0}
     order = [point for point, _ in points]
@@ -100,45 +131,95 @@ def _short(x: Fraction) -> Fraction:
     return Fraction(f"{float(x):.6g}")
 
 
-def dips(gap: Gap, points: list[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:
+def dips(gap: Gap, points: list[tuple[Fraction, Value]]) -> list[tuple[Fraction, Value]]:
     """Where the difference comes nearest to zero between points of one sign: two crossings may lie within one step."""
     nearest = []
     for (a, before), (_, here), (c, after) in zip(points, points[1:], points[2:], strict=False):
         if sign(before) == sign(here) == sign(after) != 0 and abs(here) <= min(abs(before), abs(after)) and abs(here) < max(abs(before), abs(after)):
-            point = _golden(gap, a, c, sign(here))
+            point = _least(gap, a, c, sign(here))
             if point is not None:
                 nearest.append(point)
     return nearest
 
 
-def _golden(gap: Gap, low: Fraction, high: Fraction, side: int) -> tuple[Fraction, Fraction] | None:
-    """The point of an interval where the difference is least on its side of zero, or the first beyond zero."""
+def _least(gap: Gap, low: Fraction, high: Fraction, side: int) -> tuple[Fraction, Value] | None:
+    """The first point beyond zero that shows where an interval is searched for the least difference; None where it stays on its side."""
     for _ in range(DIP_STEPS):
-        width = GOLDEN * (high - low)
-        a, b = _short(high - width), _short(low + width)
-        at_a, at_b = gap(a), gap(b)
-        if at_a is None or at_b is None:
-            return None
-        for point, here in ((a, at_a), (b, at_b)):
-            if sign(here) != side:
-                return point, here
-        if not low < a < b < high:
+        points = [low, *(_short(low + (high - low) * i / DIP_SECTIONS) for i in range(1, DIP_SECTIONS)), high]
+        if not all(a < b for a, b in pairwise(points)):
             break
-        low, high = (low, b) if abs(at_a) < abs(at_b) else (a, high)
+        values = gap.at(points[1:-1])
+        for point, here in zip(points[1:-1], values, strict=True):
+            if here is not None and sign(here) != side:
+                return point, here
+        sizes = [math.inf if here is None else float(abs(here)) for here in values]
+        least = min(range(len(sizes)), key=sizes.__getitem__)
+        low, high = points[least], points[least + 2]
     return None
 
 
-def _pole(gap: Gap, point: Fraction, around: Fraction) -> bool:
+def _pole(gap: Gap, point: Fraction, around: Value) -> bool:
     """Whether the sides change over because a denominator passes zero there: they do not meet, they fly apart."""
     near = [abs(g) for side in (point * (1 - NEAR), point * (1 + NEAR)) if (g := gap(side)) is not None]
     return bool(near) and min(near) > around * POLE_GROWTH
 
 
-def bisected(gap: Gap, low: Fraction, high: Fraction, before: int, whole: bool) -> Fraction:
-    """The crossing in a bracket; of whole numbers the first beyond it."""
-    for _ in range(HALVINGS):
+def narrowed(gap: Gap, low: Fraction, high: Fraction, before: int, whole: bool) -> Fraction:
+    """The crossing in a bracket; of whole numbers the first beyond it.
+
+    A secant meets a straight line exactly; where it gains little (a jump, a bend), the bracket is halved.
+    """
+    start, end = low, high
+    low, high = _sectioned(gap, low, high, before, whole)
+    below, above = gap(low), gap(high)
+    if below is None or above is None or below * above >= 0:
+        return _halved(gap, start, end, before, whole)
+    side = 0
+    corners: Iterator[Fraction] = iter(())
+    for turn in range(TURNS):
+        if high - low <= (1 if whole else DIGITS * high):
+            break
+        if turn == SECANTS and not whole:  # most jumps lie at plain numbers: these, and what lies right beside them
+            plain = ((low + high) / 2).limit_denominator(10**6)
+            corners = iter((plain, plain * (1 + DIGITS / 2), plain * (1 - DIGITS / 2)))
+        middle = next(corners, None) or low + (high - low) * (below / (below - above) if (turn + 1) % SECANTS else Fraction(1, 2))
+        middle = Fraction(math.floor(middle)) if whole else middle.limit_denominator(10**40)
+        if not low < middle < high:
+            middle = Fraction((low + high) // 2) if whole else (low + high) / 2
+        here = gap(middle)
+        if here is None or here == 0:
+            return middle if here == 0 and not whole else _halved(gap, low, middle, before, whole)
+        if sign(here) == before:  # an end that stands still has its value halved, or the other would creep towards it
+            low, below, above, side = middle, here, above / 2 if side == 1 else above, 1
+        else:
+            high, above, below, side = middle, here, below / 2 if side == -1 else below, -1
+    return high
+
+
+def _sectioned(gap: Gap, low: Fraction, high: Fraction, before: int, whole: bool) -> tuple[Fraction, Fraction]:
+    """A bracket made as narrow as rough values can."""
+    while gap.rough:
+        points = sorted({point for i in range(1, SECTIONS) if low < (point := _part(low, high, i, whole)) < high})
+        sides = [(point, sign(value)) for point, value in zip(points, gap.rough(points), strict=True) if value == value]
+        beyond = next((point for point, side in sides if side == -before), high)
+        short = max((point for point, side in sides if side == before and point < beyond), default=low)
+        narrower = (short, beyond) != (low, high) and len(sides) == len(points)
+        low, high = short, beyond
+        if not narrower:
+            break
+    return low, high
+
+
+def _part(low: Fraction, high: Fraction, i: int, whole: bool) -> Fraction:
+    point = low + (high - low) * i / SECTIONS
+    return Fraction(math.floor(point)) if whole else Fraction(f"{float(point):.15g}")  # a number that floats hold
+
+
+def _halved(gap: Gap, low: Fraction, high: Fraction, before: int, whole: bool) -> Fraction:
+    """The crossing in a bracket in which there is no value at some points: they count as beyond it."""
+    for _ in range(TURNS):
         middle = Fraction((low + high) // 2) if whole else ((low + high) / 2).limit_denominator(10**36)
-        if middle in (low, high):
+        if middle in (low, high) or (not whole and high - low <= DIGITS * high):
             break
         here = gap(middle)
         if here == 0 and not whole:

@@ -370,3 +370,23 @@ def test_an_interrupt_from_the_keyboard_prints_no_traceback():
     done = process(code=code)
     assert "Traceback" not in done.stderr
     assert done.returncode == 130
+
+
+@pytest.mark.parametrize("start", ["sys.argv = ['symroof', 'list', 'models']", "sys.argv, sys.orig_argv = ['-m', 'list'], ['python', '-m', 'symroof', 'list']"])
+@pytest.mark.parametrize("module", ["symroof.version", "symroof.cli", "symroof.cli.main", "click"])
+def test_an_interrupt_while_modules_load_prints_no_traceback(start, module):
+    """Ctrl-C, a real one, as a module is imported: inside the package's own front door, and on the way to the command."""
+    code = (
+        "import os, signal, sys\n"
+        "class At:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name == {module!r}: os.kill(os.getpid(), signal.SIGINT)\n"
+        f"sys.meta_path.insert(0, At())\n{start}\nfrom symroof.cli import run\nsys.argv = ['symroof', 'list', 'models']\nrun()"
+    )
+    done = process(code=code)
+    assert (done.returncode, done.stderr.replace("interrupted\n", "")) == (130, "")
+
+
+def test_the_library_leaves_ctrl_c_to_its_caller():
+    code = "import signal, symroof\nassert signal.getsignal(signal.SIGINT) is signal.default_int_handler"
+    assert process(code=code).returncode == 0

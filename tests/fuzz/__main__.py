@@ -42,6 +42,8 @@ def main() -> int:
                         path = save(name, what.signature, attempt, options.cases)
                         found.append((name, what, path))
                         print(f"{name}: {what.signature}\n    {path}", flush=True)
+                    if not made.inputs and time.monotonic() < end:
+                        print(f"{name}: nothing was drawn: {made.trouble or 'the strategy is empty'}", flush=True)
                     print(f"{name}: {made.inputs} inputs, {made.cpu:.0f} s CPU, exit codes {dict(sorted(made.codes.items()))}", flush=True)
         except KeyboardInterrupt:
             print("interrupted")

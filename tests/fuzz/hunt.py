@@ -34,6 +34,8 @@ class Hunt:
     finding: Finding | None = None
     others: dict[str, tuple[Attempt, Finding]] = field(default_factory=dict)
     codes: dict[int, int] = field(default_factory=dict)
+    trouble: str = ""
+    """What hypothesis ended with, where it drew nothing."""
     cpu: float = 0
     _shrink_until: float = 0
     _seen: dict[int, Finding | None] = field(default_factory=dict)
@@ -56,9 +58,12 @@ class Hunt:
         def one(attempt: Attempt) -> None:
             self._one(attempt)
 
-        with contextlib.suppress(Found, HypothesisException), warnings.catch_warnings():
-            warnings.simplefilter("ignore", HypothesisWarning)  # of how it would print a strategy
-            one()
+        try:
+            with contextlib.suppress(Found), warnings.catch_warnings():
+                warnings.simplefilter("ignore", HypothesisWarning)  # of how it would print a strategy
+                one()
+        except HypothesisException as error:
+            self.trouble = repr(error)
         if self.attempt is not None and self.finding is not None and shrink:
             self.attempt = reduced(self.runner, self.attempt, self.finding.signature, self.shrink_seconds)
         return self

@@ -21,18 +21,17 @@ LONGEST = 4 << 20
 """Bytes of output that are looked at."""
 
 INTERRUPTED = """
-import sys
+import os, signal, sys
 sys.path.insert(0, {root!r})
 class Interrupt:
-    left = 0
+    left = {at} + 1
     def find_spec(self, name, path=None, target=None):
         Interrupt.left -= 1
         if Interrupt.left == 0:
-            raise KeyboardInterrupt
+            os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Interrupt())
 sys.argv = ["symroof", *{arguments!r}]
 from symroof.cli import run
-Interrupt.left = {at}
 run()
 """
 """The program ``symroof`` with Ctrl-C at a certain import: the moment does not depend on the machine's speed."""

@@ -50,7 +50,7 @@ def test_the_list_names_cases():
 def test_attack(area, runner, outcomes):
     known = {made.signature for name, made in outcomes.items() if made and name in OPEN}
     made = Hunt(runner, known)(areas()[area](), SEED, INPUTS)
-    assert made.inputs == INPUTS or made.finding
+    assert made.inputs == INPUTS or made.finding, made.trouble
     if made.finding:
         path = save(area, made.finding.signature, made.attempt)
         pytest.fail(f"{made.finding.signature}\n{made.finding.detail}\nsaved as {path}")

@@ -24,6 +24,7 @@ from symroof.claims.slips.predictions import can_happen, formula_of
 from symroof.claims.slips.slip_catalogue import CATALOGUE
 from symroof.claims.slips.ways import Change, Result, Way
 from symroof.formula import build
+from symroof.formula.canonical_form import NormalForms
 from symroof.formula.compare import same
 from symroof.formula.comparison import Comparison
 from symroof.formula.rewrite import substitute
@@ -34,7 +35,7 @@ from symroof.units import format_quantity, significant
 FLOORS = frozenset({"memory_floor_ignored", "compute_floor_ignored"})
 """People time one of the two and go on: a second slip is tried beside these."""
 SECONDS = 0.5
-"""Processor time that the search for the slips of one formula takes at most; it then ends with what there is."""
+"""Processor time after which the search for the slips of one formula ends, from where its judgement began."""
 NO_CHANCE = 0.0
 LONGEST_FACTOR = 60
 
@@ -42,23 +43,23 @@ Applied = tuple[tuple[str, Way], ...]
 """One slip in one of its ways, or two, each by name."""
 
 
-def formula_slips(levels: Sequence[Level]) -> tuple[Explanation, ...]:
+def formula_slips(levels: Sequence[Level], end: float | None = None) -> tuple[Explanation, ...]:
     """The slips that lead to a formula, at the first level of detail where there are any: one in the order of the catalogue,
-    or one beside a floor left out; else a free parameter.
+    or one beside a floor left out; else a free parameter. ``end`` is the processor time at which the search ends with what there is.
 
     >>> from symroof.specs.claims import ClaimSpec
     >>> sides = Sides(ClaimSpec(id="kv", quantity="kv_cache_bytes", formula="2*L*H*d_h*b_kv*S"))
-    >>> [(slip.slip, slip.text) for slip in formula_slips([Level("", sides, sides.compared())])]
+    >>> [(slip.slip, slip.text) for slip in formula_slips([Level("", sides)])]
     [('gqa_forgotten', 'query heads used for KV heads in the cache: ×n_heads/n_kv_heads')]
     """
     distinct = {level.sides.answers.binding.assumptions.values: level for level in reversed(levels)}
-    end = time.process_time() + SECONDS
+    end = time.process_time() + SECONDS if end is None else end
     searches = [_Search(level, end) for level in reversed(distinct.values())]
     for attempt in (_Search.singles, _Search.beside_a_floor):
         for search in searches:
             if explanations := attempt(search):
                 return explanations
-    return next((suggestions for level in levels if (suggestions := free_parameters(level))), ())
+    return next((suggestions for level in levels if (level is levels[0] or time.process_time() < end) and (suggestions := free_parameters(level))), ())
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,11 @@ class _Search:
     def late(self) -> bool:
         """Whether the time of the search is up."""
         return time.process_time() > self.end
+
+    @cached_property
+    def forms(self) -> NormalForms:
+        """What was worked out of formulas, for the next ones: they have most of their parts in common."""
+        return NormalForms()
 
     @cached_property
     def claimed(self) -> dict[frozenset[str], Tree]:
@@ -119,7 +125,9 @@ class _Search:
         if self.late:
             return None
         try:
-            return next((slipped for stops in self.sides.depths for claimed, slipped in self._pairs(applied, stops) if same(claimed, slipped)), None)
+            return next(
+                (slipped for stops in self.sides.depths for claimed, slipped in self._pairs(applied, stops) if same(claimed, slipped, forms=self.forms)), None
+            )
         except FAILURES:
             return None
 
@@ -182,7 +190,7 @@ def free_parameters(level: Level) -> tuple[Explanation, ...]:
 
     >>> from symroof.specs.claims import ClaimSpec
     >>> sides = Sides(ClaimSpec(id="t", quantity="prefill_compute_time", formula="2*prefill_flops/peak_flops"))
-    >>> [suggestion.text for suggestion in free_parameters(Level("", sides, sides.compared()))]
+    >>> [suggestion.text for suggestion in free_parameters(Level("", sides))]
     ['equal at mfu 0.5: that share of the peak is reached']
     """
     return (*_efficiencies(level), *_fixed_costs(level))
@@ -192,11 +200,11 @@ def _efficiencies(level: Level) -> Iterator[Explanation]:
     sides = level.sides
     needed = dependencies(sides.answers.case, sides.asked)
     stops = sides.depths[-1]
-    claimed = sides.opened(sides.claimed, stops)
+    claimed, forms = sides.opened(sides.claimed, stops), NormalForms()
     for name, meaning in EFFICIENCIES:
         for share in _candidates(level.own) if name in needed else ():
             made = substitute(sides.expanded(sides.derived, stops), {name: Num(share)})
-            if same(claimed, sides.opened(made, stops)):
+            if same(claimed, sides.opened(made, stops), forms=forms):
                 by_chance = chance(float(share), 1.0, [(float(LEAST), float(MOST))])
                 where = f", at {level.label}" if level.label else ""
                 sentence = f"equal at {name} {significant(share, 3)}{where}: that share {meaning} is reached"

@@ -12,15 +12,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
+from symroof.cases.search_budget import Budget, NotWorkedOut
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
 from symroof.formula.tree import ZERO, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree
-from symroof.theory.box_search import Box, Budget, NotWorkedOut, largest
-from symroof.theory.case import Case, Missing
+from symroof.theory.case import Case, Missing, UnknownName
 from symroof.theory.quantity import Search
 
+if TYPE_CHECKING:
+    from symroof.cases.box_search import BoxSearch
+
+Box = Mapping[str, tuple[Fraction, Fraction]]
+Point = Mapping[str, Fraction]
 Direction = int | None
 """+1 grows with the input, -1 falls, 0 does not move, None is not known."""
 
@@ -48,7 +54,11 @@ class Ranges:
     case: Case
     box: Box
     budget: Budget = field(default_factory=Budget)
+    whole: frozenset[str] | None = None
+    """Inputs of the box that take whole values only; by default those that count things, between whole ends."""
     _memo: dict[tuple[str, str], Direction] = field(default_factory=dict)
+    _directions: dict[tuple[Tree, str], Direction] = field(default_factory=dict)
+    _signs: dict[Tree, bool] = field(default_factory=dict)
     _corners: dict[tuple[tuple[str, Fraction], ...], Case] = field(default_factory=dict)
     _inner: dict[tuple[tuple[str, tuple[Fraction, Fraction]], ...], Ranges] = field(default_factory=dict)
     _bounds: dict[Tree, tuple[Fraction, Fraction] | NotWorkedOut] = field(default_factory=dict)
@@ -62,7 +72,8 @@ class Ranges:
         """
         if tree not in self._bounds:
             try:
-                self._bounds[tree] = self._extremes(tree)
+                low, high = self.ends(tree)
+                self._bounds[tree] = self._at(tree, low), self._at(tree, high)
             except NotWorkedOut as error:
                 self._bounds[tree] = error
         bounds = self._bounds[tree]
@@ -70,17 +81,37 @@ class Ranges:
             raise bounds
         return bounds
 
-    def _extremes(self, tree: Tree) -> tuple[Fraction, Fraction]:
+    def ends(self, tree: Tree) -> tuple[Point, Point]:
+        """Where in the box a formula is least and largest; inputs that do not move it may be left out.
+
+        Raises:
+            NotWorkedOut: as :meth:`bounds`.
+        """
         moving = {name: self.direction(tree, name) for name in self.box}
-        unknown = {name: self.box[name] for name, d in moving.items() if d is None}
         lowest = {name: self.box[name][0 if d == 1 else 1] for name, d in moving.items() if d}
         highest = {name: self.box[name][1 if d == 1 else 0] for name, d in moving.items() if d}
-        if not unknown:
-            return self._at(tree, lowest), self._at(tree, highest)
-        return (
-            -largest(lambda point: -self._at(tree, {**lowest, **point}), unknown, self.budget),
-            largest(lambda point: self._at(tree, {**highest, **point}), unknown, self.budget),
-        )
+        if all(d is not None for d in moving.values()):
+            return lowest, highest
+        still = {name: self.box[name][0] for name, d in moving.items() if d == 0}
+        return self._search.highest(tree, -1, {**still, **lowest}), self._search.highest(tree, 1, {**still, **highest})
+
+    @cached_property
+    def _search(self) -> BoxSearch:
+        from symroof.cases.box_search import Axis, BoxSearch  # NumPy is not loaded for ranges that need no search
+
+        return BoxSearch(self.case, {name: Axis.of(low, high, name in self._whole) for name, (low, high) in self.box.items()}, self.budget)
+
+    @cached_property
+    def _whole(self) -> frozenset[str]:
+        if self.whole is not None:
+            return self.whole
+        return frozenset(name for name, (low, high) in self.box.items() if low.denominator == high.denominator == 1 and self._counts(name))
+
+    def _counts(self, name: str) -> bool:
+        try:
+            return self.case.theory.symbol(name).counted
+        except UnknownName:
+            return False
 
     def truths(self, tree: Compare) -> tuple[bool, ...]:
         """Every outcome a relation takes over the box."""
@@ -99,7 +130,7 @@ class Ranges:
                 labels.append(label)
         return tuple(labels) or (self.case.evaluate(tree),)
 
-    def _at(self, tree: Tree, point: Mapping[str, Fraction]) -> Fraction:
+    def _at(self, tree: Tree, point: Point) -> Fraction:
         corner = tuple(sorted(point.items()))
         if corner not in self._corners:
             if len(self._corners) > MOST_CORNERS:  # corners and grids come back, the points between them are visited once
@@ -108,24 +139,31 @@ class Ranges:
         value: Fraction = self._corners[corner].evaluate(tree)
         return value
 
-    def inside(self, changes: Mapping[str, tuple[Fraction, Fraction]]) -> Ranges:
-        """The same ranges with some more names that vary: the context over the steps of a response."""
+    def inside(self, changes: Mapping[str, tuple[Fraction, Fraction]], index: str = "") -> Ranges:
+        """The same ranges with some more names that vary: the context over the steps of a response, or the ``index`` of a sum."""
         key = tuple(sorted(changes.items()))
         if key not in self._inner:
             still = {name: low for name, (low, high) in changes.items() if low == high}
             box = {name: span for name, span in {**self.box, **changes}.items() if name not in still}
-            self._inner[key] = Ranges(self.case.changed(still) if still else self.case, box, self.budget)
+            running = {name for name in box if name == index and all(end.denominator == 1 for end in box[name])}
+            whole = (self._whole - changes.keys()) | running
+            self._inner[key] = Ranges(self.case.changed(still) if still else self.case, box, self.budget, whole)
         return self._inner[key]
 
     # ------------------------------------------------------------------------------------------ which way it moves
 
     def direction(self, tree: Tree, by: str) -> Direction:
         """Which way a formula moves with an input."""
+        if isinstance(tree, Name):
+            return self._name(tree.name, by)
+        if (tree, by) not in self._directions:
+            self._directions[tree, by] = self._direction(tree, by)
+        return self._directions[tree, by]
+
+    def _direction(self, tree: Tree, by: str) -> Direction:
         match tree:
             case Num():
                 return 0
-            case Name(name):
-                return self._name(name, by)
             case Neg(arg):
                 return _times(-1, self.direction(arg, by))
             case Add():
@@ -201,7 +239,7 @@ class Ranges:
         start, end = self.bounds(first)[0], self.bounds(last)[1]
         if end < start:
             return 0
-        each = self.inside({index: (start, end)})
+        each = self.inside({index: (start, end)}, index)
         bounds = _combined([_times(-1, self.direction(first, by)), self.direction(last, by)])
         return _combined([each.direction(body, by), _times(bounds, 1 if each.nonnegative(body) else None)])
 
@@ -260,6 +298,11 @@ class Ranges:
 
     def nonnegative(self, tree: Tree) -> bool:
         """Whether a formula cannot be negative, as far as its shape shows."""
+        if tree not in self._signs:
+            self._signs[tree] = self._nonnegative(tree)
+        return self._signs[tree]
+
+    def _nonnegative(self, tree: Tree) -> bool:
         match tree:
             case Num(value):
                 return value >= 0

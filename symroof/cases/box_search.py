@@ -1,0 +1,205 @@
+"""The largest value of a formula over a box: floats find the place, on a lattice of exact points, in work that is counted."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from symroof.arrays.exact_fallback import mend
+from symroof.arrays.graph import Form, frozen
+from symroof.arrays.kernels import Values, arrays
+from symroof.arrays.lower import Builder
+from symroof.cases.search_budget import Budget, NotWorkedOut
+from symroof.formula.evaluate import NoValue
+from symroof.formula.tree import Tree
+from symroof.theory.case import Case
+
+Array = np.ndarray[Any, Any]
+Place = tuple[int, ...]
+"""A point of the lattice: how many steps along each axis."""
+Window = tuple[Place, ...]
+"""A grid: the steps that are looked at along each axis."""
+
+STEPS = 2**26
+"""Points of the lattice along an axis; along one that counts things, the whole numbers."""
+GRID = {1: 257, 2: 65, 3: 17, 4: 9, 5: 5}
+"""Points of the first grid along each axis, by the number of axes; a box with more axes is not searched."""
+ZOOM = {1: 33, 2: 17, 3: 9, 4: 5, 5: 5}
+"""Points of the grids around a peak."""
+PEAKS = 2
+"""Peaks of the first grid that are looked at closely."""
+ROUNDS = 60
+"""Grids around a peak: each is a fraction as wide as the one before, or beside it."""
+OVERHEAD = 200
+"""Numbers that NumPy computes in the time of one call."""
+WINDOWS = 24
+"""Grids whose values are cached: extremes often lie at the same corner of the box."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An input between two ends, in steps."""
+
+    low: Fraction
+    high: Fraction
+    steps: int
+
+    @classmethod
+    def of(cls, low: Fraction, high: Fraction, whole: bool) -> Axis:
+        """The axis of an input; of one that counts things, a step is one thing."""
+        return cls(low, high, int(high - low) if whole else STEPS)
+
+    def at(self, step: int) -> Fraction:
+        """The value after so many steps."""
+        return self.low + (self.high - self.low) * step / max(self.steps, 1)
+
+    def between(self, first: int, last: int, points: int) -> Place:
+        """So many steps from one to another, evenly."""
+        return tuple(sorted({first + (last - first) * i // (points - 1) for i in range(points)}))
+
+    def around(self, step: int, span: int, points: int) -> Place:
+        """Steps on both sides of one, itself among them, as far as the axis goes."""
+        return tuple(sorted({step, *self.between(max(step - span, 0), min(step + span, self.steps), points)})) if span else (step,)
+
+
+@dataclass
+class BoxSearch:
+    """Searches the formulas of a case over a box."""
+
+    case: Case
+    axes: Mapping[str, Axis]
+    budget: Budget
+    _forms: dict[Tree, Form] = field(default_factory=dict)
+    _values: dict[Window, Values] = field(default_factory=dict)
+    _spending: Budget = field(default_factory=Budget)
+
+    def highest(self, tree: Tree, sign: int, pinned: Mapping[str, Fraction]) -> dict[str, Fraction]:
+        """The point of the box where a formula (``sign`` -1: its negative) is largest; ``pinned`` inputs stay at an end.
+
+        A point where it has no value is as good as any: the exact value says why.
+
+        Raises:
+            NotWorkedOut: the budget is spent, or the box has too many axes.
+        """
+        if len(self.axes) not in GRID:
+            raise NotWorkedOut
+        self._spending = self.budget.limited()
+        before = self._spending.left
+        try:
+            place = self._highest(tree, sign, tuple(None if name not in pinned else self._end(name, pinned[name]) for name in self.axes))
+        except (NoValue, OverflowError):  # a sum of too many terms, numbers that are no floats
+            raise NotWorkedOut from None
+        finally:
+            self.budget.left -= before - max(self._spending.left, 0)
+        return {name: axis.at(step) for (name, axis), step in zip(self.axes.items(), place, strict=True)}
+
+    def _end(self, name: str, value: Fraction) -> int:
+        return 0 if value == self.axes[name].low else self.axes[name].steps
+
+    def _highest(self, tree: Tree, sign: int, pinned: tuple[int | None, ...]) -> Place:
+        points = GRID[len(self.axes)]
+        grid = tuple(axis.between(0, axis.steps, points) for axis in self.axes.values())  # the same for all formulas: they share its values
+        whole = self._at(tree, grid)
+        held = tuple(slice(None) if at is None else slice(0, 1) if at == 0 else slice(-1, None) for at in pinned)
+        values, seen = sign * whole[held], tuple(steps if at is None else (at,) for steps, at in zip(grid, pinned, strict=True))
+        if (none := _without_value(values, seen)) is not None:
+            return none
+        free = sum(at is None for at in pinned)
+        ends = []
+        for peak in _peaks(values):
+            centre = tuple(steps[i] for steps, i in zip(seen, peak, strict=True))
+            spans = tuple(_widest(steps) for steps in seen)
+            ends.append(self._climbed(tree, sign, centre, spans, ZOOM[free]))
+        return max(ends, key=lambda end: end[0])[1]
+
+    def _climbed(self, tree: Tree, sign: int, centre: Place, spans: tuple[int, ...], points: int) -> tuple[float, Place]:
+        """The highest point near a peak, from grids that get finer around the best point of the one before."""
+        best, stood = -np.inf, 0
+        for _ in range(ROUNDS):
+            window = tuple(axis.around(at, span, points) for axis, at, span in zip(self.axes.values(), centre, spans, strict=True))
+            values = sign * self._at(tree, window)
+            if (none := _without_value(values, window)) is not None:
+                return np.inf, none
+            inner = np.unravel_index(int(np.argmax(values)), values.shape)
+            reached = tuple(steps[i] for steps, i in zip(window, inner, strict=True))
+            if values[inner] <= best:
+                reached = centre
+            best = max(best, float(values[inner]))
+            stood = stood + 1 if reached == centre else 0
+            if stood and (max(spans) <= 1 or (stood > 1 and self._corner(centre, spans))):
+                break
+            outside = any(span and abs(a - b) >= span for a, b, span in zip(reached, centre, spans, strict=True))
+            centre = reached
+            if not outside:
+                spans = tuple(min(span, max(_widest(steps), 1)) if span else 0 for span, steps in zip(spans, window, strict=True))
+        return best, centre
+
+    def _corner(self, place: Place, spans: tuple[int, ...]) -> bool:
+        return all(not span or at in (0, axis.steps) for axis, at, span in zip(self.axes.values(), place, spans, strict=True))
+
+    # ---------------------------------------------------------------------------------------------------- values
+
+    def _at(self, tree: Tree, window: Window) -> Array:
+        """The floats of a formula over a grid, NaN where it has no value."""
+        if window not in self._values:
+            if len(self._values) >= WINDOWS:
+                self._values.pop(next(itertools.islice(self._values, 1, None)))  # the first is the grid of all formulas
+            self._values[window] = arrays(self._builder.graph, self._inputs(window), self._mended)
+        shape = tuple(map(len, window))
+        with np.errstate(all="ignore"):
+            return np.broadcast_to(np.asarray(self._values[window].form(self._form(tree)), dtype=float), shape)
+
+    def _inputs(self, window: Window) -> dict[str, Array]:
+        inputs = {}
+        for k, ((name, axis), steps) in enumerate(zip(self.axes.items(), window, strict=True)):
+            shape = tuple(-1 if i == k else 1 for i in range(len(window)))
+            inputs[name] = np.array([float(axis.at(step)) for step in steps]).reshape(shape)
+        return inputs
+
+    def _mended(self, values: Values, name: str, result: Any) -> Any:
+        self._spending.spend(int(np.size(result)) + OVERHEAD)
+        return mend(values, name, result)
+
+    def _form(self, tree: Tree) -> Form:
+        if tree not in self._forms:
+            self._forms[tree] = frozen(self._builder.value(tree))
+        return self._forms[tree]
+
+    @cached_property
+    def _builder(self) -> Builder:
+        case = self.case.freed(tuple(self.axes))
+        return Builder(case if case is self.case else replace(case, rounded=True), tuple(self.axes))
+
+
+def _widest(steps: Sequence[int]) -> int:
+    """The widest gap between neighbours; 0 for a single step."""
+    return max((b - a for a, b in itertools.pairwise(steps)), default=0)
+
+
+def _without_value(values: Array, window: Window) -> Place | None:
+    """A place of the grid where there is no value; None where every place has one."""
+    none = np.isnan(values)
+    if not none.any():
+        return None
+    return tuple(steps[i] for steps, i in zip(window, np.unravel_index(int(np.argmax(none)), values.shape), strict=True))
+
+
+def _peaks(values: Array) -> Iterator[Place]:
+    """The highest places of a grid that none beside them along an axis exceeds."""
+    peak = np.ones(values.shape, dtype=bool)
+    for axis, length in enumerate(values.shape):
+        for here, there in ((slice(1, None), slice(None, -1)), (slice(None, -1), slice(1, None))):
+            if length > 1:
+                a, b = (tuple(part if k == axis else slice(None) for k in range(values.ndim)) for part in (here, there))
+                peak[a] &= values[a] >= values[b]
+    order = np.argsort(np.where(peak, -values, np.inf), axis=None, kind="stable")
+    for flat in order[:PEAKS]:
+        place = np.unravel_index(int(flat), values.shape)
+        if peak[place]:
+            yield tuple(map(int, place))
