@@ -18,10 +18,11 @@ an integer, since SymPy would drop every root that is not whole. Truths (``fits`
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from symroof.formula.to_sympy import to_sympy
+from symroof.formula.to_sympy import to_sympy, writer
 from symroof.formula.tree import Compare, Largest, Tree
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import ALIASES, INPUTS, STEP_INDEX, Symbol, base_name
@@ -71,6 +72,11 @@ def _assumptions(name: str) -> dict[str, bool]:
 def expression(tree: Tree) -> Any:
     """A formula in these symbols."""
     return to_sympy(tree, symbol)
+
+
+def expressions() -> Callable[[Tree], Any]:
+    """The same for many formulas: a part that they share is written once."""
+    return writer(symbol)
 
 
 def __getattr__(name: str) -> Any:
