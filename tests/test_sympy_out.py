@@ -9,6 +9,7 @@ import sympy
 
 import symroof as sr
 from symroof import symbols
+from symroof.formula.tree import Tree
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import INPUTS
@@ -164,6 +165,38 @@ def test_limits_and_elasticities_of_a_derivation():
     assert by["mem_bandwidth"] == -1
     assert any(limit.sympy.has(symbols.mem_bandwidth) for limit in derivation.limits)
     assert derivation.first_order.sympy == symbols.params * symbols.weight_bytes_per_param / (symbols.mbu * symbols.mem_bandwidth)
+
+
+def parts_of(thing):
+    """What the public attributes of a result hold, and what their collections hold."""
+    for name in dir(type(thing)) + list(vars(thing)):
+        if not name.startswith("_") and not callable(getattr(type(thing), name, None)):
+            yield from ((name, part) for part in flat(getattr(thing, name)))
+
+
+def flat(value):
+    if isinstance(value, dict):
+        value = [*value, *value.values()]
+    return [part for inner in value for part in flat(inner)] if isinstance(value, (tuple, list)) else [value]
+
+
+def test_no_formula_tree_is_public(study):
+    symbolic, right = sr.Study().derive("decode_memory_time"), 2 * symbols.n_layers * symbols.n_kv_heads * symbols.head_dim
+    solutions = [sr.solve("batch_to_ridge"), study.solve("max_batch_memory")]
+    derivations = [study.derive("itl"), symbolic, *symbolic.limits, *symbolic.elasticities, symbolic.first_order, *study.derive("itl").steps]
+    wrong = sr.check(sympy.Eq(symbols.kv_bytes_per_token, right * symbols.act_bytes_per_element)).claims[0]
+    for thing in (*solutions, *derivations, wrong, wrong.difference):
+        trees = {name for name, part in parts_of(thing) if isinstance(part, Tree)}
+        assert not trees, (type(thing).__name__, trees)
+
+
+@pytest.mark.parametrize("equation", ["batch_to_ridge", "response_time = 3 s"])
+def test_every_branch_of_a_symbolic_answer_is_sympy(equation):
+    solution = sr.solve(equation, "mem_bandwidth" if "=" in equation else None)
+    for form, conditions in solution.branches:
+        assert form.free_symbols <= set(symbols.latex) and all(isinstance(condition, sympy.core.relational.Relational) for condition in conditions)
+    assert solution.branches[0] == (solution.sympy, solution.conditions) and solution.closed_form == solution.sympy
+    assert isinstance(solution.equation, sympy.Eq)
 
 
 def test_nothing_loads_sympy_unless_it_is_touched():

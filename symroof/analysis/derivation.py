@@ -37,21 +37,21 @@ class Written(NamedTuple):
 class Substituted:
     """A formula with numbers in place of its names; a name without a value stays."""
 
-    tree: Tree
+    _tree: Tree
     put: Mapping[str, Written]
     spell: Callable[[str], str]
 
     @property
     def text(self) -> str:
-        return text(self.tree, lambda name: self._shown(name).text)
+        return text(self._tree, lambda name: self._shown(name).text)
 
     @property
     def latex(self) -> str:
-        return latex(self.tree, lambda name: self._shown(name).latex, dots=True)
+        return latex(self._tree, lambda name: self._shown(name).latex, dots=True)
 
     @property
     def mathml(self) -> str:
-        return mathml(self.tree, lambda name: self._shown(name).mathml, dots=True)
+        return mathml(self._tree, lambda name: self._shown(name).mathml, dots=True)
 
     def _shown(self, name: str) -> Written:
         return self.put[name] if name in self.put else Written.name(name, self.spell(name))
@@ -62,10 +62,15 @@ class Step:
     """One line of a derivation: a quantity, its formula, the formula with numbers, the value, or why there is none."""
 
     symbol: Symbol
-    formula: Tree
+    _formula: Tree
     substituted: Substituted
     result: Result | None
     why_unknown: str = ""
+
+    @property
+    def text(self) -> str:
+        """The formula in the grammar of formulas."""
+        return text(self._formula)
 
 
 class Derivation:
@@ -96,24 +101,34 @@ class Derivation:
         self.symbol = self._theory.symbol(name)
 
     @property
-    def formula(self) -> Tree:
-        """The definition's tree: the formula set in the case, or the declared one; an input is itself."""
+    def _formula(self) -> Tree:
+        """The formula set in the case, or the declared one; an input is itself."""
         return self.answers.case.explains(self.name)
 
     @cached_property
-    def expansion(self) -> Tree:
-        """The tree over inputs alone."""
-        return self.formula if _is_number(self.formula) else self.answers.case.expanded(Name(self.name))
+    def _expansion(self) -> Tree:
+        """The formula over inputs alone."""
+        return self._formula if _is_number(self._formula) else self.answers.case.expanded(Name(self.name))
 
     @property
     def definition(self) -> Any:
         """The definition as a SymPy expression."""
-        return self._sympy(self.formula)
+        return self._sympy(self._formula)
 
     @property
     def expanded(self) -> Any:
         """The expansion to inputs as a SymPy expression."""
-        return self._sympy(self.expansion)
+        return self._sympy(self._expansion)
+
+    @property
+    def text(self) -> str:
+        """The definition in the grammar of formulas."""
+        return text(self._formula)
+
+    @property
+    def expanded_text(self) -> str:
+        """The expansion to inputs in the grammar of formulas."""
+        return text(self._expansion)
 
     def _sympy(self, tree: Tree) -> Any:
         from symroof.analysis.expressions import in_sympy
@@ -122,12 +137,12 @@ class Derivation:
 
     def latex(self) -> str:
         """The definition as LaTeX; an expression without a name is itself."""
-        formula = latex(self.formula, self._theory.latex)
+        formula = latex(self._formula, self._theory.latex)
         return formula if isinstance(self.name, Unnamed) else f"{self._theory.latex(self.name)} = {formula}"
 
     def __repr__(self) -> str:
         value = f" = {self.result.text()}" if self.result else ""
-        return f"<{self.name}{'' if isinstance(self.name, Unnamed) else f' = {text(self.formula)}'}{value}>"
+        return f"<{self.name}{'' if isinstance(self.name, Unnamed) else f' = {self.text}'}{value}>"
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"
@@ -165,7 +180,7 @@ class Derivation:
 
         >>> from symroof.analysis.study import Study
         >>> limit = Study(assume={"detail": "attention"}).derive("decode_intensity").limits[-1]
-        >>> limit.says, text(limit.tree)
+        >>> limit.says, limit.text
         ('as the batch grows', '(attention_flops_per_pair*context + 2*params)/(kv_bytes_per_token*context)')
         """
         return limit_forms(self.name, self.answers)
@@ -199,8 +214,8 @@ class Derivation:
             "quantity": self.name,
             "unit": self.symbol.unit,
             "meaning": self.symbol.meaning,
-            "definition": self._both(self.formula),
-            "expanded": self._both(self.expansion),
+            "definition": self._both(self._formula),
+            "expanded": self._both(self._expansion),
             "substituted": {"text": own.substituted.text, "latex": own.substituted.latex},
         }
         entry |= self.result.as_json() if self.result else {"value": None, "reason": self.why_unknown}
@@ -219,13 +234,18 @@ class Derivation:
     def _step_json(self, step: Step) -> dict[str, Any]:
         entry = {
             "quantity": step.symbol.name,
-            "definition": self._both(step.formula),
+            "definition": self._both(step._formula),
             "substituted": {"text": step.substituted.text, "latex": step.substituted.latex},
         }
         return entry | (step.result.as_json() if step.result else {"value": None, "unit": step.symbol.unit, "reason": step.why_unknown})
 
     def _both(self, tree: Tree) -> dict[str, str]:
         return {"text": text(tree), "latex": latex(tree, self._theory.latex)}
+
+
+def formula_of(step: Step) -> Tree:
+    """The formula tree of a step, for the rooms of this package."""
+    return step._formula
 
 
 def step_of(name: str, answers: Answers, with_ranges: bool = False) -> Step:

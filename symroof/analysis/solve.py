@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 from symroof.analysis.explain_solution import reason
@@ -21,7 +20,7 @@ from symroof.formula.rewrite import rebuild
 from symroof.formula.tree import At, Compare, Largest, Name, Tree, mentions, names, walk
 from symroof.solver.crossing import crossing
 from symroof.solver.rational import NotRational
-from symroof.solver.result import CLOSED, Crossing
+from symroof.solver.result import CLOSED, Crossing, Solved
 from symroof.solver.scan import scan
 from symroof.solver.symbolic import symbolic
 from symroof.theory.case import Missing
@@ -69,7 +68,10 @@ def _solve(equation: Any, answers: Answers, for_: str | None) -> Solution:
         named = None
     if not named:
         _check_occurs(relation, unknown, answers, equation)
-    solution = partial(Solution, relation.left, relation.right, unknown, kind, answers, threshold=named, explain=reason)
+
+    def solution(crossing: Crossing, missing: str | None = None, moves: bool = True) -> Solution:
+        return Solution(Solved(relation.left, relation.right, crossing), unknown, kind, answers, named, missing, moves, reason)
+
     try:
         crossings, moves = _with_numbers(relation, unknown, answers)
         if any(not SMALLEST < abs(value) < LARGEST for value in crossings.values):
@@ -77,10 +79,10 @@ def _solve(equation: Any, answers: Answers, for_: str | None) -> Solution:
     except Missing as error:
         crossings = _without_numbers(relation, unknown, answers, equation, error.name, frozenset(named.needs) if named else frozenset())
         numbers = _cancelled(crossings, unknown, answers)
-        return solution(crossing=numbers) if numbers else solution(crossing=crossings, missing=error.name)
+        return solution(numbers) if numbers else solution(crossings, error.name)
     except NoValue as error:
         raise NoValueHere(Problem(equation[:SHOWN], f"has no value for any {unknown}: {error}")) from None
-    return solution(crossing=crossings, moves=moves)
+    return solution(crossings, moves=moves)
 
 
 def _with_numbers(relation: Compare, unknown: str, answers: Answers) -> tuple[Crossing, bool]:

@@ -76,6 +76,31 @@ class Crossing:
 
 
 @dataclass(frozen=True)
+class Solved:
+    """An equation and its crossing."""
+
+    lhs: Tree
+    rhs: Tree
+    crossing: Crossing
+
+    @property
+    def sides(self) -> tuple[Tree, Tree]:
+        """Left and right."""
+        return self.lhs, self.rhs
+
+    @property
+    def branch(self) -> Branch | None:
+        """The branch that gives the value, or the first that would if its conditions held."""
+        branches = self.crossing.branches
+        return next((b for b in branches if b.holds and b.value == self.crossing.value), branches[0] if branches else None)
+
+    @property
+    def closed_form(self) -> Tree | None:
+        """The formula of the crossing, or the formula it would have if its conditions held."""
+        return self.branch.closed_form if self.branch else None
+
+
+@dataclass(frozen=True)
 class Region:
     """An interval of the unknown on which every maximum has one winner.
 
