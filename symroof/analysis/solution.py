@@ -18,7 +18,7 @@ from symroof.formula.latex import latex
 from symroof.formula.text import text
 from symroof.formula.tree import Compare, Tree, names
 from symroof.solver.closed_forms import COEFFICIENTS
-from symroof.solver.result import Condition, Solved
+from symroof.solver.result import CLOSED, Condition, Solved
 from symroof.solver.roots import sign
 from symroof.theory.symbols import Symbol
 from symroof.theory.thresholds import Threshold
@@ -89,6 +89,17 @@ class Solution:
     def method(self) -> str:
         """``closed_form``, or ``numeric`` where values were bracketed."""
         return self._trees.crossing.method
+
+    @property
+    def why_numeric(self) -> str:
+        """Why there is no closed form, where values were bracketed; empty where there is one.
+
+        >>> from symroof.analysis.study import Study
+        >>> study = Study("llama-3-8b", "h100-sxm", prompt=1024, output=128, chunk=256, itl_target="8 ms")
+        >>> study.solve("max_batch_sustained_itl").why_numeric
+        'which formula chunked_itl follows turns on batch'
+        """
+        return "" if self.method == CLOSED else self._trees.crossing.because or "no closed form of readable size exists"
 
     @property
     def values(self) -> tuple[Fraction, ...]:

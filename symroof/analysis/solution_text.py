@@ -127,7 +127,7 @@ def solution_text(solution: Solution) -> str:
     if solution.within_memory is not None:
         lines.append(f"  {'fits in memory there' if solution.within_memory else 'does not fit in memory there'}")
     if solution.method == "numeric":
-        lines.append("  solved numerically: no closed form of readable size exists")
+        lines.append(f"  solved numerically: {solution.why_numeric}")
     defined: dict[str, Tree] = {}
     for branch in equation.crossing.branches:
         if branch.shown is not None and (branch.holds or solution.value is None):

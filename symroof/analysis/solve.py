@@ -10,6 +10,7 @@ from typing import Any
 
 from symroof.analysis.explain_solution import reason
 from symroof.analysis.inline import opened
+from symroof.analysis.no_closed_form import because, because_searched, searched_quantity
 from symroof.analysis.solution import REACH, Solution
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError, NoValueHere, Problem, nearest, split_hint
@@ -90,18 +91,13 @@ def _with_numbers(relation: Compare, unknown: str, answers: Answers) -> tuple[Cr
     moves = mentions(lhs, unknown) or mentions(rhs, unknown)
     low, high = (_end(text, answers) for text in _ends(unknown))
     difference = build.sub(lhs, rhs)
-    if _searched(relation, unknown, answers):
+    if inner := searched_quantity(relation, unknown, answers):
         case, sides = answers.case, build.sub(relation.left, relation.right)
-        return scan(difference, unknown, lambda _, at: Fraction(case.changed(at).evaluate(sides)), low or Fraction(0), high), True
+        scanned = scan(difference, unknown, lambda _, at: Fraction(case.changed(at).evaluate(sides)), low or Fraction(0), high)
+        return replace(scanned, because=because_searched(inner, unknown)), True
     crossings = crossing(difference, unknown, lambda tree, at: evaluate(tree, answers.case, at), low or Fraction(0), high)
+    crossings = replace(crossings, because=because(crossings.because, relation, unknown, answers))
     return _existing(crossings, relation, difference, unknown, answers), moves
-
-
-def _searched(relation: Compare, unknown: str, answers: Answers) -> str:
-    """A quantity of an equation that is searched at each value of the unknown, so that no formula of the unknown has it; empty without one."""
-    case = answers.case
-    ancestry = sorted(frozenset().union(*map(case.theory.ancestry, names(relation))))
-    return next((name for name in ancestry if unknown in case.theory.ancestry(name) - {name} and case.search(name, {unknown})), "")
 
 
 def _existing(crossings: Crossing, relation: Compare, difference: Tree, unknown: str, answers: Answers) -> Crossing:
@@ -178,8 +174,8 @@ def _within(unknown: str, answers: Answers) -> tuple[Compare, ...]:
 
 def _without_numbers(relation: Compare, unknown: str, answers: Answers, equation: str, missing: str, named: frozenset[str]) -> Crossing:
     """The symbolic answer, where an input that a number needs is missing; the names in ``named`` are not inlined."""
-    if inner := _searched(relation, unknown, answers):
-        raise NoValueHere(Problem(equation[:SHOWN], f"has no symbolic answer: {inner} is searched for each {unknown}, and {missing} is missing for that"))
+    if inner := searched_quantity(relation, unknown, answers):
+        raise NoValueHere(Problem(equation[:SHOWN], f"has no symbolic answer: {because_searched(inner, unknown)}, and {missing} is missing for that"))
     lhs, rhs = (opened(side, unknown, answers, named, symbolic=True) for side in (relation.left, relation.right))
     if lhs != rhs and not (mentions(lhs, unknown) or mentions(rhs, unknown)):
         raise NoValueHere(Problem(equation[:SHOWN], f"{unknown} does not occur in it under these assumptions, and {missing} is missing for a verdict"))
@@ -189,7 +185,8 @@ def _without_numbers(relation: Compare, unknown: str, answers: Answers, equation
     except NotRational as error:
         drawn = answers.case.theory.knows("expert_weight_bytes") and answers.case.theory.assumptions["experts"] == "expected"
         hint = "`--assume experts=all`, every expert read, has one" if "exponent" in str(error) and drawn else ""
-        raise NoValueHere(Problem(equation[:SHOWN], f"has no symbolic answer ({error}), and {missing} is missing for one with numbers", hint=hint)) from None
+        why = because(str(error), relation, unknown, answers)
+        raise NoValueHere(Problem(equation[:SHOWN], f"has no symbolic answer ({why}), and {missing} is missing for one with numbers", hint=hint)) from None
 
 
 # ------------------------------------------------------------------------------------------------- the equation and its unknown

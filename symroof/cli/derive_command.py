@@ -45,7 +45,10 @@ def derivation_text(derivation: Derivation) -> str:
         *basis_of(derivation.answers, (derivation.name,) if derivation.result else ()),
         "",
     ]
-    lines += ["definition", f"  {derivation.name} = {derivation.text}", ""]
+    if searched := derivation.implicit_text:
+        lines += ["no formula: searched, as what solves", f"  {searched}", ""]
+    else:
+        lines += ["definition", f"  {derivation.name} = {derivation.text}", ""]
     if derivation.expanded_text != derivation.text:
         lines += ["expanded to inputs", f"  {derivation.name} = {derivation.expanded_text}", ""]
     declared = derivation.answers.case.theory.own.quantity(derivation.name)

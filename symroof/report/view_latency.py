@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from symroof.analysis.derivation import Step, formula_of, step_of
+from symroof.analysis.derivation_steps import Step, formula_of, step_of
 from symroof.analysis.study import Study
 from symroof.cases.case_results import Answers
 from symroof.formula.tree import names

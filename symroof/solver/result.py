@@ -60,6 +60,7 @@ class Crossing:
         values: every crossing in the domain, in order.
         more: whether the crossings go on beyond those listed, as those of a rounded formula can.
         searched: the first and the last point at which a scan compared the sides; None where the answer is exact.
+        because: why there is no closed form, where values were bracketed and a single reason says it.
     """
 
     verdict: str
@@ -69,6 +70,7 @@ class Crossing:
     domain: tuple[Fraction, Fraction | None] = (Fraction(0), None)
     more: bool = False
     searched: tuple[Fraction, Fraction] | None = None
+    because: str = ""
 
     @property
     def value(self) -> Fraction | None:
