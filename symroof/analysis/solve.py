@@ -18,7 +18,7 @@ from symroof.formula import build, dimension, quotients
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.parse import FormulaError, parse
 from symroof.formula.rewrite import rebuild
-from symroof.formula.tree import At, Compare, Largest, Name, Tree, mentions, names, walk
+from symroof.formula.tree import ZERO, At, Compare, Largest, Name, Tree, mentions, names, walk
 from symroof.solver.crossing import crossing
 from symroof.solver.rational import NotRational
 from symroof.solver.result import CLOSED, Crossing, Solved
@@ -46,11 +46,20 @@ def solve(equation: Any, answers: Answers, for_: Any = None) -> Solution:
     Raises:
         InputError: an unknown name, mismatched dimensions, an unknown that does not occur, a missing input.
     """
-    for_ = name_in(for_)
+    equation, for_ = _single(equation), name_in(_single(for_))
     if (equation, for_) not in answers.solved:
         answers.solved[equation, for_] = _solve(equation, answers, for_)
     solution: Solution = answers.solved[equation, for_]
     return solution
+
+
+def _single(thing: Any) -> Any:
+    """What a list of one holds, as SymPy's ``solve`` takes it; anything else as it is."""
+    if isinstance(thing, (list, tuple, set)):
+        if len(thing) != 1:
+            raise InputError(Problem("equation", f"{len(thing)} at once: one equation is solved for one unknown", hint="solve one, and put the answer in"))
+        return next(iter(thing))
+    return thing
 
 
 def _solve(equation: Any, answers: Answers, for_: str | None) -> Solution:
@@ -205,7 +214,7 @@ def _named(equation: str, known: Theory) -> Threshold | None:
 
 
 def parse_equation(equation: Any, own: Declarations = NONE) -> Compare:
-    """``lhs = rhs`` as a tree, from text or a SymPy equation.
+    """``lhs = rhs`` as a tree, from text or a SymPy equation; a SymPy expression equals 0, as in SymPy's ``solve``.
 
     Raises:
         InputError: not an equation.
@@ -214,7 +223,12 @@ def parse_equation(equation: Any, own: Declarations = NONE) -> Compare:
         tree = read_expression(equation, own=own) if is_sympy(equation) else resolved(read_formula(equation, tuple(own)))
     except FormulaError as error:
         raise InputError(Problem("equation", error.message, 1, error.column, source=equation[:200])) from None
-    if not isinstance(tree, Compare) or tree.operator != "=":
+    if is_sympy(equation) and not isinstance(tree, (Compare, Largest, Name)):
+        tree = Compare("=", tree, ZERO)
+    if isinstance(tree, Compare) and tree.operator != "=":
+        hint = "solve it with =; the answer says on which side of the crossing it holds"
+        raise InputError(Problem("equation", "is a bound, not of the form lhs = rhs", hint=hint, source=str(equation)[:200]))
+    if not isinstance(tree, Compare):
         thresholds = [*THRESHOLDS, *(each.name for each in own.thresholds)]
         raise InputError(Problem("equation", "is not of the form lhs = rhs", hint=nearest(str(equation), thresholds), source=str(equation)[:200]))
     return tree
