@@ -20,6 +20,8 @@ def test_reprs_are_short_and_no_addresses(tmp_path):
         derivation,
         STUDY.solve("max_batch_memory"),
         sr.check(note),
+        sr.check(note).claims[0],
+        sr.calibrate("docs/measured.csv", model="llama-3.1-8b", hardware="h100-sxm"),
         sr.select(STUDY),
         STUDY.plot("itl"),
         *derivation.limits,

@@ -190,6 +190,38 @@ def test_no_formula_tree_is_public(study):
         assert not trees, (type(thing).__name__, trees)
 
 
+SERVER = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 128, "batch": 32, "arrival_rate": 1, "prefill_devices": 1}
+
+
+@pytest.mark.parametrize("name", ["busy_batch", "disaggregated_batch"])
+def test_what_is_searched_says_the_relation_it_solves(name):
+    served = sr.Study(**SERVER)
+    relation = served.derive(name).implicit
+    assert served.sympy(name) == symbols.symbol(name) and relation.lhs == symbols.symbol(name)
+    assert (relation.lhs - relation.rhs).xreplace(served.values(quantities=True)).doit() == 0
+    assert served.derive("itl").implicit is None
+
+
+def test_the_largest_batch_meets_its_relation_and_the_next_does_not():
+    served = sr.Study(**SERVER, itl_target="7 ms", assume={"scheduling": "exclusive"})
+    relation, best = served.derive("best_batch").implicit, served.exact("best_batch")
+    values = served.values(quantities=True)
+    assert relation.xreplace(values).doit() == True  # noqa: E712
+    assert relation.xreplace({**values, symbols.best_batch: sympy.Integer(int(best) + 1)}).doit() == False  # noqa: E712
+
+
+@pytest.mark.parametrize(
+    ("threshold", "why"),
+    [("max_batch_sustained_itl", "which formula chunked_itl follows turns on batch"), ("max_arrival_ttft", "busy_batch is searched for each arrival_rate")],
+)
+def test_a_crossing_without_a_closed_form_says_why(threshold, why):
+    solution = sr.Study(**SERVER, itl_target="10 ms", ttft_target="1 s", chunk=1024).solve(threshold)
+    assert solution.sympy is None and solution.why_numeric == why
+    with pytest.raises(sr.InputError, match=f"no symbolic answer.*{why}.*missing"):
+        sr.solve(threshold)
+    assert sr.solve("max_batch_memory").why_numeric == ""
+
+
 @pytest.mark.parametrize("equation", ["batch_to_ridge", "response_time = 3 s"])
 def test_every_branch_of_a_symbolic_answer_is_sympy(equation):
     solution = sr.solve(equation, "mem_bandwidth" if "=" in equation else None)
