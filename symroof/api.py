@@ -67,7 +67,7 @@ class Study(core.Study):
 
         >>> from symroof.symbols import batch, itl, price
         >>> Study("llama-3-8b", "h100-sxm", prompt=4096, price="2.5 USD/hour").plot(price*itl/batch, over=batch).says
-        'At batch 1 request, itl*price/batch is 3.224 µUSD/request; from 1 to 16 it goes from 3.224 µUSD/request to 307.3 nUSD/request.'
+        'At batch 1 request, itl*price/batch is 3.224e-6 USD; from 1 to 16 it goes from 3.224e-6 USD to 3.068e-7 USD.'
         >>> picture = Study("llama-3-8b", "h100-sxm", prompt=4096).plot("itl")
         >>> picture
         <Inter-token latency against the context: Llama 3 8B on NVIDIA H100 SXM5 80 GB, prompt 4,096>
