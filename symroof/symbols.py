@@ -1,4 +1,4 @@
-"""Every input and quantity as a SymPy symbol: ``from symroof.symbols import batch, itl``.
+"""Every input and quantity as a SymPy symbol: ``from symroof.symbols import batch, itl``, or ``import *`` for all of them.
 
 The symbols are those of every expression that symroof returns, so that ``sympy.diff(study.sympy("itl"), batch)`` means what it says.
 A number that is never zero is ``positive``, one that may be is ``nonnegative``, one that may be negative ``real``; none is declared
@@ -18,10 +18,11 @@ an integer, since SymPy would drop every root that is not whole. Truths (``fits`
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from symroof.formula.to_sympy import to_sympy
+from symroof.formula.to_sympy import to_sympy, writer
 from symroof.formula.tree import Compare, Largest, Tree
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import ALIASES, INPUTS, STEP_INDEX, Symbol, base_name
@@ -73,6 +74,11 @@ def expression(tree: Tree) -> Any:
     return to_sympy(tree, symbol)
 
 
+def expressions() -> Callable[[Tree], Any]:
+    """The same for many formulas: a part that they share is written once."""
+    return writer(symbol)
+
+
 def __getattr__(name: str) -> Any:
     if name == "latex":
         globals()["latex"] = Spellings({symbol(known): declared.latex for known, declared in {**INPUTS, **QUANTITIES}.items()})
@@ -80,8 +86,12 @@ def __getattr__(name: str) -> Any:
     printed = ALIASES.get(name, name)
     if printed in INPUTS or printed in QUANTITIES:
         return symbol(printed)
-    raise AttributeError(f"module 'symroof.symbols' has no attribute {name!r}")
+    own = f"; the symbol of a name that a study defines is symbol({name!r})"
+    raise AttributeError(f"module 'symroof.symbols' has no attribute {name!r}" + ("" if name.startswith("_") else own))
 
 
 def __dir__() -> list[str]:
-    return sorted({*INPUTS, *QUANTITIES, "latex", "symbol"})
+    return sorted({*__all__, "latex", "symbol"})
+
+
+__all__ = list(dict.fromkeys((*INPUTS, *QUANTITIES)))  # of ``import *``: :data:`latex` and :func:`symbol` would hide those of SymPy and people

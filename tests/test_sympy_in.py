@@ -77,12 +77,13 @@ def random_tree(draw, depth):
     return build.power(build.add(parts[0], Num(Fraction(1))), Num(Fraction(draw.randint(2, 3)))) if draw.random() < 0.5 else build.sub(parts[0], parts[1])
 
 
-@pytest.mark.parametrize("seed", range(500))
-def test_random_expressions_there_and_back(seed):
-    tree = random_tree(random.Random(seed), 3)
-    expression = s.expression(tree)
-    if not expression.has(sympy.zoo, sympy.nan):
-        assert_same(tree, from_sympy(expression), seed)
+@pytest.mark.parametrize("tens", range(50))
+def test_random_expressions_there_and_back(tens):
+    for seed in range(10 * tens, 10 * tens + 10):
+        tree = random_tree(random.Random(seed), 3)
+        expression = s.expression(tree)
+        if not expression.has(sympy.zoo, sympy.nan):
+            assert_same(tree, from_sympy(expression), seed)
 
 
 @pytest.mark.parametrize(
@@ -216,3 +217,35 @@ def test_a_definition_of_ones_own_is_taken_and_then_stands_in_expressions():
     assert study.exact(wasted + s.prefill_flops) == Fraction(7, 4) * study.exact("prefill_flops")
     with pytest.raises(sr.InputError, match=r"s\^2"):
         study.define("squared", s.ttft * s.itl, unit="s")
+
+
+def test_everything_at_once_is_importable_and_hides_nothing_of_sympy():
+    names = {}
+    exec("from sympy import *\nfrom symroof.symbols import *", names)
+    assert names["batch"] is s.batch and names["itl"] is s.itl and names["kv_cache_bytes"] is s.kv_cache_bytes
+    assert names["latex"] is sympy.latex and not any(hasattr(sympy, name) for name in s.__all__)
+
+
+def test_an_expression_equals_zero_and_a_list_of_one_is_its_element():
+    as_equation = STUDY.solve(sympy.Eq(s.itl, sympy.Rational(1, 50)), s.batch)
+    assert STUDY.solve(s.itl - sympy.Rational(1, 50), s.batch).value == as_equation.value
+    assert STUDY.solve([sympy.Eq(s.itl, sympy.Rational(1, 50))], [s.batch]).integer == as_equation.integer
+    with pytest.raises(sr.InputError, match="one equation is solved for one unknown"):
+        STUDY.solve([s.itl, s.ttft], [s.batch, s.prompt])
+    with pytest.raises(sr.InputError, match=r"is a bound, not of the form lhs = rhs\n    hint: solve it with ="):
+        STUDY.solve(s.itl < sympy.Rational(1, 50), s.batch)
+
+
+def test_a_row_of_the_catalogue_by_its_symbol():
+    assert sr.thresholds()["batch_to_ridge"]["unknown"] == "batch"
+    table = sr.hardware()
+    assert table[sympy.Symbol("h100-sxm")] == table["h100-sxm"]
+    with pytest.raises(KeyError, match="did you mean 'h100-sxm'"):
+        table["h100-sxn"]
+
+
+def test_a_symbol_that_is_none_points_to_ones_own():
+    with pytest.raises(AttributeError, match=r"symbol\('cost_of_wait'\)"):
+        s.cost_of_wait  # noqa: B018
+    study = sr.Study("llama-3-8b", "h100-sxm", prompt=1024, price="3.6 USD/hour").define("cost_of_wait", s.price * s.ttft, unit="USD")
+    assert study.solve(sympy.Eq(s.symbol("cost_of_wait"), sympy.Rational(1, 1000)), s.prompt).value == study.solve("ttft = 1 s", "prompt").value

@@ -1,5 +1,6 @@
 """What notebooks show: short reprs, HTML and LaTeX forms, pictures with data, catalogue tables."""
 
+import pytest
 import sympy
 
 import symroof as sr
@@ -20,6 +21,8 @@ def test_reprs_are_short_and_no_addresses(tmp_path):
         derivation,
         STUDY.solve("max_batch_memory"),
         sr.check(note),
+        sr.check(note).claims[0],
+        sr.calibrate("docs/measured.csv", model="llama-3.1-8b", hardware="h100-sxm"),
         sr.select(STUDY),
         STUDY.plot("itl"),
         *derivation.limits,
@@ -59,6 +62,38 @@ def test_the_data_of_a_picture_are_the_values_of_the_study():
     for place in (0, len(line.point) // 2):
         there = sr.Study("llama-3-8b", "h100-sxm", batch=8, context=int(line.x[place]))
         assert abs(float(line.y[place]) / there.value("itl") - 1) < 1e-12
+
+
+def test_a_formula_of_ones_own_over_an_input():
+    """Points of the line are values of the study there; memory ends where it is solved to end, and the axes name what they show."""
+    study = sr.Study("llama-3-8b", "h100-sxm", prompt=4096, output=64, batch=64, price="2.5 USD/hour", memory_share=0.92)
+    study.define("cost_of_wait", symbols.price * symbols.ttft, unit="USD")
+    drawn = study.plot("cost_of_wait", over=symbols.prompt)
+    data = drawn.data
+    line = data.sel(point=data.line.isin(["line", "beyond"]))
+    for place in (0, len(line.point) // 2, -1):
+        there = sr.Study("llama-3-8b", "h100-sxm", prompt=int(line.x[place]))
+        assert abs(float(line.y[place]) / (there.value("ttft") * 2.5 / 3600) - 1) < 1e-12
+    assert float(data.sel(point=data.line == "memory").x[0]) == pytest.approx(float(study.solve("max_batch_memory", "prompt").value))
+    assert (data.x_name, data.y_name) == ("prompt (token)", "cost_of_wait (USD)")
+    assert drawn._repr_svg_().startswith("<svg") and "cost_of_wait" in repr(drawn)
+    assert study.plot(symbols.ttft / symbols.itl, over="batch").says.startswith("At batch 64 requests, ttft/itl is ")
+    assert repr(study.plot(symbols.itl)) == repr(study.plot("itl"))
+
+
+@pytest.mark.parametrize(
+    ("quantity", "over", "refused"),
+    [
+        (symbols.ttft / symbols.itl, None, r"drawn over an input\n    hint: study.plot\(ttft/itl, over=batch\)"),
+        ("fits", "batch", "a truth or a label"),
+        ("itl", "output", "output does not move itl here"),
+        ("itl", "btach", "no such quantity or input"),
+        ("queue_wait", "batch", "queue_wait needs arrival_rate"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said(quantity, over, refused):
+    with pytest.raises(sr.InputError, match=refused):
+        STUDY.plot(quantity, over=over)
 
 
 def test_bars_of_memory_add_up():

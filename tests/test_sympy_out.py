@@ -9,6 +9,7 @@ import sympy
 
 import symroof as sr
 from symroof import symbols
+from symroof.formula.tree import Tree
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import INPUTS
@@ -25,8 +26,16 @@ OF_LAUNCHES = {"kernel_launch": "3 us", "kernels_per_layer": 10}
 SWITCHED = [{**setting, **({"experts": OF_EXPERTS, "mla": OF_LATENTS, "launches": OF_LAUNCHES}.get(next(iter(setting["assume"])), {}))} for setting in SWITCHED]
 
 
-def as_number(expression, values):
-    value = expression.xreplace(values)
+def put_in(expression, values, results):
+    """What ``xreplace`` gives; ``results`` remembers the parts that expressions share, and SymPy would put numbers into again and again."""
+    if expression not in results:
+        parts = [put_in(arg, values, results) for arg in expression.args]
+        results[expression] = expression.func(*parts) if parts else values.get(expression, expression)
+    return results[expression]
+
+
+def as_number(expression, values, results):
+    value = put_in(expression, values, results)
     return value.doit() if value.has(sympy.Sum) else value
 
 
@@ -41,8 +50,8 @@ def agrees(expression, exact):
 
 
 def disagreeing(study, names):
-    values = study.values()
-    return [name for name in names if not agrees(as_number(study.sympy(name), values), study.first.result(name).value)]
+    values, results = study.values(), {}
+    return [name for name in names if not agrees(as_number(study.sympy(name), values, results), study.first.result(name).value)]
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
@@ -67,18 +76,21 @@ def test_what_a_switch_changes_gives_the_value_of_the_engine(setting):
     assert not disagreeing(study, sorted(reached))
 
 
-@pytest.mark.parametrize("name", ["itl", "ttft", "decode_time", "free_memory", "concurrency", "fits", "decode_bound"])
-def test_subs_does_the_same(name):
-    study = sr.Study(**CASE)
-    value = study.sympy(name).subs(study.values())
-    assert agrees(value.doit() if value.has(sympy.Sum) else value, study.exact(name))
+@pytest.fixture(scope="module")
+def study():
+    return sr.Study(**CASE)
+
+
+@pytest.mark.parametrize("name", ["itl", "decode_time", "free_memory", "fits", "decode_bound"])
+def test_subs_and_xreplace_do_the_same(study, name):
+    expression, values = study.sympy(name), study.values()
+    for value in (expression.xreplace(values), expression.subs(values)):
+        assert agrees(value.doit() if value.has(sympy.Sum) else value, study.exact(name))
 
 
 @pytest.mark.parametrize("name", ["itl", "decode_time", "weight_bytes", "peak_context", "queue_wait"])
-def test_definitions_as_declared_with_the_values_of_quantities(name):
-    study = sr.Study(**CASE)
-    value = study.sympy(name, depth=1).subs(study.values(quantities=True))
-    value = value.subs(study.values()) if value.free_symbols else value
+def test_definitions_as_declared_with_the_values_of_quantities(study, name):
+    value = study.sympy(name, depth=1).xreplace(study.values(quantities=True))
     assert agrees(value.doit(), study.exact(name))
 
 
@@ -153,6 +165,70 @@ def test_limits_and_elasticities_of_a_derivation():
     assert by["mem_bandwidth"] == -1
     assert any(limit.sympy.has(symbols.mem_bandwidth) for limit in derivation.limits)
     assert derivation.first_order.sympy == symbols.params * symbols.weight_bytes_per_param / (symbols.mbu * symbols.mem_bandwidth)
+
+
+def parts_of(thing):
+    """What the public attributes of a result hold, and what their collections hold."""
+    for name in dir(type(thing)) + list(vars(thing)):
+        if not name.startswith("_") and not callable(getattr(type(thing), name, None)):
+            yield from ((name, part) for part in flat(getattr(thing, name)))
+
+
+def flat(value):
+    if isinstance(value, dict):
+        value = [*value, *value.values()]
+    return [part for inner in value for part in flat(inner)] if isinstance(value, (tuple, list)) else [value]
+
+
+def test_no_formula_tree_is_public(study):
+    symbolic, right = sr.Study().derive("decode_memory_time"), 2 * symbols.n_layers * symbols.n_kv_heads * symbols.head_dim
+    solutions = [sr.solve("batch_to_ridge"), study.solve("max_batch_memory")]
+    derivations = [study.derive("itl"), symbolic, *symbolic.limits, *symbolic.elasticities, symbolic.first_order, *study.derive("itl").steps]
+    wrong = sr.check(sympy.Eq(symbols.kv_bytes_per_token, right * symbols.act_bytes_per_element)).claims[0]
+    for thing in (*solutions, *derivations, wrong, wrong.difference):
+        trees = {name for name, part in parts_of(thing) if isinstance(part, Tree)}
+        assert not trees, (type(thing).__name__, trees)
+
+
+SERVER = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 128, "batch": 32, "arrival_rate": 1, "prefill_devices": 1}
+
+
+@pytest.mark.parametrize("name", ["busy_batch", "disaggregated_batch"])
+def test_what_is_searched_says_the_relation_it_solves(name):
+    served = sr.Study(**SERVER)
+    relation = served.derive(name).implicit
+    assert served.sympy(name) == symbols.symbol(name) and relation.lhs == symbols.symbol(name)
+    assert (relation.lhs - relation.rhs).xreplace(served.values(quantities=True)).doit() == 0
+    assert served.derive("itl").implicit is None
+
+
+def test_the_largest_batch_meets_its_relation_and_the_next_does_not():
+    served = sr.Study(**SERVER, itl_target="7 ms", assume={"scheduling": "exclusive"})
+    relation, best = served.derive("best_batch").implicit, served.exact("best_batch")
+    values = served.values(quantities=True)
+    assert relation.xreplace(values).doit() == True  # noqa: E712
+    assert relation.xreplace({**values, symbols.best_batch: sympy.Integer(int(best) + 1)}).doit() == False  # noqa: E712
+
+
+@pytest.mark.parametrize(
+    ("threshold", "why"),
+    [("max_batch_sustained_itl", "which formula chunked_itl follows turns on batch"), ("max_arrival_ttft", "busy_batch is searched for each arrival_rate")],
+)
+def test_a_crossing_without_a_closed_form_says_why(threshold, why):
+    solution = sr.Study(**SERVER, itl_target="10 ms", ttft_target="1 s", chunk=1024).solve(threshold)
+    assert solution.sympy is None and solution.why_numeric == why
+    with pytest.raises(sr.InputError, match=f"no symbolic answer.*{why}.*missing"):
+        sr.solve(threshold)
+    assert sr.solve("max_batch_memory").why_numeric == ""
+
+
+@pytest.mark.parametrize("equation", ["batch_to_ridge", "response_time = 3 s"])
+def test_every_branch_of_a_symbolic_answer_is_sympy(equation):
+    solution = sr.solve(equation, "mem_bandwidth" if "=" in equation else None)
+    for form, conditions in solution.branches:
+        assert form.free_symbols <= set(symbols.latex) and all(isinstance(condition, sympy.core.relational.Relational) for condition in conditions)
+    assert solution.branches[0] == (solution.sympy, solution.conditions) and solution.closed_form == solution.sympy
+    assert isinstance(solution.equation, sympy.Eq)
 
 
 def test_nothing_loads_sympy_unless_it_is_touched():

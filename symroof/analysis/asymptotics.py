@@ -54,78 +54,93 @@ class Limit:
     Attributes:
         symbol, to: the input, and the end it goes to.
         words: the end in words.
-        leading: the term that is left, and the conditions under which it is.
-        tree: the limit; where it grows without bound, the term it grows like.
+        sympy, text: the limit; where it grows without bound, the term it grows like.
+        conditions: what makes it the limit.
         result: the limit's value with unit and flags; None where it grows, or an input is missing.
     """
 
     symbol: Symbol
     to: End
     words: str
-    leading: Leading
-    tree: Tree
+    _leading: Leading
+    _tree: Tree
     result: Result | None
 
     def __repr__(self) -> str:
-        return f"<{self.says} {text(self.tree)}>"
+        return f"<{self.says} {self.text}>"
+
+    @property
+    def text(self) -> str:
+        """The limit in the grammar of formulas."""
+        return text(self._tree)
 
     @property
     def sympy(self) -> Any:
         """The limit as a SymPy expression."""
         from symroof.symbols import expression
 
-        return expression(self.tree)
+        return expression(self._tree)
 
     @property
     def conditions(self) -> tuple[Any, ...]:
         """The conditions under which it is the limit, as SymPy relations."""
         from symroof.symbols import expression
 
-        return tuple(map(expression, self.leading.conditions))
+        return tuple(map(expression, self._leading.conditions))
+
+    @property
+    def conditions_text(self) -> tuple[str, ...]:
+        """The same in the grammar of formulas."""
+        return tuple(map(text, self._leading.conditions))
 
     @property
     def grows(self) -> bool:
         """Whether it grows without bound."""
-        return self.leading.limit(self.to) is None
+        return self._leading.limit(self.to) is None
 
     @property
     def readable(self) -> bool:
         """Whether it can be read at a glance, with its conditions."""
-        return len(text(self.tree)) + sum(len(text(condition)) for condition in self.leading.conditions) <= LONGEST
+        return len(self.text) + sum(map(len, self.conditions_text)) <= LONGEST
 
     @property
     def says(self) -> str:
         """The sentence before the formula."""
-        held = "".join(f", while {text(condition)}" for condition in self.leading.conditions)
+        held = "".join(f", while {condition}" for condition in self.conditions_text)
         if self.grows:
             return f"{self.words}{held}, without bound, like"
-        falls = f", falling like {text(self.leading.term(self.symbol.name))}" if self.tree == ZERO and self.leading.power else ""
+        falls = f", falling like {text(self._leading.term(self.symbol.name))}" if self._tree == ZERO and self._leading.power else ""
         return f"{self.words}{held}{falls}"
 
     def as_json(self, spell: Any) -> dict[str, Any]:
         value = bare(self.result.value) if self.result else None
-        return {"symbol": self.symbol.name, "to": self.to, "text": text(self.tree), "latex": latex(self.tree, spell), "says": self.says, "value": value}
+        return {"symbol": self.symbol.name, "to": self.to, "text": self.text, "latex": latex(self._tree, spell), "says": self.says, "value": value}
 
 
 @dataclass(frozen=True, repr=False)
 class FirstOrder:
     """A quantity counted with the weights alone, written out."""
 
-    tree: Tree
+    _tree: Tree
     result: Result | None
 
     def __repr__(self) -> str:
-        return f"<{text(self.tree)}>"
+        return f"<{self.text}>"
+
+    @property
+    def text(self) -> str:
+        """The formula in the grammar of formulas."""
+        return text(self._tree)
 
     @property
     def sympy(self) -> Any:
         """The formula as a SymPy expression."""
         from symroof.symbols import expression
 
-        return expression(self.tree)
+        return expression(self._tree)
 
     def as_json(self, spell: Any) -> dict[str, Any]:
-        return {"text": text(self.tree), "latex": latex(self.tree, spell), "value": bare(self.result.value) if self.result else None}
+        return {"text": self.text, "latex": latex(self._tree, spell), "value": bare(self.result.value) if self.result else None}
 
 
 def limit_forms(name: str, answers: Answers) -> tuple[Limit, ...]:
@@ -133,7 +148,7 @@ def limit_forms(name: str, answers: Answers) -> tuple[Limit, ...]:
 
     >>> from symroof.analysis.study import Study
     >>> for limit in limit_forms("gemm_intensity", Study().first):
-    ...     print(limit.says, text(limit.tree))
+    ...     print(limit.says, limit.text)
     as activations vanish 2*gemm_m/weight_bytes_per_param
     as rows grow 2*gemm_k*gemm_n/((gemm_k + gemm_n)*act_bytes_per_element)
     """
@@ -187,7 +202,7 @@ def over_nothing(tree: Tree) -> bool:
 def _beside(limit: Limit, name: str, answers: Answers) -> bool:
     """Whether the limit needs an input that the quantity has its value without: the links of a draft that is not in use take no time."""
     try:
-        return answers.get(name) is not None and answers.case.evaluate(limit.tree) is None
+        return answers.get(name) is not None and answers.case.evaluate(limit._tree) is None
     except NotGiven:
         return True
     except NoValue:
@@ -217,7 +232,7 @@ def first_order(name: str, answers: Answers) -> FirstOrder | None:
     """The quantity with the weights alone, where that is something else, and short.
 
     >>> from symroof.analysis.study import Study
-    >>> text(first_order("decode_intensity", Study().first).tree)
+    >>> first_order("decode_intensity", Study().first).text
     '2*batch/weight_bytes_per_param'
     """
     weights = answers.assumed(**DETAIL["weights"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from symroof.analysis.solution import Solution
+from symroof.analysis.solution import Solution, trees
 from symroof.analysis.solve import solve
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError
@@ -19,7 +19,7 @@ def crossings_in(solution: Solution, case: Case) -> tuple[Fraction, ...]:
     if by_form is not None:
         return (by_form,)
     moved = Answers(solution.answers.binding, moved=case)
-    equation = solution.threshold.name if solution.threshold else f"{text(solution.lhs)} = {text(solution.rhs)}"
+    equation = solution.threshold.name if solution.threshold else f"{' = '.join(map(text, trees(solution).sides))}"
     try:
         return solve(equation, moved, solution.unknown).values
     except (InputError, NoValue):
@@ -28,7 +28,7 @@ def crossings_in(solution: Solution, case: Case) -> tuple[Fraction, ...]:
 
 def by_closed_form(solution: Solution, case: Case) -> Fraction | None:
     """The formula of the only crossing, where all it takes to hold still holds."""
-    branch = next((b for b in solution.crossing.branches if b.holds and b.value == solution.value and b.closed_form), None)
+    branch = next((b for b in trees(solution).crossing.branches if b.holds and b.value == solution.value and b.closed_form), None)
     if branch is None or branch.closed_form is None or len(solution.values) > 1:
         return None
     try:

@@ -2,70 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from symroof.analysis.asymptotics import FirstOrder, Limit, first_order, limit_forms
+from symroof.analysis.derivation_steps import Step, formula_of, is_number, step_of
+from symroof.analysis.searched import implicit
 from symroof.analysis.sensitivity import Elasticity, binding_arms, elasticities
 from symroof.cases.case_results import Answers, Result
-from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex
-from symroof.formula.mathml import THIN, mathml, measured, spelling, words
-from symroof.formula.rewrite import rebuild
 from symroof.formula.text import text
-from symroof.formula.tree import At, Name, Total, Tree, mentions, names, walk
-from symroof.theory.symbols import STEP_INDEX, Symbol, Unnamed
-from symroof.units import readable, scaled, significant
-
-
-class Written(NamedTuple):
-    """A name or its value as text that a formula takes, as LaTeX and as MathML."""
-
-    text: str
-    latex: str
-    mathml: str
-
-    @classmethod
-    def name(cls, name: str, spelled: str) -> Written:
-        return cls(name, spelled, spelling(spelled))
-
-
-@dataclass(frozen=True)
-class Substituted:
-    """A formula with numbers in place of its names; a name without a value stays."""
-
-    tree: Tree
-    put: Mapping[str, Written]
-    spell: Callable[[str], str]
-
-    @property
-    def text(self) -> str:
-        return text(self.tree, lambda name: self._shown(name).text)
-
-    @property
-    def latex(self) -> str:
-        return latex(self.tree, lambda name: self._shown(name).latex, dots=True)
-
-    @property
-    def mathml(self) -> str:
-        return mathml(self.tree, lambda name: self._shown(name).mathml, dots=True)
-
-    def _shown(self, name: str) -> Written:
-        return self.put[name] if name in self.put else Written.name(name, self.spell(name))
-
-
-@dataclass(frozen=True)
-class Step:
-    """One line of a derivation: a quantity, its formula, the formula with numbers, the value, or why there is none."""
-
-    symbol: Symbol
-    formula: Tree
-    substituted: Substituted
-    result: Result | None
-    why_unknown: str = ""
+from symroof.formula.tree import Name, Tree, names
+from symroof.theory.symbols import Unnamed
 
 
 class Derivation:
@@ -96,24 +44,54 @@ class Derivation:
         self.symbol = self._theory.symbol(name)
 
     @property
-    def formula(self) -> Tree:
-        """The definition's tree: the formula set in the case, or the declared one; an input is itself."""
+    def _formula(self) -> Tree:
+        """The formula set in the case, or the declared one; an input is itself."""
         return self.answers.case.explains(self.name)
 
     @cached_property
-    def expansion(self) -> Tree:
-        """The tree over inputs alone."""
-        return self.formula if _is_number(self.formula) else self.answers.case.expanded(Name(self.name))
+    def _expansion(self) -> Tree:
+        """The formula over inputs alone."""
+        return self._formula if is_number(self._formula) else self.answers.case.expanded(Name(self.name))
 
     @property
     def definition(self) -> Any:
         """The definition as a SymPy expression."""
-        return self._sympy(self.formula)
+        return self._sympy(self._formula)
 
     @property
     def expanded(self) -> Any:
         """The expansion to inputs as a SymPy expression."""
-        return self._sympy(self.expansion)
+        return self._sympy(self._expansion)
+
+    @property
+    def implicit(self) -> Any:
+        """The relation that a searched quantity solves, in SymPy: the fixed point that it is, or what the largest whole number meets; else None.
+
+        >>> from symroof.analysis.study import Study
+        >>> import sympy
+        >>> study = Study("llama-3-8b", "h100-sxm", prompt=1024, output=128, batch=32, arrival_rate=1)
+        >>> relation = study.derive("busy_batch").implicit
+        >>> bool(abs((relation.lhs - relation.rhs).xreplace(study.values(quantities=True)).doit()) < sympy.Rational(1, 10**12))
+        True
+        """
+        relation = implicit(self.name, self.answers)
+        return None if relation is None else self._sympy(relation)
+
+    @property
+    def implicit_text(self) -> str:
+        """The same in the grammar of formulas; empty where a formula gives the quantity."""
+        relation = implicit(self.name, self.answers)
+        return "" if relation is None else text(relation)
+
+    @property
+    def text(self) -> str:
+        """The definition in the grammar of formulas."""
+        return text(self._formula)
+
+    @property
+    def expanded_text(self) -> str:
+        """The expansion to inputs in the grammar of formulas."""
+        return text(self._expansion)
 
     def _sympy(self, tree: Tree) -> Any:
         from symroof.analysis.expressions import in_sympy
@@ -122,12 +100,12 @@ class Derivation:
 
     def latex(self) -> str:
         """The definition as LaTeX; an expression without a name is itself."""
-        formula = latex(self.formula, self._theory.latex)
+        formula = latex(self._formula, self._theory.latex)
         return formula if isinstance(self.name, Unnamed) else f"{self._theory.latex(self.name)} = {formula}"
 
     def __repr__(self) -> str:
         value = f" = {self.result.text()}" if self.result else ""
-        return f"<{self.name}{'' if isinstance(self.name, Unnamed) else f' = {text(self.formula)}'}{value}>"
+        return f"<{self.name}{'' if isinstance(self.name, Unnamed) else f' = {self.text}'}{value}>"
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"
@@ -153,7 +131,7 @@ class Derivation:
         if name in order:
             return
         formula = self.answers.case.explains(name)
-        if formula == Name(name) or _is_number(formula):
+        if formula == Name(name) or is_number(formula):
             return
         for inner in names(formula):
             self._visit(inner, order)
@@ -165,7 +143,7 @@ class Derivation:
 
         >>> from symroof.analysis.study import Study
         >>> limit = Study(assume={"detail": "attention"}).derive("decode_intensity").limits[-1]
-        >>> limit.says, text(limit.tree)
+        >>> limit.says, limit.text
         ('as the batch grows', '(attention_flops_per_pair*context + 2*params)/(kv_bytes_per_token*context)')
         """
         return limit_forms(self.name, self.answers)
@@ -199,13 +177,15 @@ class Derivation:
             "quantity": self.name,
             "unit": self.symbol.unit,
             "meaning": self.symbol.meaning,
-            "definition": self._both(self.formula),
-            "expanded": self._both(self.expansion),
+            "definition": self._both(self._formula),
+            "expanded": self._both(self._expansion),
             "substituted": {"text": own.substituted.text, "latex": own.substituted.latex},
         }
         entry |= self.result.as_json() if self.result else {"value": None, "reason": self.why_unknown}
         entry["steps"] = [self._step_json(step) for step in self.steps]
         spell = self._theory.latex
+        if relation := implicit(self.name, self.answers):
+            entry["implicit"] = self._both(relation)
         entry["limits"] = [limit.as_json(spell) for limit in self.limits]
         entry["first_order"] = self.first_order.as_json(spell) if self.first_order else None
         entry["elasticities"] = [elasticity.as_json(spell) for elasticity in self.elasticities]
@@ -219,71 +199,10 @@ class Derivation:
     def _step_json(self, step: Step) -> dict[str, Any]:
         entry = {
             "quantity": step.symbol.name,
-            "definition": self._both(step.formula),
+            "definition": self._both(formula_of(step)),
             "substituted": {"text": step.substituted.text, "latex": step.substituted.latex},
         }
         return entry | (step.result.as_json() if step.result else {"value": None, "unit": step.symbol.unit, "reason": step.why_unknown})
 
     def _both(self, tree: Tree) -> dict[str, str]:
         return {"text": text(tree), "latex": latex(tree, self._theory.latex)}
-
-
-def step_of(name: str, answers: Answers, with_ranges: bool = False) -> Step:
-    """One line: formula, substituted formula, value. ``with_ranges`` shows the range of each number in it."""
-    formula = answers.case.explains(name)
-    theory = answers.case.theory
-    put: dict[str, Written] = {}
-    settled = _settled(formula, answers, put)
-    put |= {
-        node.name: _shown(node.name, answers, with_ranges) for node in walk(settled) if isinstance(node, Name) and node.name not in put and node.name != name
-    }
-    result = answers.get(name)
-    return Step(theory.symbol(name), formula, Substituted(settled, put, theory.latex), result, answers.why_unknown(name) if result is None else "")
-
-
-def _settled(tree: Tree, answers: Answers, put: dict[str, Written], moving: frozenset[str] = frozenset()) -> Tree:
-    """The formula with quantities at changed inputs substituted by value; under a sum they depend on its index and stay."""
-    if isinstance(tree, Total):
-        moving |= {tree.index}
-    if isinstance(tree, At) and not any(mentions(value, index) for _, value in tree.changes for index in moving):
-        try:
-            value = answers.case.evaluate(tree)
-        except NoValue:
-            return tree
-        placeholder = f"at{len(put)}"
-        put[placeholder] = _written(value, answers.case.theory.symbol(tree.name))
-        return Name(placeholder)
-    return rebuild(tree, lambda child: _settled(child, answers, put, moving))
-
-
-def _is_number(tree: Tree) -> bool:
-    return not names(tree) and not any(isinstance(node, At) for node in walk(tree))
-
-
-def _shown(name: str, answers: Answers, with_ranges: bool = False) -> Written:
-    """A name's value as it stands in a substituted line; the name itself where it is not known."""
-    theory = answers.case.theory
-    if name == STEP_INDEX.name:
-        return Written.name(name, STEP_INDEX.latex)
-    try:
-        value = answers.case.value(name)
-    except (NoValue, LookupError):
-        return Written.name(name, theory.latex(name))
-    written = _written(value, theory.symbol(name))
-    result = answers.get(name) if with_ranges else None
-    if result is not None and result.ranged:
-        span = f"({result.span()})"
-        return Written(written.text, rf"{written.latex}\,\text{{{span}}}", f"{written.mathml}{THIN}{words(span)}")
-    return written
-
-
-def _written(value: Any, symbol: Symbol) -> Written:
-    """A value as it stands in a formula."""
-    if not isinstance(value, Fraction):
-        return Written(str(value), rf"\text{{{value}}}", words(str(value)))
-    if symbol.unit in ("", "token", "request", "device") or symbol.counted:
-        plain = significant(value, 6 if value.denominator != 1 else 12).replace(",", "")
-        return Written(plain, plain, measured(plain, ""))
-    number, unit = scaled(value, symbol.unit)
-    digits, spelled = significant(number).replace(",", ""), unit.replace("%", r"\%").replace(" ", r"\ ").replace("µ", r"\mu ")
-    return Written(readable(value, symbol.unit), rf"{digits}\,\mathrm{{{spelled}}}", measured(digits, unit))

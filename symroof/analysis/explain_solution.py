@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
+from symroof.analysis.solution import Solution, trees
 from symroof.cases.case_results import plural
 from symroof.cases.spec_values import LENGTHS, beyond_context, lengths
 from symroof.formula.evaluate import NoValue
@@ -13,9 +13,6 @@ from symroof.formula.text import text
 from symroof.formula.tree import Name, Num, Tree, names
 from symroof.theory.symbols import INPUTS, SHARES
 from symroof.units import COUNTED, format_quantity
-
-if TYPE_CHECKING:
-    from symroof.analysis.solution import Solution
 
 FAR = Fraction(10**9)
 """A value of the unknown so large that slower-growing terms no longer matter."""
@@ -27,7 +24,7 @@ SETTLED = Fraction(1, 10**4)
 def reason(solution: Solution) -> str:
     """A plain sentence."""
     sentence = _reason(solution) + _beyond_context(solution)
-    if solution.crossing.more:
+    if trees(solution).crossing.more:
         sentence += "; more choices of arms than are listed here, or more crossings, are possible"
     never = solution.verdict in ("lhs_above", "lhs_below")
     return f"{sentence}; for a number, {solution.missing} is missing" if solution.missing and not never else sentence
@@ -62,14 +59,15 @@ def _reason(solution: Solution) -> str:
 
 
 def _conditional(solution: Solution) -> str:
-    if solution.crossing.branches or solution.crossing.more:
+    crossing = trees(solution).crossing
+    if crossing.branches or crossing.more:
         return "whether there is one depends on the conditions of each branch"
     return f"the two sides meet at no positive {solution.unknown}, unless they are the same at every one"
 
 
 def _never(solution: Solution) -> str:
     """The side that stays the larger, the reason the threshold has for it, and the growth of both in numbers."""
-    lhs, rhs = (shown_side(side, solution) for side in (solution.lhs, solution.rhs))
+    lhs, rhs = (shown_side(side, solution) for side in trees(solution).sides)
     side = "above" if solution.verdict == "lhs_above" else "below"
     why = f": {solution.threshold.never(solution.verdict)}" if solution.threshold else ""
     growth = _growth(solution)
@@ -78,7 +76,8 @@ def _never(solution: Solution) -> str:
 
 def _reach(solution: Solution) -> str:
     """The values of the unknown that the answer covers: all, those up to a zero of a denominator, or those a scan searched."""
-    unknown, (_, end), searched = solution.unknown, solution.crossing.domain, solution.crossing.searched
+    crossing = trees(solution).crossing
+    unknown, (_, end), searched = solution.unknown, crossing.domain, crossing.searched
     if searched is not None:
         first, last = (with_unit(point, solution.symbol.unit) for point in searched)
         return f"{unknown} from {first} to {last}, where the search ended"
@@ -101,7 +100,7 @@ def with_unit(value: Fraction, unit: str) -> str:
 
 def _unit(solution: Solution) -> str | None:
     """The unit of both sides, where one of them is a name."""
-    for side in (solution.lhs, solution.rhs):
+    for side in trees(solution).sides:
         if isinstance(side, Name):
             return solution.answers.case.theory.symbol(side.name).unit
     return None
@@ -114,7 +113,7 @@ def _growth(solution: Solution) -> str:
         return f"this does not depend on {unknown} here"
     if unit is None or solution.answers.binding.box():
         return ""
-    named = [(shown_side(side, solution), _flag(side, solution)) for side in (solution.lhs, solution.rhs)]
+    named = [(shown_side(side, solution), _flag(side, solution)) for side in trees(solution).sides]
     if unknown in SHARES:
         ends = _values(solution, Fraction(1))
         shown = [f"{format_quantity(value, unit)}{flag}" for value, (_, flag) in zip(ends or (), named, strict=False)]
@@ -153,14 +152,15 @@ def _values(solution: Solution, point: Fraction) -> tuple[Fraction, Fraction] | 
     """Both sides at a value of the unknown."""
     case = solution.answers.case.changed({solution.unknown: point})
     try:
-        return case.evaluate(solution.lhs), case.evaluate(solution.rhs)
+        lhs, rhs = trees(solution).sides
+        return case.evaluate(lhs), case.evaluate(rhs)
     except NoValue:
         return None
 
 
 def _sides(solution: Solution) -> str:
     """Which side is the larger before and after the crossing, in whole numbers where things are counted."""
-    lhs, rhs = (shown_side(side, solution) for side in (solution.lhs, solution.rhs))
+    lhs, rhs = (shown_side(side, solution) for side in trees(solution).sides)
     value = solution.value
     if value is None or len(solution.values) > 1:
         return f"{lhs} and {rhs} meet here"

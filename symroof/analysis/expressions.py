@@ -11,7 +11,7 @@ from symroof.formula.evaluate import NoValue
 from symroof.formula.rewrite import inline, substitute
 from symroof.formula.to_sympy import label
 from symroof.formula.tree import At, Name, Tree, names, walk
-from symroof.symbols import expression, symbol
+from symroof.symbols import expressions, symbol
 from symroof.theory.case import default_of
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS
@@ -26,7 +26,9 @@ def in_sympy(tree: Tree, answers: Answers) -> Any:
     >>> in_sympy(parse("weight_bytes + kv_cache_bytes(context = prompt + output)"), Study("llama-3-8b").first)
     batch*kv_bytes_per_token*(output + prompt) + weight_bytes
     """
-    return expression(changes_put_in(tree, answers))
+    if answers.in_sympy is None:
+        answers.in_sympy = expressions()
+    return answers.in_sympy(changes_put_in(tree, answers))
 
 
 def changes_put_in(tree: Tree, answers: Answers) -> Tree:

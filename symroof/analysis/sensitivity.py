@@ -45,13 +45,13 @@ class Elasticity:
     Attributes:
         symbol: the input.
         span: the exact value, with its extremes over the ranges; None without numbers.
-        form: the formula on the arm that binds; None where it is long or has no closed form.
+        sympy, text: the formula on the arm that binds; None where it is long or has no closed form.
         arm: without numbers, the arm it is the formula of, where there is more than one.
     """
 
     symbol: Symbol
     span: Span | None
-    form: Tree | None
+    _form: Tree | None
     arm: str = ""
 
     @property
@@ -61,17 +61,22 @@ class Elasticity:
 
     def __repr__(self) -> str:
         shown = [span_text(*self.span)] if self.span else []
-        return f"<{self.symbol.name}: {' = '.join([*([text(self.form)] if self.form is not None else []), *shown])}>"
+        return f"<{self.symbol.name}: {' = '.join([*([self.text] if self.text else []), *shown])}>"
+
+    @property
+    def text(self) -> str | None:
+        """The same in the grammar of formulas."""
+        return None if self._form is None else text(self._form)
 
     @property
     def sympy(self) -> Any:
         """The formula on the arm that binds as a SymPy expression; None where there is none."""
         from symroof.symbols import expression
 
-        return None if self.form is None else expression(self.form)
+        return None if self._form is None else expression(self._form)
 
     def as_json(self, spell: Any) -> dict[str, Any]:
-        written = {"text": text(self.form), "latex": latex(self.form, spell)} if self.form is not None else {"text": None, "latex": None}
+        written = {"text": self.text, "latex": None if self._form is None else latex(self._form, spell)}
         entry: dict[str, Any] = {"symbol": self.symbol.name, "value": bare(self.value), **written}
         if self.span and len(set(self.span)) > 1:
             entry |= {"low": bare(self.span[1]), "high": bare(self.span[2])}
@@ -107,7 +112,7 @@ def elasticities(name: str, answers: Answers) -> tuple[Elasticity, ...]:
 
     >>> from symroof.analysis.study import Study
     >>> for entry in elasticities("decode_memory_time", Study(assume={"detail": "kv"}).first):
-    ...     print(entry.symbol.name, text(entry.form))
+    ...     print(entry.symbol.name, entry.text)
     mem_bandwidth -1
     weight_bytes_per_param weight_bytes_read/decode_bytes
     kv_bytes_per_element kv_bytes_per_token*decode_span/decode_bytes

@@ -9,19 +9,17 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from symroof.analysis.inline import opened
+from symroof.analysis.conditions import solved_condition, times_compared
+from symroof.analysis.expressions import in_sympy, together
 from symroof.cases.case_results import DOES_NOT_FIT, Answers, plural
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex
-from symroof.formula.parse import parse
 from symroof.formula.text import text
-from symroof.formula.tree import At, Compare, Name, Tree, mentions, names
+from symroof.formula.tree import Compare, Tree, names
 from symroof.solver.closed_forms import COEFFICIENTS
-from symroof.solver.result import Branch, Condition, Crossing
+from symroof.solver.result import CLOSED, Condition, Solved
 from symroof.solver.roots import sign
-from symroof.solver.symbolic import bound
-from symroof.theory.steps import STEPS
 from symroof.theory.symbols import Symbol
 from symroof.theory.thresholds import Threshold
 from symroof.units import format_quantity
@@ -31,8 +29,6 @@ MOST_DEGREES = 1024
 LIMIT, REACH = "limit", "reach"
 CLOSE = Fraction(1, 10**20)
 """How near a crossing, known to 40 digits, lies to a whole number that it is."""
-NATURAL = ("context", "prompt", "batch", "output", "tp")
-"""The symbols a condition is solved for: the first that it is linear in, down to the definitions of its names."""
 CLAIMS_MEMORY = ("batch", "context", "prompt", "output", "prefill_batch")
 """Unknowns that take memory: for these the answer is tested for whether the case still fits."""
 
@@ -59,7 +55,7 @@ class Solution:
     'from this batch on a decode step is limited by compute'
 
     Attributes:
-        lhs, rhs: the two sides, as they are named.
+        equation: the equation as it is named, in SymPy.
         unknown: the name solved for.
         kind: ``reach`` or ``limit``: which way a crossing is rounded.
         answers: the case.
@@ -71,14 +67,14 @@ class Solution:
         integer: ``{"at_least": n}`` or ``{"at_most": n}`` where the unknown counts things.
         within_memory: whether the case still fits at that value; None where memory is not known or not concerned.
         reason: a plain sentence.
+        sympy, conditions, where, limits: the closed form, what it rests on, and the definitions of its names, in SymPy.
+        branches: the same of every candidate.
     """
 
-    lhs: Tree
-    rhs: Tree
+    _trees: Solved
     unknown: str
     kind: str
     answers: Answers
-    crossing: Crossing
     threshold: Threshold | None = None
     missing: str | None = None
     moves: bool = True
@@ -87,22 +83,33 @@ class Solution:
     @property
     def verdict(self) -> str:
         """Whether the sides meet, or which side stays the larger."""
-        return self.crossing.verdict
+        return self._trees.crossing.verdict
 
     @property
     def method(self) -> str:
         """``closed_form``, or ``numeric`` where values were bracketed."""
-        return self.crossing.method
+        return self._trees.crossing.method
+
+    @property
+    def why_numeric(self) -> str:
+        """Why there is no closed form, where values were bracketed; empty where there is one.
+
+        >>> from symroof.analysis.study import Study
+        >>> study = Study("llama-3-8b", "h100-sxm", prompt=1024, output=128, chunk=256, itl_target="8 ms")
+        >>> study.solve("max_batch_sustained_itl").why_numeric
+        'which formula chunked_itl follows turns on batch'
+        """
+        return "" if self.method == CLOSED else self._trees.crossing.because or "no closed form of readable size exists"
 
     @property
     def values(self) -> tuple[Fraction, ...]:
         """Every crossing, in rising order, in base units."""
-        return self.crossing.values
+        return self._trees.crossing.values
 
     @property
     def value(self) -> Fraction | None:
         """The first crossing, in base units."""
-        return self.crossing.value
+        return self._trees.crossing.value
 
     @property
     def symbol(self) -> Symbol:
@@ -110,15 +117,16 @@ class Solution:
         return self.answers.case.theory.symbol(self.unknown)
 
     @property
-    def branch(self) -> Branch | None:
-        """The branch that gives the value, or the first that would if its conditions held."""
-        branches = self.crossing.branches
-        return next((b for b in branches if b.holds and b.value == self.value), branches[0] if branches else None)
+    def equation(self) -> Any:
+        """The equation as it is named, a SymPy ``Eq``."""
+        import sympy
+
+        return sympy.Eq(*(in_sympy(side, self.answers) for side in self._trees.sides), evaluate=False)
 
     @property
-    def closed_form(self) -> Tree | None:
-        """The formula of the crossing, or the formula it would have if its conditions held."""
-        return self.branch.closed_form if self.branch else None
+    def closed_form(self) -> Any:
+        """The same as :attr:`sympy`."""
+        return self.sympy
 
     @property
     def sympy(self) -> Any:
@@ -130,25 +138,36 @@ class Solution:
         >>> sr.solve(sympy.Eq(kv_cache_bytes, weight_bytes), for_=batch).sympy
         weight_bytes/(context*kv_bytes_per_token)
         """
-        from symroof.analysis.expressions import in_sympy
-
-        return None if self.closed_form is None else in_sympy(self.closed_form, self.answers)
+        form = self._trees.closed_form
+        return None if form is None else in_sympy(form, self.answers)
 
     @property
     def conditions(self) -> tuple[Any, ...]:
         """The conditions under which the closed form is the answer, as SymPy relations; those that declared signs decide are left out."""
-        from symroof.analysis.expressions import in_sympy
+        return self._relations(self._conditions)
 
-        relations = [in_sympy(condition.tree, self.answers) for condition in (self.branch.conditions if self.branch else ())]
+    @property
+    def branches(self) -> tuple[tuple[Any, tuple[Any, ...]], ...]:
+        """Every candidate, a choice of arms each: its closed form (None where there is none) and its conditions, in SymPy.
+
+        >>> import symroof as sr
+        >>> for form, conditions in sr.solve("max(kv_cache_bytes, weight_bytes) = mem_capacity", for_="batch").branches:
+        ...     print(form, conditions)
+        mem_capacity/(context*kv_bytes_per_token) (batch*context*kv_bytes_per_token >= weight_bytes,)
+        """
+        branches = self._trees.crossing.branches
+        forms = (None if branch.closed_form is None else in_sympy(branch.closed_form, self.answers) for branch in branches)
+        return tuple((form, self._relations(branch.conditions)) for form, branch in zip(forms, branches, strict=True))
+
+    def _relations(self, conditions: tuple[Condition, ...]) -> tuple[Any, ...]:
+        relations = [in_sympy(condition.tree, self.answers) for condition in conditions]
         return tuple(relation for relation in relations if relation != True)  # noqa: E712
 
     @property
     def where(self) -> dict[Any, Any]:
         """Symbol -> definition, for the derived quantities in the closed form and in what defines them."""
-        from symroof.analysis.expressions import together
-
-        case, definitions = self.answers.case, {}
-        waiting = list(names(self.closed_form)) if self.closed_form else []
+        case, definitions, form = self.answers.case, {}, self._trees.closed_form
+        waiting = list(names(form)) if form else []
         for name in waiting:
             if name not in definitions and name != self.unknown and case.theory.definition(name) is not None:
                 definitions[name] = case.explains(name)
@@ -158,48 +177,22 @@ class Solution:
     @property
     def limits(self) -> tuple[Any, ...]:
         """The conditions solved for the next symbol, as SymPy relations: a ridge batch exists below some context."""
-        from symroof.analysis.expressions import in_sympy
-
-        solved = (self.bound(condition) for condition in (self.branch.conditions if self.branch else ()))
+        symbolic = self.verdict == "conditional"
+        solved = (solved_condition(condition, self.unknown, self.answers, symbolic) for condition in self._conditions)
         return tuple(in_sympy(pair[0], self.answers) for pair in solved if pair)
 
-    def bound(self, condition: Condition) -> tuple[Compare, Compare | None] | None:
-        """A condition of a closed form, solved for the next natural symbol: a ridge batch exists below some context."""
-        tree = condition.tree
-        if not isinstance(tree, Compare) or mentions(tree, self.unknown):
-            return None
-        for symbol in NATURAL:
-            whole = opened(tree, symbol, self.answers, symbolic=self.verdict == "conditional")
-            if symbol != self.unknown and isinstance(whole, Compare) and mentions(whole, symbol):
-                solved = bound(whole, symbol)
-                if solved:
-                    return solved
-        return None
+    @property
+    def _conditions(self) -> tuple[Condition, ...]:
+        branch = self._trees.branch
+        return branch.conditions if branch else ()
 
     def spelled(self, name: str) -> str:
         """How formulas of the answer spell a name, the coefficients of a long one included."""
         return f"{name[0]}_{name[1:]}" if name in COEFFICIENTS.values() else self.answers.case.theory.latex(name)
 
-    def readable(self, condition: Condition) -> Compare:
-        """A condition in the shortest names: in coefficients, or as the times whose formulas stand on its two sides."""
-        tree = condition.spoken or condition.tree
-        return Compare(tree.operator, self._times.get(tree.left, tree.left), self._times.get(tree.right, tree.right))
-
     @cached_property
     def _times(self) -> dict[Tree, Tree]:
-        """The times a roofline compares, by their formulas as far as the unknown reaches: at the context, first and last step."""
-        symbolic = self.verdict == "conditional"
-        ends = (parse("prompt + 1"), parse("prompt + response_steps"))
-        times: dict[Tree, Tree] = {}
-        theory = self.answers.case.theory
-        parts = [f".{part}" for step in STEPS for part in theory.parts(step.name)] if theory.assumptions["roofline"] == "per_operator" else []
-        for name in (f"{step.name}_{kind}{part}" for part in ("", *dict.fromkeys(parts)) for step in STEPS for kind in ("compute_time", "memory_time")):
-            if not (theory.depends(name, self.unknown) or theory.depends(name, "context")):
-                continue  # it stands in the answer by its name
-            shapes: tuple[Tree, ...] = (Name(name), *(At(name, (("context", end),)) for end in ends))
-            for tree in shapes:
-                times.setdefault(opened(tree, self.unknown, self.answers, symbolic=symbolic), tree)
-        return times
+        return times_compared(self.unknown, self.answers, symbolic=self.verdict == "conditional")
 
     @cached_property
     def integer(self) -> dict[str, int] | None:
@@ -231,7 +224,7 @@ class Solution:
 
     def before(self, value: Fraction) -> int:
         """Which side is the larger just before a crossing; 0 where that is undecided."""
-        earlier = max((v for v in self.values if v < value), default=self.crossing.domain[0])
+        earlier = max((v for v in self.values if v < value), default=self._trees.crossing.domain[0])
         side = self.side((earlier + value) / 2)
         if side is None and self.symbol.counted:  # between whole numbers a sum has no value
             side = self.side(math.ceil(value) - 1)
@@ -240,7 +233,7 @@ class Solution:
     def side(self, point: Fraction | int) -> int | None:
         """The sign of left less right at a value of the unknown, by the definitions themselves."""
         try:
-            return sign(self.answers.case.changed({self.unknown: Fraction(point)}).evaluate(build.sub(self.lhs, self.rhs)))
+            return sign(self.answers.case.changed({self.unknown: Fraction(point)}).evaluate(build.sub(*self._trees.sides)))
         except NoValue:
             return None
 
@@ -280,13 +273,25 @@ class Solution:
         return format_quantity(self.value, self.symbol.unit)
 
     def _repr_latex_(self) -> str | None:
-        form = self.branch.shown if self.branch else None
+        branch = self._trees.branch
+        form = branch.shown if branch else None
         return None if form is None else f"$\\displaystyle {self.spelled(self.unknown)} = {latex(form, self.spelled)}$"
 
     def __repr__(self) -> str:
-        return f"<{text(self.lhs)} = {text(self.rhs)} for {self.unknown}: {self.shown()}>"
+        return f"<{text(self._trees.lhs)} = {text(self._trees.rhs)} for {self.unknown}: {self.shown()}>"
 
     @cached_property
     def reason(self) -> str:
         """A plain sentence: the meaning of the number, or why there is none."""
         return self.explain(self) if self.explain else ""
+
+
+def trees(solution: Solution) -> Solved:
+    """The formula trees behind a solution, for the rooms of this package."""
+    return solution._trees
+
+
+def readable(condition: Condition, solution: Solution) -> Compare:
+    """A condition in the shortest names: in coefficients, or as the times whose formulas stand on its two sides."""
+    tree, times = condition.spoken or condition.tree, solution._times
+    return Compare(tree.operator, times.get(tree.left, tree.left), times.get(tree.right, tree.right))

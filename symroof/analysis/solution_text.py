@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from symroof.analysis.conditions import solved_condition
 from symroof.analysis.explain_solution import with_unit
-from symroof.analysis.solution import Solution
+from symroof.analysis.solution import Solution, readable, trees
 from symroof.analysis.verdict import basis_of, case_title, case_warnings
 from symroof.cases.case_results import bare
 from symroof.formula.evaluate import NoValue
@@ -25,10 +26,10 @@ HOLDS = {True: "holds", False: "does not hold", None: "is not known to hold"}
 
 def solution_json(solution: Solution) -> dict[str, Any]:
     """The form of the contract, ``symroof/solve/1``."""
-    crossing = solution.crossing
+    crossing, equation = trees(solution).crossing, trees(solution)
     return {
         "schema": "symroof/solve/1",
-        "equation": {"lhs": text(solution.lhs), "rhs": text(solution.rhs)},
+        "equation": {"lhs": text(equation.lhs), "rhs": text(equation.rhs)},
         "unknown": solution.unknown,
         "verdict": solution.verdict,
         "method": solution.method,
@@ -60,8 +61,8 @@ LONGEST_BOUND = 240
 
 
 def _condition(condition: Condition, solution: Solution) -> dict[str, Any]:
-    solved = solution.bound(condition)
-    entry: dict[str, Any] = {**_both(solution.readable(condition), solution), "holds": condition.holds}
+    solved = solved_condition(condition, solution.unknown, solution.answers, solution.verdict == "conditional")
+    entry: dict[str, Any] = {**_both(readable(condition, solution), solution), "holds": condition.holds}
     if solved:
         limit, side = solved
         entry["bound"] = {**_both(limit, solution), "value": _value(limit.right, solution), **({"while": _both(side, solution)} if side else {})}
@@ -115,19 +116,20 @@ def _is_fact(tree: Compare, solution: Solution) -> bool:
 
 def solution_text(solution: Solution) -> str:
     """Equation, answer, meaning, closed form, conditions."""
-    sides = sorted({*names(solution.lhs), *names(solution.rhs)}) if solution.answers.binding.hardware else []
-    lines = [f"{text(solution.lhs)} = {text(solution.rhs)}, solved for {solution.unknown}", f"  {case_title(solution.answers)}"]
+    equation = trees(solution)
+    sides = sorted({*names(equation.lhs), *names(equation.rhs)}) if solution.answers.binding.hardware else []
+    lines = [f"{text(equation.lhs)} = {text(equation.rhs)}, solved for {solution.unknown}", f"  {case_title(solution.answers)}"]
     lines += [*(f"  {line}" for line in basis_of(solution.answers, sides)), ""]
     lines += [f"{solution.unknown}: {solution.shown()}", f"  {solution.reason}"]
     if len(solution.values) > 1:
         shown = ", ".join(with_unit(value, solution.symbol.unit) for value in solution.values)
-        lines.append(f"  all crossings: {shown}{' and so on' if solution.crossing.more else ''}")
+        lines.append(f"  all crossings: {shown}{' and so on' if equation.crossing.more else ''}")
     if solution.within_memory is not None:
         lines.append(f"  {'fits in memory there' if solution.within_memory else 'does not fit in memory there'}")
     if solution.method == "numeric":
-        lines.append("  solved numerically: no closed form of readable size exists")
+        lines.append(f"  solved numerically: {solution.why_numeric}")
     defined: dict[str, Tree] = {}
-    for branch in solution.crossing.branches:
+    for branch in equation.crossing.branches:
         if branch.shown is not None and (branch.holds or solution.value is None):
             lines += ["", f"  {solution.unknown} = {text(branch.shown)}", *_conditions_text(branch, solution)]
             fresh = {name: tree for name, tree in where(branch, solution).items() if defined.get(name) != tree}

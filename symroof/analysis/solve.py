@@ -11,6 +11,7 @@ from typing import Any
 
 from symroof.analysis.explain_solution import reason
 from symroof.analysis.inline import opened
+from symroof.analysis.no_closed_form import because, because_searched, searched_quantity
 from symroof.analysis.solution import REACH, Solution
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError, NoValueHere, Problem, nearest, split_hint
@@ -18,10 +19,10 @@ from symroof.formula import build, dimension, quotients
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.parse import FormulaError, parse
 from symroof.formula.rewrite import rebuild
-from symroof.formula.tree import At, Compare, Largest, Name, Tree, mentions, names, walk
+from symroof.formula.tree import ZERO, At, Compare, Largest, Name, Tree, mentions, names, walk
 from symroof.solver.crossing import crossing
 from symroof.solver.rational import NotRational
-from symroof.solver.result import CLOSED, Crossing
+from symroof.solver.result import CLOSED, Crossing, Solved
 from symroof.solver.scan import scan
 from symroof.solver.symbolic import symbolic
 from symroof.theory.case import Missing
@@ -46,11 +47,20 @@ def solve(equation: Any, answers: Answers, for_: Any = None) -> Solution:
     Raises:
         InputError: an unknown name, mismatched dimensions, an unknown that does not occur, a missing input.
     """
-    for_ = name_in(for_)
+    equation, for_ = _single(equation), name_in(_single(for_))
     if (equation, for_) not in answers.solved:
         answers.solved[equation, for_] = _solve(equation, answers, for_)
     solution: Solution = answers.solved[equation, for_]
     return solution
+
+
+def _single(thing: Any) -> Any:
+    """What a list of one holds, as SymPy's ``solve`` takes it; anything else as it is."""
+    if isinstance(thing, (list, tuple, set)):
+        if len(thing) != 1:
+            raise InputError(Problem("equation", f"{len(thing)} at once: one equation is solved for one unknown", hint="solve one, and put the answer in"))
+        return next(iter(thing))
+    return thing
 
 
 def _solve(equation: Any, answers: Answers, for_: str | None) -> Solution:
@@ -69,7 +79,10 @@ def _solve(equation: Any, answers: Answers, for_: str | None) -> Solution:
         named = None
     if not named:
         _check_occurs(relation, unknown, answers, equation)
-    solution = partial(Solution, relation.left, relation.right, unknown, kind, answers, threshold=named, explain=reason)
+
+    def solution(crossing: Crossing, missing: str | None = None, moves: bool = True) -> Solution:
+        return Solution(Solved(relation.left, relation.right, crossing), unknown, kind, answers, named, missing, moves, reason)
+
     try:
         crossings, moves = _with_numbers(relation, unknown, answers)
         if any(not SMALLEST < abs(value) < LARGEST for value in crossings.values):
@@ -77,10 +90,10 @@ def _solve(equation: Any, answers: Answers, for_: str | None) -> Solution:
     except Missing as error:
         crossings = _without_numbers(relation, unknown, answers, equation, error.name, frozenset(named.needs) if named else frozenset())
         numbers = _cancelled(crossings, unknown, answers)
-        return solution(crossing=numbers) if numbers else solution(crossing=crossings, missing=error.name)
+        return solution(numbers) if numbers else solution(crossings, error.name)
     except NoValue as error:
         raise NoValueHere(Problem(equation[:SHOWN], f"has no value for any {unknown}: {error}")) from None
-    return solution(crossing=crossings, moves=moves)
+    return solution(crossings, moves=moves)
 
 
 def _with_numbers(relation: Compare, unknown: str, answers: Answers) -> tuple[Crossing, bool]:
@@ -88,10 +101,12 @@ def _with_numbers(relation: Compare, unknown: str, answers: Answers) -> tuple[Cr
     moves = mentions(lhs, unknown) or mentions(rhs, unknown)
     low, high = (_end(text, answers) for text in _ends(unknown))
     difference, rough = build.sub(lhs, rhs), partial(_rough, relation, unknown, answers)
-    if _searched(relation, unknown, answers):
+    if inner := searched_quantity(relation, unknown, answers):
         case, sides = answers.case, build.sub(relation.left, relation.right)
-        return scan(difference, unknown, lambda _, at: Fraction(case.changed(at).evaluate(sides)), low or Fraction(0), high, rough), True
+        scanned = scan(difference, unknown, lambda _, at: Fraction(case.changed(at).evaluate(sides)), low or Fraction(0), high, rough)
+        return replace(scanned, because=because_searched(inner, unknown)), True
     crossings = crossing(difference, unknown, lambda tree, at: evaluate(tree, answers.case, at), low or Fraction(0), high, rough)
+    crossings = replace(crossings, because=because(crossings.because, relation, unknown, answers))
     return _existing(crossings, relation, difference, unknown, answers), moves
 
 
@@ -103,13 +118,6 @@ def _rough(relation: Compare, unknown: str, answers: Answers, points: Sequence[F
         answers.rough[relation, unknown] = RoughDifference(relation, unknown, answers.case)
     values: Sequence[float] = answers.rough[relation, unknown](points)
     return values
-
-
-def _searched(relation: Compare, unknown: str, answers: Answers) -> str:
-    """A quantity of an equation that is searched at each value of the unknown, so that no formula of the unknown has it; empty without one."""
-    case = answers.case
-    ancestry = sorted(frozenset().union(*map(case.theory.ancestry, names(relation))))
-    return next((name for name in ancestry if unknown in case.theory.ancestry(name) - {name} and case.search(name, {unknown})), "")
 
 
 def _existing(crossings: Crossing, relation: Compare, difference: Tree, unknown: str, answers: Answers) -> Crossing:
@@ -188,8 +196,8 @@ def _within(unknown: str, answers: Answers) -> tuple[Compare, ...]:
 
 def _without_numbers(relation: Compare, unknown: str, answers: Answers, equation: str, missing: str, named: frozenset[str]) -> Crossing:
     """The symbolic answer, where an input that a number needs is missing; the names in ``named`` are not inlined."""
-    if inner := _searched(relation, unknown, answers):
-        raise NoValueHere(Problem(equation[:SHOWN], f"has no symbolic answer: {inner} is searched for each {unknown}, and {missing} is missing for that"))
+    if inner := searched_quantity(relation, unknown, answers):
+        raise NoValueHere(Problem(equation[:SHOWN], f"has no symbolic answer: {because_searched(inner, unknown)}, and {missing} is missing for that"))
     lhs, rhs = (opened(side, unknown, answers, named, symbolic=True) for side in (relation.left, relation.right))
     if lhs != rhs and not (mentions(lhs, unknown) or mentions(rhs, unknown)):
         raise NoValueHere(Problem(equation[:SHOWN], f"{unknown} does not occur in it under these assumptions, and {missing} is missing for a verdict"))
@@ -199,7 +207,8 @@ def _without_numbers(relation: Compare, unknown: str, answers: Answers, equation
     except NotRational as error:
         drawn = answers.case.theory.knows("expert_weight_bytes") and answers.case.theory.assumptions["experts"] == "expected"
         hint = "`--assume experts=all`, every expert read, has one" if "exponent" in str(error) and drawn else ""
-        raise NoValueHere(Problem(equation[:SHOWN], f"has no symbolic answer ({error}), and {missing} is missing for one with numbers", hint=hint)) from None
+        why = because(str(error), relation, unknown, answers)
+        raise NoValueHere(Problem(equation[:SHOWN], f"has no symbolic answer ({why}), and {missing} is missing for one with numbers", hint=hint)) from None
 
 
 # ------------------------------------------------------------------------------------------------- the equation and its unknown
@@ -218,7 +227,7 @@ def _named(equation: str, known: Theory) -> Threshold | None:
 
 
 def parse_equation(equation: Any, own: Declarations = NONE) -> Compare:
-    """``lhs = rhs`` as a tree, from text or a SymPy equation.
+    """``lhs = rhs`` as a tree, from text or a SymPy equation; a SymPy expression equals 0, as in SymPy's ``solve``.
 
     Raises:
         InputError: not an equation.
@@ -227,7 +236,12 @@ def parse_equation(equation: Any, own: Declarations = NONE) -> Compare:
         tree = read_expression(equation, own=own) if is_sympy(equation) else resolved(read_formula(equation, tuple(own)))
     except FormulaError as error:
         raise InputError(Problem("equation", error.message, 1, error.column, source=equation[:200])) from None
-    if not isinstance(tree, Compare) or tree.operator != "=":
+    if is_sympy(equation) and not isinstance(tree, (Compare, Largest, Name)):
+        tree = Compare("=", tree, ZERO)
+    if isinstance(tree, Compare) and tree.operator != "=":
+        hint = "solve it with =; the answer says on which side of the crossing it holds"
+        raise InputError(Problem("equation", "is a bound, not of the form lhs = rhs", hint=hint, source=str(equation)[:200]))
+    if not isinstance(tree, Compare):
         thresholds = [*THRESHOLDS, *(each.name for each in own.thresholds)]
         raise InputError(Problem("equation", "is not of the form lhs = rhs", hint=nearest(str(equation), thresholds), source=str(equation)[:200]))
     return tree

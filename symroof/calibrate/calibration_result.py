@@ -45,12 +45,14 @@ class Residual:
         return self.fitted / float(self.measurement.seconds) - 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Calibration:
     """Efficiencies and overheads fitted to measured latencies.
 
     >>> from symroof import calibrate
     >>> fit = calibrate("docs/measured.csv", model="llama-3.1-8b", hardware="h100-sxm")
+    >>> fit
+    <Calibration of 16 times: mfu 0.5488 (0.5436 to 0.554), mbu 0.8133 (0.7981 to 0.8285), step_overhead 743.5 us (611.1 us to 875.8 us)>
     >>> mfu = fit["mfu"]
     >>> round(mfu.low, 2), round(mfu.value, 2), round(mfu.high, 2)
     (0.54, 0.55, 0.55)
@@ -78,6 +80,9 @@ class Calibration:
     def __getitem__(self, name: str) -> Parameter:
         """A fitted parameter by the name of its input."""
         return next(parameter for parameter in self.parameters if parameter.name == name)
+
+    def __repr__(self) -> str:
+        return f"<Calibration of {len(self.residuals)} times: {', '.join(map(_spoken, self.parameters))}>"
 
     def block(self) -> str:
         """The fit as keys of a study file: ``efficiency:``, and ``set:`` for the others; a range where the interval is wide enough to matter."""
@@ -122,6 +127,16 @@ def written(parameter: Parameter) -> str:
     if low is None or high is None or value <= 0 or high - low <= 2 * NARROW * value or (low <= 0 and parameter.name in ("mfu", "mbu")):
         return _number(parameter.name, value)
     return f"{_number(parameter.name, low)}..{_number(parameter.name, high)}"
+
+
+def _spoken(parameter: Parameter) -> str:
+    """A parameter in a few words: ``mfu 0.55 (0.54 to 0.55)``."""
+    if parameter.value is None:
+        return f"{parameter.name} not determined"
+    ends = (
+        "" if parameter.low is None or parameter.high is None else f" ({_number(parameter.name, parameter.low)} to {_number(parameter.name, parameter.high)})"
+    )
+    return f"{parameter.name} {_number(parameter.name, parameter.value)}{ends}"
 
 
 def _number(name: str, value: float) -> str:

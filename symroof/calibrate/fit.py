@@ -15,6 +15,7 @@ from symroof.cases.case_results import Answers
 from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
 from symroof.specs.strict_yaml import read_text
+from symroof.theory.declarations import Declarations
 from symroof.units import format_quantity
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def calibrate(path: str | os.PathLike[str], answers: Answers, fit: Sequence[str]
         InputError: everything wrong with the file; a row faster than the roof; an input the rows and the case leave out.
     """
     names = chosen(fit if fit is not None else DEFAULT_FIT, answers.case.theory)
-    measured, unused = _read(path, names)
+    measured, unused = _read(path, names, answers.case.theory.own)
     rows = _terms(measured, answers, names, str(path))
     notes = [f"{name} is given and not heeded: it is fitted" for name in names if name in answers.binding.given] + _unfit(measured, answers)
     notes += [str(item) for item in unused]
@@ -43,12 +44,12 @@ def calibrate(path: str | os.PathLike[str], answers: Answers, fit: Sequence[str]
     return _fitted(str(path), answers, measured, rows, names, notes)
 
 
-def _read(path: str | os.PathLike[str], fitted: Sequence[str]) -> tuple[list[Measurement], list[Unused]]:
+def _read(path: str | os.PathLike[str], fitted: Sequence[str], own: Declarations) -> tuple[list[Measurement], list[Unused]]:
     """The measurements of a CSV file or of a benchmark's report, which is JSON, and what of a report is not used."""
     text = read_text(path)
     if text.lstrip().startswith(("{", "[")):
         return parse_report(text, str(path))
-    return parse_measured(text, str(path), fitted), []
+    return parse_measured(text, str(path), fitted, own), []
 
 
 def _terms(measured: Sequence[Measurement], answers: Answers, fit: Sequence[str], file: str) -> list[Terms]:

@@ -13,6 +13,7 @@ from symroof.formula.tree import Num
 from symroof.specs.fields import Faults
 from symroof.specs.input_values import setting
 from symroof.specs.strict_yaml import read_text
+from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.symbols import ALIASES, INPUTS, canonical
 from symroof.units import UNITS
 
@@ -53,8 +54,8 @@ class Measurement:
     source: str = ""
 
 
-def read_measured(path: str | os.PathLike[str], fitted: Collection[str] = ()) -> list[Measurement]:
-    """The measurements of a file, in order; ``fitted`` names cannot be columns.
+def read_measured(path: str | os.PathLike[str], fitted: Collection[str] = (), own: Declarations = NONE) -> list[Measurement]:
+    """The measurements of a file, in order; ``fitted`` names cannot be columns; ``own`` are the declarations of a study.
 
     The first line names the columns: inputs, and ``ttft``, ``itl`` or both, each with a unit for its bare numbers where
     one is written (``ttft_ms``, ``itl [ms]``); without one a latency is in seconds. Empty lines and lines that begin with
@@ -63,10 +64,10 @@ def read_measured(path: str | os.PathLike[str], fitted: Collection[str] = ()) ->
     Raises:
         InputError: everything wrong with the file.
     """
-    return parse_measured(read_text(path), str(path), fitted)
+    return parse_measured(read_text(path), str(path), fitted, own)
 
 
-def parse_measured(text: str, file: str = "<text>", fitted: Collection[str] = ()) -> list[Measurement]:
+def parse_measured(text: str, file: str = "<text>", fitted: Collection[str] = (), own: Declarations = NONE) -> list[Measurement]:
     r"""The same of a text.
 
     >>> [(m.metric, m.seconds, dict(m.inputs)) for m in parse_measured("batch,itl_ms\n8,12.5\n")]
@@ -78,11 +79,11 @@ def parse_measured(text: str, file: str = "<text>", fitted: Collection[str] = ()
     if len(lines) - 1 > MOST_ROWS:
         raise InputError(Problem(file, f"has {len(lines) - 1:,} rows; at most {MOST_ROWS:,} are read", lines[MOST_ROWS + 1][0], 1))
     problems: list[Problem] = []
-    headings = _headings(file, *lines[0], fitted)
+    headings = _headings(file, *lines[0], fitted, own)
     measured: list[Measurement] = []
     for number, line in lines[1:]:
         try:
-            measured += _row(file, number, line, headings)
+            measured += _row(file, number, line, headings, own)
         except InputError as error:
             problems += error.problems
     if problems:
@@ -109,7 +110,7 @@ def _cells(file: str, number: int, line: str) -> list[Word]:
         at = match.end()
 
 
-def _headings(file: str, number: int, line: str, fitted: Collection[str]) -> list[Heading]:
+def _headings(file: str, number: int, line: str, fitted: Collection[str], own: Declarations) -> list[Heading]:
     """The columns.
 
     Raises:
@@ -120,7 +121,7 @@ def _headings(file: str, number: int, line: str, fitted: Collection[str]) -> lis
     headings: list[Heading] = []
     for cell in cells[: MOST_COLUMNS + 1]:
         try:
-            heading = _heading(cell.text, fitted)
+            heading = _heading(cell.text, fitted, own)
             if heading.name in (other.name for other in headings):
                 raise ValueError(f"{heading.name} is there twice")
             headings.append(heading)
@@ -136,30 +137,30 @@ def _headings(file: str, number: int, line: str, fitted: Collection[str]) -> lis
     return headings
 
 
-def _heading(text: str, fitted: Collection[str]) -> Heading:
+def _heading(text: str, fitted: Collection[str], own: Declarations) -> Heading:
     """A column's name and unit: ``itl [ms]``, ``itl_ms``, ``prompt``."""
     match = HEADING.fullmatch(text)
     if match is None:
         raise ValueError("is no name of a column; a name and its unit, such as ttft_ms or itl [ms]" if text else "a column has no name")
     name, unit = match["name"], match["unit"] or ""
     stem, _, suffix = name.rpartition("_")
-    if not _known(name) and _known(stem) and suffix in UNITS and not unit:
+    if not _known(name, own) and _known(stem, own) and suffix in UNITS and not unit:
         name, unit = stem, suffix
-    if not _known(name):
-        raise ValueError(f"no such input or latency; {nearest(name, [*INPUTS, *ALIASES, *METRICS, 'context'])}")
+    if not _known(name, own):
+        raise ValueError(f"no such input or latency; {nearest(name, [*INPUTS, *ALIASES, *METRICS, 'context', *own])}")
     name = canonical(name)
     if name in fitted:
         raise ValueError("is fitted here, so it cannot be a column; leave it out, or choose the parameters with --fit")
     if unit:
-        setting(name, f"1 {unit}", formulas=False)  # of the right dimension, or an error that says which one is needed
+        setting(name, f"1 {unit}", formulas=False, own=own)  # of the right dimension, or an error that says which one is needed
     return Heading(name, unit or ("s" if name in METRICS else ""))
 
 
-def _known(name: str) -> bool:
-    return canonical(name) in INPUTS or name in METRICS or name == "context"
+def _known(name: str, own: Declarations) -> bool:
+    return own.input(canonical(name)) is not None or name in METRICS or name == "context"
 
 
-def _row(file: str, number: int, line: str, headings: list[Heading]) -> list[Measurement]:
+def _row(file: str, number: int, line: str, headings: list[Heading], own: Declarations) -> list[Measurement]:
     """The latencies of a row."""
     cells = _cells(file, number, line)
     if len(cells) != len(headings):
@@ -169,7 +170,7 @@ def _row(file: str, number: int, line: str, headings: list[Heading]) -> list[Mea
     for heading, cell in zip(headings, cells, strict=True):
         try:
             if cell.text or heading.name not in METRICS:
-                values[heading.name] = _value(heading, cell.text)
+                values[heading.name] = _value(heading, cell.text, own)
         except ValueError as error:
             message, hint = split_hint(error.items[0][1] if isinstance(error, Faults) else str(error))
             problems.append(Problem(file, message, number, cell.column, heading.name, hint, line))
@@ -182,11 +183,11 @@ def _row(file: str, number: int, line: str, headings: list[Heading]) -> list[Mea
     return [Measurement(name, values[name], inputs, number, places[name], line) for name in METRICS if name in values]
 
 
-def _value(heading: Heading, text: str) -> Fraction:
+def _value(heading: Heading, text: str, own: Declarations) -> Fraction:
     """A number in the column's unit, or with one of its own."""
     if not text:
         raise ValueError("is empty")
-    number = setting(heading.name, f"{text} {heading.unit}" if heading.unit and BARE.fullmatch(text) else text, formulas=False)
+    number = setting(heading.name, f"{text} {heading.unit}" if heading.unit and BARE.fullmatch(text) else text, formulas=False, own=own)
     if not isinstance(number, Num):
         raise ValueError("one row holds one number, not a range")
     if heading.name in METRICS and number.value <= 0:

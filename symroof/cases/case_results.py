@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -166,6 +166,8 @@ class Answers:
     opened: dict[tuple[Tree, str, frozenset[str], bool], Tree] = field(default_factory=dict)
     at_context: dict[Fraction, Answers] = field(default_factory=dict)
     """The case as requests at one context, shared by all that ask there."""
+    in_sympy: Callable[[Tree], Any] | None = None
+    """How formulas of this case become SymPy expressions; it remembers the parts that it has written."""
 
     @cached_property
     def case(self) -> Case:

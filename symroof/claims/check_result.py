@@ -47,12 +47,14 @@ def difference(comparison: Comparison) -> Difference:
     return Difference(shown(comparison.factor), terms, tuple((shown(arm.claimed), shown(arm.derived)) for arm in comparison.arms))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Checked:
     """A claim with its verdict and its place.
 
     >>> from symroof.claims.check import check_text
     >>> claim = check_text("A token costs 262 kB of cache. <!-- symroof: kv_bytes_per_token model=llama-3-8b -->", "note.md").claims[0]
+    >>> claim
+    <wrong: 262 kB, derived 131.07 kB/token in note.md:1>
     >>> claim.verdict, claim.claimed, claim.derived, claim.correction, claim.line
     ('wrong', '262 kB', '131.07 kB/token', '131 kB', 1)
 
@@ -73,6 +75,11 @@ class Checked:
     correction: str = ""
     figure: Figure | None = None
     faulty: bool = False
+
+    def __repr__(self) -> str:
+        place = f" in {self.file}:{self.line}" if self.file else ""
+        derived = f", derived {self.derived}" if self.derived else ""
+        return f"<{self.verdict}: {self.claimed or self.claim.says}{derived}{place}>"
 
     @property
     def claim(self) -> ClaimSpec:

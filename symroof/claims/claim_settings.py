@@ -6,6 +6,7 @@ beside the file first, as a study file's is.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -28,6 +29,8 @@ from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import ALIASES, INPUTS
 
 Settings = Mapping[str, Any]
+WORD = re.compile(r"[a-z][a-z0-9_]*")
+
 SPECS = ("model", "hardware", "preset", "assume_family", "theory")
 NESTED = ("assume", "targets")
 LAYERED = ("layers", "d_model", "vocab_size", "tied_embeddings", "norm", "positions", "head_bias")
@@ -57,6 +60,18 @@ def study_of(settings: Settings) -> Study:
             raise InputError(Problem(name, "expected one value: a claim is of one case", hint="a row of a table is written with values"))
     from_file = any(is_path(str(settings.get(name, ""))) for name in SPECS)
     return _built(settings) if from_file else _cached(_Key(repr(settings), settings))
+
+
+def with_theory(claim: dict[str, Any], declared: Mapping[str, str]) -> dict[str, Any]:
+    """A claim that speaks of names that a study declares, with that study as its theory where it names none; ``declared``: name -> file."""
+    given = claim.get("given", {})
+    theory = theory_of(str(claim), declared)
+    return {**claim, "given": {"theory": theory, **given}} if theory and isinstance(given, dict) else claim
+
+
+def theory_of(text: str, declared: Mapping[str, str]) -> str:
+    """The file that declares a name of a text; empty where none of them is declared."""
+    return next((declared[word] for word in WORD.findall(text) if word in declared), "") if declared else ""
 
 
 def own_of(settings: Settings) -> Declarations:

@@ -58,9 +58,10 @@ class Sides:
     def derived(self) -> Tree:
         """The definition of the quantity, or the closed form of the threshold."""
         if self.claim.threshold:
+            from symroof.analysis.solution import trees
             from symroof.analysis.solve import solve
 
-            form = solve(self.claim.threshold, self.answers, self.claim.solve_for).closed_form
+            form = trees(solve(self.claim.threshold, self.answers, self.claim.solve_for)).closed_form
             if form is None:
                 raise NoValueHere(Problem(self.claim.threshold, "has no closed form to compare with"))
             return form

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import pairwise
 from math import ceil, floor
 
-from symroof.analysis.solution import Solution
+from symroof.analysis.solution import Solution, trees
 from symroof.analysis.solve import solve
 from symroof.cases.case_results import Answers
 from symroof.claims.claim_settings import own_of, study_of
@@ -78,7 +78,7 @@ def stretches(claim: ClaimSpec, relation: Tree) -> Stretches | None:
 
 def _covers(solution: Solution, ends: Span) -> bool:
     """Whether every crossing in the range is known in closed form."""
-    low, high = solution.crossing.domain
+    low, high = trees(solution).crossing.domain
     return solution.method == "closed_form" and low <= ends.low and (high is None or ends.high <= high)
 
 

@@ -36,7 +36,6 @@ def command(quantity: str, study: str | None, as_latex: bool, as_json: bool, **o
 def derivation_text(derivation: Derivation) -> str:
     """Definition, expansion, limits, the steps with numbers, the value, elasticities."""
     from symroof.analysis.verdict import basis_of
-    from symroof.formula.text import text
     from symroof.report.text_table import table
     from symroof.theory.references import DEFINITION
 
@@ -46,9 +45,12 @@ def derivation_text(derivation: Derivation) -> str:
         *basis_of(derivation.answers, (derivation.name,) if derivation.result else ()),
         "",
     ]
-    lines += ["definition", f"  {derivation.name} = {text(derivation.formula)}", ""]
-    if derivation.expansion != derivation.formula:
-        lines += ["expanded to inputs", f"  {derivation.name} = {text(derivation.expansion)}", ""]
+    if searched := derivation.implicit_text:
+        lines += ["no formula: searched, as what solves", f"  {searched}", ""]
+    else:
+        lines += ["definition", f"  {derivation.name} = {derivation.text}", ""]
+    if derivation.expanded_text != derivation.text:
+        lines += ["expanded to inputs", f"  {derivation.name} = {derivation.expanded_text}", ""]
     declared = derivation.answers.case.theory.own.quantity(derivation.name)
     if declared and declared.reference not in ("", DEFINITION):
         lines += [f"source of the formula: {declared.reference}", ""]
@@ -66,20 +68,18 @@ def derivation_text(derivation: Derivation) -> str:
 
 def _limits(derivation: Derivation) -> list[str]:
     """A line for the first order and for every limit, with its value where there is one."""
-    from symroof.formula.text import text
 
     first = derivation.first_order
-    lines = [("first order (weights alone)", first.tree, first.result)] if first else []
-    lines += [(limit.says, limit.tree, limit.result) for limit in derivation.limits]
+    lines = [("first order (weights alone)", first.text, first.result)] if first else []
+    lines += [(limit.says, limit.text, limit.result) for limit in derivation.limits]
     if not lines:
         return []
-    return ["limits", *(f"  {says}: {text(tree)}{f' = {result.text()}' if result else ''}" for says, tree, result in lines), ""]
+    return ["limits", *(f"  {says}: {written}{f' = {result.text()}' if result else ''}" for says, written, result in lines), ""]
 
 
 def _elasticities(derivation: Derivation) -> list[str]:
     """Per cent for one per cent: the number where there is one, and the formula where it is short."""
     from symroof.analysis.sensitivity import span_text
-    from symroof.formula.text import text
     from symroof.report.text_table import table
 
     if not derivation.elasticities:
@@ -87,7 +87,7 @@ def _elasticities(derivation: Derivation) -> list[str]:
     arms = f" (on {' and '.join(derivation.binding_arms)})" if derivation.binding_arms else ""
     rows = []
     for entry in derivation.elasticities:
-        form = "" if entry.form is None else f"= {text(entry.form)}"
+        form = "" if entry.text is None else f"= {entry.text}"
         rows.append([entry.symbol.name, span_text(*entry.span), form] if entry.span else [entry.symbol.name, form, f"on {entry.arm}" if entry.arm else ""])
     return [f"elasticities: per cent that {derivation.name} moves when an input moves one per cent{arms}", table(rows, indent="  "), ""]
 

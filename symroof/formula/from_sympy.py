@@ -75,7 +75,7 @@ Go = Callable[[Any], Tree]
 
 def _refused(node: Any) -> NoMeaning:
     kind = type(node).__name__
-    article = "an" if kind[0] in "AEIOU" else "a"
+    article = "an" if kind[0] in "AEIOUaeiou" else "a"
     return NoMeaning(f"{article} {kind} has no meaning here: {str(node)[:SHOWN]}")
 
 

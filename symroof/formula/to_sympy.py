@@ -30,7 +30,12 @@ def to_sympy(tree: Tree, of: Callable[[str], Any] = symbol) -> Any:
     A sum stays a ``Sum``, a choice becomes a ``Piecewise``, a label a ``Piecewise`` over plain symbols of the labels, a
     quantity at a changed input an unknown function of the change.
     """
-    return mapper({**_rules(), Name: lambda node, go: of(node.name), Total: lambda node, go: _sum(node, go, of)})(tree)
+    return writer(of)(tree)
+
+
+def writer(of: Callable[[str], Any]) -> Callable[[Tree], Any]:
+    """A function that writes formulas as :func:`to_sympy` does, and parts that formulas share once."""
+    return mapper({**_rules(), Name: lambda node, go: of(node.name), Total: lambda node, go: _sum(node, go, of)})
 
 
 def label(name: str) -> Any:
@@ -54,12 +59,31 @@ def _of_largest(keys: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
     return sympy.Piecewise(*arms)
 
 
+def _extreme(function: Any) -> Callable[..., Any]:
+    """``Max`` or ``Min`` as it is written: SymPy would factor every argument to compare it with the others, for seconds where they are long."""
+    return lambda *args: function(*args, evaluate=False)
+
+
+def _rounded(function: Any) -> Callable[[Any], Any]:
+    """``ceiling`` or ``floor``; of a sum as it is written, since SymPy would rebuild the sum to see whether it is a number."""
+    import sympy
+
+    return lambda arg: function(arg, evaluate=not arg.has(sympy.Sum))
+
+
 @cache
 def _rules() -> dict[type, Any]:
     """How each kind of node becomes an expression."""
     import sympy
 
-    functions = {"max": sympy.Max, "min": sympy.Min, "ceil": sympy.ceiling, "floor": sympy.floor, "sqrt": sympy.sqrt, "log2": lambda x: sympy.log(x, 2)}
+    functions = {
+        "max": _extreme(sympy.Max),
+        "min": _extreme(sympy.Min),
+        "ceil": _rounded(sympy.ceiling),
+        "floor": _rounded(sympy.floor),
+        "sqrt": sympy.sqrt,
+        "log2": lambda x: sympy.log(x, 2),
+    }
     functions["of_largest"] = lambda *args: _of_largest(args[::2], args[1::2])
     relations = {"<=": sympy.Le, ">=": sympy.Ge, "<": sympy.Lt, ">": sympy.Gt, "=": sympy.Eq}
     return {

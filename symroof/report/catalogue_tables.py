@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
+from symroof.errors import nearest
+from symroof.theory.sympy_input import name_in
+
 if TYPE_CHECKING:
     from symroof.specs.model import ModelSpec
 
@@ -32,7 +35,7 @@ class Table(Sequence[dict[str, Any]]):
     @overload
     def __getitem__(self, key: slice) -> Table: ...
     def __getitem__(self, key: int | str | slice) -> dict[str, Any] | Table:
-        """A row by its place, or by its name.
+        """A row by its place, or by its name or symbol.
 
         Raises:
             KeyError: no row has that name.
@@ -41,9 +44,10 @@ class Table(Sequence[dict[str, Any]]):
             return Table(self.rows[key])
         if isinstance(key, int):
             return self.rows[key]
-        row = next((row for row in self.rows if row["name"] == key), None)
+        name = name_in(key)
+        row = next((row for row in self.rows if row["name"] == name), None)
         if row is None:
-            raise KeyError(key)
+            raise KeyError(f"{name}: {nearest(str(name), [row['name'] for row in self.rows])}")
         return row
 
     def __iter__(self) -> Iterator[dict[str, Any]]:

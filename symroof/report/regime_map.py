@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from symroof.analysis.corners import by_closed_form, crossings_in
 from symroof.analysis.inline import opened
-from symroof.analysis.solution import Solution
+from symroof.analysis.solution import Solution, trees
 from symroof.analysis.solve import parse_equation, solve
 from symroof.cases.case_results import Answers
 from symroof.cases.spec_values import Given, dimension
@@ -145,7 +145,7 @@ def followed(solution: Solution, there: Case, before: Batch) -> Fraction | None:
     """
     if not before or math.isinf(before):
         return None
-    difference = build.sub(*(opened(side, "batch", solution.answers) for side in (solution.lhs, solution.rhs)))
+    difference = build.sub(*(opened(side, "batch", solution.answers) for side in trees(solution).sides))
 
     def gap(batch: float) -> float:
         return float(evaluate(difference, there, {"batch": Fraction(batch)}))
@@ -170,7 +170,8 @@ def _batch(solution: Solution, case: Case, context: Fraction) -> Batch:
     if batches:
         return batches[0]
     one = there.changed({"batch": Fraction(1)})
-    return Fraction(0) if one.evaluate(solution.lhs) > one.evaluate(solution.rhs) else math.inf
+    left, right = map(one.evaluate, trees(solution).sides)
+    return Fraction(0) if left > right else math.inf
 
 
 def _widest(solved: dict[str, Solution], contexts: tuple[int, int], batch: Fraction, last: Fraction) -> int:

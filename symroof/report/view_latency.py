@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from symroof.analysis.derivation import Step, step_of
+from symroof.analysis.derivation_steps import Step, formula_of, step_of
 from symroof.analysis.study import Study
 from symroof.cases.case_results import Answers
 from symroof.formula.tree import names
@@ -104,7 +104,7 @@ def opened(name: str, subject: Answers, known: set[str] | None = None) -> dict[s
 def _line(step: Step, subject: Answers) -> dict[str, Any]:
     theory = subject.case.theory
     left = symbol(theory.latex(step.symbol.name))
-    steps = _steps(formula(step.formula, theory.latex), Math(step.substituted.latex, step.substituted.mathml), _value(step), step)
+    steps = _steps(formula(formula_of(step), theory.latex), Math(step.substituted.latex, step.substituted.mathml), _value(step), step)
     return {
         "name": Code(step.symbol.name),
         "symbol": left,

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.corners import spread
-from symroof.analysis.solution import Solution, whole
+from symroof.analysis.solution import Solution, readable, trees, whole
 from symroof.analysis.solution_text import HOLDS
 from symroof.analysis.solve import solve
 from symroof.analysis.study import Study
@@ -70,7 +70,7 @@ def threshold(name: str, subject: Answers) -> dict[str, Any] | None:
         "answer": solution.verdict,
         "reason": solution.reason.replace(" (does not fit)", ""),  # the table's last column says it
         "memory": within_memory(solution),
-        "equation": formula(Compare("=", solution.lhs, solution.rhs), subject.case.theory.latex),
+        "equation": formula(Compare("=", *trees(solution).sides), subject.case.theory.latex),
         "formula": closed_form(solution, subject),
         "unknown": Code(solution.unknown),
         "method": solution.method,
@@ -122,7 +122,7 @@ def _rounded(value: Fraction, solution: Solution) -> str:
 
 def closed_form(solution: Solution, subject: Answers) -> dict[str, Any] | None:
     """The closed form with its conditions and the quantities it speaks in."""
-    branch = solution.branch
+    branch = trees(solution).branch
     form = branch.shown if branch else None
     if branch is None or form is None:
         return None
@@ -131,9 +131,9 @@ def closed_form(solution: Solution, subject: Answers) -> dict[str, Any] | None:
     if max(map(len, (written, *(typeset for _, typeset in where)))) > LONGEST_FORMULA:
         return None
     exists = solution.value is not None
-    shown = [(solution.readable(c), c.holds) for c in branch.conditions if exists or c.holds is not True]
+    shown = [(readable(c, solution), c.holds) for c in branch.conditions if exists or c.holds is not True]
     conditions = [{"formula": formula(tree, solution.spelled), "state": HOLDS[holds]} for tree, holds in shown]
-    spoken = (solution.lhs, solution.rhs, form, *(tree for _, tree in branch.named), *(tree for tree, _ in shown))
+    spoken = (*trees(solution).sides, form, *(tree for _, tree in branch.named), *(tree for tree, _ in shown))
     return {
         "display": equation(symbol(solution.spelled(solution.unknown)), written, *_value(solution)),
         "exists": exists,

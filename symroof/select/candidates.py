@@ -12,7 +12,9 @@ from symroof.cases.binding import Selection
 from symroof.cases.request import ROLES, selection
 from symroof.errors import InputError, Problem, nearest
 from symroof.specs.catalogue import entries
+from symroof.theory.declarations import Declarations
 from symroof.theory.symbols import INPUTS, canonical
+from symroof.theory.sympy_input import name_in
 
 ALL = "all"
 KINDS = {"hardware": "hardware", "model": "models"}
@@ -36,22 +38,24 @@ def widened(study: Study, among: Mapping[str, Any]) -> Study:
     """
     if not among:
         return study
-    lists: dict[str, Any] = {_name(name): _listed(_name(name), value) for name, value in among.items()}
+    own = study.declared
+    lists: dict[str, Any] = {name: _listed(name, value) for name, value in ((_name(key, own), value) for key, value in among.items())}
     named = {key: lists.pop(key, None) for key in KINDS}
     made = copy.copy(study)
-    made.select(selection(named["model"], named["hardware"], origin=ORIGIN, **lists))
+    made.select(selection(named["model"], named["hardware"], origin=ORIGIN, own=own, **lists))
     return made
 
 
-def _name(text: str) -> str:
-    """A name that can be chosen among.
+def _name(key: Any, own: Declarations) -> str:
+    """A name that can be chosen among, the inputs of the study's own theory too; a SymPy symbol is one.
 
     Raises:
         InputError: it is not declared.
     """
+    text = str(name_in(key))
     name = canonical(text.strip())
-    if name not in KINDS and name not in ROLES and name not in INPUTS:
-        raise InputError(Problem(ORIGIN, f"no such name {text[:40]!r} to choose among", hint=nearest(text, [*KINDS, *ROLES, *INPUTS])))
+    if name not in KINDS and name not in ROLES and own.input(name) is None:
+        raise InputError(Problem(ORIGIN, f"no such name {text[:40]!r} to choose among", hint=nearest(text, [*KINDS, *ROLES, *INPUTS, *own])))
     return name
 
 

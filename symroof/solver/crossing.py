@@ -6,6 +6,7 @@ as for any name; the answer is then taken through the inverse.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from symroof.formula import build
@@ -41,8 +42,8 @@ def crossing(difference: Tree, x: str, evaluate: Evaluate, low: Fraction = Fract
     """
     try:
         return exact(difference, Walk(x, evaluate, low, high))
-    except NotRational:
-        return scan(difference, x, evaluate, low, high, rough)
+    except NotRational as error:
+        return replace(scan(difference, x, evaluate, low, high, rough), because=str(error))
 
 
 def opaque(tree: Tree, x: str) -> Tree | None:

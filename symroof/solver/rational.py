@@ -27,6 +27,10 @@ class NotRational(ArithmeticError):
     """The formula is no quotient of polynomials in the unknown: it is rounded, or stands in an exponent."""
 
 
+CHOSEN = "which of two formulas holds turns on the unknown"
+"""The unknown stands under ``of_largest``."""
+
+
 @lru_cache(maxsize=8192)
 def rational(tree: Tree, x: str) -> tuple[Polynomial, Polynomial]:
     """Numerator and denominator in powers of ``x``; cached, because the arms of a maximum share most of their parts.
@@ -62,7 +66,7 @@ def rational(tree: Tree, x: str) -> tuple[Polynomial, Polynomial]:
                     raise
                 return _summed(body, index, first, last, x)
         case Call(function, _):
-            raise NotRational(f"the unknown stands under {function}()")
+            raise NotRational(CHOSEN if function == "of_largest" else f"the unknown stands under {function}()")
     raise NotRational("the unknown stands in an exponent")
 
 

@@ -60,6 +60,7 @@ class Crossing:
         values: every crossing in the domain, in order.
         more: whether the crossings go on beyond those listed, as those of a rounded formula can.
         searched: the first and the last point at which a scan compared the sides; None where the answer is exact.
+        because: why there is no closed form, where values were bracketed and a single reason says it.
     """
 
     verdict: str
@@ -69,10 +70,36 @@ class Crossing:
     domain: tuple[Fraction, Fraction | None] = (Fraction(0), None)
     more: bool = False
     searched: tuple[Fraction, Fraction] | None = None
+    because: str = ""
 
     @property
     def value(self) -> Fraction | None:
         return self.values[0] if self.values else None
+
+
+@dataclass(frozen=True)
+class Solved:
+    """An equation and its crossing."""
+
+    lhs: Tree
+    rhs: Tree
+    crossing: Crossing
+
+    @property
+    def sides(self) -> tuple[Tree, Tree]:
+        """Left and right."""
+        return self.lhs, self.rhs
+
+    @property
+    def branch(self) -> Branch | None:
+        """The branch that gives the value, or the first that would if its conditions held."""
+        branches = self.crossing.branches
+        return next((b for b in branches if b.holds and b.value == self.crossing.value), branches[0] if branches else None)
+
+    @property
+    def closed_form(self) -> Tree | None:
+        """The formula of the crossing, or the formula it would have if its conditions held."""
+        return self.branch.closed_form if self.branch else None
 
 
 @dataclass(frozen=True)

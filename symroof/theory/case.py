@@ -362,7 +362,8 @@ class Case:
             if current in seen:
                 return
             seen[current] = None
-            for inner in names(self.stands_for(current)):
+            search = self.search(current)
+            for inner in search.demands if search else names(self.stands_for(current)):
                 visit(inner)
 
         for name in quantities:

@@ -257,13 +257,14 @@ def test_a_derivation_prints_itself(study):
 
 
 def test_every_step_of_a_derivation_comes_after_what_it_needs(study):
+    from symroof.formula.parse import parse
     from symroof.formula.tree import names
 
     seen = set()
     steps = study.derive("response_time").steps
     own = {step.symbol.name for step in steps}
     for step in steps:
-        assert set(names(step.formula)) & own <= seen, step.symbol.name
+        assert set(names(parse(step.text))) & own <= seen, step.symbol.name
         seen.add(step.symbol.name)
 
 

@@ -2,6 +2,9 @@
 
 import pytest
 
+import symroof as sr
+from symroof.symbols import batch
+
 from . import call, good
 
 STUDY = """title: own
@@ -148,3 +151,49 @@ def _starter(folder):
     path = folder / "starter.yaml"
     path.write_text(good("init", "theory").out)
     return path
+
+
+# ------------------------------------------------------------------------- a note, candidates and measurements with one's own names
+
+CHATS = """name: chats
+title: chats of several turns
+inputs:
+  turns: {unit: "", means: turns of a chat, default: 1}
+define:
+  chat_time: {formula: turns*ttft, unit: s, means: time that first tokens of a chat take}
+"""
+
+
+def test_a_note_of_a_study_speaks_its_names(study):
+    given = "model=llama-3-8b hardware=h100-sxm prompt=4096 hit_rate=0.25"
+    lines = [f"It wastes 46.7 ms <!-- symroof: wasted_time {given} -->, not 93 ms. <!-- symroof: wasted_time {given} -->"]
+    (study.parent / "note.md").write_text("\n".join(lines))
+    study.write_text(STUDY.replace("[claims.yaml]", "[note.md]"))
+    assert [claim.verdict for claim in sr.Study.load(study).check().claims] == ["rounded", "wrong"]
+    with pytest.raises(sr.InputError, match="wasted_time"):  # by itself the note knows no study
+        sr.check(study.parent / "note.md")
+
+
+@pytest.fixture
+def chats(tmp_path):
+    path = tmp_path / "chats.yaml"
+    path.write_text(CHATS)
+    return sr.Study("llama-3-8b", "h100-sxm", prompt=1024, output=64, theory=path, targets={"itl": "50 ms"})
+
+
+def test_candidates_of_ones_own_inputs(chats):
+    chosen = sr.select(chats, among={"turns": [1, 2], batch: [1, 8]})
+    assert len(chosen.configurations) == 4
+    with pytest.raises(sr.InputError, match="did you mean 'turns'"):
+        sr.select(chats, among={"turn": [1, 2]})
+
+
+def test_columns_of_ones_own_inputs(chats, tmp_path):
+    """By hand: first tokens of 1,024 tokens at half of the peak, whatever the turns."""
+    measured = tmp_path / "measured.csv"
+    seconds = [2 * chats.value("prefill_compute_time"), *(2 * sr.Study("llama-3-8b", "h100-sxm", prompt=n).value("prefill_compute_time") for n in (2048, 4096))]
+    measured.write_text("prompt,turns,ttft\n" + "\n".join(f"{n},2,{value:.12f}" for n, value in zip((1024, 2048, 4096), seconds, strict=True)))
+    assert chats.calibrate(measured, ["mfu"])["mfu"].value == pytest.approx(0.5, rel=1e-6)
+    measured.write_text("prompt,turn,ttft\n1024,2,0.1")
+    with pytest.raises(sr.InputError, match="did you mean 'turns'"):
+        chats.calibrate(measured)

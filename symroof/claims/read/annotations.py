@@ -74,11 +74,11 @@ class Fields:
             self.places.setdefault(location[:depth], at)
 
 
-def fields(text: str) -> Fields:
-    """Read an annotation; every fault is noted and the rest is read on."""
+def fields(text: str, own: bool = False) -> Fields:
+    """Read an annotation; every fault is noted and the rest is read on. ``own``: a study declares names of it."""
     result = Fields()
     words = list(_words(text, result))
-    result.theory = any(word.name == "theory" for word in words)  # whose names are known once the file's folder is
+    result.theory = own or any(word.name == "theory" for word in words)  # whose names are known once the file's folder is
     for i, word in enumerate(words):
         if not word.name and i == 0:
             result.put(("quantity",), word.value, word.at)

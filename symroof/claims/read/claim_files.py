@@ -5,7 +5,6 @@ A claim set aside stays in its place as one that is not checked, so that nothing
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -13,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from symroof.claims.claim_settings import normalized
+from symroof.claims.claim_settings import normalized, with_theory
 from symroof.claims.read.markdown_notes import Note, read_note
 from symroof.claims.read.name_check import misnamed
 from symroof.errors import InputError, Problem, why
@@ -22,7 +21,6 @@ from symroof.specs.fields import build
 from symroof.specs.strict_yaml import Document, loads
 
 NOTES = (".md", ".markdown")
-WORD = re.compile(r"[a-z][a-z0-9_]*")
 READABLE: dict[str, Any] = {"id": str, "says": str, "value": (str, int, Fraction), "line": int}
 """Fields of a faulty claim that are shown, where they are of these types."""
 
@@ -62,7 +60,7 @@ def read_on(text: str, file: str, declared: Mapping[str, str] = MappingProxyType
         InputError: a fault of the file as a whole.
     """
     noted: list[Problem] = []
-    note = read_note(text, file) if Path(file).suffix.lower() in NOTES else None
+    note = read_note(text, file, declared) if Path(file).suffix.lower() in NOTES else None
     document = note.document if note else _normalized(loads(text, file, noted), noted, declared)
     if isinstance(document.data, dict) and "claims" not in document.data:
         raise InputError(Problem(file, "holds no claims", 1, 1, hint="`symroof init claims` writes a starter; a note's name ends in .md"))
@@ -95,18 +93,11 @@ def _normalized(document: Document, noted: list[Problem], declared: Mapping[str,
     for i, claim in enumerate(claims):
         if isinstance(claim, dict):
             result = normalized(claim, base)
-            whole[i] = _with_theory(result.data, declared)
+            whole[i] = with_theory(result.data, declared)
             noted += [document.problem(("claims", i, *place), message) for place, message in result.faults]
             for now, before in result.moved.items():
                 places.setdefault(("claims", i, *now), document.places[("claims", i, *before)])
     return replace(document, data={**document.data, "claims": whole}, places=places)
-
-
-def _with_theory(claim: dict[str, Any], declared: Mapping[str, str]) -> dict[str, Any]:
-    """A claim that speaks of names declared by a study, with that study as its theory where it names none."""
-    given = claim.get("given", {})
-    theory = next((declared[word] for word in WORD.findall(str(claim)) if word in declared), None) if declared else None
-    return {**claim, "given": {"theory": theory, **given}} if theory and isinstance(given, dict) else claim
 
 
 def _claims_of(problems: Iterable[Problem], every: Sequence[Problem]) -> set[int]:

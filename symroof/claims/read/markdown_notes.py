@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import bisect
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from symroof.claims.claim_settings import changed, normalized
+from symroof.claims.claim_settings import changed, normalized, theory_of, with_theory
 from symroof.claims.read.annotations import Fields, fields
 from symroof.claims.read.claimed_number import claimed_number
 from symroof.claims.read.latex_text import bare
@@ -50,9 +52,12 @@ class Note:
     aside: frozenset[int] = frozenset()
 
 
-def read_note(text: str, file: str) -> Note:
-    """The claims of a Markdown text; an annotation that cannot be read is a claim set aside, and a problem."""
-    reader = _Reader(text, file)
+def read_note(text: str, file: str, declared: Mapping[str, str] = MappingProxyType({})) -> Note:
+    """The claims of a Markdown text; an annotation that cannot be read is a claim set aside, and a problem.
+
+    ``declared`` maps names of a study's own to the file that declares them.
+    """
+    reader = _Reader(text, file, declared)
     for count, passage in enumerate(passages(text)):
         if count == MOST_ANNOTATIONS:
             reader.complain(passage.at, f"more than {MOST_ANNOTATIONS} annotations in one file", "split the file")
@@ -64,7 +69,8 @@ def read_note(text: str, file: str) -> Note:
 class _Reader:
     """Annotations to the data of a claim file."""
 
-    def __init__(self, text: str, file: str) -> None:
+    def __init__(self, text: str, file: str, declared: Mapping[str, str]) -> None:
+        self.declared = declared
         self.starts = line_starts(text)
         lines = tuple(text[a:b].rstrip("\r\n") for a, b in zip(self.starts, [*self.starts[1:], len(text)], strict=True))
         self.claims: list[dict[str, Any]] = []
@@ -111,9 +117,9 @@ class _Reader:
 
     def _annotation(self, body: str, at: int) -> Fields:
         """The fields of an annotation with its settings normalized; its faults are reported."""
-        annotation = fields(body)
+        annotation = fields(body, own=bool(theory_of(body, self.declared)))
         result = normalized(annotation.data, self.base)
-        annotation.data = result.data
+        annotation.data = result.data if "theory" in self.defaults else with_theory(result.data, self.declared)
         for now, before in result.moved.items():
             annotation.places.setdefault(now, annotation.near(before))
         for place, message, hint in [*annotation.faults, *((annotation.near(place), message, "") for place, message in result.faults)]:

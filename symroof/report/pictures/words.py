@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
+from symroof.analysis.solution import trees
 from symroof.cases.case_results import Answers, plural
 from symroof.drawing.colours import BLUE, OCHRE, VERMILION
 from symroof.drawing.frame import Frame
@@ -59,7 +60,8 @@ def regions(answers: Answers, bounds: Bounds, scale: Scale) -> list[tuple[float,
     parts = []
     for start, end in itertools.pairwise(edges):
         there = _between(answers, bounds, start, end)
-        parts.append((start, end, "compute" if there.evaluate(solution.lhs) > there.evaluate(solution.rhs) else "memory"))
+        left, right = map(there.evaluate, trees(solution).sides)
+        parts.append((start, end, "compute" if left > right else "memory"))
     return parts
 
 

@@ -1,0 +1,137 @@
+"""The steps of a derivation: each quantity on the way with its formula, the formula with numbers, and its value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from symroof.cases.case_results import Answers, Result
+from symroof.formula.evaluate import NoValue
+from symroof.formula.latex import latex
+from symroof.formula.mathml import THIN, mathml, measured, spelling, words
+from symroof.formula.rewrite import rebuild
+from symroof.formula.text import text
+from symroof.formula.tree import At, Name, Total, Tree, mentions, names, walk
+from symroof.theory.symbols import STEP_INDEX, Symbol
+from symroof.units import readable, scaled, significant
+
+
+class Written(NamedTuple):
+    """A name or its value as text that a formula takes, as LaTeX and as MathML."""
+
+    text: str
+    latex: str
+    mathml: str
+
+    @classmethod
+    def name(cls, name: str, spelled: str) -> Written:
+        return cls(name, spelled, spelling(spelled))
+
+
+@dataclass(frozen=True)
+class Substituted:
+    """A formula with numbers in place of its names; a name without a value stays."""
+
+    _tree: Tree
+    put: Mapping[str, Written]
+    spell: Callable[[str], str]
+
+    @property
+    def text(self) -> str:
+        return text(self._tree, lambda name: self._shown(name).text)
+
+    @property
+    def latex(self) -> str:
+        return latex(self._tree, lambda name: self._shown(name).latex, dots=True)
+
+    @property
+    def mathml(self) -> str:
+        return mathml(self._tree, lambda name: self._shown(name).mathml, dots=True)
+
+    def _shown(self, name: str) -> Written:
+        return self.put[name] if name in self.put else Written.name(name, self.spell(name))
+
+
+@dataclass(frozen=True)
+class Step:
+    """One line of a derivation: a quantity, its formula, the formula with numbers, the value, or why there is none."""
+
+    symbol: Symbol
+    _formula: Tree
+    substituted: Substituted
+    result: Result | None
+    why_unknown: str = ""
+
+    @property
+    def text(self) -> str:
+        """The formula in the grammar of formulas."""
+        return text(self._formula)
+
+
+def formula_of(step: Step) -> Tree:
+    """The formula tree of a step, for the rooms of this package."""
+    return step._formula
+
+
+def step_of(name: str, answers: Answers, with_ranges: bool = False) -> Step:
+    """One line: formula, substituted formula, value. ``with_ranges`` shows the range of each number in it."""
+    formula = answers.case.explains(name)
+    theory = answers.case.theory
+    put: dict[str, Written] = {}
+    settled = _settled(formula, answers, put)
+    put |= {
+        node.name: _shown(node.name, answers, with_ranges) for node in walk(settled) if isinstance(node, Name) and node.name not in put and node.name != name
+    }
+    result = answers.get(name)
+    return Step(theory.symbol(name), formula, Substituted(settled, put, theory.latex), result, answers.why_unknown(name) if result is None else "")
+
+
+def _settled(tree: Tree, answers: Answers, put: dict[str, Written], moving: frozenset[str] = frozenset()) -> Tree:
+    """The formula with quantities at changed inputs substituted by value; under a sum they depend on its index and stay."""
+    if isinstance(tree, Total):
+        moving |= {tree.index}
+    if isinstance(tree, At) and not any(mentions(value, index) for _, value in tree.changes for index in moving):
+        try:
+            value = answers.case.evaluate(tree)
+        except NoValue:
+            return tree
+        placeholder = f"at{len(put)}"
+        put[placeholder] = _written(value, answers.case.theory.symbol(tree.name))
+        return Name(placeholder)
+    return rebuild(tree, lambda child: _settled(child, answers, put, moving))
+
+
+def is_number(tree: Tree) -> bool:
+    """Whether a formula speaks of no name."""
+    return not names(tree) and not any(isinstance(node, At) for node in walk(tree))
+
+
+def _shown(name: str, answers: Answers, with_ranges: bool = False) -> Written:
+    """A name's value as it stands in a substituted line; the name itself where it is not known."""
+    theory = answers.case.theory
+    if name == STEP_INDEX.name:
+        return Written.name(name, STEP_INDEX.latex)
+    try:
+        value = answers.case.value(name)
+    except (NoValue, LookupError):
+        return Written.name(name, theory.latex(name))
+    written = _written(value, theory.symbol(name))
+    result = answers.get(name) if with_ranges else None
+    if result is not None and result.ranged:
+        span = f"({result.span()})"
+        return Written(written.text, rf"{written.latex}\,\text{{{span}}}", f"{written.mathml}{THIN}{words(span)}")
+    return written
+
+
+def _written(value: Any, symbol: Symbol) -> Written:
+    """A value as it stands in a formula."""
+    if not isinstance(value, Fraction):
+        return Written(str(value), rf"\text{{{value}}}", words(str(value)))
+    if symbol.unit in ("", "token", "request", "device") or symbol.counted:
+        plain = significant(value, 6 if value.denominator != 1 else 12).replace(",", "")
+        return Written(plain, plain, measured(plain, ""))
+    number, unit = scaled(value, symbol.unit)
+    digits, spelled = significant(number).replace(",", ""), unit.replace("%", r"\%").replace(" ", r"\ ").replace("µ", r"\mu ")
+    return Written(readable(value, symbol.unit), rf"{digits}\,\mathrm{{{spelled}}}", measured(digits, unit))
