@@ -163,10 +163,10 @@ def measured() -> Rows:
     rows = []
     for entry in entries("measured").values():
         data = entry.document.data
-        measurements = data.get("measurements", [])
+        measurements, serving = data.get("measurements", []), data.get("serving", [])
         rows.append({
-            "name": entry.name, "title": entry.title, "measurements": len(measurements), "ceilings": len(data.get("ceilings", [])),
-            "engines": sorted({row["engine"] for row in measurements}), "license": data["license"],
+            "name": entry.name, "title": entry.title, "measurements": len(measurements), "serving": len(serving), "ceilings": len(data.get("ceilings", [])),
+            "engines": sorted({row["engine"] for row in (*measurements, *serving)}), "license": data["license"],
         })  # fmt: skip
     return rows
 

@@ -3,10 +3,12 @@
 import random
 
 import pytest
+from serving_page import wait_line
 
 import symroof as sr
+from symroof.resources import data_folder
 
-from .simulation import SERVERS, deployment, differences
+from .simulation import LOADS, SERVERS, deployment, differences, waits
 
 SUITE = 12
 """Deployments in the suite; ``python -m tests.theory.simulation`` runs a hundred."""
@@ -39,3 +41,9 @@ def test_the_same_order_of_configurations(what):
     order = sorted(range(len(closed)), key=closed.__getitem__)
     assert all(counted[a] < counted[b] * 1.01 for i, a in enumerate(order) for b in order[i + 1 :])
     assert max(counted) > 1.5 * min(counted)
+
+
+def test_how_far_the_estimated_wait_is_off_is_listed():
+    page = (data_folder("specs").parent / "docs" / "serving.md").read_text(encoding="utf-8").splitlines()
+    assert wait_line("disaggregated", 0.9, *waits("disaggregated", 0.9)) in page, "stale: python docs/generate.py"
+    assert all(any(line.startswith(f"| {scheduling} | {load} |") for line in page) for scheduling in SERVERS for load in LOADS)
