@@ -17,6 +17,7 @@ from symroof.formula.mathml import THIN, mathml, measured, spelling, words
 from symroof.formula.rewrite import rebuild
 from symroof.formula.text import text
 from symroof.formula.tree import At, Name, Total, Tree, mentions, names, walk
+from symroof.theory.quantity import Search
 from symroof.theory.symbols import STEP_INDEX, Symbol, Unnamed
 from symroof.units import readable, scaled, significant
 
@@ -59,13 +60,17 @@ class Substituted:
 
 @dataclass(frozen=True)
 class Step:
-    """One line of a derivation: a quantity, its formula, the formula with numbers, the value, or why there is none."""
+    """One line of a derivation: a quantity, its formula, the formula with numbers, the value, or why there is none.
+
+    ``search`` says how the value is worked out where no formula gives it; the formula is then the name alone.
+    """
 
     symbol: Symbol
     formula: Tree
     substituted: Substituted
     result: Result | None
     why_unknown: str = ""
+    search: Search | None = None
 
 
 class Derivation:
@@ -100,6 +105,16 @@ class Derivation:
         """The definition's tree: the formula set in the case, or the declared one; an input is itself."""
         return self.answers.case.explains(self.name)
 
+    @property
+    def search(self) -> Search | None:
+        """How the value is worked out where no formula gives it.
+
+        >>> from symroof.analysis.study import Study
+        >>> str(Study(prompt=2048, output=300, arrival_rate=2).derive("busy_batch").search)[:60]
+        'the batch at which batch = arrival_rate/dp*response_steps*su'
+        """
+        return self.answers.case.search(self.name)
+
     @cached_property
     def expansion(self) -> Tree:
         """The tree over inputs alone."""
@@ -127,7 +142,8 @@ class Derivation:
 
     def __repr__(self) -> str:
         value = f" = {self.result.text()}" if self.result else ""
-        return f"<{self.name}{'' if isinstance(self.name, Unnamed) else f' = {text(self.formula)}'}{value}>"
+        formula = "" if isinstance(self.name, Unnamed) else f": {self.search}" if self.search else f" = {text(self.formula)}"
+        return f"<{self.name}{formula}{value}>"
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"
@@ -153,6 +169,8 @@ class Derivation:
         if name in order:
             return
         formula = self.answers.case.explains(name)
+        if self.answers.case.search(name):
+            order[name] = None
         if formula == Name(name) or _is_number(formula):
             return
         for inner in names(formula):
@@ -199,7 +217,7 @@ class Derivation:
             "quantity": self.name,
             "unit": self.symbol.unit,
             "meaning": self.symbol.meaning,
-            "definition": self._both(self.formula),
+            "definition": self._defined(own),
             "expanded": self._both(self.expansion),
             "substituted": {"text": own.substituted.text, "latex": own.substituted.latex},
         }
@@ -219,10 +237,14 @@ class Derivation:
     def _step_json(self, step: Step) -> dict[str, Any]:
         entry = {
             "quantity": step.symbol.name,
-            "definition": self._both(step.formula),
+            "definition": self._defined(step),
             "substituted": {"text": step.substituted.text, "latex": step.substituted.latex},
         }
         return entry | (step.result.as_json() if step.result else {"value": None, "unit": step.symbol.unit, "reason": step.why_unknown})
+
+    def _defined(self, step: Step) -> dict[str, str]:
+        """The definition of a step: its formula, or how it is searched."""
+        return {"text": str(step.search), "latex": rf"\text{{{_escaped(str(step.search))}}}"} if step.search else self._both(step.formula)
 
     def _both(self, tree: Tree) -> dict[str, str]:
         return {"text": text(tree), "latex": latex(tree, self._theory.latex)}
@@ -238,7 +260,13 @@ def step_of(name: str, answers: Answers, with_ranges: bool = False) -> Step:
         node.name: _shown(node.name, answers, with_ranges) for node in walk(settled) if isinstance(node, Name) and node.name not in put and node.name != name
     }
     result = answers.get(name)
-    return Step(theory.symbol(name), formula, Substituted(settled, put, theory.latex), result, answers.why_unknown(name) if result is None else "")
+    reason = answers.why_unknown(name) if result is None else ""
+    return Step(theory.symbol(name), formula, Substituted(settled, put, theory.latex), result, reason, answers.case.search(name))
+
+
+def _escaped(text: str) -> str:
+    """Plain text within LaTeX's ``\\text``."""
+    return text.replace("_", r"\_").replace("^", r"\^{}")
 
 
 def _settled(tree: Tree, answers: Answers, put: dict[str, Written], moving: frozenset[str] = frozenset()) -> Tree:

@@ -71,7 +71,7 @@ def _declared(name: str) -> Entry | None:
         q = QUANTITIES[name]
         definition = theory().definitions.get(name)
         facts = [["LaTeX", q.latex], ["unit", q.unit or "plain number"], ["meaning", q.meaning]]
-        facts += [["definition", text(definition)]] if definition else []
+        facts += [["definition", text(definition)]] if definition else [["definition", str(q.search)]] if q.search else []
         facts += [["reference", q.reference]]
         return Entry("quantity", name, facts, [(f"by {q.switch}", [], [list(v) for v in q.variants])] if q.switch else [])
     if name in INPUTS:

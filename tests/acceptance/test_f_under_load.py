@@ -5,6 +5,7 @@ from math import ceil
 
 import pytest
 
+from symroof.analysis.best_batch import why_no_batch
 from symroof.api import Study
 
 from . import check, row
@@ -129,6 +130,27 @@ def test_the_best_batch_batch_by_batch(itl, ttft):
     assert case.value("best_batch") == max([n for n in range(1, most + 1) if meets(n)], default=0)
     expected = case.changed({"batch": case.value("best_batch")}).value("sustained_requests") if case.value("best_batch") else 0
     assert case.value("max_goodput") == expected
+
+
+@pytest.mark.parametrize(
+    ("chosen", "words"),
+    [
+        ({"itl_target": "40 ms"}, "a batch of 1 already has a sustained_itl of 43.10 ms, over its target of 40 ms"),  # 42.122 + (292.34 - 42.122)/255
+        ({"itl_target": "60 ms", "mem_capacity": "141 GB"}, "a batch of 1 does not fit, it needs 141.9 GB of the 141 GB"),  # 2 P + 327,680 byte * 2,303
+        # (240 GB - 2 P)/(2,303 * 327,680 byte) = 131.04; itl 42.122 + 131/255 (310.9 - 42.122) = 180.2 ms, 131/(255 itl) = 2.851 a second
+        ({"ttft_target": "1 s", "mem_capacity": "240 GB", "arrival_rate": "4 request/s"}, "at the largest, 131, load is 1.403"),
+        ({"ttft_target": "250 ms", "arrival_rate": "2 request/s", "mem_capacity": "240 GB"}, "the least that keeps up with the arrivals, has a loaded_ttft"),
+    ],
+)
+def test_a_best_batch_of_none_says_why(chosen, words):
+    answers = Study(**under(chunk=2048, **chosen)).first
+    assert answers.case.value("best_batch") == answers.case.value("max_goodput") == 0
+    assert words in why_no_batch(answers)
+
+
+def test_where_a_batch_is_good_there_is_no_reason():
+    assert why_no_batch(Study(**under(chunk=2048, itl_target="60 ms", mem_capacity="240 GB")).first) is None
+    assert why_no_batch(Study("llama-3.1-8b", prompt=2048).first) is None
 
 
 # -------------------------------------------------------------------------------------------------------------- thresholds
