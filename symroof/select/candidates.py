@@ -20,6 +20,9 @@ KINDS = {"hardware": "hardware", "model": "models"}
 
 ORIGIN = "among"
 
+MOST_CANDIDATES = 20_000
+"""Configurations of one selection at most."""
+
 
 def widened(study: Study, among: Mapping[str, Any]) -> Study:
     """The study with the candidates of some names put in place of its own.
@@ -34,11 +37,12 @@ def widened(study: Study, among: Mapping[str, Any]) -> Study:
     Raises:
         InputError: an unknown name, an empty list, a value that cannot be read.
     """
+    made = copy.copy(study)
+    made.most_cases = MOST_CANDIDATES
     if not among:
-        return study
+        return made
     lists: dict[str, Any] = {_name(name): _listed(_name(name), value) for name, value in among.items()}
     named = {key: lists.pop(key, None) for key in KINDS}
-    made = copy.copy(study)
     made.select(selection(named["model"], named["hardware"], origin=ORIGIN, **lists))
     return made
 
