@@ -39,8 +39,12 @@ FORMATS = ("text", "md")
 @click.command("select")
 @click.option("--among", multiple=True, metavar="NAME=LIST", help="Candidates: hardware=all, hardware='h100*,h200', tp=1,2,4,8, weights=fp16,fp8, batch=1,32.")
 @click.option("--by", metavar="WHAT", help="Best first by cost, throughput, rate (of a device), ttft, itl or price.  [default: cost, else rate]")
-@click.option("--show", type=click.IntRange(1), default=20, show_default=True, metavar="N", help="Rows of a table at most; --json lists all, so many worked out.")
-@click.option("--lacks", type=click.IntRange(0), default=3, show_default=True, metavar="N", help="Failing configurations, the nearest first, to solve for what they lack.")
+@click.option(
+    "--show", type=click.IntRange(1), default=20, show_default=True, metavar="N", help="Rows of a table at most; --json lists all, so many worked out."
+)
+@click.option(
+    "--lacks", type=click.IntRange(0), default=3, show_default=True, metavar="N", help="Failing configurations, the nearest first, to solve for what they lack."
+)
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How the tables are written.")
 @click.option("--strict", is_flag=True, help="Exit 1 where any configuration does not pass.")
 @study_options

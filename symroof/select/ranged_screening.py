@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from symroof.analysis.verdict import LOAD
@@ -40,35 +40,38 @@ def screened_over_ranges(cases: Sequence[Answers], varied: Varied) -> list[Scree
 
     ``varied`` binds a configuration anew with some inputs changed.
     """
-    made: list[Screened | None] = []
-    for answers, corners in zip(cases, _at_corners(cases), strict=True):
-        if corners is None:
-            made.append(None)
-            continue
-        chosen = {} if "batch" in answers.binding.given else {"batch": min(corner.batch for corner in corners.every)}
-        made.append(_settled(answers, chosen, corners, varied))
+    corners = _at_corners(cases)
+    batches = [{} if own is None or "batch" in a.binding.given else {"batch": min(c.batch for c in own.every)} for a, own in zip(cases, corners, strict=True)]
+    corners_at = _again(cases, batches, corners, varied)
+    counts = [1 if own is None else own.copies or 1 for own in corners_at]
+    fleets = [{**batch, "dp": count} if count > 1 else {} for batch, count in zip(batches, counts, strict=True)]
+    settled = _again(cases, fleets, corners_at, varied)
+    return [
+        None if at_first is None or there is None else _screened(at_first, there, own.copies if own else None)
+        for at_first, own, there in zip(corners, corners_at, settled, strict=True)
+    ]
+
+
+def _again(cases: Sequence[Answers], changes: Sequence[Mapping[str, int]], before: Sequence[_Corners | None], varied: Varied) -> list[_Corners | None]:
+    """The corners of those configurations that change, all at once; as they were of the others."""
+    moved = [i for i, change in enumerate(changes) if change and before[i] is not None]
+    made = list(before)
+    for i, corners in zip(moved, _at_corners([varied(cases[i], **changes[i]) for i in moved]), strict=True):
+        made[i] = corners
     return made
 
 
-def _settled(answers: Answers, chosen: dict[str, int], corners: _Corners, varied: Varied) -> Screened | None:
-    """The screening at one batch and one number of copies for all corners."""
-    copies = None
-    at_batch: list[_Corners | None] = [corners]
-    if chosen:
-        at_batch = _at_corners([varied(answers, **chosen)])
-    if at_batch[0] is not None and (copies := at_batch[0].copies) is not None and copies > 1:
-        at_batch = _at_corners([varied(answers, **chosen, dp=copies)])
-    there = at_batch[0]
-    if there is None:
-        return None
+def _screened(at_first: _Corners, there: _Corners, copies: int | None) -> Screened:
+    """The screening at one batch and one number of copies for all corners; ``at_first`` each had its own."""
     batch = there.middle.batch
     passes = all(corner.passes for corner in there.every)
     fails = any(_misses(name, min(corner.shares[name] for corner in there.every)) for name in there.middle.shares)
     shares = {name: max(corner.shares[name] for corner in there.every) for name in there.middle.shares} if passes or fails else {}
     values = {batch: there.middle.values[batch] if shares else {}}
-    least = max(corner.least for corner in there.every) if passes else 1
-    most = corners.most if passes else 0
-    return Screened(most, least, copies, batch, corners.tightest.stopped_by, shares, values)
+    if not passes:
+        return Screened(0, 1, copies, batch, (), shares, values)
+    least = max(corner.least for corner in there.every)
+    return Screened(at_first.most or batch, least, copies, batch, at_first.tightest.stopped_by, shares, values)
 
 
 def _misses(name: str, share: float) -> bool:
