@@ -7,6 +7,7 @@ import io
 import json
 import re
 import shlex
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,8 +19,11 @@ from typing import Any
 import yaml
 from measured_page import measured_page
 from notebook_file import notebook
+from serving_page import serving_page
 
+from symroof.calibrate.catalogue_rows import sources
 from symroof.calibrate.catalogue_table import CatalogueFit, efficiencies
+from symroof.calibrate.serving_bounds import bounded_rates
 from symroof.cli.main import main
 from symroof.units import format_quantity
 
@@ -258,10 +262,21 @@ def pages() -> dict[Path, str]:
     return {path.with_suffix(".md"): page(path) for path in sorted(HERE.glob("*.yaml"))}
 
 
+def serving() -> str:
+    """The page of servers at work; it simulates for a quarter of a minute."""
+    sys.path.append(str(HERE.parent))
+    from tests.theory.simulation import LOADS, SERVERS, WAITING, waits
+
+    simulated = {(scheduling, load): waits(scheduling, load) for scheduling in SERVERS for load in LOADS}
+    rates = [rate for source in sources() for rate in bounded_rates(source)]
+    return serving_page(rates, simulated, "{model} on {hardware}, {prompt:,} in and {output} out, {batch} slots".format_map(WAITING))
+
+
 if __name__ == "__main__":
     for goal, content in pages().items():
         goal.write_text(content, encoding="utf-8")
     fitted = CatalogueFit.of_catalogue()
     (HERE.parent / "specs" / "efficiencies.yaml").write_text(efficiencies(fitted), encoding="utf-8")
     (HERE / "measured.md").write_text(measured_page(fitted), encoding="utf-8")
+    (HERE / "serving.md").write_text(serving(), encoding="utf-8")
     (HERE / "notebook.ipynb").write_text(notebook((HERE / "notebook.py").read_text(encoding="utf-8")), encoding="utf-8")

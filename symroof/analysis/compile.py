@@ -103,6 +103,17 @@ class Compiled:
         plain = tuple(x if isinstance(x, str) or x.ndim else x[()] for x in results)
         return plain[0] if self.single else plain
 
+    def only(self, names: Sequence[str]) -> Compiled:
+        """The function of some of the outputs, in this order, without the work of the others.
+
+        >>> both = compile(["itl", "ttft"], ["batch"], model="llama-3-8b", hardware="h100-sxm", prompt=1024)
+        >>> both.only(["ttft"])
+        <ttft of batch>
+        """
+        by_name = {output.name: (symbol, output) for symbol, output in zip(self.symbols, self.program.outputs, strict=True)}
+        symbols, outputs = zip(*(by_name[name] for name in names), strict=True)
+        return Compiled(symbols, self.inputs, Program(pruned(self.program.graph, outputs), outputs), False)
+
     def codes(self, *arrays: Any, out: Sequence[Any] | None = None) -> tuple[np.ndarray[Any, Any], ...]:
         """The same as a tuple, with labels as indices into :attr:`labels` (``int8``), ``-1`` where there is none.
 

@@ -13,6 +13,7 @@ from symroof.cases.case_results import Answers, Result
 from symroof.formula.latex import latex
 from symroof.formula.text import text
 from symroof.formula.tree import Name, Tree, names
+from symroof.theory.quantity import Search
 from symroof.theory.symbols import Unnamed
 
 
@@ -47,6 +48,16 @@ class Derivation:
     def _formula(self) -> Tree:
         """The formula set in the case, or the declared one; an input is itself."""
         return self.answers.case.explains(self.name)
+
+    @property
+    def search(self) -> Search | None:
+        """How the value is worked out where no formula gives it.
+
+        >>> from symroof.analysis.study import Study
+        >>> str(Study(prompt=2048, output=300, arrival_rate=2).derive("busy_batch").search)[:60]
+        'the batch at which batch = arrival_rate/dp*response_steps*su'
+        """
+        return self.answers.case.search(self.name)
 
     @cached_property
     def _expansion(self) -> Tree:
@@ -105,7 +116,8 @@ class Derivation:
 
     def __repr__(self) -> str:
         value = f" = {self.result.text()}" if self.result else ""
-        return f"<{self.name}{'' if isinstance(self.name, Unnamed) else f' = {self.text}'}{value}>"
+        formula = "" if isinstance(self.name, Unnamed) else f": {self.search}" if self.search else f" = {self.text}"
+        return f"<{self.name}{formula}{value}>"
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"
@@ -131,6 +143,8 @@ class Derivation:
         if name in order:
             return
         formula = self.answers.case.explains(name)
+        if self.answers.case.search(name):
+            order[name] = None
         if formula == Name(name) or is_number(formula):
             return
         for inner in names(formula):
@@ -177,7 +191,7 @@ class Derivation:
             "quantity": self.name,
             "unit": self.symbol.unit,
             "meaning": self.symbol.meaning,
-            "definition": self._both(self._formula),
+            "definition": self._defined(own),
             "expanded": self._both(self._expansion),
             "substituted": {"text": own.substituted.text, "latex": own.substituted.latex},
         }
@@ -199,10 +213,19 @@ class Derivation:
     def _step_json(self, step: Step) -> dict[str, Any]:
         entry = {
             "quantity": step.symbol.name,
-            "definition": self._both(formula_of(step)),
+            "definition": self._defined(step),
             "substituted": {"text": step.substituted.text, "latex": step.substituted.latex},
         }
         return entry | (step.result.as_json() if step.result else {"value": None, "unit": step.symbol.unit, "reason": step.why_unknown})
 
+    def _defined(self, step: Step) -> dict[str, str]:
+        """The definition of a step: its formula, or how it is searched."""
+        return {"text": str(step.search), "latex": rf"\text{{{_escaped(str(step.search))}}}"} if step.search else self._both(formula_of(step))
+
     def _both(self, tree: Tree) -> dict[str, str]:
         return {"text": text(tree), "latex": latex(tree, self._theory.latex)}
+
+
+def _escaped(text: str) -> str:
+    """Plain text within LaTeX's ``\\text``."""
+    return text.replace("_", r"\_").replace("^", r"\^{}")

@@ -14,6 +14,7 @@ from symroof.formula.mathml import THIN, mathml, measured, spelling, words
 from symroof.formula.rewrite import rebuild
 from symroof.formula.text import text
 from symroof.formula.tree import At, Name, Total, Tree, mentions, names, walk
+from symroof.theory.quantity import Search
 from symroof.theory.symbols import STEP_INDEX, Symbol
 from symroof.units import readable, scaled, significant
 
@@ -56,13 +57,17 @@ class Substituted:
 
 @dataclass(frozen=True)
 class Step:
-    """One line of a derivation: a quantity, its formula, the formula with numbers, the value, or why there is none."""
+    """One line of a derivation: a quantity, its formula, the formula with numbers, the value, or why there is none.
+
+    ``search`` says how the value is worked out where no formula gives it; the formula is then the name alone.
+    """
 
     symbol: Symbol
     _formula: Tree
     substituted: Substituted
     result: Result | None
     why_unknown: str = ""
+    search: Search | None = None
 
     @property
     def text(self) -> str:
@@ -85,7 +90,8 @@ def step_of(name: str, answers: Answers, with_ranges: bool = False) -> Step:
         node.name: _shown(node.name, answers, with_ranges) for node in walk(settled) if isinstance(node, Name) and node.name not in put and node.name != name
     }
     result = answers.get(name)
-    return Step(theory.symbol(name), formula, Substituted(settled, put, theory.latex), result, answers.why_unknown(name) if result is None else "")
+    reason = answers.why_unknown(name) if result is None else ""
+    return Step(theory.symbol(name), formula, Substituted(settled, put, theory.latex), result, reason, answers.case.search(name))
 
 
 def _settled(tree: Tree, answers: Answers, put: dict[str, Written], moving: frozenset[str] = frozenset()) -> Tree:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from symroof.analysis.verdict import case_title
-from symroof.cases.binding import Binding, Selection, Values, bindings
+from symroof.cases.binding import MOST_CASES, Binding, Selection, Values, bindings
 from symroof.cases.case_results import DOES_NOT_FIT, TARGETS, Answers, Result
 from symroof.cases.request import aimed, check_names, selection
 from symroof.errors import DoesNotFit, InputError, NoValueHere, Problem, nearest
@@ -119,6 +119,9 @@ class Study:
     >>> len(study.cases)
     4
     """
+
+    most_cases = MOST_CASES
+    """How many cases its lists may multiply to."""
 
     def __init__(
         self,
@@ -269,7 +272,7 @@ class Study:
         >>> [case.result("batch").text() for case in Study("llama-3-8b", batch=[1, 8]).cases]
         ['1 request', '8 requests']
         """
-        return tuple(Answers(binding) for binding in bindings(self._selection))
+        return tuple(Answers(binding) for binding in bindings(self._selection, self.most_cases))
 
     @property
     def first(self) -> Answers:

@@ -15,8 +15,8 @@ from symroof.theory.case import Case
 from symroof.theory.layout import DEGREES
 from symroof.units import format_quantity
 
-TARGET_METRICS = {"ttft": "loaded_ttft", "itl": "sustained_itl", "cost": "cost_per_mtok", "price": "group_price"}
-"""The metric each target is held against: latencies of a server at work, the price of the whole group."""
+TARGET_METRICS = {"ttft": "loaded_ttft", "itl": "sustained_itl", "cost": "cost_per_mtok", "price": "group_price", "fleet_price": "fleet_price"}
+"""The metric each target is held against: latencies of a server at work, the price of the whole group, and of the fleet."""
 
 ISOLATED_METRICS = {"ttft": ("ttft",), "itl": ("itl_last", "itl")}
 """Those that differ for one request alone, the ITL at the last step of the response; without an output there is one step, at the context."""

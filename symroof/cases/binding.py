@@ -161,17 +161,20 @@ class Binding:
         return {name: (g.setting.low, g.setting.high) for name, g in self.given.items() if isinstance(g.setting, Span)}
 
 
-def bindings(chosen: Selection) -> Iterator[Binding]:
-    """Every combination of the listed models, devices, precisions and values, in written order.
+MOST_CASES = 1000
+
+
+def bindings(chosen: Selection, most: int = MOST_CASES) -> Iterator[Binding]:
+    """Every combination of the listed models, devices, precisions and values, in written order; no more than ``most``.
 
     Raises:
-        InputError: a name that is not in the catalogue, a file that cannot be read.
+        InputError: a name that is not in the catalogue, a file that cannot be read, more combinations.
     """
     preset, documents = _preset(chosen)
     models = [_load_model(name, chosen.base, chosen.assume_family) for name in chosen.models] or [Entry()]
     devices = [_read_device(name, chosen.base) if catalogue.is_path(name, chosen.base) else _shipped_device(name) for name in chosen.hardware] or [Entry()]
     layered = _under(chosen, preset)
-    _within_limit([len(models), len(devices), *map(len, layered.precision.values()), *map(len, layered.values.values())])
+    _within_limit([len(models), len(devices), *map(len, layered.precision.values()), *map(len, layered.values.values())], most)
     roles = [dict(zip(ROLE_INPUT, names, strict=True)) for names in itertools.product(*(layered.precision.get(role) or (None,) for role in ROLE_INPUT))]
     listed = {name: values for name, values in layered.values.items() if len(values) > 1}
     stored = [role for role, names in layered.precision.items() if len(names) > 1]
@@ -182,14 +185,11 @@ def bindings(chosen: Selection) -> Iterator[Binding]:
         yield replace(made, several_models=len(models) > 1, varied=(*shown, *made.varied))
 
 
-MOST_CASES = 1000
-
-
-def _within_limit(lengths: Iterable[int]) -> None:
+def _within_limit(lengths: Iterable[int], most: int) -> None:
     """A few lists multiply to many cases; more than a reader can use is an error before any is evaluated."""
     count = math.prod(lengths)
-    if count > MOST_CASES:
-        raise InputError(Problem("study", f"its lists multiply to {count:,} cases; at most {MOST_CASES:,} are worked out", hint="give fewer values"))
+    if count > most:
+        raise InputError(Problem("study", f"its lists multiply to {count:,} cases; at most {most:,} are worked out", hint="give fewer values"))
 
 
 def _without_circles(binding: Binding) -> Binding:

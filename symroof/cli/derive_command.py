@@ -45,10 +45,8 @@ def derivation_text(derivation: Derivation) -> str:
         *basis_of(derivation.answers, (derivation.name,) if derivation.result else ()),
         "",
     ]
-    if searched := derivation.implicit_text:
-        lines += ["no formula: searched, as what solves", f"  {searched}", ""]
-    else:
-        lines += ["definition", f"  {derivation.name} = {derivation.text}", ""]
+    defined = f"{derivation.name}: {derivation.search}" if derivation.search else f"{derivation.name} = {derivation.text}"
+    lines += ["definition", f"  {defined}", *([f"  {derivation.implicit_text}"] if derivation.search else []), ""]
     if derivation.expanded_text != derivation.text:
         lines += ["expanded to inputs", f"  {derivation.name} = {derivation.expanded_text}", ""]
     declared = derivation.answers.case.theory.own.quantity(derivation.name)
@@ -59,7 +57,10 @@ def derivation_text(derivation: Derivation) -> str:
         lines += _elasticities(derivation)
         return "\n".join([*lines, f"no number: {derivation.why_unknown}"])
     if derivation.steps:
-        rows = [[step.symbol.name, f"= {step.substituted.text}", f"= {step.result.text()}" if step.result else ""] for step in derivation.steps]
+        rows = [
+            [step.symbol.name, f": {step.search}" if step.search else f"= {step.substituted.text}", f"= {step.result.text()}" if step.result else ""]
+            for step in derivation.steps
+        ]
         lines += ["with numbers", table(rows, indent="  ")]
     else:
         lines += [f"value: {derivation.result.text()}"]
@@ -94,9 +95,11 @@ def _elasticities(derivation: Derivation) -> list[str]:
 
 def _ledger(derivation: Derivation) -> list[str]:
     """Warnings, inputs and switches behind the value; a star marks a default."""
+    from symroof.analysis.best_batch import BEST, why_no_batch
     from symroof.analysis.verdict import case_warnings
 
     answers = derivation.answers
     inputs = answers.inputs((derivation.name,), everything=False)
-    warnings = [f"! {warning}" for warning in case_warnings(answers)]
+    reason = why_no_batch(answers) if derivation.name in BEST else None
+    warnings = [f"! {warning}" for warning in (*case_warnings(answers), *([reason] if reason else []))]
     return [*warnings, "inputs (* = defaulted)", inputs_table(inputs), switches_line(answers)]

@@ -35,8 +35,6 @@ def command(study: str | None, strict: bool, as_json: bool, **options: Any) -> i
 
 def case_json(answers: Answers) -> dict[str, Any]:
     """One case in the form of the contract."""
-    from symroof.analysis.verdict import case_warnings, target_warnings
-
     binding = answers.binding
     return {
         "model": binding.model.name if binding.model else None,
@@ -44,19 +42,28 @@ def case_json(answers: Answers) -> dict[str, Any]:
         **answers.ledger(),
         "quantities": {name: result.as_json() for name, result in answers.quantities().items()},
         "unknown": answers.unknown(),
-        "warnings": [*case_warnings(answers), *target_warnings(answers)],
+        "warnings": _warnings(answers),
     }
+
+
+def _warnings(answers: Answers) -> list[str]:
+    """What to know before a number, the targets that are missed, and why no batch meets them."""
+    from symroof.analysis.best_batch import why_no_batch
+    from symroof.analysis.verdict import case_warnings, target_warnings
+
+    reason = why_no_batch(answers)
+    return [*case_warnings(answers), *target_warnings(answers), *([reason] if reason else [])]
 
 
 def case_text(answers: Answers) -> str:
     """One case as tables."""
-    from symroof.analysis.verdict import case_title, case_warnings, efficiency_basis, target_warnings
+    from symroof.analysis.verdict import case_title, efficiency_basis
     from symroof.report.text_table import table
     from symroof.theory.declarations import OWN
 
     quantities = answers.quantities()
     sections = [f"== {case_title(answers)} ==", efficiency_basis(answers)]
-    sections += [f"! {warning}" for warning in (*case_warnings(answers), *target_warnings(answers))]
+    sections += [f"! {warning}" for warning in _warnings(answers)]
     sections += _summary(answers)
     groups: dict[str, list[list[str]]] = {}
     for name, result in quantities.items():

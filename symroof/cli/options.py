@@ -87,7 +87,7 @@ def case_options(command: F) -> F:
             "--target",
             multiple=True,
             metavar="NAME=VALUE",
-            help="A limit: ttft='200 ms', itl='50 ms', cost='2 USD' (a million tokens), price='20 USD/hour' (the group).",
+            help="A limit: ttft='200 ms', itl='50 ms', cost='2 USD' (a million tokens), price='20 USD/hour' (the group), fleet_price='100 USD/hour' (all copies).",
         ),
     ]
     for decorate in reversed(decorators):

@@ -3,7 +3,8 @@
 ``--json`` gives ``{"schema": "symroof/select/1", "targets": {name: {"value", "unit", "metric"}}, "sorted_by", "passing": count,
 "configurations": [...], "best": {what: {"configuration", "batch", "values"} or null}, "fronts": [{"over": "passing" or
 "fitting", "respects": [{"quantity", "better"}], "runs": [{"configuration", "batch", "values"}]}]}``. ``configuration`` is a
-place in the list, which stands in the order of the table. Each configuration has
+place in the list, which stands in the order of the table. The first ``--show`` configurations are worked out (``worked_out``), and ``--lacks`` of the nearest
+misses; the others have their identity, verdict, ``batches`` and what they are compared by. Each that is worked out has
 
 - ``label``, ``model``, ``hardware``, ``precisions``, ``varied``: its identity;
 - ``batch``, ``batch_chosen``: where it is judged: at its own batch, or without one at the largest that passes;
@@ -12,7 +13,7 @@ place in the list, which stands in the order of the table. Each configuration ha
   unit and as a share of the limit, negative where it is missed; ``met`` is null where it holds in a part of the ranges;
 - ``quantities``: each with value, unit, range and flags; ``at_largest_batch``: the same there;
 - ``batches``: ``{"least", "most", "stopped_by"}``, every batch between passes; null where none does or the study lists batches;
-- ``lacks``: of one that fails, for each input ``{"input", "now", "unit", "value", "side", "cures", "stuck", "breaks"}``: the least (or most)
+- ``lacks``: of one that fails (null where it is not solved for), for each input ``{"input", "now", "unit", "value", "side", "cures", "stuck", "breaks"}``: the least (or most)
   value that makes everything pass, or null; what it cures alone; the best metric of what it does not; what goes wrong instead;
 - ``together``: inputs that, at these values at once, make it pass, where one alone may not;
 - ``keeps``: of one that passes, ``{"input", "now", "unit", "value", "side", "breaks"}``: the last value that still does;
@@ -38,12 +39,17 @@ FORMATS = ("text", "md")
 @click.command("select")
 @click.option("--among", multiple=True, metavar="NAME=LIST", help="Candidates: hardware=all, hardware='h100*,h200', tp=1,2,4,8, weights=fp16,fp8, batch=1,32.")
 @click.option("--by", metavar="WHAT", help="Best first by cost, throughput, rate (of a device), ttft, itl or price.  [default: cost, else rate]")
-@click.option("--show", type=click.IntRange(1), default=20, show_default=True, metavar="N", help="Rows of a table at most; --json has all.")
+@click.option(
+    "--show", type=click.IntRange(1), default=20, show_default=True, metavar="N", help="Rows of a table at most; --json lists all, so many worked out."
+)
+@click.option(
+    "--lacks", type=click.IntRange(0), default=3, show_default=True, metavar="N", help="Failing configurations, the nearest first, to solve for what they lack."
+)
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How the tables are written.")
 @click.option("--strict", is_flag=True, help="Exit 1 where any configuration does not pass.")
 @study_options
 @json_option
-def command(study: str | None, among: tuple[str, ...], by: str | None, show: int, form: str, strict: bool, as_json: bool, **options: Any) -> int:
+def command(study: str | None, among: tuple[str, ...], by: str | None, show: int, lacks: int, form: str, strict: bool, as_json: bool, **options: Any) -> int:
     """Hardware and configuration against targets: which pass, by how much, what the others lack.
 
     symroof select STUDY.yaml --among hardware=all --among tp=1,2,4,8 --target itl='50 ms' --target cost='2 USD'
@@ -60,12 +66,12 @@ def command(study: str | None, among: tuple[str, ...], by: str | None, show: int
 
     rest, counts = device_counts(pairs(among, "--among"))
     choice = chosen(widened(study_from(study, options, needs_case=not rest), rest), by, bar, counts)
-    say(json_text(choice_json(choice, bar)) if as_json else written(choice, show, form))
+    say(json_text(choice_json(choice, bar, show, lacks)) if as_json else written(choice, show, lacks, form))
     passing = len(choice.passing)
     return int(passing < len(choice.configurations) if strict else not passing)
 
 
-def written(choice: Choice, show: int, form: str) -> str:
+def written(choice: Choice, show: int, lacks: int, form: str) -> str:
     """The tables, warnings and ledger in one format."""
     from symroof.report.markup import markdown_text
     from symroof.report.selection_ledger import ledger, warnings
@@ -74,8 +80,8 @@ def written(choice: Choice, show: int, form: str) -> str:
 
     plain = form == "text"
     lines = [f"== {headline(choice)} ==" if plain else f"# {markdown_text(headline(choice))}"]
-    lines += [f"! {text}" if plain else f"- {markdown_text(text)}" for text in (*choice.hints, *warnings(choice))]
-    for part in (*parts(choice, show), *ledger(choice)):
+    lines += [f"! {text}" if plain else f"- {markdown_text(text)}" for text in (*choice.hints, *warnings(choice, show))]
+    for part in (*parts(choice, show, lacks), *ledger(choice, show)):
         heading = f"{part.title}" + (f" ({part.says})" if part.says else "")
         lines += ["", heading, table(part.rows, part.header, "  ")] if plain else ["", f"## {markdown_text(part.title)}", ""]
         if not plain:

@@ -12,6 +12,7 @@ from symroof.cases.spec_values import model_values
 from symroof.errors import InputError, Problem, nearest
 from symroof.formula.text import text
 from symroof.report.entry import Entry, Table
+from symroof.report.measured_entry import measured_entry
 from symroof.report.preset_entry import preset_entry
 from symroof.specs import catalogue
 from symroof.specs.fields import build
@@ -70,7 +71,7 @@ def _declared(name: str) -> Entry | None:
         q = QUANTITIES[name]
         definition = theory().definitions.get(name)
         facts = [["LaTeX", q.latex], ["unit", q.unit or "plain number"], ["meaning", q.meaning]]
-        facts += [["definition", text(definition)]] if definition else []
+        facts += [["definition", text(definition)]] if definition else [["definition", str(q.search)]] if q.search else []
         facts += [["reference", q.reference]]
         return Entry("quantity", name, facts, [(f"by {q.switch}", [], [list(v) for v in q.variants])] if q.switch else [])
     if name in INPUTS:
@@ -138,27 +139,6 @@ def hardware_entry(spec: HardwareSpec) -> Entry:
         ("memory, links, power, price", ["number", "value", "source", "note"], rest),
     ]
     return Entry("hardware", spec.title, facts, tables, list(spec.notes))
-
-
-def measured_entry(spec: MeasuredSpec) -> Entry:
-    """A source of measurements: what its figures mean, and every row."""
-    facts = [["name", spec.name], ["source", f"{spec.source} {spec.source.address or ''}".strip()], ["licence", spec.license], ["definition", spec.definition]]
-    facts += [["quality", spec.quality]] if spec.quality else []
-    rows = [
-        [
-            row.engine, row.engine_class, row.model, row.device, row.stored or row.weights, row.kv, str(row.tp), str(row.pp),
-            str(row.batch), str(row.prompt), str(row.output or ""), row.metric, row.value.text, row.place,
-        ]
-        for row in spec.measurements
-    ]  # fmt: skip
-    columns = ["engine", "class", "model", "device", "weights", "kv", "tp", "pp", "batch", "prompt", "output", "metric", "value", "place"]
-    ceilings = [
-        [row.engine, row.device, str(row.devices), row.op, ", ".join(f"{k} {v}" for k, v in row.shape.items()), row.precision or "", row.value.text, row.place]
-        for row in spec.ceilings
-    ]
-    tables: list[Table] = [("measurements", columns, rows)] if rows else []
-    tables += [("ceilings", ["engine", "device", "devices", "operator", "shape", "precision", "value", "place"], ceilings)] if ceilings else []
-    return Entry("measured", spec.title, facts, tables, list(spec.notes))
 
 
 MODEL_FACTS = (

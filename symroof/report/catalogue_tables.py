@@ -131,7 +131,7 @@ def quantities() -> Rows:
     return [
         {
             "name": q.name, "latex": q.latex, "unit": q.unit, "meaning": q.meaning, "reference": q.reference,
-            "definition": text(definitions[q.name]) if q.name in definitions else None,
+            "definition": text(definitions[q.name]) if q.name in definitions else str(q.search) if q.search else None,
         }
         for q in QUANTITIES.values()
     ]  # fmt: skip
@@ -167,10 +167,10 @@ def measured() -> Rows:
     rows = []
     for entry in entries("measured").values():
         data = entry.document.data
-        measurements = data.get("measurements", [])
+        measurements, serving = data.get("measurements", []), data.get("serving", [])
         rows.append({
-            "name": entry.name, "title": entry.title, "measurements": len(measurements), "ceilings": len(data.get("ceilings", [])),
-            "engines": sorted({row["engine"] for row in measurements}), "license": data["license"],
+            "name": entry.name, "title": entry.title, "measurements": len(measurements), "serving": len(serving), "ceilings": len(data.get("ceilings", [])),
+            "engines": sorted({row["engine"] for row in (*measurements, *serving)}), "license": data["license"],
         })  # fmt: skip
     return rows
 

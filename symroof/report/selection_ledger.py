@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
 
 from symroof.analysis.verdict import case_warnings
 from symroof.cases.case_results import TARGETS, Input
 from symroof.report.view_select import Part
 from symroof.select.choice import Choice
+from symroof.select.configuration import Configuration
 from symroof.theory.switches import SWITCHES
 
 RESTS_ON = (
@@ -27,10 +29,10 @@ MOST_SHOWN = 3
 """Configurations that a warning names; more are counted."""
 
 
-def inputs(choice: Choice) -> tuple[dict[str, Input], dict[str, list[Input]]]:
-    """Inputs that all configurations share by name, and every distinct value of those in which they differ."""
+def inputs(configurations: Sequence[Configuration]) -> tuple[dict[str, Input], dict[str, list[Input]]]:
+    """Inputs that all of these share by name, and every distinct value of those in which they differ."""
     by_name: dict[str, list[Input]] = {}
-    for c in choice.configurations:
+    for c in configurations:
         answers = c.run.answers
         for name, value in answers.inputs(tuple(name for name in RESTS_ON if answers.get(name)), everything=False).items():
             by_name.setdefault(name, []).append(value)
@@ -43,15 +45,16 @@ def inputs(choice: Choice) -> tuple[dict[str, Input], dict[str, list[Input]]]:
     return shared, differing
 
 
-def ledger(choice: Choice) -> tuple[Part, ...]:
-    """Inputs and switches as tables; a star marks defaults."""
-    shared, differing = inputs(choice)
+def ledger(choice: Choice, most: int) -> tuple[Part, ...]:
+    """Inputs of the first configurations and switches as tables; a star marks defaults."""
+    shared, differing = inputs(choice.configurations[:most])
+    shown = f"; of the first {most:,} configurations" if len(choice.configurations) > most else ""
     rows = [(starred(name, i.defaulted), i.result.text(), i.source) for name, i in shared.items()]
     rows += [(starred(name, False), _spread(values), "differs between the configurations") for name, values in differing.items()]
     first = choice.configurations[0].run.answers.binding.assumptions
     switches = [(starred(s, first.defaulted(s)), first[s], switch.values[first[s]]) for s, switch in SWITCHES.items()]
     return (
-        Part("Inputs", ("input", "value", "source"), tuple(rows), "* = defaulted"),
+        Part("Inputs", ("input", "value", "source"), tuple(rows), "* = defaulted" + shown),
         Part("Assumptions", ("switch", "value", "meaning"), tuple(switches), "* = defaulted"),
     )
 
@@ -63,15 +66,15 @@ def _spread(values: list[Input]) -> str:
     return ", ".join(texts) if len(texts) <= MOST_SHOWN else f"{texts[0]} to {texts[-1]}"
 
 
-def warnings(choice: Choice) -> list[str]:
-    """Warnings beside the verdicts, each once, with the configurations it is of; memory is in the table."""
+def warnings(choice: Choice, most: int) -> list[str]:
+    """Warnings beside the verdicts of the first configurations, each once, with those it is of; memory is in the table."""
     labels_of: dict[str, list[str]] = {}
-    for c in choice.configurations:
+    shown = choice.configurations[:most]
+    for c in shown:
         for text in case_warnings(c.run.answers):
             if not text.startswith("does not fit"):
                 labels_of.setdefault(text, []).append(c.label)
-    total = len(choice.configurations)
-    return [text if len(labels) == total else f"{_of(labels)}: {text}" for text, labels in labels_of.items()]
+    return [text if len(labels) == len(shown) else f"{_of(labels)}: {text}" for text, labels in labels_of.items()]
 
 
 def _of(labels: list[str]) -> str:

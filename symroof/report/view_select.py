@@ -10,7 +10,7 @@ from symroof.analysis.sensitivity import NOTICEABLE, over_ranges, span_text
 from symroof.analysis.verdict import LOAD, MEMORY, TargetCheck, metrics_of, under_load
 from symroof.cases.case_results import Result
 from symroof.report.view_flips import change, lacking
-from symroof.select.choice import BESTS, Choice, Front
+from symroof.select.choice import BESTS, NEAREST_MISSES, Choice, Front, misses
 from symroof.select.configuration import Configuration, Run
 from symroof.select.endurance import bears
 from symroof.select.required_changes import Keep, keeps
@@ -22,7 +22,7 @@ BUYS = {"peak_flops": "compute", "mem_bandwidth": "bandwidth"}
 """What a latency can answer to, and what one buys for it."""
 
 NEAREST = 8
-"""Configurations whose levers are solved for the tables."""
+"""Passing configurations whose headroom is solved for the tables."""
 
 HEADROOM = ("mfu", "mbu", "peak_flops", "mem_bandwidth", "mem_capacity", "price")
 """The least of each that passes, and the highest price."""
@@ -46,14 +46,14 @@ class Part:
     says: str = ""
 
 
-def parts(choice: Choice, most: int) -> tuple[Part, ...]:
-    """Every table that has rows, none longer than ``most`` configurations."""
+def parts(choice: Choice, most: int, lacking_ones: int = NEAREST_MISSES) -> tuple[Part, ...]:
+    """Every table that has rows, none longer than ``most`` configurations; what is lacked is solved for so many of the nearest misses."""
     every = (
         _buys(choice, most),
         _verdicts(choice, most),
         _bests(choice),
         _largest(choice, most),
-        _lacks(choice, most),
+        _lacks(choice, lacking_ones),
         _keeps(choice, most),
         _answers_to(choice, most),
         _fronts(choice),
@@ -80,7 +80,7 @@ def _limits(choice: Choice) -> dict[str, str]:
 MOST_BORNE = 5
 """Configurations whose breaking points are worked out."""
 
-OVER = {MEMORY: "memory", LOAD: "the queue", "ttft": "TTFT", "itl": "ITL", "cost": "cost", "price": "price"}
+OVER = {MEMORY: "memory", LOAD: "the queue", "ttft": "TTFT", "itl": "ITL", "cost": "cost", "price": "price", "fleet_price": "the budget"}
 
 
 def _buys(choice: Choice, most: int) -> Part:
@@ -219,10 +219,10 @@ def _window(c: Configuration) -> tuple[str, ...]:
 
 def _lacks(choice: Choice, most: int) -> Part:
     """What each failing configuration would have to bring, each input alone, then what another device would."""
-    failing = [c for c in choice.configurations if c.state in ("fails", "in part") and c.run.missed]
-    rows = [line for c in failing[: min(most, NEAREST)] for line in _first_named(c.label, lacking(c.run.answers))]
+    failing = misses(choice)
+    rows = [line for c in failing[:most] for line in _first_named(c.label, lacking(c.run.answers))]
     says = "each input alone, solved with all conditions together; everything else as it is"
-    says += f"; the {NEAREST} nearest of {len(failing):,}" if len(failing) > NEAREST else ""
+    says += f"; the {most} nearest of {len(failing):,}, --lacks {len(failing)} solves all" if len(failing) > most else ""
     return Part("What the failing ones lack", ("configuration", "input", "now", "passes with", "change"), tuple(rows), says)
 
 

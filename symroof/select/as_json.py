@@ -9,7 +9,7 @@ from symroof.analysis.sensitivity import over_ranges
 from symroof.analysis.tracking import Track, untracked
 from symroof.analysis.verdict import TARGET_METRICS, TargetCheck, case_warnings, metrics_of
 from symroof.cases.case_results import bare
-from symroof.select.choice import BESTS, Choice, Front
+from symroof.select.choice import BESTS, NEAREST_MISSES, Choice, Front, misses
 from symroof.select.configuration import Configuration, Run
 from symroof.select.required_changes import Keep, Lever, keeps, lacks, together
 from symroof.theory.switches import SWITCHES
@@ -22,8 +22,17 @@ QUANTITIES = (
 """The quantities of each run."""
 
 
-def choice_json(choice: Choice, track: Track = untracked) -> dict[str, Any]:
-    """The whole selection; the form is in the docstring of :mod:`symroof.cli.select_command`."""
+WORKED_OUT = 20
+"""Configurations with exact quantities, headroom and elasticities; of the others the verdict and what they are compared by."""
+
+
+def choice_json(choice: Choice, track: Track = untracked, most: int = WORKED_OUT, lacking: int = NEAREST_MISSES) -> dict[str, Any]:
+    """The whole selection, the first ``most`` configurations worked out, and what ``lacking`` of the nearest misses lack.
+
+    The form is in the docstring of :mod:`symroof.cli.select_command`.
+    """
+    short = {id(c) for c in misses(choice)[:lacking]}
+    worked_out = {id(c) for c in choice.configurations[:most]} | short
     places = {id(c): i for i, c in enumerate(choice.configurations)}
     owner = {id(run): places[id(c)] for c in choice.configurations for run in (c.run, *c.runs)}
     return {
@@ -34,7 +43,7 @@ def choice_json(choice: Choice, track: Track = untracked) -> dict[str, Any]:
         },
         "sorted_by": choice.order,
         "passing": len(choice.passing),
-        "configurations": [configuration_json(c) for c in track(choice.configurations, "solving for configurations")],
+        "configurations": [configuration_json(c, id(c) in worked_out, id(c) in short) for c in track(choice.configurations, "solving for configurations")],
         "best": {what: _place(best, owner, [BESTS[what][0]]) if (best := choice.best(what)) else None for what in BESTS},
         "fronts": [*_fronts(choice.fronts, "passing", owner), *_fronts(choice.fitting_fronts, "fitting", owner)],
     }
@@ -44,11 +53,14 @@ def _unit(choice: Choice, name: str) -> str:
     return choice.configurations[0].run.answers.case.theory.symbol(TARGET_METRICS[name]).unit
 
 
-def configuration_json(c: Configuration) -> dict[str, Any]:
-    """One configuration: what it is, its verdict, what it gives, lacks and answers to."""
-    answers, binding = c.run.answers, c.run.answers.binding
-    failing, passing = c.state in ("fails", "in part") and c.run.missed, c.run.passes
-    bought = together(answers) if failing else None
+def configuration_json(c: Configuration, worked_out: bool = True, short: bool = True) -> dict[str, Any]:
+    """One configuration: what it is, its verdict, what it gives; worked out also its checks and what it answers to; ``short`` what it lacks."""
+    entry = {**_verdict(c), "worked_out": worked_out or not c.run.quick}
+    return {**entry, **(_solved(c, short) if entry["worked_out"] else {"quantities": _compared(c.run)})}
+
+
+def _verdict(c: Configuration) -> dict[str, Any]:
+    binding = c.run.own.binding
     return {
         "label": c.label,
         "model": binding.model.name if binding.model else None,
@@ -61,12 +73,26 @@ def configuration_json(c: Configuration) -> dict[str, Any]:
         "batch_chosen": c.chosen,
         "state": c.state,
         "missed": list(c.run.missed),
+        "batches": {"least": c.window.least, "most": c.window.most, "stopped_by": list(c.window.stopped_by)} if c.window else None,
+    }
+
+
+def _compared(run: Run) -> dict[str, dict[str, Any]]:
+    """The quantities that configurations are compared by, as floats."""
+    return {name: {"value": value, "unit": run.own.case.theory.symbol(name).unit} for name, value in run.quick.items()}
+
+
+def _solved(c: Configuration, short: bool) -> dict[str, Any]:
+    """What takes exact arithmetic and solving."""
+    answers, binding = c.run.answers, c.run.answers.binding
+    failing, passing = c.state in ("fails", "in part") and c.run.missed, c.run.passes
+    bought = together(answers) if failing and short else None
+    return {
         "checks": {check.name: check_json(check) for check in c.run.checks},
         "unknown": c.run.unknown,
         "quantities": dict(_quantities(c.run)),
-        "batches": {"least": c.window.least, "most": c.window.most, "stopped_by": list(c.window.stopped_by)} if c.window else None,
         "at_largest_batch": dict(_quantities(c.largest)) if c.largest else None,
-        "lacks": [lever_json(lever) for lever in lacks(answers)] if failing else [],
+        "lacks": [lever_json(lever) for lever in lacks(answers)] if failing and short else None if failing else [],
         "together": {name: result.as_json() for name, result in bought.items()} if bought else None,
         "keeps": [keep_json(keep) for keep in keeps(answers)] if passing else [],
         "elasticities": {metric: {by: _elasticity(c.run, metric, by) for by in ("peak_flops", "mem_bandwidth")} for metric in ("ttft", "itl", "sustained_itl")},

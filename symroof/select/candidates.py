@@ -22,6 +22,9 @@ KINDS = {"hardware": "hardware", "model": "models"}
 
 ORIGIN = "among"
 
+MOST_CANDIDATES = 20_000
+"""Configurations of one selection at most."""
+
 
 def widened(study: Study, among: Mapping[str, Any]) -> Study:
     """The study with the candidates of some names put in place of its own.
@@ -36,12 +39,13 @@ def widened(study: Study, among: Mapping[str, Any]) -> Study:
     Raises:
         InputError: an unknown name, an empty list, a value that cannot be read.
     """
+    made = copy.copy(study)
+    made.most_cases = MOST_CANDIDATES
     if not among:
-        return study
+        return made
     own = study.declared
     lists: dict[str, Any] = {name: _listed(name, value) for name, value in ((_name(key, own), value) for key, value in among.items())}
     named = {key: lists.pop(key, None) for key in KINDS}
-    made = copy.copy(study)
     made.select(selection(named["model"], named["hardware"], origin=ORIGIN, own=own, **lists))
     return made
 

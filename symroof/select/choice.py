@@ -54,6 +54,10 @@ RANK = {"passes": 0, "in part": 2, "fails": 3, "unknown": 4}
 """The order of the states; between the first two, what fails at its batch and passes at another."""
 
 
+NEAREST_MISSES = 3
+"""Failing configurations for which what they lack is solved, unless more are asked for."""
+
+
 @dataclass(frozen=True)
 class Front:
     """The runs that no other beats in some respects at once.
@@ -138,6 +142,11 @@ class Choice:
         return (*aim, *((hint(self.study),) if len(self.configurations) == 1 else ()))
 
 
+def misses(choice: Choice) -> list[Configuration]:
+    """The configurations that fail a condition, the nearest miss first."""
+    return [c for c in choice.configurations if c.state in ("fails", "in part") and c.run.missed]
+
+
 def select(study: str | os.PathLike[str] | Study | None = None, *, among: Mapping[str, Any] | None = None, by: str | None = None, **case: Any) -> Choice:
     """Every configuration of a study against memory and its targets.
 
@@ -156,7 +165,7 @@ def select(study: str | os.PathLike[str] | Study | None = None, *, among: Mappin
     [('h100-sxm', 'passes'), ('a100-80gb-sxm', 'fails')]
 
     Raises:
-        InputError: an unknown name, an empty list of candidates, no model, more than 1,000 configurations.
+        InputError: an unknown name, an empty list of candidates, no model, more than 20,000 configurations.
     """
     made = study if isinstance(study, Study) else Study(**case) if study is None else Study.load(study, selection(origin="given", **case) if case else None)
     rest, counts = device_counts(among or {})
@@ -241,4 +250,4 @@ def _fronts(runs: tuple[Run, ...]) -> tuple[Front, ...]:
     return tuple(fronts)
 
 
-__all__ = ["BESTS", "FRONTS", "ORDERS", "TARGETS", "Choice", "Front", "chosen", "select"]
+__all__ = ["BESTS", "FRONTS", "NEAREST_MISSES", "ORDERS", "TARGETS", "Choice", "Front", "chosen", "misses", "select"]

@@ -12,6 +12,7 @@ from symroof.analysis.tracking import Track, untracked
 from symroof.analysis.verdict import LOAD, MEMORY, TargetCheck, degrees, metrics_of, target_checks, under_load
 from symroof.cases.case_results import TARGETS, Answers, Result
 from symroof.select.batch_window import Window, window
+from symroof.select.ranged_screening import screened_over_ranges
 from symroof.select.screening import CLOSE, Screened, screened
 from symroof.theory.layout import DEGREES
 
@@ -178,6 +179,9 @@ class Configuration:
 def judged(cases: Sequence[Answers], listed: bool, track: Track = untracked) -> list[Configuration]:
     """The cases judged; ``listed`` says that the study lists batches, so that no other is looked for."""
     screenings = screened(cases)
+    ranged = [place for place, answers in enumerate(cases) if screenings[place] is None and answers.binding.box()]
+    for place, screening in zip(ranged, screened_over_ranges([cases[place] for place in ranged], varied), strict=True):
+        screenings[place] = screening
     return [_judged(answers, listed, screenings[i]) for i, answers in enumerate(track(cases, "judging configurations"))]
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError, Problem
+from symroof.select.candidates import MOST_CANDIDATES
 
 DEVICES = "devices"
 LAID_OUT = ("tp", "pp", "attention_dp", "dp", "prefill_devices")
@@ -57,7 +59,11 @@ def laid_out(cases: Sequence[Answers], counts: Sequence[int]) -> tuple[Answers, 
     chosen = [name for name in LAID_OUT if name in cases[0].binding.given]
     if chosen:
         raise InputError(Problem("study", f"it chooses {chosen[0]}, which layouts of devices choose", path=chosen[0], hint=f"leave {chosen[0]} out"))
-    return tuple(laid for answers in cases for count in counts for degrees in _layouts(answers, count) for laid in _laid(answers, degrees))
+    every = (laid for answers in cases for count in counts for degrees in _layouts(answers, count) for laid in _laid(answers, degrees))
+    made = tuple(itertools.islice(every, MOST_CANDIDATES + 1))
+    if len(made) > MOST_CANDIDATES:
+        raise InputError(Problem("among", f"more than {MOST_CANDIDATES:,} layouts", path=DEVICES, hint=f"fewer numbers of {DEVICES}"))
+    return made
 
 
 def degrees_of(answers: Answers) -> list[tuple[str, Any]]:

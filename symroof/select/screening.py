@@ -6,6 +6,7 @@ what a token costs falls with it, and a queue shortens with every copy: so each 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,7 @@ from symroof.analysis.verdict import LOAD, MEMORY, TARGET_METRICS, under_load
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError
 from symroof.formula.tree import Num
+from symroof.theory.case import Case
 from symroof.theory.layout import SHAPING
 from symroof.theory.symbols import GROUPS
 from symroof.theory.theory import Theory
@@ -33,10 +35,12 @@ QUEUED = "loaded_ttft"
 UNQUEUED = ("sustained_itl", "reading_time", "queue_time")
 """What rises with the batch: the ITL, and the TTFT without any wait for a lane."""
 
-SHARED = frozenset(symbol.name for group in ("hardware", "efficiency", "precision") for symbol in GROUPS[group]) - SHAPING
+SHARED = (frozenset(symbol.name for group in ("hardware", "efficiency", "precision") for symbol in GROUPS[group]) - SHAPING) | {"chunk"}
 """Inputs that may differ between configurations of one function."""
 
-PRICED = frozenset({"cost", "price"})
+
+PRICE = "price"
+PRICED = frozenset({"cost", "price", "fleet_price"})
 """Targets that are not known without a price."""
 
 LARGEST = 1 << 30
@@ -97,13 +101,14 @@ def _groups(cases: Sequence[Answers], own: bool = True) -> Iterator[tuple[list[i
             under_load(case)
             and (answers.moved or not answers.binding.box())
             and case.known("fits")
-            and (case.has("price") or not PRICED & answers.targets.keys())
+            and (case.has(PRICE) or not PRICED & answers.targets.keys())
         ):
             used = relevant.setdefault(id(case.theory), _relevant(case.theory))
-            present = [(name, tree) for name, tree in case.given.items() if name in used]
+            present = [(name, tree) for name, tree in case.given.items() if name in used and name != PRICE]
             fixed = tuple((name, tree if name not in SHARED or not isinstance(tree, Num) else None) for name, tree in present)
             by_shape.setdefault((id(case.theory), fixed, tuple(case.numbers.items())), []).append(place)
-    for places in by_shape.values():
+    for found in by_shape.values():
+        places = sorted(found, key=lambda place: not cases[place].case.has(PRICE))  # the first one's formulas are those of all
         try:
             yield places, _Group([cases[place] for place in places], own)
         except InputError:
@@ -127,28 +132,34 @@ class _Group:
         self.chosen_batch = own and "batch" in first.given
         self.open_copies = self.rate and "dp" not in first.given
         used = _relevant(first.theory)
-        self.differing = [name for name, tree in first.given.items() if name in SHARED & used and any(c.case.given[name] != tree for c in cases)]
+        self.differing = [name for name, tree in first.given.items() if name in SHARED & used and any(c.case.given.get(name) != tree for c in cases)]
         self.inputs = ["batch", *(["dp"] if self.open_copies else []), *self.differing]
-        self.numbers = [np.array([float(c.case.value(name)) for c in cases]) for name in self.differing]
+        self.numbers = [np.array([_number(c.case, name) for c in cases]) for name in self.differing]
         self.limits = {name: np.array([float(c.targets[name]) for c in cases]) for name in self.targets}
         compared = (*VALUES, *(TARGET_METRICS[name] for name in self.targets))
         plain = [name for name in compared if self._has(name) and not (self.rate and name == QUEUED)]
-        self.quick = self._function(tuple(dict.fromkeys((*UNQUEUED, *plain, *([LOAD] if self.rate else [])))))
+        self.compiled = self._compiled(tuple(dict.fromkeys((*UNQUEUED, *plain, *([LOAD] if self.rate else [])))))
+        self.quick = self._part_of(self.compiled, self.compiled.outputs)
+        self.rising = self._part_of(self.compiled, UNQUEUED)  # what is bisected is worked out dozens of times
         self.queued = self._wait() if self.rate else self.quick  # the batch that a rate keeps busy is searched: asked for as seldom as possible
         self.usable = np.array([float(c.case.value("usable_memory_per_device")) for c in cases])
         self.capacity = np.array([float(c.case.value("concurrency")) for c in cases])
 
     def _has(self, name: str) -> bool:
-        return self.cases[0].case.has("price") or ("cost" not in name and "price" not in name)
+        return self.cases[0].case.has(PRICE) or ("cost" not in name and "price" not in name)
 
-    def _function(self, names: Sequence[str]) -> Callable[[Array, Array], dict[str, Array]]:
+    def _compiled(self, names: Sequence[str]) -> Compiled:
         (compiled,) = compile_cases(names, self.inputs, self.cases[:1])
-        return lambda batch, copies: self._called(compiled, names, batch, copies)
+        return compiled
+
+    def _part_of(self, compiled: Compiled, names: Sequence[str]) -> Callable[[Array, Array], dict[str, Array]]:
+        part = compiled.only(names)
+        return lambda batch, copies: self._called(part, names, batch, copies)
 
     def _wait(self) -> Callable[[Array, Array], dict[str, Array]]:
         """The TTFT with its wait; without a value where the lanes of prompts do not keep up at any batch."""
         try:
-            return self._function((QUEUED,))
+            return self._part_of(self._compiled((QUEUED,)), (QUEUED,))
         except InputError:
             return lambda batch, copies: {QUEUED: np.full(batch.shape, np.nan)}
 
@@ -168,14 +179,14 @@ class _Group:
         waits = {QUEUED: self.queued(judged, copies)[QUEUED]}
         passing = (most >= 1) & borne & self._met({**self.quick(tried, copies), **waits})
         most = np.where(passing, most, 0)
-        least = _first(lambda batch: self._met(self.quick(batch, copies)), tried) if passing.any() else tried
+        least = self._least(tried, copies) if passing.any() else tried
         places = {name: {**self.quick(batch, copies), **waits} for name, batch in (("judged", judged), ("least", least), ("most", tried))}
         shares = self._shares(places["judged"])
         beyond = {MEMORY: most + 1 > self.capacity} | {name: ~met for name, met in self._limited(most + 1).items()}
         made = []
         for i in range(self.size):
             batches = {int(at[i]): name for at, name in ((least, "least"), (tried, "most"), (judged, "judged"))}
-            values = {batch: {key: float(column[i]) for key, column in places[name].items()} for batch, name in batches.items()}
+            values = {batch: {key: float(column[i]) for key, column in places[name].items() if not math.isnan(column[i])} for batch, name in batches.items()}
             found = int(copies[i]) if self.open_copies and borne[i] else None
             made.append(
                 Screened(
@@ -189,6 +200,13 @@ class _Group:
                 )
             )
         return made
+
+    def _least(self, most: Array, copies: Array) -> Array:
+        """The smallest batch from which on every one up to ``most`` passes: mostly 1, and then nothing is bisected."""
+        alone = self._met(self.quick(np.ones(self.size), copies))
+        if alone.all():
+            return np.ones(self.size)
+        return np.where(alone, 1, _first(lambda batch: self._met(self.quick(batch, copies)), most))
 
     def _shares(self, values: Mapping[str, Array]) -> dict[str, Array]:
         """Metrics over their limits; without a steady state the wait has none, and is endless."""
@@ -205,7 +223,7 @@ class _Group:
 
     def _limited(self, batch: Array) -> dict[str, Array]:
         """The same by target: no copies needed, no queue counted."""
-        at = self.quick(batch, np.ones(self.size))
+        at = self.rising(batch, np.ones(self.size))
         metrics = {"ttft": at["queue_time"] + at["reading_time"], "itl": at["sustained_itl"]}
         return {name: self._within(metric, self.limits[name]) for name, metric in metrics.items() if name in self.limits}
 
@@ -243,6 +261,11 @@ class _Group:
             enough = self._within(self.queued(batch, middle)[QUEUED], self.limits["ttft"])
             short, copies = np.where(open_ & ~enough, middle, short), np.where(open_ & enough, middle, copies)
         return copies
+
+
+def _number(case: Case, name: str) -> float:
+    """A value of a case; the price of a device that has none is no number, and what depends on it is none either."""
+    return float(case.value(name)) if name != PRICE or case.has(PRICE) else math.nan
 
 
 def _last(holds: Callable[[Array], Array], high: Array) -> Array:

@@ -22,7 +22,7 @@ FILE_KINDS = {
     "efficiencies": ("symroof.specs.efficiencies", "EfficienciesSpec"),
 }
 MARKS = {
-    "measured": ("measurements", "ceilings"),
+    "measured": ("measurements", "serving", "ceilings"),
     "efficiencies": ("efficiencies",),
     "hardware": ("memory",),
     "theory": ("inputs",),

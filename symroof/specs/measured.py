@@ -1,4 +1,4 @@
-"""Measured specs: what a public source measured, one file a source: serving latencies and rates, and ceilings of kernels and links."""
+"""Measured specs: what a public source measured, one file a source: latencies and rates of batches, rates of servers at work, ceilings of kernels and links."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from symroof.specs.engines import EngineClass, engine_class
-from symroof.specs.fields import NAME, Faults, Source, Spec, Whole
+from symroof.specs.fields import NAME, Faults, Source, Spec, Whole, amount
 from symroof.specs.model import ModelSpec
 from symroof.specs.stored import precision_name, precision_width
 from symroof.units import Quantity, UnitError, parse_quantity, parse_unit, strict
@@ -129,6 +129,39 @@ class Measurement(Row):
         return value
 
 
+class ServedRate(Row):
+    """Output tokens per second of all devices of a server at work: requests come as fast as they are served, prefills included.
+
+    ``prompt`` and ``output`` are mean lengths. Degrees that the source does not name are left out: any layout may stand behind the figure.
+    ``concurrency`` is how many requests the server had at once, where that is published.
+    """
+
+    model: str
+    spec: Annotated[str, Field(pattern=NAME)] | None = None
+    hardware: Annotated[str, Field(pattern=NAME)] | None = None
+    weights: Precision
+    activations: Precision | None = None
+    kv: Precision
+    devices: Whole
+    tp: Whole | None = None
+    pp: Whole | None = None
+    attention_dp: Whole | None = None
+    concurrency: Whole | None = None
+    prompt: amount("token") | None = None  # type: ignore[valid-type]
+    output: amount("token")  # type: ignore[valid-type]
+
+    @model_validator(mode="after")
+    def _complete(self) -> ServedRate:
+        faults: list[tuple[tuple[str | int, ...], str]] = []
+        if strict(self.value.dimension) != strict(parse_unit("token/s").dimension):
+            faults.append((("value",), "a rate of output tokens is in token/s"))
+        if self.devices % ((self.tp or 1) * (self.pp or 1) * (self.attention_dp or 1)):
+            faults.append((("devices",), "must be a whole number of instances of tp x attention_dp x pp devices"))
+        if faults:
+            raise Faults(faults)
+        return self
+
+
 class Ceiling(Row):
     """What one kernel or one link reached alone: a rate of arithmetic or of bytes, or the time of one call."""
 
@@ -159,5 +192,6 @@ class MeasuredSpec(Spec):
     quality: str | None = None
     models: dict[str, Annotated[ModelSpec, WithJsonSchema({"type": "object", "description": "a model, as a file of its own would describe it"})]] = {}
     measurements: tuple[Measurement, ...] = ()
+    serving: tuple[ServedRate, ...] = ()
     ceilings: tuple[Ceiling, ...] = ()
     notes: tuple[str, ...] = ()

@@ -227,13 +227,14 @@ class Targets(Spec):
     """Limits on what is served, each on one metric.
 
     ``ttft`` and ``itl`` are times, ``itl`` of the last step; ``cost`` is the price of a million output tokens, ``price`` that
-    of the devices that hold one copy of the model. Memory is always a limit.
+    of the devices that hold one copy of the model, ``fleet_price`` that of all devices: a budget. Memory is always a limit.
     """
 
     ttft: _limit("ttft", "200 ms") | None = None  # type: ignore[valid-type]
     itl: _limit("itl", "50 ms") | None = None  # type: ignore[valid-type]
     cost: _limit("cost", "2 USD") | None = None  # type: ignore[valid-type]
     price: _limit("price", "20 USD/hour") | None = None  # type: ignore[valid-type]
+    fleet_price: _limit("fleet_price", "100 USD/hour") | None = None  # type: ignore[valid-type]
 
 
 class StudySpec(Spec):

@@ -36,6 +36,17 @@ class Search:
     body: str
     high: str
 
+    def __str__(self) -> str:
+        """The search in words.
+
+        >>> str(Search("most", "batch", "meets_itl", "concurrency"))
+        'the largest whole batch up to concurrency at which meets_itl = 1, 0 where there is none'
+        """
+        if self.kind == "most":
+            return f"the largest whole {self.unknown} up to {self.high} at which {self.body} = 1, 0 where there is none"
+        most = f"the case's {self.unknown}" if self.high == self.unknown else self.high
+        return f"the {self.unknown} at which {self.unknown} = {self.body}, at most {most}"
+
     @property
     def demands(self) -> tuple[str, ...]:
         """The names that the value depends on."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from symroof.theory import references as source
 from symroof.theory.links import all_gather, all_reduce, all_to_all, others
+from symroof.theory.mixes import MIXES
 from symroof.theory.quantity import MEMORY_RATE, referenced
 from symroof.theory.quantity import declared as _q
 from symroof.theory.under_load import UNDER_LOAD
@@ -118,16 +119,6 @@ LOAD = referenced(
     _q("load", "burst_drain_time", r"t_{\mathrm{drain}}", "s", "time until the backlog of a burst is gone", "burst_backlog/max(dp/service_time - arrival_rate, 0)", exists=STEADY, reference=source.NEWELL),
 )  # fmt: skip
 
-MIX = referenced(
-    source.DEFINITION,
-    *(_q("mix", f"mix_{name}", latex, unit, f"{meaning}, over requests of the case and long ones", f"(1 - long_share)*{name} + long_share*{name}(prompt = long_prompt, output = long_output)")
-      for name, latex, unit, meaning in (("response_time", r"t_{\mathrm{mix}}", "s", "mean time of a response"), ("cost_per_request", r"c_{\mathrm{mix}}", "USD", "mean price of a response"))),
-    _q("mix", "response_bytes", r"Q_{\mathrm{response}}", "byte", "bytes one response moves, from prefill to last step",
-       "prefill_bytes/prefill_batch + sum(decode_bytes(context = prompt + step), step, 1, response_steps)/batch"),
-    *(_q("mix", f"long_{what}_share", latex, "", f"share of the {what} that long requests take", f"long_share*{name}(prompt = long_prompt, output = long_output)/((1 - long_share)*{name} + long_share*{name}(prompt = long_prompt, output = long_output))")
-      for what, latex, name in (("time", r"s_{\mathrm{long}}^{t}", "response_time"), ("bytes", r"s_{\mathrm{long}}^{Q}", "response_bytes"))),
-)  # fmt: skip
-
 PRICES = referenced(
     source.DEFINITION,
     _q("prices", "fleet_price", "p_f", "USD/s", "price of all devices of the fleet, those that prefill on their own included", "price*served_devices*dp", written_in="USD/hour"),
@@ -138,4 +129,4 @@ PRICES = referenced(
     _q("prices", "energy_per_request", "E_{req}", "J/request", "energy of one response: a bound, from the devices' power limit", "power*served_devices/sustained_requests"),
 )  # fmt: skip
 
-SERVING = (*SPECULATION, *CHUNKS, *BATCHING, *CACHES, *LINKS, *OVERHEADS, *LOAD, *UNDER_LOAD, *MIX, *PRICES)
+SERVING = (*SPECULATION, *CHUNKS, *BATCHING, *CACHES, *LINKS, *OVERHEADS, *LOAD, *UNDER_LOAD, *MIXES, *PRICES)

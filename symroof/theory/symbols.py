@@ -179,6 +179,7 @@ TARGETS = (
     _symbol("speedup_target", "u", "", "speed-up that speculation is held against", "1"),
     _symbol("margin", "m_p", "", "share of the price that is not cost", most="1"),
     _symbol("price_target", r"p_{\mathrm{max}}", "USD/s", "limit on the price of the devices that hold one copy of the model", written_in="USD/hour"),
+    _symbol("fleet_price_target", r"p_{f,\mathrm{max}}", "USD/s", "budget: limit on the price of all devices of the fleet", written_in="USD/hour"),
     _symbol("cost_target", r"c_{\mathrm{max}}", "USD", "price of a million output tokens that is held against, another device's for instance"),
     _symbol("rival_price", r"p_{\mathrm{rival}}", "USD/s", "price of another device that is held against", written_in="USD/hour"),
     _symbol("rival_throughput", r"X_{\mathrm{rival}}", "token/s", "output tokens per second of one such device, under the same targets"),
@@ -186,7 +187,7 @@ TARGETS = (
     _symbol("itl_target", r"T_{\mathrm{ITL}}", "s", "limit on the inter-token latency, at the last step"),
 )
 
-TARGET_SYMBOLS = {"ttft": "ttft_target", "itl": "itl_target", "cost": "cost_target", "price": "price_target"}
+TARGET_SYMBOLS = {"ttft": "ttft_target", "itl": "itl_target", "cost": "cost_target", "price": "price_target", "fleet_price": "fleet_price_target"}
 """A target by the word people set it with, and the symbol that holds it in formulas."""
 
 SHAPES = (

@@ -5,6 +5,7 @@ from math import ceil
 
 import pytest
 
+from symroof.analysis.best_batch import why_no_batch
 from symroof.api import Study
 
 from . import check, row
@@ -131,6 +132,27 @@ def test_the_best_batch_batch_by_batch(itl, ttft):
     assert case.value("max_goodput") == expected
 
 
+@pytest.mark.parametrize(
+    ("chosen", "words"),
+    [
+        ({"itl_target": "40 ms"}, "a batch of 1 already has a sustained_itl of 43.10 ms, over its target of 40 ms"),  # 42.122 + (292.34 - 42.122)/255
+        ({"itl_target": "60 ms", "mem_capacity": "141 GB"}, "a batch of 1 does not fit, it needs 141.9 GB of the 141 GB"),  # 2 P + 327,680 byte * 2,303
+        # (240 GB - 2 P)/(2,303 * 327,680 byte) = 131.04; itl 42.122 + 131/255 (310.9 - 42.122) = 180.2 ms, 131/(255 itl) = 2.851 a second
+        ({"ttft_target": "1 s", "mem_capacity": "240 GB", "arrival_rate": "4 request/s"}, "at the largest, 131, load is 1.403"),
+        ({"ttft_target": "250 ms", "arrival_rate": "2 request/s", "mem_capacity": "240 GB"}, "the least that keeps up with the arrivals, has a loaded_ttft"),
+    ],
+)
+def test_a_best_batch_of_none_says_why(chosen, words):
+    answers = Study(**under(chunk=2048, **chosen)).first
+    assert answers.case.value("best_batch") == answers.case.value("max_goodput") == 0
+    assert words in why_no_batch(answers)
+
+
+def test_where_a_batch_is_good_there_is_no_reason():
+    assert why_no_batch(Study(**under(chunk=2048, itl_target="60 ms", mem_capacity="240 GB")).first) is None
+    assert why_no_batch(Study("llama-3.1-8b", prompt=2048).first) is None
+
+
 # -------------------------------------------------------------------------------------------------------------- thresholds
 
 
@@ -196,3 +218,40 @@ def test_arrival_rate_at_which_the_first_token_leaves_its_target():
     busy = rate * read
     assert float(read + busy * read / (1 - busy)) == pytest.approx(0.4, rel=1e-9)
     assert Study(**under(chunk=2048, ttft_target="200 ms")).solve("max_arrival_ttft").verdict == "lhs_above"
+
+
+# ------------------------------------------------------------------------------------------------- several devices at work
+
+FREE_LINKS = {"link_latency": "0 s", "link_bandwidth": "1e9 TB/s"}
+
+
+@pytest.mark.parametrize("tp", [2, 4])
+def test_a_group_at_work_divides_work_and_reads(tp):
+    """Links that cost nothing: a step of T tokens takes 1/tp of its work, or of the weights."""
+    study = Study(**under(chunk=2048, tp=tp, **FREE_LINKS))
+    assert float(study.exact("sustained_itl")) == pytest.approx(float((D + Fraction(64, 255) * (step(2112) - D)) / tp), rel=1e-6)
+    assert float(study.exact("worst_itl")) == pytest.approx(float(step(2112) / tp), rel=1e-6)
+    assert study.exact("cost_per_mtok") == Fraction(5 * tp, 2 * 3600) * 10**6 / study.exact("sustained_throughput")
+
+
+def test_all_reduces_at_work_are_of_all_tokens_of_the_step():
+    """Two a layer of 10 us and 2 (n - 1)/n of 2 byte * 8,192 for each of 64 + 2,048 tokens, beside a half of the work."""
+    study = Study(**under(chunk=2048, tp=2, link_latency="10 us", link_bandwidth="450 GB/s"))
+    reduced = 160 * (Fraction(1, 10**5) + Fraction(2112 * 8192 * 2, 450 * 10**9))
+    assert float(study.exact("worst_itl")) == pytest.approx(float(step(2112) / 2 + reduced), rel=1e-9)
+
+
+def test_a_pipeline_at_work_takes_its_slowest_stage_twice():
+    """Two stages of 40 layers; the last has the head: it reads 40 * 855,638,016 + 128,256 * 8,192 parameters for each group of 32."""
+    counting = {"attention_flops": "off", "kv_traffic": "off", "activations": "off", "scheduling": "exclusive"}
+    study = Study(**{**HAND, **FREE_LINKS, "pp": 2, "assume": counting})
+    stage = Fraction(2 * (40 * 855_638_016 + 128_256 * 8192), BETA)
+    assert float(study.exact("loaded_decode_time")) == pytest.approx(float(2 * stage), rel=1e-6)
+    prefill = study.exact("prefill_time") + study.exact("prefill_overhead")
+    assert float(study.exact("sustained_requests")) == pytest.approx(float(64 / (255 * 2 * stage + 64 * prefill)), rel=1e-6)
+
+
+def test_a_prompt_just_over_the_budget_holds_its_lane_for_a_full_step_and_a_short_one():
+    study = Study(**under(chunk=2048, prompt=2049, arrival_rate="1 request/s"))
+    assert study.exact("lane_time") == study.exact("reading_time") == step(2112) + step(65)
+    assert study.exact("lane_utilization") == step(2112) + D

@@ -127,7 +127,7 @@ REFUSED = [
     (("--target", "itl=5 GB"), "s is needed"),
     (("--show", "0"), "--show"),
     (("--format", "pdf"), "--format"),
-    (("--among", "batch=" + ",".join(map(str, range(1, 61))), "--among", "prompt=" + ",".join(map(str, range(1, 31)))), "at most 1,000"),
+    (tuple(word for name in ("batch", "prompt", "output") for word in ("--among", f"{name}=" + ",".join(map(str, range(1, 31))))), "at most 20,000"),
 ]
 
 

@@ -166,7 +166,7 @@ WRONG = [
     ({"among": {"hardware": "h900*"}}, "is like 'h900*'", "symroof list hardware"),
     ({"among": {"batch": "4,096"}}, "a comma separates candidates", "write 4096"),
     ({"among": {"weights": "fp16,fp99"}}, "fp99", ""),
-    ({"among": {"tp": list(range(1, 60)), "batch": list(range(1, 60))}}, "3,481 cases; at most 1,000", "fewer"),
+    ({"among": {name: list(range(1, 31)) for name in ("tp", "batch", "prompt")}}, "27,000 cases; at most 20,000", "fewer"),
     ({"by": "speed"}, "no such order 'speed'", "cost"),
     ({"targets": {"cots": 2}}, "no such target 'cots'", "cost"),
     ({"targets": {"price": "2 USD"}}, "USD/s is needed", "`cost` is what a million output tokens cost"),

@@ -135,3 +135,33 @@ def test_what_does_not_keep_up_is_judged_at_the_largest_batch_that_its_latencies
     assert judged.state != "passes"
     assert held[0].exact("sustained_itl") <= Fraction(1, 50)
     assert held[1].exact("sustained_itl") > Fraction(1, 50) or batch + 1 > study.decide().exact("concurrency")
+
+
+RANGED = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "arrival_rate": "50 request/s", "chunk": 2048}
+
+
+@pytest.fixture(scope="module")
+def ranged():
+    targets = {"itl": "50 ms", "fleet_price": "40 USD/hour"}
+    return select(**RANGED, mfu="0.4..0.6", mbu="0.7..0.9", targets=targets).configurations[0]
+
+
+def test_copies_over_ranges_bear_the_rate_at_every_corner(ranged):
+    """Each corner bound anew: every one bears it with these copies and this batch, the slowest not with one copy less."""
+
+    def load(mfu, mbu, copies):
+        return Study(**RANGED, mfu=mfu, mbu=mbu, batch=ranged.run.batch, dp=copies, memory_share=0.92).exact("load")
+
+    corners = [(mfu, mbu) for mfu in (0.4, 0.6) for mbu in (0.7, 0.9)]
+    assert ranged.run.copies > 1
+    assert all(load(*corner, ranged.run.copies) < 1 for corner in corners)
+    assert load(0.4, 0.7, ranged.run.copies - 1) >= 1
+
+
+def test_the_budget_is_of_all_copies(ranged):
+    """4.29 USD an hour for each H100."""
+    copies = ranged.run.copies
+    assert ranged.run.value("fleet_price") == Fraction(429, 360_000) * copies
+    assert (ranged.state == "passes") is (429 * copies <= 4000)
+    dear = select(**RANGED, mfu="0.4..0.6", mbu="0.7..0.9", targets={"itl": "50 ms", "fleet_price": "9 USD/hour"}).configurations[0]
+    assert (dear.run.copies, dear.run.missed) == (copies, ("fleet_price",))

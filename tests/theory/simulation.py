@@ -55,12 +55,13 @@ class Server:
         study: the deployment.
         arrivals: mean requests per second, at random; without a rate a request comes whenever a slot is free.
         sizes: draws ``(prompt, output)``; without it every request is the study's.
+        grain: mean keys are taken in multiples of so many tokens: the fewer, the fewer step times are worked out.
     """
 
-    def __init__(self, study, arrivals=None, sizes=None, seed=1):
+    def __init__(self, study, arrivals=None, sizes=None, seed=1, grain=0):
         case = self.case = study.first.case
         self.slots, self.cached = int(case.value("batch")), int(case.value("cached_prefix"))
-        self.draw, self.arrivals = random.Random(seed), arrivals
+        self.draw, self.arrivals, self.grain = random.Random(seed), arrivals, grain
         self.sizes = sizes or (lambda _: (int(case.value("prompt")), int(case.value("output"))))
         self.clock, self.next_arrival = 0.0, 0.0
         self.queue, self.decoding, self.tally = deque(), [], Tally()
@@ -118,7 +119,10 @@ class Server:
 
     def keys(self):
         """Keys that the decoding requests see in this step, in the mean."""
-        return Fraction(sum(r.prompt + r.written + 1 for r in self.decoding), len(self.decoding)) if self.decoding else Fraction(1)
+        if not self.decoding:
+            return Fraction(1)
+        mean = Fraction(sum(r.prompt + r.written + 1 for r in self.decoding), len(self.decoding))
+        return Fraction(round(mean / self.grain) * self.grain) if self.grain else mean
 
     def write(self):
         """A token for every decoding request; how many of them are done."""
@@ -264,6 +268,31 @@ def differences(case, seed=1):
     counted = [tally.throughput, tally.mean("itls"), tally.mean("readings")]
     full = case["assume"]["scheduling"] == "chunked" and study.exact("paced_chunk") >= study.exact("chunk")
     return [float(ours) / theirs - 1 for ours, theirs in zip(closed, counted, strict=True)][: 2 if full else 3]
+
+
+WAITING = {
+    "model": "llama-3.1-8b", "hardware": "h100-sxm", "batch": 32, "prompt": 1024, "output": 65, "mfu": 0.6, "mbu": 0.8, "step_overhead": "1 ms",
+    "network_bandwidth": "50 GB/s",
+}  # fmt: skip
+LOADS = (0.3, 0.5, 0.7, 0.8, 0.9)
+
+
+def waits(scheduling, load, turns=120):
+    """The mean wait for the first piece of a prompt at a share of what the server sustains, and the estimates of it by switch ``queue``, in seconds."""
+    case = {**WAITING, **({"chunk": 512} if scheduling == "chunked" else {"prefill_devices": 1} if scheduling == "disaggregated" else {})}
+
+    def study(queue="mm1", **more):
+        return sr.Study(**case, **more, assume={"scheduling": scheduling, "queue": queue})
+
+    rate = load * float(study().exact("sustained_requests"))
+    tally = SERVERS[scheduling](study(), arrivals=rate, grain=16).run(turns, warm=20)
+    at_rate = {queue: study(queue, arrival_rate=rate) for queue in ("mm1", "md1")}
+    return tally.mean("waits"), {queue: _estimated_wait(made.first.case) for queue, made in at_rate.items()}
+
+
+def _estimated_wait(case):
+    """What ``loaded_ttft`` has beside the steps that the prompt is read in."""
+    return float(case.value("loaded_ttft") - case.changed({"batch": case.value("busy_batch")}).value("reading_time"))
 
 
 def main(count=100, seed=7):

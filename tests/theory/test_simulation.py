@@ -1,12 +1,15 @@
 """Quantities under load against a server that is simulated step by step, with the same step times and no formula of theirs."""
 
+import itertools
 import random
 
 import pytest
+from serving_page import wait_line
 
 import symroof as sr
+from symroof.resources import data_folder
 
-from .simulation import SERVERS, deployment, differences
+from .simulation import LOADS, SERVERS, deployment, differences, waits
 
 SUITE = 12
 """Deployments in the suite; ``python -m tests.theory.simulation`` runs a hundred."""
@@ -39,3 +42,21 @@ def test_the_same_order_of_configurations(what):
     order = sorted(range(len(closed)), key=closed.__getitem__)
     assert all(counted[a] < counted[b] * 1.01 for i, a in enumerate(order) for b in order[i + 1 :])
     assert max(counted) > 1.5 * min(counted)
+
+
+def test_how_far_the_estimated_wait_is_off_is_listed():
+    page = (data_folder("specs").parent / "docs" / "serving.md").read_text(encoding="utf-8").splitlines()
+    assert wait_line("disaggregated", 0.9, *waits("disaggregated", 0.9)) in page, "stale: python docs/generate.py"
+    assert all(any(line.startswith(f"| {scheduling} | {load} |") for line in page) for scheduling in SERVERS for load in LOADS)
+
+
+MIXED = {**WORK, "batch": 16, "chunk": 1024, "long_share": 0.25, "long_prompt": 3000, "long_output": 60}
+
+
+@pytest.mark.parametrize(("scheduling", "within"), [("exclusive", 0.005), ("disaggregated", 0.005), ("chunked", 0.06)])
+def test_a_simulated_mix(scheduling, within):
+    """Of four requests one is long. In pieces, prompts of other lengths share steps by chance, which takes up to 6 % of the bound."""
+    study = sr.Study(**MIXED, **({"prefill_devices": 1} if scheduling == "disaggregated" else {}), assume={"scheduling": scheduling})
+    kinds = itertools.cycle([(1500, 120), (3000, 60), (1500, 120), (1500, 120)])
+    tally = SERVERS[scheduling](study, sizes=lambda _: next(kinds), grain=16).run(turns=16, warm=8)
+    assert float(study.exact("mix_sustained_throughput")) == pytest.approx(tally.throughput, rel=within)

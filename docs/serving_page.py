@@ -1,0 +1,111 @@
+"""The page ``serving.md``: quantities under load beside published rates and beside a server that is simulated step by step."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from symroof.calibrate.serving_bounds import BoundedRate, UnboundedRate
+
+Waits = Mapping[tuple[str, float], tuple[float, Mapping[str, float]]]
+"""Simulated mean waits with their estimates by ``queue``, by scheduling and load."""
+
+OPENING = """# A server at work: against published rates and a simulation
+
+`sustained_throughput` is what a server sustains with prefills in it. This page holds it against {count} published rates of {sources} sources, and its estimated
+wait against a server that is simulated step by step.
+
+## Published rates over their bounds
+
+The bound is `sustained_throughput` of all devices at `efficiency: peak`, prompts paced, summed over copies: with as many requests as memory holds at their mean length
+(a cache grows block by block, so that not all are full at once) or as the source had at once, and in the best layout of the devices where the source names
+none: tensor-parallel, copies, and a pipeline or attention groups. No rate is above its bound: the highest is at {highest:.0%} of it, the median at {median:.0%}.
+
+| source | rates | least | median | highest |
+| --- | --- | --- | --- | --- |
+{summary}
+
+"""
+
+WAITING = """## The estimated wait
+
+The wait for the first step of a prompt (`lane_wait`, in `loaded_ttft`) is an estimate: the queue of a lane of prompts, `queue: mm1` (the default) or `md1`. A simulated
+server (`tests/theory/simulation.py`; {case}), in which requests come at random, waited in the mean:
+
+| scheduling | load | simulated | `mm1` | off | `md1` | off |
+| --- | --- | --- | --- | --- | --- | --- |
+{table}
+
+Prompts of one length are nearer to `md1`; `mm1` is the cautious side of it. Where prefills stop the decode the wait for a slot is not in the estimate: near a load of 1 it
+is too short. Throughput, mean inter-token latency and time to first token without its wait are within 1 % of the simulation in 99 of 100 random deployments
+(`python -m tests.theory.simulation`).
+
+## Percentiles
+
+`sustained_itl`, `loaded_ttft` and `lane_wait` are means, and targets are held against them. The closed forms have no percentile of a server at work: a target on a
+p99 needs room above the mean, or a simulation. `worst_itl` is the longest step that a decoding request waits for.
+
+"""
+
+
+def serving_page(rates: Sequence[BoundedRate | UnboundedRate], waits: Waits, case: str) -> str:
+    """The whole page; ``case`` says what was simulated."""
+    bounded = [rate for rate in rates if isinstance(rate, BoundedRate)]
+    refused = [rate for rate in rates if isinstance(rate, UnboundedRate)]
+    shares = [rate.share for rate in bounded]
+    by_source = _by_source(bounded)
+    summary = "\n".join(_summary(source, [rate.share for rate in group]) for source, group in by_source.items())
+    opening = OPENING.format(count=len(bounded), sources=len(by_source), highest=max(shares), median=statistics.median(shares), summary=summary)
+    tables = [part for source, group in by_source.items() for part in (f"### {source}", "", HEADER, *map(rate_line, group), "")]
+    waiting = WAITING.format(case=case, table="\n".join(wait_line(*key, *value) for key, value in waits.items()))
+    return opening + waiting + "\n".join(["## Every rate", "", *tables, *_refused(refused)])
+
+
+HEADER = "| model | devices | weights | prompt | output | published token/s | bound | share | layout | batch |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+
+
+def rate_line(rate: BoundedRate) -> str:
+    """One rate with its bound."""
+    row = rate.row
+    layout = " ".join(f"{name} {degree}" for name, degree in zip(("tp", "pp", "attention_dp"), rate.layout, strict=True) if degree > 1) or "each alone"
+    lengths = [f"{float(length.value):,.6g}" if length else "not named" for length in (row.prompt, row.output)]
+    return _cells(
+        row.spec,
+        f"{row.devices} x {row.hardware}",
+        row.weights,
+        *lengths,
+        f"{float(row.value.value):,.6g}",
+        f"{rate.bound:,.0f}",
+        f"{rate.share:.0%}",
+        layout,
+        f"{rate.batch:,}",
+    )
+
+
+def wait_line(scheduling: str, load: float, simulated: float, estimates: Mapping[str, float]) -> str:
+    """One simulated wait beside its estimates."""
+    cells = [cell for value in estimates.values() for cell in (f"{value * 1e3:.1f} ms", f"{value / simulated - 1:+.0%}")]
+    return _cells(scheduling, load, f"{simulated * 1e3:.1f} ms", *cells)
+
+
+def _by_source(rates: Iterable[BoundedRate]) -> dict[str, list[BoundedRate]]:
+    groups: dict[str, list[BoundedRate]] = {}
+    for rate in rates:
+        groups.setdefault(rate.source, []).append(rate)
+    return groups
+
+
+def _summary(source: str, shares: Sequence[float]) -> str:
+    return _cells(source, len(shares), *(f"{share:.0%}" for share in (min(shares), statistics.median(shares), max(shares))))
+
+
+def _refused(rates: Iterable[UnboundedRate]) -> list[str]:
+    """What has no bound, and which device or model is lacking."""
+    kinds = Counter((rate.source, rate.reason) for rate in rates)
+    rows = [_cells(source, count, reason) for (source, reason), count in sorted(kinds.items())]
+    return ["## Rates without a bound", "", "| source | rates | why |", "| --- | --- | --- |", *rows, ""]
+
+
+def _cells(*cells: object) -> str:
+    return f"| {' | '.join(map(str, cells))} |"

@@ -1,0 +1,71 @@
+"""Why no batch is good enough: what the smallest one that has a steady state breaks."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from symroof.analysis.verdict import memory_needed
+from symroof.cases.case_results import Answers, Result
+from symroof.formula.evaluate import NoValue
+from symroof.formula.tree import Name
+from symroof.theory.case import Case
+
+BEST = frozenset({"best_batch", "max_goodput"})
+"""The quantities that are 0 for this reason."""
+
+HELD = {"held_itl": "itl_target", "held_ttft": "ttft_target"}
+"""What rises with the batch, and the target it is held against."""
+
+
+def why_no_batch(answers: Answers) -> str | None:
+    """The reason for a ``best_batch`` of 0, and so for no ``max_goodput``; None where there is a batch, or it is not known.
+
+    >>> from symroof.analysis.study import Study
+    >>> study = Study("llama-3.1-8b", "l40s", prompt=2048, output=300, itl_target="15 ms")
+    >>> why_no_batch(study.first)
+    'best_batch is 0: a batch of 1 already has a sustained_itl of 17.91 ms, over its target of 15 ms'
+    """
+    best = answers.get("best_batch")
+    if best is None or best.value != 0:
+        return None
+    case = answers.case
+    room = Fraction(case.value("concurrency"))
+    if room < 1:
+        alone = Answers(answers.binding, moved=case.changed({"batch": Fraction(1)}))
+        return f"best_batch is 0: a batch of 1 does not fit, it {memory_needed(alone)}"
+    batch = _first_known(case, int(room))
+    if batch is None:
+        load = Result(case.theory.symbol("load"), case.changed({"batch": room}).value("load"))
+        return f"best_batch is 0: no steady state at any batch that fits; at the largest, {int(room):,}, load is {load.plain()}"
+    there = case.changed({"batch": Fraction(batch)})
+    missed = [_over(there, name, limit) for name, limit in HELD.items() if limit in case.given and there.value(name) > there.value(limit)]
+    few = "a batch of 1 already has" if batch == 1 else f"a batch of {batch:,}, the least that keeps up with the arrivals, has"
+    return f"best_batch is 0: {few} {' and '.join(missed)}"
+
+
+def _over(case: Case, name: str, limit: str) -> str:
+    metric = case.theory.definitions[name]
+    value, target = (Result(case.theory.symbol(name), case.value(each)).plain() for each in (name, limit))
+    return f"a {metric.name if isinstance(metric, Name) else name} of {value}, over its target of {target}"
+
+
+def _first_known(case: Case, most: int) -> int | None:
+    """The smallest batch at which what is held against the targets has a value; None where none has."""
+    low, high = 0, most
+    if not _known(case, most):
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _known(case, middle) else (middle, high)
+    return high
+
+
+def _known(case: Case, batch: int) -> bool:
+    there = case.changed({"batch": Fraction(batch)})
+    try:
+        for name, limit in HELD.items():
+            if limit in case.given:
+                there.value(name)
+    except NoValue:
+        return False
+    return True

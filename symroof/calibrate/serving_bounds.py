@@ -1,0 +1,139 @@
+"""Published rates of servers at work beside the bound of their devices: what the best layout sustains at 100 % of the peak."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+from symroof.cases.binding import bindings
+from symroof.cases.request import selection
+from symroof.errors import InputError
+from symroof.formula.evaluate import NoValue
+from symroof.specs.measured import MeasuredSpec, ServedRate
+from symroof.specs.model import ModelSpec
+from symroof.theory.case import Case
+
+SHORTEST = Fraction(1)
+"""The prompt that stands in where a source has no length: reading less cannot be slower."""
+
+MOST_STAGES = 8
+"""The deepest pipeline of a layout that the source does not name."""
+
+Layout = tuple[int, int, int]
+"""The degrees tp, pp and attention_dp of one instance."""
+
+
+@dataclass(frozen=True)
+class BoundedRate:
+    """A published rate, and the highest that its devices allow, in tokens per second.
+
+    Attributes:
+        bound: ``sustained_throughput`` of all copies with paced prompts, at the peak.
+        layout: the degrees tp, pp and attention_dp that it belongs to.
+        batch: the requests that decode at once in an instance.
+    """
+
+    source: str
+    row: ServedRate
+    bound: float
+    layout: Layout
+    batch: int
+
+    @property
+    def share(self) -> float:
+        """The rate over its bound."""
+        return float(self.row.value.value) / self.bound
+
+
+@dataclass(frozen=True)
+class UnboundedRate:
+    """A published rate without a bound, and why."""
+
+    source: str
+    row: ServedRate
+    reason: str
+
+
+def bounded_rates(spec: MeasuredSpec) -> Iterator[BoundedRate | UnboundedRate]:
+    """The rates of a source, each with its bound or the reason why there is none."""
+    for row in spec.serving:
+        if row.hardware is None:
+            yield UnboundedRate(spec.name, row, f"{row.device} is not in the catalogue of hardware")
+        elif row.spec is None:
+            yield UnboundedRate(spec.name, row, f"{row.model} is not in the catalogue of models")
+        else:
+            deployed = _deployed(spec, row)
+            known = [(rate, layout, batch) for layout in _layouts(row, deployed) for rate, batch in _sustained(deployed, layout)]
+            if known:
+                rate, layout, batch = max(known)
+                yield BoundedRate(spec.name, row, rate, layout, batch)
+            else:
+                yield UnboundedRate(spec.name, row, "fits in no layout of its devices")
+
+
+def _layouts(row: ServedRate, deployed: _Deployed) -> Iterator[Layout]:
+    """The layout of the source, or every one that its devices and the model's heads allow: attention groups or a pipeline, not both."""
+    if row.tp or row.pp or row.attention_dp:
+        yield row.tp or 1, row.pp or 1, row.attention_dp or 1
+        return
+    single = _case(deployed, (1, 1, 1))
+    for tp in (n for n in _divisors(row.devices) if single.permits(n)):
+        rest = _divisors(row.devices // tp)
+        yield from ((tp, pp, 1) for pp in rest if pp <= MOST_STAGES)
+        yield from ((tp, 1, groups) for groups in rest if groups > 1 and single.has("n_experts"))
+
+
+def _divisors(n: int) -> list[int]:
+    return [k for k in range(1, n + 1) if n % k == 0]
+
+
+@dataclass(frozen=True)
+class _Deployed:
+    """What a rate was measured on, whatever the layout: rows that share it share its bounds."""
+
+    model: str | ModelSpec
+    hardware: str
+    precision: tuple[tuple[str, str | None], ...]
+    devices: int
+    prompt: Fraction
+    output: Fraction
+    concurrency: int | None
+
+
+def _deployed(spec: MeasuredSpec, row: ServedRate) -> _Deployed:
+    model = spec.models.get(str(row.spec), str(row.spec))
+    precision = (("weights", row.weights), ("kv", row.kv), ("activations", row.activations))
+    prompt = row.prompt.value if row.prompt else SHORTEST
+    return _Deployed(model, str(row.hardware), precision, row.devices, prompt, row.output.value, row.concurrency)
+
+
+def _sustained(deployed: _Deployed, layout: Layout) -> Iterator[tuple[float, int]]:
+    """What all copies of a layout sustain, and the batch of each; nothing where a model has no such layout or does not fit.
+
+    As many requests decode as memory holds at their mean length: an engine takes blocks as a response grows, so that not all are full at once.
+    """
+    tp, pp, groups = layout
+    copies = deployed.devices // (tp * pp * groups)
+    try:
+        case = _case(deployed, layout)
+        case = case.changed({"prompt": deployed.prompt, "output": deployed.output, "peak_context": deployed.prompt + deployed.output / 2})
+        batch = Fraction(case.value("concurrency"))
+        batch = min(batch, Fraction(deployed.concurrency, copies)) if deployed.concurrency else batch
+        if batch >= 1:
+            yield float(case.changed({"batch": batch}).value("sustained_throughput")) * copies, int(batch)
+    except (InputError, NoValue):
+        return
+
+
+def _case(deployed: _Deployed, layout: Layout) -> Case:
+    return _case_of(deployed.model, deployed.hardware, deployed.precision, layout)
+
+
+@cache
+def _case_of(model: Any, hardware: str, precision: tuple[tuple[str, str | None], ...], layout: Layout) -> Case:
+    """The case of a model on a device in a layout, sizes aside."""
+    given: dict[str, Any] = {**dict(precision), **dict(zip(("tp", "pp", "attention_dp"), layout, strict=True))}
+    return next(bindings(selection(model, hardware, **given))).case()

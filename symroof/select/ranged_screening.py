@@ -1,0 +1,90 @@
+"""The screening over ranges: a batch and copies that do at every corner of them, and what they come to at the values expected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from symroof.analysis.verdict import LOAD
+from symroof.cases.case_results import Answers
+from symroof.select.screening import CLOSE, Screened, screened
+
+Varied = Callable[..., Answers]
+
+
+@dataclass(frozen=True)
+class _Corners:
+    """One configuration's corners, screened; ``middle`` is where its ranges stand."""
+
+    every: tuple[Screened, ...]
+    middle: Screened
+
+    @property
+    def most(self) -> int:
+        """The largest batch that does at every corner; 0 where none does."""
+        return min(corner.most for corner in self.every)
+
+    @property
+    def tightest(self) -> Screened:
+        return min(self.every, key=lambda corner: corner.most)
+
+    @property
+    def copies(self) -> int | None:
+        """As many copies as the corner that takes most of them; None where their number is chosen or no number does."""
+        counts = [corner.copies for corner in self.every]
+        return None if None in counts else max(count for count in counts if count is not None)
+
+
+def screened_over_ranges(cases: Sequence[Answers], varied: Varied) -> list[Screened | None]:
+    """Each configuration with ranges, at a batch and copies that pass at every corner where there are such; None where a corner is not screened.
+
+    ``varied`` binds a configuration anew with some inputs changed.
+    """
+    corners = _at_corners(cases)
+    batches = [{} if own is None or "batch" in a.binding.given else {"batch": min(c.batch for c in own.every)} for a, own in zip(cases, corners, strict=True)]
+    corners_at = _again(cases, batches, corners, varied)
+    counts = [1 if own is None else own.copies or 1 for own in corners_at]
+    fleets = [{**batch, "dp": count} if count > 1 else {} for batch, count in zip(batches, counts, strict=True)]
+    settled = _again(cases, fleets, corners_at, varied)
+    return [
+        None if at_first is None or there is None else _screened(at_first, there, own.copies if own else None)
+        for at_first, own, there in zip(corners, corners_at, settled, strict=True)
+    ]
+
+
+def _again(cases: Sequence[Answers], changes: Sequence[Mapping[str, int]], before: Sequence[_Corners | None], varied: Varied) -> list[_Corners | None]:
+    """The corners of those configurations that change, all at once; as they were of the others."""
+    moved = [i for i, change in enumerate(changes) if change and before[i] is not None]
+    made = list(before)
+    for i, corners in zip(moved, _at_corners([varied(cases[i], **changes[i]) for i in moved]), strict=True):
+        made[i] = corners
+    return made
+
+
+def _screened(at_first: _Corners, there: _Corners, copies: int | None) -> Screened:
+    """The screening at one batch and one number of copies for all corners; ``at_first`` each had its own."""
+    batch = there.middle.batch
+    passes = all(corner.passes for corner in there.every)
+    fails = any(_misses(name, min(corner.shares[name] for corner in there.every)) for name in there.middle.shares)
+    shares = {name: max(corner.shares[name] for corner in there.every) for name in there.middle.shares} if passes or fails else {}
+    values = {batch: there.middle.values[batch] if shares else {}}
+    if not passes:
+        return Screened(0, 1, copies, batch, (), shares, values)
+    least = max(corner.least for corner in there.every)
+    return Screened(at_first.most or batch, least, copies, batch, at_first.tightest.stopped_by, shares, values)
+
+
+def _misses(name: str, share: float) -> bool:
+    return share > 1 + CLOSE or (name == LOAD and share >= 1)
+
+
+def _at_corners(cases: Sequence[Answers]) -> list[_Corners | None]:
+    """All corners of all configurations at once."""
+    each = [[replace(answers, moved=case, _memo={}) for case in (*answers.corners, answers.case)] for answers in cases]
+    results = iter(screened([answers for corners in each for answers in corners]))
+    made: list[_Corners | None] = []
+    for corners in each:
+        own = [next(results) for _ in corners]
+        known = [screening for screening in own if screening is not None]
+        made.append(_Corners(tuple(known[:-1]), known[-1]) if len(known) == len(own) > 1 else None)
+    return made

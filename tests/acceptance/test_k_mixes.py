@@ -1,0 +1,81 @@
+"""Mixes of requests at work (system 59): slots, steps and pieces weighted by requests times the steps they hold a slot for."""
+
+from fractions import Fraction
+
+import pytest
+
+from symroof.api import Study
+
+P = 70_553_706_496
+F, BETA = Fraction(989 * 10**12), Fraction(335 * 10**10)
+D = Fraction(2 * P, BETA)
+HAND = {
+    "model": "llama-3.1-70b", "peak_flops": "989 TFLOP/s", "mem_bandwidth": "3.35 TB/s", "mem_capacity": "1 TB", "prompt": 2048, "output": 256, "batch": 64,
+    "price": "2.5 USD/hour", "network_bandwidth": "50 GB/s", "long_share": 0.25, "long_prompt": 4096, "long_output": 512,
+}  # fmt: skip
+"""Of four requests three read 2,048 and write 256 tokens, one reads 4,096 and writes 512."""
+STEPS, NEW, OUTPUT = Fraction(3 * 255 + 511, 4), Fraction(3 * 2048 + 4096, 4), Fraction(3 * 256 + 512, 4)
+
+
+def under(scheduling="chunked", **more):
+    return Study(**{**HAND, "assume": {"detail": "weights", "scheduling": scheduling}, **more})
+
+
+def step(tokens):
+    """A step of so many tokens: its work, or the weights read once."""
+    return max(tokens * 2 * P / F, D)
+
+
+def prefill(tokens):
+    return step(tokens)
+
+
+def test_slots_are_held_by_requests_times_their_steps():
+    study = under()
+    assert study.exact("mix_steps") == STEPS
+    assert study.exact("long_slots_share") == Fraction(511, 3 * 255 + 511)
+
+
+@pytest.mark.parametrize(
+    ("chunk", "batch", "itl"),
+    [
+        (None, 64, step(64 + 64 * NEW / STEPS)),  # paced
+        (2048, 64, D + 64 / STEPS * Fraction(3 + 2, 4) * (step(2048 + 64) - D)),  # three of four prompts are one piece, the fourth two
+        (3000, 64, D + 64 / STEPS * (Fraction(3, 4) * (step(2112) - D) + Fraction(1, 4) * (step(3064) + step(1160) - 2 * D))),  # 4,096 = 3,000 + 1,096
+        (256, 256 * STEPS / NEW, step(256 + 256 * STEPS / NEW)),  # every step full
+    ],
+)
+def test_prompts_of_a_mix_in_pieces(chunk, batch, itl):
+    study = under(**({"chunk": chunk} if chunk else {}))
+    rate = batch / (STEPS * itl)
+    assert study.exact("mix_sustained_itl") == itl
+    assert study.exact("mix_sustained_requests") == rate
+    assert study.exact("mix_sustained_throughput") == OUTPUT * rate
+    assert study.exact("mix_cost_per_mtok") == Fraction(5, 2 * 3600) * 10**6 / (OUTPUT * rate)
+
+
+def test_a_mix_whose_prefills_stop_the_decode_turn_by_turn():
+    """Four slots' turns: their steps, and in each step's place of a response all the batch's prefills."""
+    rate = 64 / (STEPS * D + 64 * (3 * prefill(2048) + prefill(4096)) / 4)
+    study = under("exclusive", arrival_rate="3 request/s", dp=2)
+    assert study.exact("mix_sustained_requests") == rate
+    assert study.exact("mix_load") == Fraction(3, 2) / rate
+
+
+@pytest.mark.parametrize("readers", [1, 8])
+def test_a_mix_that_is_read_elsewhere(readers):
+    """The slower side of the whole mix decides, not of each kind."""
+    reading = (3 * prefill(2048) + prefill(4096)) / 4
+    assert under("disaggregated", prefill_devices=readers).exact("mix_sustained_requests") == min(64 / (STEPS * D), readers / reading)
+
+
+@pytest.mark.parametrize("scheduling", ["chunked", "exclusive", "disaggregated"])
+@pytest.mark.parametrize(("share", "lengths"), [(0, {}), (1, {"prompt": 4096, "output": 512})])
+def test_a_mix_of_one_kind_is_that_kind(scheduling, share, lengths):
+    """With caches and windows counted: every layer of Mistral-7B sees 3,000 keys."""
+    case = {"model": "mistral-7b-v0.1", "hardware": "h100-sxm", "batch": 32, "window": 3000, "prefill_devices": 1, "assume": {"scheduling": scheduling}}
+    mix = Study(**case, prompt=2048, output=256, long_share=share, long_prompt=4096, long_output=512)
+    alone = Study(**{**case, "prompt": 2048, "output": 256, **lengths})
+    assert mix.exact("mix_sustained_requests") == alone.exact("sustained_requests")
+    if scheduling != "disaggregated":
+        assert mix.exact("mix_sustained_itl") == alone.exact("sustained_itl")
