@@ -46,6 +46,7 @@ def environment(sandboxed: bool = False) -> Environment:
         "chained": lambda items, word: Markup(word).join(Markup(item) for item in items),
         "as_code": as_code,
         "fence": fence,
+        "zip_same": lambda values: [(value, value) for value in values],
         "display_math": lambda formula: Markup(html_math(formula, "block")),
         "joined": joined,
     }

@@ -91,6 +91,7 @@ def view(study: Study, command: str, parts: Sequence[str] = ()) -> View:
         "version": __version__,
         "command": command,
         "figures": dict.fromkeys(FIGURES),
+        "live": None,
     }
 
 
