@@ -29,8 +29,15 @@ def made(stem):
 
 
 def text_of(stem, kind):
-    """The review of a study in one format."""
-    return (made(stem) / f"{stem}.{kind}").read_text(encoding="utf-8")
+    """The review of a study in one format; of a page the review itself, as it is without JavaScript."""
+    text = (made(stem) / f"{stem}.{kind}").read_text(encoding="utf-8")
+    return static(text) if kind == "html" else text
+
+
+def static(page):
+    """A page without its contents and without the part that JavaScript shows; test_live.py looks at that."""
+    parts = (r"<nav .*?</nav>", r'<section id="live".*?</section>')
+    return re.sub("|".join(parts), "", page, flags=re.S)
 
 
 @lru_cache(maxsize=16)

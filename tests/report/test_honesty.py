@@ -208,7 +208,7 @@ def compared(stem, kind, text=None):
     for first in ("Case", "Change"):
         yield from ((cells[0], cells[1]) for cells in rows_under(made, "Alternatives", first))
     fits = [cells[1] for cells in rows_under(made, "Alternatives", "Case")]
-    yield from ((cells[0], fit) for cells, fit in zip(rows_under(made, "Alternatives", "Case", last=True), fits, strict=False))
+    yield from ((cells[0], fit) for cells, fit in zip(rows_under(made, "Appendix: isolated requests", "Case"), fits, strict=False))
     yield from ((cells[0], cells[-1]) for cells in rows_under(made, "Memory", "Case"))
 
 
@@ -255,7 +255,7 @@ def text_blocks(stem, kind, text=None):
     return [
         ("", block)
         for block in blocks(text or text_of(stem, kind), kind)
-        if not (block.section in SKIPPED or (block.section in ("Alternatives", "What flips this verdict", "Appendix: every flip") and block.kind == "row"))
+        if not (block.section in SKIPPED or (block.section in ("Alternatives", "Appendix: isolated requests", "What flips this verdict", "Appendix: every flip") and block.kind == "row"))
         and block.kind != "code"
         and not any(word in block.text for word in OF_ALL_CASES)
     ]
