@@ -85,7 +85,9 @@ def column_spec(rows: list[list[Any]], header: list[str]) -> str:
     longest = [max([len(header[i]), *(_length(row[i]) for row in rows)]) for i in range(len(header))]
     names = [any(isinstance(row[i], Code) for row in rows) for i in range(len(header))]
     wide = [i for i, size in enumerate(longest) if size > (WIDEST_NAME if names[i] else WIDE)]
-    if _taken(longest, wide) + max(NARROWEST * len(wide), sum(longest[i] for i in wide) * CHARACTER / MOST_LINES) > ROOM:  # all that is long shares what room there is, so that none is squeezed
+    if (
+        _taken(longest, wide) + max(NARROWEST * len(wide), sum(longest[i] for i in wide) * CHARACTER / MOST_LINES) > ROOM
+    ):  # all that is long shares what room there is, so that none is squeezed
         wide = [i for i, size in enumerate(longest) if size > (WIDEST_NAME if names[i] else FOLDED)]
     while _taken(longest, wide) + NARROWEST * len(wide) > ROOM and len(wide) < len(header):  # wrap the longest column that is still whole
         wide.append(max((i for i in range(len(header)) if i not in wide), key=lambda i: longest[i] - WIDEST_NAME * names[i]))

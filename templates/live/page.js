@@ -53,8 +53,8 @@ function solved(group, at, i) {
   return {value: x};
 }
 const targets = at => data.targets.map(target => {
-  const metric = target.metrics.find(name => !Number.isNaN(at.v(name))), value = metric ? at.v(metric) : NaN, limit = at.v(target.limit);
-  return {...target, metric, value, limit, met: value <= limit, slack: limit - value};
+  const metric = target.metrics.find(name => !Number.isNaN(at.v(name))), value = metric ? at.v(metric) : NaN, limit = typeof target.limit === "number" ? target.limit : at.v(target.limit);
+  return {...target, metric, value, limit, met: target.below ? value < limit : value <= limit, slack: limit - value};
 }).filter(target => target.metric);
 
 function element(tag, text, kind) {
@@ -77,7 +77,7 @@ function verdict(at, checks) {
   const read = name => shown(name, at.v(name), 3), count = at.v("instance_devices"), device = data.devices[form.elements.device.value];
   const parts = [`${data.model} on ${count > 1 ? `${count} × ` : ""}${device}`, ...["batch", "prompt", "output"].filter(name => form.elements[name]).map(name => `${name} ${labelOf(name, at.v(name))}`)];
   const title = parts.join(", "), missed = checks.filter(check => !check.met), said = missed.length ? missed : checks;
-  const each = (name, check) => say(name, {metric: words[`metric-${check.name}`], value: shown(check.metric, check.value, 4), limit: shown(check.metric, check.limit, 4)});
+  const each = (name, check) => say(name, {metric: words[`metric-${check.name}`], value: shown(check.metric, check.value, 3), limit: shown(check.metric, check.limit, 4)});
   if (at.v("fits") === false) return say("does_not_fit", {case: title, needed: read("memory_bytes"), usable: read("usable_memory"), short: quantity(-at.v("free_memory"), "byte", 3)});
   if (missed.length) return say("missed", {case: title, targets: said.map(check => each("one_missed", check)).join(" and ")});
   if (checks.length) return say("met", {case: title, targets: said.map(check => each("one_met", check)).join(", ")});
@@ -181,6 +181,10 @@ form.addEventListener("input", event => { edited.add(event.target.name); request
 form.addEventListener("reset", () => { edited.clear(); requestAnimationFrame(update); });
 form.addEventListener("submit", event => event.preventDefault());
 byId("live").hidden = false;
+const link = element("a", document.querySelector("#live h2").textContent), entry = element("li");
+link.href = "#live";
+entry.append(link);
+document.querySelector("nav li")?.after(entry);
 update();
 globalThis.symroof = {
   values: (key, inputs, names) => { const {at} = caseOf(key, inputs); return names.map(name => at.v(name)); },

@@ -255,7 +255,10 @@ def text_blocks(stem, kind, text=None):
     return [
         ("", block)
         for block in blocks(text or text_of(stem, kind), kind)
-        if not (block.section in SKIPPED or (block.section in ("Alternatives", "Appendix: isolated requests", "What flips this verdict", "Appendix: every flip") and block.kind == "row"))
+        if not (
+            block.section in SKIPPED
+            or (block.section in ("Alternatives", "Appendix: isolated requests", "What flips this verdict", "Appendix: every flip") and block.kind == "row")
+        )
         and block.kind != "code"
         and not any(word in block.text for word in OF_ALL_CASES)
     ]

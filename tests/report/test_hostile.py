@@ -303,6 +303,22 @@ def test_an_own_template_includes_the_shipped_words(study, tmp_path):
     assert call("report", study, "--no-plots", "-o", "-", "--template", file).out.split("To reproduce")[0] == shipped.split("To reproduce")[0]
 
 
+JSON_TYPES = {"string": str, "boolean": bool, "integer": int, "array": list, "object": dict, "null": type(None)}
+
+
+def test_the_data_of_a_template_is_documented(study):
+    """Every key that a view has, with its type."""
+    documented = call("schema", "review").json["properties"]
+    data = plain(view(Study.load(study).decide(), "symroof report")) | {"format_name": "markdown"}
+    for properties, values in ((documented, data), (documented["verdict"]["properties"], data["verdict"])):
+        assert properties is not documented or values.keys() <= properties.keys()
+        for name, schema in properties.items():
+            kinds = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
+            assert schema["description"]
+            assert name not in values or type(values[name]) in [JSON_TYPES[kind] for kind in kinds], name
+    assert documented.keys() - data.keys() <= {"against"}
+
+
 def test_a_code_span_ends_where_it_is_meant_to():
     for inside in ("a` <b>x</b> `", "``a``", "`", "a```b"):
         made = MarkdownIt("commonmark", {"html": True}).render(f"x {markdown_code(inside)} y")

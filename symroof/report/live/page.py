@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import metrics_of
+from symroof.analysis.verdict import LOAD, metrics_of, under_load
 from symroof.cases.case_results import TARGETS, Answers
 from symroof.formula.tree import Name, Tree
 from symroof.report.field_names import input_name, quantity_name
@@ -144,7 +144,7 @@ def _forms(first: Answers, free: Answers) -> list[ClosedForm]:
 
 def _quantities(subject: Answers) -> list[str]:
     """The quantities that the page shows."""
-    limits = [name for target in _targets(subject) for name in (*target["metrics"], target["limit"])]
+    limits = [name for target in _targets(subject) for name in (*target["metrics"], target["limit"]) if isinstance(name, str)]
     metrics = [name for name in (*KEY_METRICS, *deciding(subject).values()) if subject.get(name)]
     bounds = [f"{step}_bound" for step in ("prefill", "decode")]
     return [name for name in dict.fromkeys((*MEMORY, *MEMORY_PARTS, *metrics, *limits, *bounds)) if subject.case.theory.knows(name)]
@@ -161,6 +161,8 @@ def _targets(subject: Answers) -> list[dict[str, Any]]:
         {"name": name, "metrics": [metric for metric in metrics_of(name, subject.case) if subject.case.theory.knows(metric)], "limit": TARGETS[name]}
         for name in subject.targets
     ]
+    if "arrival_rate" in subject.case.given and under_load(subject.case):
+        own = [{"name": LOAD, "metrics": [LOAD], "limit": 1, "below": True}, *own]
     for target in own:
         target["label"] = quantity_name(target["metrics"][0], subject)
     return own
