@@ -36,7 +36,7 @@ ASKED = (
     "memory_bytes", "usable_memory", "concurrency", "ttft", "itl", "itl_last", "response_time", "decode_throughput",
     "loaded_ttft", "sustained_itl", "sustained_throughput", "cost_per_mtok",
 )  # fmt: skip
-SEARCHED = ("disaggregated_batch", "busy_batch", "loaded_ttft", "sustained_itl", "load")
+SEARCHED = ("memory_bytes", "disaggregated_batch", "busy_batch", "loaded_ttft", "sustained_itl", "load")
 POINTS, KEYS, EXACT, SOLVED = 1000, 8, 2, 4
 HOSTILE = "</script><script>document.body.dataset.hit=1</script><img src=x onerror='document.body.dataset.hit=1'>{case}"
 UNITS = ["memory_bytes", "itl_last", "sustained_throughput", "cost_per_mtok"]
@@ -197,9 +197,9 @@ def test_numbers_are_written_as_in_python(chat, numbers, browsed):
 
 @needs_browser
 def test_searched_quantities_agree(tmp_path):
-    """Fixed points and largest batches: requests that decode behind a slower prefill, and at an arrival rate."""
+    """Fixed points and largest batches: requests that decode behind a slower prefill, and at an arrival rate; of experts, windows and a checkpoint in 4 bits."""
     study = Study(
-        "llama-3-8b", "h100-sxm", prompt=2048, output=64, batch=64, prefill_devices=1, arrival_rate="2 request/s", assume={"scheduling": "disaggregated"},
+        "gpt-oss-20b", "h100-sxm", prompt=2048, output=64, batch=64, prefill_devices=1, arrival_rate="2 request/s", assume={"scheduling": "disaggregated"},
         targets={"ttft": "2 s", "itl": "20 ms"},
     ).decide()  # fmt: skip
     rng, own = random.Random(4), settings(study, study.first)[0]

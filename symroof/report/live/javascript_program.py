@@ -94,10 +94,11 @@ class Program:
         """The program as a JavaScript object: numbers, and functions each with the names it asks for."""
         plain: dict[str, tuple[tuple[str, ...], str]] = {}
         for (name, _), function in sorted(self.functions.items(), key=lambda item: len(item[0][1])):
-            plain.setdefault(name, function)
+            if name not in self.numbers:  # a number where nothing is changed stays one there
+                plain.setdefault(name, function)
         entries = [*_entries(plain)]
         for (name, changed), function in self.functions.items():
-            if function != plain[name]:
+            if function != plain.get(name):
                 entries += _entries({f"{name}|{','.join(sorted(changed))}": function})
         numbers = json.dumps(self.numbers, separators=(",", ":"))
         return f"{{numbers:{numbers},\nfunctions:{{{','.join(entries)}}}}}"
