@@ -210,10 +210,10 @@ def parsed_html(text):
     return reader
 
 
-def rows_under(every_block, section, first, last=False):
-    """The data rows of the table in a section whose header begins with ``first``: the first such table, or the last."""
+def rows_under(every_block, section, first):
+    """The data rows of the first table in a section whose header begins with ``first``."""
     rows = [block.cells for block in every_block if block.section == section and block.kind == "row"]
-    start = [i for i, cells in enumerate(rows) if cells[0] == first][-1 if last else 0]
+    start = [i for i, cells in enumerate(rows) if cells[0] == first][0]
     data = []
     for cells in rows[start + 1 :]:
         if len(cells) != len(rows[start]):
