@@ -213,7 +213,7 @@ def parsed_html(text):
 def rows_under(every_block, section, first):
     """The data rows of the first table in a section whose header begins with ``first``."""
     rows = [block.cells for block in every_block if block.section == section and block.kind == "row"]
-    start = [i for i, cells in enumerate(rows) if cells[0] == first][0]
+    start = next(i for i, cells in enumerate(rows) if cells[0] == first)
     data = []
     for cells in rows[start + 1 :]:
         if len(cells) != len(rows[start]):
