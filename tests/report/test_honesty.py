@@ -210,7 +210,7 @@ def compared(stem, kind, text=None):
         yield from ((cells[0], cells[1]) for cells in rows_under(made, "Alternatives", first))
     fits = [cells[1] for cells in rows_under(made, "Alternatives", "Case")]
     if any(block.section == ISOLATED for block in made):
-        yield from ((cells[0], fit) for cells, fit in zip(rows_under(made, ISOLATED, "Case"), fits, strict=True))
+        yield from ((cells[0], fit) for cells, fit in zip(rows_under(made, ISOLATED, "Case"), fits, strict=False))
     yield from ((cells[0], cells[-1]) for cells in rows_under(made, "Memory", "Case"))
 
 

@@ -157,7 +157,7 @@ def _numbers(subject: Answers) -> list[dict[str, str]]:
 
 
 def _targets(subject: Answers) -> list[dict[str, Any]]:
-    own = [
+    own: list[dict[str, Any]] = [
         {"name": name, "metrics": [metric for metric in metrics_of(name, subject.case) if subject.case.theory.knows(metric)], "limit": TARGETS[name]}
         for name in subject.targets
     ]
