@@ -171,13 +171,13 @@ def _targets(subject: Answers) -> list[dict[str, Any]]:
 def _units(subject: Answers) -> dict[str, Any]:
     """How numbers are written: signs and prefixes, and the unit of each quantity."""
     theory = subject.case.theory
-    names = {*_quantities(subject), *INPUTS}
+    names = sorted({*_quantities(subject), *INPUTS})
     written = {
         name: [theory.symbol(name).written_in, float(parse_unit(theory.symbol(name).written_in).size)] for name in names if theory.symbol(name).written_in
     }
     return {
-        "of": {name: theory.symbol(name).unit for name in sorted(names)},
-        "counted": sorted(name for name in names if theory.symbol(name).counted),
+        "of": {name: theory.symbol(name).unit for name in names},
+        "counted": [name for name in names if theory.symbol(name).counted],
         "written": written,
         "signs": SYMBOLS,
         "prefixes": [[prefix, float(size)] for prefix, size in DECIMAL_PREFIXES.items()],
