@@ -13,7 +13,7 @@ from symroof.formula.latex import latex
 from symroof.formula.mathml import THIN, mathml, measured, spelling, words
 from symroof.formula.rewrite import rebuild
 from symroof.formula.text import text
-from symroof.formula.tree import At, Name, Total, Tree, mentions, names, walk
+from symroof.formula.tree import Add, At, Call, Name, Neg, Total, Tree, mentions, names, walk
 from symroof.theory.quantity import Search
 from symroof.theory.symbols import STEP_INDEX, Symbol
 from symroof.units import readable, scaled, significant
@@ -81,7 +81,8 @@ def formula_of(step: Step) -> Tree:
 
 
 def step_of(name: str, answers: Answers, with_ranges: bool = False) -> Step:
-    """One line: formula, substituted formula, value. ``with_ranges`` shows the range of each number in it."""
+    """One line: formula, substituted formula, value. ``with_ranges``, as reviews have it, shows the range of each number, and a unit that all
+    numbers share at the value alone."""
     formula = answers.case.explains(name)
     theory = answers.case.theory
     put: dict[str, Written] = {}
@@ -90,6 +91,8 @@ def step_of(name: str, answers: Answers, with_ranges: bool = False) -> Step:
         node.name: _shown(node.name, answers, with_ranges) for node in walk(settled) if isinstance(node, Name) and node.name not in put and node.name != name
     }
     result = answers.get(name)
+    if with_ranges and result is not None:
+        put |= _in_one_unit(settled, result, answers)
     reason = answers.why_unknown(name) if result is None else ""
     return Step(theory.symbol(name), formula, Substituted(settled, put, theory.latex), result, reason, answers.case.search(name))
 
@@ -129,6 +132,29 @@ def _shown(name: str, answers: Answers, with_ranges: bool = False) -> Written:
         span = f"({result.span()})"
         return Written(written.text, rf"{written.latex}\,\text{{{span}}}", f"{written.mathml}{THIN}{words(span)}")
     return written
+
+
+def _in_one_unit(tree: Tree, result: Result, answers: Answers) -> dict[str, Written]:
+    """The numbers of a sum, or of the largest of several, in the unit that their result is printed in; nothing where they have other units."""
+    own, theory = result.symbol, answers.case.theory
+    spoken = list(dict.fromkeys(node.name for node in walk(tree) if isinstance(node, Name)))
+    alike = all(isinstance(node, (Name, Neg, Add)) or (isinstance(node, Call) and node.function in ("max", "min")) for node in walk(tree))
+    if not alike or len(spoken) < 2 or not isinstance(result.value, Fraction) or not result.value or own.counted or own.written_in:
+        return {}
+    values = {name: answers.get(name) for name in spoken if theory.knows(name) and theory.symbol(name).unit == own.unit}
+    number, _ = scaled(result.value, own.unit)
+    if len(values) < len(spoken) or not own.unit:
+        return {}
+    return {name: _bare(value, result.value / number) for name, value in values.items() if value is not None and isinstance(value.value, Fraction)}
+
+
+def _bare(result: Result, size: Fraction) -> Written:
+    """A value as a number of units of a size, with its range."""
+    digits = significant(Fraction(result.value) / size).replace(",", "")
+    if not result.ranged or result.low is None or result.high is None:
+        return Written(digits, digits, measured(digits, ""))
+    span = f"({significant(result.low / size)} to {significant(result.high / size)})"
+    return Written(digits, rf"{digits}\,\text{{{span}}}", f"{measured(digits, '')}{THIN}{words(span)}")
 
 
 def _written(value: Any, symbol: Symbol) -> Written:

@@ -96,6 +96,25 @@ def _solve(equation: Any, answers: Answers, for_: str | None) -> Solution:
     return solution(crossings, moves=moves)
 
 
+def symbolic_answer(name: str, answers: Answers) -> tuple[Compare, Crossing] | None:
+    """The equation of a named threshold, and its closed forms for every case of these definitions; None where it has none of its own.
+
+    Raises:
+        InputError: no such threshold.
+    """
+    theory = answers.case.theory
+    named = _named(name, theory)
+    if named is None:
+        raise InputError(Problem(name[:SHOWN], "is no threshold", hint=nearest(name, THRESHOLDS)))
+    relation = _heeded(parse_equation(named.equation, theory.own), theory)
+    answers = answers.freed({*_all_names(relation)})
+    try:
+        crossings = _without_numbers(relation, named.unknown, answers, named.equation, "a number", frozenset(named.needs))
+    except (InputError, NoValue):
+        return None
+    return (relation, crossings) if crossings.branches and not crossings.more else None
+
+
 def _with_numbers(relation: Compare, unknown: str, answers: Answers) -> tuple[Crossing, bool]:
     lhs, rhs = (opened(side, unknown, answers) for side in (relation.left, relation.right))
     moves = mentions(lhs, unknown) or mentions(rhs, unknown)

@@ -12,8 +12,9 @@ from symroof.arrays.sums import total
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
 from symroof.formula.polynomial import MINUS, Polynomial, constant, plus, power_of, scaled
-from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, names, walk
+from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree
 from symroof.theory.case import Case, Missing
+from symroof.theory.dependence import Dependence
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.quantity import Search
 
@@ -32,12 +33,15 @@ class Builder:
     case: Case
     inputs: tuple[str, ...]
     _memo: dict[tuple[str, tuple[tuple[str, object], ...]], Polynomial] = field(default_factory=dict)
-    _moves: dict[tuple[str, frozenset[str]], bool] = field(default_factory=dict)
     _indices: int = 0
 
     @cached_property
     def graph(self) -> Graph:
         return Graph(self.inputs)
+
+    @cached_property
+    def dependence(self) -> Dependence:
+        return Dependence(self.case)
 
     def result(self, name: str) -> Result:
         """A quantity: a number as a polynomial; a truth as a relation and what it holds against zero; a label as the names
@@ -52,7 +56,7 @@ class Builder:
         tree = Name(name) if self.case.search(name, changes) else self.case.formula(name, changes)
         if not isinstance(tree, Compare | Largest):
             return self._complete(self._name(name, changes))
-        if not self._moving(name, frozenset(changes)):
+        if not self.dependence.moves(name, frozenset(changes)):
             fixed: bool | str = self.case.value(name)
             return fixed
         if isinstance(tree, Compare):
@@ -73,9 +77,9 @@ class Builder:
         if name in changes:
             return changes[name]
         keys = frozenset(changes)
-        if not self._moving(name, keys):
+        if not self.dependence.moves(name, keys):
             return self._still(name)
-        mine = tuple((key, tuple(sorted(changes[key].items()))) for key in sorted(keys) if self._moving(name, frozenset((key,))))
+        mine = tuple((key, tuple(sorted(changes[key].items()))) for key in sorted(keys) if self.dependence.moves(name, frozenset((key,))))
         if (name, mine) not in self._memo:
             search = self.case.search(name, keys)
             found = self._searched(search, changes) if search else self._tree(self.case.formula(name, keys), changes)
@@ -109,26 +113,6 @@ class Builder:
             assert isinstance(tree, Compare)
             value = self.graph.operation("guard", value, self.graph.operation(tree.operator, self._difference(tree, changes)))
         return value
-
-    def _moving(self, name: str, keys: frozenset[str]) -> bool:
-        """Whether a name depends on one of the changed ones here."""
-        if name in keys:
-            return True
-        if (name, keys) not in self._moves:
-            self._moves[name, keys] = False  # a circle does not move itself; asking its value says so
-            self._moves[name, keys] = any(self._moving(inner, keys) for inner in self._speaks_of(name, keys))
-        return self._moves[name, keys]
-
-    def _speaks_of(self, name: str, keys: frozenset[str]) -> tuple[str, ...]:
-        if search := self.case.search(name, keys):
-            return (*search.demands, *QUANTITIES[name].demands)
-        try:
-            formula = self.case.formula(name, keys)
-        except NoValue:
-            return ()
-        quantity = QUANTITIES.get(name)
-        inside = [key for node in walk(formula) if isinstance(node, At) for key, _ in node.changes]
-        return (*(inner for inner in names(formula) if inner != name), *(key for key in inside if key in keys), *(quantity.demands if quantity else ()))
 
     # ---------------------------------------------------------------------------------------------------- trees
 

@@ -142,6 +142,14 @@ class Binding:
         roles = {role: next(iter(chosen.precision.get(role, ())), None) for role in ROLE_INPUT}
         return _bind(chosen, self.preset, self.documents[:1] if self.preset else (), self.chosen_model, (on or self).chosen_device, roles, {})
 
+    def on(self, device: str) -> Binding:
+        """The same request on another device of the catalogue.
+
+        Raises:
+            InputError: there is no such device.
+        """
+        return replace(self, chosen_device=_shipped_device(device))
+
     @property
     def architecture(self) -> Architecture:
         if self.model is None:

@@ -63,8 +63,10 @@ def _review(study: Study, name: str, formats: list[str], options: dict[str, Any]
     """The review in every format and its figures, by file name."""
     unused = {figure for figures in FIGURES_OF.values() for figure in figures} - {figure for part in data["parts"] for figure in FIGURES_OF.get(part, ())}
     plots = _pictures(study, unused) if with_figures else []
+    if "html" in formats and "verdict" in data["parts"]:
+        data["live"] = _live(study)
     files = {f"{name}.{chosen}": _render(data, chosen, name, plots, options["template"]) for chosen in formats}
-    endings = {OUTPUTS[chosen].figure_ending for chosen in formats if chosen in OUTPUTS}
+    endings = {OUTPUTS[chosen].figure_ending for chosen in formats if chosen in OUTPUTS and chosen != "html"}  # a page has its pictures inside
     return files | {f"{name}-{plot.name}.{ending}": plot.form(ending) for plot in plots for ending in endings}
 
 
@@ -73,6 +75,13 @@ def _pictures(study: Study, unused: Collection[str]) -> list[Picture]:
     from symroof.report.view import subject_of
 
     return of_review(study, subject_of(study), unused)
+
+
+def _live(study: Study) -> dict[str, Any] | None:
+    from symroof.report.live.page import live
+    from symroof.report.view import subject_of
+
+    return live(study, subject_of(study))
 
 
 def _parts(listed: str | None, brief: bool) -> tuple[str, ...]:
@@ -125,9 +134,18 @@ def _render(data: dict[str, Any], chosen: str, name: str, plots: list[Picture], 
 
     source = "tex" if chosen == "pdf" else chosen
     ending = OUTPUTS[source].figure_ending
-    figures = data["figures"] | {p.name.replace("-", "_"): {"file": f"{name}-{p.name}.{ending}", "alt": p.alt, "says": p.says} for p in plots}
+    figures = data["figures"] | {p.name.replace("-", "_"): {"file": _file(p, chosen, name, ending), "alt": p.alt, "says": p.says} for p in plots}
     text = render_own(data | {"figures": figures}, source, template) if template else render(data | {"figures": figures}, source)
     return pdf(text, {f"{name}-{p.name}.pdf": p.form("pdf") for p in plots}) if chosen == "pdf" else text.encode("utf-8", "backslashreplace")
+
+
+def _file(picture: Picture, chosen: str, name: str, ending: str) -> str:
+    """Where a format finds a picture: beside it, or, for a page that is one file, inside it."""
+    if chosen != "html":
+        return f"{name}-{picture.name}.{ending}"
+    from urllib.parse import quote
+
+    return "data:image/svg+xml," + quote(picture.form("svg").decode("utf-8"), safe=" =:/;,()'!*@?&+$-._~[]|")
 
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:

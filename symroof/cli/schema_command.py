@@ -1,4 +1,4 @@
-"""``symroof schema``: the JSON Schema of a kind of file, for editors."""
+"""``symroof schema``: the JSON Schema of a kind of file, for editors, or of a review's data, for templates."""
 
 from __future__ import annotations
 
@@ -7,11 +7,18 @@ import click
 from symroof.cli.output import say_json
 from symroof.specs.kinds import FILE_KINDS
 
+REVIEW = "review"
+
 
 @click.command("schema")
-@click.argument("kind", type=click.Choice(list(FILE_KINDS)))
+@click.argument("kind", type=click.Choice([*FILE_KINDS, REVIEW]))
 def command(kind: str) -> None:
-    """The JSON Schema of a kind of file (for the editor's modeline)."""
+    """The JSON Schema of a kind of file (for the editor's modeline), or of the data of a review (for a template of your own)."""
+    if kind == REVIEW:
+        from symroof.report.view_schema import review_schema
+
+        say_json(review_schema(), indent=2)
+        return
     from symroof.specs.kinds import schema
 
     say_json(schema(kind), indent=2)

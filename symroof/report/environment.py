@@ -21,6 +21,10 @@ BY_NAME = {output.name: output for output in FORMATS.values()}
 
 WIDE = 30
 """Characters beyond which a LaTeX column wraps."""
+FOLDED = 14
+"""The same where a table is wider than the page."""
+MOST_LINES = 3
+"""Lines that a wrapped cell should take at most, where its neighbours can give it room."""
 ROOM, CHARACTER, GAP, NARROWEST = 0.975, 0.0098, 0.018, 0.1
 """The usable share of a line, what a character and a gap between columns take of it, and the least a wrapped column gets."""
 WIDEST_NAME = 34
@@ -46,6 +50,7 @@ def environment(sandboxed: bool = False) -> Environment:
         "chained": lambda items, word: Markup(word).join(Markup(item) for item in items),
         "as_code": as_code,
         "fence": fence,
+        "zip_same": lambda values: [(value, value) for value in values],
         "display_math": lambda formula: Markup(html_math(formula, "block")),
         "joined": joined,
     }
@@ -86,6 +91,10 @@ def column_spec(rows: list[list[Any]], header: list[str]) -> str:
     longest = [max([len(header[i]), *(_length(row[i]) for row in rows)]) for i in range(len(header))]
     names = [any(isinstance(row[i], Code) for row in rows) for i in range(len(header))]
     wide = [i for i, size in enumerate(longest) if size > (WIDEST_NAME if names[i] else WIDE)]
+    if (
+        _taken(longest, wide) + max(NARROWEST * len(wide), sum(longest[i] for i in wide) * CHARACTER / MOST_LINES) > ROOM
+    ):  # all that is long shares what room there is, so that none is squeezed
+        wide = [i for i, size in enumerate(longest) if size > (WIDEST_NAME if names[i] else FOLDED)]
     while _taken(longest, wide) + NARROWEST * len(wide) > ROOM and len(wide) < len(header):  # wrap the longest column that is still whole
         wide.append(max((i for i in range(len(header)) if i not in wide), key=lambda i: longest[i] - WIDEST_NAME * names[i]))
     left = max(ROOM - _taken(longest, wide), NARROWEST * len(wide))

@@ -52,7 +52,29 @@ def tidy(text: str, format_name: str) -> str:
     text = re.sub(r"\n{3,}", "\n\n", text)
     if format_name == "md":
         text = re.sub(ROW_BREAK, "|\n", text)
+    if format_name == "html":
+        text = with_contents(text)
     return text.strip() + "\n"
+
+
+HEADING, CONTENTS = re.compile(r"<h2>(.*?)</h2>"), '<nav aria-label="Contents"></nav>'
+
+
+def with_contents(page: str) -> str:
+    """A page whose headings are numbered as places, and listed in its contents.
+
+    >>> with_contents(CONTENTS + "<h2>Memory</h2>")
+    '<nav aria-label="Contents"><ol><li><a href="#s1">Memory</a></li></ol></nav><h2 id="s1">Memory</h2>'
+    """
+    entries: list[str] = []
+
+    def placed(match: re.Match[str]) -> str:
+        place = f"s{len(entries) + 1}"
+        entries.append(f'<li><a href="#{place}">{match[1]}</a></li>')
+        return f'<h2 id="{place}">{match[1]}</h2>'
+
+    numbered = re.sub(HEADING, placed, page)
+    return numbered.replace(CONTENTS, f'<nav aria-label="Contents"><ol>{"".join(entries)}</ol></nav>', 1)
 
 
 def pdf(tex: str, figures: dict[str, bytes]) -> bytes:

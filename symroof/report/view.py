@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 View = dict[str, Any]
 
+MOST = {"changes": 4, "inputs": 5, "near": 6}
+"""Rows that page one and the body take of what the appendix has in full: changes, inputs that decide, thresholds near the case."""
+
 FIGURES = ("memory", "latency_throughput", "ttft", "itl", "roofline", "regimes", "pareto", "tornado")
 """The names under which a template finds its figures; each is None where it is not drawn."""
 
@@ -92,6 +95,8 @@ def view(study: Study, command: str, parts: Sequence[str] = ()) -> View:
         "version": __version__,
         "command": command,
         "figures": dict.fromkeys(FIGURES),
+        "live": None,
+        "most": MOST,
     }
 
 

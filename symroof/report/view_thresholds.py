@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -44,8 +45,15 @@ def thresholds(study: Study, subject: Answers) -> list[dict[str, Any]]:
             entry = threshold(name, subject)
             if entry:
                 entries_of.append((declared.group, entry))
+    _rank([entry for _, entry in entries_of])
     groups = {group: [entry for own, entry in entries_of if own == group] for group in HEADINGS}
     return [{"heading": HEADINGS[group], "entries": entries} for group, entries in groups.items() if entries]
+
+
+def _rank(entries: list[dict[str, Any]]) -> None:
+    """Number the near ones, the nearest to the case first."""
+    for rank, entry in enumerate(sorted((entry for entry in entries if entry["near"]), key=lambda entry: float(entry["distance"])), 1):
+        entry["rank"] = rank
 
 
 def _unknown(study: Study, name: str) -> Any:
@@ -67,6 +75,8 @@ def threshold(name: str, subject: Answers) -> dict[str, Any] | None:
         "name": Code(name),
         "value": in_ranges(solution, subject),
         "near": near(solution, subject),
+        "distance": distance(solution, subject),
+        "rank": 0,
         "answer": solution.verdict,
         "reason": solution.reason.replace(" (does not fit)", ""),  # the table's last column says it
         "memory": within_memory(solution),
@@ -88,6 +98,12 @@ def near(solution: Solution, subject: Answers) -> bool:
     if value is None or not value or not now or not Fraction(1, FAR) <= value / now <= FAR:
         return False
     return not (unknown in ("prompt", "context", "output") and model and model.max_context and value > model.max_context)
+
+
+def distance(solution: Solution, subject: Answers) -> float:
+    """How far an answer lies from the case, in orders of magnitude; 0 where either has no value."""
+    now = subject.case.value(solution.unknown) if subject.case.known(solution.unknown) else None
+    return abs(math.log10(solution.value / now)) if solution.value and now else 0.0
 
 
 def within_memory(solution: Solution) -> str:

@@ -149,7 +149,7 @@ OF_VERDICTS = {
         Insert("symroof/analysis/verdict.py", '"energy": "energy_per_token", ', '"ttft": "loaded_ttft"'),
         Insert("symroof/specs/study.py", '    energy: _limit("energy", "2 J") | None = None  # type: ignore[valid-type]\n', '    ttft: _limit("ttft"'),
         Insert("symroof/cli/options.py", "energy='2 J' (a token), ", "cost='2 USD' (a million"),
-        Insert(REVIEW, '<% elif name == "energy" %>energy of a token', '<% elif name == "cost" %>cost of a million tokens'),
+        Insert("templates/verdict.j2", '<% elif name == "energy" %>energy of a token', '<% elif name == "cost" %>cost of a million tokens'),
     ],
     "A condition of the headline": [
         Insert(

@@ -29,8 +29,15 @@ def made(stem):
 
 
 def text_of(stem, kind):
-    """The review of a study in one format."""
-    return (made(stem) / f"{stem}.{kind}").read_text(encoding="utf-8")
+    """The review of a study in one format; of a page the review itself, as it is without JavaScript."""
+    text = (made(stem) / f"{stem}.{kind}").read_text(encoding="utf-8")
+    return static(text) if kind == "html" else text
+
+
+def static(page):
+    """A page without its contents and without the part that JavaScript shows; test_live.py looks at that."""
+    parts = (r"<nav .*?</nav>", r'<section id="live".*?</section>')
+    return re.sub("|".join(parts), "", page, flags=re.S)
 
 
 @lru_cache(maxsize=16)
@@ -203,10 +210,10 @@ def parsed_html(text):
     return reader
 
 
-def rows_under(every_block, section, first, last=False):
-    """The data rows of the table in a section whose header begins with ``first``: the first such table, or the last."""
+def rows_under(every_block, section, first):
+    """The data rows of the first table in a section whose header begins with ``first``."""
     rows = [block.cells for block in every_block if block.section == section and block.kind == "row"]
-    start = [i for i, cells in enumerate(rows) if cells[0] == first][-1 if last else 0]
+    start = next(i for i, cells in enumerate(rows) if cells[0] == first)
     data = []
     for cells in rows[start + 1 :]:
         if len(cells) != len(rows[start]):

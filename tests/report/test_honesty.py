@@ -191,6 +191,7 @@ def test_a_case_that_fits_in_a_part_of_its_ranges_is_flagged():
 
 OF_ALL_CASES = ("Pareto front", "All batches that memory holds", "Latency against throughput")
 """Pictures that compare cases, and their captions; test_pictures_compared.py checks them."""
+ISOLATED = "Appendix: isolated requests"
 SUBJECT_TABLES = {"Quantity", "Operator", "Over the response", "Detail", "Roofline"}
 """First header of each table that holds latencies of the reviewed case alone."""
 
@@ -208,7 +209,8 @@ def compared(stem, kind, text=None):
     for first in ("Case", "Change"):
         yield from ((cells[0], cells[1]) for cells in rows_under(made, "Alternatives", first))
     fits = [cells[1] for cells in rows_under(made, "Alternatives", "Case")]
-    yield from ((cells[0], fit) for cells, fit in zip(rows_under(made, "Alternatives", "Case", last=True), fits, strict=False))
+    if any(block.section == ISOLATED for block in made):
+        yield from ((cells[0], fit) for cells, fit in zip(rows_under(made, ISOLATED, "Case"), fits, strict=False))
     yield from ((cells[0], cells[-1]) for cells in rows_under(made, "Memory", "Case"))
 
 
@@ -255,7 +257,9 @@ def text_blocks(stem, kind, text=None):
     return [
         ("", block)
         for block in blocks(text or text_of(stem, kind), kind)
-        if not (block.section in SKIPPED or (block.section in ("Alternatives", "What flips this verdict", "Appendix: every flip") and block.kind == "row"))
+        if not (
+            block.section in SKIPPED or (block.section in ("Alternatives", ISOLATED, "What flips this verdict", "Appendix: every flip") and block.kind == "row")
+        )
         and block.kind != "code"
         and not any(word in block.text for word in OF_ALL_CASES)
     ]
@@ -279,7 +283,7 @@ BUDGET = ("--set", "chunk=2048")
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("stem", [TOO_LARGE, RANGED])
 def test_the_isolated_figures_say_what_json_says(stem, kind):
-    rows = rows_under(blocks(text_of(stem, kind), kind), "Alternatives", "Case", last=True)
+    rows = rows_under(blocks(text_of(stem, kind), kind), ISOLATED, "Case")
     for cells, case in zip(rows, evaluated(stem), strict=True):
         for cell, name in zip(cells[1:], ("ttft", "itl", "itl_last", "decode_throughput"), strict=True):
             same(cell, case["quantities"][name])

@@ -16,7 +16,7 @@ from symroof.report.markup import Code, Math, latex_code, latex_text, markdown_c
 from symroof.report.sandbox import plain, render_in_child
 from symroof.report.view import view
 
-from . import ROOT, blocks, call, markdown, parsed_html, to_standard_output
+from . import ROOT, blocks, call, markdown, parsed_html, static, to_standard_output
 from .test_review import compiled, needs_tex
 
 TITLES = [
@@ -92,7 +92,7 @@ def test_the_title_reads_literally():
 
 
 def test_nothing_hostile_becomes_a_tag(output):
-    reader = parsed_html(output["html"])
+    reader = parsed_html(static(output["html"]))
     assert not {"script", "img", "iframe", "b", "a", "svg"} & {tag for tag, _ in reader.tags}
     assert not [
         t
@@ -164,7 +164,7 @@ def test_a_study_file_with_an_odd_name(name, tmp_path):
     assert {unquote(src) for src in images} <= files
     tags = [(tag, attributes) for tag, attributes in parsed_html(made["html"]).tags if tag == "img"]
     assert len(tags) == 7
-    assert all(set(attributes) == {"src", "alt"} and unquote(attributes["src"]) in files for _, attributes in tags)
+    assert all(set(attributes) == {"src", "alt"} and attributes["src"].startswith("data:image/svg+xml,") for _, attributes in tags)
     if shutil.which("pdflatex"):
         shutil.copyfile(next(out.glob("*.tex")), out / "plain.tex")
         compiled(out, "plain.tex")
@@ -301,6 +301,22 @@ def test_an_own_template_includes_the_shipped_words(study, tmp_path):
     file = tmp_path / "own.j2"
     file.write_text("<% include 'review.j2' %>")
     assert call("report", study, "--no-plots", "-o", "-", "--template", file).out.split("To reproduce")[0] == shipped.split("To reproduce")[0]
+
+
+JSON_TYPES = {"string": str, "boolean": bool, "integer": int, "array": list, "object": dict, "null": type(None)}
+
+
+def test_the_data_of_a_template_is_documented(study):
+    """Every key that a view has, with its type."""
+    documented = call("schema", "review").json["properties"]
+    data = plain(view(Study.load(study).decide(), "symroof report")) | {"format_name": "markdown"}
+    for properties, values in ((documented, data), (documented["verdict"]["properties"], data["verdict"])):
+        assert properties is not documented or values.keys() <= properties.keys()
+        for name, schema in properties.items():
+            kinds = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
+            assert schema["description"]
+            assert name not in values or type(values[name]) in [JSON_TYPES[kind] for kind in kinds], name
+    assert documented.keys() - data.keys() <= {"against"}
 
 
 def test_a_code_span_ends_where_it_is_meant_to():

@@ -1,0 +1,237 @@
+"""What a live page holds: plain data for its inputs and tables, and one script printed from the formulas of the case."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from symroof.analysis.study import Study
+from symroof.analysis.verdict import LOAD, metrics_of, under_load
+from symroof.cases.case_results import TARGETS, Answers
+from symroof.formula.tree import Name, Tree
+from symroof.report.field_names import input_name, quantity_name
+from symroof.report.live.choices import Setting, differing, settings, values_of
+from symroof.report.live.every_closed_form import ClosedForm, closed_form
+from symroof.report.live.javascript_program import Program, together
+from symroof.report.view_case import deciding
+from symroof.report.view_decision import KEY_METRICS, STEP_OF
+from symroof.resources import data_folder
+from symroof.theory.symbols import INPUTS, base_name
+from symroof.theory.thresholds import THRESHOLDS
+from symroof.units import DECIMAL_PREFIXES, SYMBOLS, parse_unit
+
+WHOLE, SHARES = ("batch", "prompt", "output"), ("mfu", "mbu")
+LONGEST, LARGEST_BATCH, MOST_DEVICES = 16_384, 4_096, 16
+"""The longest output, the largest batch and the largest group that the page lets one choose."""
+MOST_PRINTED = 20_000
+"""Characters of a threshold's closed forms beyond which it is left out of the page, which is to stay small."""
+MEMORY_PARTS = ("weight_bytes_per_device", "peak_kv_cache_bytes_per_device", "state_bytes_per_device", "memory_reserve")
+MEMORY = ("memory_bytes", "usable_memory", "free_memory", "fits", "memory_bytes_per_device", "usable_memory_per_device", "concurrency", "instance_devices")
+
+
+@dataclass
+class Group:
+    """The settings whose models have one set of formulas, their program and their thresholds."""
+
+    settings: list[Setting]
+    program: Program
+    forms: list[ClosedForm]
+    table: dict[str, list[float | None]]
+
+
+def live(study: Study, subject: Answers) -> dict[str, Any] | None:
+    """Data and script of the live page; None where there is no model on a device, or no input is a plain number."""
+    chosen = settings(study, subject)
+    controls = _controls(subject)
+    if not chosen or not controls:
+        return None
+    groups = [_group(own, subject, frozenset(control["name"] for control in controls)) for own in _grouped(chosen)]
+    data: dict[str, Any] = {
+        "controls": controls,
+        "devices": {setting.device: setting.binding.hardware.title for setting in chosen if setting.binding.hardware},
+        "weights": list(dict.fromkeys(setting.weights for setting in chosen)),
+        "cache": list(dict.fromkeys(setting.cache for setting in chosen)),
+        "start": chosen[0].key,
+        "model": subject.binding.model.shown_name if subject.binding.model else "",
+        "numbers": _numbers(subject),
+        "targets": _targets(subject),
+        "curve": deciding(subject),
+        "memory": {name: subject.case.theory.symbol(name).meaning for name in MEMORY_PARTS},
+        "units": _units(subject),
+        "settings": {},
+        "thresholds": [[_described(form, subject) for form in group.forms] for group in groups],
+    }
+    for i, group in enumerate(groups):
+        for j, setting in enumerate(group.settings):
+            data["settings"][setting.key] = [i, {name: row[j] for name, row in group.table.items()}]
+    code = script(groups)
+    return {"data": data, "json": as_data(data), "script": code, "hash": policy(code), "controls": controls}
+
+
+def _controls(subject: Answers) -> list[dict[str, Any]]:
+    """The inputs that move, each with its value and its ends."""
+    case, model = subject.case, subject.binding.model
+    most = {"batch": LARGEST_BATCH, "prompt": (model and model.max_context) or 10**6, "output": LONGEST}
+    plain = [name for name in (*WHOLE, "tp", *SHARES) if _is_plain(name, subject)]
+    controls = []
+    for name in plain:
+        value = float(case.value(name))
+        entry: dict[str, Any] = {
+            "name": name,
+            "label": input_name(name, subject),
+            "value": value,
+            "shown": f"{value:.4g}" if name in SHARES else f"{int(value)}",
+            "options": None,
+        }
+        if name == "tp":
+            entry["options"] = sorted({int(value), *(2**i for i in range(MOST_DEVICES.bit_length()) if case.permits(2**i))})
+        elif name in SHARES:
+            entry |= {"least": 0.01, "most": 1}
+        else:
+            least = int(case.value("cached_prefix")) + 1 if name == "prompt" else 2 if name == "output" and value > 1 else 1
+            entry |= {"least": least, "most": max(most[name], int(value))}
+        controls.append(entry)
+    return controls
+
+
+def _is_plain(name: str, subject: Answers) -> bool:
+    """Whether an input is a whole number here, or a share: neither missing nor a formula."""
+    case = subject.case
+    known = name in case.given or case.default(name) is not None
+    return known and case.is_input(name) and case.known(name) and (name in SHARES or case.value(name).denominator == 1)
+
+
+def _grouped(chosen: Sequence[Setting]) -> list[list[Setting]]:
+    """The settings by the architecture of their models: widths of single operators make formulas of their own."""
+    groups: dict[Any, list[Setting]] = {}
+    for setting in chosen:
+        dotted = frozenset(name for name in setting.binding.given if base_name(name) != name)
+        groups.setdefault((setting.binding.architecture, dotted), []).append(setting)
+    return list(groups.values())
+
+
+def _group(own: list[Setting], subject: Answers, moved: frozenset[str]) -> Group:
+    bound = [setting.binding.case() for setting in own]
+    table = differing(bound, moved)
+    efficiencies = [name for name in SHARES if name in moved]
+    table |= {name: [values_of(case, [name])[name] for case in bound] for name in efficiencies}
+    lacking = frozenset(name for name, row in table.items() if None in row)
+    first = Answers(own[0].binding)
+    free = Answers(own[0].binding, moved=replace(first.case.freed(moved), rounded=True))
+    program = Program(free.case, frozenset({*moved, *table}), lacking)
+    program.add(*(Name(name) for name in _quantities(subject)))
+    forms = [form for form in _forms(first, free) if _length(form, program) <= MOST_PRINTED]
+    for form in forms:
+        program.add(*(value for value, _ in form.branches))
+        program.add(form.difference, Name("fits"), *(tree for _, conditions in form.branches for tree in conditions), changed=form.threshold.unknown)
+    reached = {name for asked, _ in program.functions.values() for name in asked} | {name for name in table if name in efficiencies}
+    return Group(own, program, forms, {name: row for name, row in table.items() if name in reached})
+
+
+def _length(form: ClosedForm, program: Program) -> int:
+    return sum(len(program.text(tree)) for value, conditions in form.branches for tree in (value, *conditions))
+
+
+def _forms(first: Answers, free: Answers) -> list[ClosedForm]:
+    declared = [threshold for threshold in THRESHOLDS.values() if all(map(first.case.chosen, (*threshold.needs, *threshold.when)))]
+    return [form for threshold in declared if (form := closed_form(threshold, first, free)) is not None]
+
+
+def _quantities(subject: Answers) -> list[str]:
+    """The quantities that the page shows."""
+    limits = [name for target in _targets(subject) for name in (*target["metrics"], target["limit"]) if isinstance(name, str)]
+    metrics = [name for name in (*KEY_METRICS, *deciding(subject).values()) if subject.get(name)]
+    bounds = [f"{step}_bound" for step in ("prefill", "decode")]
+    return [name for name in dict.fromkeys((*MEMORY, *MEMORY_PARTS, *metrics, *limits, *bounds)) if subject.case.theory.knows(name)]
+
+
+def _numbers(subject: Answers) -> list[dict[str, str]]:
+    """The key numbers beside memory and those with a target: name, words, and the step whose bound limits it."""
+    shown = [name for name in KEY_METRICS if subject.get(name)]
+    return [{"name": name, "label": quantity_name(name, subject), "bound": f"{STEP_OF[name]}_bound" if name in STEP_OF else ""} for name in shown]
+
+
+def _targets(subject: Answers) -> list[dict[str, Any]]:
+    own: list[dict[str, Any]] = [
+        {"name": name, "metrics": [metric for metric in metrics_of(name, subject.case) if subject.case.theory.knows(metric)], "limit": TARGETS[name]}
+        for name in subject.targets
+    ]
+    if "arrival_rate" in subject.case.given and under_load(subject.case):
+        own = [{"name": LOAD, "metrics": [LOAD], "limit": 1, "below": True}, *own]
+    for target in own:
+        target["label"] = quantity_name(target["metrics"][0], subject)
+    return own
+
+
+def _units(subject: Answers) -> dict[str, Any]:
+    """How numbers are written: signs and prefixes, and the unit of each quantity."""
+    theory = subject.case.theory
+    names = sorted({*_quantities(subject), *INPUTS})
+    written = {
+        name: [theory.symbol(name).written_in, float(parse_unit(theory.symbol(name).written_in).size)] for name in names if theory.symbol(name).written_in
+    }
+    return {
+        "of": {name: theory.symbol(name).unit for name in names},
+        "counted": [name for name in names if theory.symbol(name).counted],
+        "written": written,
+        "signs": SYMBOLS,
+        "prefixes": [[prefix, float(size)] for prefix, size in DECIMAL_PREFIXES.items()],
+    }
+
+
+def _described(form: ClosedForm, subject: Answers) -> dict[str, Any]:
+    threshold = form.threshold
+    return {
+        "name": threshold.name, "unknown": threshold.unknown, "kind": threshold.kind, "unit": subject.case.theory.symbol(threshold.unknown).unit,
+        "counted": subject.case.theory.symbol(threshold.unknown).counted, "means": threshold.means, "below": threshold.below, "above": threshold.above,
+    }  # fmt: skip
+
+
+def script(groups: list[Group]) -> str:
+    """Kernels, the programs, and what the page does with them."""
+    programs = ",\n".join(_printed(group) for group in groups)
+    kernels, page = ((data_folder("templates") / "live" / name).read_text(encoding="utf-8") for name in ("kernels.js", "page.js"))
+    names, short = shortened(programs)
+    return f'"use strict";(()=>{{\n{kernels}\n{names}\nconst PROGRAMS=[{short}];\n{page}\n}})();'
+
+
+ASKED = re.compile(r'e\.v\(("[^"]+")\)')
+
+
+def shortened(programs: str) -> tuple[str, str]:
+    """The same programs with each name that they ask for written out once, and those names: formulas repeat long ones.
+
+    >>> shortened('e.v("batch")*e.v("prompt")/e.v("batch")')
+    ('const n0="batch",n1="prompt";', 'e.v(n0)*e.v(n1)/e.v(n0)')
+    """
+    places = {name: f"n{i}" for i, name in enumerate(dict.fromkeys(ASKED.findall(programs)))}
+    names = ",".join(f"{place}={name}" for name, place in places.items())
+    return f"const {names};", ASKED.sub(lambda match: f"e.v({places[match[1]]})", programs)
+
+
+def _printed(group: Group) -> str:
+    def form(each: ClosedForm) -> str:
+        branches = ",".join(f"{{value:e=>{text(value)},conditions:{together(map(text, conditions))}}}" for value, conditions in each.branches)
+        return f"{{difference:e=>{text(each.difference)},branches:[{branches}]}}"
+
+    def text(tree: Tree) -> str:
+        return group.program.text(tree)
+
+    thresholds = ",\n".join(map(form, group.forms))
+    return f"{{theory:new Theory({group.program.script()}),thresholds:[{thresholds}]}}"
+
+
+def as_data(data: Any) -> str:
+    """JSON inside a script element that nothing in it can end."""
+    plain = json.dumps(data, separators=(",", ":"), ensure_ascii=True, default=float)
+    return plain.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def policy(code: str) -> str:
+    """The script as a content security policy names it: this one runs, and no other."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()

@@ -1,0 +1,47 @@
+"""Which names of a case move with which inputs: what has to be a function of them, and what is a number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from symroof.formula.evaluate import NoValue
+from symroof.formula.tree import At, names, walk
+from symroof.theory.case import Case
+from symroof.theory.quantities import QUANTITIES
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """The dependences of one case, each looked up once.
+
+    >>> from symroof.formula.parse import parse
+    >>> from symroof.theory.theory import theory
+    >>> case = Case(theory(), {"peak_flops": parse("989.4 TFLOP/s"), "mem_bandwidth": parse("3.35 TB/s")})
+    >>> dependence = Dependence(case)
+    >>> dependence.moves("ridge_point", frozenset({"mem_bandwidth"})), dependence.moves("ridge_point", frozenset({"batch"}))
+    (True, False)
+    """
+
+    case: Case
+    _moves: dict[tuple[str, frozenset[str]], bool] = field(default_factory=dict)
+
+    def moves(self, name: str, keys: frozenset[str]) -> bool:
+        """Whether a name depends on one of the changed ones here."""
+        if name in keys:
+            return True
+        if (name, keys) not in self._moves:
+            self._moves[name, keys] = False  # a circle does not move itself; asking its value says so
+            self._moves[name, keys] = any(self.moves(inner, keys) for inner in self.mentioned(name, keys))
+        return self._moves[name, keys]
+
+    def mentioned(self, name: str, keys: frozenset[str]) -> tuple[str, ...]:
+        """The names that the value of a name is worked out from."""
+        if search := self.case.search(name, keys):
+            return (*search.demands, *QUANTITIES[name].demands)
+        try:
+            formula = self.case.formula(name, keys)
+        except NoValue:
+            return ()
+        quantity = QUANTITIES.get(name)
+        inside = [key for node in walk(formula) if isinstance(node, At) for key, _ in node.changes]
+        return (*(inner for inner in names(formula) if inner != name), *(key for key in inside if key in keys), *(quantity.demands if quantity else ()))

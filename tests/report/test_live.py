@@ -1,0 +1,247 @@
+"""The live page in a real browser: its numbers are Python's, its texts those of the review, and nothing of a stranger's runs."""
+
+import html
+import json
+import math
+import random
+import re
+import shutil
+import subprocess
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from cli import study_text
+
+from symroof.analysis.compile import compile
+from symroof.analysis.solution import whole
+from symroof.analysis.solve import solve
+from symroof.api import Study
+from symroof.cases.case_results import Answers
+from symroof.report.environment import environment
+from symroof.report.live.choices import settings
+from symroof.report.live.page import as_data, live, policy
+from symroof.report.view_decision import key_numbers
+from symroof.report.view_verdict import state
+from symroof.theory.case import NoValue
+from symroof.units import format_quantity
+
+from . import call
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+needs_browser = pytest.mark.skipif(BROWSER is None, reason="no chromium on this machine")
+SECTION = '<% import "verdict.j2" as said with context %><% include "live/section.html" %>'
+INPUTS = ("batch", "prompt", "output", "tp", "mfu", "mbu")
+ASKED = (
+    "memory_bytes", "usable_memory", "concurrency", "ttft", "itl", "itl_last", "response_time", "decode_throughput",
+    "loaded_ttft", "sustained_itl", "sustained_throughput", "cost_per_mtok",
+)  # fmt: skip
+SEARCHED = ("memory_bytes", "disaggregated_batch", "busy_batch", "loaded_ttft", "sustained_itl", "load")
+POINTS, KEYS, EXACT, SOLVED = 1000, 8, 2, 4
+HOSTILE = "</script><script>document.body.dataset.hit=1</script><img src=x onerror='document.body.dataset.hit=1'>{case}"
+UNITS = ["memory_bytes", "itl_last", "sustained_throughput", "cost_per_mtok"]
+MOVED = [{}, {"batch": 512}, {"prompt": 8000, "batch": 4, "tp": 1}, {"batch": 1, "prompt": 64, "tp": 4}]
+DRIVER = """
+const form = document.getElementById("live-form"), texts = moves => {
+  for (const [name, value] of Object.entries(moves)) { form.elements[name].value = value; form.elements[name].dispatchEvent(new Event("input", {bubbles: true})); }
+  symroof.update();
+  const rows = [...document.querySelectorAll("#live-numbers tbody tr")].map(row => [...row.cells].map(cell => cell.textContent));
+  return [document.getElementById("live-verdict").textContent, rows, document.querySelectorAll("#live-thresholds tbody tr").length];
+};
+const plain = x => typeof x === "number" && !Number.isFinite(x) ? null : x;
+document.getElementById("out").textContent = JSON.stringify({
+  values: asked.values.map(([key, points, names]) => points.map(point => symroof.values(key, point, names).map(plain))),
+  solved: asked.solved.map(([key, point]) => symroof.thresholds(key, point)),
+  texts: asked.moved.map(moves => { form.reset(); symroof.update(); return texts(moves); }),
+  shown: asked.shown.map(([name, value]) => symroof.shown(name, value, 4)),
+  images: document.images.length, hit: document.body.dataset.hit ?? null,
+});
+"""
+
+
+def browse(folder, text):
+    """The page after its scripts have run."""
+    file = folder / "page.html"
+    file.write_text(text, encoding="utf-8")
+    quiet = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", f"--user-data-dir={folder / 'profile'}"]
+    return subprocess.run([BROWSER, *quiet, "--dump-dom", file.as_uri()], capture_output=True, timeout=100, check=True).stdout.decode("utf-8")
+
+
+def driven(folder, made, **asked):
+    """What the live part of a page answers to a driver behind it."""
+    section = environment().from_string(SECTION).render(live=made, format_name="html")
+    nothing = {"values": [], "solved": [], "moved": [], "shown": []}
+    text = f"<!doctype html><meta charset=utf-8><body>{section}<pre id=out></pre><script>const asked={as_data(nothing | asked)};{DRIVER}</script>"
+    return json.loads(html.unescape(re.search(r'<pre id="out">(.+?)</pre>', browse(folder, text), re.DOTALL)[1]))
+
+
+def point(rng):
+    """A random setting: whole numbers over orders of magnitude, efficiencies with two digits."""
+    whole = {
+        name: round(math.exp(rng.uniform(math.log(low), math.log(high)))) for name, low, high in (("batch", 1, 512), ("prompt", 16, 8192), ("output", 2, 512))
+    }
+    return {**whole, "tp": rng.choice([1, 2, 4, 8, 16]), "mfu": rng.randrange(20, 101) / 100, "mbu": rng.randrange(20, 101) / 100}
+
+
+def case_at(setting, where):
+    """The setting bound as any other case, exactly."""
+    return Answers(setting.binding.variant(**{name: Fraction(str(value)) for name, value in where.items()}))
+
+
+def differ(value, right):
+    return (value is None) != math.isnan(right) or (value is not None and abs(value - right) > 1e-12 * abs(right))
+
+
+@pytest.fixture(scope="module")
+def chat():
+    """Half of what it may be moved to does not fit, or misses a target."""
+    return Study(
+        "llama-3-8b",
+        "h100-sxm",
+        prompt=2048,
+        output=256,
+        batch=16,
+        tp=2,
+        mfu=0.5,
+        mbu=0.8,
+        weights="fp16",
+        kv="fp16",
+        price="2.5 USD/hour",
+        targets={"ttft": "200 ms", "itl": "15 ms"},
+    ).decide()
+
+
+@pytest.fixture(scope="module")
+def made(chat):
+    return live(chat, chat.first)
+
+
+@pytest.fixture(scope="module")
+def points(chat):
+    rng = random.Random(20)
+    return [(setting, [point(rng) for _ in range(POINTS // KEYS)]) for setting in rng.sample(settings(chat, chat.first), KEYS)]
+
+
+@pytest.fixture(scope="module")
+def numbers():
+    rng = random.Random(3)
+    return [(name, float(f"{rng.choice((rng.random(), round(rng.random(), 2), 1.0))}e{rng.randrange(-9, 16)}")) for name in UNITS for _ in range(50)]
+
+
+@pytest.fixture(scope="module")
+def browsed(made, points, numbers, tmp_path_factory):
+    solved = [(setting.key, own[0]) for setting, own in points[:SOLVED]]
+    values = [(setting.key, own, ASKED) for setting, own in points]
+    return driven(tmp_path_factory.mktemp("live"), made, values=values, solved=solved, moved=MOVED, shown=numbers)
+
+
+@needs_browser
+def test_a_thousand_random_settings_agree_with_numpy_functions(points, browsed):
+    """They come by another way through the formulas: polynomials, and sums in closed form."""
+    off = []
+    for (setting, own), rows in zip(points, browsed["values"], strict=True):
+        function = compile(ASKED, INPUTS, Answers(setting.binding))
+        columns = function(*(np.array([float(where[name]) for where in own]) for name in INPUTS))
+        expected = np.broadcast_arrays(*columns)
+        for i, (where, row) in enumerate(zip(own, rows, strict=True)):
+            off += [(setting.key, where, name, row[j], expected[j][i]) for j, name in enumerate(ASKED) if differ(row[j], expected[j][i])]
+    assert off == []
+    assert sum(len(rows) for rows in browsed["values"]) == POINTS
+
+
+@needs_browser
+def test_settings_agree_with_exact_cases(points, browsed):
+    """Each a case of its own, with its number of devices in its formulas."""
+    off = []
+    for (setting, own), rows in zip(points, browsed["values"], strict=True):
+        for where, row in zip(own[:EXACT], rows[:EXACT], strict=True):
+            case = case_at(setting, where)
+            off += [(setting.key, where, name, value) for name, value in zip(ASKED, row, strict=True) if differ(value, float(case.case.value(name)))]
+    assert off == []
+
+
+@needs_browser
+def test_thresholds_agree_with_the_solver(points, browsed):
+    """Which closed form holds is decided on the page; the solver walks the axis with the numbers."""
+    for (setting, own), answers in zip(points, browsed["solved"], strict=False):
+        case = case_at(setting, own[0])
+        assert len(answers) > 15
+        for name, value in answers:
+            solution = solve(name, case)
+            if solution.unknown == "output" and value is not None:  # between whole numbers a response has no steps to sum
+                value = float(whole(Fraction(value), solution.kind))
+                assert value == whole(solution.value, solution.kind), (setting.key, own[0], name)
+                continue
+            assert not differ(value, math.nan if solution.value is None else float(solution.value)), (setting.key, own[0], name, value, solution.value)
+
+
+@needs_browser
+def test_texts_are_those_of_a_review(chat, browsed):
+    seen = set()
+    for moves, (sentence, rows, thresholds) in zip(MOVED, browsed["texts"], strict=True):
+        answers = Answers(chat.first.binding.variant(**moves))
+        expected = key_numbers(answers)
+        assert rows[: len(expected)] == expected
+        words = {"does_not_fit": "does not fit: it needs", "missed": "fits, but misses its target on", "met": "fits and meets its targets"}[state(answers)]
+        assert words in sentence and f"batch {moves.get('batch', 16)}" in sentence
+        assert thresholds > 15
+        seen.add(state(answers))
+    assert len(seen) == 3
+
+
+@needs_browser
+def test_numbers_are_written_as_in_python(chat, numbers, browsed):
+    for (name, value), written in zip(numbers, browsed["shown"], strict=True):
+        assert written == format_quantity(Fraction(repr(value)), chat.first.case.theory.symbol(name).unit)
+
+
+@needs_browser
+def test_searched_quantities_agree(tmp_path):
+    """Fixed points and largest batches: requests that decode behind a slower prefill, and at an arrival rate; of experts, windows and a checkpoint in 4 bits."""
+    study = Study(
+        "gpt-oss-20b", "h100-sxm", prompt=2048, output=64, batch=64, prefill_devices=1, arrival_rate="2 request/s", assume={"scheduling": "disaggregated"},
+        targets={"ttft": "2 s", "itl": "20 ms"},
+    ).decide()  # fmt: skip
+    rng, own = random.Random(4), settings(study, study.first)[0]
+    where = [{"batch": rng.randrange(1, 400), "prompt": rng.randrange(64, 8000), "output": rng.randrange(3, 300), "tp": 1} for _ in range(6)]
+    (rows,) = driven(tmp_path, live(study, study.first), values=[(own.key, where, SEARCHED)])["values"]
+    valued = 0
+    for each, row in zip(where, rows, strict=True):
+        case = case_at(own, each).case
+        for name, value in zip(SEARCHED, row, strict=True):
+            try:
+                expected = float(case.value(name))
+            except NoValue:
+                expected = math.nan
+            assert not differ(value, expected), (each, name, value, expected)
+            valued += value is not None
+    assert valued > 12
+
+
+@needs_browser
+def test_the_page_runs_its_own_script_alone(tmp_path):
+    """Under its security policy; texts of strangers stay texts."""
+    study = tmp_path / "study.yaml"
+    study.write_text(study_text(title=json.dumps(HOSTILE), targets="{ttft: 200 ms}"), encoding="utf-8")
+    done = call("report", str(study), "-o", str(tmp_path), "--format", "html", "--sections", "verdict", "--no-plots")
+    assert done.code == 0
+    text = (tmp_path / "study.html").read_text(encoding="utf-8")
+    assert len(text.encode()) < 500_000
+    *_, code = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    assert f"script-src '{policy(code)}'" in text and "http:" not in code.replace("http://www.w3.org", "")
+    after = browse(tmp_path, text.replace("</body>", "<script>document.body.dataset.hit=1</script></body>"))
+    assert "data-hit" not in after and "<img" not in after
+    assert re.search(r'id="live-verdict"[^>]*>[^<]*(does not fit|misses|meets)', after)
+
+
+@needs_browser
+def test_names_of_strangers_are_texts(made, tmp_path):
+    data = made["data"] | {"model": HOSTILE, "devices": dict.fromkeys(made["data"]["devices"], HOSTILE)}
+    answered = driven(tmp_path, made | {"data": data, "json": as_data(data)}, moved=[{}])
+    assert (answered["images"], answered["hit"]) == (0, None)
+    assert HOSTILE in answered["texts"][0][0]
+
+
+def test_a_case_without_a_device_has_no_live_page():
+    study = Study("llama-3-8b", prompt=128, mem_bandwidth="1 TB/s", peak_flops="100 TFLOP/s")
+    assert live(study, study.first) is None
