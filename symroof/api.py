@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from symroof.analysis import study as core
 from symroof.cases.request import selection
+from symroof.errors import InputError, Problem
 from symroof.formula.from_sympy import is_sympy
 from symroof.report.catalogue_tables import Table
 
@@ -48,18 +49,21 @@ class Study(core.Study):
         single = isinstance(quantities, str) or is_sympy(quantities)
         return dataset(self.planned_sweep(axes_of(over.items(), own=self.declared), [quantities] if single else quantities))
 
-    def plot(self, kind: str) -> Picture:
+    def plot(self, kind: str, against: core.Study | str | os.PathLike[str] | None = None, quantity: Any = "itl") -> Picture:
         """A picture, shown as it is in a notebook: its kinds are those of ``symroof plot``, and like there 0.92 of a device's memory is used unless
         ``memory_share`` is given.
 
         Args:
-            kind: ``roofline``, ``latency-throughput``, ``regimes``, ``pareto``, ``memory``, ``tornado``, ``ttft`` or ``itl``.
+            kind: ``roofline``, ``latency-throughput``, ``regimes``, ``pareto``, ``memory``, ``tornado``, ``ttft`` or ``itl``; ``waterfall`` with a
+                second side.
+            against: what a waterfall leads to: a study, the file or name of one, a preset that counts this one, or a number with its unit.
+            quantity: what a waterfall is of.
 
         Returns:
             The picture: ``.save("x.svg")`` (or ``.pdf``, ``.png``), ``.says`` for its takeaway, ``.data`` for its points as an ``xarray.Dataset``.
 
         Raises:
-            InputError: no such kind; what the kind needs and this study lacks.
+            InputError: no such kind; what the kind needs and this study lacks; a second side for a kind that takes none.
 
         >>> picture = Study("llama-3-8b", "h100-sxm", prompt=4096).plot("itl")
         >>> picture
@@ -67,11 +71,19 @@ class Study(core.Study):
         >>> picture.data.sel(point=picture.data.line == "line").x.min().item()
         1.0
         """
-        from symroof.report.pictures.picture_kinds import picture
+        from symroof.claims.two_cases import OWN, counted_by, diff, is_number, resolved
+        from symroof.report.pictures.picture_kinds import WATERFALL, checked, picture
 
-        study = type(self)()
-        study.spec, study.document, study._selection = self.spec, self.document, self._selection
-        return picture(kind, study.decide())
+        study = counted_by(OWN, self).decide()
+        if against is None:
+            return picture(kind, study)
+        if checked(kind) != WATERFALL:
+            raise InputError(Problem(kind, "takes no second side", hint="leave against out, or draw a waterfall"))
+        from symroof.report.pictures.waterfall_bars import waterfall_picture
+
+        number = isinstance(against, str) and is_number(against)
+        other = against if number else counted_by(OWN, resolved(against, study, study)).decide()
+        return waterfall_picture(diff(study, other, quantity), "this study", os.fspath(against) if not isinstance(against, core.Study) else "the other")
 
     def planned_sweep(self, axes: Sequence[Axis], quantities: Iterable[Any] | None = None) -> Plan:
         """A sweep before it is computed: its axes, with the lists of this study, and its variables.

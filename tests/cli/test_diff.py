@@ -3,7 +3,8 @@
 import pytest
 
 import symroof as sr
-from tests.cli import good, refused
+from symroof.report.view import against
+from tests.cli import call, good, refused
 
 CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "2048")
 
@@ -94,3 +95,94 @@ def test_names_that_a_study_declares_are_taken_apart_as_well(tmp_path):
     (entry,) = good("diff", tmp_path / "one.yaml", tmp_path / "two.yaml", "-q", "wasted", "--json").json["quantities"]
     assert [(step["changes"][0]["kind"], step["factor"]) for step in entry["steps"]] == [("definition", 2)]
     assert "has no value on the first side" in refused("diff", "llama-3-8b-chat", tmp_path / "two.yaml", "-q", "wasted")
+
+
+CHAT = "llama-3-8b-chat"
+
+
+def test_a_waterfall_is_a_kind_of_picture(tmp_path):
+    """The case as commands that decide take it: at measured efficiency, 92 % of the memory; both ends stand in what the picture says."""
+    study = sr.Study.load(CHAT).decide()
+    for sides in ((CHAT, "genz"), (CHAT, "--against", "genz"), (*CASE, "--against", "genz")):
+        outcome = call("plot", "waterfall", *sides, "-q", "ttft", "-o", tmp_path / "way.svg")
+        assert outcome.code == 0, outcome.err
+        assert (tmp_path / "way.svg").read_bytes().startswith(b"<svg")
+        assert "the embedding as a GEMM: +" in outcome.out
+    chat = call("plot", "waterfall", CHAT, "genz", "-q", "ttft", "-o", tmp_path / "way.svg").out
+    assert f"ttft goes from {study.first.result('ttft').text()} to " in chat
+    assert sr.Study.load(CHAT).plot("waterfall", against="genz", quantity="ttft").says == chat.strip()
+
+
+def test_a_review_holds_its_case_against_another():
+    """The table of each quantity ends at what the other case gives."""
+    markdown = good("report", *CASE, "--against", "genz", "--sections", "against", "-o", "-").out
+    other = sr.Study("llama-3-8b", "h100-sxm", prompt=2048, preset="genz").decide().first
+    for name in ("ttft", "itl", "memory_bytes"):
+        table = markdown.partition(f"### {name.replace('_', chr(92) + '_')}: ")[2].partition("###")[0]
+        assert table.splitlines()[2] == "|  |  | effect | factor | value |"
+        assert next(line for line in table.splitlines() if line.startswith("| to")).endswith(f"| {other.result(name).text()} |")
+    assert "slip: genz: GB/s are taken times 2^30" in markdown
+
+
+def test_the_section_names_the_other_side_as_it_was_written():
+    study = sr.Study.load(CHAT)
+    shown = against("a_b & <c>", [sr.diff(study, "10 ms")])
+    assert shown["name"] == "a_b & <c>"
+    (way,) = shown["ways"]
+    assert (way["rows"][0][1], way["rows"][-1][1], way["rows"][-1][-1]) == ("this case", "a_b & <c>", "10 ms")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("plot", "waterfall", CHAT), "give the second with --against B"),
+        (("plot", "waterfall", CHAT, "genz", "--against", "genz"), "give the second with --against B"),
+        (("plot", "itl", CHAT, "--against", "genz"), "itl takes no second side"),
+        (("plot", "waterfall", CHAT, "gen"), "is no study, no preset"),
+        (("plot", "waterfall", CHAT, "14 GB", "-q", "itl"), "is byte, but the quantity is s"),
+        (("plot", "waterfall", CHAT, "genz", "-q", "arrival_rate"), "has no value on the first side"),
+        (("report", CHAT, "--against", "gen", "-o", "-"), "did you mean 'genz'"),
+        (("report", CHAT, "--against", "itl = 14 GB", "-o", "-"), "is byte, but the quantity is s"),
+        (("report", CHAT, "--against", "--model nope", "-o", "-"), "nope"),
+        (("report", CHAT, "--against", "--batch 3", "-o", "-"), "has no value on the second side"),
+        (("report", CHAT, "--sections", "against", "-o", "-"), "needs --against B"),
+        (("diff", CHAT, "genz", "-q", ","), "names no quantity"),
+    ],
+)
+def test_second_sides_that_say_nothing_are_refused(arguments, message):
+    assert message in refused(*arguments)
+
+
+def test_python_compares_studies_presets_and_numbers():
+    study = sr.Study("llama-3-8b", "h100-sxm", prompt=2048)
+    way = sr.diff(study, "genz", "ttft")
+    assert isinstance(way, sr.Waterfall)
+    assert study.exact("ttft") + way.effect == sr.Study("llama-3-8b", "h100-sxm", prompt=2048, preset="genz").exact("ttft")
+    assert sr.diff("genz", "llm-viewer", "ttft", study=study).start.value == way.end.value
+    assert sr.diff(CHAT, "symroof").steps == ()
+    assert sr.diff(study, "5 ms").end.value * 1000 == 5
+    assert "<th>effect</th>" in way._repr_html_()
+    assert repr(way).startswith("Waterfall(ttft: ")
+    assert sr.diff(study, sr.Study("llama-3-8b", "h100-sxm", prompt=4096), sr.symbols.itl).symbol.name == "itl"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("genz", "llm-viewer"), "a preset counts a study, and there is none"),
+        ((CHAT, "genzz"), "did you mean 'genz'"),
+        ((CHAT, "5 GB"), "is byte, but the quantity is s"),
+        ((CHAT, "genz", "it1"), "no such quantity"),
+        ((CHAT, "genz", "fits"), "is no number"),
+    ],
+)
+def test_python_refuses_what_says_nothing(arguments, message):
+    with pytest.raises(sr.InputError, match=message):
+        sr.diff(*arguments)
+
+
+def test_kinds_that_take_no_second_side_refuse_one():
+    with pytest.raises(sr.InputError, match="takes no second side"):
+        sr.Study.load(CHAT).plot("itl", against="genz")
+    with pytest.raises(sr.InputError, match="needs a second side"):
+        sr.Study.load(CHAT).plot("waterfall")
