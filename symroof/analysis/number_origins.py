@@ -185,7 +185,10 @@ def _own_choices(case: Binding) -> Iterator[Choice]:
     for name in dict.fromkeys((*preset.set, *special, *rates)):
         if name in case.given:
             yield Choice(own_base(name, case), preset.name)
-    for name, definition in preset.definitions.items():
+    for name in preset.definitions:
+        definition = case.given[name].definition
+        if definition is None:  # the line sets it
+            continue
         if definition.own_base:
             yield Choice(own_base(name, case), preset.name)
         for label, term in definition.terms:
