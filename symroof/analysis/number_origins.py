@@ -186,8 +186,8 @@ def _own_choices(case: Binding) -> Iterator[Choice]:
         if name in case.given:
             yield Choice(own_base(name, case), preset.name)
     for name in preset.definitions:
-        definition = case.given[name].definition
-        if definition is None:  # the line sets it
+        definition = case.given[name].definition if name in case.given else None
+        if definition is None:  # the line sets it, or the tool has none for this kind of model
             continue
         if definition.own_base:
             yield Choice(own_base(name, case), preset.name)

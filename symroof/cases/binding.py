@@ -306,7 +306,9 @@ def _bind(
 
 def _definitions(preset: PresetSpec, given: Collection[str]) -> Iterator[tuple[str, Definition]]:
     """A tool's own definitions, as they are for this model."""
-    yield from ((name, own.for_model(given)) for name, own in preset.definitions.items())
+    for name, own in preset.definitions.items():
+        if made := own.for_model(given):
+            yield name, made
 
 
 def _drafted(made: Binding, layered: Selection, documents: tuple[Document, ...], roles: dict[str, str | None], single: dict[str, Setting]) -> Binding:

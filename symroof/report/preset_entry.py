@@ -26,7 +26,11 @@ def preset_entry(spec: PresetSpec) -> Entry:
         ("counting choices", ["switch", "value"], [[switch, value] for switch, value in spec.assume.items()]),
         ("values", ["name", "value", "where"], values),
         ("definitions", ["quantity", "formula", "for, or adds"], formulas),
-        ("where", ["part", "formula", "for"], [[name, written, "" if kind == "formula" else kind] for name, by in spec.where.items() for kind, written in by.items()]),
+        (
+            "where",
+            ["part", "formula", "for"],
+            [[name, written, "" if kind == "formula" else kind] for name, by in spec.where.items() for kind, written in by.items()],
+        ),
         ("where the tool is wrong", ["choice", "slip"], [[name, slip] for name, slip in spec.slips.items()]),
     ]
     return Entry("preset", spec.title, facts, [table for table in tables if table[2]], list(spec.notes))

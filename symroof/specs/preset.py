@@ -32,7 +32,7 @@ class Definition:
     """A tool's own definition of a quantity: a formula, and terms that it adds, each under a name of its own.
 
     Attributes:
-        base: the formula without the terms; that of symroof where the tool only adds.
+        base: the formula without the terms; that of symroof where the tool only adds, or defines other kinds of model.
         terms: name -> what it adds, in the quantity's unit.
         own_base: whether ``base`` is the tool's.
         written: the formula as the preset writes it, over the names of its parts.
@@ -49,9 +49,10 @@ class Definition:
     def tree(self) -> Tree:
         return build.add(self.base, *(term for _, term in self.terms)) if self.terms else self.base
 
-    def for_model(self, inputs: Collection[str]) -> Definition:
-        """The definition that holds for a model with these inputs."""
-        return next((own for kind, own in self.kinds if KINDS[kind] in inputs), self)
+    def for_model(self, inputs: Collection[str]) -> Definition | None:
+        """The definition that holds for a model with these inputs; None where the tool counts that kind as symroof does."""
+        made = next((own for kind, own in self.kinds if KINDS[kind] in inputs), self)
+        return made if made.own_base or made.terms else None
 
 
 def _definition(name: str, value: object, parts: _Parts) -> Definition:
@@ -66,7 +67,7 @@ def _definition(name: str, value: object, parts: _Parts) -> Definition:
         raise ValueError(f"unknown key {unknown!r}; {nearest(str(unknown), KEYS)}")
     if not isinstance(value.get("plus", {}), dict):
         raise ValueError("expected names and formulas under plus")
-    if "formula" not in value and quantity.definition is None:
+    if "plus" in value and "formula" not in value and quantity.definition is None:
         raise ValueError(f"{quantity.name} has no single definition to add to; give its formula as well")
     kinds = [kind for kind in KINDS if kind in value or parts.differs(kind)]
     return replace(_of_kind(quantity, value, parts, ""), kinds=tuple((kind, _of_kind(quantity, value, parts, kind)) for kind in kinds))
@@ -77,7 +78,7 @@ def _of_kind(quantity: Quantity, value: dict[str, Any], parts: _Parts, kind: str
     own = "formula" in value or kind in value
     named = parts.of(kind)
     written = _for_kind(value, kind) if own else ""
-    base = formula_for(quantity, written, parts=named) if own else parse(quantity.definition or "")
+    base = formula_for(quantity, written, parts=named) if own else parse(quantity.definition or quantity.name)
     terms = tuple((str(label), formula_for(quantity, str(text), parts=named)) for label, text in value.get("plus", {}).items())
     return Definition(base, terms, own, written)
 
@@ -180,7 +181,8 @@ class PresetSpec(Spec):
     @model_validator(mode="after")
     def _slips_are_of_something(self) -> PresetSpec:
         terms = [label for definition in self.definitions.values() for label, _ in definition.terms]
-        known = [*self.assume, *self.set, *self.definitions, *self.where, *terms, *(name for own in self.hardware.values() for name in own)]
+        special = (name for own in (*self.hardware.values(), *self.models.values()) for name in own)
+        known = [*self.assume, *self.set, *self.definitions, *self.where, *terms, *special]
         faults: list[tuple[tuple[str | int, ...], str]] = [
             (("slips", name), f"is nothing that the preset sets; {nearest(name, known)}") for name in self.slips if name not in known
         ]

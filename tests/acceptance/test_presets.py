@@ -1,7 +1,7 @@
 """Presets of other tools against what the tools themselves printed, and the parts that their totals were taken apart into.
 
 The tools ran on one normalised pair of devices (H100: 989 TFLOP/s, 3,350 GB/s; A100: 312 TFLOP/s, 2,039 GB/s) in bf16 at an
-efficiency of 1, with Llama 3 8B. A number in quotes is held to the digits that were printed, one without to 0.3 %, as its preset says.
+efficiency of 1, with Llama 3 8B. Every number is held to the digits that were printed; `test_peers.py` has more deployments.
 """
 
 from fractions import Fraction
@@ -31,30 +31,24 @@ def printed(value, text):
     ("preset", "device", "batch", "prompt", "prefill", "decode"),
     [
         ("llm-viewer", "h100", 1, 2048, "41.52", "4.568"),
-        ("llm-viewer", "h100", 32, 4096, "3293.9", 10.012),
-        ("llm-viewer", "a100", 32, 4096, "8236.4", 16.449),
+        ("llm-viewer", "h100", 32, 4096, "3293.9", "10.012"),
+        ("llm-viewer", "a100", 32, 4096, "8236.4", "16.449"),
         ("genz", "h100", 1, 2048, "35.48", "4.561"),
-        ("genz", "h100", 32, 4096, "2413.0", None),
-        ("genz", "a100", 32, 4096, "7649.0", None),
+        ("genz", "h100", 32, 4096, "2413.0", "9.647"),
+        ("genz", "a100", 32, 4096, "7649.0", "15.827"),
         ("llm-analysis", "h100", 1, 2048, "34.26", "4.643"),
-        ("llm-analysis", "h100", 32, 4096, "2315.1", 14.800),
-        ("llm-analysis", "a100", 32, 4096, "7275.5", 24.367),
+        ("llm-analysis", "h100", 32, 4096, "2315.1", "14.800"),
+        ("llm-analysis", "a100", 32, 4096, "7275.5", "24.367"),
         ("aiconfigurator", "h100", 1, 2048, "33.30", "4.564"),
         ("aiconfigurator", "h100", 32, 4096, "2182.6", "9.705"),
         ("aiconfigurator", "a100", 32, 4096, "6627.9", "15.945"),
     ],
 )
 def test_a_preset_gives_what_the_tool_printed(preset, device, batch, prompt, prefill, decode):
-    study = case(device, batch, prompt, preset)
+    length = prompt + 1 if preset == "llm-analysis" else prompt  # its step stands behind the token that is generated
+    study = case(device, batch, prompt, preset, context=length)
     assert printed(1000 * study.exact("ttft"), prefill), float(1000 * study.exact("ttft"))
-    step = 1000 * study.exact("itl")
-    assert printed(step, decode) if isinstance(decode, str) else decode is None or float(step) == pytest.approx(decode, rel=3e-3), float(step)
-
-
-@pytest.mark.parametrize(("device", "decode"), [("h100", 9.647), ("a100", 15.827)])
-def test_genz_lacks_its_traffic_on_the_chip_and_no_more(device, decode):
-    """The preset says that this traffic is 0.4 % of the step."""
-    assert 0 < decode - 1000 * float(case(device, 32, 4096, "genz").exact("itl")) < 0.005 * decode
+    assert printed(1000 * study.exact("itl"), decode), float(1000 * study.exact("itl"))
 
 
 @pytest.mark.parametrize(
