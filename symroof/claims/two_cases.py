@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from symroof.analysis.number_origins import origins, to_number
+from symroof.analysis.number_origins import Origins, origins, to_number
 from symroof.analysis.study import Study, known
 from symroof.analysis.waterfall import Waterfall, waterfall
 from symroof.cases.binding import Selection
 from symroof.cases.case_results import Answers
 from symroof.claims.read.written_number import Written, read_written
+from symroof.claims.slips.explanation import chance, spans
 from symroof.errors import InputError, Problem, nearest
 from symroof.specs.catalogue import entries, holds, is_path
 from symroof.theory.quantities import QUANTITIES
@@ -147,6 +148,18 @@ def claimed(name: str, text: str, where: str) -> tuple[str, Written]:
     if written.value is None:
         raise InputError(Problem(where, f"{text.strip()[:40]!r} is no number", hint=f"write {printed} = 14.2 with its unit"))
     return printed, written
+
+
+def by_chance(made: Origins, written: Written) -> float | None:
+    """The share of random numbers, as far from the case's value and written with as many digits, that would have been explained too.
+
+    None where the case gives the number as it stands, and where there is nothing to compare: a bound, a range, a number that is not positive.
+    """
+    plain = written.value is not None and not written.operator and written.low is None and written.number > 0
+    if not plain or made.derived <= 0 or not made.values:
+        return None
+    values = [value for value in made.values if value > 0 and value != made.derived]
+    return chance(float(written.number), float(made.derived), spans(values, written))
 
 
 def ways_between(one: Answers, other: Answers, names: Sequence[str]) -> list[Waterfall]:

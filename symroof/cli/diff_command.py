@@ -79,7 +79,7 @@ def _explain(sides: tuple[str, ...], claim: str, as_json: bool, options: dict[st
     """Print which presets and choices give a number, as text or JSON."""
     from symroof.analysis.number_origins import origins
     from symroof.cases.case_results import bare
-    from symroof.claims.two_cases import claimed
+    from symroof.claims.two_cases import by_chance, claimed
     from symroof.report.waterfall_table import origins_text
 
     name, mark, text = claim.partition("=")
@@ -89,11 +89,12 @@ def _explain(sides: tuple[str, ...], claim: str, as_json: bool, options: dict[st
         raise click.UsageError("--explain takes one study, or a case of the options")
     printed, written = claimed(name, text, claim)
     made = origins(case(sides[0], options) if sides else study_from(None, options), printed, written.agrees)
+    share = by_chance(made, written)
     if not as_json:
-        say(origins_text(made, printed, text.strip()))
+        say(origins_text(made, printed, text.strip(), share))
         return
     explained = {
         "quantity": printed, "unit": made.symbol.unit, "claimed": bare(written.number), "derived": bare(made.derived), "tried": made.tried,
-        "complete": made.complete, "explanations": [entry.as_json() for entry in made.explanations],
+        "complete": made.complete, "chance": None if share is None else round(share, 4), "explanations": [entry.as_json() for entry in made.explanations],
     }  # fmt: skip
     say_json({"schema": "symroof/diff/1", "explain": explained})

@@ -35,11 +35,12 @@ def markdown(way: Waterfall, start: str, end: str) -> str:
     return "\n\n".join([*lines, *way.notes()])
 
 
-def origins_text(made: Origins, name: str, claimed: str) -> str:
-    """What gives a number, a line each; and how many presets and sets of choices were tried."""
+def origins_text(made: Origins, name: str, claimed: str, share: float | None) -> str:
+    """What gives a number, a line each; how many presets and sets of choices were tried, and how many random numbers they would meet."""
     unit = made.symbol.unit
     head = f"{name} = {claimed}; the case gives {format_quantity(made.derived, unit)}"
     rows = [[entry.text, format_quantity(entry.value, unit, 6)] for entry in made.explanations]
     alone = "" if made.complete else ", not all there are"
-    tried = f"{made.tried:,} presets and sets of choices tried{alone}; a number of few digits is met by chance"
+    met = f"; {share * 100:.2g} % of random numbers of this size and precision would be explained too" if share is not None else ""
+    tried = f"{made.tried:,} presets and sets of choices tried{alone}{met}"
     return "\n".join([head, table(rows, indent="  ") if rows else "  no preset and no set of up to three choices gives it", tried])

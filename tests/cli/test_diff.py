@@ -1,9 +1,16 @@
 """``symroof diff``: sides in every form, tables and JSON, what is refused."""
 
+import math
+from fractions import Fraction
+
 import pytest
 
 import symroof as sr
+from symroof.analysis.number_origins import Origins
+from symroof.claims.read.written_number import read_written
+from symroof.claims.two_cases import by_chance
 from symroof.report.view import against
+from symroof.theory.symbols import INPUTS
 from tests.cli import call, good, refused
 
 CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "2048")
@@ -186,3 +193,23 @@ def test_kinds_that_take_no_second_side_refuse_one():
         sr.Study.load(CHAT).plot("itl", against="genz")
     with pytest.raises(sr.InputError, match="needs a second side"):
         sr.Study.load(CHAT).plot("waterfall")
+
+
+def test_an_explanation_says_how_many_random_numbers_it_would_explain():
+    """The share of a number's neighbourhood, in logarithms, that lies as close to a value tried as its digits allow."""
+    made = Origins(INPUTS["link_latency"], Fraction(1), (), 3, True, (Fraction(1), Fraction(2), Fraction(4), Fraction(100)))
+    two = read_written("2.0 s", "s")
+    reach = math.log(2)  # a factor of two on both sides; digits may be cut as well as rounded, so that 2.0 stands for 1.95 to 2.1
+    expected = math.log(2.1 / 1.95) + math.log(2.1 / 2)  # of claims that agree with 4, those below 4
+    assert by_chance(made, two) == pytest.approx(expected / (2 * reach), rel=1e-9)
+    assert by_chance(made, read_written("~2 s", "s")) > by_chance(made, two) > by_chance(made, read_written("2.000 s", "s"))
+    arguments = ("diff", "--explain", "itl = 4.643 ms", *CASE, "--set", "mem_bandwidth=3350 GB/s")
+    explained = good(*arguments, "--json").json["explain"]
+    assert 0 < explained["chance"] < 0.5
+    assert "% of random numbers of this size and precision would be explained too" in good(*arguments).out
+
+
+@pytest.mark.parametrize("text", ["<= 2 s", "0 s", "1..2 s"])
+def test_a_bound_a_range_and_nothing_have_no_chance(text):
+    made = Origins(INPUTS["link_latency"], Fraction(1), (), 3, True, (Fraction(2),))
+    assert by_chance(made, read_written(text, "s")) is None
