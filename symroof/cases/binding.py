@@ -210,8 +210,19 @@ def _without_circles(binding: Binding) -> Binding:
 def _preset(chosen: Selection) -> tuple[PresetSpec | None, tuple[Document, ...]]:
     if not chosen.preset:
         return None, ()
-    document = catalogue.find("presets", chosen.preset, chosen.base)
-    return build(document, PresetSpec), (document,)
+    spec, document = _read_preset(chosen.preset, chosen.base) if catalogue.is_path(chosen.preset, chosen.base) else _shipped_preset(chosen.preset)
+    return spec, (document,)
+
+
+def _read_preset(name: str, base: Path | None) -> tuple[PresetSpec, Document]:
+    document = catalogue.find("presets", name, base)
+    return build(document, PresetSpec), document
+
+
+@lru_cache(maxsize=32)
+def _shipped_preset(name: str) -> tuple[PresetSpec, Document]:
+    """A preset of the catalogue, read once: a search among choices asks for it a hundred times."""
+    return _read_preset(name, None)
 
 
 def _load_model(name: str | ModelSpec, base: Path | None, assume_family: str | None) -> Entry[ModelSpec]:
