@@ -102,15 +102,27 @@ def there_is(text: str) -> None:
     Raises:
         InputError: it is not; the nearest name is in the hint.
     """
-    if not Path(text).exists() and not is_path(text) and not holds("studies", text):
+    if not is_file(text) and not is_path(text) and not holds("studies", text):
         near = nearest(text, [*entries("studies"), *entries("presets"), OWN])
         hint = near or "write a case in quotes: '--model llama-3-8b --hardware h100-sxm --prompt 2048'"
         raise InputError(Problem(text[:80], "is no study, no preset and no case in quotes", hint=hint))
 
 
+def is_file(text: str) -> bool:
+    """Whether a side is the path of something that is there; a long line or one with odd characters is none.
+
+    >>> is_file("pyproject.toml"), is_file("--model llama-3-8b " * 100)
+    (True, False)
+    """
+    try:
+        return Path(text).exists()
+    except (OSError, ValueError):
+        return False
+
+
 def is_preset(text: str) -> bool:
     """Whether a side is a preset; a file of that name is a study."""
-    return text == OWN or (not Path(text).exists() and holds("presets", text))
+    return text == OWN or (not is_file(text) and holds("presets", text))
 
 
 def is_number(text: str) -> bool:
@@ -119,7 +131,7 @@ def is_number(text: str) -> bool:
     >>> is_number("14.2 ms"), is_number("~3 GB"), is_number("genz")
     (True, True, False)
     """
-    return bool(re.match(r"(~|about )?\s*[\d.]", text)) and not Path(text).exists()
+    return bool(re.match(r"(~|about )?\s*[\d.]", text)) and not is_file(text)
 
 
 def to_written(study: Study, quantity: str, text: str) -> Waterfall:

@@ -68,12 +68,12 @@ def case(side: str, options: dict[str, Any]) -> Study:
     Raises:
         InputError: neither a study, nor a line, nor a preset.
     """
-    if " " in side.strip() or side.startswith("-"):
+    from symroof.claims.two_cases import is_file, there_is
+
+    if (" " in side.strip() or side.startswith("-")) and not is_file(side):
         study = _of_line(side)
         study.select(line_selection(options))
         return study
-    from symroof.claims.two_cases import there_is
-
     there_is(side)
     return study_from(side, options)
 

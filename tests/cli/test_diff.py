@@ -213,3 +213,19 @@ def test_an_explanation_says_how_many_random_numbers_it_would_explain():
 def test_a_bound_a_range_and_nothing_have_no_chance(text):
     made = Origins(INPUTS["link_latency"], Fraction(1), (), 3, True, (Fraction(2),))
     assert by_chance(made, read_written(text, "s")) is None
+
+
+def test_a_long_line_is_a_case_and_a_path_with_blanks_a_file(tmp_path):
+    """Beyond what a file may be called; and a file whose name looks like a line."""
+    long = f"{' '.join(CASE)} --batch {' ' * 300}3"
+    assert len(long) > 300
+    (entry,) = good("diff", " ".join(CASE), long, "-q", "kv_cache_bytes", "--json").json["quantities"]
+    assert entry["factor"] == 3
+    path = tmp_path / "a_b & <c> 50%#1.yaml"
+    path.write_text("model: llama-3-8b\nhardware: h100-sxm\nworkload: {prompt: 2048}\n", encoding="utf-8")
+    assert good("diff", path, " ".join(CASE), "-q", "itl", "--json").json["quantities"][0]["steps"] == []
+
+
+@pytest.mark.parametrize("side", ["\0", "x" * 5000, "--model " + "x" * 5000])
+def test_odd_sides_are_refused(side):
+    refused("diff", side, CHAT)
