@@ -73,6 +73,10 @@ class Waterfall:
         start, end: the quantity on both sides, with unit and flags.
         steps: what moves it, in order; their effects add up to the difference exactly.
         without_effect: what differs and moves nothing at its place.
+
+    >>> from symroof.analysis.study import Study
+    >>> waterfall(*(Study("llama-3-8b", prompt=prompt).first for prompt in (1024, 2048)), "kv_cache_bytes")
+    Waterfall(kv_cache_bytes: 134.2 MB to 268.4 MB; prompt: 1,024 tokens -> 2,048 tokens: +134.2 MB)
     """
 
     start: Result
