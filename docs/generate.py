@@ -88,6 +88,21 @@ def difference(spec: dict[str, Any], common: str) -> list[str]:
     return [f"## {spec['title']}", "", spec["says"], "", written.strip(), "", "```sh", f"symroof {command}", "```", ""]
 
 
+def counted(spec: dict[str, Any]) -> list[str]:
+    """Who counts what: of each preset its version, its switches, the terms it adds and where its tool is wrong."""
+    lines = [f"## {spec['title']}", "", spec["says"], ""]
+    lines += ["| Preset | Version | Switches | Adds | Where it is wrong |", "|" + " --- |" * 5]
+    for name in spec["presets"]:
+        shown = found(f"show {name}")
+        tables = {one["title"]: one["rows"] for one in shown["tables"]}
+        switches = ", ".join(f"`{switch}={value}`" for switch, value in tables.get("counting choices", []))
+        adds = "; ".join(dict.fromkeys(term for _, _, term in tables.get("definitions", []) if term not in ("", "experts", "latent")))
+        wrong = "; ".join(f"{choice}: {slip}" for choice, slip in tables.get("where the tool is wrong", []))
+        cells = [f"`{name}`", dict(shown["facts"]).get("version", ""), switches, adds, wrong]
+        lines.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |")
+    return [*lines, ""]
+
+
 # ------------------------------------------------------------------------------------------------------- the sixty systems
 
 
@@ -252,6 +267,8 @@ def page(path: Path) -> str:
         return "\n".join([*lines, *selections(spec)])
     for one in spec["tables"]:
         lines += table(one, spec["common"])
+    if "counted" in spec:
+        lines += counted(spec["counted"])
     for one in spec.get("diffs", []):
         lines += difference(one, spec["common"])
     return "\n".join(lines)

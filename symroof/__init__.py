@@ -10,6 +10,7 @@ Symbolic roofline derivations for LLM inference. ``import symroof as sr`` is qui
 - :func:`solve` solves an equation without any case; :func:`compile` makes quantities a NumPy function (:class:`Compiled`).
 - :func:`select` judges configurations against targets; :func:`calibrate` fits efficiencies to measurements.
 - :func:`check` checks hand calculations in notes and claim files, or a formula.
+- :func:`diff` says why two cases, or two tools, give different numbers (:class:`Waterfall`).
 - :mod:`symroof.symbols` has every input and quantity as a SymPy symbol; ``study.sympy``, solutions and derivations are made of them, and a
   SymPy expression is taken wherever a name, formula or equation is.
 - :func:`models`, :func:`hardware`, :func:`quantities`, :func:`thresholds` are the catalogue as tables.
@@ -44,15 +45,17 @@ from symroof.version import __version__  # noqa: E402
 if TYPE_CHECKING:
     from symroof import symbols
     from symroof.analysis.compile import Compiled, compile
+    from symroof.analysis.waterfall import Waterfall
     from symroof.api import Study, calibrate, hardware, models, quantities, thresholds
     from symroof.api import solve_symbolic as solve
     from symroof.claims.check import check
+    from symroof.claims.two_cases import diff
     from symroof.errors import DoesNotFit, InputError
     from symroof.select.choice import select
 
 __all__ = [
-    "Compiled", "DoesNotFit", "InputError", "Study", "__version__", "calibrate", "check", "compile", "hardware", "models", "quantities", "select", "solve",
-    "symbols", "thresholds",
+    "Compiled", "DoesNotFit", "InputError", "Study", "Waterfall", "__version__", "calibrate", "check", "compile", "diff", "hardware", "models", "quantities",
+    "select", "solve", "symbols", "thresholds",
 ]  # fmt: skip
 
 _HOMES = {
@@ -67,6 +70,8 @@ _HOMES = {
     "compile": ("symroof.analysis.compile", "compile"),
     "select": ("symroof.select.choice", "select"),
     "check": ("symroof.claims.check", "check"),
+    "diff": ("symroof.claims.two_cases", "diff"),
+    "Waterfall": ("symroof.analysis.waterfall", "Waterfall"),
     "InputError": ("symroof.errors", "InputError"),
     "DoesNotFit": ("symroof.errors", "DoesNotFit"),
 }

@@ -50,20 +50,22 @@ class Study(core.Study):
         single = isinstance(quantities, str) or is_sympy(quantities)
         return dataset(self.planned_sweep(axes_of(over.items(), own=self.declared), [quantities] if single else quantities))
 
-    def plot(self, kind: Any, over: Any = None) -> Picture:
+    def plot(self, kind: Any, over: Any = None, against: core.Study | str | os.PathLike[str] | None = None, quantity: Any = "itl") -> Picture:
         """A picture, shown as it is in a notebook: its kinds are those of ``symroof plot``, and like there 0.92 of a device's memory is used unless
         ``memory_share`` is given.
 
         Args:
-            kind: ``roofline``, ``latency-throughput``, ``regimes``, ``pareto``, ``memory``, ``tornado``, ``ttft`` or ``itl``; with ``over``
-                a quantity by name or symbol, one of the study's own too, or a SymPy expression.
+            kind: ``roofline``, ``latency-throughput``, ``regimes``, ``pareto``, ``memory``, ``tornado``, ``ttft`` or ``itl``; ``waterfall`` with a
+                second side; with ``over`` a quantity by name or symbol, one of the study's own too, or a SymPy expression.
             over: the input that it is drawn over, by name or symbol, around the value it has here.
+            against: what a waterfall leads to: a study, the file or name of one, a preset that counts this one, or a number with its unit.
+            quantity: what a waterfall is of.
 
         Returns:
             The picture: ``.save("x.svg")`` (or ``.pdf``, ``.png``), ``.says`` for its takeaway, ``.data`` for its points as an ``xarray.Dataset``.
 
         Raises:
-            InputError: no such kind; what the kind needs and this study lacks.
+            InputError: no such kind; what the kind needs and this study lacks; a second side for a kind that takes none.
 
         >>> from symroof.symbols import batch, itl, price
         >>> Study("llama-3-8b", "h100-sxm", prompt=4096, price="2.5 USD/hour").plot(price*itl/batch, over=batch).says
@@ -74,16 +76,24 @@ class Study(core.Study):
         >>> picture.data.sel(point=picture.data.line == "line").x.min().item()
         1.0
         """
+        from symroof.claims.two_cases import OWN, counted_by, diff, is_number, resolved
         from symroof.report.pictures import over_input, picture_kinds
 
-        study = type(self)()
-        study.spec, study.document, study._selection = self.spec, self.document, self._selection
+        study = counted_by(OWN, self).decide()
         if over is not None:
-            return over_input.picture(study.decide(), kind, over)
+            return over_input.picture(study, kind, over)
         kind = name_in(kind)
-        if kind not in picture_kinds.KINDS and (is_sympy(kind) or self.declared.quantity(str(kind))):
+        if kind not in picture_kinds.KINDS and kind != picture_kinds.WATERFALL and (is_sympy(kind) or self.declared.quantity(str(kind))):
             raise InputError(Problem(str(kind)[:80], "a quantity is drawn over an input", hint=f"study.plot({str(kind)[:40]}, over=batch)"))
-        return picture_kinds.picture(kind, study.decide())
+        if against is None:
+            return picture_kinds.picture(kind, study)
+        if picture_kinds.checked(kind) != picture_kinds.WATERFALL:
+            raise InputError(Problem(kind, "takes no second side", hint="leave against out, or draw a waterfall"))
+        from symroof.report.pictures.waterfall_bars import waterfall_picture
+
+        number = isinstance(against, str) and is_number(against)
+        other = against if number else counted_by(OWN, resolved(against, study, study)).decide()
+        return waterfall_picture(diff(study, other, quantity), "this study", os.fspath(against) if not isinstance(against, core.Study) else "the other")
 
     def planned_sweep(self, axes: Sequence[Axis], quantities: Iterable[Any] | None = None) -> Plan:
         """A sweep before it is computed: its axes, with the lists of this study, and its variables.

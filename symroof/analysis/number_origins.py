@@ -63,6 +63,7 @@ class Origins:
         derived: the quantity as the case stands.
         explanations: the presets that give the number, then the smallest sets of choices that do.
         tried: how many presets and sets were tried; a number with few digits is met by chance.
+        values: what they give, each value once.
         complete: whether all sets up to the size of those listed were tried.
     """
 
@@ -71,6 +72,7 @@ class Origins:
     explanations: tuple[Explanation, ...]
     tried: int
     complete: bool
+    values: tuple[Fraction, ...] = ()
 
 
 def origins(study: Study, quantity: str, agrees: Callable[[Fraction], bool]) -> Origins:
@@ -84,12 +86,13 @@ def origins(study: Study, quantity: str, agrees: Callable[[Fraction], bool]) -> 
 
     >>> case = Study("llama-3-8b", "h100-sxm", prompt=2048)
     >>> [found.text for found in origins(case, "ttft", lambda value: abs(value - Fraction("0.0311172")) < Fraction("5e-8")).explanations]
-    ['attention: causal -> full']
+    ['attention: causal -> full', 'the whole square of queries and keys (genz, llm-analysis, llm-viewer)']
     """
     name = known(quantity, study.declared)
     binding = study.bound
     derived = number_of(study.first, name, "the case's")
     counted: dict[str, int] = {"tried": 0}
+    values: dict[Fraction, None] = {}
 
     def value(case: Binding) -> Fraction | None:
         counted["tried"] += 1
@@ -97,7 +100,10 @@ def origins(study: Study, quantity: str, agrees: Callable[[Fraction], bool]) -> 
             result = case.case().value(name)
         except (NoValue, InputError, UnknownName):
             return None
-        return result if isinstance(result, Fraction) else None
+        if not isinstance(result, Fraction):
+            return None
+        values[result] = None
+        return result
 
     if agrees(number := plain(derived)):
         return Origins(derived.symbol, number, (Explanation(number),), 1, True)
@@ -105,7 +111,7 @@ def origins(study: Study, quantity: str, agrees: Callable[[Fraction], bool]) -> 
     presets = [Explanation(v, preset) for preset, case in whole.items() if case and (v := value(case)) is not None and agrees(v)]
     moving = [(choice, change) for choice, change in _choices(binding, whole) if value(change.applied(binding)) not in (None, number)]
     sets, complete = _sets(binding, [choice for choice, _ in moving], value, agrees, counted)
-    return Origins(derived.symbol, number, (*presets, *sets[:MOST_SHOWN]), counted["tried"], complete)
+    return Origins(derived.symbol, number, (*presets, *sets[:MOST_SHOWN]), counted["tried"], complete, tuple(values))
 
 
 def _under(study: Study, preset: str) -> Binding | None:
@@ -185,7 +191,10 @@ def _own_choices(case: Binding) -> Iterator[Choice]:
     for name in dict.fromkeys((*preset.set, *special, *rates)):
         if name in case.given:
             yield Choice(own_base(name, case), preset.name)
-    for name, definition in preset.definitions.items():
+    for name in preset.definitions:
+        definition = case.given[name].definition if name in case.given else None
+        if definition is None:  # the line sets it, or the tool has none for this kind of model
+            continue
         if definition.own_base:
             yield Choice(own_base(name, case), preset.name)
         for label, term in definition.terms:

@@ -15,6 +15,10 @@ from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
 from symroof.theory.symbols import Symbol
 from symroof.theory.theory import UnknownName
+from symroof.units import format_quantity, significant
+
+HEADER = ("", "", "effect", "factor", "value")
+"""What stands above the rows of a waterfall."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,7 @@ def change_label(change: Change) -> str:
     return f"{name}: {change.before} -> {change.after}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Waterfall:
     """The way from one value of a quantity to another.
 
@@ -69,6 +73,10 @@ class Waterfall:
         start, end: the quantity on both sides, with unit and flags.
         steps: what moves it, in order; their effects add up to the difference exactly.
         without_effect: what differs and moves nothing at its place.
+
+    >>> from symroof.analysis.study import Study
+    >>> waterfall(*(Study("llama-3-8b", prompt=prompt).first for prompt in (1024, 2048)), "kv_cache_bytes")
+    Waterfall(kv_cache_bytes: 134.2 MB to 268.4 MB; prompt: 1,024 tokens -> 2,048 tokens: +134.2 MB)
     """
 
     start: Result
@@ -91,6 +99,29 @@ class Waterfall:
         start = plain(self.start)
         return plain(self.end) / start if start else None
 
+    def rows(self, start: str = "first", end: str = "second") -> list[list[str]]:
+        """The first value, each step with its effect, factor and the value after it, the last value, as people write them."""
+        unit = self.symbol.unit
+        made = [["from", start, "", "", self.start.text()]]
+        for step in self.steps:
+            made.append([step.changes[-1].kind, step.label, signed(step.effect, unit), times(step.factor), format_quantity(step.after, unit)])
+        return [*made, ["to", end, signed(self.effect, unit), times(self.factor), self.end.text()]]
+
+    def notes(self) -> list[str]:
+        """What is wrong with a tool's choice, and what differs without effect."""
+        slips = [f"slip: {step.slip}" for step in self.steps if step.slip]
+        silent = ", ".join(dict.fromkeys(change.name for change in self.without_effect))
+        return [*dict.fromkeys(slips), *([f"differs without effect here: {silent}"] if silent else [])]
+
+    def __repr__(self) -> str:
+        steps = "; ".join(f"{step.label}: {signed(step.effect, self.symbol.unit)}" for step in self.steps)
+        return f"Waterfall({self.symbol.name}: {self.start.text()} to {self.end.text()}{f'; {steps}' if steps else ''})"
+
+    def _repr_html_(self) -> str:
+        from symroof.drawing.html_table import html_table
+
+        return html_table(HEADER, self.rows(), f"{self.symbol.name}: {self.symbol.meaning}")
+
     def as_json(self) -> dict[str, Any]:
         """The entry of one quantity in the JSON output."""
         return {
@@ -102,6 +133,16 @@ class Waterfall:
             "steps": [step_json(step) for step in self.steps],
             "without_effect": [change_json(change) for change in self.without_effect],
         }
+
+
+def signed(value: Fraction, unit: str) -> str:
+    """An effect with its sign."""
+    return f"{'+' if value >= 0 else ''}{format_quantity(value, unit)}"
+
+
+def times(factor: Fraction | None) -> str:
+    """A factor; empty where there is none."""
+    return f"× {significant(factor, 4)}" if factor is not None else ""
 
 
 def step_json(step: Step) -> dict[str, Any]:
@@ -190,4 +231,4 @@ def plain(result: Result) -> Fraction:
     return result.value
 
 
-__all__ = ["Step", "Waterfall", "change_json", "change_label", "number_of", "plain", "step_json", "waterfall"]
+__all__ = ["HEADER", "Step", "Waterfall", "change_json", "change_label", "number_of", "plain", "signed", "step_json", "times", "waterfall"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -46,7 +46,7 @@ from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import Setting
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import model_path, read_model
-from symroof.specs.preset import PresetSpec
+from symroof.specs.preset import Definition, PresetSpec
 from symroof.specs.strict_yaml import Document
 from symroof.theory.architecture import GENERIC, Architecture
 from symroof.theory.case import Case
@@ -218,8 +218,19 @@ def _without_circles(binding: Binding) -> Binding:
 def _preset(chosen: Selection) -> tuple[PresetSpec | None, tuple[Document, ...]]:
     if not chosen.preset:
         return None, ()
-    document = catalogue.find("presets", chosen.preset, chosen.base)
-    return build(document, PresetSpec), (document,)
+    spec, document = _read_preset(chosen.preset, chosen.base) if catalogue.is_path(chosen.preset, chosen.base) else _shipped_preset(chosen.preset)
+    return spec, (document,)
+
+
+def _read_preset(name: str, base: Path | None) -> tuple[PresetSpec, Document]:
+    document = catalogue.find("presets", name, base)
+    return build(document, PresetSpec), document
+
+
+@lru_cache(maxsize=32)
+def _shipped_preset(name: str) -> tuple[PresetSpec, Document]:
+    """A preset of the catalogue, read once: a search among choices asks for it a hundred times."""
+    return _read_preset(name, None)
 
 
 def _load_model(name: str | ModelSpec, base: Path | None, assume_family: str | None) -> Entry[ModelSpec]:
@@ -274,12 +285,15 @@ def _bind(
         warnings += model.cautions()
         check_name(chosen_model.name, roles, warnings)
     compute = device_values(device, preset, widths, given, warnings) if device else None
+    special: Values = {}
     if preset:
         special = {**preset.hardware.get(device.name if device else "", {}), **preset.models.get(model.name if model else "", {})}
         given |= {name: Given(values[0], f"preset {preset.name}") for name, values in special.items()}
-        given |= {name: Given(own.tree, f"definition of preset {preset.name}", definition=own) for name, own in preset.definitions.items()}
+        given |= {name: Given(own.tree, f"definition of preset {preset.name}", definition=own) for name, own in _definitions(preset, given)}
     values = {name: single.get(name, values[0]) for name, values in layered.values.items()}
     for name, value in values.items():
+        if preset and name in special and layered.origin.get(name) == f"preset {preset.name}":
+            continue  # what the preset sets for this device or model is stronger than what it sets for all
         given[name] = Given(value, layered.origin.get(name, "given"), value.text if isinstance(value, Span) else "")
     if layered.deciding:
         given.setdefault("memory_share", DECIDING_SHARE)
@@ -307,6 +321,13 @@ def _bind(
     varied = tuple((name, value.text if isinstance(value, Span) else text(value)) for name, value in single.items())
     made = Binding(chosen_model, chosen_device, chosen, given, precisions, compute, tuple(warnings), files, varied, own, preset, chosen_draft=draft)
     return _drafted(made, layered, documents, roles, single) if draft.spec else made
+
+
+def _definitions(preset: PresetSpec, given: Collection[str]) -> Iterator[tuple[str, Definition]]:
+    """A tool's own definitions, as they are for this model."""
+    for name, own in preset.definitions.items():
+        if made := own.for_model(given):
+            yield name, made
 
 
 def _drafted(made: Binding, layered: Selection, documents: tuple[Document, ...], roles: dict[str, str | None], single: dict[str, Setting]) -> Binding:

@@ -20,7 +20,7 @@ COMMANDS = {
     "solve": "Where two quantities meet: a threshold in closed form, or never.",
     "diff": "Why two cases, or two tools, give different numbers: what each difference does.",
     "select": "Hardware and configuration against targets: which pass, what the others lack.",
-    "plot": "One picture: roofline, latency-throughput, regimes, pareto, memory, tornado, ttft, itl.",
+    "plot": "One picture: roofline, latency-throughput, regimes, pareto, memory, tornado, ttft, itl, waterfall.",
     "check": "Check hand calculations in claim files and Markdown notes.",
     "sweep": "Grids of any quantities over any inputs, as JSON, CSV, Parquet, NetCDF or Zarr.",
     "calibrate": "Fit MFU, MBU and overheads to measured latencies.",

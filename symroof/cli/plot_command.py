@@ -4,42 +4,50 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from symroof.cli.options import study_from, study_options
 from symroof.cli.output import say
-from symroof.report.pictures.picture_kinds import ENDINGS, KINDS, checked
+from symroof.cli.sides import against_option, quantities_option, ways
+from symroof.report.pictures.picture_kinds import COMPARING, ENDINGS, KINDS, WATERFALL, checked
 
-KIND_LIST = "\n".join(f"  {name:20}{text}" for name, text in KINDS.items())
+if TYPE_CHECKING:
+    from symroof.report.pictures.sheet import Picture
+
+KIND_LIST = "\n".join(f"  {name:20}{text}" for name, text in {**KINDS, **COMPARING}.items())
 
 
 @click.command("plot", epilog=f"\b\nKinds:\n{KIND_LIST}")
 @click.argument("kind")
 @click.option("-o", "--out", metavar="FILE", help="Where to, by its ending .svg, .pdf or .png (default: STUDY-KIND.svg here); - is standard output.")
 @click.option("--format", "ending", metavar="FORMAT", help=f"One of {', '.join(ENDINGS)}, where no file says it (default: svg).")
+@against_option
+@quantities_option
 @study_options
-def command(kind: str, study: str | None, out: str | None, ending: str | None, **options: Any) -> None:
+@click.argument("other", required=False, metavar="[B]")
+def command(kind: str, study: str | None, other: str | None, out: str | None, ending: str | None, against: str | None, quantities: str, **options: Any) -> None:
     """Draw a picture of a study or a case.
 
     symroof plot latency-throughput specs/studies/llama-3-70b-chat.yaml -o latency.svg
 
     symroof plot roofline --model llama-3-8b --hardware h100-sxm --prompt 2048 --batch 16 -o - > roofline.svg
 
-    Kinds that show one case show the first; pareto, memory and latency-throughput compare all. What a picture says in words
-    is in its text alternative, and printed here.
+    symroof plot waterfall chat.yaml --against genz -q ttft
+
+    Kinds that show one case show the first; pareto, memory and latency-throughput compare all. A waterfall leads from STUDY, or from
+    the case of the options, to B: `symroof diff` says the same in tables. What a picture says in words is in its text alternative,
+    and printed here.
     """
     name, form = checked(kind), _form(out, ending)
-    made = study_from(study, options).decide()
     from symroof.cli.report_command import slug
     from symroof.errors import InputError, Problem
-    from symroof.report.pictures.picture_kinds import picture
 
     goal = Path(out) if out and out != "-" else Path(f"{f'{slug(Path(study).stem)}-' if study else ''}{name}.{form}")
     if out != "-" and not goal.parent.is_dir():
         raise InputError(Problem(str(goal), f"there is no folder {goal.parent}", hint=f"mkdir -p {goal.parent}"))
-    drawn = picture(name, made)
+    drawn = _drawn(name, study, other, against, quantities, options)
     content = drawn.form(form)
     if out == "-":
         sys.stdout.buffer.write(content)
@@ -49,6 +57,24 @@ def command(kind: str, study: str | None, out: str | None, ending: str | None, *
     write_atomic(goal, content)
     say(f"wrote {goal}", err=True)
     say(drawn.says)
+
+
+def _drawn(name: str, study: str | None, other: str | None, against: str | None, quantities: str, options: dict[str, Any]) -> Picture:
+    """The picture of a study, or of two sides."""
+    second = against or other
+    if name != WATERFALL:
+        if second:
+            raise click.UsageError(f"{name} takes no second side; only {WATERFALL} does")
+        from symroof.report.pictures.picture_kinds import picture
+
+        return picture(name, study_from(study, options).decide())
+    if not second or (against and other):
+        raise click.UsageError("a waterfall leads from one case to another: give the second with --against B")
+    from symroof.claims.two_cases import OWN
+    from symroof.report.pictures.waterfall_bars import waterfall_picture
+
+    way = ways((study or OWN, second), quantities.partition(",")[0], options, deciding=True)[0]
+    return waterfall_picture(way, study or "the case", second)
 
 
 def _form(out: str | None, ending: str | None) -> str:

@@ -14,16 +14,20 @@ import click
 from symroof.cli.failures import report_bug
 from symroof.cli.options import strict_option, study_from, study_options
 from symroof.cli.output import say
+from symroof.cli.sides import against_option, case
 from symroof.errors import visible
 from symroof.report.markup import FORMATS as OUTPUTS
 from symroof.report.sections import BRIEF, FIGURES_OF, PARTS
 
 if TYPE_CHECKING:
     from symroof.analysis.study import Study
+    from symroof.analysis.waterfall import Waterfall
     from symroof.report.pictures.sheet import Picture
 
 FORMATS = (*OUTPUTS, "pdf")
 DEFAULT_FORMATS = "md,tex"
+COMPARED = ("ttft", "itl", "memory_bytes", "cost_per_mtok")
+"""What the section against another case takes apart, where both have it."""
 
 
 @click.command("report")
@@ -33,6 +37,7 @@ DEFAULT_FORMATS = "md,tex"
 @click.option("--brief", is_flag=True, help="Leave the appendix out.")
 @click.option("--sections", default=None, metavar="LIST", help=f"Only these, of {', '.join(PARTS)}.")
 @click.option("--no-plots", is_flag=True, help="Leave the figures out.")
+@against_option
 @study_options
 @strict_option
 @click.pass_context
@@ -40,6 +45,11 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     """Write the design review of a study.
 
     symroof report specs/studies/llama-3-70b-chat.yaml
+
+    symroof report chat.yaml --against genz
+
+    With --against B, a section takes the latencies, the memory and the cost of B apart into what differs: `symroof diff` in a review.
+    B is a study, a case in quotes, a preset that counts this one, or a number: --against 'itl = 14.2 ms'.
     """
     from symroof.analysis.verdict import findings
     from symroof.report.view import subject_of, view
@@ -48,9 +58,11 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     formats = _formats(options.pop("formats"), out)
     name = slug(Path(study).stem) if study else "case"
     made = study_from(study, options).decide()
-    data = view(made, reproduce(list(context.obj or ())), _parts(options["sections"], options["brief"]))
+    other = _other(made, study, options)
+    data = view(made, reproduce(list(context.obj or ())), _parts(options["sections"], options["brief"]), other)
     failures = data["claims"].pop("failures") if data["claims"] else []  # for the exit code; templates get plain data
-    files = _review(made, name, formats, options, data, with_figures=not options["no_plots"] and out != "-")
+    drawn = not options["no_plots"] and out != "-"
+    files = _review(made, name, formats, options, data, other, with_figures=drawn)
     if out == "-":
         sys.stdout.buffer.write(files[f"{name}.{formats[0]}"])
     else:
@@ -59,11 +71,43 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     return next(iter(failed), int(options["strict"] and bool(findings(subject_of(made)))))
 
 
-def _review(study: Study, name: str, formats: list[str], options: dict[str, Any], data: dict[str, Any], *, with_figures: bool) -> dict[str, bytes]:
+def _other(made: Study, study: str | None, options: dict[str, Any]) -> tuple[str, list[Waterfall]] | None:
+    """What --against names, and the ways that lead there from the case of the review; None without it.
+
+    Raises:
+        click.BadParameter: the section is asked for, and there is nothing to hold the case against.
+        InputError: no such side; one that shares no quantity with this case.
+    """
+    against = options.pop("against")
+    if against is None:
+        if "against" in (options["sections"] or ""):
+            raise click.BadParameter("the section against needs --against B", param_hint="--sections")
+        return None
+    from symroof.claims.two_cases import counted_by, is_file, is_preset, to_written, ways_between
+    from symroof.report.view import subject_of
+
+    name, mark, number = against.partition("=")
+    if mark and not against.startswith("-") and not is_file(against):
+        return number.strip(), [to_written(made, name, number)]
+    other = counted_by(against, made) if is_preset(against) else case(against, options)
+    return against, ways_between(subject_of(made), subject_of(other.decide()), COMPARED)
+
+
+def _review(
+    study: Study,
+    name: str,
+    formats: list[str],
+    options: dict[str, Any],
+    data: dict[str, Any],
+    other: tuple[str, list[Waterfall]] | None,
+    *,
+    with_figures: bool,
+) -> dict[str, bytes]:
     """The review in every format and its figures, by file name."""
-    unused = {figure for figures in FIGURES_OF.values() for figure in figures} - {figure for part in data["parts"] for figure in FIGURES_OF.get(part, ())}
-    plots = _pictures(study, unused) if with_figures else []
-    if "html" in formats and "verdict" in data["parts"]:
+    parts = data["parts"]
+    unused = {figure for figures in FIGURES_OF.values() for figure in figures} - {figure for part in parts for figure in FIGURES_OF.get(part, ())}
+    plots = [*_pictures(study, unused), *(_waterfall(other) if other and "against" in parts else [])] if with_figures else []
+    if "html" in formats and "verdict" in parts:
         data["live"] = _live(study)
     files = {f"{name}.{chosen}": _render(data, chosen, name, plots, options["template"]) for chosen in formats}
     endings = {OUTPUTS[chosen].figure_ending for chosen in formats if chosen in OUTPUTS and chosen != "html"}  # a page has its pictures inside
@@ -82,6 +126,13 @@ def _live(study: Study) -> dict[str, Any] | None:
     from symroof.report.view import subject_of
 
     return live(study, subject_of(study))
+
+
+def _waterfall(other: tuple[str, list[Waterfall]]) -> list[Picture]:
+    """The picture of the first way."""
+    from symroof.report.pictures.waterfall_bars import waterfall_picture
+
+    return [waterfall_picture(other[1][0], "this case", other[0])]
 
 
 def _parts(listed: str | None, brief: bool) -> tuple[str, ...]:

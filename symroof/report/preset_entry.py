@@ -19,12 +19,18 @@ def preset_entry(spec: PresetSpec) -> Entry:
     everywhere = [("", spec.set), *((f"on {name}", own) for name, own in spec.hardware.items()), *((f"of {name}", own) for name, own in spec.models.items())]
     values = [[name, _setting(name, setting[0]), where] for where, own in everywhere for name, setting in own.items()]
     values += [["peak_flops", rate.text, f"on {device} at {precision}"] for device, rates in spec.peaks.items() for precision, rate in rates.items()]
-    formulas = [[name, text(own.base), ""] for name, own in spec.definitions.items() if own.own_base]
+    formulas = [[name, own.written, kind] for name, whole in spec.definitions.items() for kind, own in (("", whole), *whole.kinds) if own.own_base]
+    formulas = [row for i, row in enumerate(formulas) if row[:2] not in (earlier[:2] for earlier in formulas[:i])]
     formulas += [[name, text(term), label] for name, own in spec.definitions.items() for label, term in own.terms]
     tables: list[Table] = [
         ("counting choices", ["switch", "value"], [[switch, value] for switch, value in spec.assume.items()]),
         ("values", ["name", "value", "where"], values),
-        ("definitions", ["quantity", "formula", "adds"], formulas),
+        ("definitions", ["quantity", "formula", "for, or adds"], formulas),
+        (
+            "where",
+            ["part", "formula", "for"],
+            [[name, written, "" if kind == "formula" else kind] for name, by in spec.where.items() for kind, written in by.items()],
+        ),
         ("where the tool is wrong", ["choice", "slip"], [[name, slip] for name, slip in spec.slips.items()]),
     ]
     return Entry("preset", spec.title, facts, [table for table in tables if table[2]], list(spec.notes))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import case_title, case_warnings
+from symroof.analysis.waterfall import HEADER, Waterfall
 from symroof.cases.case_results import DOES_NOT_FIT, Answers
 from symroof.errors import InputError, Problem
 from symroof.report import view_case, view_decision, view_depth, view_flips, view_latency, view_operators, view_thresholds, view_verdict
@@ -27,7 +28,7 @@ View = dict[str, Any]
 MOST = {"changes": 4, "inputs": 5, "near": 6}
 """Rows that page one and the body take of what the appendix has in full: changes, inputs that decide, thresholds near the case."""
 
-FIGURES = ("memory", "latency_throughput", "ttft", "itl", "roofline", "regimes", "pareto", "tornado")
+FIGURES = ("memory", "latency_throughput", "ttft", "itl", "roofline", "regimes", "pareto", "tornado", "waterfall")
 """The names under which a template finds its figures; each is None where it is not drawn."""
 
 
@@ -75,8 +76,19 @@ def subject_of(study: Study) -> Answers:
     return [case for case, entry in zip(study.cases, entries, strict=True) if entry == entries[0]][-1]
 
 
-def view(study: Study, command: str, parts: Sequence[str] = ()) -> View:
-    """Everything the review says, as plain data; ``parts`` are the ones it prints, all where empty."""
+def against(name: str, ways: Sequence[Waterfall]) -> dict[str, Any]:
+    """What leads from the case of the review to another one, a table for each quantity."""
+    shown = [{"title": f"{way.symbol.name}: {way.symbol.meaning}", "rows": way.rows("this case", name), "notes": way.notes()} for way in ways]
+    return {"name": name, "header": list(HEADER), "ways": shown}
+
+
+def view(study: Study, command: str, parts: Sequence[str] = (), other: tuple[str, Sequence[Waterfall]] | None = None) -> View:
+    """Everything the review says, as plain data.
+
+    Args:
+        parts: the ones it prints, all where empty.
+        other: what the review's case is held against, and the ways that lead there.
+    """
     subject = subject_of(study)
     if subject.apart:
         raise InputError(Problem("report", "a review is of a model on a device, and this is a theory alone", hint="`symroof eval` works it out"))
@@ -87,6 +99,7 @@ def view(study: Study, command: str, parts: Sequence[str] = ()) -> View:
         "subject": case_title(subject),
         "warnings": case_warnings(subject),
         **sections,
+        "against": against(*other) if other else None,
         "parts": list(parts or PARTS),
         "symbols": symbols(subject, sections["thresholds"]),
         "notes": [*(spec.notes if spec else ())],

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from symroof.errors import nearest
 from symroof.formula import dimension
 from symroof.formula.parse import FormulaError
+from symroof.formula.rewrite import substitute
 from symroof.formula.tree import Num, Tree, names
 from symroof.specs.fields import Faults, Span, in_unit, parse_span
 from symroof.theory.declarations import NONE, Declarations
@@ -102,14 +104,14 @@ def _formula(symbol: Symbol, text: str, reading: ValueError, own: Declarations) 
     return _checked(symbol, tree, own)
 
 
-def formula_for(symbol: Symbol, text: str, own: Declarations = NONE) -> Tree:
-    """A formula of a symbol's dimension.
+def formula_for(symbol: Symbol, text: str, own: Declarations = NONE, parts: Mapping[str, Tree] | None = None) -> Tree:
+    """A formula of a symbol's dimension; ``parts`` are formulas under names of their own, which stand for them.
 
     Raises:
         ValueError: it cannot be read, an unknown name, another dimension.
     """
     try:
-        tree = resolved(read_formula(text, tuple(own)))
+        tree = resolved(substitute(read_formula(text, (*own, *(parts or ()))), dict(parts or {})))
     except FormulaError as error:
         raise ValueError(f"cannot be read as a formula: {error}") from None
     return _checked(symbol, tree, own)

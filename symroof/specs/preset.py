@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema, model_validator
 
 from symroof.errors import nearest
 from symroof.formula import build
-from symroof.formula.parse import parse
+from symroof.formula.parse import FormulaError, parse
+from symroof.formula.rewrite import substitute
 from symroof.formula.tree import Tree
 from symroof.specs.fields import NAME, Faults, Source, Spec, in_unit
 from symroof.specs.input_values import formula_for
 from symroof.specs.study import Assume, Precision, Settings
 from symroof.theory.quantities import QUANTITIES
+from symroof.theory.quantity import Quantity
+from symroof.theory.spellings import known_names, read_formula
 from symroof.theory.symbols import canonical
 
-KEYS = ("formula", "plus")
+KINDS = {"latent": "kv_lora_rank", "experts": "n_experts"}
+"""Kinds of model that a tool has a formula of its own for, each with an input that no other kind has; the first that fits counts."""
+KEYS = ("formula", "plus", *KINDS)
 
 
 @dataclass(frozen=True)
@@ -25,49 +32,114 @@ class Definition:
     """A tool's own definition of a quantity: a formula, and terms that it adds, each under a name of its own.
 
     Attributes:
-        base: the formula without the terms; that of symroof where the tool only adds.
+        base: the formula without the terms; that of symroof where the tool only adds, or defines other kinds of model.
         terms: name -> what it adds, in the quantity's unit.
         own_base: whether ``base`` is the tool's.
+        written: the formula as the preset writes it, over the names of its parts.
+        kinds: the same for kinds of model that the tool has a formula of its own for.
     """
 
     base: Tree
     terms: tuple[tuple[str, Tree], ...] = ()
     own_base: bool = True
+    written: str = ""
+    kinds: tuple[tuple[str, Definition], ...] = ()
 
     @property
     def tree(self) -> Tree:
         return build.add(self.base, *(term for _, term in self.terms)) if self.terms else self.base
 
+    def for_model(self, inputs: Collection[str]) -> Definition | None:
+        """The definition that holds for a model with these inputs; None where the tool counts that kind as symroof does."""
+        made = next((own for kind, own in self.kinds if KINDS[kind] in inputs), self)
+        return made if made.own_base or made.terms else None
 
-def _definition(name: str, value: object) -> Definition:
+
+def _definition(name: str, value: object, parts: _Parts) -> Definition:
     quantity = QUANTITIES.get(canonical(name))
     if quantity is None:
         raise ValueError(f"no such quantity {name[:40]!r}; {nearest(name, QUANTITIES)}")
     if isinstance(value, str):
-        return Definition(formula_for(quantity, value))
+        value = {"formula": value}
     if not isinstance(value, dict) or not value:
-        raise ValueError("expected a formula, or keys and values: formula, plus")
+        raise ValueError(f"expected a formula, or keys and values: {', '.join(KEYS)}")
     if unknown := next((key for key in value if key not in KEYS), None):
         raise ValueError(f"unknown key {unknown!r}; {nearest(str(unknown), KEYS)}")
-    terms = value.get("plus", {})
-    if not isinstance(terms, dict):
+    if not isinstance(value.get("plus", {}), dict):
         raise ValueError("expected names and formulas under plus")
-    if "formula" not in value and quantity.definition is None:
+    if "plus" in value and "formula" not in value and quantity.definition is None:
         raise ValueError(f"{quantity.name} has no single definition to add to; give its formula as well")
-    own = "formula" in value
-    base = formula_for(quantity, str(value["formula"])) if own else parse(quantity.definition or "")
-    return Definition(base, tuple((str(label), formula_for(quantity, str(text))) for label, text in terms.items()), own)
+    kinds = [kind for kind in KINDS if kind in value or parts.differs(kind)]
+    return replace(_of_kind(quantity, value, parts, ""), kinds=tuple((kind, _of_kind(quantity, value, parts, kind)) for kind in kinds))
 
 
-def _definitions(value: object) -> dict[str, Definition]:
+def _of_kind(quantity: Quantity, value: dict[str, Any], parts: _Parts, kind: str) -> Definition:
+    """The definition for one kind of model."""
+    own = "formula" in value or kind in value
+    named = parts.of(kind)
+    written = _for_kind(value, kind) if own else ""
+    base = formula_for(quantity, written, parts=named) if own else parse(quantity.definition or quantity.name)
+    terms = tuple((str(label), formula_for(quantity, str(text), parts=named)) for label, text in value.get("plus", {}).items())
+    return Definition(base, terms, own, written)
+
+
+def _for_kind(texts: Mapping[str, Any], kind: str) -> str:
+    """The text for a kind of model; a latent cache stands in models with experts, so their text holds where it has none of its own."""
+    chosen = [*dict.fromkeys((kind, "experts"))] if kind == "latent" else [kind]
+    return str(next((texts[name] for name in (*chosen, "formula") if name in texts), ""))
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """Formulas under names of their own, of which a preset's definitions are made; texts by kind of model."""
+
+    texts: Mapping[str, Mapping[str, str]]
+
+    def differs(self, kind: str) -> bool:
+        return any(kind in texts for texts in self.texts.values())
+
+    def of(self, kind: str) -> dict[str, Tree]:
+        """The formula of each part for a kind of model, the parts before it put in."""
+        made: dict[str, Tree] = {}
+        for name, texts in self.texts.items():
+            try:
+                made[name] = substitute(read_formula(_for_kind(texts, kind), tuple(made)), made)
+            except FormulaError as error:
+                raise ValueError(f"{name} cannot be read as a formula: {error}") from None
+        return made
+
+
+def _parts(value: object) -> dict[str, dict[str, str]]:
+    """The texts of every part, all faults at once."""
+    if not isinstance(value, dict):
+        raise ValueError("expected names and formulas")
+    made: dict[str, dict[str, str]] = {}
+    faults: list[tuple[tuple[str | int, ...], str]] = []
+    for name, item in value.items():
+        texts = item if isinstance(item, dict) else {"formula": item}
+        if not re.fullmatch(PART, str(name)) or name in known_names():
+            faults.append(((name,), "cannot be the name of a part: small letters, digits and underscores, and no name of the theory"))
+        elif "formula" not in texts or not {*texts} <= {"formula", *KINDS} or not all(isinstance(text, (str, int, float)) for text in texts.values()):
+            faults.append(((name,), f"expected a formula, or formula and {', '.join(KINDS)}"))
+        else:
+            made[name] = {kind: str(text) for kind, text in texts.items()}
+    if faults:
+        raise Faults(faults)
+    return made
+
+
+def _definitions(value: object, info: ValidationInfo) -> dict[str, Definition]:
     """Every definition by the name of its quantity, all faults at once."""
     if not isinstance(value, dict):
         raise ValueError("expected quantities and formulas")
+    if "where" not in info.data:  # its faults are reported
+        return {}
+    parts = _Parts(info.data["where"])
     made: dict[str, Definition] = {}
     faults: list[tuple[tuple[str | int, ...], str]] = []
     for name, item in value.items():
         try:
-            made[canonical(str(name))] = _definition(str(name), item)
+            made[canonical(str(name))] = _definition(str(name), item, parts)
         except ValueError as error:
             faults.append(((name,), str(error)))
     if faults:
@@ -75,7 +147,11 @@ def _definitions(value: object) -> dict[str, Definition]:
     return made
 
 
-_FORMULA = {"anyOf": [{"type": "string"}, {"type": "object", "properties": {"formula": {"type": "string"}, "plus": {"type": "object"}}}]}
+PART = r"[a-z][a-z0-9_]{0,40}"
+_TEXTS = {kind: {"type": "string"} for kind in ("formula", *KINDS)}
+_PART = {"anyOf": [{"type": "string"}, {"type": "object", "properties": _TEXTS}]}
+Where = Annotated[Any, BeforeValidator(_parts), WithJsonSchema({"type": "object", "additionalProperties": _PART})]
+_FORMULA = {"anyOf": [{"type": "string"}, {"type": "object", "properties": {**_TEXTS, "plus": {"type": "object"}}}]}
 Definitions = Annotated[Any, BeforeValidator(_definitions), WithJsonSchema({"type": "object", "additionalProperties": _FORMULA})]
 Rate = Annotated[Any, BeforeValidator(lambda value: in_unit(value, "FLOP/s")), WithJsonSchema({"type": "string"})]
 
@@ -83,7 +159,8 @@ Rate = Annotated[Any, BeforeValidator(lambda value: in_unit(value, "FLOP/s")), W
 class PresetSpec(Spec):
     """A named set of switches, values and definitions with a source; ``hardware`` and ``models`` hold what applies to one entry only.
 
-    ``slips`` says where the tool is wrong: a name, a switch or a term of a definition, and what is wrong with it.
+    ``where`` names formulas that its definitions are made of, so that a long one reads in parts; ``formula``, ``experts`` and ``latent`` under
+    one are for a model without experts, with experts, and with a latent cache. ``slips`` says where the tool is wrong: a name, a switch or a term of a definition, and what is wrong with it.
     """
 
     name: Annotated[str, Field(pattern=NAME)]
@@ -93,6 +170,7 @@ class PresetSpec(Spec):
     assume: Assume = {}
     precision: Precision = Precision.model_construct()
     set: Settings = {}
+    where: Where = {}
     definitions: Definitions = {}
     hardware: dict[str, Settings] = {}
     models: dict[str, Settings] = {}
@@ -103,7 +181,8 @@ class PresetSpec(Spec):
     @model_validator(mode="after")
     def _slips_are_of_something(self) -> PresetSpec:
         terms = [label for definition in self.definitions.values() for label, _ in definition.terms]
-        known = [*self.assume, *self.set, *self.definitions, *terms, *(name for own in self.hardware.values() for name in own)]
+        special = (name for own in (*self.hardware.values(), *self.models.values()) for name in own)
+        known = [*self.assume, *self.set, *self.definitions, *self.where, *terms, *special]
         faults: list[tuple[tuple[str | int, ...], str]] = [
             (("slips", name), f"is nothing that the preset sets; {nearest(name, known)}") for name in self.slips if name not in known
         ]

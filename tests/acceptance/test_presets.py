@@ -1,7 +1,7 @@
 """Presets of other tools against what the tools themselves printed, and the parts that their totals were taken apart into.
 
 The tools ran on one normalised pair of devices (H100: 989 TFLOP/s, 3,350 GB/s; A100: 312 TFLOP/s, 2,039 GB/s) in bf16 at an
-efficiency of 1, with Llama 3 8B. A number in quotes is held to the digits that were printed, one without to 0.3 %, as its preset says.
+efficiency of 1, with Llama 3 8B. Every number is held to the digits that were printed; `test_peers.py` has more deployments.
 """
 
 from fractions import Fraction
@@ -31,30 +31,24 @@ def printed(value, text):
     ("preset", "device", "batch", "prompt", "prefill", "decode"),
     [
         ("llm-viewer", "h100", 1, 2048, "41.52", "4.568"),
-        ("llm-viewer", "h100", 32, 4096, "3293.9", 10.012),
-        ("llm-viewer", "a100", 32, 4096, "8236.4", 16.449),
+        ("llm-viewer", "h100", 32, 4096, "3293.9", "10.012"),
+        ("llm-viewer", "a100", 32, 4096, "8236.4", "16.449"),
         ("genz", "h100", 1, 2048, "35.48", "4.561"),
-        ("genz", "h100", 32, 4096, "2413.0", None),
-        ("genz", "a100", 32, 4096, "7649.0", None),
+        ("genz", "h100", 32, 4096, "2413.0", "9.647"),
+        ("genz", "a100", 32, 4096, "7649.0", "15.827"),
         ("llm-analysis", "h100", 1, 2048, "34.26", "4.643"),
-        ("llm-analysis", "h100", 32, 4096, "2315.1", 14.800),
-        ("llm-analysis", "a100", 32, 4096, "7275.5", 24.367),
+        ("llm-analysis", "h100", 32, 4096, "2315.1", "14.800"),
+        ("llm-analysis", "a100", 32, 4096, "7275.5", "24.367"),
         ("aiconfigurator", "h100", 1, 2048, "33.30", "4.564"),
         ("aiconfigurator", "h100", 32, 4096, "2182.6", "9.705"),
         ("aiconfigurator", "a100", 32, 4096, "6627.9", "15.945"),
     ],
 )
 def test_a_preset_gives_what_the_tool_printed(preset, device, batch, prompt, prefill, decode):
-    study = case(device, batch, prompt, preset)
+    length = prompt + 1 if preset == "llm-analysis" else prompt  # its step stands behind the token that is generated
+    study = case(device, batch, prompt, preset, context=length)
     assert printed(1000 * study.exact("ttft"), prefill), float(1000 * study.exact("ttft"))
-    step = 1000 * study.exact("itl")
-    assert printed(step, decode) if isinstance(decode, str) else decode is None or float(step) == pytest.approx(decode, rel=3e-3), float(step)
-
-
-@pytest.mark.parametrize(("device", "decode"), [("h100", 9.647), ("a100", 15.827)])
-def test_genz_lacks_its_traffic_on_the_chip_and_no_more(device, decode):
-    """The preset says that this traffic is 0.4 % of the step."""
-    assert 0 < decode - 1000 * float(case(device, 32, 4096, "genz").exact("itl")) < 0.005 * decode
+    assert printed(1000 * study.exact("itl"), decode), float(1000 * study.exact("itl"))
 
 
 @pytest.mark.parametrize(
@@ -128,8 +122,8 @@ def test_genz_against_aiconfigurator_term_by_term():
     """The parts that the two tools' totals, 35.480 and 33.301 ms, were taken apart into."""
     by = steps("genz", "aiconfigurator")
     assert by.pop("the embedding as a GEMM") == pytest.approx(-2.176, abs=5e-4)
-    assert by.pop("logits") == pytest.approx(0.314 - 2.176, abs=2e-3)
-    assert by.pop("attention") == pytest.approx(1.112 - 2.223, abs=2e-3)
+    assert by.pop("the head on every position of the prompt") == pytest.approx(0.314 - 2.176, abs=2e-3)
+    assert by.pop("the whole square of queries and keys") == pytest.approx(1.112 - 2.223, abs=2e-3)
     assert by.pop("rows of the embedding are read") == pytest.approx(0.005, abs=5e-4)
     vectors = by.pop("norms and residuals move their vectors") + by.pop("the activation of the feed-forward moves its vectors")
     assert vectors == pytest.approx(2.965, abs=5e-4)
@@ -139,7 +133,7 @@ def test_genz_against_aiconfigurator_term_by_term():
 def test_what_llm_viewer_adds_to_the_multiplications():
     by = steps(None, "llm-viewer")
     assert by["elementwise operators move 11 vectors"] == pytest.approx(1.763, abs=5e-4)
-    scores = by["attention"] + by["fusion"] + by["queries are loaded at the size of the keys"]
+    scores = by["the whole square of queries and keys"] + by["scores and probabilities are written and read"]
     assert 1.112 + scores == pytest.approx(10.537, abs=2e-3)  # causal attention, by hand, and what the tool counts beside it
     assert float(1000 * case("h100", 1, 2048, "llm-viewer").exact("ttft")) - 28.905 - 1.763 - 0.314 == pytest.approx(10.537, abs=2e-3)
 

@@ -131,7 +131,7 @@ OF_REVIEWS = {
             '    return Picture("two-times", "Two times", "Two bars.", f"TTFT is {times[0].text()}, ITL {times[1].text()}.", canvas)\n',
         ),
         Insert(f"{PICTURES}/picture_kinds.py", '    "two-times": "TTFT beside ITL",\n', '    "ttft": "TTFT against'),
-        Insert("symroof/report/view.py", '"two_times", ', '"pareto", "tornado")'),
+        Insert("symroof/report/view.py", '"two_times", ', '"pareto", "tornado", "waterfall")'),
         Insert(REVIEW, '<% if figures.two_times %><< f.figure(figures.two_times, "Two times. " ~ figures.two_times.says) >><% endif %>\n', "<% if figures.regimes %>"),
     ],
     "An output format": [

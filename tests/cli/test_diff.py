@@ -1,9 +1,17 @@
 """``symroof diff``: sides in every form, tables and JSON, what is refused."""
 
+import math
+from fractions import Fraction
+
 import pytest
 
 import symroof as sr
-from tests.cli import good, refused
+from symroof.analysis.number_origins import Origins
+from symroof.claims.read.written_number import read_written
+from symroof.claims.two_cases import by_chance
+from symroof.report.view import against
+from symroof.theory.symbols import INPUTS
+from tests.cli import call, good, refused
 
 CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "2048")
 
@@ -94,3 +102,130 @@ def test_names_that_a_study_declares_are_taken_apart_as_well(tmp_path):
     (entry,) = good("diff", tmp_path / "one.yaml", tmp_path / "two.yaml", "-q", "wasted", "--json").json["quantities"]
     assert [(step["changes"][0]["kind"], step["factor"]) for step in entry["steps"]] == [("definition", 2)]
     assert "has no value on the first side" in refused("diff", "llama-3-8b-chat", tmp_path / "two.yaml", "-q", "wasted")
+
+
+CHAT = "llama-3-8b-chat"
+
+
+def test_a_waterfall_is_a_kind_of_picture(tmp_path):
+    """The case as commands that decide take it: at measured efficiency, 92 % of the memory; both ends stand in what the picture says."""
+    study = sr.Study.load(CHAT).decide()
+    for sides in ((CHAT, "genz"), (CHAT, "--against", "genz"), (*CASE, "--against", "genz")):
+        outcome = call("plot", "waterfall", *sides, "-q", "ttft", "-o", tmp_path / "way.svg")
+        assert outcome.code == 0, outcome.err
+        assert (tmp_path / "way.svg").read_bytes().startswith(b"<svg")
+        assert "the embedding as a GEMM: +" in outcome.out
+    chat = call("plot", "waterfall", CHAT, "genz", "-q", "ttft", "-o", tmp_path / "way.svg").out
+    assert f"ttft goes from {study.first.result('ttft').text()} to " in chat
+    assert sr.Study.load(CHAT).plot("waterfall", against="genz", quantity="ttft").says == chat.strip()
+
+
+def test_a_review_holds_its_case_against_another():
+    """The table of each quantity ends at what the other case gives."""
+    markdown = good("report", *CASE, "--against", "genz", "--sections", "against", "-o", "-").out
+    other = sr.Study("llama-3-8b", "h100-sxm", prompt=2048, preset="genz").decide().first
+    for name in ("ttft", "itl", "memory_bytes"):
+        table = markdown.partition(f"### {name.replace('_', chr(92) + '_')}: ")[2].partition("###")[0]
+        assert table.splitlines()[2] == "|  |  | effect | factor | value |"
+        assert next(line for line in table.splitlines() if line.startswith("| to")).endswith(f"| {other.result(name).text()} |")
+    assert "slip: genz: GB/s are taken times 2^30" in markdown
+
+
+def test_the_section_names_the_other_side_as_it_was_written():
+    study = sr.Study.load(CHAT)
+    shown = against("a_b & <c>", [sr.diff(study, "10 ms")])
+    assert shown["name"] == "a_b & <c>"
+    (way,) = shown["ways"]
+    assert (way["rows"][0][1], way["rows"][-1][1], way["rows"][-1][-1]) == ("this case", "a_b & <c>", "10 ms")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("plot", "waterfall", CHAT), "give the second with --against B"),
+        (("plot", "waterfall", CHAT, "genz", "--against", "genz"), "give the second with --against B"),
+        (("plot", "itl", CHAT, "--against", "genz"), "itl takes no second side"),
+        (("plot", "waterfall", CHAT, "gen"), "is no study, no preset"),
+        (("plot", "waterfall", CHAT, "14 GB", "-q", "itl"), "is byte, but the quantity is s"),
+        (("plot", "waterfall", CHAT, "genz", "-q", "arrival_rate"), "has no value on the first side"),
+        (("report", CHAT, "--against", "gen", "-o", "-"), "did you mean 'genz'"),
+        (("report", CHAT, "--against", "itl = 14 GB", "-o", "-"), "is byte, but the quantity is s"),
+        (("report", CHAT, "--against", "--model nope", "-o", "-"), "nope"),
+        (("report", CHAT, "--against", "--batch 3", "-o", "-"), "has no value on the second side"),
+        (("report", CHAT, "--sections", "against", "-o", "-"), "needs --against B"),
+        (("diff", CHAT, "genz", "-q", ","), "names no quantity"),
+    ],
+)
+def test_second_sides_that_say_nothing_are_refused(arguments, message):
+    assert message in refused(*arguments)
+
+
+def test_python_compares_studies_presets_and_numbers():
+    study = sr.Study("llama-3-8b", "h100-sxm", prompt=2048)
+    way = sr.diff(study, "genz", "ttft")
+    assert isinstance(way, sr.Waterfall)
+    assert study.exact("ttft") + way.effect == sr.Study("llama-3-8b", "h100-sxm", prompt=2048, preset="genz").exact("ttft")
+    assert sr.diff("genz", "llm-viewer", "ttft", study=study).start.value == way.end.value
+    assert sr.diff(CHAT, "symroof").steps == ()
+    assert sr.diff(study, "5 ms").end.value * 1000 == 5
+    assert "<th>effect</th>" in way._repr_html_()
+    assert repr(way).startswith("Waterfall(ttft: ")
+    assert sr.diff(study, sr.Study("llama-3-8b", "h100-sxm", prompt=4096), sr.symbols.itl).symbol.name == "itl"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("genz", "llm-viewer"), "a preset counts a study, and there is none"),
+        ((CHAT, "genzz"), "did you mean 'genz'"),
+        ((CHAT, "5 GB"), "is byte, but the quantity is s"),
+        ((CHAT, "genz", "it1"), "no such quantity"),
+        ((CHAT, "genz", "fits"), "is no number"),
+    ],
+)
+def test_python_refuses_what_says_nothing(arguments, message):
+    with pytest.raises(sr.InputError, match=message):
+        sr.diff(*arguments)
+
+
+def test_kinds_that_take_no_second_side_refuse_one():
+    with pytest.raises(sr.InputError, match="takes no second side"):
+        sr.Study.load(CHAT).plot("itl", against="genz")
+    with pytest.raises(sr.InputError, match="needs a second side"):
+        sr.Study.load(CHAT).plot("waterfall")
+
+
+def test_an_explanation_says_how_many_random_numbers_it_would_explain():
+    """The share of a number's neighbourhood, in logarithms, that lies as close to a value tried as its digits allow."""
+    made = Origins(INPUTS["link_latency"], Fraction(1), (), 3, True, (Fraction(1), Fraction(2), Fraction(4), Fraction(100)))
+    two = read_written("2.0 s", "s")
+    reach = math.log(2)  # a factor of two on both sides; digits may be cut as well as rounded, so that 2.0 stands for 1.95 to 2.1
+    expected = math.log(2.1 / 1.95) + math.log(2.1 / 2)  # of claims that agree with 4, those below 4
+    assert by_chance(made, two) == pytest.approx(expected / (2 * reach), rel=1e-9)
+    assert by_chance(made, read_written("~2 s", "s")) > by_chance(made, two) > by_chance(made, read_written("2.000 s", "s"))
+    arguments = ("diff", "--explain", "itl = 4.643 ms", *CASE, "--set", "mem_bandwidth=3350 GB/s")
+    explained = good(*arguments, "--json").json["explain"]
+    assert 0 < explained["chance"] < 0.5
+    assert "% of random numbers of this size and precision would be explained too" in good(*arguments).out
+
+
+@pytest.mark.parametrize("text", ["<= 2 s", "0 s", "1..2 s"])
+def test_a_bound_a_range_and_nothing_have_no_chance(text):
+    made = Origins(INPUTS["link_latency"], Fraction(1), (), 3, True, (Fraction(2),))
+    assert by_chance(made, read_written(text, "s")) is None
+
+
+def test_a_long_line_is_a_case_and_a_path_with_blanks_a_file(tmp_path):
+    """Beyond what a file may be called; and a file whose name looks like a line."""
+    long = f"{' '.join(CASE)} --batch {' ' * 300}3"
+    assert len(long) > 300
+    (entry,) = good("diff", " ".join(CASE), long, "-q", "kv_cache_bytes", "--json").json["quantities"]
+    assert entry["factor"] == 3
+    path = tmp_path / "a_b & <c> 50%#1.yaml"
+    path.write_text("model: llama-3-8b\nhardware: h100-sxm\nworkload: {prompt: 2048}\n", encoding="utf-8")
+    assert good("diff", path, " ".join(CASE), "-q", "itl", "--json").json["quantities"][0]["steps"] == []
+
+
+@pytest.mark.parametrize("side", ["\0", "x" * 5000, "--model " + "x" * 5000])
+def test_odd_sides_are_refused(side):
+    refused("diff", side, CHAT)

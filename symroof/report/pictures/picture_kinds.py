@@ -26,6 +26,9 @@ KINDS = {
     "itl": "ITL against the context, with the target and what the cache adds",
 }
 """Kind -> what it shows. The module of that name (with an underscore for a hyphen) has ``picture(study, subject)``."""
+WATERFALL = "waterfall"
+COMPARING = {WATERFALL: "what leads from one case's number to another's, with a second side"}
+"""Kinds that take a second case, which :func:`waterfall_bars.waterfall_picture` draws."""
 
 
 def checked(kind: str) -> str:
@@ -38,8 +41,8 @@ def checked(kind: str) -> str:
     'latency-throughput'
     """
     name = kind.strip().lower().replace("_", "-")
-    if name not in KINDS:
-        raise InputError(Problem(kind[:80], "no such kind of picture", hint=nearest(name, KINDS)))
+    if name not in KINDS and name not in COMPARING:
+        raise InputError(Problem(kind[:80], "no such kind of picture", hint=nearest(name, [*KINDS, *COMPARING])))
     return name
 
 
@@ -49,7 +52,10 @@ def picture(kind: str, study: Study, subject: Answers | None = None) -> Picture:
     Raises:
         InputError: no such kind; the study lacks what the kind needs, which is named.
     """
-    module = importlib.import_module(f"symroof.report.pictures.{checked(kind).replace('-', '_')}")
+    name = checked(kind)
+    if name in COMPARING:
+        raise InputError(Problem(name, "needs a second side to lead to", hint="give one: against"))
+    module = importlib.import_module(f"symroof.report.pictures.{name.replace('-', '_')}")
     made: Picture = module.picture(study, subject or study.first)
     return made
 
@@ -67,4 +73,4 @@ def of_review(study: Study, subject: Answers, unused: Collection[str] = ()) -> l
     return pictures
 
 
-__all__ = ["ENDINGS", "KINDS", "checked", "of_review", "picture"]
+__all__ = ["COMPARING", "ENDINGS", "KINDS", "WATERFALL", "checked", "of_review", "picture"]

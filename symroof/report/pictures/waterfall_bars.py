@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from symroof.analysis.waterfall import Step, Waterfall, plain
+from symroof.analysis.waterfall import Step, Waterfall, plain, signed, times
 from symroof.cases.case_results import DOES_NOT_FIT
 from symroof.drawing.canvas import Canvas
 from symroof.drawing.colours import BLACK, BLUE, GREY, VERMILION, tint
 from symroof.drawing.letters import shortened
 from symroof.drawing.scales import Scale
 from symroof.report.pictures.sheet import RIGHT, WIDTH, Picture, noted, sheet
-from symroof.report.waterfall_table import signed, times
 from symroof.units import format_quantity
 
 ROW, BAR, NAMES, VALUES = 19.0, 11.0, 230.0, 96.0

@@ -1,0 +1,191 @@
+"""Two sides of a comparison, each a study, what another tool counts over a study, or a number, and the ways that lead from one to the other."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from symroof.analysis.number_origins import Origins, origins, to_number
+from symroof.analysis.study import Study, known
+from symroof.analysis.waterfall import Waterfall, waterfall
+from symroof.cases.binding import Selection
+from symroof.cases.case_results import Answers
+from symroof.claims.read.written_number import Written, read_written
+from symroof.claims.slips.explanation import chance, spans
+from symroof.errors import InputError, Problem, nearest
+from symroof.specs.catalogue import entries, holds, is_path
+from symroof.theory.quantities import QUANTITIES
+from symroof.theory.symbols import INPUTS
+
+OWN = "symroof"
+"""The side that counts as symroof does by default, where the other is a preset."""
+
+Side = Study | str | os.PathLike[str]
+
+
+def diff(a: Side, b: Side, quantity: Any = "itl", study: Study | None = None) -> Waterfall:
+    """Why two cases, or two tools, give different numbers: what each difference does, one after another.
+
+    Definitions come first, then counting choices, then inputs; each acts on what the ones before it made, and the effects add up
+    to the difference exactly. A study of several cases stands with its first.
+
+    Args:
+        a: a :class:`Study`, the file or name of one, a preset (``"genz"``), or ``"symroof"`` for the default counting.
+        b: the same, or a number with its unit (``"14.2 ms"``), which the smallest set of choices is looked for that gives it.
+        quantity: any quantity or input by name or symbol.
+        study: what presets count; by default the other side.
+
+    Returns:
+        The way from one value to the other: ``.steps`` (``.label``, ``.effect`` in the base unit, ``.factor``), ``.start``, ``.end``,
+        ``.without_effect``, ``.as_json()``; a table in a notebook. ``study.plot("waterfall", against=...)`` draws it.
+
+    Raises:
+        InputError: no such study or preset or quantity, a side without a value of it, a number of another dimension.
+
+    >>> case = Study("llama-3-8b", "h100-sxm", prompt=2048)
+    >>> way = diff(case, Study("llama-3-8b", "h100-sxm", prompt=4096, batch=8), "kv_cache_bytes")
+    >>> [(step.label, int(step.factor)) for step in way.steps], int(way.factor)
+    ([('prompt: 2,048 tokens -> 4,096 tokens', 2), ('batch: 1 request -> 8 requests', 8)], 16)
+    >>> [step.label for step in diff(case, "scaling-book", "kv_cache_bytes").steps]
+    []
+    >>> diff(case, "300 MB", "kv_cache_bytes")
+    Waterfall(kv_cache_bytes: 268.4 MB to 300 MB; not explained: +31.56 MB)
+    """
+    if isinstance(b, str) and is_number(b):
+        return to_written(resolved(a, study, None), str(quantity), b)
+    return waterfall(resolved(a, study, b).first, resolved(b, study, a).first, quantity)
+
+
+def resolved(side: Side, study: Study | None, other: Side | None) -> Study:
+    """The study that a side is; a preset counts ``study``, or the other side.
+
+    Raises:
+        InputError: neither a study nor a preset; a preset with nothing to count.
+    """
+    if isinstance(side, Study):
+        return side
+    text = os.fspath(side)
+    if not is_preset(text):
+        return loaded(text)
+    base = study or (other if isinstance(other, Study) else loaded(os.fspath(other)) if other is not None and not is_preset(os.fspath(other)) else None)
+    if base is None:
+        raise InputError(Problem(text, "a preset counts a study, and there is none", hint="give study=, or a study as the other side"))
+    return counted_by(text, base)
+
+
+def counted_by(preset: str, study: Study) -> Study:
+    """A study as a preset counts it, beside the one that stands; as it stands for symroof itself."""
+    other = type(study)()
+    other.spec, other.document = study.spec, study.document
+    other.select(study.chosen)
+    if preset != OWN:
+        other.select(Selection(preset=preset))
+    return other
+
+
+def loaded(text: str) -> Study:
+    """A study by path or name.
+
+    Raises:
+        InputError: there is none, or something is wrong with it.
+    """
+    there_is(text)
+    return Study.load(text)
+
+
+def there_is(text: str) -> None:
+    """Whether a path or a name is of a study.
+
+    Raises:
+        InputError: it is not; the nearest name is in the hint.
+    """
+    if not is_file(text) and not is_path(text) and not holds("studies", text):
+        near = nearest(text, [*entries("studies"), *entries("presets"), OWN])
+        hint = near or "write a case in quotes: '--model llama-3-8b --hardware h100-sxm --prompt 2048'"
+        raise InputError(Problem(text[:80], "is no study, no preset and no case in quotes", hint=hint))
+
+
+def is_file(text: str) -> bool:
+    """Whether a side is the path of something that is there; a long line or one with odd characters is none.
+
+    >>> is_file("pyproject.toml"), is_file("--model llama-3-8b " * 100)
+    (True, False)
+    """
+    try:
+        return Path(text).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def is_preset(text: str) -> bool:
+    """Whether a side is a preset; a file of that name is a study."""
+    return text == OWN or (not is_file(text) and holds("presets", text))
+
+
+def is_number(text: str) -> bool:
+    """Whether a side is a number with its unit rather than a case.
+
+    >>> is_number("14.2 ms"), is_number("~3 GB"), is_number("genz")
+    (True, True, False)
+    """
+    return bool(re.match(r"(~|about )?\s*[\d.]", text)) and not is_file(text)
+
+
+def to_written(study: Study, quantity: str, text: str) -> Waterfall:
+    """The way from a case to a number that was measured or printed elsewhere: the smallest set of choices that gives it, then the rest.
+
+    Raises:
+        InputError: no number of this quantity.
+    """
+    name, written = claimed(quantity, text, text)
+    made = origins(study, name, written.agrees).explanations
+    return to_number(study, name, written.number, next((entry for entry in made if entry.changes), None))
+
+
+def claimed(name: str, text: str, where: str) -> tuple[str, Written]:
+    """The quantity and the number of it that was written.
+
+    Raises:
+        InputError: no such quantity, no number, another dimension.
+    """
+    printed = known(name.strip())
+    symbol = QUANTITIES.get(printed) or INPUTS[printed]
+    try:
+        written = read_written(text.strip(), symbol.unit)
+    except ValueError as error:
+        raise InputError(Problem(where, f"{printed}: {error}")) from None
+    if written.value is None:
+        raise InputError(Problem(where, f"{text.strip()[:40]!r} is no number", hint=f"write {printed} = 14.2 with its unit"))
+    return printed, written
+
+
+def by_chance(made: Origins, written: Written) -> float | None:
+    """The share of random numbers, as far from the case's value and written with as many digits, that would have been explained too.
+
+    None where the case gives the number as it stands, and where there is nothing to compare: a bound, a range, a number that is not positive.
+    """
+    plain = written.value is not None and not written.operator and written.low is None and written.number > 0
+    if not plain or made.derived <= 0 or not made.values:
+        return None
+    values = [value for value in made.values if value > 0 and value != made.derived]
+    return chance(float(written.number), float(made.derived), spans(values, written))
+
+
+def ways_between(one: Answers, other: Answers, names: Sequence[str]) -> list[Waterfall]:
+    """The way of each quantity that both cases have a value of.
+
+    Raises:
+        InputError: they share none; the first one that is missing is named.
+    """
+    ways, missing = [], []
+    for name in names:
+        try:
+            ways.append(waterfall(one, other, name))
+        except InputError as error:
+            missing.append(error)
+    if missing and not ways:
+        raise missing[0]
+    return ways

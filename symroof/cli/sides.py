@@ -1,0 +1,104 @@
+"""The two sides of a comparison on the line: studies, presets, cases in quotes, numbers."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from symroof.cli.options import line_selection, study_from, study_options
+from symroof.errors import InputError, Problem
+
+if TYPE_CHECKING:
+    from symroof.analysis.study import Study
+    from symroof.analysis.waterfall import Waterfall
+
+QUANTITIES = "itl,ttft,memory_bytes"
+
+against_option = click.option("--against", metavar="B", help="Another study, a case in quotes, or a preset that counts this one.")
+quantities_option = click.option("-q", "--quantities", default=QUANTITIES, show_default=True, metavar="NAMES", help="The quantities to explain, by commas.")
+
+
+def names_of(quantities: str) -> list[str]:
+    """The quantities of the option, each once."""
+    return list(dict.fromkeys(name.strip() for name in quantities.split(",") if name.strip()))
+
+
+def ways(sides: tuple[str, ...], quantities: str, options: dict[str, Any], *, deciding: bool = False) -> list[Waterfall]:
+    """What leads from the first side to the second, for each quantity.
+
+    Args:
+        sides: A, B and what presets count, if that is neither of them.
+        deciding: whether both stand as commands that decide take them.
+    """
+    from symroof.analysis.waterfall import waterfall
+    from symroof.claims.two_cases import is_number, to_written
+
+    if len(sides) not in (2, 3):
+        raise click.UsageError("give two sides: studies, cases in quotes, or presets (and a study for presets)")
+    names = names_of(quantities)
+    if not names:
+        raise click.BadParameter("names no quantity", param_hint="--quantities")
+    first, second, *common = sides
+    one = of_side(first, options, (*common, second))
+    one = one.decide() if deciding else one
+    if is_number(second):
+        if len(names) != 1 and quantities != QUANTITIES:
+            raise click.UsageError("a number is of one quantity: give -q one name")
+        return [to_written(one, names[0], second)]
+    other = of_side(second, options, (*common, first))
+    other = other.decide() if deciding else other
+    return [waterfall(one.first, other.first, name) for name in names]
+
+
+def of_side(side: str, options: dict[str, Any], others: tuple[str, ...]) -> Study:
+    """One side under the options; a preset counts the first of the others that is a case, or the case of the options alone."""
+    from symroof.claims.two_cases import counted_by, is_preset
+
+    if not is_preset(side):
+        return case(side, options)
+    base = next((word for word in others if not is_preset(word)), None)
+    return counted_by(side, case(base, options) if base else study_from(None, options))
+
+
+def case(side: str, options: dict[str, Any]) -> Study:
+    """A study by path or name, or a command line in quotes, with the options over it.
+
+    Raises:
+        InputError: neither a study, nor a line, nor a preset.
+    """
+    from symroof.claims.two_cases import is_file, there_is
+
+    if (" " in side.strip() or side.startswith("-")) and not is_file(side):
+        study = _of_line(side)
+        study.select(line_selection(options))
+        return study
+    there_is(side)
+    return study_from(side, options)
+
+
+def checked_sides(sides: tuple[str, ...]) -> None:
+    """No option of another name among the sides.
+
+    Raises:
+        click.NoSuchOption: one that begins like an option and holds no case.
+    """
+    if unknown := next((side for side in sides if side.startswith("-") and " " not in side.strip()), None):
+        raise click.NoSuchOption(unknown.partition("=")[0])
+
+
+@click.command()
+@study_options
+def _line(study: str | None, **options: Any) -> Study:
+    return study_from(study, options)
+
+
+def _of_line(text: str) -> Study:
+    """The study of a command line in quotes."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise InputError(Problem(text[:80], f"cannot be read as a command line: {error}")) from None
+    made: Study = _line.main(args=words, prog_name=f"symroof diff '{text[:80]}'", standalone_mode=False)
+    return made
