@@ -131,7 +131,7 @@ def quantities() -> Rows:
     return [
         {
             "name": q.name, "latex": q.latex, "unit": q.unit, "meaning": q.meaning, "reference": q.reference,
-            "definition": text(definitions[q.name]) if q.name in definitions else str(q.search) if q.search else None,
+            "definition": text(definitions[q.name]) if q.name in definitions else None, "search": str(q.search) if q.search else None,
         }
         for q in QUANTITIES.values()
     ]  # fmt: skip

@@ -135,7 +135,7 @@ def test_every_text_parses_and_every_latex_balances(derivations):
 WITHOUT = ({}, {"model": "gemma-2-9b"}, {"hardware": "h100-sxm", "batch": 4, "assume": {"detail": "attention"}})
 
 
-@pytest.mark.parametrize(("part", "chosen"), enumerate(WITHOUT))
+@pytest.mark.parametrize(("part", "chosen"), list(enumerate(WITHOUT)))
 def test_missing_inputs_leave_the_answer_symbolic(part, chosen, monkeypatch):
     """Whatever is missing, nothing raises; a reported form at a made-up case is the value of the quantity there. Each name in one of the cases."""
     full = {"model": "gemma-2-9b" if "model" in chosen else "llama-3-8b", **H100, "prompt": 6000, **SERVED, **chosen}
@@ -311,6 +311,7 @@ def test_a_searched_quantity_says_how_it_is_searched():
 def test_the_catalogue_lists_how_searched_quantities_are_defined():
     from symroof.report.catalogue_tables import quantities
 
-    listed = {row["name"]: row["definition"] for row in quantities()}
+    listed = {row["name"]: row["search"] for row in quantities() if row["search"]}
     assert listed["best_batch"] == "the largest whole batch up to concurrency at which meets_itl*meets_ttft = 1, 0 where there is none"
     assert all(listed[name].startswith("the batch at which batch = ") for name in ("busy_batch", "disaggregated_batch"))
+    assert len(listed) == 3
