@@ -24,6 +24,9 @@ UNCERTAIN = (
 )  # fmt: skip
 """Inputs that may turn out otherwise than a case assumes: efficiencies, load, devices, precisions, fixed costs."""
 
+FURTHEST = 10**300
+"""Distances beyond it are all the same."""
+
 WIDEST = Fraction(4)
 """Bytes of the widest number that weights or cached elements are stored in: fp32."""
 
@@ -104,14 +107,14 @@ class Flip:
 
 
 def flips(answers: Answers, among: Sequence[str] = UNCERTAIN, of: Collection[str] | None = None) -> tuple[Flip, ...]:
-    """Every flip of a case, the nearest first; inputs that are zero now, from which no factor leads away, stand last.
+    """Every flip of a case, the nearest first, equally near ones in the order of :data:`UNCERTAIN`; inputs that are zero now, from which no factor leads away, stand last.
 
     ``among`` narrows the inputs, ``of`` the conditions that flip, by name; a flip reports the state of all conditions.
     """
     asked = conditions(answers)
     turning = [condition for condition in asked if of is None or condition.name in of]
     turned = [flip for condition in turning for name in _moving(condition, answers) if name in among for flip in _flips(condition, name, asked, answers)]
-    return tuple(sorted(turned, key=lambda f: (f.distance is None, f.distance or 0, UNCERTAIN.index(f.name), f.value)))
+    return tuple(sorted(turned, key=lambda f: (f.distance is None, round(float(min(f.distance or 0, FURTHEST)), 12), UNCERTAIN.index(f.name), f.value)))
 
 
 def never(answers: Answers, turned: Iterable[Flip]) -> tuple[str, ...]:

@@ -72,7 +72,8 @@ def mend(values: Values, name: str, result: Any) -> Any:
     if not np.any(doubt):
         return result
     mended = np.array(result)
-    settle(mended, doubt, sorted(values.graph.reach(name)), values.point, lambda point: exact(values.graph, point).name(name))
+    view = np.atleast_1d(mended)  # also of a number that no array moves, such as the index of a sum
+    settle(view, doubt, sorted(values.graph.reach(name)), values.point, lambda point: exact(values.graph, point).name(name))
     return mended
 
 

@@ -116,13 +116,23 @@ def pairs(values: tuple[str, ...], option: str) -> dict[str, Any]:
     return mapping
 
 
+OF_A_CASE = {
+    **{name: f"; --{name.replace('_', '-')} sets it" for name in ("model", "hardware", "preset", "assume", "assume_family", "draft", "efficiency", "engine")},
+    **dict.fromkeys(("origin", "base", "own"), ""),
+}
+"""What makes a case beside its inputs, and what else to write."""
+
+
 def line_selection(options: dict[str, Any], own: Declarations | None = None) -> Selection:
     """The selection that the options make, targets included; ``own`` are the declarations of the study that they are laid over."""
     from symroof.cases.request import aimed, selection
     from symroof.theory.declarations import NONE
 
     named = {name: (list(values) if len(values) > 1 else values[0]) for name in SYMBOL_OPTIONS if (values := options.get(name))}
-    chosen = {**named, **pairs(options.get("settings", ()), "--set")}
+    settings = pairs(options.get("settings", ()), "--set")
+    if no_input := next((name for name in settings if name in OF_A_CASE), None):
+        raise click.BadParameter(f"{no_input} is no input{OF_A_CASE[no_input]}", param_hint="--set")
+    chosen = {**named, **settings}
     assume = {name: str(value) for name, value in pairs(options.get("assume", ()), "--assume").items()}
     chosen |= {"assume_family": options.get("assume_family"), "draft": options.get("draft")}
     chosen |= {"efficiency": options.get("efficiency"), "engine": options.get("engine")}

@@ -144,13 +144,18 @@ def check_counts(tree: Tree, of: Callable[[str], Dimension], is_share: Callable[
         ...
     symroof.formula.dimension.DimensionError: batch is request but 1 - mfu is a plain share
     """
+    indices = {node.index for node in walk(tree) if isinstance(node, Total)}  # plain numbers, known inside their sums alone
+
+    def unit(name: str) -> Dimension:
+        return PLAIN if name in indices else of(name)
+
     for node in walk(tree):
         if isinstance(node, (Add, Call, Compare)):
             parts = children(node)
-            counted = next((part for part in parts if sum(exponent for _, exponent in _counted(part, of))), None)
-            share = next((part for part in parts if _is_share(part, is_share)), None)
+            counted = next((part for part in parts if sum(exponent for _, exponent in _counted(part, unit))), None)
+            share = next((part for part in parts if indices.isdisjoint(names(part)) and _is_share(part, is_share)), None)
             if counted is not None and share is not None:
-                raise DimensionError(f"{text(counted)} is {describe(_counted(counted, of))} but {text(share)} is a plain share")
+                raise DimensionError(f"{text(counted)} is {describe(_counted(counted, unit))} but {text(share)} is a plain share")
 
 
 def _is_share(tree: Tree, is_share: Callable[[str], bool]) -> bool:

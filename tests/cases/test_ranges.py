@@ -242,3 +242,13 @@ def test_powers_with_a_moving_exponent(low, high):
     values = [Fraction(base) ** exponent for base in (low, high) for exponent in (2, 3, 4, 5)]
     assert (least, most) == (min(values), max(values))
     assert ranges.direction(parse("mfu^prompt"), "prompt") == (-1 if high < 1 else 1)
+
+
+def test_a_rounding_that_only_the_index_of_a_sum_moves():
+    """``ceil(step/3)`` over steps 1..3 is 1 each: floats are in doubt at 3/3, and there is no array there, but one number."""
+    bound = case(None, mfu=Fraction(1, 2))
+    box = {"mfu": (Fraction(0), Fraction(1))}
+    low, high = Ranges(bound, box).bounds(parse("sum(ceil(step*(1/3))*mfu*(1 - mfu)^step, step, 1, 3)"))
+    values = [sum(x * (1 - x) ** step for step in (1, 2, 3)) for x in (i / 1000 for i in range(1001))]
+    assert low == 0
+    assert abs(float(high) - max(values)) < 1e-5
