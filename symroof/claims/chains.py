@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -13,6 +14,8 @@ from symroof.claims.read.written_number import Written, read_written
 from symroof.claims.slips.explain import explain
 from symroof.claims.slips.explanation import Explanation
 from symroof.errors import InputError, Problem
+from symroof.formula.parse import parse
+from symroof.formula.tree import names
 from symroof.specs.claims import ClaimSpec, StepSpec
 from symroof.units import Dimension, parse_unit, strict
 
@@ -26,7 +29,8 @@ def chain(claim: ClaimSpec) -> Judgement:
     study = study_of(claim.given)
     true: dict[str, tuple[Fraction, Dimension]] = {}
     stated: dict[str, tuple[Fraction, Dimension]] = {}
-    parts, follows = [], True
+    parts: list[Judgement] = []
+    unsound: list[int] = []
     for step in claim.steps:
         result = _derived(step, claim, study, true)
         if result.value is None:
@@ -38,15 +42,35 @@ def chain(claim: ClaimSpec) -> Judgement:
             continue
         again = _derived(step, claim, study, stated)
         sound = again.number is not None and written.verdict(again.number) in HOLDS
-        follows &= sound
+        unsound += [] if sound else [len(parts)]
         slips = () if sound or part.verdict in HOLDS else _slips(step, claim, written, again, stated)
         parts.append(replace(part, slips=slips, claimed=f"{step.name} {part.claimed}", derived=f"{step.name} {part.derived}"))
         unit = strict(parse_unit(result.unit).dimension) if result.unit else ()
         true[step.name] = result.number, unit
         stated[step.name] = written.value if written.value is not None else result.number, unit
-    verdict, reason = (worst(parts).verdict, worst(parts).reason) if follows else ("inconsistent", "a step does not follow from the numbers written before it")
+    verdict, reason = (worst(parts).verdict, worst(parts).reason) if not unsound else ("inconsistent", f"{_does_not_follow(parts, unsound)}")
+    if late := _resting(claim, parts):
+        reason = "; ".join(filter(None, (reason, f"passed on to {', '.join(late)}")))
     slips = tuple(replace(slip, text=f"{step.name}: {slip.text}") for step, part in zip(claim.steps, parts, strict=True) for slip in part.slips)
     return Judgement(claim, verdict, reason=reason, slips=slips, **joined(parts))
+
+
+def _does_not_follow(parts: Sequence[Judgement], unsound: Sequence[int]) -> str:
+    first = parts[unsound[0]]
+    return f"a step does not follow from the numbers written before it: {first.claimed}" + (f", where {first.derived} comes out" if len(parts) == 1 else "")
+
+
+def _resting(claim: ClaimSpec, parts: Sequence[Judgement]) -> list[str]:
+    """The steps that use the number of the first wrong step, or of one that does, and so inherit its error."""
+    wrong = next((i for i, part in enumerate(parts) if part.verdict not in HOLDS), None)
+    if wrong is None:
+        return []
+    reached, late = {claim.steps[wrong].name}, []
+    for step in claim.steps[wrong + 1 :]:
+        if step.expression and reached & set(names(parse(step.expression))):
+            reached.add(step.name)
+            late.append(step.name)
+    return late
 
 
 def _slips(step: StepSpec, claim: ClaimSpec, written: Written, again: Derived, stated: Steps) -> tuple[Explanation, ...]:
@@ -64,7 +88,7 @@ def _derived(step: StepSpec, claim: ClaimSpec, study: Study, before: Steps) -> D
     if not step.quantity:
         raise InputError(Problem(step.name, "a step needs an expression or a quantity"))
     name = quantity_name(step.quantity, claim.given)
-    return Derived(study.exact(name), study.first.case.theory.symbol(name).unit, answers=study.first)
+    return Derived(study.exact(name), study.first.case.theory.symbol(name).unit, flags=study.result(name).flags, answers=study.first)
 
 
 def _written(step: StepSpec, result: Derived) -> Written:

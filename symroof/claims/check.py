@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import time
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -19,12 +20,17 @@ from typing import Any
 
 from symroof.analysis.study import Study
 from symroof.analysis.tracking import Track, untracked
-from symroof.claims.check_result import Checked, Report
+from symroof.claims.check_result import FAILS, Checked, Report
 from symroof.claims.conflicts import by_id, resolved, stated
 from symroof.claims.corrected_numbers import corrected_text
 from symroof.claims.judge import failed, judge
-from symroof.claims.judgement import Judgement
-from symroof.claims.read.claim_files import Source, read, read_on
+from symroof.claims.judgement import HOLDS, Judgement
+from symroof.claims.read.claim_files import CLAIM_FILES, Source, cannot_hold, read, read_on
+from symroof.claims.read.markdown import line_starts
+from symroof.claims.read.markdown_notes import NOTES
+from symroof.claims.read.numbers import Figure
+from symroof.claims.read.spelled_arithmetic import resting_on
+from symroof.claims.read.written_number import CLOSE_ENOUGH
 from symroof.errors import InputError, Problem
 from symroof.formula.text import text
 from symroof.formula.tree import Compare, Name
@@ -86,7 +92,7 @@ def _check(
     problems: list[Problem] = []
     for path in several:
         try:
-            source = read_on(read_text(path), os.fspath(path), declared)
+            source = read_on(_text_of(path), os.fspath(path), declared)
             sources.append(source)
             problems += source.problems
         except InputError as error:
@@ -97,6 +103,19 @@ def _check(
     if report.problems and not read_past_errors:
         raise InputError(report.problems)
     return report
+
+
+def _text_of(path: str | os.PathLike[str]) -> str:
+    """The text of a file.
+
+    Raises:
+        InputError: it cannot be read, or is no text and of a kind that holds no claims.
+    """
+    try:
+        return read_text(path)
+    except InputError as error:
+        known = Path(path).suffix.lower() in (*NOTES, *CLAIM_FILES)
+        raise error if known or not Path(path).is_file() else InputError(cannot_hold(os.fspath(path))) from None
 
 
 def _judged_formula(equation: Any, given: dict[str, Any]) -> Report:
@@ -137,6 +156,7 @@ def _judged(sources: list[Source], problems: Iterable[Problem] = (), track: Trac
     for source, judged in zip(sources, _in_time(sources, track), strict=True):
         ids = by_id(judged)
         own = [_checked(source, i, judgement, ids) for i, judgement in enumerate(judged)]
+        own = _passed_on(source, own)
         every += [_fault(source, i, claim) for i, claim in enumerate(own) if isinstance(claim.judgement.error, InputError)]
         if late := [claim for claim in own if isinstance(claim.judgement.error, TimeoutError)]:
             message = f"{len(late):,} claims from here on were {TOO_LATE}"
@@ -155,8 +175,9 @@ def _in_time(sources: list[Source], track: Track) -> list[list[Judgement]]:
             end = time.monotonic() + BUDGET
         claim = sources[k].spec.claims[i]
         written = _as_written(sources[k].document, i, claim)
+        shared = note.shared[i] if (note := sources[k].note) else frozenset()
         late = claim.form != "unchecked" and time.monotonic() > end
-        judged[k].append(Judgement(written, "unchecked", reason=TOO_LATE, error=TimeoutError(TOO_LATE)) if late else judge(written))
+        judged[k].append(Judgement(written, "unchecked", reason=TOO_LATE, error=TimeoutError(TOO_LATE)) if late else judge(written, shared))
     return judged
 
 
@@ -189,7 +210,10 @@ def _as_written(document: Document, index: int, claim: ClaimSpec) -> ClaimSpec:
 def _checked(source: Source, index: int, judgement: Judgement, ids: Mapping[str, Judgement]) -> Checked:
     """A judged claim with its place, its conflicts and its correction; where these fail, that claim alone says so."""
     try:
-        return _placed(source, index, resolved(judgement, ids))
+        settled = resolved(judgement, ids)
+        if source.note and (unsound := source.note.unsound.get(index)) and settled.error is None:
+            settled = _unsound(settled, unsound)
+        return _placed(source, index, settled)
     except Exception as error:
         return _placed(source, index, failed(judgement.claim, error))
 
@@ -203,6 +227,28 @@ def _placed(source: Source, index: int, judgement: Judgement) -> Checked:
     correction = _correction(judgement, claimed) if judgement.verdict == "wrong" and not judgement.parts else ""
     faulty = index in source.aside or isinstance(judgement.error, (InputError, TimeoutError))
     return Checked(judgement, source.document.file, line, column, claimed, correction, figure, faulty)
+
+
+def _unsound(judgement: Judgement, text: str) -> Judgement:
+    """A claim whose number is said to come out of arithmetic that comes to another: where the number is right, the text disagrees with itself."""
+    if judgement.verdict in HOLDS:
+        return replace(judgement, verdict="inconsistent", reason=f"the number holds, but {text}")
+    return replace(judgement, reason="; ".join(filter(None, (judgement.reason, text))))
+
+
+def _passed_on(source: Source, claims: list[Checked]) -> list[Checked]:
+    """The claims of a note, each wrong number with those that rest on it further on."""
+    if not source.note or not source.note.arithmetic:
+        return claims
+    starts, arithmetic = line_starts(source.document.text), list(source.note.arithmetic)
+
+    def later(figure: Figure) -> tuple[str, ...]:
+        return tuple(f"{one.result.text} in line {bisect_right(starts, one.result.start)}" for one in resting_on(figure, arithmetic))
+
+    def misleads(claim: Checked) -> bool:
+        return claim.verdict in FAILS and (claim.ratio is None or abs(claim.ratio - 1) > CLOSE_ENOUGH)
+
+    return [replace(claim, passed_on=later(claim.figure)) if claim.figure and misleads(claim) else claim for claim in claims]
 
 
 def _correction(judgement: Judgement, claimed: str) -> str:

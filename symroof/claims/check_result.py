@@ -20,6 +20,8 @@ from symroof.symbols import expression
 
 FAILS = ("wrong", "inconsistent")
 """Verdicts that are findings whatever is asked."""
+FAR_OFF = 0.25
+"""How far off a conditional claim may be before it is a finding too."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,7 @@ class Checked:
         claimed: the claimed value as it stands there.
         correction: the same with the right number in it; empty where nothing is to be corrected or no number can be.
         figure: the number's place in the note, for a corrected copy.
+        passed_on: numbers further on in the note that are worked out from a wrong one, each with its line.
         faulty: whether it was not judged for a problem of its file: it cannot be read, or time was up. Its reason says so.
     """
 
@@ -75,6 +78,7 @@ class Checked:
     correction: str = ""
     figure: Figure | None = None
     faulty: bool = False
+    passed_on: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         place = f" in {self.file}:{self.line}" if self.file else ""
@@ -149,9 +153,14 @@ class Checked:
             return None
         return difference(Sides(self.claim).compared())
 
+    @property
+    def far_off(self) -> bool:
+        """Whether a conditional claim is so far off as it stands that readers are misled; not where it states what it ``needs`` itself."""
+        return self.verdict == "conditional" and not self.claim.needs and self.ratio is not None and abs(self.ratio - 1) > FAR_OFF
+
     def finding(self, strict: bool = False) -> bool:
-        """Whether it is to be acted on: wrong or inconsistent; strictly also conditional, flagged, or not checkable."""
-        if self.verdict in FAILS:
+        """Whether it is to be acted on: wrong, inconsistent, or conditional and far off; strictly also conditional, flagged, or not checkable."""
+        if self.verdict in FAILS or self.far_off:
             return True
         return strict and (self.verdict == "conditional" or bool(self.flags) or (self.verdict == "unchecked" and self.claim.form != "unchecked"))
 
@@ -168,6 +177,7 @@ class Checked:
             "claimed": claimed, "derived": derived, "unit": judged.unit, "claimed_text": self.claimed, "derived_text": self.derived,
             "ratio": self.ratio, "tolerance": self.tolerance, "assumptions_needed": list(self.assumptions_needed),
             "slips": [slip.as_json() for slip in self.slips], "flags": list(self.flags), "reason": self.reason, "correction": self.correction,
+            "passed_on": list(self.passed_on),
         }  # fmt: skip
 
 
@@ -197,7 +207,7 @@ class Report:
         return {verdict: counts[verdict] for verdict in ORDER if counts[verdict]}
 
     def findings(self, strict: bool = False) -> tuple[Checked, ...]:
-        """The claims to act on: wrong or inconsistent; strictly also conditional, flagged, or not checkable ones."""
+        """The claims to act on: wrong, inconsistent, or conditional and far off; strictly also conditional, flagged, or not checkable ones."""
         return tuple(claim for claim in self.claims if claim.finding(strict))
 
     @property

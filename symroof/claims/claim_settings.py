@@ -135,10 +135,13 @@ def under(claim: ClaimSpec, changes: Settings) -> ClaimSpec:
 def settings_text(settings: Settings) -> str:
     """Settings in words: ``mfu 0.5, detail weights``."""
     words = []
+    without = {name for name in settings if name.endswith("_link_time") and settings[name] == "0 s"}
     for name, value in settings.items():
+        if name in without:
+            continue
         inner = value.items() if isinstance(value, Mapping) else ((name, value),)
         words += [f"{key} {number_text(item) if isinstance(item, Fraction) else _switch_value(item)}" for key, item in inner]
-    return ", ".join(words)
+    return ", ".join([*words, *(["the links left out"] if without else [])])
 
 
 # ------------------------------------------------------------------------------------------------------- as files spell them

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,11 +13,15 @@ from symroof.claims.check import check_text
 from symroof.claims.check_result import FAILS, Checked, Report
 from symroof.claims.corrected_numbers import in_its_unit, replaceable, replaced
 from symroof.claims.judgement import HOLDS
-from symroof.claims.read.claim_files import NOTES
+from symroof.claims.read.markdown import line_starts
+from symroof.claims.read.markdown_notes import NOTES, numbers_of, read_note
 from symroof.claims.read.numbers import Figure
+from symroof.claims.read.spelled_arithmetic import same_number
 from symroof.errors import InputError, Problem
 from symroof.specs.strict_yaml import read_text
 
+MOST_AGAIN = 5
+"""Places of the same number that are listed."""
 AUTHOR = "what is right only its author knows"
 Change = tuple[Figure, str]
 Changes = Mapping[int, Change]
@@ -31,6 +36,7 @@ class Copy:
         content: the whole file.
         corrected: the wrong claims that were corrected.
         left: those that could not be, and why.
+        look: for a corrected claim, by its place among them, what else in the note rests on its number.
         asked: whether it is written even where nothing was corrected.
     """
 
@@ -39,6 +45,7 @@ class Copy:
     corrected: tuple[Checked, ...]
     left: tuple[tuple[Checked, str], ...]
     asked: bool = False
+    look: tuple[tuple[str, ...], ...] = ()
 
     @property
     def written(self) -> bool:
@@ -83,13 +90,34 @@ def corrected(file: str, claims: list[Checked], goal: Path, asked: bool = False)
     wrong = {i: _change(claim) for i, claim in enumerate(claims) if claim.verdict in FAILS}
     left = {i: reason for i, reason in wrong.items() if isinstance(reason, str)}
     changes = {i: change for i, change in wrong.items() if not isinstance(change, str)}
+    held = {claim.figure.start for claim in claims if claim.figure and claim.verdict in HOLDS}
+    owned = {i for i, (figure, _) in changes.items() if figure.start in held}
+    left |= dict.fromkeys(owned, "another claim holds it right")
+    changes = {i: change for i, change in changes.items() if i not in owned}
     for check, reason in ((_agreed, "two claims want it otherwise"), (_that_hold, "the claim would not hold with it put right")):
         good = check(changes, original, file, len(claims))
         left |= dict.fromkeys(changes.keys() - good, reason)
         changes = {i: change for i, change in changes.items() if i in good}
     mark = codecs.BOM_UTF8 if Path(file).read_bytes().startswith(codecs.BOM_UTF8) else b""
     content = mark + replaced(original, changes.values()).encode("utf-8")
-    return Copy(goal, content, tuple(claims[i] for i in changes), tuple((claims[i], left[i]) for i in sorted(left)), asked)
+    look = tuple(_resting(file, original, claims, claims[i]) for i in changes)
+    return Copy(goal, content, tuple(claims[i] for i in changes), tuple((claims[i], left[i]) for i in sorted(left)), asked, look)
+
+
+def _resting(file: str, original: str, claims: list[Checked], claim: Checked) -> tuple[str, ...]:
+    """What else in a note rests on a corrected number: arithmetic it comes out of, later numbers, and the same number again."""
+    figure, starts = claim.figure, line_starts(original)
+    assert figure is not None
+    note = read_note(original, file)
+
+    def line(place: int) -> int:
+        return bisect_right(starts, place)
+
+    sources = [f"{one.text} in line {line(figure.start)}, which it comes out of" for one in note.arithmetic if one.result.start == figure.start]
+    taken = {other.figure.start for other in claims if other.figure}
+    used = {operand.start for one in note.arithmetic for operand in one.operands}
+    again = [one for one in numbers_of(original, file) if one.start not in taken | used and same_number(one, figure)]
+    return (*sources, *claim.passed_on, *(f"{one.text} in line {line(one.start)}" for one in again[:MOST_AGAIN]))
 
 
 def _change(claim: Checked) -> Change | str:

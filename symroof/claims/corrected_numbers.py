@@ -34,7 +34,8 @@ def in_its_unit(figure: Figure, value: Fraction) -> str | None:
         size = Fraction(1) if figure.unit in ("", "x") else parse_unit(figure.unit).size
     except UnitError:
         return None
-    return rewritten(figure.digits, value / size / Fraction(10) ** figure.power).replace(",", figure.apart)
+    digits = rewritten(figure.digits, value / size / Fraction(10) ** figure.power)
+    return digits.replace(".", ",") if figure.comma else digits.replace(",", figure.apart)
 
 
 def corrected_text(text: str, value: Fraction | None) -> str:

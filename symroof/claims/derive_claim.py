@@ -12,6 +12,7 @@ from symroof.analysis.study import Study, known
 from symroof.cases.case_results import DOES_NOT_FIT, WITHOUT_RANGE, Answers
 from symroof.claims.catalogue_figures import figure
 from symroof.claims.claim_settings import Settings, changed, own_of, study_of
+from symroof.claims.denominators import asked
 from symroof.claims.read.written_number import read_written
 from symroof.claims.whole_range import Stretches, stretches
 from symroof.errors import InputError, NoValueHere, Problem
@@ -86,7 +87,8 @@ def _outside_its_regime(claim: ClaimSpec, answers: Answers) -> bool:
 
 def _timed(claim: ClaimSpec, answers: Answers) -> bool:
     """Whether the claim is of a latency, rate or cost, which means nothing in a case that does not fit."""
-    asked = [claim.quantity, claim.compare, *(names(resolved(parse(claim.relation))) if claim.relation else ())]
+    formulas = [formula for formula in (claim.relation, claim.expression) if formula]
+    asked = [claim.quantity, claim.compare, *(name for formula in formulas for name in names(resolved(parse(formula))))]
     return any(name and name in answers.case.theory.definitions and answers.case.theory.timed(name) for name in asked)
 
 
@@ -134,8 +136,11 @@ def _arithmetic_errors(field: str) -> Iterator[None]:
 
 def _quantity(claim: ClaimSpec) -> Derived:
     study, name = study_of(claim.given), quantity_name(claim.quantity, claim.given)
+    tree = asked(claim, name)
     with _arithmetic_errors(name):
         value = study.exact(name)
+        if tree != Name(name) and isinstance(value, Fraction):
+            value = study.first.case.evaluate(tree)
     return Derived(value, study.first.case.theory.symbol(name).unit, flags=study.result(name).flags, answers=study.first)
 
 

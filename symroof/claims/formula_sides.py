@@ -25,15 +25,36 @@ LONGEST_FORMULA = 200
 """Characters of a derived formula that fit beside a claim."""
 
 
+IDENTITIES = (("d_model", "n_heads*head_dim"), ("n_kv_heads", "n_heads"))
+"""What holds of many models and not of all; the first is what people take for granted."""
+
+
 @dataclass(frozen=True)
 class Sides:
     """A claimed formula and the derived one under the claim's settings.
+
+    Attributes:
+        alike: identities put into both, each a name and the formula it equals: ``d_model`` and ``n_heads*head_dim``.
 
     Raises, where it is asked for a side:
         InputError: what cannot be read, an unknown name, a threshold without a closed form.
     """
 
     claim: ClaimSpec
+    alike: tuple[tuple[str, str], ...] = ()
+
+    @cached_property
+    def identities(self) -> tuple[tuple[str, str], ...]:
+        """The identities that hold in the numbers of the claim's case."""
+        case = self.answers.case
+
+        def holds(name: str, formula: str) -> bool:
+            try:
+                return bool(case.evaluate(Name(name)) == case.evaluate(read_formula(formula)))
+            except (NoValue, TypeError, LookupError, ArithmeticError):
+                return False
+
+        return tuple((name, formula) for name, formula in IDENTITIES if holds(name, formula))
 
     @cached_property
     def answers(self) -> Answers:
@@ -110,7 +131,10 @@ class Sides:
             stands = case.given.get(name) if name in explicit else neutral_default(name) if name not in case.given else None
             if stands is not None and name not in stops:
                 put[name] = stands
-        return substitute(whole, put)
+        opened = substitute(whole, put)
+        for name, formula in self.alike:
+            opened = substitute(opened, {name: read_formula(formula)})
+        return opened
 
     def expanded(self, tree: Tree, stops: frozenset[str]) -> Tree:
         """A formula over inputs and the names where expansion stops, no number put in."""

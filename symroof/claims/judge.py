@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from symroof.claims.chains import chain
 from symroof.claims.claim_settings import settings_text, under
+from symroof.claims.denominators import explained_by, timed, with_denominator
 from symroof.claims.derive_claim import derived
-from symroof.claims.formula_sides import LONGEST_FORMULA, Level, Sides
+from symroof.claims.formula_sides import IDENTITIES, LONGEST_FORMULA, Level, Sides
 from symroof.claims.judgement import HOLDS, Judgement, compared, flags_of, joined, tolerance_of, value_text, worst
 from symroof.claims.read.written_number import CLOSE_ENOUGH, OtherDimension, read_written
+from symroof.claims.slips.explanation import Explanation, chance, spans
 from symroof.claims.slips.formula_slips import SECONDS, formula_slips
 from symroof.claims.unstated_assumptions import counted_otherwise, explained
+from symroof.claims.unused_dimensions import check_used
 from symroof.errors import InputError, NoValueHere, Problem
+from symroof.formula.tree import names
 from symroof.specs.claims import ClaimSpec
 from symroof.theory.case import Missing
 from symroof.theory.switches import DETAIL
@@ -23,8 +29,8 @@ UNSTATED = {"prompt": (1, 4096, 131072)}
 """Inputs that texts leave out because they hardly matter, and the values over which that is tried, the least first."""
 
 
-def judge(claim: ClaimSpec) -> Judgement:
-    """Judge one claim.
+def judge(claim: ClaimSpec, shared: Collection[str] = ()) -> Judgement:
+    """Judge one claim; ``shared`` are the settings that are defaults of its file.
 
     A claim that cannot be derived is ``unchecked``, with the reason: nothing is guessed. Nothing is raised, whatever fails: one
     claim never takes the others with it.
@@ -32,11 +38,12 @@ def judge(claim: ClaimSpec) -> Judgement:
     if claim.form == "unchecked":
         return Judgement(claim, "unchecked", reason=claim.unchecked or "")
     try:
+        check_used(claim, shared)
         if claim.form == "steps":
             return chain(claim)
         if claim.formula and claim.form in ("quantity", "threshold") and claim.value is None:
             return _formula(claim)
-        return replace(_row(claim) if claim.values else _settled(claim), claim=claim)
+        return replace(_row(claim) if claim.values else _settled(with_denominator(claim)), claim=claim)
     except (InputError, ArithmeticError) as error:
         reason, fault = _why(error), error if isinstance(error, InputError) and not isinstance(error, NoValueHere) else None
         return Judgement(claim, "unchecked", str(claim.value or ""), reason=reason, error=fault)
@@ -69,7 +76,7 @@ def _row(claim: ClaimSpec) -> Judgement:
     parts = []
     for i, value in enumerate(stated):
         cell = under(claim, {name: values[i] for name, values in lists.items()})
-        parts.append(_settled(cell.model_copy(update={"value": value})))
+        parts.append(_settled(with_denominator(cell.model_copy(update={"value": value}))))
     return replace(worst(parts), **joined(parts))
 
 
@@ -80,6 +87,8 @@ def _settled(claim: ClaimSpec) -> Judgement:
     """
     try:
         own = _judged(claim)
+        if claim.per and own.verdict not in HOLDS and (other := _of_the_whole(claim, own)):
+            return other
     except (InputError, ArithmeticError) as error:
         missing = error.missing if isinstance(error, NoValueHere) else error.name if isinstance(error, Missing) else ""
         if not claim.needs and missing in UNSTATED:
@@ -96,6 +105,21 @@ def _settled(claim: ClaimSpec) -> Judgement:
     stands = f"as it stands {own.derived}" if own.derived else f"as it stands it cannot be derived: {own.reason}"
     needs = settings_text(claim.needs)
     return replace(own, verdict="conditional", needs=(needs,), flags=flags, reason=f"holds with {needs} ({needing.derived}); {stands}")
+
+
+def _of_the_whole(claim: ClaimSpec, own: Judgement) -> Judgement | None:
+    """A claim whose number is right, but of something else than the words around it say; None where it is not."""
+    whole = _judged(claim.model_copy(update={"per": ""}))
+    another_time = timed(claim) and "dimension" in own.flags
+    if not another_time and (whole.verdict not in HOLDS or whole.derived == own.derived):
+        return None
+    value = read_written(claim.value, whole.unit) if not another_time else None
+    text = (
+        explained_by(claim, whole.derived, own.derived) if value else f"the number is of another time or thing than {claim.quantity}, which is {whole.derived}"
+    )
+    share = chance(float(value.number), float(own.value or 1), spans([whole.value], value)) if value and value.value and whole.value and own.value else 0.0
+    slip = Explanation("denominator", True, whole.value or Fraction(0), share, text)
+    return replace(own, verdict="wrong", reason="", slips=(slip,))
 
 
 def _judged(claim: ClaimSpec) -> Judgement:
@@ -145,15 +169,27 @@ def _formula(claim: ClaimSpec) -> Judgement:
     stands = Judgement(claim, "exact", claim.formula or "", sides.derived_text())
     if own.verdict == "equal":
         return stands
+    if sides.identities and Sides(claim, sides.identities).compared().verdict == "equal":
+        return replace(stands, reason=f"as {_identity_text(sides.identities)} here")
     ratio, limit = sides.in_numbers(), tolerance_of(claim)
-    if ratio is not None and abs(ratio - 1) <= (CLOSE_ENOUGH if limit is None else limit):
-        slips = formula_slips(levels, end) if limit is None else ()
-        return replace(stands, verdict="approximate", ratio=ratio, slips=slips, reason=f"{own}; {float(ratio):.4g} times here")
     for detail in DETAIL if "detail" not in claim.given.get("assume", {}) else ():
         levels.append(Level(f"detail {detail}", Sides(under(claim, {"assume": {"detail": detail}}))))
-        if own.verdict != "dimension" and levels[-1].equal:  # of another dimension it is at every level
-            return replace(stands, verdict="conditional", needs=(levels[-1].label,), reason=f"holds at {levels[-1].label}; {own}")
-    return _wrong(replace(stands, ratio=ratio, reason=_shortened(str(own))), levels, end)
+        if own.verdict != "dimension" and not _near(ratio, limit) and levels[-1].equal:  # of another dimension it is at every level
+            return replace(stands, verdict="conditional", needs=(levels[-1].label,), reason=f"holds at {levels[-1].label}; {_shortened(str(own))}")
+    assumed = sides.identities or IDENTITIES[:1]
+    if IDENTITIES[0] in assumed and IDENTITIES[0][0] in names(sides.claimed):
+        alike = [(one.label, Sides(one.sides.claim, assumed)) for one in levels if not one.equal]
+        both = [Level(", with ".join(filter(None, (label, _identity_text(assumed)))), sides) for label, sides in alike]
+        levels += [level for level in both if not level.equal]
+    return _missed(replace(stands, ratio=ratio, reason=_shortened(str(own))), levels, _near(ratio, limit), limit is None, end)
+
+
+def _identity_text(identities: Sequence[tuple[str, str]]) -> str:
+    return " and ".join(f"{name} = {formula}" for name, formula in identities)
+
+
+def _near(ratio: Fraction | None, limit: Fraction | None) -> bool:
+    return ratio is not None and abs(ratio - 1) <= (CLOSE_ENOUGH if limit is None else limit)
 
 
 def _shortened(comparison: str) -> str:
@@ -161,9 +197,20 @@ def _shortened(comparison: str) -> str:
     return comparison if len(comparison) <= LONGEST_FORMULA else f"{comparison[:LONGEST_FORMULA].rpartition(' ')[0]} …"
 
 
-def _wrong(judgement: Judgement, levels: list[Level], end: float) -> Judgement:
-    """A formula equal at no level: wrong, or right under another way to count that it does not state."""
-    slips = formula_slips(levels, end)
+BINDS = {"compute_floor_ignored": "memory", "memory_floor_ignored": "compute"}
+"""What binds where an arm of the roofline is left out rightly, by the slip that leaves the other out."""
+
+
+def _missed(judgement: Judgement, levels: list[Level], near: bool, explain: bool, end: float) -> Judgement:
+    """A formula equal at no level: close in numbers, right where one arm binds or under another way to count that it does not state, or wrong."""
+    slips = formula_slips(levels, end) if explain or not near else ()
+    together = [slip for slip in slips if slips and slip.text == slips[0].text]
+    if len(together) == 1 and slips[0].slip in BINDS and (near or judgement.ratio is None):
+        phase = "prefill" if "prefill" in slips[0].text else "decode"
+        needs = f"{phase} bound by {BINDS[slips[0].slip]}" + "".join(slips[0].text.partition(", at ")[1:])
+        return replace(judgement, verdict="conditional", needs=(needs,), slips=slips, reason=f"holds where {needs.replace(' bound', ' is bound', 1)}")
+    if near and judgement.ratio is not None:
+        return replace(judgement, verdict="approximate", slips=slips, reason=f"{judgement.reason}; {float(judgement.ratio):.4g} times here")
     if counted_otherwise(slips):
         return replace(judgement, verdict="conditional", needs=(slips[0].text,), slips=slips, reason=f"holds where {slips[0].text}; {judgement.reason}")
     flags = ("dimension",) if levels[0].own.verdict == "dimension" else ()

@@ -15,33 +15,26 @@ from typing import Any
 from symroof.claims.claim_settings import settings_text, under
 from symroof.claims.judgement import Judgement
 from symroof.claims.read.written_number import BOUND, read_written
-from symroof.claims.slips.explain import explanations
-from symroof.claims.slips.explanation import Explanation, chance, spans
+from symroof.claims.slips.explain import OTHER_COUNTS, explanations
+from symroof.claims.slips.explanation import Explanation, chance, spans, times
+from symroof.claims.slips.levels import simpler, with_round_params
 from symroof.errors import InputError
 from symroof.specs.claims import ClaimSpec
-from symroof.theory.switches import DETAIL, expand_detail
+from symroof.theory.switches import expand_detail
 
 Judge = Callable[[ClaimSpec], Judgement]
 
-SIMPLIFICATIONS: tuple[dict[str, str], ...] = (
-    *({"detail": level} for level in reversed(DETAIL) if level != "exact"),
-    {"detail": "attention", "attention": "full"},
-)
-"""The plainest first."""
 SELDOM = 0.05
 """A simplification is put forward where at most this share of random errors of the claim's size would agree with one."""
-COUNTED = frozenset({"quantity", "threshold", "compare"})
-"""Forms whose value depends on how everything is counted."""
-
 SHARES = tuple(Fraction(percent, 100) for percent in (50, 60, 40, 70, 80, 30, 90, 45, 55, 35, 65, 75, 85))
 EFFICIENCIES = ("mfu", "mbu")
 SHARPEST = Fraction(1, 200)
 """How precisely a claim must be written for a round share to be evidence: some share agrees with any rough number."""
+NOTABLE = Fraction(101, 100)
+"""The effect from which on what was left out is named."""
 LIKE_A_SHARE = frozenset({"mac_vs_flop"})
 """Slips whose factor a round efficiency has too: of the two, texts leave out that half the peak is reached."""
 
-OTHER_COUNTS = frozenset({"kv_ignored", "attention_ignored", "causal_factor"})
-"""Slips that are another way to count rather than an error: a claim that one of them explains is right under what it leaves out."""
 RIGHT = ("exact", "rounded")
 
 
@@ -68,8 +61,9 @@ def explained(claim: ClaimSpec, judgement: Judgement, judge: Judge) -> Judgement
         return replace(judgement, verdict="conditional", needs=(first.text,), reason=f"holds where {first.text}")
     simple = simplification(claim, judgement, judge)
     if simple and (first is None or simple.chance <= first.chance):
-        needs = settings_text({"assume": simple.switches})
-        return replace(judgement, verdict="conditional", needs=(needs,), reason=f"holds at {needs}; as it stands {judgement.derived}")
+        needs, named = settings_text(simple.settings), {slip.slip for slip in simple.slips}
+        slips = (*simple.slips, *(slip for slip in judgement.slips if slip.slip not in named))
+        return replace(judgement, verdict="conditional", needs=(needs,), slips=slips, reason=f"holds at {needs}; as it stands {judgement.derived}")
     if (first is None or first.slip in LIKE_A_SHARE) and claim.form == "quantity" and not BOUND.match(judgement.claimed):
         share = round_share(claim.given, judgement.tolerance, lambda changes: judge(under(claim, changes)).verdict in RIGHT)
         if share:
@@ -80,31 +74,53 @@ def explained(claim: ClaimSpec, judgement: Judgement, judge: Judge) -> Judgement
 
 @dataclass(frozen=True)
 class Simplified:
-    """A simplification under which a claim holds, and the share of random errors that would hold under one."""
+    """Settings under which a claim holds, the share of random errors that would hold under such, and the slip that leaves the same out."""
 
-    switches: dict[str, str]
+    settings: dict[str, Any]
     chance: float
+    slips: tuple[Explanation, ...] = ()
 
 
 def simplification(claim: ClaimSpec, judgement: Judgement, judge: Judge) -> Simplified | None:
-    """The plainest simplification under which a wrong claim holds; None where its settings say how it counts, or chance would do as well."""
+    """The plainest simplification under which a wrong claim holds; None where its settings say how it counts, or chance would do as well.
+
+    Where one comes close, the parameters as the model's name rounds them are tried beside it.
+    """
     true = judgement.value
-    if claim.form not in COUNTED or claim.needs or true is None or true <= 0 or "preset" in claim.given:
+    if true is None or true <= 0:
         return None
     try:
         written = read_written(claim.value, judgement.unit)
         number = written.value
         if number is None or written.operator or written.low is not None or number <= 0:
             return None
-        chosen = expand_detail({str(name): str(value) for name, value in claim.given.get("assume", {}).items()})
-        free = [switches for switches in SIMPLIFICATIONS if not expand_detail(switches).keys() & chosen.keys()]
-        tried = [(switches, judge(under(claim, {"assume": switches}))) for switches in free]
+        tried = [(settings, judge(under(claim, settings))) for settings in simpler(claim)]
+        if not any(one.verdict in RIGHT for _, one in tried):
+            near = [settings for settings, one in tried if one.verdict == "approximate"]
+            tried += [(rounder, judge(under(claim, rounder))) for settings in near for rounder in with_round_params(claim, settings)]
         values = [one.value for _, one in tried if one.value is not None and one.value > 0 and one.value != true]
         share = chance(float(number), float(true), spans(values, written))
-        first = next((switches for switches, one in tried if one.verdict in RIGHT), None)
+        first = next((settings for settings, one in tried if one.verdict in RIGHT), None)
+        if first is None or share > SELDOM:
+            return None
+        return Simplified(first, share, _left_out(claim, first, true, number, share, judge))
     except (InputError, ArithmeticError, ValueError):
         return None
-    return Simplified(first, share) if first and share <= SELDOM else None
+
+
+LEFT_OUT = {"kv_ignored": ("kv_traffic", "the cache is not read"), "attention_ignored": ("attention_flops", "attention FLOPs left out")}
+"""Slips that a plainer count makes, the switch of each, and how it is said."""
+
+
+def _left_out(claim: ClaimSpec, settings: Mapping[str, Any], true: Fraction, claimed: Fraction, share: float, judge: Judge) -> tuple[Explanation, ...]:
+    """The slip that explains the most of what a simplification changes."""
+    switched = expand_detail(settings.get("assume", {}))
+    effects: list[tuple[Fraction, str, str]] = []
+    for slip, (switch, text) in LEFT_OUT.items():
+        if switched.get(switch) == "off" and (value := judge(under(claim, {"assume": {switch: "off"}})).value):
+            effects.append((max(value / true, true / value), slip, text))
+    factor, slip, text = max(effects, default=(Fraction(1), "", ""))
+    return (Explanation(slip, True, claimed, share, f"{text}: {times(claimed / true)}"),) if factor > NOTABLE else ()
 
 
 def round_share(settings: Mapping[str, Any], tolerance: Fraction | None, holds: Callable[[dict[str, Any]], bool]) -> dict[str, Fraction] | None:

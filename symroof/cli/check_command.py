@@ -26,16 +26,19 @@ WITHOUT_TERMINAL = 140
 @click.option("-o", "--out", metavar="FILE|DIR", help="With --fix: where the copy goes.")
 @click.option("--in-place", is_flag=True, help="With --fix: correct the note itself.")
 @click.option("--strict", is_flag=True, help="Exit 1 also for what is conditional, does not fit, or could not be checked.")
+@click.option("-v", "--verbose", is_flag=True, help="For each claim that does not hold all that is known of it, with the command that derives it.")
 @json_option
-def command(files: tuple[str, ...], form: str, fix: bool, out: str | None, in_place: bool, strict: bool, as_json: bool) -> int:
-    """Check the calculations in claim files (YAML) and in Markdown notes.
+def command(files: tuple[str, ...], form: str, fix: bool, out: str | None, in_place: bool, strict: bool, verbose: bool, as_json: bool) -> int:
+    """Check the calculations in claim files (YAML) and in notes (Markdown, LaTeX source).
 
     In a note a claim stands behind its sentence:
 
     \b
     ... takes 1.34 GB. <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 kv=fp16 -->
 
-    Exit 1 where a claim is wrong or inconsistent; 2 where one cannot be read or evaluated, 101 where symroof itself fails in
+    and in LaTeX source as a comment: % symroof: kv_cache_bytes ...
+
+    Exit 1 where a claim is wrong, inconsistent, or conditional and off by more than 25 %; 2 where one cannot be read or evaluated, 101 where symroof itself fails in
     one. The others are judged all the same, but --fix then writes nothing.
     """
     from symroof.claims.check import check
@@ -46,7 +49,7 @@ def command(files: tuple[str, ...], form: str, fix: bool, out: str | None, in_pl
     if fix and not report.problems and not report.failures:
         _write_copies(report, out, in_place)
     if as_json or form == "sarif" or not report.problems or not all(claim.faulty for claim in report.claims):
-        say(json_text(report.as_json()) if as_json else _printed(report, form, strict))
+        say(json_text(report.as_json()) if as_json else _printed(report, form, strict, verbose))
     if fix and report.problems:
         say("nothing was corrected: first mend what follows", err=True)
     debug = "--debug" in (click.get_current_context().obj or ())
@@ -75,11 +78,11 @@ def _check_options(form: str, fix: bool, out: str | None, in_place: bool, as_jso
         raise click.UsageError("-o and --in-place are two places for one copy; give one of them")
 
 
-def _printed(report: Report, form: str, strict: bool) -> str:
+def _printed(report: Report, form: str, strict: bool, verbose: bool) -> str:
     if form == "text":
         from symroof.report.claims_text import text
 
-        return text(report, shutil.get_terminal_size((WITHOUT_TERMINAL, 24)).columns, strict)
+        return text(report, shutil.get_terminal_size((WITHOUT_TERMINAL, 24)).columns, strict, verbose)
     from symroof.report.claims_ci import github, sarif
     from symroof.report.claims_text import summary
 

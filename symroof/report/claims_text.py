@@ -22,23 +22,27 @@ SENTENCE, CELL = 28, 22
 MOST_LINES = 4
 """Lines of a wrapped cell before it is cut."""
 MOST_SLIPS = 2
+LONGEST_LINE = 240
 TELLING = 0.01
 """The chance of a coincidence from which on it is printed."""
+FITTED, LIKELY = ("hidden_efficiency", "hidden_overhead"), 0.5
+"""Slips with a free parameter, and the chance of a coincidence from which on one is not printed: any number would fit."""
 EXPLAINED = ("wrong", "inconsistent", "conditional", "unchecked")
 """Verdicts that are explained below the table."""
 OPTIONS = ("prompt", "output", "batch", "context", "tp", "mfu", "mbu", "weights", "kv", "activations", "model", "hardware", "preset")
 MARKED = {"does_not_fit": "this configuration does not fit in memory", "dimension": "the units do not agree", "regime": "used outside the regime it holds in"}
 
 
-def text(report: Report, columns: int = 120, strict: bool = False) -> str:
-    """The whole answer for a terminal of so many columns."""
+def text(report: Report, columns: int = 120, strict: bool = False, verbose: bool = False) -> str:
+    """The whole answer for a terminal of so many columns: a table, and one line for each claim that does not hold, or with ``verbose`` all of it."""
     room = max(NARROWEST, min(columns, WIDEST))
     sections = []
     for file in dict.fromkeys(report.files):
         claims = [claim for claim in report.claims if claim.file == file]
         if claims:
             sections.append(f"{visible(file)}\n{claims_table(claims, room)}")
-            sections += ["\n".join(explained(claim, room)) for claim in claims if needs_explaining(claim, strict)]
+            faulty = [claim for claim in claims if needs_explaining(claim, strict)]
+            sections += ["\n".join(explained(claim, room)) for claim in faulty] if verbose else ["\n".join(map(in_a_line, faulty))] if faulty else []
         else:
             sections.append(f"{visible(file)}: no claims; put one behind a sentence: <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->")
     return "\n\n".join([*sections, summary(report)])
@@ -140,10 +144,40 @@ def explained(claim: Checked, room: int = 120) -> list[str]:
         lines.append(f"claimed {claim.claimed}, derived {claim.derived}{off(claim.ratio) if claim.verdict == 'wrong' else ''}")
     lines += [claim.reason] if claim.reason else []
     lines += [f"{'slip' if slips[0].named else 'perhaps'}: {names(slips)}: {slips[0].text}{odds(slips[0].chance)}" for slips in put_forward(claim)]
+    lines += [f"passed on to: {', '.join(claim.passed_on)}"] if claim.passed_on else []
     lines += [f"note: {MARKED.get(flag, flag)}" for flag in claim.flags]
     lines += [f"write: {claim.correction}"] if claim.correction else []
     lines += [f"see: {command}"] if (command := reproduced(claim)) else []
     return [_cut(lines[0], room * 3), *("    " + visible(line) for line in lines[1:])]
+
+
+def in_a_line(claim: Checked) -> str:
+    """A claim that does not hold, in one line: where, the verdict, what is right, how far off it is, and why."""
+    place = f"{visible(claim.file)}:{claim.line}:{claim.column}: {claim.verdict}: "
+    own = visible(claim.claimed or claim.says or claim.id)
+    right = claim.correction or claim.derived
+    far = off(claim.ratio).removeprefix(": ")
+    slips = [f"{names(slips)}: {slips[0].text}" if slips[0].named else f"perhaps {names(slips)}: {slips[0].text}" for slips in put_forward(claim)[:1]]
+    if claim.verdict == "conditional" and claim.assumptions_needed:
+        slips = [f"{slip.slip} {times_of(slip.text)}".strip() for slip in claim.slips[:1] if slip.named]
+        parts = [f"{own} needs {', '.join(claim.assumptions_needed)}", f"as it stands {claim.derived}" if claim.derived else "", far, *slips]
+    elif claim.verdict == "wrong" and right:
+        parts = [f"{own} should be {right}", far, *(slips or [claim.reason])]
+    else:
+        parts = [own if claim.verdict == "unchecked" and claim.claimed else "", claim.reason, *slips]
+    parts += [f"passed on to {', '.join(claim.passed_on)}"] if claim.passed_on else []
+    parts += [MARKED[flag] for flag in claim.flags if flag in MARKED]
+    return place + visible(_cut("; ".join(part.rstrip(".") for part in parts if part), LONGEST_LINE))
+
+
+def times_of(text: str) -> str:
+    """The factor at the end of a slip's sentence.
+
+    >>> times_of("the cache is not read: ÷1.612, at detail weights")
+    '÷1.612'
+    """
+    match = re.search(r"[×÷][\d.,]*\d", text)
+    return match[0] if match else ""
 
 
 def put_forward(claim: Checked) -> list[list[Explanation]]:
@@ -151,7 +185,7 @@ def put_forward(claim: Checked) -> list[list[Explanation]]:
     if claim.verdict == "conditional":
         return []  # not wrong: its reason says what it needs
     by_text: dict[str, list[Explanation]] = {}
-    for slip in [slip for slip in claim.slips if slip.named] or claim.slips:
+    for slip in [slip for slip in claim.slips if slip.named] or [slip for slip in claim.slips if slip.slip not in FITTED or slip.chance <= LIKELY]:
         by_text.setdefault(slip.text, []).append(slip)
     return list(by_text.values())[:MOST_SLIPS]
 
@@ -177,7 +211,8 @@ def corrections(copy: Copy) -> str:
     """What became of each wrong number of a note: put right, or left and why."""
     count = len(copy.corrected)
     count_text = f"{count} number{'' if count == 1 else 's'} corrected" + (f", {len(copy.left)} left" if copy.left else "")
-    fates = [(claim, f"{claim.claimed} is now {claim.correction}") for claim in copy.corrected]
+    looks = [f"; look at {', '.join(look)}" if look else "" for look in copy.look]
+    fates = [(claim, f"{claim.claimed} is now {claim.correction}{look}") for claim, look in zip(copy.corrected, looks, strict=True)]
     fates += [(claim, f"{claim.claimed or claim.says or claim.id} stays: {why}") for claim, why in copy.left]
     rows = [f"  line {claim.line}: {count_text}" for claim, count_text in sorted(fates, key=lambda row: (row[0].line, row[0].column))]
     return "\n".join(map(visible, [f"{f'wrote {copy.goal}' if copy.written else 'nothing written'}: {count_text}", *rows]))

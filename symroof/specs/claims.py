@@ -81,6 +81,7 @@ class ClaimSpec(Spec):
     solve_for: str | None = None
     with_: str | None = None
     value: Anything | None = None
+    per: str | None = None
     values: Names = {}
     tolerance: Anything | None = None
     conflicts_with: str | None = None

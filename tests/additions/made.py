@@ -97,7 +97,7 @@ OF_CLAIMS = {
             '    Slip("k_and_v_factor", (',
         )
     ],
-    "A way prose writes a unit or a bound": [Insert("symroof/claims/read/numbers.py", '"gigs": "GB", ', '"sec": "s"')],
+    "A way prose writes a unit or a bound": [Insert("symroof/claims/read/written_units.py", '"gigs": "GB", ', '"sec": "s"')],
 }
 
 OF_REVIEWS = {

@@ -117,9 +117,14 @@ def test_the_table_tells_sentence_claimed_derived_verdict_and_correction(note):
     assert re.search(r"line +sentence +claimed +derived +verdict +slip +correction\n", out)
     assert re.search(r"1 +A prompt of 4,096 tokens takes 1.34 GB\. +1.34 GB +1.3422 GB +rounded\n", out)
     assert re.search(r"3 +A prompt of 4,096 tokens takes 10.7 GB\. +10.7 GB +1.3422 GB +wrong +gqa_forgotten,? +1.34 GB\n", out)
-    assert ":3:32: wrong: A prompt of 4,096 tokens takes 10.7 GB." in out
-    assert "claimed 10.7 GB, derived 1.3422 GB: 7.97 times too high" in out  # 10.7e9/1342177280 = 7.972
     assert out.endswith("2 claims: 1 rounded, 1 wrong\n")
+    lines = out.split("\n\n")[1].splitlines()  # one for each that does not hold; 10.7e9/1342177280 = 7.972
+    assert [line.partition("note.md")[2] for line in lines] == [
+        ":3:32: wrong: 10.7 GB should be 1.34 GB; 7.97 times too high; gqa_forgotten: query heads used for KV heads in the cache: ×8"
+    ]
+    details = call("check", note(RIGHT + "\n" + WRONG), "-v").out
+    assert ":3:32: wrong: A prompt of 4,096 tokens takes 10.7 GB." in details
+    assert "claimed 10.7 GB, derived 1.3422 GB: 7.97 times too high" in details
 
 
 @pytest.mark.parametrize("columns", [40, 80, 120, 300])
@@ -132,7 +137,7 @@ def test_the_table_keeps_to_the_width_of_the_terminal(columns):
 
 
 def test_every_command_it_names_runs():
-    out = call("check", POST).out
+    out = call("check", POST, "-v").out
     commands = re.findall(r"see: (symroof .*)", out)
     assert len(commands) >= 3
     for line in commands:
@@ -153,3 +158,52 @@ def test_text_of_strangers_cannot_steer_a_terminal(note):
 
 def test_no_claims_shows_how_to_write_one(note):
     assert "no claims; put one behind a sentence: <!-- symroof: kv_cache_bytes" in good("check", note("Text.")).out
+
+
+# ------------------------------------------------------------------------------------------ findings, files, corrections
+
+
+@pytest.mark.parametrize(
+    ("claimed", "code"),
+    [("42.1 ms", 1), ("5.27 ms", 1)],  # weights alone for 67.4 ms, and for 8.8 ms on eight: 1.6 and 1.7 times
+)
+def test_a_conditional_claim_that_is_far_off_is_a_finding(note, claimed, code):
+    tp = "tp=8 " if claimed.startswith("5") else ""
+    path = note(f"A step takes {claimed}. <!-- symroof: itl model=llama-3-70b hardware=h100-sxm {tp}prompt=8192 batch=32 -->")
+    outcome = call("check", path)
+    assert outcome.code == code
+    assert "conditional" in outcome.out
+    assert "kv_ignored" in outcome.out
+
+
+def test_a_conditional_claim_that_is_near_is_none(note):
+    """(16.06 + 0.134) GB over 3.35 TB/s is 4.83 ms, with the streamed weights alone 4.48 ms: 6 % apart."""
+    path = note("A step takes 4.79 ms. <!-- symroof: itl model=llama-3-8b hardware=h100-sxm prompt=4096 -->")
+    outcome = call("check", path)
+    assert outcome.code == 0
+
+
+@pytest.mark.parametrize("name", ["paper.pdf", "notes.txt", "run.ipynb"])
+def test_a_file_that_cannot_hold_claims_says_so(note, name):
+    path = note(b"%PDF \xff\xfe" if name.endswith("pdf") else "Some words, and 1 GB.\n", name)
+    message = refused("check", path)
+    assert f"a {path.suffix} file cannot hold claims" in message
+    assert ".tex" in message
+
+
+def test_latex_source_is_corrected_in_its_own_place(note, tmp_path):
+    path = note("A token adds \\SI{2.62}{\\mega\\byte}. % symroof: kv_bytes_per_token model=llama-3-70b\n", "paper.tex")
+    assert call("check", path, "--fix").code == 1
+    assert (tmp_path / "paper.fixed.tex").read_text(encoding="utf-8").startswith("A token adds \\SI{0.328}{\\mega\\byte}.")
+
+
+def test_a_correction_leaves_what_another_claim_holds_and_lists_what_rests_on_it(note, tmp_path):
+    text = (
+        "It needs 282 GB <!-- symroof: weight_bytes model=llama-3-70b -->, so 282 GB + 43 GB = 325 GB. Again: 282 GB.\n\n"
+        "46.7B parameters <!-- symroof: params model=mixtral-8x7b --> <!-- symroof: active_params model=mixtral-8x7b value='46.7B' -->\n"
+    )
+    outcome = call("check", note(text), "--fix")
+    assert "line 1: 282 GB is now 141 GB; look at 325 GB in line 1, 282 GB in line 1" in outcome.err
+    assert "line 3: 46.7B parameters stays: another claim holds it right" in outcome.err
+    fixed = next(tmp_path.glob("*.fixed.md")).read_text(encoding="utf-8")
+    assert fixed == text.replace("It needs 282", "It needs 141")

@@ -13,14 +13,15 @@ from types import MappingProxyType
 from typing import Any
 
 from symroof.claims.claim_settings import normalized, with_theory
-from symroof.claims.read.markdown_notes import Note, read_note
+from symroof.claims.read.markdown_notes import NOTES, Note, read_note
 from symroof.claims.read.name_check import misnamed
 from symroof.errors import InputError, Problem, why
 from symroof.specs.claims import ClaimsSpec
 from symroof.specs.fields import build
 from symroof.specs.strict_yaml import Document, loads
 
-NOTES = (".md", ".markdown")
+CLAIM_FILES = (".yaml", ".yml", ".json", "")
+HOLDERS = "claims stand in Markdown notes (.md), in LaTeX source (.tex), or in claim files (.yaml); `symroof init claims` writes one"
 READABLE: dict[str, Any] = {"id": str, "says": str, "value": (str, int, Fraction), "line": int}
 """Fields of a faulty claim that are shown, where they are of these types."""
 
@@ -61,7 +62,7 @@ def read_on(text: str, file: str, declared: Mapping[str, str] = MappingProxyType
     """
     noted: list[Problem] = []
     note = read_note(text, file, declared) if Path(file).suffix.lower() in NOTES else None
-    document = note.document if note else _normalized(loads(text, file, noted), noted, declared)
+    document = note.document if note else _normalized(_loaded(text, file, noted), noted, declared)
     if isinstance(document.data, dict) and "claims" not in document.data:
         raise InputError(Problem(file, "holds no claims", 1, 1, hint="`symroof init claims` writes a starter; a note's name ends in .md"))
     every, aside = [*(note.problems if note else ())], set(note.aside if note else ())
@@ -73,6 +74,29 @@ def read_on(text: str, file: str, declared: Mapping[str, str] = MappingProxyType
         spec, problems = _built(document)
         if spec and not problems:
             return Source(document, spec, note, tuple(sorted(every, key=lambda problem: (problem.line or 0, problem.column or 0))), frozenset(aside))
+
+
+def cannot_hold(file: str) -> Problem:
+    """The problem of a file of a kind that no claims stand in: a PDF, a notebook, a page."""
+    suffix = Path(file).suffix
+    return Problem(file, f"a {suffix} file cannot hold claims" if suffix else "cannot hold claims", hint=HOLDERS)
+
+
+def _loaded(text: str, file: str, noted: list[Problem]) -> Document:
+    """The document of a claim file.
+
+    Raises:
+        InputError: it is none, with all that is wrong, or for a file of another kind that alone.
+    """
+    if Path(file).suffix.lower() in CLAIM_FILES:
+        return loads(text, file, noted)
+    try:
+        document = loads(text, file, noted)
+    except InputError:
+        raise InputError(cannot_hold(file)) from None
+    if not isinstance(document.data, dict) or "claims" not in document.data:
+        raise InputError(cannot_hold(file))
+    return document
 
 
 def _built(document: Document) -> tuple[ClaimsSpec | None, Sequence[Problem]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,23 @@ BOUND = re.compile(r"\b(compute|memory|link|overhead)[\s-]+(?:bound|limited)", r
 NOT = re.compile(r"(?:\bnot|n't|n’t|\bnever|\bcannot)\s+fit", re.IGNORECASE)
 
 
+PRECISION = re.compile(
+    r"[\s*_`~-]*(?:bit|bits|byte|bytes|B)\b[\s*_`]*(?:/|per\s|each\b|apiece\b|an?\s(?:param|weight|element|value|number)|\)|precision|weights?\b|wide)",
+    re.IGNORECASE,
+)
+NARROW = {"bit": 64, "byte": 8}
+"""Widths of an element in bits, and in bytes where the words say ``each``: how wide a number is, not how much memory."""
+OF_ELEMENTS = re.compile(r"_per_(?:param|element)$")
+AIM = r"(?:target|SLO|SLA|goal|budget|objective|requirement|ceiling|deadline|limit)s?\b"
+AIMED = re.compile(rf"[\s*_`-]*(?:\w+\s+)?{AIM}|\s+(?:we|they|you)\s+(?:need|want|allow|promise|aim)", re.IGNORECASE)
+AIM_BEFORE = re.compile(rf"\b{AIM}\s*(?:(?:of|is|was|to|:|=|\()\s*)*\W{{0,3}}(?:below|under|less than|at most|<=?|≤)?\s*$", re.IGNORECASE)
+OURS = re.compile(
+    r"\b(?:below|under|above|over|within|beyond|exceed\w*|beat\w*|miss\w*|meet\w*|than|against|vs\.?)\s+(?:our|your|their|his|her|the|its)\s+(?:\w+\s+)?\W{0,3}$",
+    re.IGNORECASE,
+)
+"""A number to be reached, not the one that is claimed: ``below our 100 tok/s``, ``the 50 ms target``."""
+
+
 @dataclass(frozen=True)
 class ClaimedNumber:
     """The number or label that a claim states.
@@ -35,31 +52,69 @@ class ClaimedNumber:
     Attributes:
         figure: the number, where it stands in the prose; None where there is none.
         value: the value as a claim file would write it; None where it stays as it is.
+        of: what the number is of, by the words around it.
         fault: why it cannot be determined, and a hint.
     """
 
     figure: Figure | None = None
     value: str | None = None
+    of: str | None = None
     fault: tuple[str, str] | None = None
 
 
-def claimed_number(data: Mapping[str, Any], prose: str) -> ClaimedNumber:
+def claimed_number(
+    data: Mapping[str, Any], prose: str, fresh: int = 0, owned: Collection[int] = (), complete: Callable[[Figure], Figure] = lambda figure: figure
+) -> ClaimedNumber:
     """The number a claim of a note states, from its own data and the prose before it.
+
+    Args:
+        fresh: where in the prose the annotation before it ended: a claim takes no number that stands before that, unless nothing
+            but a comment or a cell is between.
+        owned: where in the prose the numbers begin that other annotations are about.
+        complete: gives a number of a table what the head of its column says of it.
 
     >>> claimed_number({"quantity": "kv_cache_bytes"}, "It takes 1.34 GB in 5 ms").value
     '1.34 GB'
     """
     unit = expected_unit(data)
-    before = figures(prose)
+    before = [complete(figure) for figure in figures(prose)]
     if "value" in data:
         return _referred(str(data["value"]), before, unit)
     if unit is None or data.get("formula"):
-        return ClaimedNumber(value=_default_value(str(data.get("relation") or ""), prose) or None)
-    figure = (before[-1] if before else None) if unit == ANY else _fitting(before, unit)
+        return ClaimedNumber(value=_default_value(str(data.get("relation") or ""), prose[fresh:] if re.search(r"\w", prose[fresh:]) else prose) or None)
+    own = [figure for figure in before if figure.start >= fresh] if re.search(r"\w", prose[fresh:]) else before
+    own = [figure for figure in own if figure.start not in owned]
+    if unit != ANY and not OF_ELEMENTS.search(str(data.get("quantity"))):
+        own = [figure for figure in own if not _is_precision(figure, prose)]
+    figure = (own[-1] if own else None) if unit == ANY else _fitting(own, unit, prose)
     if figure is None and unit != ANY:
         missing = f"no number in {unit}" if unit else "no plain number"
-        return ClaimedNumber(fault=(f"{missing} stands before this annotation, in its paragraph or cell", "name the one it is about: value='1.34 GB'"))
-    return ClaimedNumber(figure, figure.written if figure else "?")
+        where = "between the annotation before and this one" if fresh else "before this annotation, in its paragraph or cell"
+        return ClaimedNumber(fault=(f"{missing} stands {where}", "name the one it is about: value='1.34 GB'"))
+    return _claimed(figure, figure.written) if figure else ClaimedNumber(value="?")
+
+
+def _claimed(figure: Figure, value: str) -> ClaimedNumber:
+    return ClaimedNumber(figure, value, " per ".join(map(str, figure.of)) or None)
+
+
+def _is_precision(figure: Figure, prose: str) -> bool:
+    """Whether a figure says how wide a number is: ``16-bit``, ``2 bytes each``.
+
+    >>> [_is_precision(figure, text) for text in ("16-bit", "2 bytes each", "2 bytes") for figure in figures(text)]
+    [True, True, False]
+    """
+    unit = figure.unit.partition("/")[0]
+    most = NARROW.get({"bits": "bit", "B": "byte"}.get(unit, unit), 0)
+    if figure.power or figure.last or not 0 < float(figure.digits.replace(",", "")) <= most:
+        return False
+    return unit.startswith("bit") or figure.unit in ("byte/parameter", "byte/param", "B/param") or PRECISION.match(prose, figure.end) is not None
+
+
+def _is_target(figure: Figure, prose: str) -> bool:
+    """Whether a figure is a number to be reached: ``below our 100 tok/s``, ``the 50 ms target``."""
+    before = prose[max(figure.start - 60, 0) : figure.start]
+    return bool(AIMED.match(prose, figure.stop) or OURS.search(before) or AIM_BEFORE.search(before))
 
 
 def _referred(value: str, before: list[Figure], unit: str | None) -> ClaimedNumber:
@@ -67,14 +122,14 @@ def _referred(value: str, before: list[Figure], unit: str | None) -> ClaimedNumb
     own = figures(value)
     figure = _same(before, own)
     if figure is not None:
-        return ClaimedNumber(figure, value if own[-1].sign or own[-1].last else figure.written)
+        return _claimed(figure, value if own[-1].sign or own[-1].last else figure.written)
     if own and unit not in (None, ANY) and (fitting := [other.text for other in before if other.fit(unit or "") < 2]):
         return ClaimedNumber(fault=(f"value {value[:40]!r} does not stand before this annotation", f"there are: {', '.join(fitting[-SHOWN:])}"))
     return ClaimedNumber()
 
 
 def _same(before: list[Figure], own: list[Figure]) -> Figure | None:
-    """The last number written the same way as a ``value``."""
+    """The last number written the same way as a ``value``, or else the last that is as much."""
     if not own:
         return None
     last = own[-1].last or own[-1]
@@ -83,14 +138,14 @@ def _same(before: list[Figure], own: list[Figure]) -> Figure | None:
         ends = (figure.last, figure) if figure.last else (figure,)
         return any(end.number.replace(",", "") == last.number.replace(",", "") and last.unit in ("", end.unit) for end in ends)
 
-    return next((figure for figure in reversed(before) if same(figure)), None)
+    return next((figure for figure in reversed(before) if same(figure)), None) or next((f for f in reversed(before) if f.amount == last.amount != ()), None)
 
 
-def _fitting(before: list[Figure], unit: str) -> Figure | None:
-    """The last number whose unit fits best."""
-    ranked = [(-(figure.last or figure).fit(unit), i) for i, figure in enumerate(before)]
-    best = max(ranked, default=(-9, 0))
-    return before[best[1]] if best[0] > -9 else None
+def _fitting(before: list[Figure], unit: str, prose: str) -> Figure | None:
+    """The last number whose unit fits best; one to be reached only where there is no other."""
+    ranked = [((figure.last or figure).fit(unit), _is_target(figure, prose), -i) for i, figure in enumerate(before)]
+    fits, _, place = min(ranked, default=(9, False, 0), key=lambda rank: (rank[0] == 9, rank[1], rank[0], rank[2]))
+    return before[-place] if fits < 9 else None
 
 
 def expected_unit(data: Mapping[str, Any]) -> str | None:

@@ -17,13 +17,31 @@ SIGNS = {
     "lt": "<", "gt": ">", "times": "×", "cdot": "·", "%": "%", "$": "$", "quad": " ", "(": " ", ")": " ", "[": " ", "]": " ",
 }  # fmt: skip
 COMMAND = re.compile(rf"\\({'|'.join(re.escape(name) for name in sorted(SIGNS, key=len, reverse=True))})(?![A-Za-z])|\\([()\[\]%$])")
-SPACE = re.compile(r"\\[,;:! ](?!\d{3})|(?<=[\d}])~(?=[\\A-Za-z])")
+SPACE = re.compile(r"\\[,;:! ](?!\d{3})|(?<=[\d}])~(?=[\\A-Za-z$])|(?<=[\d}] )~(?=[\\A-Za-z])")
 """Not between thousands, which belong to one number."""
 INSIDE = r"\s*\{([^{}]{0,80})\}"
 PAIR = re.compile(rf"\\(?:SI|qty){INSIDE}{INSIDE}")
 RATIO = re.compile(rf"\\[dt]?frac{INSIDE}(?<=[A-Za-z\s]\}}){INSIDE}")
 """Of units: with a number above, it is arithmetic."""
 WRAPPED = re.compile(rf"\\(?:text|textrm|textbf|textit|texttt|mathrm|mathbf|mathsf|mathit|mathtt|operatorname|boxed|num|si|unit){INSIDE}")
+SIUNITX = {
+    "kilo": "k",
+    "mega": "M",
+    "giga": "G",
+    "tera": "T",
+    "peta": "P",
+    "kibi": "Ki",
+    "mebi": "Mi",
+    "gibi": "Gi",
+    "tebi": "Ti",
+    "milli": "m",
+    "micro": "u",
+    "nano": "n",
+}
+NAMED = {"second": "s", "byte": "B", "bit": "bit", "hour": "hour", "watt": "W", "joule": "J", "hertz": "Hz", "percent": "%", "flop": "FLOP", "token": "token"}
+MACRO = re.compile(rf"(?:\\({'|'.join(SIUNITX)})\s{{0,4}})?\\({'|'.join(NAMED)})(?![A-Za-z])")
+PER = re.compile(r"\\per(?![A-Za-z])")
+"""Prefixes and units as macros, as siunitx writes them."""
 DEEPEST = 3
 FORMULA = re.compile(r"(?<!\\)(\${1,2})(?=\S)((?:\\.|[^$\\]){1,400})(?<!\s)\1(?!\d)", re.DOTALL)
 """Between dollars as Pandoc reads them: nothing blank inside them, no digit behind the second; else they are money."""
@@ -43,6 +61,7 @@ def bare(text: str) -> str:
     if not any(mark in text for mark in "\\~$"):
         return text
     text = FORMULA.sub(lambda match: f"{' ' * len(match[1])}{match[2]}{' ' * len(match[1])}", text)
+    text = MACRO.sub(lambda match: f"{SIUNITX.get(match[1], '')}{NAMED[match[2]]}".ljust(len(match[0])), PER.sub("/   ", text))
     text = SPACE.sub(lambda match: " " * len(match[0]), text)
     for _ in range(DEEPEST):
         before = text

@@ -14,6 +14,7 @@ all that is not prose (other comments, tags, addresses) is blanked, not cut. Eve
 from __future__ import annotations
 
 import bisect
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -44,7 +45,7 @@ class Passage:
         at: where that text begins in the file.
         closed: whether the comment ends.
         row: the table row before it, where it stands in one; a bar is then written ``\\|``.
-        fresh: where in the prose the annotation before it ended: what stands from there on is its own.
+        ends: where the comment ends in the file.
         swallowed: whether it stands inside another comment, which ends where it should.
     """
 
@@ -54,7 +55,7 @@ class Passage:
     at: int
     closed: bool = True
     row: str = ""
-    fresh: int = 0
+    ends: int = 0
     swallowed: bool = False
 
 
@@ -67,6 +68,35 @@ def passages(text: str) -> Iterator[Passage]:
             yield _passage(text, walk, index)
         elif lost := SWALLOWED.search(text, opens + 4, ends):
             yield Passage(lost.start(), "", lost[0], lost.start(), swallowed=True)
+
+
+def blocks(text: str) -> Iterator[tuple[int, str]]:
+    """The prose of every paragraph, item, heading and table row outside code, comments blanked, with the place where it begins.
+
+    >>> [(start, prose.strip()) for start, prose in blocks("One. <!-- no -->\\n\\n~~~\\ncode\\n~~~\\nTwo.")]
+    [(0, 'One.'), (31, 'Two.')]
+    """
+    blank, breaks = _prose_of(text)
+    for low, high in itertools.pairwise(sorted({*breaks, len(text)})):
+        if blank[low:high].strip():
+            yield low, blank[low:high]
+
+
+def prose_of(text: str) -> str:
+    """A whole text with everything blanked that is not prose: code, comments, tags, addresses."""
+    return _prose_of(text)[0]
+
+
+def _prose_of(text: str) -> tuple[str, list[int]]:
+    walk = _Walk(text)
+    walk.run()
+    characters = list(text)
+    for low, high in [*walk.comments, *walk.code]:
+        characters[low:high] = [" " if character not in "\r\n" else character for character in text[low:high]]
+    blank = "".join(characters)
+    for pattern in (QUOTE_MARKS, NO_PROSE):
+        blank = pattern.sub(lambda match: " " * len(match[0]), blank)
+    return blank, walk.breaks
 
 
 def line_starts(text: str) -> list[int]:
@@ -82,6 +112,7 @@ class _Walk:
         self.breaks = [0]
         self.rows: set[int] = set()
         self.comments: list[tuple[int, int]] = []
+        self.code: list[tuple[int, int]] = []
         self.unclosed: int | None = None
         self.ticks = _ticks(text)
         self.blanks = [match.start() for match in re.finditer(r"(?:\r\n|\r|\n)[ \t>]*(?=[\r\n])", text)]
@@ -92,6 +123,7 @@ class _Walk:
         for match in LINE.finditer(self.text):
             start, line = match.start(), match[0]
             if fence:
+                self.code.append((start, match.end()))
                 if _closes(line, fence):
                     fence = ""
                     self.breaks.append(match.end())
@@ -106,6 +138,8 @@ class _Walk:
                 continue
             elif opening := FENCE.match(line):
                 fence = opening[1]
+                self.breaks.append(start)
+                self.code.append((start, match.end()))
                 continue
             else:
                 deep = line.startswith(("    ", "\t"))
@@ -113,7 +147,9 @@ class _Walk:
                 in_list = bool(ITEM.match(line)) or (in_list and (deep or not after_blank or line[0] in " \t"))
                 table = self._begin(start, match.end(), line, table)
             after_blank = False
-            if not code:
+            if code:
+                self.code.append((start, match.end()))
+            else:
                 done = self._inline(start, match.end())
 
     def _begin(self, start: int, end: int, line: str, table: bool) -> bool:
@@ -188,8 +224,7 @@ def _passage(text: str, walk: _Walk, index: int) -> Passage:
         cell = max((match.end() for match in BAR.finditer(prose)), default=0)
         if prose[cell:].strip():  # an annotation in a cell of its own is about the whole row
             start, prose = start + cell, prose[cell:]
-    before = walk.comments[index - 1][1] if index else 0
-    return Passage(start, prose, inner.strip(), at, closed, row, max(before - start, 0))
+    return Passage(start, prose, inner.strip(), at, closed, row, ends)
 
 
 def _prose(raw: str, start: int, comments: list[tuple[int, int]], before: int) -> str:

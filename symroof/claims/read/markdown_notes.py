@@ -1,8 +1,8 @@
-"""Markdown notes: a claim stands beside the sentence it checks.
+"""Notes in Markdown or LaTeX: a claim stands beside the sentence it checks.
 
 ``… takes 1.34 GB. <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 kv=fp16 -->``: the claim's value is the last number
-before the comment, in its paragraph, list item or table cell, whose unit fits the quantity; ``value='1.34 GB'`` refers to another
-one. ``<!-- symroof: given model=llama-3-70b -->`` holds for the annotations after it.
+before the comment and behind the claim before, in its paragraph, list item or table cell, whose unit fits the quantity; it is no
+precision (``16-bit``), and a target (``our 50 ms``) only where nothing else is. ``value='1.34 GB'`` refers to another one. ``<!-- symroof: given model=llama-3-70b -->`` holds for the annotations after it.
 
 A note is read into the same document as a claim file, so everything after reading is one and the same.
 """
@@ -11,27 +11,32 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from symroof.claims.claim_settings import changed, normalized, theory_of, with_theory
+from symroof.claims.read import latex_notes
 from symroof.claims.read.annotations import Fields, fields
 from symroof.claims.read.claimed_number import claimed_number
-from symroof.claims.read.latex_text import bare
-from symroof.claims.read.markdown import Passage, line_starts, passages
-from symroof.claims.read.numbers import Figure
+from symroof.claims.read.latex_text import plain
+from symroof.claims.read.markdown import Passage, blocks, line_starts, passages, prose_of
+from symroof.claims.read.numbers import Figure, figures
+from symroof.claims.read.shown_words import row_text, sentence
+from symroof.claims.read.spelled_arithmetic import LONGEST_BLOCK, MOST_CHARACTERS, Equation, of_blocks
+from symroof.claims.read.tables import Table, tables
 from symroof.errors import Problem, why
 from symroof.specs.strict_yaml import Document, Location
 
-MOST_ANNOTATIONS, LONGEST_ANNOTATION, LONGEST_SENTENCE = 500, 2000, 300
+MOST_ANNOTATIONS, LONGEST_ANNOTATION = 500, 2000
 LEAD = re.compile(r"symroof\s*(:?)\s*", re.IGNORECASE)
 DEFAULT = re.compile(r"given(?!\S)", re.IGNORECASE)
+LATEX = (".tex", ".latex")
+NOTES = (".md", ".markdown", *LATEX)
+"""Endings of files whose claims stand behind their sentences."""
 EXAMPLE = "<!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->"
-SENTENCE_END = re.compile(r"(?<=[.!?])[\s*_`)\"”]*\s+(?=[\"“'(*_`\[]*[^\W_a-z])")
-MARKUP = re.compile(r"[*`]{1,3}|(?<!\w)_{1,2}|_{1,2}(?!\w)|!?\[|\]|&nbsp;|^\W*\|")
 
 
 @dataclass(frozen=True)
@@ -43,27 +48,50 @@ class Note:
         places: line and column of that number, or of the annotation, for each claim.
         problems: all faults of its annotations, each at its place.
         aside: the claims that cannot be judged for them.
+        shared: the settings of each claim that are defaults of the note.
+        arithmetic: the calculations that its text spells out.
+        unsound: for claims whose number is said to come out of one that does not, what comes out.
     """
 
     document: Document
     figures: tuple[Figure | None, ...]
     places: tuple[tuple[int, int], ...]
+    shared: tuple[frozenset[str], ...]
     problems: tuple[Problem, ...] = ()
     aside: frozenset[int] = frozenset()
+    arithmetic: tuple[Equation, ...] = ()
+    unsound: Mapping[int, str] = field(default_factory=dict)
+
+
+def is_latex(file: str) -> bool:
+    """Whether a file is LaTeX source, by its ending."""
+    return Path(file).suffix.lower() in LATEX
 
 
 def read_note(text: str, file: str, declared: Mapping[str, str] = MappingProxyType({})) -> Note:
-    """The claims of a Markdown text; an annotation that cannot be read is a claim set aside, and a problem.
+    """The claims of a Markdown text, or of LaTeX source by its ending; an annotation that cannot be read is a claim set aside, and a problem.
 
     ``declared`` maps names of a study's own to the file that declares them.
     """
     reader = _Reader(text, file, declared)
-    for count, passage in enumerate(passages(text)):
+    annotated = latex_notes.passages if is_latex(file) else passages
+    for count, passage in enumerate(annotated(text)):
         if count == MOST_ANNOTATIONS:
             reader.complain(passage.at, f"more than {MOST_ANNOTATIONS} annotations in one file", "split the file")
             break
         reader.read(passage)
-    return Note(reader.document, tuple(reader.figures), tuple(reader.beside), tuple(reader.problems), frozenset(reader.aside))
+    arithmetic = [*of_blocks((latex_notes.blocks if is_latex(file) else blocks)(text)), *(one for table in reader.tables for one in table.sums())]
+    unsound = reader.spelled_out(arithmetic)
+    return Note(
+        reader.document, tuple(reader.figures), tuple(reader.beside), tuple(reader.shared), tuple(reader.problems), frozenset(reader.aside),
+        tuple(arithmetic), unsound,
+    )  # fmt: skip
+
+
+def numbers_of(text: str, file: str) -> list[Figure]:
+    """Every number in the prose of a note, its places counted in the whole file."""
+    prose = (latex_notes.blocks if is_latex(file) else blocks)(text)
+    return [figure.moved(start) for start, block in prose if len(block) <= LONGEST_BLOCK for figure in figures(block)]
 
 
 class _Reader:
@@ -83,7 +111,13 @@ class _Reader:
         self.aside: set[int] = set()
         self.figures: list[Figure | None] = []
         self.beside: list[tuple[int, int]] = []
+        self.tables = tables(prose_of(text)) if "|" in text and not is_latex(file) and len(text) <= MOST_CHARACTERS else []
+        self.shared: list[frozenset[str]] = []
         self.problems: list[Problem] = []
+        self.last = 0
+        """Where the claim before ended: the numbers up to there are not the next one's."""
+        self.owned: set[int] = set()
+        """Where the numbers begin that claims are about."""
 
     def place(self, at: int) -> tuple[int, int]:
         line = bisect.bisect_right(self.starts, at)
@@ -114,6 +148,8 @@ class _Reader:
                 self.broken = self.place(passage.at)[0]
             elif not self.broken:
                 self._set_aside(passage, why(self.problems[before:]))
+        if lead and lead[1] and not default:
+            self.last = passage.ends
 
     def _annotation(self, body: str, at: int) -> Fields:
         """The fields of an annotation with its settings normalized; its faults are reported."""
@@ -138,20 +174,36 @@ class _Reader:
     def _set_aside(self, passage: Passage, reason: str) -> None:
         """A claim that is not judged, in the place of one that cannot be."""
         self.aside.add(len(self.claims))
-        self._add({"unchecked": reason}, self.place(passage.at), None, passage, len(passage.prose))
+        self._add({"unchecked": reason}, self.place(passage.at), None, self._words(passage, len(passage.prose)))
         self.document.places["claims", len(self.claims) - 1] = self.beside[-1]
 
     def _claim(self, annotation: Fields, at: int, passage: Passage) -> None:
         """A claim's data as its file would hold them, and the number it is about."""
         data = {**annotation.data, "given": changed(self.defaults, annotation.data.get("given", {}))}
-        claimed = claimed_number(data, passage.prose)
+        owned = {start - passage.start for start in self.owned}
+        table = self._table_at(passage)
+
+        def complete(figure: Figure) -> Figure:
+            place = figure.start + passage.start
+            return table.completed(figure, table.column_at(place, table.row_at(place))) if table else figure
+
+        claimed = claimed_number(data, passage.prose, max(self.last - passage.start, 0), owned, complete)
+        if claimed.fault and table and "value" not in data and (cells := table.under(passage.at)):
+            self._cells(data, annotation, at, cells, passage)
+            return
         if claimed.fault:
             self.complain(at + annotation.places[("value",)] if "value" in data else passage.at, *claimed.fault)
             return
         data |= {} if claimed.value is None else {"value": claimed.value}
+        data |= {"per": claimed.of} if claimed.of and data.get("quantity") and "per" not in data else {}
         figure = claimed.figure and claimed.figure.moved(passage.start)
         beside = self.place(figure.start if figure else passage.at)
-        self._add(data, beside, figure, passage, claimed.figure.start if claimed.figure else len(passage.prose))
+        self.owned |= {figure.start} if figure else set()
+        self._add(data, beside, figure, self._words(passage, claimed.figure.start if claimed.figure else len(passage.prose)))
+        self._places(annotation, at, passage)
+
+    def _places(self, annotation: Fields, at: int, passage: Passage) -> None:
+        """The places of the last claim's fields."""
         claim = ("claims", len(self.claims) - 1)
         for location, place in annotation.places.items():
             self.document.places[*claim, *location] = self.place(at + place)
@@ -159,11 +211,43 @@ class _Reader:
             self.document.places.setdefault((*claim, *location), default)
         self.document.places.setdefault(claim, self.place(passage.at))
 
-    def _add(self, data: dict[str, Any], beside: tuple[int, int], figure: Figure | None, passage: Passage, at: int) -> None:
-        """A claim with its place; it is named after its line, and shown with the words around a place of the prose."""
-        words = row_text(passage.row) if passage.row else sentence(passage.prose, at, passage.fresh)
+    def _table_at(self, passage: Passage) -> Table | None:
+        """The table that an annotation stands in."""
+        return next((one for one in self.tables if one.head[0].start <= passage.at < one.end), None)
+
+    def _cells(self, data: dict[str, Any], annotation: Fields, at: int, cells: list[tuple[Figure, dict[str, object]]], passage: Passage) -> None:
+        """A claim for each cell of a column or a row, whose inputs the others of its row or the head hold."""
+        for figure, inputs in cells:
+            of = " per ".join(map(str, figure.of))
+            own = {**data, "given": changed(data["given"], inputs), "value": figure.written, **({"per": of} if of and data.get("quantity") else {})}
+            self.owned.add(figure.start)
+            self._add(own, self.place(figure.start), figure, plain(f"{', '.join(f'{name} {value}' for name, value in inputs.items())}: {figure.text}"))
+            self._places(annotation, at, passage)
+
+    def spelled_out(self, arithmetic: Iterable[Equation]) -> dict[int, str]:
+        """Arithmetic that does not come out: a claim of its own, or where its result is another claim's number, a reason beside it."""
+        unsound: dict[int, str] = {}
+        for one in arithmetic:
+            if one.follows:
+                continue
+            owner = next((i for i, figure in enumerate(self.figures) if figure and figure.start == one.result.start), None)
+            if owner is not None:
+                unsound[owner] = f"{one.text} is {one.right}, not {one.result.digits}"
+            elif len(self.claims) < MOST_ANNOTATIONS:
+                step = {"name": f"{one.text} =", "expression": one.scaled, "value": one.result.number}
+                self.document.places["claims", len(self.claims)] = self.place(one.result.start)
+                self._add({"steps": [step]}, self.place(one.result.start), one.result, plain(f"{one.text} = {one.result.text}"))
+        return unsound
+
+    def _words(self, passage: Passage, at: int) -> str:
+        """The words around a place of the prose: the sentence, or the row."""
+        return row_text(passage.row) if passage.row else sentence(passage.prose, at, max(self.last - passage.start, 0))
+
+    def _add(self, data: dict[str, Any], beside: tuple[int, int], figure: Figure | None, words: str) -> None:
+        """A claim with its place; it is named after its line, and shown with the words around its number."""
         self.claims.append({"id": self._fresh(f"L{beside[0]}"), "says": words, **data, "line": beside[0]})
         self.figures.append(figure)
+        self.shared.append(frozenset(self.defaults))
         self.beside.append(beside)
 
     def _fresh(self, name: str) -> str:
@@ -186,35 +270,3 @@ def _malformed(passage: Passage, lead: re.Match[str] | None, body: str) -> tuple
     if not body:
         return "the annotation is empty", f"write {EXAMPLE}"
     return None
-
-
-# ------------------------------------------------------------------------------------------- the words a claim is shown with
-
-
-def sentence(prose: str, place: int, fresh: int = 0) -> str:
-    """The sentence around a place, without marks, on one line, not too long; none of what another annotation is about.
-
-    >>> sentence("It fits. A **4,096-token** prompt takes `1.34 GB`. ", 45)
-    'A 4,096-token prompt takes 1.34 GB.'
-    """
-    prose = bare(prose)
-    begins = max((match.end() for match in SENTENCE_END.finditer(prose) if match.end() <= place), default=0)
-    ends = next((match.start() for match in SENTENCE_END.finditer(prose) if match.start() > place), len(prose))
-    if begins < fresh <= place and re.search(r"\w", prose[fresh:ends]):
-        begins = fresh
-    words = " ".join(MARKUP.sub(" ", prose[begins:ends]).replace("{,}", ",").split()).strip("|#> ").lstrip(",;:. ").rstrip(",; ")
-    return _cut(re.sub(r"\s+(?=[.,;:!?)%](?:\s|$))|(?<=[(])\s+", "", words))
-
-
-def row_text(row: str) -> str:
-    """A table row up to its comment, its cells side by side.
-
-    >>> row_text("| 4,096 | **1.34 GB** ")
-    '4,096 | 1.34 GB'
-    """
-    cells = (" ".join(MARKUP.sub(" ", cell).split()) for cell in bare(row).split("|"))
-    return _cut(" | ".join(cell for cell in cells if cell))
-
-
-def _cut(words: str) -> str:
-    return words if len(words) <= LONGEST_SENTENCE else words[:LONGEST_SENTENCE].rstrip() + " …"

@@ -12,23 +12,27 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
 
 from symroof.claims.read.latex_text import bare, plain
 from symroof.claims.read.written_number import HEDGES, OPERATORS
-from symroof.units import PLAIN, UNITS, Dimension, describe, parse_unit, strict
+from symroof.claims.read.written_units import Denominator, denominators, head_of_unit, money_unit, unit_at
+from symroof.units import PLAIN, Dimension, describe, parse_unit, strict
 
 WORD = r"(?P<word>[^\W\d_]\w{0,60}(?:[-.][^\W_]\w{0,60}){0,20})"
-NUMBER = r"(?P<number>\d{1,3}(?P<apart>,|\{,\}|\\,|['’\u2009\u202f])\d{3}(?:(?P=apart)\d{3})*(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?P<power>[eE][+-]?\d{1,3}(?!\w))?"
+COMMA = r"(?:\d{1,6},(?:\d{1,2}|\d{4,9})|0,\d{3})(?![\d.]|,\d)"
+"""A decimal comma, where a unit follows; else it parts two numbers."""
+GROUPED = r"\d{1,3}(?P<apart>,|\{,\}|\\,|['’\u2009\u202f])\d{3}(?:(?P=apart)\d{3})*(?:\.\d+)?"
 """Thousands are set apart by a comma, as LaTeX does it, by an apostrophe or a thin space; not by a plain one, which parts two numbers."""
+NUMBER = rf"(?P<number>(?P<comma>{COMMA})|{GROUPED}|\d+(?:\.\d+)?|\.\d+)(?P<power>[eE][+-]?\d{{1,3}}(?!\w))?"
 TOKEN = re.compile(rf"{WORD}|{NUMBER}")
 TIMES_TEN = re.compile(r"[ $]{0,8}(?:×|x|\*|·)\s{0,8}10(?:\^\{?([+-]?\d{1,2})\}?|([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))")
 RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 GAP = re.compile(r"(?:\s|[*_`$\\]|&nbsp;|&thinsp;|-(?=[a-z])){0,30}")
 """Wide enough for what LaTeX sets between a number and its unit."""
-SEPARATOR = re.compile(r"\s{0,20}/\s{0,20}|\s+per\s+|\s+an?\s+")
-NAMES = re.compile(rf"%|[x×](?!\w|\s{{0,8}}[\d(])|[^\W\d_]{{1,20}}(?:(?:{SEPARATOR.pattern})[^\W\d_]{{1,20}}){{0,2}}")
-MAGNITUDE = re.compile(r"[\s-]?(thousand|million|billion|trillion)\b|(bn|[MBT])\b", re.IGNORECASE)
-POWERS = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12, "bn": 9, "m": 6, "b": 9, "t": 12}
+MAGNITUDE = re.compile(r"[\s-]?(thousand|million|billion|trillion)\b|(bn|[MBT])\b|(k)(?=\s{0,4}(?:tok|req|tps))", re.IGNORECASE)
+POWERS = {"k": 3, "thousand": 3, "million": 6, "billion": 9, "trillion": 12, "bn": 9, "m": 6, "b": 9, "t": 12}
 
 BOUNDS = OPERATORS | {
     "&lt;": "<", "≲": "<=", "no more than": "<=", "not more than": "<=", "&gt;": ">", "≳": ">=", "no less than": ">=", "not less than": ">=",
@@ -39,12 +43,9 @@ JOINED = re.compile(r"\s{0,8}(?:\.\.|[–—]|-{1,2})\s{0,8}|\s{1,8}(to|and)\s{1
 NEGATED = re.compile(r"\b(?:cannot|can't|can’t|not|never)\b[^.;:,]{0,20}$", re.IGNORECASE)
 OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
-SPELLED = {"sec": "s", "secs": "s", "second": "s", "seconds": "s", "msec": "ms", "percent": "%", "dollar": "USD", "dollars": "USD", "hr": "hour", "hrs": "hour",
-           "μs": "us", "times": "x", "×": "x", "toks": "token", "params": "param", "reqs": "request", "req": "request", "flops": "FLOP", "flop": "FLOP",
-           "gpu": "device", "gpus": "device", "watt": "W", "watts": "W"}  # fmt: skip
-SPELLED |= {f"{word}{s}": unit for word, unit in (("millisecond", "ms"), ("microsecond", "us"), ("nanosecond", "ns")) for s in ("", "s")}
-SPELLED |= {f"{word}byte{s}": f"{letter}B" for word, letter in (("kilo", "k"), ("mega", "M"), ("giga", "G"), ("tera", "T")) for s in ("", "s")}
-SPELLED |= {f"{word}byte{s}": f"{letter}B" for word, letter in (("kibi", "Ki"), ("mebi", "Mi"), ("gibi", "Gi"), ("tebi", "Ti")) for s in ("", "s")}
+
+PARTS = ("device", "request", "layer", "head")
+"""What a quantity as a whole is often told of."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,8 @@ class Figure:
         text: all of it, as it stands there.
         last: the other end, of a range.
         apart: what sets its thousands apart; a comma among its digits.
+        comma: whether its decimal mark is a comma; a point among its digits.
+        of: what it is of, by the words around it.
     """
 
     start: int
@@ -73,6 +76,8 @@ class Figure:
     text: str
     last: Figure | None = None
     apart: str = ","
+    comma: bool = False
+    of: tuple[Denominator, ...] = ()
 
     @property
     def number(self) -> str:
@@ -88,20 +93,32 @@ class Figure:
 
     def moved(self, by: int) -> Figure:
         """The same number in a text that begins so much earlier."""
-        return replace(self, start=self.start + by, end=self.end + by, stop=self.stop + by)
+        last = self.last.moved(by) if self.last else None
+        return replace(self, start=self.start + by, end=self.end + by, stop=self.stop + by, last=last)
 
     @property
     def dimension(self) -> Dimension:
         return PLAIN if self.unit in ("", "x") else parse_unit(self.unit).dimension
 
+    @property
+    def amount(self) -> tuple[Any, ...]:
+        """Its value in base units and its dimension, by which numbers written otherwise are the same; empty without a unit."""
+        if not self.unit or self.last or self.unit == "x":
+            return ()
+        unit = parse_unit(self.unit)
+        return Fraction(self.number.replace(",", "")) * unit.size, strict(unit.dimension)
+
     def fit(self, unit: str) -> int:
-        """How well its unit fits: 0 it is the unit, 1 of its kind, 2 a plain number where that will do, 9 not at all."""
+        """How well its unit fits: 0 it is the unit, 1 of its kind, 2 a plain number where that will do, 3 it is, but of
+        something else (dollars an hour for dollars), 9 not at all."""
         needed = parse_unit(unit).dimension
         share = self.unit in ("%", "x")
         if self.unit and not share:
             if self.dimension == needed:
                 return 0
-            return 1 if strict(self.dimension) == strict(needed) and strict(needed) else 9
+            if strict(self.dimension) == strict(needed) and strict(needed):
+                return 0 if any(one.kind in PARTS for one in self.of) else 1
+            return 3 if needed and parse_unit(self.unit.partition("/")[0]).dimension == needed else 9
         if share:
             return 0 if not needed else 9
         return 1 if not needed else 2 if not strict(needed) or describe(needed) == "FLOP/byte" else 9
@@ -137,52 +154,33 @@ def _figure(text: str, match: re.Match[str]) -> Figure | None:
     if ten := TIMES_TEN.match(text, place):
         power, place = power + _whole(ten[1] or ten[2].translate(RAISED)), ten.end()
     if size := MAGNITUDE.match(text, place):
-        power, place = power + POWERS[(size[1] or size[2]).lower()], size.end()
+        power, place = power + POWERS[(size[1] or size[2] or size[3]).lower()], size.end()
     gap = GAP.match(text, place)
-    unit, after = _unit(text, gap.end() if gap else place)
+    begins = gap.end() if gap else place
+    unit, after = unit_at(text, begins)
+    digits, apart = match["number"], match["apart"] or ","
+    comma = bool(match["comma"]) and bool(unit or size or ten)
+    if match["comma"] and not comma:  # 1,0 and 10,00
+        end = place = start + digits.index(",")
+    digits = digits.replace(",", ".") if comma else digits[: end - start] if match["comma"] else digits.replace(apart, ",")
     if not unit and place < len(text) and (text[place].isalnum() or text[place] == "_"):
         return None  # 3rd, 8x7
     stop = after if unit else place
+    own = head_of_unit(text, begins, stop)
     money = re.search(r"\$\s?$", text[max(start - 2, 0) : start])
     if money and (not unit or text[place : place + 1] == "/"):
-        unit = f"USD/{unit}" if unit and text[place : place + 1] == "/" else "USD"
+        unit, stop = money_unit(text, place)
+        own = place
     else:
         money = None
     sign, begins = _sign(text, start - len(money[0]) if money else start)
-    apart = match["apart"] or ","
-    digits = match["number"].replace(apart, ",")
-    return Figure(start, end, stop, digits, power, unit, sign, plain(text[begins:start] + digits + text[end:stop]), apart=apart)
+    shown = plain(text[begins:start] + (text[start:end] if comma else digits) + text[end:stop])
+    return Figure(start, end, stop, digits, power, unit, sign, shown, apart=apart, comma=comma, of=denominators(text, start, own))
 
 
 def _whole(text: str) -> int:
     """A written exponent; ``-`` alone or twice is none."""
     return int(text) if re.fullmatch(r"[+-]?\d+", text) else 0
-
-
-def _unit(text: str, place: int) -> tuple[str, int]:
-    """The longest unit that can be read at a place, and where it ends."""
-    match = NAMES.match(text, place) or (NAMES.match(text, place + 1) if text[place : place + 1] == "/" else None)
-    if not match:
-        return "", place
-    parts = list(SEPARATOR.finditer(match[0]))
-    for cut in [len(match[0]), *(part.start() for part in reversed(parts))]:
-        pieces = [_spelled(piece) for piece in SEPARATOR.split(match[0][:cut])]
-        if pieces[0].endswith("FLOPS") and pieces[1:2] == ["byte"]:  # FLOPS/byte: the S is a plural
-            pieces[0] = pieces[0][:-1]
-        after = match.start() + cut
-        if pieces == ["x"]:
-            return ("", place) if text[after : after + 1].isalnum() else ("x", after)
-        if all(piece in UNITS for piece in pieces):
-            return "/".join(pieces), after
-    return "", place
-
-
-def _spelled(name: str) -> str:
-    """A unit's name as symroof writes it."""
-    if name in UNITS:
-        return {"tokens": "token", "tok": "token", "bytes": "byte", "requests": "request"}.get(name, name)
-    lower = name.lower()
-    return SPELLED.get(lower) or (lower if len(lower) > 3 and lower in UNITS else name)
 
 
 def _sign(text: str, start: int) -> tuple[str, int]:

@@ -14,6 +14,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
+from symroof.claims.read.written_units import spelled_unit
 from symroof.formula.evaluate import RELATIONS
 from symroof.units import UnitError, describe, parse_number, parse_unit, strict
 
@@ -26,7 +27,11 @@ OPERATORS = {
 }  # fmt: skip
 ABOUT = re.compile(rf"^(?:{'|'.join(map(re.escape, HEDGES))})\s*", re.IGNORECASE)
 BOUND = re.compile(rf"^({'|'.join(map(re.escape, OPERATORS))})\s*", re.IGNORECASE)
-NUMBER = r"[+-]?(?:\d[\d_,]*\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?"
+NUMBER = r"[+-]?(?:\d[\d_,]*(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?"
+DECIMAL_COMMA = re.compile(r"([+-]?(?:\d{1,6}(?=,(?:\d{1,2}|\d{4,9})(?!\d))|0)),(\d{1,9}(?:[eE][+-]?\d{1,3})?)")
+KILO = re.compile(rf"({NUMBER})\s?[kK](?=\s*(?:tok|req|tps))")
+POWER = re.compile(rf"({NUMBER})\s*[×x*·]\s*10(?:\^\{{?([+-]?\d{{1,2}})\}}?|([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,2}}))")
+RAISED = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "-+0123456789")
 ONE = re.compile(rf"\s*({NUMBER})\s*(?:([x×])(?![a-z])|(\S.*?))?\s*", re.DOTALL)
 LONGEST = 120
 
@@ -80,8 +85,10 @@ class Written:
         return self.value is not None and (abs(derived - self.value) <= self.room or self.truncated(derived))
 
     def truncated(self, derived: Fraction) -> bool:
-        """Whether the number is the derived one with digits cut off rather than rounded."""
-        return self.value is not None and 0 <= (derived - self.value) * (1 if self.value >= 0 else -1) < 2 * self.half
+        """Whether the number is the derived one with digits cut off rather than rounded, and no further off than is approximate."""
+        if self.value is None or abs(derived - self.value) > abs(derived) * CLOSE_ENOUGH:
+            return False
+        return 0 <= (derived - self.value) * (1 if self.value >= 0 else -1) < 2 * self.half
 
     def verdict(self, derived: Fraction | str | bool, tolerance: Fraction | None = None) -> str:
         """``exact``, ``rounded``, ``approximate`` or ``wrong``."""
@@ -130,11 +137,12 @@ def read_written(written: object, unit: str) -> Written:
 
 
 def _ends(text: str) -> tuple[str, str] | None:
-    """Both ends of ``25..30 ms`` or ``25-30 ms``, the unit at each."""
-    match = re.fullmatch(rf"({NUMBER})\s*([^\d\s.–-]\S*)?\s*(?:\.\.|–|-|\bto\b)\s*({NUMBER})\s*(.*)", text, re.DOTALL)
-    if not match:
+    """Both ends of ``25..30 ms`` or ``25-30 ms``, the unit at each; none of ``1e-2 s``."""
+    first = re.match(NUMBER, text)
+    rest = re.fullmatch(rf"\s*([^\d\s.–-]\S*)?\s*(?:\.\.|–|-|\bto\b)\s*({NUMBER})\s*(.*)", text[first.end() :], re.DOTALL) if first else None
+    if not first or not rest:
         return None
-    return f"{match[1]} {match[2] or match[4]}".strip(), f"{match[3]} {match[4]}".strip()
+    return f"{first[0]} {rest[1] or rest[3]}".strip(), f"{rest[2]} {rest[3]}".strip()
 
 
 def _range(text: str, first: str, last: str, unit: str, about: bool) -> Written:
@@ -146,10 +154,13 @@ def _range(text: str, first: str, last: str, unit: str, about: bool) -> Written:
 
 def _one(text: str, unit: str) -> tuple[Fraction, Fraction, int]:
     """Value and half a unit of the last digit in base units, and the digits written."""
-    match = ONE.fullmatch(text)
+    text = KILO.sub(lambda kilo: f"{kilo[1]}e3" if "e" not in kilo[1].lower() else kilo[0], text, count=1)
+    match = ONE.fullmatch(POWER.sub(lambda power: f"{power[1]}e{power[2] or power[3].translate(RAISED)}", text, count=1))
     if not match:
         raise ValueError(f"{text[:40]!r} is no number with a unit")
-    written, times, unit_text = match[1], match[2], match[3] or ""
+    written, times, unit_text = match[1], match[2], spelled_unit(match[3] or "")
+    if comma := DECIMAL_COMMA.fullmatch(written):
+        written = f"{comma[1]}.{comma[2]}"
     expected = parse_unit(unit)
     try:
         number, own = parse_number(written), parse_unit("" if times else unit_text)

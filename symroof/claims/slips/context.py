@@ -11,6 +11,7 @@ from typing import Any
 from symroof.cases.case_results import Answers
 from symroof.claims.catalogue_figures import as_quantity
 from symroof.claims.claim_settings import Settings, changed, study_of
+from symroof.claims.denominators import asked
 from symroof.claims.derive_claim import Derived, Steps, Value, derived, resolved_but, worked_out
 from symroof.errors import InputError
 from symroof.formula.parse import parse
@@ -76,7 +77,11 @@ class Context:
 
     def _numbers(self, sets: tuple[Settings, ...]) -> Any:
         """A quantity, or the ratio of it in two cases, from the theory with other values."""
-        values = [_case(settings, own).value(self.name) for settings, own in zip(self.cases, sets, strict=True)]
+        cases = [_case(settings, own) for settings, own in zip(self.cases, sets, strict=True)]
+        if self.asked == Name(self.name):
+            values: list[Any] = [case.value(self.name) for case in cases]
+        else:
+            values = [case.evaluate(self.asked) for case in cases]
         return values[0] / values[1] if len(values) > 1 else values[0]
 
     def _derived(self, sets: tuple[Settings, ...]) -> Any:
@@ -91,6 +96,11 @@ class Context:
         return printed_name(self.claim.quantity or self.claim.compare or "")
 
     @cached_property
+    def asked(self) -> Tree:
+        """The quantity that is claimed, divided by what the number is of."""
+        return asked(self.claim, self.name)
+
+    @cached_property
     def dependencies(self) -> frozenset[str] | None:
         """Every name the value depends on; None where it depends on all that the case has (a threshold)."""
         case = self.answers.case
@@ -99,8 +109,10 @@ class Context:
             return dependencies(case, substitute(tree, dict.fromkeys(self.steps, ONE)))
         if self.claim.relation:
             return dependencies(case, resolved(parse(self.claim.relation)))
-        asked = self.name or printed_name(self.claim.moves or "")
-        return dependencies(case, Name(asked)) if asked else None if self.claim.threshold else frozenset()
+        if self.name:
+            return dependencies(case, self.asked)
+        moving = printed_name(self.claim.moves or "")
+        return dependencies(case, Name(moving)) if moving else None if self.claim.threshold else frozenset()
 
     def matters(self, name: str) -> bool:
         """Whether the value may depend on a name."""

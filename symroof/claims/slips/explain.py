@@ -9,20 +9,27 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
+from symroof.claims.claim_settings import settings_text, under
 from symroof.claims.derive_claim import Derived, Steps, derived
-from symroof.claims.read.written_number import Written, read_written
+from symroof.claims.read.written_number import CLOSE_ENOUGH, Written, read_written
 from symroof.claims.slips import digit_slips as digits
-from symroof.claims.slips.context import Context, context_of
+from symroof.claims.slips.context import FAILURES, Context, context_of
 from symroof.claims.slips.explanation import SELDOM, Explanation, chance, spans, times
 from symroof.claims.slips.free_parameters import fitted
 from symroof.claims.slips.label_slips import flipped
+from symroof.claims.slips.levels import COUNTED, NO_LINKS, linked, simpler, with_round_params
 from symroof.claims.slips.predictions import Prediction, combined, predictions
 from symroof.claims.slips.slip_catalogue import CATALOGUE
+from symroof.claims.slips.ways import Slip
 from symroof.specs.claims import ClaimSpec
 from symroof.units import describe, format_quantity, parse_unit
 
+OTHER_COUNTS = frozenset({"kv_ignored", "attention_ignored", "causal_factor"})
+"""Slips that are another way to count rather than an error: a claim that one of them explains is right under what it leaves out."""
 SELDOM_IN_PAIRS = 0.06
 """The same where two slips are needed: there are so many pairs."""
 PAIRED_DIGITS = 4
@@ -30,6 +37,8 @@ PAIRED_DIGITS = 4
 MOST_CHANGES = 14
 """Changes of the case that are tried two by two."""
 MOST_SUGGESTIONS = 3
+MOST_LEVELS = 3
+"""Plainer counts beside which a slip is looked for."""
 
 
 def explanations(claim: ClaimSpec) -> tuple[Explanation, ...]:
@@ -86,7 +95,10 @@ def explain(claim: ClaimSpec, written: Written, derived: Derived, steps: Steps |
         return ()
     context = context_of(claim, derived, written.text, steps)
     singles = [p for slip in CATALOGUE for p in predictions(context, slip) if _differs(p.value, context, written)]
-    explained = _of_formulas(singles, context, written) or _of_digits(singles, context, written) or _of_pairs(singles, context, written)
+    explained = _of_formulas(singles, context, written) or _of_digits(singles, context, written)
+    if not explained:
+        simpler, pairs = _of_levels(singles, context, written), _of_pairs(singles, context, written)
+        explained = simpler if simpler and (simpler[0].named or not pairs) else pairs
     return (*explained, *fitted(context, written.value))
 
 
@@ -119,6 +131,47 @@ def _of_digits(singles: Sequence[Prediction], context: Context, written: Written
     share = chance(float(written.number), float(context.value), reached)
     named = share <= SELDOM and written.number in taken
     return [Explanation("arithmetic", named, written.number, share, f"{text}: {times(written.number / context.value)}")]
+
+
+def _of_levels(singles: Sequence[Prediction], context: Context, written: Written) -> list[Explanation]:
+    """One slip beside a plainer count, where that alone does not come to the claim."""
+    if context.steps or context.claim.values or context.claim.form not in COUNTED:
+        return []
+    plain: list[dict[str, Any]] = simpler(context.claim)[:MOST_LEVELS]
+    links = [{**settings, **NO_LINKS} for settings in (*plain[:1], {})] if linked(context.claim) and context.claim.form == "quantity" else []
+    reached, matches = [p.value for p in singles], []
+    first: Sequence[Prediction] = singles
+    for settings in (*plain, *links):
+        own = _at(context, settings, CATALOGUE, written)
+        first = own if plain and settings is plain[0] else first
+        reached += [p.value for p in own]
+        matches += [(p, settings) for p in _ordered(own, written)]
+    near = {name for p in first if abs(p.value / written.number - 1) < CLOSE_ENOUGH for name in p.slips}
+    for settings in with_round_params(context.claim, plain[0] if plain else {}) if near else ():
+        own = _at(context, settings, [slip for slip in CATALOGUE if slip.name in near], written)
+        reached += [p.value for p in own]
+        matches += [(p, settings) for p in _ordered(own, written)]
+    share = chance(float(written.number), float(context.value), spans(reached, written)) if matches else 1.0
+    named = share <= SELDOM_IN_PAIRS and written.digits >= PAIRED_DIGITS - 1
+    by_slip = {p.slips: (p, settings) for p, settings in reversed(matches)}
+    return [
+        replace(one, text=f"{one.text}, at {settings_text(settings)}")
+        for p, settings in list(reversed(by_slip.values()))[:MOST_SUGGESTIONS]
+        for one in _explained(p, named, share, context)
+    ]
+
+
+def _at(context: Context, settings: dict[str, Any], slips: Iterable[Slip], written: Written) -> list[Prediction]:
+    """The predictions of slips beside a plainer count; none that this makes by itself, and none of a slip that is such a count."""
+    claim = under(context.claim, settings)
+    try:
+        there = context_of(claim, derived(claim), written.text)
+    except FAILURES:
+        return []
+    if there.value <= 0:
+        return []
+    tried = [slip for slip in slips if "assume" not in settings or slip.name not in OTHER_COUNTS]
+    return [p for slip in tried for p in predictions(there, slip) if _differs(p.value, context, written) and abs(p.value / there.value - 1) > CLOSE_ENOUGH]
 
 
 def _of_pairs(singles: Sequence[Prediction], context: Context, written: Written) -> list[Explanation]:

@@ -34,7 +34,7 @@ from symroof.units import format_quantity, significant
 
 FLOORS = frozenset({"memory_floor_ignored", "compute_floor_ignored"})
 """People time one of the two and go on: a second slip is tried beside these."""
-SECONDS = 0.5
+SECONDS = 1.0
 """Processor time after which the search for the slips of one formula ends, from where its judgement began."""
 NO_CHANCE = 0.0
 LONGEST_FACTOR = 60
@@ -52,14 +52,22 @@ def formula_slips(levels: Sequence[Level], end: float | None = None) -> tuple[Ex
     >>> [(slip.slip, slip.text) for slip in formula_slips([Level("", sides)])]
     [('gqa_forgotten', 'query heads used for KV heads in the cache: ×n_heads/n_kv_heads')]
     """
-    distinct = {level.sides.answers.binding.assumptions.values: level for level in reversed(levels)}
+    distinct = {(level.sides.answers.binding.assumptions.values, level.sides.alike): level for level in reversed(levels)}
+    ordered = list(reversed(distinct.values()))
+    ordered.sort(key=_foreign_names)
     end = time.process_time() + SECONDS if end is None else end
-    searches = [_Search(level, end) for level in reversed(distinct.values())]
+    searches = [_Search(level, end) for level in ordered]
     for attempt in (_Search.singles, _Search.beside_a_floor):
         for search in searches:
             if explanations := attempt(search):
                 return explanations
     return next((suggestions for level in levels if (level is levels[0] or time.process_time() < end) and (suggestions := free_parameters(level))), ())
+
+
+def _foreign_names(level: Level) -> int:
+    """How many names of the claimed formula the derived one lacks: where it lacks none, a slip is likeliest."""
+    sides, stops = level.sides, level.sides.depths[-1]
+    return len(set(names(sides.opened(sides.claimed, stops))) - set(names(sides.opened(sides.derived, stops))))
 
 
 @dataclass(frozen=True)
@@ -94,7 +102,8 @@ class _Search:
         if self.late:
             return []
         needed = dependencies(self.sides.answers.case, self.sides.asked)
-        return [(slip.name, way) for slip in CATALOGUE if not slip.figures for way in slip.ways if self._can_happen(way, needed)]
+        able = [(slip.name, way) for slip in CATALOGUE if not slip.figures for way in slip.ways if self._can_happen(way, needed)]
+        return sorted(able, key=lambda pair: pair[0] not in FLOORS)  # an arm left out is what people do most, and nothing else comes to that
 
     def singles(self) -> tuple[Explanation, ...]:
         """One slip, each once."""
@@ -150,7 +159,7 @@ class _Search:
         for _, way in applied:
             if isinstance(way, Change):
                 chosen = changed(chosen, {name: value for name, value in way.sets.items() if _is_choice(name)})
-        return Sides(under(self.sides.claim, chosen)) if chosen else self.sides
+        return Sides(under(self.sides.claim, chosen), self.sides.alike) if chosen else self.sides
 
     def _can_happen(self, way: Way, needed: frozenset[str]) -> bool:
         """Whether a way changes anything; a precision that the claim does not set cannot be another."""

@@ -39,6 +39,8 @@ def flipped(claim: ClaimSpec, written: Written, derived: Derived) -> tuple[Expla
     context = context_of(claim, derived, written.text)
     outcomes = _outcomes(context)
     holding = [(slip, text, outcome) for slip, text, outcome in outcomes if _holds(written, outcome)]
+    if claim.relation == "fits":  # texts ask whether the weights fit
+        holding = [one for one in holding if one[0] == "kv_ignored"] or holding
     if len({slip for slip, _, _ in holding}) != 1:
         return ()
     slip, text, outcome = holding[0]

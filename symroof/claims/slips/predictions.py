@@ -22,6 +22,8 @@ from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import resolved
 from symroof.theory.symbols import INPUTS
 
+MOST_ROUNDED = Fraction(1, 10)
+"""How much a figure that is rounded on the way may move a result: beyond that people look again."""
 NAMES = INPUTS.keys() | QUANTITIES.keys()
 InCase = Change | Rounded | Other
 """Ways of slipping that change a case; a result is changed afterwards."""
@@ -56,7 +58,8 @@ def predictions(context: Context, slip: Slip) -> Iterator[Prediction]:
                 yield Prediction((slip.name,), (way.text.format(**context.words),), value, way=way, paired=slip.paired)
             continue
         for text, sets in changes(context, way):
-            if (value := context.again(sets)) is not None:
+            value = context.again(sets)
+            if value is not None and not (isinstance(way, Rounded) and abs(value / context.value - 1) > MOST_ROUNDED):
                 yield Prediction((slip.name,), (text,), value, sets, paired=slip.paired)
 
 

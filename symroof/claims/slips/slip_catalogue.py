@@ -28,6 +28,26 @@ def _switch(name: str, value: str) -> dict[str, dict[str, str]]:
     return {"assume": {name: value}}
 
 
+OMISSIONS = (
+    Slip("kv_ignored", (Change("the cache is not read", _switch("kv_traffic", "off")), Change("no cache at all", _times("0", *CACHE)))),
+    Slip("attention_ignored", (Change("attention FLOPs left out", _switch("attention_flops", "off")),)),
+    Slip("growth_ignored", (
+        Change("every step at one context, as if the cache did not grow", {"assume": {"kv_growth": "fixed"}}),
+    )),
+    Slip("output_ignored", (
+        Change("the output left out of the longest context", {"peak_context": "prompt"}),
+        Change("the prompt left out of the longest context", {"peak_context": "output"}),
+    )),
+    Slip("links_ignored", (
+        Change("the time on the links between devices left out", _times("0", *(f"{phase}_link_time" for phase in ("prefill", "decode", "mixed", "loaded")))),
+    )),
+    Slip("training_flops", (
+        Change("6 FLOP a parameter and token, as in training, for 2", _times("3", "linear_flops_per_token", "head_flops_per_row")),
+        Change("forward and backward pass counted, as in training", _times("3", *WORK)),
+    )),
+)  # fmt: skip
+"""Of what was left out, or counted as elsewhere."""
+
 STRUCTURE = (
     Slip("gqa_forgotten", (
         Change("query heads used for KV heads in the cache", _times("n_heads/n_kv_heads", *CACHE)),
@@ -50,6 +70,8 @@ STRUCTURE = (
     Slip("total_vs_active_params", (
         Change("every parameter taken for one that a token multiplies", {"active_params": "params"}),
         Result("only the parameters that a token multiplies counted", "value*active_params/params", ("parameter", "byte"), ("n_experts",)),
+        Result("only the parameters that a token multiplies counted, and the input table", "value*(active_params + d_model*vocab_size)/params",
+               ("parameter", "byte"), ("n_experts",)),
         Change("every expert multiplied by every token", {"experts_per_token": "n_experts"}),
     )),
     Slip("head_dim_assumed", (
@@ -61,6 +83,7 @@ STRUCTURE = (
                {"kv_bytes_per_token": "2*n_layers*sqrt(params/(12*n_layers))*kv_bytes_per_element"}),
     )),
     Slip("tied_embedding", (
+        Change("the gathered input table counted among the active parameters", {"active_params": "active_params + d_model*vocab_size"}),
         Change("a tied embedding counted twice, or a head counted in", {"params": "params + d_model*vocab_size"}),
         Change("an untied head left out", {"params": "params - d_model*vocab_size"}),
         Change("the gathered input table streamed too", {"weight_bytes_read": "weight_bytes_read + d_model*vocab_size*weight_bytes_per_param"}),
@@ -77,18 +100,11 @@ STRUCTURE = (
 """Of the structure of the model."""
 
 COUNTING = (
-    Slip("kv_ignored", (Change("the cache is not read", _switch("kv_traffic", "off")), Change("no cache at all", _times("0", *CACHE)))),
-    Slip("layers_factor", (
-        Change("the cache of one layer", _times("1/n_layers", *CACHE)),
-        Result("one layer in place of all", "value/n_layers", ("byte", "FLOP", "s"), ("n_layers",)),
-        Result("layers counted twice", "value*n_layers", ("byte", "FLOP", "s"), ("n_layers",)),
-    )),
     Slip("acceptance_not_compounded", (
         Change("accepted tokens added up, though each needs all before it to be accepted", {"tokens_per_verify": "1 + acceptance*draft_tokens"}),
         Change("only the tokens that are accepted counted, not the one that comes with them", {"tokens_per_verify": "tokens_per_verify - 1"}),
     )),
     Slip("markup_vs_margin", (Change("a share of the price put on top of the cost", {"price_per_mtok": "cost_per_mtok*(1 + margin)"}),)),
-    Slip("attention_ignored", (Change("attention FLOPs left out", _switch("attention_flops", "off")),)),
     Slip("causal_factor", (
         Change("the whole square of attention counted, not the causal half", _switch("attention", "full")),
         Change("the causal half counted, not the whole square", _switch("attention", "causal")),
@@ -113,8 +129,13 @@ COUNTING = (
     )),
     Slip("per_device_vs_total", (
         Change("one device in place of the group", {"tp": "1"}),
-        Result("one device's share for the whole", "value/tp", (), ("tp", "params", "kv_bytes_per_token", "mem_capacity")),
-        Result("multiplied by the devices", "value*tp", (), ("tp", "params", "kv_bytes_per_token", "mem_capacity")),
+        Result("one device's share for the whole", "value/tp", ("byte", "FLOP", "USD", "token", "request", "J"), ("tp", "params", "kv_bytes_per_token", "mem_capacity")),
+        Result("multiplied by the devices", "value*tp", ("byte", "FLOP", "USD", "token", "request", "J"), ("tp", "params", "kv_bytes_per_token", "mem_capacity")),
+    )),
+    Slip("layers_factor", (
+        Change("the cache of one layer", _times("1/n_layers", *CACHE)),
+        Result("one layer in place of all", "value/n_layers", ("byte", "FLOP", "s"), ("n_layers",)),
+        Result("layers counted twice", "value*n_layers", ("byte", "FLOP", "s"), ("n_layers",)),
     )),
     Slip("per_token_vs_per_sequence", (
         Result("of one token, not of the sequence", "value/context", ("byte", "FLOP", "s"), ("context",)),
@@ -196,5 +217,5 @@ UNITS = (
 )  # fmt: skip
 """Of units and notation."""
 
-CATALOGUE: tuple[Slip, ...] = (*STRUCTURE, *COUNTING, *DEVICE, *PRECISION, *UNITS)
+CATALOGUE: tuple[Slip, ...] = (*STRUCTURE[:4], *OMISSIONS, *STRUCTURE[4:], *DEVICE, *COUNTING, *PRECISION, *UNITS)
 """Every slip that changes a formula, a figure or a unit, the most specific first."""

@@ -1,0 +1,99 @@
+"""What a claimed number is of: ``141 GB per GPU`` is a claim of one device, whatever its quantity is of.
+
+The words around a number are read with it (:mod:`symroof.claims.read.written_units`); here they become the quantity divided by
+so many devices, requests, layers or tokens. Words that mean nothing for a quantity change nothing.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from symroof.claims.read.numbers import figures
+from symroof.claims.read.written_units import TIMES, Denominator, denominators
+from symroof.errors import InputError, Problem
+from symroof.formula.parse import parse
+from symroof.formula.tree import Name, Tree
+from symroof.specs.claims import ClaimSpec
+from symroof.theory.quantities import QUANTITIES
+from symroof.theory.spellings import printed_name, resolved
+
+MILLION = "1000000"
+CACHE = ("kv_cache_bytes", "peak_kv_cache_bytes", "kv_cache_bytes_per_device", "peak_kv_cache_bytes_per_device")
+RATES = ("decode_throughput", "sustained_throughput", "decode_throughput_per_device", "sustained_throughput_per_device", "request_throughput")
+WORK = ("prefill_flops", "prefill_bytes", "decode_flops", "decode_bytes", "prefill_flops_per_device", "decode_flops_per_device", "decode_bytes_per_device")
+COSTS = ("cost_per_mtok", "decode_cost_per_mtok", "price_per_mtok", "cost_per_mtok_input")
+
+DIVISORS: dict[str, dict[str, str]] = {
+    "device": {name: f"{name}/{name}_per_device" for name in QUANTITIES if f"{name}_per_device" in QUANTITIES}
+    | dict.fromkeys(("params", "active_params", "prefill_throughput", "request_throughput", "group_price", "free_memory", "usable_memory"), "instance_devices")
+    | {"fleet_price": "devices"},
+    "request": dict.fromkeys((*CACHE, *RATES, "decode_flops", "decode_bytes", "decode_flops_per_device", "decode_bytes_per_device", "state_bytes"), "batch")
+    | dict.fromkeys(("prefill_flops", "prefill_bytes", "prefill_flops_per_device"), "prefill_batch")
+    | dict.fromkeys(("cost_per_request", "energy_per_request", "state_bytes_per_request"), "1"),
+    "layer": dict.fromkeys(
+        (*CACHE, *WORK, "kv_bytes_per_token", "kv_bytes_per_token_per_device", "weight_bytes", "weight_bytes_read", "weight_bytes_per_device", "params",
+         "active_params", "linear_flops_per_token", "attention_flops_per_pair", "prefill_time", "itl", "state_bytes"), "n_layers"),
+    "token": {
+        **dict.fromkeys(CACHE, "batch*context"), **dict.fromkeys(("prefill_flops", "prefill_bytes", "prefill_flops_per_device"), "prefill_batch*(prompt - cached_prefix)"),
+        **dict.fromkeys(("decode_flops", "decode_bytes", "decode_flops_per_device", "decode_bytes_per_device"), "batch"), **dict.fromkeys(COSTS, MILLION),
+        **dict.fromkeys(("kv_bytes_per_token", "kv_bytes_per_token_per_device", "energy_per_token", "decode_energy_per_token", "linear_flops_per_token"), "1"),
+        "decode_time": "decode_time/tpot", "prefill_time": "prompt - cached_prefix", "energy_per_request": "output", "cost_per_request": "output",
+    },
+    "head": dict.fromkeys((*CACHE, "kv_bytes_per_token", "kv_bytes_per_token_per_device"), "n_kv_heads"),
+}  # fmt: skip
+"""How many of a kind a quantity is of, as a formula over the case."""
+
+
+def with_denominator(claim: ClaimSpec) -> ClaimSpec:
+    """A claim of a quantity with what its number is of: as it says itself, or by the words around the number.
+
+    >>> with_denominator(ClaimSpec(id="w", quantity="weight_bytes", value="141 GB per GPU")).per
+    'device'
+    >>> with_denominator(ClaimSpec(id="w", quantity="weight_bytes", says="Every GPU holds 141 GB.", value="141 GB")).per
+    'device'
+    """
+    if claim.form != "quantity" or claim.per is not None or claim.value is None:
+        return claim
+    own = figures(str(claim.value))
+    if len(own) != 1:
+        return claim
+    said = (figure for figure in figures(claim.says) if (figure.number, figure.unit.partition("/")[0]) == (own[0].number, own[0].unit.partition("/")[0]))
+    of = own[0].of or next((figure.of for figure in said), ())
+    return claim.model_copy(update={"per": " per ".join(map(str, of))}) if of else claim
+
+
+def denominators_of(claim: ClaimSpec) -> tuple[Denominator, ...]:
+    """What the number of a claim is of.
+
+    Raises:
+        InputError: words that name nothing a number can be of.
+    """
+    if not claim.per:
+        return ()
+    of = denominators(f"1 per {claim.per}", 0, 1)
+    if not of:
+        raise InputError(Problem("per", f"{claim.per[:40]!r} is nothing a number can be of", hint="write device, request, layer, head, token or 1K tokens"))
+    return of
+
+
+def asked(claim: ClaimSpec, name: str) -> Tree:
+    """The formula a claim's number is of: its quantity, divided where the words around the number say so."""
+    divisors = [(one, DIVISORS.get(one.kind, {}).get(name)) for one in denominators_of(claim)]
+    known = [(one.count, divisor) for one, divisor in divisors if divisor and (one.count != 1 or divisor != "1")]
+    if not known:
+        return Name(name)
+    count = Fraction(1)
+    for many, _ in known:
+        count *= many
+    return resolved(parse(f"{name}*{count.numerator}/({'*'.join(f'({divisor})' for _, divisor in known)}*{count.denominator})"))
+
+
+def explained_by(claim: ClaimSpec, value: str, other: str) -> str:
+    """The sentence of the slip: the number is right of something else than the words say."""
+    of = " of a ".join(["", *(str(one) for one in reversed(denominators_of(claim)))]).removeprefix(" of a ").removeprefix(" ")
+    return f"{value} is the {printed_name(claim.quantity or '')} as a whole; per {of} it is {other}"
+
+
+def timed(claim: ClaimSpec) -> bool:
+    """Whether the words around the number say ``an hour`` or the like."""
+    return any(one.kind in TIMES for one in denominators_of(claim))

@@ -1,0 +1,152 @@
+"""Units as people write them, and the words behind them that say what a number is of: ``tps``, ``GB per GPU``, ``USD per 1K tokens``.
+
+>>> spelled_unit("gigabytes per second"), spelled_unit("tok/s/user"), spelled_unit("GB per layer")
+('GB/s', 'token/s', 'GB')
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from symroof.units import UNITS, parse_unit
+
+SEPARATOR = re.compile(r"\s{0,20}/\s{0,20}|\s+per\s+|\s+an?\s+")
+HOUR_OF = re.compile(r"(?:GPU|device|card|chip|accelerator|node|[AH]\d{3}|B\d{3})[\s-](?=h(?:ours?|rs?)?\b)", re.IGNORECASE)
+"""A GPU-hour is an hour, of one device."""
+NAMES = re.compile(
+    rf"%|[x×](?!\w|\s{{0,8}}[\d(])|(?:{HOUR_OF.pattern})?[^\W\d_]{{1,20}}(?:(?:{SEPARATOR.pattern})(?:{HOUR_OF.pattern})?[^\W\d_]{{1,20}}){{0,2}}",
+    re.IGNORECASE,
+)
+
+SPELLED = {"sec": "s", "secs": "s", "second": "s", "seconds": "s", "msec": "ms", "percent": "%", "dollar": "USD", "dollars": "USD", "hr": "hour", "hrs": "hour",
+           "μs": "us", "times": "x", "×": "x", "toks": "token", "params": "param", "reqs": "request", "req": "request", "flops": "FLOP", "flop": "FLOP",
+           "gpu": "device", "gpus": "device", "watt": "W", "watts": "W", "joule": "J", "joules": "J", "tps": "token/s", "rps": "request/s"}  # fmt: skip
+SPELLED |= {f"{word}{s}": unit for word, unit in (("millisecond", "ms"), ("microsecond", "us"), ("nanosecond", "ns")) for s in ("", "s")}
+SPELLED |= {f"{word}byte{s}": f"{letter}B" for word, letter in (("kilo", "k"), ("mega", "M"), ("giga", "G"), ("tera", "T")) for s in ("", "s")}
+SPELLED |= {f"{word}byte{s}": f"{letter}B" for word, letter in (("kibi", "Ki"), ("mebi", "Mi"), ("gibi", "Gi"), ("tebi", "Ti")) for s in ("", "s")}
+
+NOUNS = {
+    "device": r"(?:GPU|card|device|accelerator|chip|TPU|rank|[A-Z]{1,2}\d{2,3}[A-Z]?)s?(?!-)", "layer": r"layers?",
+    "request": r"(?:request|sequence|user|conversation|session|stream|client|customer|query|queries|seq)s?",
+    "token": r"(?:tokens?|toks?)", "head": r"(?:kv[\s-])?heads?", "hour": r"(?:hours?|hr|h)", "second": r"(?:seconds?|sec|s)", "day": r"days?", "month": r"months?",
+    "parameter": r"(?:parameter|param|weight)s?", "element": r"(?:element|value|number|entry|scalar)s?",
+}  # fmt: skip
+"""What a number can be of, and the words for it."""
+TIMES = {"second": Fraction(1), "hour": Fraction(3600), "day": Fraction(86400), "month": Fraction(730 * 3600)}
+COUNT = r"(?:(?P<count>\d[\d,]{0,12}(?:\.\d{1,3})?)\s?)?(?:(?P<size>k|K|M|B|thousand|million|billion)(?:\b|(?=[Tt]ok))[\s-]?)?"
+MANY = {"k": 3, "thousand": 3, "m": 6, "million": 6, "b": 9, "billion": 9}
+NOUN = "|".join(f"(?P<{kind}>{words})" for kind, words in NOUNS.items())
+OF = re.compile(
+    rf"(?:\s{{0,4}}/\s{{0,4}}|\s{{1,4}}an?\s{{1,4}}|(?:\s+(?:of|for)\s+(?:the\s+)?[A-Za-z-]{{2,14}}(?:\s+[A-Za-z-]{{2,14}})?)?"
+    rf"(?:[\s-]{{1,4}}per[\s-]{{1,4}}|\s{{1,4}}(?:on|for|in|of|at)\s+(?:each|every)\s+(?:of\s+the\s+)?|\s+(?:each|every)\s+))"
+    rf"{COUNT}(?:(?!(?:of|and|with)\b)[A-Za-z]{{3,14}}[\s-]){{0,2}}?(?:{NOUN})(?![\w])"
+)
+"""``per GPU``, ``an hour``, ``/1K tokens``, ``on each device``: at once behind a unit."""
+LEADING = re.compile(
+    rf"(?:^|[.,;:(|]\s*|\band\s+|\bso\s+|\bthen\s+)(?:(?:on|for|in|and|so)\s+)?(?:each|every|per)\s+{COUNT}(?:[A-Za-z]{{3,14}}[\s-]){{0,2}}?(?:{NOUN})\b"
+    r"(?![\s-]*(?:per|of each|group))(?:(?!\b(?:together|total|altogether|overall|in all|all)\b)[^.;!?|\d]){0,60}$",
+    re.IGNORECASE,
+)
+"""``Each GPU holds``, ``per request:``: at the head of the clause before a number."""
+
+
+@dataclass(frozen=True)
+class Denominator:
+    """What a number is of: so many of a kind, one of :data:`NOUNS`.
+
+    >>> str(Denominator("token", Fraction(1000))), str(Denominator("device"))
+    ('1,000 tokens', 'device')
+    """
+
+    kind: str
+    count: Fraction = Fraction(1)
+
+    def __str__(self) -> str:
+        return self.kind if self.count == 1 else f"{float(self.count):,.10g} {self.kind}s"
+
+
+def unit_at(text: str, place: int) -> tuple[str, int]:
+    """The longest unit that can be read at a place of a text, as symroof writes it, and where it ends."""
+    match = NAMES.match(text, place) or (NAMES.match(text, place + 1) if text[place : place + 1] == "/" else None)
+    if not match:
+        return "", place
+    parts = list(SEPARATOR.finditer(match[0]))
+    for cut in [len(match[0]), *(part.start() for part in reversed(parts))]:
+        pieces = [spelled(HOUR_OF.sub("", piece)) for piece in SEPARATOR.split(match[0][:cut])]
+        if pieces[0].endswith("FLOPS") and pieces[1:2] == ["byte"]:  # FLOPS/byte: the S is a plural
+            pieces[0] = pieces[0][:-1]
+        after = match.start() + cut
+        if pieces == ["x"]:
+            return ("", place) if text[after : after + 1].isalnum() else ("x", after)
+        if all(name in UNITS for piece in pieces for name in piece.split("/")):
+            return "/".join(pieces), after
+    return "", place
+
+
+def head_of_unit(text: str, start: int, stop: int) -> int:
+    """Where the first part of a unit ends, before what it is of.
+
+    >>> head_of_unit("GB per GPU", 0, 10)
+    2
+    """
+    behind = SEPARATOR.search(text, start, stop)
+    return behind.start() if behind and behind.start() > start else stop
+
+
+def money_unit(text: str, place: int) -> tuple[str, int]:
+    """The unit of a price behind its number, ``an hour`` or ``/GPU-hour``, and where it ends; of a price of something else just dollars.
+
+    >>> money_unit("$2.50 per GPU-hour", 5), money_unit("$0.80 per million tokens", 5)
+    (('USD/hour', 18), ('USD', 5))
+    """
+    behind = SEPARATOR.match(text, place)
+    unit, after = unit_at(text, behind.end()) if behind else ("", place)
+    timed = bool(unit) and parse_unit(unit).dimension == parse_unit("s").dimension
+    return (f"USD/{unit}", after) if timed or (unit and text[place : place + 1] == "/") else ("USD", place)
+
+
+def spelled(name: str) -> str:
+    """A unit's name as symroof writes it."""
+    if name in UNITS:
+        return {"tokens": "token", "tok": "token", "bytes": "byte", "requests": "request"}.get(name, name)
+    lower = name.lower()
+    return SPELLED.get(lower) or (lower if len(lower) > 3 and lower in UNITS else name)
+
+
+def spelled_unit(text: str) -> str:
+    """A whole unit as symroof writes it, without the words that say what it is of; one that cannot be read stays as it is."""
+    unit, after = unit_at(text, 0)
+    rest = text[after:]
+    while unit and (match := OF.match(rest)):
+        rest = rest[match.end() :]
+    return unit if unit and not rest.strip() else text
+
+
+def denominators(text: str, start: int, stop: int) -> tuple[Denominator, ...]:
+    """What the number is of whose digits begin, and whose own unit ends, at these places of a text.
+
+    >>> [str(one) for one in denominators("328 kB per token per layer", 0, 6)], [str(one) for one in denominators("Each GPU holds 141 GB", 15, 21)]
+    (['token', 'layer'], ['device'])
+    >>> [str(one) for one in denominators("3.62 USD per 1K tokens", 0, 8)]
+    ['1,000 tokens']
+    """
+    behind = tuple(_behind(text, stop))
+    if any(one.kind not in TIMES for one in behind):
+        return behind
+    leading = LEADING.search(text[max(start - 120, 0) : start])
+    return (_denominator(leading), *behind) if leading else behind
+
+
+def _behind(text: str, place: int) -> Iterator[Denominator]:
+    while match := OF.match(text, place):
+        yield _denominator(match)
+        place = match.end()
+
+
+def _denominator(match: re.Match[str]) -> Denominator:
+    kind = next(kind for kind in NOUNS if match[kind])
+    count = Fraction((match["count"] or "1").replace(",", "")) * 10 ** MANY.get((match["size"] or "").lower(), 0)
+    return Denominator(kind, count)

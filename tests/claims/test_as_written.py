@@ -1,0 +1,268 @@
+"""Text as people write it: the number a claim is about, what it is of, and what went wrong, each with an answer worked out by hand.
+
+Llama-3-70B: 70,553,706,496 parameters, 80 layers, 8 of 64 heads of width 128 for keys and values: 2*80*8*128*2 = 327,680 byte a token.
+H100: 989.4 TFLOP/s dense, 3.35 TB/s. 70e9 parameters in 16 bits: 140 GB/(3.35 TB/s) = 41.79 ms, 23.93 token/s.
+"""
+
+import pytest
+
+from symroof.claims.check import check_text
+from symroof.errors import InputError
+
+HOLDS = ("exact", "rounded")
+L70 = "model=llama-3-70b"
+H100 = f"{L70} hardware=h100-sxm"
+FIRST = "params=70e9 hardware=h100-sxm prompt=1 detail=weights"
+
+
+def claims(text, name="note.md"):
+    return check_text(text, name).claims
+
+
+# ---------------------------------------------------------------------------- right text: the number, and how it is written
+
+RIGHT = {
+    # the nearest number whose unit fits, no precision and no target
+    "141 GB in 16-bit precision.": (f"weight_bytes {L70}", "141 GB"),
+    "140 GB at 2 bytes each.": ("weight_bytes params=70e9 weights=fp16", "140 GB"),
+    "140 GB (70B parameters, 2 bytes per parameter).": ("weight_bytes params=70e9 weights=fp16", "140 GB"),
+    "70 GB with 8-bit weights.": ("weight_bytes params=70e9 weights=fp8", "70 GB"),
+    "A parameter takes 2 bytes.": ("weight_bytes_per_param weights=fp16", "2 bytes"),
+    "24 tokens/s, below our 100 tok/s.": (f"user_rate {FIRST}", "24 tokens/s"),
+    "42 ms, against a 30 ms target.": (f"itl {FIRST}", "42 ms"),
+    "A step takes 41.8 ms; the SLO is 50 ms.": (f"itl {FIRST}", "41.8 ms"),
+    "It stays within the 50 ms budget at 41.8 ms, not over our 60 ms.": (f"itl {FIRST}", "41.8 ms"),
+    "It takes under 50 ms.": (f"itl {FIRST}", "under 50 ms"),
+    # how numbers are written
+    "4.179e-2 s": (f"itl {FIRST}", "4.179e-2 s"),
+    "4.179 × 10⁻² s": (f"itl {FIRST}", "4.179 × 10⁻² s"),
+    r"$4.179 \times 10^{-2}$ s": (f"itl {FIRST}", "4.179 × 10^-2 s"),
+    "$41.79$~ms": (f"itl {FIRST}", "41.79 ms"),
+    r"\SI{41.79}{\milli\second}": (f"itl {FIRST}", "41.79 ms"),
+    r"\qty{327.68}{\kilo\byte}": (f"kv_bytes_per_token {L70}", "327.68 kB"),
+    r"\SI{3.35}{\tera\byte\per\second}": ("mem_bandwidth hardware=h100-sxm", "3.35 TB/s"),
+    "41,79 ms": (f"itl {FIRST}", "41,79 ms"),
+    "23,93 tps": (f"user_rate {FIRST}", "23,93 tps"),
+    "24 tps": (f"user_rate {FIRST}", "24 tps"),
+    "1.34 GB, or 1.25 GiB": (f"kv_cache_bytes {L70} prompt=4096", "1.25 GiB"),
+    # what a number is of
+    "35.3 GB per GPU": (f"weight_bytes {L70} tp=4", "35.3 GB per GPU"),  # 141.107/4 = 35.277, and norms on each
+    "Each GPU holds 35.3 GB": (f"weight_bytes {L70} tp=4", "35.3 GB"),
+    "35.3 GB on each H100": (f"weight_bytes {L70} tp=4", "35.3 GB"),
+    "10.74 GB/GPU": (f"kv_cache_bytes {L70} tp=4 prompt=4096 batch=32", "10.74 GB/GPU"),  # 327,680*4096*32/4
+    "2.68 GB per request": (f"kv_cache_bytes {L70} prompt=8192 batch=32", "2.68 GB per request"),  # 327,680*8192
+    "2.68 GB a sequence": (f"kv_cache_bytes {L70} prompt=8192 batch=32", "2.68 GB"),
+    "328 kB per token": (f"kv_cache_bytes {L70} prompt=8192 batch=32", "328 kB per token"),
+    "4.096 kB per layer": (f"kv_bytes_per_token {L70}", "4.096 kB"),
+    "4.096 kB per token per layer": (f"kv_bytes_per_token {L70}", "4.096 kB per token"),
+    "328 MB per 1K tokens": (f"kv_bytes_per_token {L70}", "328 MB"),
+    "0.457 USD per million tokens": (f"decode_cost_per_mtok {H100} detail=weights prompt=1 batch=64 price='2.5 USD/hour'", "0.457 USD"),
+    "0.000457 USD per 1K tokens": (f"decode_cost_per_mtok {H100} detail=weights prompt=1 batch=64 price='2.5 USD/hour'", "0.000457 USD"),
+    "23.7 tok/s per user": (f"decode_throughput {H100} detail=weights prompt=1 batch=64", "23.7 tok/s"),  # 64/0.042122/64
+    "1,519 tok/s": (f"decode_throughput {H100} detail=weights prompt=1 batch=64", "1,519 tok/s"),
+}
+
+
+@pytest.mark.parametrize("sentence", RIGHT)
+def test_right_text_holds_and_its_number_is_the_one_claimed(sentence):
+    annotation, number = RIGHT[sentence]
+    (claim,) = claims(f"{sentence} <!-- symroof: {annotation} -->")
+    assert (claim.verdict in HOLDS, claim.claimed) == (True, number), (claim.verdict, claim.derived, claim.reason)
+
+
+def test_a_claim_takes_no_number_of_the_claim_before_it():
+    text = "46.7B parameters, <!-- symroof: params model=mixtral-8x7b --> of which 12.7B are active. <!-- symroof: active_params model=mixtral-8x7b -->"
+    assert [(claim.claimed, claim.verdict) for claim in claims(text)] == [("46.7B parameters", "rounded"), ("12.7B", "rounded")]
+    with pytest.raises(InputError, match="between the annotation before and this one"):
+        claims(f"1.34 GB <!-- symroof: kv_cache_bytes {L70} prompt=4096 --> is all there is. <!-- symroof: weight_bytes {L70} -->")
+    row = f"| 1.34 GB | 141 GB | <!-- symroof: weight_bytes {L70} --> <!-- symroof: kv_cache_bytes {L70} prompt=4096 --> |"
+    assert [claim.claimed for claim in claims(f"| a | b | c |\n|---|---|---|\n{row}\n")] == ["141 GB", "1.34 GB"]
+
+
+@pytest.mark.parametrize("value", ["1.0e-2 s", "10 ms", "0,010 s", "1 × 10^-2 s", "1.00 × 10⁻² s"])
+def test_a_value_in_a_file_is_read_as_one_number(value):
+    text = f"claims: [{{id: a, quantity: expert, expression: 1 s/100, value: '{value}'}}]".replace("quantity: expert, ", "")
+    assert check_text(text, "c.yaml").claims[0].verdict == "exact"
+
+
+@pytest.mark.parametrize("says", ["Every GPU holds 141 GB.", "It is 141 GB per device.", "On each GPU lie 141 GB."])
+def test_the_words_of_a_claim_file_are_part_of_its_number(says):
+    text = f"claims: [{{id: a, says: '{says}', quantity: weight_bytes, given: {{model: llama-3-70b, tp: 4}}, value: 141 GB}}]"
+    claim = check_text(text, "c.yaml").claims[0]
+    assert (claim.verdict, claim.slips[0].slip, claim.correction) == ("wrong", "denominator", "35.3 GB")
+    right = text.replace("141 GB", "35.3 GB")
+    assert check_text(right, "c.yaml").claims[0].verdict == "rounded"
+
+
+# ------------------------------------------------------------------------------------------- wrong text: what went wrong
+
+MISSED = {
+    # the number is right of something else
+    "141 GB per GPU": (f"weight_bytes {L70} tp=4", "wrong", "denominator"),
+    "85.9 GB per request": (f"kv_cache_bytes {L70} prompt=8192 batch=32", "wrong", "denominator"),
+    "328 kB per layer": (f"kv_bytes_per_token {L70}", "wrong", "denominator"),
+    "0.457 USD per 1K tokens": (f"decode_cost_per_mtok {H100} detail=weights prompt=1 batch=64 price='2.5 USD/hour'", "wrong", "denominator"),
+    "0.457 USD an hour": (f"decode_cost_per_mtok {H100} detail=weights prompt=1 batch=64 price='2.5 USD/hour'", "wrong", "denominator"),
+    "1,519 tok/s per user": (f"decode_throughput {H100} detail=weights prompt=1 batch=64", "wrong", "denominator"),
+    # 10.737 GB is 10.00 GiB: more than a twentieth is no digit cut off
+    "10 GB": (f"kv_cache_bytes {L70} prompt=4096 batch=8", "wrong", "gb_gib"),
+    # 6*70.6e9*2000 for 2*70.6e9*2000 = 282.4 TFLOP
+    "847 TFLOP": ("prefill_flops params=70.6e9 prompt=2000 detail=weights", "wrong", "training_flops"),
+    # 4,000 steps at a context of 1,000: (16.0605 + 64*131,072*1e3/1e9)/3350 = 7.298 ms each; as the cache grows 49.2 s
+    "29.2 s": ("decode_time model=llama-3-8b hardware=h100-sxm detail=kv prompt=1000 output=4001 batch=64", "wrong", "growth_ignored"),
+    # 141.107 + 327,680*64*4096/1e9 = 227.0; with the output 141.107 + 327,680*64*5119/1e9 = 248.5
+    "227 GB": (f"memory_bytes {L70} prompt=4096 output=1024 batch=64", "wrong", "output_ignored"),
+    # 2*70.55e9*4096/(8*989.4e12) = 73.02 ms, before 160 all-reduces of 1.75*4096*8192*2 byte at 450 GB/s: 41.8 ms
+    "73.0 ms": (f"prefill_time {H100} tp=8 detail=weights prompt=4096", "wrong", "links_ignored"),
+    # half of 292.08 + 23.86 ms of links, and half of the first alone
+    "170 ms": (f"prefill_time {H100} tp=2 detail=weights prompt=4096", "wrong", "sparse_peak"),
+    "146 ms": (f"prefill_time {H100} tp=2 detail=weights prompt=4096 batch=1", "wrong", "sparse_peak"),
+    # 141.107/3.35 = 42.12 ms, a cache of 85.9 GB beside it; the same over eight devices; and with 70e9 for the name
+    "42.1 ms": (f"itl {H100} prompt=8192 batch=32", "conditional", "kv_ignored"),
+    "5.27 ms": (f"itl {H100} tp=8 prompt=8192 batch=32", "conditional", "kv_ignored"),
+    "41.8 ms": (f"itl {H100} prompt=8192 batch=32", "conditional", "kv_ignored"),
+    # 2*46.7e9 for 2*12.75e9; and 12.88e9 with the input table of 32,000*4,096
+    "93.4 GFLOP": ("decode_flops model=mixtral-8x7b prompt=1 detail=weights", "wrong", "total_vs_active_params"),
+    "12.9B active": ("active_params model=mixtral-8x7b", "approximate", "tied_embedding"),
+    "10.74 GB": (f"kv_cache_bytes {L70} prompt=4096", "wrong", "gqa_forgotten"),
+    # 141.1 + 42.9 GB on 2*85.5 GB
+    "It fits on two H100": (f"relation=fits {H100} tp=2 prompt=4096 batch=32", "wrong", "kv_ignored"),
+}
+
+
+@pytest.mark.parametrize("sentence", MISSED)
+def test_what_went_wrong_is_named_or_suggested_first(sentence):
+    annotation, verdict, slip = MISSED[sentence]
+    (claim,) = claims(f"{sentence} <!-- symroof: {annotation} -->")
+    assert (claim.verdict, claim.slips[0].slip if claim.slips else "") == (verdict, slip), (claim.derived, claim.slips)
+
+
+FORMULAS = {
+    "kv_bytes_per_token formula='2*L*d*b' where.b=kv_bytes_per_element": ("wrong", "gqa_forgotten"),
+    f"kv_bytes_per_token {L70} formula='2*L*d*b' where.b=kv_bytes_per_element": ("wrong", "gqa_forgotten"),
+    "kv_bytes_per_token model=llama-2-7b formula='2*L*d*b' where.b=kv_bytes_per_element": ("exact", ""),  # 32 of 32 heads, 32*128 = d
+    f"kv_bytes_per_token {L70} formula='2*L*H_{{kv}}*d/H*b' where.b=kv_bytes_per_element": ("exact", ""),  # 8,192/64 = 128
+    "kv_bytes_per_token formula='2*L*H_{kv}*d/H*b' where.b=kv_bytes_per_element": ("wrong", "head_dim_assumed"),
+    "itl formula='weight_bytes/mem_bandwidth'": ("conditional", "compute_floor_ignored"),
+    "ttft formula='2*P*S/F'": ("conditional", "memory_floor_ignored"),
+    "prefill_flops formula='6*P*S' detail=weights": ("wrong", "training_flops"),
+}
+
+
+@pytest.mark.parametrize("annotation", FORMULAS)
+def test_formulas_hold_under_what_is_so_in_their_case(annotation):
+    (claim,) = claims(f"So. <!-- symroof: {annotation} -->")
+    assert (claim.verdict, claim.slips[0].slip if claim.slips else "") == FORMULAS[annotation], claim.reason
+    bound = {"compute_floor_ignored": "decode bound by memory", "memory_floor_ignored": "prefill bound by compute"}
+    assert [needs.partition(",")[0] for needs in claim.assumptions_needed] == [bound[slip.slip] for slip in claim.slips if slip.slip in bound]
+
+
+UNUSED = {
+    "4.0 MB <!-- symroof: kv_bytes_per_token kv_lora_rank=512 qk_rope_dim=64 n_layers=61 n_kv_heads=128 head_dim=128 -->": "kv_lora_rank",
+    "26 GFLOP <!-- symroof: linear_flops_per_token params=46.7e9 active_params=12.9e9 detail=weights -->": "active_params",
+    f"1 MB <!-- symroof: kv_bytes_per_token {L70} kv_lora_rank=512 -->": "kv_lora_rank",
+}
+
+
+@pytest.mark.parametrize("text", UNUSED)
+def test_a_dimension_that_cannot_be_used_is_an_error(text):
+    (claim,) = claims(text)
+    assert (claim.verdict, claim.faulty) == ("unchecked", True)
+    assert claim.reason.startswith(f"{UNUSED[text]} cannot be used")
+
+
+def test_a_default_of_the_file_may_stay_unused():
+    text = f"<!-- symroof: given kv_lora_rank=512 -->\n\n328 kB <!-- symroof: kv_bytes_per_token {L70} -->"
+    assert claims(text)[0].verdict == "rounded"
+
+
+# --------------------------------------------------------------------------------------------- arithmetic in the text
+
+ARITHMETIC = {
+    "6 × 70.6B × 2,000 = 282": "847",
+    "140 GB / 3.35 TB/s ≈ 24 ms": "41.79",
+    "2 × 80 × 8 × 128 × 2 = 32,768 bytes": "327,680",
+    "(141 + 43) / 2 = 91.1 GB": None,  # 92.0, 1 % off
+    "6 × 70.6 = 424": None,
+    "2 (K and V) × 80 layers × 8 heads × 128 × 2 bytes = 328 kB": None,
+    "62 % × 989 = 613 TFLOP/s": None,
+    "2 hours × 3600 = 7200 s": None,
+    "140 GB × 8 = 1,120 Gbit": None,
+    "4096 × 320 KiB = 1.25 GiB": None,
+    "141 GB / 80 GB = 2 GPUs": None,
+    "n × 80 × 2 = 320": None,
+    "2^10 × 2 = 2048": None,
+}
+
+
+@pytest.mark.parametrize("text", ARITHMETIC)
+def test_arithmetic_that_is_spelled_out_comes_out(text):
+    wrong = claims(f"That is {text}.")
+    assert [claim.verdict for claim in wrong] == ["inconsistent"] * (ARITHMETIC[text] is not None)
+    assert all((ARITHMETIC[text] or "").replace(",", "") in claim.derived.replace(",", "") for claim in wrong)
+
+
+def test_a_right_number_from_arithmetic_that_does_not_come_out():
+    text = "It takes 6 × 70.6B × 2,000 = 282 TFLOP. <!-- symroof: prefill_flops params=70.6e9 prompt=2000 detail=weights -->"
+    (claim,) = claims(text)
+    assert (claim.verdict, claim.reason) == ("inconsistent", "the number holds, but 6 × 70.6B × 2,000 is 847, not 282")
+
+
+def test_what_rests_on_a_wrong_number_is_said():
+    text = f"It needs 282 GB <!-- symroof: weight_bytes {L70} -->, so 282 GB + 43 GB = 325 GB in all.\n\nThat is 325 GB / 4 = 81 GB each."
+    (claim,) = claims(text)
+    assert claim.passed_on == ("325 GB in line 1", "81 GB in line 3")
+    chain = "claims: [{id: c, steps: [{name: a, expression: 2*3, value: 7}, {name: b, expression: a*2, value: 14}, {name: c, expression: 5*5, value: 25}]}]"
+    assert check_text(chain, "c.yaml").claims[0].reason.endswith("passed on to b")
+
+
+# ------------------------------------------------------------------------------------------------------------- tables
+
+TABLE = """<!-- symroof: given model=llama-3-70b kv=fp16 -->
+
+| prompt | KV cache (GB) <!-- symroof: kv_cache_bytes --> | note |
+|---|---|---|
+| 4,096 | 1.34 | right |
+| 8,192 | 2.86 | two digits swapped |
+
+| batch | 1 | 8 |
+|---|---|---|
+| cache at 4K <!-- symroof: kv_cache_bytes prompt=4096 --> | 1.34 GB | 10.7 GB |
+
+| part | per GPU (GB) |
+|---|---|
+| weights | 35.3 <!-- symroof: weight_bytes tp=4 --> |
+| cache | 1.34 |
+| total | 46.6 |
+"""
+
+
+def test_the_head_of_a_table_says_what_its_cells_are():
+    judged = [(claim.line, claim.claimed, claim.verdict) for claim in claims(TABLE)]
+    assert judged == [
+        (5, "1.34 GB", "rounded"), (6, "2.86 GB", "wrong"), (10, "1.34 GB", "rounded"), (10, "10.7 GB", "rounded"), (14, "35.3 GB", "rounded"),
+        (16, "46.6 GB", "inconsistent"),
+    ]  # fmt: skip
+    assert claims(TABLE)[1].correction == "2.68 GB"
+    assert "36.64" in claims(TABLE)[-1].derived
+
+
+# ------------------------------------------------------------------------------------------------------- LaTeX source
+
+TEX = r"""\section{A cache of 5 GB}
+The cache takes $1.34$~GB at 16-bit precision~\cite{kwon2023}. % symroof: kv_cache_bytes model=llama-3-70b prompt=4096
+A token adds \SI{2.62}{\mega\byte}, 50\% more. % symroof: kv_bytes_per_token model=llama-3-70b
+% 7 GB % nothing
+\begin{tabular}{ll}
+4096 & 1.34\,GB \\ % symroof: kv_cache_bytes model=llama-3-70b prompt=4096
+8192 & \textbf{2.68}\,GB % symroof: kv_cache_bytes model=llama-3-70b prompt=8192
+\end{tabular}
+\begin{verbatim}
+1 GB % symroof: kv_cache_bytes model=llama-3-70b prompt=4096
+\end{verbatim}
+"""
+
+
+def test_claims_in_latex_source():
+    judged = [(claim.line, claim.claimed, claim.verdict) for claim in claims(TEX, "paper.tex")]
+    assert judged == [(2, "1.34 GB", "rounded"), (3, "2.62 MB", "wrong"), (6, "1.34 GB", "rounded"), (7, "2.68 GB", "rounded")]
