@@ -60,8 +60,7 @@ class Passage:
 
 def passages(text: str) -> Iterator[Passage]:
     """Every annotation of a Markdown text outside code, in order."""
-    walk = _Walk(text)
-    walk.run()
+    walk = walked(text)
     for index, (opens, ends) in enumerate(walk.comments):
         if MARK.match(text, opens + 4, ends):
             yield _passage(text, walk, index)
@@ -74,14 +73,33 @@ def line_starts(text: str) -> list[int]:
     return [match.start() for match in LINE.finditer(text)] or [0]
 
 
-class _Walk:
-    """One pass over the lines: where blocks begin, and where comments lie."""
+def walked(text: str) -> Walk:
+    """The blocks, comments and code of a Markdown text."""
+    walk = Walk(text)
+    walk.run()
+    return walk
+
+
+class Walk:
+    """One pass over the lines.
+
+    Attributes:
+        breaks: where blocks begin, in order.
+        rows: those that are rows of a table, below its head.
+        headings: those that are headings.
+        comments: where comments lie.
+        code: where blocks of code lie, fences included.
+        spans: where code spans lie.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.breaks = [0]
         self.rows: set[int] = set()
+        self.headings: set[int] = set()
         self.comments: list[tuple[int, int]] = []
+        self.code: list[tuple[int, int]] = []
+        self.spans: list[tuple[int, int]] = []
         self.unclosed: int | None = None
         self.ticks = _ticks(text)
         self.blanks = [match.start() for match in re.finditer(r"(?:\r\n|\r|\n)[ \t>]*(?=[\r\n])", text)]
@@ -92,6 +110,7 @@ class _Walk:
         for match in LINE.finditer(self.text):
             start, line = match.start(), match[0]
             if fence:
+                self.code.append(match.span())
                 if _closes(line, fence):
                     fence = ""
                     self.breaks.append(match.end())
@@ -106,6 +125,7 @@ class _Walk:
                 continue
             elif opening := FENCE.match(line):
                 fence = opening[1]
+                self.code.append(match.span())
                 continue
             else:
                 deep = line.startswith(("    ", "\t"))
@@ -113,7 +133,9 @@ class _Walk:
                 in_list = bool(ITEM.match(line)) or (in_list and (deep or not after_blank or line[0] in " \t"))
                 table = self._begin(start, match.end(), line, table)
             after_blank = False
-            if not code:
+            if code:
+                self.code.append((start, match.end()))
+            else:
                 done = self._inline(start, match.end())
 
     def _begin(self, start: int, end: int, line: str, table: bool) -> bool:
@@ -128,6 +150,7 @@ class _Walk:
             self.breaks.append(start + item.end())
         elif HEADING.match(line):
             self.breaks += (start, end)
+            self.headings.add(start)
         return table
 
     def _inline(self, start: int, end: int) -> int:
@@ -139,7 +162,9 @@ class _Walk:
                 break
             place = match.end()
             if match[0][0] == "`":
-                place = self._after_code(match.start(), len(match[0])) or place
+                if (after := self._after_code(match.start(), len(match[0]))) is not None:
+                    self.spans.append((match.start(), after))
+                    place = after
             elif match[0] == "<!--" and self.unclosed is None:
                 close = self.text.find("-->", match.start() + 2)
                 if close < 0:
@@ -175,7 +200,7 @@ def _closes(line: str, fence: str) -> bool:
     return len(bare) >= len(fence) and not bare.strip(fence[0])
 
 
-def _passage(text: str, walk: _Walk, index: int) -> Passage:
+def _passage(text: str, walk: Walk, index: int) -> Passage:
     opens, ends = walk.comments[index]
     begun = walk.breaks[bisect.bisect_right(walk.breaks, opens) - 1]
     start = max(begun, opens - LONGEST_PASSAGE)
