@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -56,6 +57,7 @@ def _patterns() -> Iterator[tuple[str, re.Pattern[str], str]]:
     yield rule("prompt", rf"(?<![\w.,]){COUNT}\s?tokens? (?:in|prompt)\b|\b[SP]\s?=\s?{COUNT.replace('count', 'count2').replace('kilo', 'kilo2')}\$?\s*tokens?\b")
     yield rule("output", rf"(?<![\w.,]){COUNT}\s?(?:tokens? out|new tokens|generated tokens|tokens? long)\b")
     yield rule("context", rf"\bC\s?=\s?{COUNT}")
+    yield rule("context?", rf"(?<![\w.,]){COUNT}\s?tokens?\b(?!\s?(?:/|per|a second|of chunk))")
     yield rule("tp", rf"\btp\s?[=:-]?\s?{SMALL}|\btensor[- ]parallel\w*(?:[- ](?:size|degree))?{IS}{SMALL.replace('count', 'count2')}")
     yield rule("tp", rf"\b{SMALL}[- ]way(?:[- ]tensor(?:[- ]parallel\w*)?|[- ]tp| sharding| split)?\b(?![- ](?:pipeline|expert|data))")
     yield rule("pp", rf"\bpp\s?[=:-]?\s?{SMALL}|\bpipeline[- ]parallel\w*{IS}{SMALL.replace('count', 'count2')}|\b{SMALL.replace('count', 'count3')} (?:pipeline )?stages\b")
@@ -90,15 +92,23 @@ CLAUSE = re.compile(r"[.;:|\n]")
 
 def settings(text: str) -> list[Setting]:
     """Every setting a text states, in order."""
-    stated = [*_counted(text), *_precisions(text)]
+    counted = list(_counted(text))
+    ends = sorted((word.start, word.end) for word in counted if not word.soft)
+    stated = [word for word in counted if not word.soft or not _overlaps(ends, word)] + list(_precisions(text))
     return sorted(stated, key=lambda word: (word.start, word.end))
+
+
+def _overlaps(spans: list[tuple[int, int]], word: Setting) -> bool:
+    """Whether what is only inferred stands where something is stated."""
+    at = bisect.bisect_left(spans, (word.end,))
+    return any(start < word.end and word.start < end for start, end in spans[max(at - 4, 0) : at])
 
 
 def _counted(text: str) -> Iterator[Setting]:
     for name, pattern, value in PATTERNS:
         for match in pattern.finditer(text):
             count = value or _value(match)
-            if count and (name not in LENGTHS or _is_length(match[0], int(count))):
+            if count and (name.rstrip("?") not in LENGTHS or _is_length(match[0], int(count))):
                 yield Setting(name.rstrip("?"), count, match.start(), match.end(), name.endswith("?"))
 
 

@@ -26,7 +26,7 @@ WORDS: dict[str, str] = {
     "gemm": r"gemm|matmul|matrix (?:product|multipl\w+)|projection",
     # devices
     "bandwidth": r"bandwidth|hbm\d?e?|gddr\w*|lpddr\w*|memory speed|reads?|streams?|mem bw|bw|beta",
-    "capacity": r"hbm\d?e?|vram|gddr\w*|ram|on-?board|capacity|memory (?:of|per|size|capacity)|whose memory|gpu memory|device memory|memory|cards?|gpus?|has|have|comes? with|offers?|ships? with|[- ]class",
+    "capacity": r"hbm\d?e?|vram|gddr\w*|ram|on-?board|capacity|memory (?:of|per|size|capacity)|whose memory|gpu memory|device memory|memory|has|have|comes? with|offers?|ships? with|[- ]class",
     "device": r"gpus?|cards?|devices?|accelerators?|chips?|boards?|parts?",
     "peak": r"peak|tensor cores?|dense|sparse|compute|multipl\w+|tflops?|arithmetic|throughput|fp8|bf16|fp16|int8|fp4",
     "ridge": r"ridge|machine balance|balance(?: point)?|ops:byte|ops-to-byte|knee|crossover|critical intensity|roofline|break-?even intensity|turning point",
@@ -62,24 +62,25 @@ WORDS: dict[str, str] = {
     "speculation": r"speculat\w*|draft model|drafts?|drafted|verif\w+",
     "verify": r"verif\w+",
     "sustained": r"sustain\w*|under load|at work|steady[- ]state|with prefills?|prefills? included|including prefills?|goodput|mixed|interleaved|loaded",
-    "without_prefill": r"decode[- ](?:only|alone)|without (?:prefills?)?|decode cost|excluding prefill|full batch(?:es)?",
+    "without_prefill": r"decode[- ](?:only|alone)|without(?: prefills?)?|decode cost|excluding prefill|full batch(?:es)?",
     "arriving": r"arriv\w*|incoming|traffic|demand|offered|peak (?:load|traffic)|users send|requests? come|qps|load|rps",
     # shares
     "per_token": r"per[- ](?:\w+ )?token|/ ?tok(?:en)?|(?:each|every|a|one|single) (?:\w+ )?tokens?|a token|token then takes|for (?:each|every) token|per position",
     "per_device": r"per[- ](?:gpu|card|device|accelerator|chip|rank|shard)|(?:on |for )?(?:each|every) (?:gpu|card|device|accelerator|chip|rank|one|h\d00|a100)|/ ?(?:gpu|device|card|chip)|a ?piece|on one of the|gpu each|per h\d00|per a100|shard(?:ed)?",
     "per_request": r"per[- ](?:request|sequence|user|session|conversation|sample|stream)|(?:each|every|one|a|single) (?:request|sequence|session|conversation)|each\b",
     "per_user": r"per[- ](?:user|stream|request|session|sequence)|single[- ](?:user|stream|request|sequence)|(?:one|each|every|a) (?:user|stream|client|reader|person|customer)|interactiv\w*|user sees|/ ?user|tokens/s per user|batch (?:of |size )?(?:1|one)\b(?![.,]?\d)|bs ?= ?1\b|alone",
-    "in_all": r"total|altogether|in all|in sum|sum|overall|all together|combined|everything|adds? up|adding|together|footprint|needs? (?:about |roughly )?in|memory (?:use|usage|consumption|need|requirement)s?|required memory",
+    "in_all": r"total|altogether|in all|in sum|sum|overall|all together|combined|everything|adds? up|adding|together|(?:memory|total|overall) footprint|needs? (?:about |roughly )?in|memory (?:use|usage|consumption|need|requirement)s?|required memory",
     "aggregate": r"aggregate|total|together|throughput|all users|whole batch|server|node|box|cards? together|system|cluster|replica|deliver\w*|emits?|pushes?|batch(?:ed|es|ing)?|concurrent|combined|instance|produces?",
     "fleet": r"fleet|cluster|all (?:the )?(?:replicas|nodes|copies)|datacenter|whole deployment|all \d+ gpus",
     "group": r"replica|instance|node|server|box|machine",
-    "free": r"left(?:over)?(?: over)?|leav(?:e|es|ing)|remain\w*|free|headroom|spare|available|room|over for|to spare|rest|budget for",
+    "leaving": r"leav(?:e|es|ing)(?! \w+ \w+ behind)|left with|remain(?:s|ing)?:?",
+    "free": r"left(?:over)?(?: over)?|remain\w*|free|headroom|spare|available|room|over for|to spare|rest|budget for",
     "reserved": r"reserv\w*|set(?:ting)? aside|runtime|cuda context|cuda graphs?|activations? (?:and|buffers?)|for activations|framework|fragmentation|workspace|keep(?:s|ing)? back",
     "usable": r"usable|gpu[-_ ]memory[-_ ]utili[sz]ation|may use|allowed to use",
     # roles
     "target": r"targets?|slos?|slas?|requirements?|require[ds]?|must|should|goals?|limits?|budget|objectives?|deadline|at most|no more than|threshold|want|aim\w*|need(?:s)? to (?:stay|be)|acceptable|below|under|within",
     "window": r"window|context window|sliding",
-    "context": r"context|ctx|sequence|sequences|history|conversation|long|window|length|document",
+    "context": r"context|ctx|sequence|sequences|history|conversation|session|long|window|length|document",
     "output_word": r"outputs?|generated|responses?|answers?|completions?|repl(?:y|ies)|osl|new tokens|out\b|generat\w*|summary|writes?",
     "chunk_word": r"chunk\w*|per step|a step|token budget|max_num_batched_tokens|budget",
     "fits": r"fits?|fitting|hold|holds|at once|concurrent\w*|simultaneous\w*|in parallel|room for|top out|max(?:imum)?|capacity|serve|how many|sessions?|users?",
@@ -88,6 +89,7 @@ WORDS: dict[str, str] = {
     "achieved": r"achiev\w*|measur\w*|reach\w*|observ\w*|get(?:s|ting)?|actual",
     "memory_share": r"memory[- ]utili[sz]ation|utili[sz]ation of memory|of (?:the )?memory|memory (?:is )?(?:used|full|usage)|of (?:its |the )?(?:hbm|vram|capacity)",
     "accept": r"accept\w*",
+    "prefix": r"prefix(?:es)?|shared (?:system )?prompt|system prompt|cached prompt",
     "hit": r"hit[- ]rate|cache hits?|prefix hits?",
     # money
     "rent": r"rent\w*|hour(?:ly)?|per hour|an hour|/h|on[- ]demand|reserved|spot|instance price|list price|priced?",
@@ -101,6 +103,8 @@ WORDS: dict[str, str] = {
     r"web|ui|editor|plug-?in|evaluation set|accuracy|noise|fans?|loud|rack|driver|package|epochs?|gradient|optimizer|tokenizer file|pods?|employees|headcount|budget for travel|fps|video|repo(?:sitory)?|commit|"
     r"disk space|latency of the api gateway|gateway|load balancer|dns|tls|handshake|round[- ]trip to|ping",
 }  # fmt: skip
+ONLY_BEFORE = frozenset(["leaving"])
+"""Cues that speak of a number only where they stand before it: what leaves 5 GB is not what is left."""
 CUES = {cue: re.compile(rf"(?<![\w])(?:{words})(?!\w)", re.IGNORECASE) for cue, words in WORDS.items()}
 
 

@@ -17,14 +17,14 @@ from itertools import accumulate
 from typing import Any
 
 from symroof.claims.draft.guess_case import NoteWords, guess_case
-from symroof.claims.draft.guess_quantity import Guess, guess, kind_of, numbers
+from symroof.claims.draft.guess_quantity import Guess, as_written, guess, kind_of, numbers
 from symroof.claims.draft.named_parts import named
 from symroof.claims.draft.note_blocks import Block, Whole, read_blocks
 from symroof.claims.read.claim_files import Source, read_on
 from symroof.claims.read.annotations import fields
 from symroof.claims.read.markdown import line_starts, passages
 from symroof.claims.read.markdown_notes import DEFAULT, LEAD, MOST_ANNOTATIONS
-from symroof.claims.read.numbers import Figure, figures
+from symroof.claims.read.numbers import Figure
 from symroof.errors import InputError
 from symroof.theory.symbols import INPUTS
 
@@ -44,7 +44,7 @@ class Draft:
         text: the number as it stands there.
         start, at: where the number begins, and where the annotation goes.
         figure: the number as it was read.
-        in_head: whether its unit stands in the head of its column.
+        in_head: whether its unit stands in the head of its column, or farther behind it.
         quantity: what the number probably is.
         given: the settings of its case.
         doubts: what a person should look at.
@@ -67,6 +67,7 @@ class Draft:
     def annotation(self) -> str:
         """The comment.
 
+        >>> from symroof.claims.read.numbers import figures
         >>> [figure] = figures("5 ms")
         >>> Draft(1, 1, "5 ms", 0, 4, "itl", {"batch": "8", "mfu": "50 %"}, ("or tpot",), figure).annotation
         "<!-- symroof: itl batch=8 mfu='50 %' note='doubtful: or tpot' -->"
@@ -176,8 +177,10 @@ class _Drafter:
         guesses: list[tuple[int, Figure, Guess]] = []
         before = ""
         for index, block in enumerate(self.blocks):
+            last: dict[str, tuple[str, int]] = {}
             for figure in self._numbers(block, MOST_NUMBERS - len(guesses)):
-                one = guess(block, figure, before)
+                one = guess(block, figure, before, last.get(kind_of(figure), ("", 0)))
+                last[kind_of(figure)] = (one.quantity, figure.start)
                 guesses.append((index, figure, one))
                 if one.quantity in INPUTS:
                     words.state(index, one.quantity, figure)
@@ -206,7 +209,7 @@ class _Drafter:
             return None
         self.room -= 1
         case = guess_case(words, index, figure, one.quantity)
-        in_head = bool(figure.unit and block.table and figure.stop == figure.end and "$" not in block.text)
+        in_head = not as_written(block, figure)
         value = f"{figure.number.replace(',', '')} {figure.unit}" if in_head else ""
         at = self._behind(block.place(figure.stop))
         return Draft(line, column, figure.text, start, at, one.quantity, case.given, (*one.doubts, *case.doubts), figure, in_head, value)

@@ -30,6 +30,10 @@ NARROW = frozenset(["batch", "mfu", "mbu", "chunk", "dp"])
 SAME = {"bf16": "fp16"}
 """Precisions of one width."""
 EIGHT_BITS = frozenset(["fp8", "int8", "w8a8"])
+ASSUMED = frozenset(["mfu", "mbu"])
+"""Settings that hold from where they are stated on."""
+OF_BATCHES = ("throughput", "cost", "energy", "sustained", "price_per")
+"""Parts of the names of quantities that mean little at a batch of one."""
 NOT_OF = {"concurrency": {"batch"}, "free_memory": {"batch"}, "energy_per_token": {"power"}, "decode_energy_per_token": {"power"}}
 """Inputs that words near a quantity usually do not mean."""
 OWN_ROW, SENTENCE, PARAGRAPH, HEADING, ELSEWHERE = range(5)
@@ -73,31 +77,43 @@ class NoteWords:
 
     def state(self, index: int, name: str, figure: Figure) -> None:
         """A number of the note that is an input: what comes near it rests on it."""
+        store = self.cells if self.blocks[index].table else self.prose
+        if name not in ("prompt", "context") and "context" in store:
+            store["context"] = [word for word in store["context"] if not (word[0] == index and word[3] and figure.start <= word[1] < figure.stop)]
         self._add(index, Setting(name, written_value(figure), figure.start, figure.stop))
 
     def several(self, name: str) -> bool:
         """Whether a note states more than one value."""
         return len({SAME.get(value, value) for store in (self.prose, self.cells) for _, _, value, _ in store.get(name, [])}) > 1
 
-    def nearest(self, name: str, index: int, figure: Figure) -> Stated | None:
-        """The value of a setting for a number of a block."""
+    def nearest(self, name: str, index: int, figure: Figure, whole: bool = False) -> Stated | None:
+        """The value of a setting for a number of a block; a narrow one from the ``whole`` note where that is asked for.
+
+        A group that is only inferred from a count of cards stands back behind one that is stated anywhere.
+        """
+        if name == "tp" and (stated := self._nearest(name, index, figure, whole, hard=True)):
+            return stated
+        return self._nearest(name, index, figure, whole, hard=False)
+
+    def _nearest(self, name: str, index: int, figure: Figure, whole: bool, hard: bool) -> Stated | None:
         block = self.blocks[index]
-        if block.table and (value := _in_row(block, name)):
+        if block.table and (value := _in_row(block, name, hard)):
             return value
-        inside = [(at, value, soft) for where, at, value, soft in self._of_block(name, index)]
+        inside = [word for word in self._of_block(name, index) if not (hard and word[3])]
+        if name in ASSUMED:
+            inside = [word for word in inside if word[1] < figure.start]
         if inside:
             start, end = sentence_around(block, figure.start)
-            here = [word for word in inside if start <= word[0] < end]
-            ordered = sorted(here or inside, key=lambda word: (word[2], word[0] > figure.start and not here, abs(word[0] - figure.start)))
-            return Stated(ordered[0][1], SENTENCE if here else PARAGRAPH, ordered[0][2])
+            here = [word for word in inside if start <= word[1] < end]
+            _, _, value, soft = min(here or inside, key=lambda word: (word[3], abs(word[1] - figure.start)))
+            return Stated(value, SENTENCE if here else PARAGRAPH, soft)
         for heading in reversed(block.headings):
-            if value := next((word for word in _words(heading) if word.name == name), None):
-                return Stated(value.value, HEADING, value.soft)
+            if word := _first(heading, name, hard):
+                return Stated(word.value, HEADING, word.soft)
         intro = self.intros[index]
-        if name in NARROW:
-            words = self._of_block(name, intro) if intro is not None else []
-            return Stated(words[-1][2], PARAGRAPH, words[-1][3]) if words else None
-        return self._elsewhere(name, index)
+        if intro is not None and (words := [word for word in self._of_block(name, intro) if not (hard and word[3])]):
+            return Stated(words[-1][2], PARAGRAPH, words[-1][3])
+        return None if name in NARROW and not whole else self._elsewhere(name, index, hard)
 
     def _of_block(self, name: str, index: int) -> list[tuple[int, int, str, bool]]:
         for store in (self.prose, self.cells):
@@ -107,18 +123,18 @@ class NoteWords:
                 return words[low:high]
         return []
 
-    def _elsewhere(self, name: str, index: int) -> Stated | None:
+    def _elsewhere(self, name: str, index: int, hard: bool) -> Stated | None:
         """The last value before a block, else what the note says by an annotation, else the first after it; prose before tables."""
         for store in (self.prose, self.cells):
             words = store.get(name, [])
-            hard = [word for word in words if not word[3]] or words
-            at = bisect.bisect_left(hard, (index,))
+            words = [word for word in words if not word[3]] or ([] if hard else words)
+            at = bisect.bisect_left(words, (index,))
             if at and store is self.prose:
-                return Stated(hard[at - 1][2], ELSEWHERE, hard[at - 1][3])
+                return Stated(words[at - 1][2], ELSEWHERE, words[at - 1][3])
             if name in self.defaults:
                 return Stated(self.defaults[name], HEADING)
-            if hard:
-                chosen = hard[at - 1] if at else hard[0]
+            if words:
+                chosen = words[at - 1] if at else words[0]
                 return Stated(chosen[2], ELSEWHERE, chosen[3])
         return Stated(self.defaults[name], HEADING) if name in self.defaults else None
 
@@ -136,10 +152,16 @@ def _words(text: str) -> tuple[Setting, ...]:
     return (*_of_names(named(text)), *settings(text))
 
 
-def _in_row(block: Block, name: str) -> Stated | None:
+def _first(text: str, name: str, hard: bool = False) -> Setting | None:
+    """The first value of a setting in a text, one that is stated before one that is inferred."""
+    words = [word for word in _words(text) if word.name == name and not (hard and word.soft)]
+    return min(words, key=lambda word: word.soft) if words else None
+
+
+def _in_row(block: Block, name: str, hard: bool) -> Stated | None:
     """A value in the column's head, the row's label, the cell or the other cells of its row."""
     for text in (f"{block.column} {block.text}", block.row, *block.siblings):
-        if word := next((word for word in _words(text) if word.name == name), None):
+        if word := _first(text, name, hard):
             return Stated(word.value, OWN_ROW, word.soft)
     return None
 
@@ -165,13 +187,14 @@ def guess_case(words: NoteWords, index: int, figure: Figure, quantity: str) -> C
     case = Case()
     moves = moved_by(quantity)
 
-    def take(name: str, setting: str = "", hint: bool = True) -> str:
-        stated = words.nearest(name, index, figure)
+    def take(name: str) -> str:
+        far = name == "batch" and any(part in quantity for part in OF_BATCHES)
+        stated = words.nearest(name, index, figure, far)
         if stated is None:
             return ""
-        case.given[setting or name] = stated.value
-        if stated.soft or (hint and stated.reach == ELSEWHERE and words.several(name)):
-            case.doubts.append(f"{setting or name} {stated.value}")
+        case.given[name] = stated.value
+        if stated.soft or (stated.reach == ELSEWHERE and (far or words.several(name))):
+            case.doubts.append(f"{name} {stated.value}")
         return stated.value
 
     if moves & MODEL_INPUTS and not take("model"):
@@ -186,6 +209,8 @@ def guess_case(words: NoteWords, index: int, figure: Figure, quantity: str) -> C
         take("kv")
     _lengths(words, index, figure, quantity, case)
     for name in ("batch", "tp", "pp", "ep", "dp", *sorted(STATED - {"prompt", "context"})):
+        if name == "output" and not case.given.keys() & {"prompt", "context"}:
+            continue
         if name in moves and name != quantity and name not in NOT_OF.get(quantity, ()):
             take(name)
     if quantity.endswith("_per_device") and "tp" in moves and "tp" not in case.given:
@@ -217,13 +242,13 @@ def _lengths(words: NoteWords, index: int, figure: Figure, quantity: str, case: 
     stated = {name: value for name in ("prompt", "context") if (value := words.nearest(name, index, figure))}
     if not stated:
         return
-    name = min(stated, key=lambda one: stated[one].reach)
+    name = min(stated, key=lambda one: (stated[one].reach, stated[one].soft))
     value = stated[name]
     if quantity == "free_memory" and value.reach > SENTENCE:
         return
     as_context = name == "context" and "context" in moves and "peak_context" not in moves
     case.given["context" if as_context else "prompt"] = value.value
-    if value.reach == ELSEWHERE and words.several(name):
+    if value.soft or (value.reach == ELSEWHERE and words.several(name)):
         case.doubts.append(f"{name} {value.value}")
 
 

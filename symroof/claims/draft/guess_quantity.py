@@ -8,12 +8,14 @@
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from symroof.claims.draft.cues import cues
+from symroof.claims.draft.cues import ONLY_BEFORE, cues
+from symroof.claims.draft.named_parts import named
 from symroof.claims.draft.note_blocks import Block
 from symroof.claims.draft.readings import CLOSE, LEAST, READINGS, SURE
 from symroof.claims.read.markdown_notes import SENTENCE_END
@@ -25,11 +27,23 @@ FARTHEST = 260
 FADING = 90
 """Characters over which a cue loses half its strength."""
 FAINTEST = 0.12
-ACROSS = {"number": 0.62, "clause": 0.72, "comma": 0.88, "bracket": 0.9}
-"""What is left of a cue across another number, a semicolon or dash, a comma, a bracket."""
-STOPS = (("clause", re.compile(r"[;:—]| [-–] |\b(?:whereas|while|but|although)\b")), ("comma", re.compile(r",(?!\d)")), ("bracket", re.compile(r"[()]")))
-OVER = {"column": 1.1, "row": 1.0, "heading": 0.4, "higher": 0.15, "before": 0.38, "intro": 0.22}
-"""How far the words of a column's head, a row's label, the nearest heading, those above it, the sentence before and the block before count."""
+STOPS = (
+    (re.compile(r"[;:—]| [-–] |\b(?:whereas|while|but|although)\b|,\s+(?:so|hence|thus|which|and|or|that is|i\.e\.|then|it|we|you)\b"), 0.7, 0.45),
+    (re.compile(r",(?!\d)|\band\b"), 0.85, 0.6),
+    (re.compile(r"[()]"), 0.9, 0.9),
+)
+"""What parts clauses, with what is left of a cue across it: of one before the number, of one behind it."""
+OTHERS = {"same": 0.55, "case": 0.92, "other": 0.72}
+"""What is left of a cue across another number: of the same unit, of one that belongs to the case, of any other."""
+OF_CASE = frozenset(["token", "request", "device", "parameter", "", "%", "none"])
+OVER = {"column": 1.1, "row": 1.0, "heading": 0.4, "higher": 0.15, "before": 0.38, "referred": 0.6, "intro": 0.22}
+"""How far the words of a column's head, a row's label, the nearest heading, those above it, the sentence before (and where a pronoun
+refers to it) and the block before count."""
+REFERS = re.compile(r"\b(?:that|this|these|those|it|its|they|them|each|both)\b", re.IGNORECASE)
+OF_ANOTHER = 0.6
+"""What is left of a cue that stands nearer to another number of the same unit."""
+SAME_AGAIN, SAME_SENTENCE = 0.15, 0.35
+"""What speaks for a quantity that the number before it has, of the same unit and paragraph, or sentence."""
 OFF_TOPIC = 1.5
 """What a cue of something that is not inference takes from every reading."""
 WIDEST = 64
@@ -60,12 +74,29 @@ class Guess:
         return ("few words speak for it",) if self.score < SURE else ()
 
 
+HOURLY = re.compile(r"\s*(?:per|an?|/|each|every)[ -]?(?:gpu|card|device|chip|node|instance)?[ -]?(?:hour|hr|h)\b", re.IGNORECASE)
+
+
 def numbers(block: Block) -> list[Figure]:
-    """The numbers of a block that have a unit, their own or that of their column's head."""
+    """The numbers of a block that have a unit, their own or that of their column's head; ``$3 per GPU-hour`` is a price."""
     unit = _unit_of_head(block.column) if block.table else ""
-    every = figures(block.text)
+    every = [
+        replace(figure, unit="USD/hour", stop=rate.end()) if figure.unit == "USD" and (rate := HOURLY.match(block.text, figure.stop)) else figure
+        for figure in _figures(block.text)
+    ]
     whole = len(every) == 1 and unit and not every[0].unit and not every[0].power
     return [replace(figure, unit=unit) if whole else figure for figure in every]
+
+
+def as_written(block: Block, figure: Figure) -> bool:
+    """Whether a number is read from its own text alone, as `symroof check` reads it, its unit with it."""
+    return figure in _figures(block.text)
+
+
+@lru_cache(maxsize=64)
+def _figures(text: str) -> dict[Figure, None]:
+    """The numbers of a text, in order."""
+    return dict.fromkeys(figures(text))
 
 
 def _unit_of_head(column: str) -> str:
@@ -97,18 +128,27 @@ def kind_of(figure: Figure) -> str:
     return f"{head}/{per}" if per else head if head in READINGS else "none"
 
 
-def guess(block: Block, figure: Figure, before: str) -> Guess:
-    """What a number is; ``before`` is the text of the block before its own."""
+def guess(block: Block, figure: Figure, before: str, last: tuple[str, int] = ("", 0)) -> Guess:
+    """What a number is.
+
+    Args:
+        before: the text of the block before its own.
+        last: what the number before it is and where it stands, where that is of the same unit and paragraph.
+    """
     readings = READINGS.get(kind_of(figure))
     if readings is None:
         return Guess()
     strength = _strengths(block, figure, before)
     lost = OFF_TOPIC * strength.pop("off_topic", 0.0)
-    scored = sorted(((start + sum(weight * strength.get(cue, 0.0) for cue, weight in weights.items()) - lost, name) for name, (start, weights) in readings.items()), reverse=True)
-    (score, name), (next_score, rival) = scored[0], scored[1] if len(scored) > 1 else (-9.0, "")
+    scores = {name: start + sum(weight * strength.get(cue, 0.0) for cue, weight in weights.items()) - lost for name, (start, weights) in readings.items()}
+    if last[0] in scores:
+        scores[last[0]] += SAME_SENTENCE if last[1] >= sentence_around(block, figure.start)[0] else SAME_AGAIN
+    ranked = sorted(scores, key=lambda name: (-scores[name], name))
+    score = scores[ranked[0]]
     if score < LEAST:
         return Guess()
-    return Guess(name, score, rival if score - next_score < CLOSE else "")
+    rival = next((name for name in ranked[1:] if score - scores[name] < CLOSE), "")
+    return Guess(ranked[0], score, rival)
 
 
 def _strengths(block: Block, figure: Figure, before: str) -> dict[str, float]:
@@ -119,38 +159,47 @@ def _strengths(block: Block, figure: Figure, before: str) -> dict[str, float]:
         if value >= FAINTEST:
             strength[cue] = max(strength.get(cue, 0.0), value)
 
-    for name, exponent in figure.dimension:
-        if exponent < 0 and name in SHARES:
-            note(SHARES[name], 1.0)
-            if name == "request":
-                note("per_user", 1.0)
-            if name == "token":
-                note("between_tokens", 1.0)
+    for cue in _of_unit(figure):
+        note(cue, 1.0)
     start, end = sentence_around(block, figure.start)
     low = max(start, figure.start - FARTHEST)
     for cue, at, until in _cues(block.text[low : min(end, figure.stop + FARTHEST)]):
-        note(cue, _nearness(block, figure, low + at, low + until))
-    for label, over in _over(block, start, before):
+        if cue not in ONLY_BEFORE or low + until <= figure.start:
+            note(cue, _nearness(block, figure, low + at, low + until))
+    for label, over in _over(block, figure, start, before):
         for cue, _, _ in _cues(label):
-            note(cue, OVER[over])
+            if cue in ONLY_BEFORE and not block.table:
+                continue
+            note(cue, over * (0.5 if cue == "off_topic" and over < 0.5 else 1.0))
     return strength
 
 
-def _over(block: Block, start: int, before: str) -> Iterator[tuple[str, str]]:
-    """The texts that a sentence stands under or behind, each with how it does."""
-    yield block.column, "column"
-    yield block.row, "row"
+def _of_unit(figure: Figure) -> Iterator[str]:
+    """The cues that a unit itself is: ``GB/GPU``, ``ms/token``."""
+    for name, exponent in figure.dimension:
+        if exponent < 0 and name in SHARES:
+            yield SHARES[name]
+            yield from {"request": ("per_user",), "token": ("between_tokens",)}.get(name, ())
+
+
+def _over(block: Block, figure: Figure, start: int, before: str) -> Iterator[tuple[str, float]]:
+    """The texts that a sentence stands under or behind, each with how much its words count."""
+    yield block.column, OVER["column"]
+    yield block.row, OVER["row"]
     for i, heading in enumerate(reversed(block.headings)):
-        yield heading, "heading" if i == 0 else "higher"
+        yield heading, OVER["heading" if i == 0 else "higher"]
     if start > 0:
-        yield block.text[max(sentence_around(block, start - 1)[0], start - FARTHEST) : start], "before"
+        clause = STOPS[1][0].split(block.text[max(start, figure.start - FARTHEST) : figure.start])[-1]
+        refers = REFERS.search(clause)
+        yield block.text[max(sentence_around(block, start - 1)[0], start - FARTHEST) : start], OVER["referred" if refers else "before"]
     elif before and not block.is_title:
-        yield before[-FARTHEST:], "intro"
+        yield before[-FARTHEST:], OVER["intro"]
 
 
 @lru_cache(maxsize=4096)
 def _cues(text: str) -> tuple[tuple[str, int, int], ...]:
-    return tuple(cues(text))
+    devices = (("device", name.start, name.end) for name in named(text) if name.kind == "hardware")
+    return (*cues(text), *devices)
 
 
 def _nearness(block: Block, figure: Figure, start: int, end: int) -> float:
@@ -158,17 +207,25 @@ def _nearness(block: Block, figure: Figure, start: int, end: int) -> float:
     if start < figure.stop and end > figure.start:
         return 1.0
     low, high = (figure.stop, start) if start >= figure.stop else (end, figure.start)
-    between = block.text[low:high]
+    behind = start >= figure.stop
     value = 1.0 / (1.0 + (high - low) / FADING)
-    for name, pattern in STOPS:
-        value *= ACROSS[name] ** min(len(pattern.findall(between)), 3)
-    return float(value * ACROSS["number"] ** min(sum(1 for place in _numbers_of(block.text) if low <= place < high), 3))
+    for pattern, left_before, left_behind in STOPS:
+        value *= (left_behind if behind else left_before) ** min(len(pattern.findall(block.text, low, high)), 3)
+    own, nearer = kind_of(figure), False
+    every = _numbers_of(block.text)
+    first = bisect.bisect_left(every, (min(low, figure.start) - FARTHEST,))
+    for place, stop, kind in every[first : bisect.bisect_left(every, (max(high, figure.stop) + FARTHEST,))]:
+        if low <= place < high:
+            value *= OTHERS["same" if kind == own else "case" if kind in OF_CASE else "other"]
+        if kind == own and place != figure.start:
+            nearer = nearer or (start - stop if start >= stop else place - end) < high - low
+    return float(value * (OF_ANOTHER if nearer else 1.0))
 
 
 @lru_cache(maxsize=64)
-def _numbers_of(text: str) -> tuple[int, ...]:
-    """Where the numbers with a unit of a text begin."""
-    return tuple(figure.start for figure in figures(text) if figure.unit not in ("", "x"))
+def _numbers_of(text: str) -> tuple[tuple[int, int, str], ...]:
+    """Where the numbers with a unit of a text begin and end, and of which kind they are."""
+    return tuple((figure.start, figure.stop, kind_of(figure)) for figure in _figures(text) if figure.unit not in ("", "x"))
 
 
 @lru_cache(maxsize=64)
@@ -179,11 +236,6 @@ def _ends(text: str) -> tuple[int, ...]:
 
 def sentence_around(block: Block, place: int) -> tuple[int, int]:
     """Where the sentence around a place begins and ends."""
-    start, end = 0, len(block.text)
-    for at in _ends(block.text):
-        if at <= place:
-            start = at
-        else:
-            end = at
-            break
-    return start, end
+    begins = _ends(block.text)
+    at = bisect.bisect_right(begins, place)
+    return begins[at - 1] if at else 0, begins[at] if at < len(begins) else len(block.text)

@@ -67,6 +67,12 @@ def _spellings() -> dict[str, tuple[str, str]]:
 
 
 @lru_cache(maxsize=1)
+def _beginnings() -> frozenset[str]:
+    """What spellings and families begin with: where none does, no longer name does."""
+    return frozenset(name[:size] for name in (*_spellings(), *_families()) for size in range(1, len(name) + 1))
+
+
+@lru_cache(maxsize=1)
 def _families() -> dict[str, dict[str, str]]:
     """The name of a family, squeezed, with its entries by size: ``qwen2.5`` has ``7b``."""
     families: dict[str, dict[str, str]] = {}
@@ -97,7 +103,7 @@ def named(text: str, family: str = "") -> list[Name]:
 def _at(text: str, words: list[re.Match[str]], index: int) -> tuple[Name | None, int]:
     """The longest name that begins with a word, and how many words it takes."""
     spellings = _spellings()
-    squeezed, best, count = "", (None, 0), 0
+    squeezed, best = "", (None, 0)
     for size in range(MOST_WORDS):
         if index + size >= len(words):
             break
@@ -107,6 +113,8 @@ def _at(text: str, words: list[re.Match[str]], index: int) -> tuple[Name | None,
         if size and "(" in text[words[index + size - 1].end() : word.start()] and not SIZE.fullmatch(word[0].lower()):
             break
         squeezed += word[0].lower()
+        if squeezed.rstrip("s") not in _beginnings() and squeezed not in _beginnings():
+            break
         entry = spellings.get(squeezed) or (spellings.get(squeezed[:-1]) if squeezed.endswith("s") and len(squeezed) > 2 else None)
         if entry and squeezed.rstrip("s").isdigit() and not (NUMBERS_ALONE.search(text[max(words[index].start() - 12, 0) : words[index].start()]) or squeezed[-1] == "s"):
             entry = None
@@ -134,6 +142,8 @@ def _of_family(words: list[re.Match[str]], index: int, family: str) -> tuple[str
     word = words[index][0].lower()
     if SIZE.fullmatch(word) and word in families.get(family, {}):
         return family, [Name("model", families[family][word], words[index].start(), words[index].end())]
+    if word not in _beginnings():
+        return family, []
     for size in (3, 2, 1):
         squeezed = "".join(other[0].lower() for other in words[index : index + size])
         if squeezed in families:

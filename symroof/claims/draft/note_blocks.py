@@ -38,7 +38,10 @@ HEADING = re.compile(r"^[ \t>]*(#{1,6})[ \t]+(.*?)[ \t#]*$", re.DOTALL)
 BOLD_LINE = re.compile(r"^\s*(?:\*\*[^*\r\n]{1,120}\*\*|__[^_\r\n]{1,120}__):?\s*$")
 MARKS = re.compile(r"[*`]{1,3}|(?<!\w)_{1,2}|_{1,2}(?!\w)")
 BOLD_LEVEL = 7
+ON_ONE_LINE = {ord("\n"): " ", ord("\r"): " ", ord("\u00a0"): " "}
 LONGEST_LABEL = 200
+LONGEST_BLOCK = 20_000
+"""Characters of a block that are read: a paragraph never has so many."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class Block:
     """A paragraph, an item, a heading or a cell.
 
     Attributes:
-        text: its prose without comments; what else is no prose is blank.
+        text: its prose on one line without comments; what else is no prose is blank.
         pieces: where stretches of the text begin, in it and in the file.
         headings: those over it, the nearest last.
         column, row: the head of its column and the first cell of its row; empty outside tables.
@@ -231,6 +234,7 @@ class _Reader:
         """A stretch of the file without its comments."""
         comments, text = self.walk.comments, ""
         pieces: list[tuple[int, int]] = []
+        end = min(end, start + LONGEST_BLOCK)
         for index in range(bisect.bisect_left(comments, (start, 0)) - 1, len(comments)):
             if index < 0:
                 continue
@@ -243,7 +247,7 @@ class _Reader:
             start = max(start, min(high, end))
         pieces.append((len(text), start))
         headings = tuple(title for _, title in self.over)
-        return Block(text + self.quiet[start:end], tuple(pieces), headings, **more)  # type: ignore[arg-type]
+        return Block((text + self.quiet[start:end]).translate(ON_ONE_LINE), tuple(pieces), headings, **more)  # type: ignore[arg-type]
 
 
 def _label(text: str) -> str:

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-LEAST = 1.0
+LEAST = 0.75
 """Evidence that a draft needs."""
-SURE = 1.6
+SURE = 1.3
 """Below it a draft is doubtful."""
 CLOSE = 0.45
 """A lead over the next reading that is smaller makes a draft doubtful."""
@@ -23,21 +23,21 @@ Reading = tuple[float, Mapping[str, float]]
 READINGS: dict[str, dict[str, Reading]] = {
     "byte": {
         "weight_bytes": (0, {"weights": 2.6, "params": 0.8, "cache": -0.6, "per_device": -0.9, "free": -0.9, "in_all": -0.5, "step": -0.3, "reading": -0.3, "expert": -0.5, "reserved": -1}),
-        "weight_bytes_per_device": (-0.8, {"weights": 2.2, "params": 0.4, "per_device": 2.2, "cache": -0.6, "free": -0.9, "in_all": -0.4, "capacity": -0.2}),
+        "weight_bytes_per_device": (-0.8, {"weights": 2.2, "params": 0.4, "per_device": 2.2, "cache": -0.6, "free": -0.9, "leaving": -1.0, "in_all": -0.4, "capacity": -0.6}),
         "expert_weight_bytes": (-1.5, {"expert": 3, "weights": 1}),
         "layer_weight_bytes": (-1.5, {"layer": 2.2, "weights": 1.2}),
         "kv_bytes_per_token": (-0.8, {"cache": 1.7, "per_token": 2.4, "free": -0.8, "context": -0.2, "layer": -0.8, "reading": -0.3, "step": -0.3}),
-        "kv_cache_bytes": (0, {"cache": 2.4, "context": 0.9, "per_request": 0.5, "per_token": -1.1, "per_device": -0.7, "free": -0.9, "weights": -0.5, "in_all": -0.5, "state": -1}),
-        "kv_cache_bytes_per_device": (-0.8, {"cache": 1.9, "per_device": 2.2, "weights": -0.5, "free": -0.9, "in_all": -0.6, "context": 0.4}),
+        "kv_cache_bytes": (0, {"leaving": -1.0, "cache": 2.4, "context": 0.9, "per_request": 0.5, "per_token": -1.1, "per_device": -0.7, "free": -0.9, "weights": -0.5, "in_all": -0.5, "state": -1}),
+        "kv_cache_bytes_per_device": (-0.8, {"leaving": -1.0, "cache": 1.9, "per_device": 2.2, "weights": -0.5, "free": -0.9, "in_all": -0.6, "context": 0.4}),
         "state_bytes_per_request": (-0.8, {"state": 3.2, "per_request": 0.6}),
         "logit_bytes": (-0.8, {"logits": 3}),
-        "memory_bytes": (-0.2, {"in_all": 2.4, "weights": 0.2, "cache": 0.2, "capacity": 0.2, "free": -0.8, "per_device": -1, "reading": -0.8, "step": -0.6}),
+        "memory_bytes": (-0.2, {"in_all": 2.4, "weights": 0.2, "cache": 0.2, "capacity": 0.2, "free": -0.8, "per_device": -1, "reading": -1.2, "step": -1}),
         "memory_bytes_per_device": (-0.8, {"in_all": 2, "per_device": 2, "free": -0.8, "reading": -0.8}),
-        "free_memory": (-0.4, {"free": 3.0, "cache": 0.2, "capacity": 0.1, "per_device": 0.2, "reserved": -0.6}),
+        "free_memory": (-0.4, {"free": 2.6, "leaving": 3.2, "per_token": -1.0, "cache": 0.2, "capacity": 0.1, "per_device": 0.2, "reserved": -0.6}),
         "memory_reserve": (-0.4, {"reserved": 3.0, "per_device": 0.1, "free": 0.1, "cache": -0.3}),
         "usable_memory_per_device": (-1.2, {"usable": 3.2}),
-        "mem_capacity": (-0.1, {"capacity": 1.7, "device": 0.5, "bandwidth": 0.2, "cache": -1.1, "weights": -0.8, "free": -1, "in_all": -0.5, "reserved": -0.8, "reading": -0.6}),
-        "decode_bytes": (-0.7, {"reading": 1.7, "step": 1.5, "decode": 0.7, "in_all": 0.5, "weights": -0.3, "capacity": -0.3, "swap": -0.6, "prefill": -0.8, "load_word": -1}),
+        "mem_capacity": (-0.1, {"capacity": 1.7, "device": 0.9, "per_device": 0.4, "bandwidth": 0.2, "leaving": -0.3, "cache": -1.1, "weights": -0.8, "free": -1, "in_all": -0.5, "reserved": -0.8, "reading": -0.6}),
+        "decode_bytes": (-0.7, {"reading": 1.7, "step": 1.5, "decode": 0.7, "in_all": 0.8, "weights": -0.3, "capacity": -0.3, "swap": -0.6, "prefill": -0.8, "load_word": -1}),
         "prefill_bytes": (-1.2, {"reading": 1.4, "prefill": 2.0}),
         "l2_capacity": (-1, {"l2": 3.2}),
     },
@@ -48,7 +48,7 @@ READINGS: dict[str, dict[str, Reading]] = {
         "weight_bytes_per_param": (2, {}),
     },
     "byte/s": {
-        "mem_bandwidth": (0.2, {"bandwidth": 1.7, "device": 0.6, "capacity": 0.3, "link": -0.9, "network": -1.2, "host": -1, "disk": -1, "l2": -1}),
+        "mem_bandwidth": (0.4, {"bandwidth": 1.7, "device": 0.9, "capacity": 0.3, "link": -0.9, "network": -1.2, "host": -1, "disk": -1, "l2": -1}),
         "link_bandwidth": (-0.2, {"link": 2.6, "per_device": 0.1, "network": -0.5}),
         "network_bandwidth": (-0.3, {"network": 2.6}),
         "host_bandwidth": (-0.3, {"host": 2.4}),
@@ -72,8 +72,8 @@ READINGS: dict[str, dict[str, Reading]] = {
         "gemm_intensity": (0, {"gemm": 2.8, "intensity": 0.6}),
     },
     "s": {
-        "ttft": (-0.2, {"first_token": 3.0, "prefill": 0.7, "target": -0.5, "between_tokens": -0.8, "load_word": -0.8}),
-        "prefill_time": (-0.2, {"prefill": 2.4, "first_token": -0.3, "target": -0.3, "recompute": -0.9, "response": -0.3, "sustained": -0.2}),
+        "ttft": (-0.2, {"first_token": 3.4, "prefill": 0.7, "target": -0.5, "between_tokens": -0.8, "load_word": -0.8}),
+        "prefill_time": (-0.2, {"prefill": 2.4, "first_token": -1.2, "target": -0.3, "recompute": -0.9, "response": -0.3, "sustained": -0.2}),
         "prefill_compute_time": (-1.4, {"prefill": 1.6, "computing": 1.8}),
         "itl": (-0.1, {"between_tokens": 1.8, "step": 1.7, "decode": 1.0, "target": -0.5, "prefill": -0.6, "first_token": -1, "response": -0.5, "all_reduce": -1, "overhead": -0.7, "layer": -0.8}),
         "tpot": (-0.6, {"tpot": 2.8, "between_tokens": 0.3, "target": -0.5}),
@@ -100,8 +100,8 @@ READINGS: dict[str, dict[str, Reading]] = {
         "itl_target": (-1.2, {"target": 2.2, "between_tokens": 2.0, "first_token": -0.9}),
     },
     "token/s": {
-        "user_rate": (0.5, {"per_user": 1.8, "aggregate": -0.6, "prefill": -0.5, "sustained": -0.4, "per_device": -0.5, "target": -0.2}),
-        "decode_throughput": (0.6, {"aggregate": 1.3, "decode": 0.6, "per_user": -0.5, "prefill": -0.7, "sustained": -0.4, "per_device": -0.5}),
+        "user_rate": (0.5, {"per_user": 1.8, "aggregate": -0.6, "in_all": -0.5, "prefill": -0.5, "sustained": -0.4, "per_device": -0.5, "target": -0.2}),
+        "decode_throughput": (0.6, {"aggregate": 1.3, "in_all": 0.6, "decode": 0.6, "per_user": -0.5, "prefill": -0.7, "sustained": -0.4, "per_device": -0.5}),
         "decode_throughput_per_device": (-0.6, {"per_device": 2.6, "aggregate": 0.2}),
         "prefill_throughput": (-0.2, {"prefill": 2.4, "sustained": -0.9, "per_user": -0.4}),
         "sustained_throughput": (-0.4, {"sustained": 2.6, "aggregate": 0.5}),
@@ -128,7 +128,7 @@ READINGS: dict[str, dict[str, Reading]] = {
         "cost_per_request": (1.6, {}),
     },
     "USD/s": {
-        "price": (1.2, {"per_device": 1.2, "device": 0.4, "rent": 0.3, "group": -1.0, "fleet": -1.2, "off_topic": -0.6}),
+        "price": (1.2, {"per_device": 1.2, "device": 1.0, "rent": 0.3, "group": -1.0, "fleet": -1.2, "off_topic": -0.6}),
         "group_price": (0.7, {"group": 1.6, "per_device": -0.6, "in_all": 0.3, "fleet": -0.5}),
         "fleet_price": (0.2, {"fleet": 2.4, "in_all": 0.2}),
     },
@@ -147,14 +147,14 @@ READINGS: dict[str, dict[str, Reading]] = {
         "energy_per_request": (1.6, {}),
     },
     "token": {
-        "prompt": (0.3, {"prefill": 1.7, "chunk_word": -0.6, "output_word": -0.5, "context": 0.3}),
-        "context": (0.2, {"context": 1.8, "prefill": -0.3, "chunk_word": -0.5, "output_word": -0.4}),
+        "prompt": (0.4, {"prefill": 1.7, "recompute": 1.0, "chunk_word": -0.6, "output_word": -0.5, "context": 0.3}),
+        "context": (0.3, {"context": 1.8, "cache": 0.7, "prefill": -0.3, "chunk_word": -0.5, "output_word": -0.4}),
         "output": (0.1, {"output_word": 1.9, "prefill": -0.7, "context": -0.3, "speculation": -0.5}),
         "chunk": (-0.6, {"chunk_word": 2.4}),
         "window": (-0.8, {"window": 1.8}),
         "tokens_per_verify": (-0.8, {"accept": 1.6, "verify": 1.6, "speculation": 0.8}),
         "draft_tokens": (-0.8, {"speculation": 2.2}),
-        "cached_prefix": (-0.9, {"cache": 1.4, "prefill": 0.6, "hit": 1.0}),
+        "cached_prefix": (-0.9, {"prefix": 2.4, "cache": 0.4, "hit": 0.8}),
         "vocab_size": (-1, {"logits": 1}),
     },
     "request": {
