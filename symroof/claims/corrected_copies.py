@@ -17,6 +17,8 @@ from symroof.claims.read.numbers import Figure
 from symroof.errors import InputError, Problem
 from symroof.specs.strict_yaml import read_text
 
+ENDINGS = {"corrected": "fixed", "drafted": "draft"}
+"""What the name of each kind of copy ends in."""
 AUTHOR = "what is right only its author knows"
 Change = tuple[Figure, str]
 Changes = Mapping[int, Change]
@@ -51,12 +53,12 @@ def copies(report: Report, out: str | None = None, in_place: bool = False) -> li
     Raises:
         InputError: no note among the files, a goal that is one of them, one goal for several notes.
     """
-    goals = goals_of(report.files, out, in_place, "fixed")
+    goals = goals_of(report.files, out, in_place, "corrected")
     return [corrected(file, [claim for claim in report.claims if claim.file == file], goal, asked=out is not None) for file, goal in goals.items()]
 
 
-def goals_of(files: Iterable[str], out: str | None, in_place: bool, ending: str) -> dict[str, Path]:
-    """Where the copy of each note among some files goes: ``NAME.ENDING.md`` beside it, unless ``out`` or ``in_place`` says otherwise.
+def goals_of(files: Iterable[str], out: str | None, in_place: bool, kind: str) -> dict[str, Path]:
+    """Where the copy of each note among some files goes: ``NAME.draft.md`` or ``NAME.fixed.md`` beside it, unless ``out`` or ``in_place`` says otherwise.
 
     Raises:
         InputError: no note among the files, a goal that is one of them, one goal for several notes.
@@ -68,11 +70,11 @@ def goals_of(files: Iterable[str], out: str | None, in_place: bool, ending: str)
     originals = {Path(file).resolve() for file in every}
     goals: dict[str, Path] = {}
     for file in notes:
-        goal = Path(file).resolve() if in_place else _goal(file, out, len(notes), ending)
+        goal = Path(file).resolve() if in_place else _goal(file, out, len(notes), ENDINGS[kind])
         if not in_place and goal.resolve() in originals:
             raise InputError(Problem(str(goal), "is an original; a copy never replaces one", hint="--in-place replaces it"))
         if goal in goals.values():
-            raise InputError(Problem(str(goal), f"would hold two {ending} notes", hint="take them one at a time"))
+            raise InputError(Problem(str(goal), f"would hold two {kind} notes", hint="take them one at a time"))
         goals[file] = goal
     return goals
 

@@ -12,7 +12,7 @@ def drafts_text(copy: DraftedFile) -> str:
     doubtful = sum(bool(one.doubts) for one in drafted.drafts)
     counts = [f"{len(drafted.drafts)} drafted", *([f"{doubtful} of them doubtful"] if doubtful else []), f"{len(drafted.left)} left alone"]
     counts += [f"{drafted.annotated} had one"] if drafted.annotated else []
-    width = max((len(one.text) for one in (*drafted.drafts, *drafted.left)), default=0)
+    width = max((len(text) for text in [*(one.text for one in drafted.drafts), *(one.text for one in drafted.left)]), default=0)
     rows = [(one.line, one.column, one.text, one.quantity + (f"  ({'; '.join(one.doubts)})" if one.doubts else "")) for one in drafted.drafts]
     rows += [(one.line, one.column, one.text, f"left alone: {one.why}") for one in drafted.left]
     lines = [f"  line {line}: {text.ljust(width)}  {words}" for line, _, text, words in sorted(rows)]

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 
 from symroof.claims.draft.named_parts import NUMBER_WORDS
 
-COUNT = rf"(?P<count>\d{{1,3}}(?:(?:,|\{{,\}})\d{{3}})+|\d+(?:\.\d+)?|(?:{'|'.join(NUMBER_WORDS)})(?!\w))\s?(?P<kilo>[kK]i?)?(?![\w%]|[.,]\d|\s?(?:GB|GiB|ms|TB|%))"
+COUNT = (
+    rf"(?P<count>\d{{1,3}}(?:(?:,|\{{,\}})\d{{3}})+|\d+(?:\.\d+)?|(?:{'|'.join(NUMBER_WORDS)})(?!\w))\s?(?P<kilo>[kK]i?)?(?![\w%]|[.,]\d|\s?(?:GB|GiB|ms|TB|%))"
+)
 SMALL = rf"(?P<count>\d{{1,4}}|(?:{'|'.join(NUMBER_WORDS)}))(?!\w|[.,]\d)"
 IS = r"\)?\s*(?:sizes?|length|degree|tokens?|window)?\s*(?:\((?:tokens?)\))?\s*(?:of|=|:|is|at|to|with|\$=?)?\s*(?:about |around |roughly |up to |~|≈|\$)?\s*"
 LENGTHS = {
@@ -47,23 +49,34 @@ def _patterns() -> Iterator[tuple[str, re.Pattern[str], str]]:
 
     yield rule("batch", rf"\bbatch(?:es|ed)?(?:[- ]?sizes?)?{IS}{SMALL}")
     yield rule("batch", rf"\b(?:bs|max[_-]num[_-]seqs|concurrency)\s?[=:]?\s?{SMALL}")
-    yield rule("batch", rf"\b{SMALL}[- ](?:(?:concurrent|simultaneous|parallel|active|decoding|running) )?(?:requests|sequences|sessions|users|streams|conversations|chats)\b(?!\s?(?:/|per|a second|fit))")
+    yield rule(
+        "batch",
+        rf"\b{SMALL}[- ](?:(?:concurrent|simultaneous|parallel|active|decoding|running) )?(?:requests|sequences|sessions|users|streams|conversations|chats)\b(?!\s?(?:/|per|a second|fit))",
+    )
     yield rule("batch", r"\b(?:one|a|single) (?:single )?(?:user|stream|client)\b|\bsingle[- ](?:user|stream|request|sequence)\b|\bbatch[- ]of[- ]one\b", "1")
     for name, words in LENGTHS.items():
         yield rule(name, rf"(?<![\w.,]){COUNT}[- ]?(?:tokens?[- ])?(?:long[- ])?(?:{words})\b(?! (?:per|layers|heads))")
         yield rule(name, rf"\b(?:{words}){IS}{COUNT}(?:[- ]?tokens?)?\b(?!\s?(?:requests|sequences|users|ms|s\b))")
         yield rule(name, rf"(?<![\w.,]){COUNT}\s?\$?\s?tokens? (?:of|for the|per) (?:the |its )?(?:{words})\b")
         yield rule(name, rf"(?<![\w.,]){COUNT}\s(?:{words}) tokens?\b")
-    yield rule("prompt", rf"(?<![\w.,]){COUNT}\s?tokens? (?:in|prompt)\b|\b[SP]\s?=\s?{COUNT.replace('count', 'count2').replace('kilo', 'kilo2')}\$?\s*tokens?\b")
+    yield rule(
+        "prompt", rf"(?<![\w.,]){COUNT}\s?tokens? (?:in|prompt)\b|\b[SP]\s?=\s?{COUNT.replace('count', 'count2').replace('kilo', 'kilo2')}\$?\s*tokens?\b"
+    )
     yield rule("output", rf"(?<![\w.,]){COUNT}\s?(?:tokens? out|new tokens|generated tokens|tokens? long)\b")
     yield rule("context", rf"\bC\s?=\s?{COUNT}")
     yield rule("context?", rf"(?<![\w.,]){COUNT}\s?tokens?\b(?!\s?(?:/|per|a second|of chunk))")
     yield rule("tp", rf"\btp\s?[=:-]?\s?{SMALL}|\btensor[- ]parallel\w*(?:[- ](?:size|degree))?{IS}{SMALL.replace('count', 'count2')}")
     yield rule("tp", rf"\b{SMALL}[- ]way(?:[- ]tensor(?:[- ]parallel\w*)?|[- ]tp| sharding| split)?\b(?![- ](?:pipeline|expert|data))")
-    yield rule("pp", rf"\bpp\s?[=:-]?\s?{SMALL}|\bpipeline[- ]parallel\w*{IS}{SMALL.replace('count', 'count2')}|\b{SMALL.replace('count', 'count3')} (?:pipeline )?stages\b")
+    yield rule(
+        "pp",
+        rf"\bpp\s?[=:-]?\s?{SMALL}|\bpipeline[- ]parallel\w*{IS}{SMALL.replace('count', 'count2')}|\b{SMALL.replace('count', 'count3')} (?:pipeline )?stages\b",
+    )
     yield rule("ep", rf"\bep\s?[=:-]?\s?{SMALL}|\bexpert[- ]parallel\w*{IS}{SMALL.replace('count', 'count2')}")
     yield rule("dp", rf"\bdp\s?[=:-]?\s?{SMALL}|\b{SMALL.replace('count', 'count2')} (?:replicas|copies|instances)\b")
-    yield rule("tp?", rf"\b(?:on|over|across|between|among|with|using|of) (?:all )?{SMALL} (?:of them|gpus|cards|devices|accelerators|chips)\b|\b{SMALL.replace('count', 'count2')}\s?[x×] ?gpus?\b|\bone (?:node|box|server) of {SMALL.replace('count', 'count3')}\b")
+    yield rule(
+        "tp?",
+        rf"\b(?:on|over|across|between|among|with|using|of) (?:all )?{SMALL} (?:of them|gpus|cards|devices|accelerators|chips)\b|\b{SMALL.replace('count', 'count2')}\s?[x×] ?gpus?\b|\bone (?:node|box|server) of {SMALL.replace('count', 'count3')}\b",
+    )
 
 
 PATTERNS = tuple(_patterns())

@@ -3,8 +3,8 @@ r"""What the words around a number speak of: each cue with the ways prose puts i
 A cue is a thing (the cache, the weights), a phase, a share (per token, per device) or a role (a target, what is left over). Which
 quantity a number is follows from its unit and its cues; :mod:`symroof.claims.draft.readings` has the weights.
 
->>> sorted({cue for cue, _, _ in cues("the KV cache of each request")})
-['cache', 'per_request']
+>>> sorted({cue for cue, _, _ in cues("an all-reduce of the KV cache")})
+['all_reduce', 'cache']
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from collections.abc import Iterator
 WORDS: dict[str, str] = {
     # things
     "weights": r"weights?(?![ -]only)|checkpoints?|model (?:itself|size|takes|needs|occupies|weighs|files?|memory|alone)|weighs|parameters? (?:alone )?(?:take|occup|need|are stored|fit)\w*|parameter memory|loaded model|safetensors",
+    "precision": r"fp16|bf16|fp8|int8|int4|fp4|nvfp4|mxfp4|awq|gptq|q[48]_\w+|(?:4|8|16)[- ]bits?|half[- ]precision|bfloat16|float16|quanti[sz]\w+",
+    "model": r"models?",
     "params": r"params?|parameters?|model size",
     "active": r"active|activated?|activates|fire|routed to|used per token|per forward",
     "cache": r"kv|kvs|key[- ](?:and[- ])?value|keys and values|cach(?:e|es|ed)|session|conversation",
@@ -26,7 +28,8 @@ WORDS: dict[str, str] = {
     "gemm": r"gemm|matmul|matrix (?:product|multipl\w+)|projection",
     # devices
     "bandwidth": r"bandwidth|hbm\d?e?|gddr\w*|lpddr\w*|memory speed|reads?|streams?|mem bw|bw|beta",
-    "capacity": r"hbm\d?e?|vram|gddr\w*|ram|on-?board|capacity|memory (?:of|per|size|capacity)|whose memory|gpu memory|device memory|memory|has|have|comes? with|offers?|ships? with|[- ]class",
+    "capacity": r"hbm\d?e?|vram|gddr\w*|ram|on-?board|capacity|memory (?:of|per|size|capacity)|whose memory|gpu memory|device memory|(?:gpus?|cards?|devices?|[ahlb]\d{1,3}s?|mi\d{3}x|rtx \d{4}) (?:has|have|with)|comes? with|offers?|ships? with|[- ]class",
+    "memory": r"memory|has|have|provides?",
     "device": r"gpus?|cards?|devices?|accelerators?|chips?|boards?|parts?",
     "peak": r"peak|tensor cores?|dense|sparse|compute|multipl\w+|tflops?|arithmetic|throughput|fp8|bf16|fp16|int8|fp4",
     "ridge": r"ridge|machine balance|balance(?: point)?|ops:byte|ops-to-byte|knee|crossover|critical intensity|roofline|break-?even intensity|turning point",

@@ -20,16 +20,17 @@ from symroof.claims.draft.guess_case import NoteWords, guess_case
 from symroof.claims.draft.guess_quantity import Guess, as_written, guess, kind_of, numbers
 from symroof.claims.draft.named_parts import named
 from symroof.claims.draft.note_blocks import Block, Whole, read_blocks
-from symroof.claims.read.claim_files import Source, read_on
 from symroof.claims.read.annotations import fields
+from symroof.claims.read.claim_files import Source, read_on
 from symroof.claims.read.markdown import line_starts, passages
 from symroof.claims.read.markdown_notes import DEFAULT, LEAD, MOST_ANNOTATIONS
 from symroof.claims.read.numbers import Figure
 from symroof.errors import InputError
 from symroof.theory.symbols import INPUTS
 
-MOST_NUMBERS = 4000
+MOST_NUMBERS = 2000
 """Numbers of one file that are looked at."""
+ANNOTATED = re.compile(r"\s{0,3}<!--\s*symroof\s*:", re.IGNORECASE)
 CLOSING = re.compile(r"(?:\*{1,3}|_{1,3}|~~)(?![\w*_])|\}")
 LABELLED = "0.1"
 """Tolerance of a memory size: a card's label is up to a tenth less or more than what its driver reports."""
@@ -151,13 +152,22 @@ def annotated(text: str, drafts: Sequence[Draft]) -> str:
 def _defaults(text: str) -> dict[str, str]:
     """The settings that a note's own annotations set for all after them."""
     settings: dict[str, str] = {}
-    for passage in passages(text):
+    for passage in passages(text) if "symroof" in text.lower() else ():
         lead = LEAD.match(passage.comment)
         body = passage.comment[lead.end() :] if lead else ""
         if DEFAULT.match(body):
             given = fields(body).data.get("given", {})
             settings |= {name: str(value) for name, value in given.items() if isinstance(value, (str, int))}
     return settings
+
+
+def _as_elsewhere(guesses: Sequence[tuple[int, Figure, Guess]]) -> list[tuple[int, Figure, Guess]]:
+    """Guesses in which a number that hardly speaks for itself is what the same number clearly is elsewhere in the note."""
+    clear = {(figure.number, figure.unit): one for _, figure, one in guesses if one.clear}
+    return [
+        (index, figure, clear[figure.number, figure.unit] if not one.clear and len(figure.digits) > 2 and (figure.number, figure.unit) in clear else one)
+        for index, figure, one in guesses
+    ]
 
 
 class _Drafter:
@@ -185,7 +195,7 @@ class _Drafter:
                 if one.quantity in INPUTS:
                     words.state(index, one.quantity, figure)
             before = before if block.table else block.text
-        return [made for index, figure, one in guesses if (made := self._draft(words, index, figure, one))]
+        return [made for index, figure, one in _as_elsewhere(guesses) if (made := self._draft(words, index, figure, one))]
 
     def _numbers(self, block: Block, most: int) -> list[Figure]:
         """The numbers of a block that have a unit, but for those inside names and code."""
@@ -199,19 +209,25 @@ class _Drafter:
 
     def _draft(self, words: NoteWords, index: int, figure: Figure, one: Guess) -> Draft | None:
         block = self.blocks[index]
-        start = block.place(figure.start)
-        if start in self.owned:
+        start, at = block.place(figure.start), self._behind(block.place(figure.stop))
+        if start in self.owned or ANNOTATED.match(self.text, at):
             return None
         line, column = self._position(start)
         if not one.quantity or self.room <= 0:
             if figure.unit:
-                self.left.append(Left(line, column, figure.text, "no quantity of inference speaks from its words" if not one.quantity else f"a file has at most {MOST_ANNOTATIONS} annotations"))
+                self.left.append(
+                    Left(
+                        line,
+                        column,
+                        figure.text,
+                        "no quantity of inference speaks from its words" if not one.quantity else f"a file has at most {MOST_ANNOTATIONS} annotations",
+                    )
+                )
             return None
         self.room -= 1
         case = guess_case(words, index, figure, one.quantity)
         in_head = not as_written(block, figure)
         value = f"{figure.number.replace(',', '')} {figure.unit}" if in_head else ""
-        at = self._behind(block.place(figure.stop))
         return Draft(line, column, figure.text, start, at, one.quantity, case.given, (*one.doubts, *case.doubts), figure, in_head, value)
 
     def _position(self, place: int) -> tuple[int, int]:
@@ -231,7 +247,7 @@ class _Drafter:
 
     def readable(self, drafts: list[Draft], file: str) -> list[Draft]:
         """The drafts that `symroof check` reads as claims about their own number, with a ``value`` where that is not the nearest."""
-        for last in (False, True):
+        for last in (False, True) if drafts else ():
             wrong = self._misread(drafts, file)
             if not wrong:
                 break

@@ -31,7 +31,7 @@ def drafted_files(files: Iterable[str], out: str | None = None, in_place: bool =
     """
     made: list[DraftedFile] = []
     problems: list[Problem] = []
-    for file, goal in goals_of(files, out, in_place, "draft").items():
+    for file, goal in goals_of(files, out, in_place, "drafted").items():
         try:
             drafted = draft(read_text(file), file)
         except InputError as error:

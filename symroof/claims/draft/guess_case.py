@@ -105,8 +105,8 @@ class NoteWords:
         if inside:
             start, end = sentence_around(block, figure.start)
             here = [word for word in inside if start <= word[1] < end]
-            _, _, value, soft = min(here or inside, key=lambda word: (word[3], abs(word[1] - figure.start)))
-            return Stated(value, SENTENCE if here else PARAGRAPH, soft)
+            nearest = min(here or inside, key=lambda word: (word[3], abs(word[1] - figure.start)))
+            return Stated(nearest[2], SENTENCE if here else PARAGRAPH, nearest[3])
         for heading in reversed(block.headings):
             if word := _first(heading, name, hard):
                 return Stated(word.value, HEADING, word.soft)
@@ -217,7 +217,11 @@ def guess_case(words: NoteWords, index: int, figure: Figure, quantity: str) -> C
         case.doubts.append("tp is not stated")
     if quantity == "devices":
         _devices(case, written_value(figure))
-    if (quantity in INPUTS or quantity == "context") and not (quantity in DEVICE_INPUTS and "hardware" in case.given) and not (quantity in ("params", "active_params") and "model" in case.given):
+    if (
+        (quantity in INPUTS or quantity == "context")
+        and not (quantity in DEVICE_INPUTS and "hardware" in case.given)
+        and not (quantity in ("params", "active_params") and "model" in case.given)
+    ):
         case.given = {quantity: written_value(figure)}
         case.doubts = []
     if quantity == "weight_bytes_per_param":
@@ -256,7 +260,7 @@ def written_value(figure: Figure) -> str:
     """A number as an annotation sets it: ``2.50 USD/hour``, ``4096``, ``50 %``.
 
     >>> from symroof.claims.read.numbers import figures
-    >>> [written_value(figure) for figure in figures("$2.50 per hour, 4,096 tokens, about 50 %")]
+    >>> [written_value(figure) for figure in figures("$2.50/hour, 4,096 tokens, about 50 %")]
     ['2.50 USD/hour', '4096', '50 %']
     """
     number = figure.number.replace(",", "")

@@ -49,6 +49,8 @@ OFF_TOPIC = 1.5
 WIDEST = 64
 """So many bits or bytes are a precision, which is no quantity."""
 SHARES = {"token": "per_token", "device": "per_device", "request": "per_request"}
+SHARED = re.compile(r"\s?/\s?(?:(?P<user>user|stream|client|req(?:uest)?|seq(?:uence)?)|(?P<device>gpu|card|device|chip))\b", re.IGNORECASE)
+"""A share behind a unit that is none of a unit's own: ``tok/s/user``."""
 UNIT_OF_HEAD = re.compile(r"[(\[]\s*([^()\[\]\d]{1,16}?)\s*[)\]]|,\s*([A-Za-z%/µ]{1,12})$|\bin ([A-Za-z%/µ]{1,12})$")
 
 
@@ -65,6 +67,11 @@ class Guess:
     quantity: str = ""
     score: float = 0.0
     rival: str = ""
+
+    @property
+    def clear(self) -> bool:
+        """Whether nothing about it is doubtful."""
+        return bool(self.quantity) and not self.doubts
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -105,6 +112,7 @@ def _unit_of_head(column: str) -> str:
     return named[0].unit if named else ""
 
 
+@lru_cache(maxsize=1024)
 def kind_of(figure: Figure) -> str:
     """The row of :data:`READINGS` for a number's unit; a plain number of millions may be a count of parameters.
 
@@ -161,6 +169,8 @@ def _strengths(block: Block, figure: Figure, before: str) -> dict[str, float]:
 
     for cue in _of_unit(figure):
         note(cue, 1.0)
+    if share := SHARED.match(block.text, figure.stop):
+        note("per_device" if share.lastgroup == "device" else "per_user", 1.0)
     start, end = sentence_around(block, figure.start)
     low = max(start, figure.start - FARTHEST)
     for cue, at, until in _cues(block.text[low : min(end, figure.stop + FARTHEST)]):
@@ -198,8 +208,8 @@ def _over(block: Block, figure: Figure, start: int, before: str) -> Iterator[tup
 
 @lru_cache(maxsize=4096)
 def _cues(text: str) -> tuple[tuple[str, int, int], ...]:
-    devices = (("device", name.start, name.end) for name in named(text) if name.kind == "hardware")
-    return (*cues(text), *devices)
+    parts = (("device" if name.kind == "hardware" else "model", name.start, name.end) for name in named(text))
+    return (*cues(text), *parts)
 
 
 def _nearness(block: Block, figure: Figure, start: int, end: int) -> float:
@@ -209,8 +219,8 @@ def _nearness(block: Block, figure: Figure, start: int, end: int) -> float:
     low, high = (figure.stop, start) if start >= figure.stop else (end, figure.start)
     behind = start >= figure.stop
     value = 1.0 / (1.0 + (high - low) / FADING)
-    for pattern, left_before, left_behind in STOPS:
-        value *= (left_behind if behind else left_before) ** min(len(pattern.findall(block.text, low, high)), 3)
+    for stops, (_, left_before, left_behind) in zip(_stops(block.text), STOPS, strict=True):
+        value *= (left_behind if behind else left_before) ** min(bisect.bisect_left(stops, high) - bisect.bisect_left(stops, low), 3)
     own, nearer = kind_of(figure), False
     every = _numbers_of(block.text)
     first = bisect.bisect_left(every, (min(low, figure.start) - FARTHEST,))
@@ -220,6 +230,12 @@ def _nearness(block: Block, figure: Figure, start: int, end: int) -> float:
         if kind == own and place != figure.start:
             nearer = nearer or (start - stop if start >= stop else place - end) < high - low
     return float(value * (OF_ANOTHER if nearer else 1.0))
+
+
+@lru_cache(maxsize=64)
+def _stops(text: str) -> tuple[tuple[int, ...], ...]:
+    """Where clauses of a text part, for each kind of :data:`STOPS`."""
+    return tuple(tuple(match.start() for match in pattern.finditer(text)) for pattern, _, _ in STOPS)
 
 
 @lru_cache(maxsize=64)

@@ -17,7 +17,8 @@ WORD = re.compile(r"\d{1,4}(?=[x×][A-Za-z]{1,4}\d)|[x×](?=[A-Z])|[A-Za-z0-9]+(
 BETWEEN = re.compile(r"[-_ \u00a0\u2011(]{0,3}")
 SIZE = re.compile(r"\d+(?:\.\d+)?b(?:-?a\d+(?:\.\d+)?b)?|\d+x\d+b")
 ENDING = re.compile(r"[^a-z0-9.]+")
-FLAVOURS = frozenset(["instruct", "chat", "it", "base", "hf"])
+LABEL = re.compile(r"[ -]?\d{2,3} ?GB\b(?!/)", re.IGNORECASE)
+"""The size of its memory in a device's name: ``H100 80GB``."""
 
 CALLED = {
     "hardware": {
@@ -60,10 +61,14 @@ def _spellings() -> dict[str, tuple[str, str]]:
     for kind, folder in (("model", "models"), ("hardware", "hardware")):
         for entry in entries(folder).values():
             for spelling in (entry.title.partition("(")[0], *entry.aliases, entry.name):
-                words = [word for word in ENDING.split(spelling.lower()) if word and word not in ("nvidia", "amd", "intel", "google", "apple", "cloud", "geforce", "instinct")]
+                words = [
+                    word
+                    for word in ENDING.split(spelling.lower())
+                    if word and word not in ("nvidia", "amd", "intel", "google", "apple", "cloud", "geforce", "instinct")
+                ]
                 known["".join(words)] = (kind, entry.name)
         known |= {spelling: (kind, name) for spelling, name in CALLED[kind].items()}
-    return {spelling: found for spelling, found in known.items() if len(spelling) > 1}
+    return {spelling: entry for spelling, entry in known.items() if len(spelling) > 1}
 
 
 @lru_cache(maxsize=1)
@@ -83,7 +88,8 @@ def _families() -> dict[str, dict[str, str]]:
     return families
 
 
-def named(text: str, family: str = "") -> list[Name]:
+@lru_cache(maxsize=64)
+def named(text: str, family: str = "") -> tuple[Name, ...]:
     """Every name of an entry, in order; a size alone is a model of the family named last."""
     words = list(WORD.finditer(text))
     names: list[Name] = []
@@ -97,13 +103,14 @@ def named(text: str, family: str = "") -> list[Name]:
             family, sized = _of_family(words, index, family)
             names += sized
         index += max(used, 1)
-    return names
+    return tuple(names)
 
 
 def _at(text: str, words: list[re.Match[str]], index: int) -> tuple[Name | None, int]:
     """The longest name that begins with a word, and how many words it takes."""
     spellings = _spellings()
-    squeezed, best = "", (None, 0)
+    squeezed = ""
+    best: tuple[Name | None, int] = (None, 0)
     for size in range(MOST_WORDS):
         if index + size >= len(words):
             break
@@ -116,11 +123,17 @@ def _at(text: str, words: list[re.Match[str]], index: int) -> tuple[Name | None,
         if squeezed.rstrip("s") not in _beginnings() and squeezed not in _beginnings():
             break
         entry = spellings.get(squeezed) or (spellings.get(squeezed[:-1]) if squeezed.endswith("s") and len(squeezed) > 2 else None)
-        if entry and squeezed.rstrip("s").isdigit() and not (NUMBERS_ALONE.search(text[max(words[index].start() - 12, 0) : words[index].start()]) or squeezed[-1] == "s"):
+        if (
+            entry
+            and squeezed.rstrip("s").isdigit()
+            and not (NUMBERS_ALONE.search(text[max(words[index].start() - 12, 0) : words[index].start()]) or squeezed[-1] == "s")
+        ):
             entry = None
         if entry:
-            count = _count(text, words, index) if entry[0] == "hardware" else 0
-            best = (Name(*entry, words[index].start(), word.end(), count), size + 1)
+            device = entry[0] == "hardware"
+            labelled = LABEL.match(text, word.end()) if device else None
+            count = _count(text, words, index) if device else 0
+            best = (Name(*entry, words[index].start(), labelled.end() if labelled else word.end(), count), size + 1)
     return best
 
 
