@@ -35,7 +35,9 @@ STOPS = (
 """What parts clauses, with what is left of a cue across it: of one before the number, of one behind it."""
 OTHERS = {"same": 0.55, "case": 0.92, "other": 0.72}
 """What is left of a cue across another number: of the same unit, of one that belongs to the case, of any other."""
-OF_CASE = frozenset(["token", "request", "device", "parameter", "", "%", "none"])
+ALIKE = {"": "parameter"}
+"""Kinds that count as one: parameters with and without the word."""
+OF_CASE = frozenset(["token", "request", "device", "parameter", "%"])
 OVER = {"column": 1.1, "row": 1.0, "heading": 0.4, "higher": 0.15, "before": 0.38, "referred": 0.6, "intro": 0.22}
 """How far the words of a column's head, a row's label, the nearest heading, those above it, the sentence before (and where a pronoun
 refers to it) and the block before count."""
@@ -51,6 +53,11 @@ WIDEST = 64
 SHARES = {"token": "per_token", "device": "per_device", "request": "per_request"}
 SHARED = re.compile(r"\s?/\s?(?:(?P<user>user|stream|client|req(?:uest)?|seq(?:uence)?)|(?P<device>gpu|card|device|chip))\b", re.IGNORECASE)
 """A share behind a unit that is none of a unit's own: ``tok/s/user``."""
+LABELLING = re.compile(
+    r"[ -]?(?:(?:nvidia|amd|consumer|data ?cent\w+|gaming) )?(?:cards?|gpus?|boards?|parts?|accelerators?)\b| of (?:hbm|vram|gddr|unified|on-?board)",
+    re.IGNORECASE,
+)
+"""What follows the size of a memory: ``a 24 GB card``, ``80 GB of HBM3``."""
 UNIT_OF_HEAD = re.compile(r"[(\[]\s*([^()\[\]\d]{1,16}?)\s*[)\]]|,\s*([A-Za-z%/µ]{1,12})$|\bin ([A-Za-z%/µ]{1,12})$")
 
 
@@ -171,6 +178,8 @@ def _strengths(block: Block, figure: Figure, before: str) -> dict[str, float]:
         note(cue, 1.0)
     if share := SHARED.match(block.text, figure.stop):
         note("per_device" if share.lastgroup == "device" else "per_user", 1.0)
+    if LABELLING.match(block.text, figure.stop):
+        note("labelled", 1.0)
     start, end = sentence_around(block, figure.start)
     low = max(start, figure.start - FARTHEST)
     for cue, at, until in _cues(block.text[low : min(end, figure.stop + FARTHEST)]):
@@ -221,7 +230,7 @@ def _nearness(block: Block, figure: Figure, start: int, end: int) -> float:
     value = 1.0 / (1.0 + (high - low) / FADING)
     for stops, (_, left_before, left_behind) in zip(_stops(block.text), STOPS, strict=True):
         value *= (left_behind if behind else left_before) ** min(bisect.bisect_left(stops, high) - bisect.bisect_left(stops, low), 3)
-    own, nearer = kind_of(figure), False
+    own, nearer = ALIKE.get(kind_of(figure), kind_of(figure)), False
     every = _numbers_of(block.text)
     first = bisect.bisect_left(every, (min(low, figure.start) - FARTHEST,))
     for place, stop, kind in every[first : bisect.bisect_left(every, (max(high, figure.stop) + FARTHEST,))]:
@@ -241,7 +250,7 @@ def _stops(text: str) -> tuple[tuple[int, ...], ...]:
 @lru_cache(maxsize=64)
 def _numbers_of(text: str) -> tuple[tuple[int, int, str], ...]:
     """Where the numbers with a unit of a text begin and end, and of which kind they are."""
-    return tuple((figure.start, figure.stop, kind_of(figure)) for figure in _figures(text) if figure.unit not in ("", "x"))
+    return tuple((figure.start, figure.stop, ALIKE.get(kind, kind)) for figure in _figures(text) if (kind := kind_of(figure)) != "none")
 
 
 @lru_cache(maxsize=64)
