@@ -1,7 +1,7 @@
 """Drafted annotations: the quantities of ten notes of different kinds, their bytes, and what is no prose.
 
-The notes of ``drafts/`` and their key were written before anything drafted them. ``meeting``, ``paper`` and ``vendor`` were set aside: no
-word list was made with them in view.
+The notes of ``drafts/`` and their key were written before anything drafted them. ``meeting``, ``paper`` and ``vendor`` were set aside until the
+words and weights stood: at that first look 65 of their 73 numbers, and 65 of 73 drafts, were right.
 """
 
 import re

@@ -58,7 +58,7 @@ def _patterns() -> Iterator[tuple[str, re.Pattern[str], str]]:
         yield rule(name, rf"(?<![\w.,]){COUNT}[- ]?(?:tokens?[- ])?(?:long[- ])?(?:{words})\b(?! (?:per|layers|heads))")
         yield rule(name, rf"\b(?:{words}){IS}{COUNT}(?:[- ]?tokens?)?\b(?!\s?(?:requests|sequences|users|ms|s\b))")
         yield rule(name, rf"(?<![\w.,]){COUNT}\s?\$?\s?tokens? (?:of|for the|per) (?:the |its )?(?:{words})\b")
-        yield rule(name, rf"(?<![\w.,]){COUNT}\s(?:{words}) tokens?\b")
+        yield rule(name, rf"(?<![\w.,]){COUNT}\s(?:{words}) tokens?\b(?!\s?(?:/|per|a second))")
     yield rule(
         "prompt", rf"(?<![\w.,]){COUNT}\s?tokens? (?:in|prompt)\b|\b[SP]\s?=\s?{COUNT.replace('count', 'count2').replace('kilo', 'kilo2')}\$?\s*tokens?\b"
     )
@@ -121,6 +121,8 @@ def _counted(text: str) -> Iterator[Setting]:
     for name, pattern, value in PATTERNS:
         for match in pattern.finditer(text):
             count = value or _value(match)
+            if "way" in match[0] and count == "1":  # one way of a link
+                continue
             if count and (name.rstrip("?") not in LENGTHS or _is_length(match[0], int(count))):
                 yield Setting(name.rstrip("?"), count, match.start(), match.end(), name.endswith("?"))
 

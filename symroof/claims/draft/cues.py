@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 WORDS: dict[str, str] = {
     # things
-    "weights": r"weights?(?![ -]only)|checkpoints?|model (?:itself|size|takes|needs|occupies|weighs|files?|memory|alone)|weighs|parameters? (?:alone )?(?:take|occup|need|are stored|fit)\w*|parameter memory|loaded model|safetensors",
+    "weights": r"(?<!page )weights?(?![ -]only)|checkpoints?|model (?:itself|size|takes|needs|occupies|weighs|files?|memory|alone)|weighs|parameters? (?:alone )?(?:take|occup|need|are stored|fit)\w*|parameter memory|loaded model|safetensors",
     "precision": r"fp16|bf16|fp8|int8|int4|fp4|nvfp4|mxfp4|awq|gptq|q[48]_\w+|(?:4|8|16)[- ]bits?|half[- ]precision|bfloat16|float16|quanti[sz]\w+",
     "model": r"models?",
     "footprint": r"footprint",
@@ -46,7 +46,7 @@ WORDS: dict[str, str] = {
     "first_token": r"ttft|first[- ]token|time[- ]to[- ]first(?:[- ]token)?|first word|starts? (?:to answer|answering|streaming)|initial latency",
     "decode": r"decod\w+|generat\w+|autoregressive|token[- ]by[- ]token|next token",
     "step": r"steps?|iterations?|itl|tpot|inter-?token|forward|passes|pass|per[- ]step",
-    "between_tokens": r"itl|inter-?token(?: latency| latencies)?|between (?:two |successive |consecutive )?tokens|token[- ]to[- ]token|per[- ]token latency|per output token|latency per token|(?:each|every|a|per|next|one) (?:output |new |generated )?token|decode latency|token latency",
+    "between_tokens": r"itl|words? (?:appears?|comes?)|gap|inter-?token(?: latency| latencies)?|between (?:two |successive |consecutive )?tokens|token[- ]to[- ]token|per[- ]token latency|per output token|latency per token|(?:each|every|a|per|next|one) (?:output |new |generated )?token|decode latency|token latency",
     "tpot": r"tpot|time per output token",
     "response": r"responses?|end[- ]to[- ]end|e2e|whole (?:answer|reply|completion|request)|full (?:answer|reply|completion|request|response)|(?:entire|complete|finished?) (?:answer|reply|response|request)|answers?|repl(?:y|ies)|completions?|total latency|last token|request latency|round trip",
     "decoding_all": r"decoding|decode (?:time|phase|takes)|generation (?:time|phase|takes)|remaining tokens|rest of the (?:tokens|answer)|all (?:the )?(?:other )?tokens|output tokens take|generating",

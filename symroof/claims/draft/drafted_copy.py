@@ -164,10 +164,13 @@ def _defaults(text: str) -> dict[str, str]:
 def _as_elsewhere(guesses: Sequence[tuple[int, Figure, Guess]]) -> list[tuple[int, Figure, Guess]]:
     """Guesses in which a number that hardly speaks for itself is what the same number clearly is elsewhere in the note."""
     clear = {(figure.number, figure.unit): one for _, figure, one in guesses if one.clear}
-    return [
-        (index, figure, clear[figure.number, figure.unit] if not one.clear and len(figure.digits) > 2 and (figure.number, figure.unit) in clear else one)
-        for index, figure, one in guesses
-    ]
+
+    def settled(figure: Figure, one: Guess) -> Guess:
+        other = clear.get((figure.number, figure.unit))
+        adopts = other and not one.clear and len(figure.digits) > 2 and (not one.quantity or other.quantity in (one.quantity, one.rival))
+        return other if other and adopts else one
+
+    return [(index, figure, settled(figure, one)) for index, figure, one in guesses]
 
 
 class _Drafter:
@@ -194,6 +197,8 @@ class _Drafter:
                 guesses.append((index, figure, one))
                 if one.quantity in INPUTS:
                     words.state(index, one.quantity, figure)
+                elif one.quantity.startswith("kv_"):
+                    words.of_cache(index, figure)
             before = before if block.table else block.text
         return [made for index, figure, one in _as_elsewhere(guesses) if (made := self._draft(words, index, figure, one))]
 
@@ -225,6 +230,8 @@ class _Drafter:
                 )
             return None
         self.room -= 1
+        if one.quantity == "peak_flops" and kind_of(figure) == "FLOP":  # 989 TFLOPs, by which a rate is meant
+            figure = replace(figure, unit=f"{figure.unit}/s")
         case = guess_case(words, index, figure, one.quantity)
         in_head = not as_written(block, figure)
         value = f"{figure.number.replace(',', '')} {figure.unit}" if in_head else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,9 @@ from symroof.claims.corrected_copies import goals_of
 from symroof.claims.draft.drafted_copy import Drafted, draft
 from symroof.errors import InputError, Problem
 from symroof.specs.strict_yaml import read_text
+
+MARKDOWN = (".md", ".markdown")
+"""Notes in which a comment may stand behind any number; in LaTeX source it would end its line."""
 
 
 @dataclass(frozen=True)
@@ -23,15 +26,18 @@ class DraftedFile:
     drafted: Drafted
 
 
-def drafted_files(files: Iterable[str], out: str | None = None, in_place: bool = False) -> list[DraftedFile]:
+def drafted_files(files: Sequence[str], out: str | None = None, in_place: bool = False) -> list[DraftedFile]:
     """A drafted copy of each note; line ends and byte-order mark stay as they are.
 
     Raises:
         InputError: no note among the files, a goal that is one of them, annotations that cannot be read.
     """
+    notes = [file for file in files if Path(file).suffix.lower() in MARKDOWN]
+    if not notes:
+        raise InputError(Problem(", ".join(files)[:200], "is no Markdown note; only Markdown notes are drafted"))
     made: list[DraftedFile] = []
     problems: list[Problem] = []
-    for file, goal in goals_of(files, out, in_place, "drafted").items():
+    for file, goal in goals_of(notes, out, in_place, "drafted").items():
         try:
             drafted = draft(read_text(file), file)
         except InputError as error:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from symroof.claims.draft.case_words import Setting, count, settings
+from symroof.claims.draft.case_words import NEAR, OF_WEIGHTS, Setting, count, settings
 from symroof.claims.draft.guess_quantity import sentence_around
 from symroof.claims.draft.named_parts import Name, named
 from symroof.claims.draft.note_blocks import Block
@@ -25,7 +25,7 @@ MODEL_INPUTS = frozenset(["n_layers", "params", "active_params", "vocab_size"])
 STATED = frozenset(["price", "power", "mfu", "mbu", "memory_reserve", "host_bandwidth", "disk_bandwidth", "network_bandwidth", "output", "chunk", "arrival_rate", "acceptance", "hit_rate",
                     "step_overhead", "prompt", "context", "draft_tokens", "cached_prefix"])  # fmt: skip
 """Inputs that a note states as numbers of their own, which its other numbers then rest on."""
-NARROW = frozenset(["batch", "mfu", "mbu", "chunk", "dp"])
+NARROW = frozenset(["batch", "mfu", "mbu", "chunk", "dp", "step_overhead"])
 """Settings that reach no farther than their paragraph, their headings, or the table they introduce."""
 SAME = {"bf16": "fp16"}
 """Precisions of one width."""
@@ -34,6 +34,8 @@ ASSUMED = frozenset(["mfu", "mbu"])
 """Settings that hold from where they are stated on."""
 OF_BATCHES = ("throughput", "cost", "energy", "sustained", "price_per")
 """Parts of the names of quantities that mean little at a batch of one."""
+OF_ONE_SENTENCE = frozenset(["kv_cache_bytes", "kv_cache_bytes_per_device"])
+"""Quantities whose batch stands in their own sentence: the next one may speak of one request again."""
 NOT_OF = {"concurrency": {"batch"}, "free_memory": {"batch"}, "energy_per_token": {"power"}, "decode_energy_per_token": {"power"}}
 """Inputs that words near a quantity usually do not mean."""
 OWN_ROW, SENTENCE, PARAGRAPH, HEADING, ELSEWHERE = range(5)
@@ -82,9 +84,19 @@ class NoteWords:
             store["context"] = [word for word in store["context"] if not (word[0] == index and word[3] and figure.start <= word[1] < figure.stop)]
         self._add(index, Setting(name, written_value(figure), figure.start, figure.stop))
 
+    def of_cache(self, index: int, figure: Figure) -> None:
+        """A precision beside a size of the cache is that of the cache, unless words between them speak of the weights."""
+        store = self.cells if self.blocks[index].table else self.prose
+        text = self.blocks[index].text
+        for word in [word for word in store.get("weights", []) if word[0] == index]:
+            low, high = sorted((word[1], figure.start))
+            if high - low < NEAR and not OF_WEIGHTS.search(text, low, high):
+                store["weights"].remove(word)
+                bisect.insort(store.setdefault("kv", []), word)
+
     def several(self, name: str) -> bool:
         """Whether a note states more than one value."""
-        return len({SAME.get(value, value) for store in (self.prose, self.cells) for _, _, value, _ in store.get(name, [])}) > 1
+        return len({SAME.get(value, value) for store in (self.prose, self.cells) for _, _, value, soft in store.get(name, []) if not soft}) > 1
 
     def nearest(self, name: str, index: int, figure: Figure, whole: bool = False) -> Stated | None:
         """The value of a setting for a number of a block; a narrow one from the ``whole`` note where that is asked for.
@@ -113,7 +125,20 @@ class NoteWords:
         intro = self.intros[index]
         if intro is not None and (words := [word for word in self._of_block(name, intro) if not (hard and word[3])]):
             return Stated(words[-1][2], PARAGRAPH, words[-1][3])
+        if column := self._in_column(name, index, hard):
+            return column
         return None if name in NARROW and not whole else self._elsewhere(name, index, hard)
+
+    def _in_column(self, name: str, index: int, hard: bool) -> Stated | None:
+        """A value in another cell of the column, the nearest before or the first after."""
+        block = self.blocks[index]
+        words = self.cells.get(name, []) if block.table and block.column else []
+        same = [word for word in words if self.blocks[word[0]].table == block.table and self.blocks[word[0]].column == block.column and not (hard and word[3])]
+        if not same:
+            return None
+        at = bisect.bisect_left(same, (index,))
+        chosen = same[at - 1] if at else same[0]
+        return Stated(chosen[2], PARAGRAPH, chosen[3])
 
     def _of_block(self, name: str, index: int) -> list[tuple[int, int, str, bool]]:
         for store in (self.prose, self.cells):
@@ -142,7 +167,7 @@ class NoteWords:
 def _of_names(names: Sequence[Name]) -> Iterator[Setting]:
     """Models and devices as settings; several devices are perhaps a group."""
     for name in names:
-        yield Setting(name.kind, name.entry, name.start, name.end)
+        yield Setting(name.kind, name.entry, name.start, name.end, name.sized)
         if name.count:
             yield Setting("tp", str(name.count), name.start, name.end, True)
 
@@ -190,7 +215,7 @@ def guess_case(words: NoteWords, index: int, figure: Figure, quantity: str) -> C
     def take(name: str) -> str:
         far = name == "batch" and any(part in quantity for part in OF_BATCHES)
         stated = words.nearest(name, index, figure, far)
-        if stated is None:
+        if stated is None or (name == "batch" and quantity in OF_ONE_SENTENCE and stated.reach == PARAGRAPH):
             return ""
         case.given[name] = stated.value
         if stated.soft or (stated.reach == ELSEWHERE and (far or words.several(name))):
@@ -266,4 +291,4 @@ def written_value(figure: Figure) -> str:
     number = figure.number.replace(",", "")
     if figure.unit in ("token", "request", "device", ""):
         return count(figure.digits) if not figure.power and "." not in figure.digits else number
-    return f"{number} {figure.unit}"
+    return f"{number} {'/'.join(piece for piece in figure.unit.split('/') if piece not in ('device', 'request'))}"

@@ -38,7 +38,7 @@ OTHERS = {"same": 0.55, "case": 0.92, "other": 0.72}
 ALIKE = {"": "parameter"}
 """Kinds that count as one: parameters with and without the word."""
 OF_CASE = frozenset(["token", "request", "device", "parameter", "%"])
-OVER = {"column": 1.1, "row": 1.0, "heading": 0.4, "higher": 0.15, "before": 0.38, "referred": 0.6, "intro": 0.22}
+OVER = {"column": 1.1, "row": 1.0, "heading": 0.4, "higher": 0.15, "before": 0.38, "referred": 0.52, "intro": 0.22}
 """How far the words of a column's head, a row's label, the nearest heading, those above it, the sentence before (and where a pronoun
 refers to it) and the block before count."""
 REFERS = re.compile(r"\b(?:that|this|these|those|it|its|they|them|each|both)\b", re.IGNORECASE)
@@ -58,6 +58,8 @@ LABELLING = re.compile(
     re.IGNORECASE,
 )
 """What follows the size of a memory: ``a 24 GB card``, ``80 GB of HBM3``."""
+IN_OR_OUT = re.compile(r" (?:(?P<prefill>in)|(?P<output_word>out))(?=\s*(?:[,.;)/|+]|and\b|$))")
+"""What follows the tokens of a request: ``8,000 tokens in, 400 tokens out``."""
 UNIT_OF_HEAD = re.compile(r"[(\[]\s*([^()\[\]\d]{1,16}?)\s*[)\]]|,\s*([A-Za-z%/µ]{1,12})$|\bin ([A-Za-z%/µ]{1,12})$")
 
 
@@ -178,6 +180,8 @@ def _strengths(block: Block, figure: Figure, before: str) -> dict[str, float]:
         note(cue, 1.0)
     if share := SHARED.match(block.text, figure.stop):
         note("per_device" if share.lastgroup == "device" else "per_user", 1.0)
+    if way := IN_OR_OUT.match(block.text, figure.stop):
+        note(str(way.lastgroup), 0.8)
     if LABELLING.match(block.text, figure.stop):
         note("labelled", 1.0)
     start, end = sentence_around(block, figure.start)

@@ -45,6 +45,7 @@ class Name:
         entry: its name in the catalogue.
         start, end: where it stands.
         count: devices that stand before it (``8xH100``); 0 where none do.
+        sized: whether it is only a size, of the family named last.
     """
 
     kind: str
@@ -52,6 +53,7 @@ class Name:
     start: int
     end: int
     count: int = 0
+    sized: bool = False
 
 
 @lru_cache(maxsize=1)
@@ -154,7 +156,7 @@ def _of_family(words: list[re.Match[str]], index: int, family: str) -> tuple[str
     families = _families()
     word = words[index][0].lower()
     if SIZE.fullmatch(word) and word in families.get(family, {}):
-        return family, [Name("model", families[family][word], words[index].start(), words[index].end())]
+        return family, [Name("model", families[family][word], words[index].start(), words[index].end(), sized=True)]
     if word not in _beginnings():
         return family, []
     for size in (3, 2, 1):

@@ -23,10 +23,10 @@ Reading = tuple[float, Mapping[str, float]]
 READINGS: dict[str, dict[str, Reading]] = {
     "byte": {
         "weight_bytes": (0, {"weights": 2.6, "precision": 0.8, "model": 0.5, "footprint": 0.9, "params": 0.8, "cache": -0.6, "per_device": -0.9, "free": -0.9, "in_all": -0.5, "step": -0.3, "reading": -0.3, "expert": -0.5, "reserved": -1}),
-        "weight_bytes_per_device": (-0.8, {"weights": 2.2, "precision": 0.4, "model": 0.2, "params": 0.4, "per_device": 2.2, "cache": -0.6, "free": -1.6, "leaving": -1.0, "in_all": -0.4, "capacity": -0.6}),
+        "weight_bytes_per_device": (-0.8, {"weights": 2.2, "precision": 0.4, "model": 0.2, "params": 0.4, "per_device": 2.2, "cache": -0.6, "free": -2.0, "leaving": -1.0, "in_all": -0.4, "capacity": -0.6}),
         "expert_weight_bytes": (-1.5, {"expert": 3, "weights": 1}),
         "layer_weight_bytes": (-1.5, {"layer": 2.2, "weights": 1.2}),
-        "kv_bytes_per_token": (-0.8, {"cache": 1.7, "per_token": 2.4, "free": -0.8, "context": 0.2, "layer": -0.8, "reading": -0.3, "step": -0.3}),
+        "kv_bytes_per_token": (-0.8, {"cache": 1.7, "per_token": 2.4, "free": -0.8, "context": -0.2, "layer": -0.8, "reading": -0.3, "step": -0.3}),
         "kv_cache_bytes": (0, {"leaving": -1.0, "cache": 2.4, "context": 1.2, "per_request": 0.5, "per_token": -1.1, "per_device": -0.7, "free": -0.9, "weights": -0.5, "in_all": -0.5, "state": -1}),
         "kv_cache_bytes_per_device": (-0.8, {"leaving": -1.0, "cache": 1.9, "per_device": 2.2, "weights": -0.5, "free": -0.9, "in_all": -0.6, "context": 0.4}),
         "state_bytes_per_request": (-0.8, {"state": 3.2, "per_request": 0.6}),
@@ -59,6 +59,7 @@ READINGS: dict[str, dict[str, Reading]] = {
         "peak_flops": (1.2, {"peak": 0.9, "device": 0.4, "achieved": -0.4}),
     },
     "FLOP": {
+        "peak_flops": (-0.6, {"peak": 1.2, "device": 1.3, "precision": 0.9, "bandwidth": 0.4, "prefill": -1.2, "per_token": -1.6, "step": -1.0, "computing": -0.3}),
         "prefill_flops": (0.2, {"prefill": 2.0, "first_token": 0.8, "per_token": -0.9, "attention": -0.3, "context": 0.3, "step": -0.2}),
         "decode_flops": (0.3, {"per_token": 1.7, "decode": 1.4, "step": 1.2, "prefill": -0.6, "gemm": -0.4}),
         "prefill_attention_flops": (-1.2, {"attention": 2.4, "prefill": 1.0}),
@@ -80,7 +81,7 @@ READINGS: dict[str, dict[str, Reading]] = {
         "decode_memory_time": (-1.1, {"reading": 1.9, "weights": 1.0, "decode": 0.6, "step": 0.5, "load_word": -1.5, "swap": -0.8}),
         "decode_compute_time": (-1.3, {"computing": 1.8, "decode": 1.0, "step": 0.9, "prefill": -1}),
         "decode_time": (-0.6, {"decoding_all": 2.1, "decode": 0.9, "output_word": 0.5, "step": -1.2, "between_tokens": -0.6, "target": -0.3}),
-        "response_time": (-0.3, {"response": 2.4, "output_word": 0.3, "first_token": -1, "step": -0.6, "between_tokens": -0.7, "target": -0.4, "decoding_all": -0.6}),
+        "response_time": (-0.2, {"response": 2.4, "output_word": 0.3, "first_token": -0.6, "step": -0.6, "between_tokens": -0.7, "target": -0.4, "decoding_all": -0.2}),
         "load_time": (-0.8, {"load_word": 2.6, "disk": 1.2, "weights": 0.6, "step": -0.6}),
         "swap_time": (-0.8, {"swap": 2.4, "host": 1.0, "cache": 0.4, "recompute": -0.8}),
         "recompute_time": (-0.8, {"recompute": 3.0, "prefill": 0.2}),
