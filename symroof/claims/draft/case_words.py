@@ -99,7 +99,8 @@ PRECISIONS = {
 PRECISION = re.compile("|".join(rf"(?P<{name}>(?<!\w)(?:{words})(?!\w))" for name, words in PRECISIONS.items()), re.IGNORECASE)
 OF_CACHE = re.compile(r"(?<!\w)(?:kv|cache|keys|values|attention)(?!\w)", re.IGNORECASE)
 OF_WEIGHTS = re.compile(r"(?<!\w)(?:weights?|checkpoint|parameters?|model|quantized|peak|tensor|card|flops?)(?!\w)", re.IGNORECASE)
-NEAR = 48
+NEAR, NOWHERE = 48, 1000
+OF_TOKENS = re.compile(r"tokens?|\d (?:inputs?|outputs?|prompt)$|[io]sl", re.IGNORECASE)
 CLAUSE = re.compile(r"[.;:|\n]")
 
 
@@ -129,7 +130,7 @@ def _counted(text: str) -> Iterator[Setting]:
 
 def _is_length(text: str, count: int) -> bool:
     """Whether a count is one of tokens: 64 sequences are none, a 2,048 prompt is one."""
-    return LEAST_TOKENS <= count <= MOST_TOKENS and (count >= LEAST_BARE or "token" in text.lower())
+    return LEAST_TOKENS <= count <= MOST_TOKENS and (count >= LEAST_BARE or bool(OF_TOKENS.search(text)))
 
 
 def _value(match: re.Match[str]) -> str:
@@ -157,16 +158,16 @@ def count(written: str, kilo: str = "") -> str:
 
 
 def _precisions(text: str) -> Iterator[Setting]:
-    """Precisions, each of the weights or of the cache by the word nearest to it."""
+    """Precisions, each of the weights or of the cache by the word nearest to it; of the weights, it is inferred, where there is none."""
     for match in PRECISION.finditer(text):
         low, high = max(match.start() - NEAR, 0), match.end() + NEAR
         before, after = CLAUSE.split(text[low : match.start()])[-1], CLAUSE.split(text[match.end() : high])[0]
-        of = "kv" if _distance(OF_CACHE, before, after) < _distance(OF_WEIGHTS, before, after) else "weights"
-        yield Setting(of, str(match.lastgroup), match.start(), match.end())
+        cache, weights = _distance(OF_CACHE, before, after), _distance(OF_WEIGHTS, before, after)
+        yield Setting("kv" if cache < weights else "weights", str(match.lastgroup), match.start(), match.end(), min(cache, weights) == NOWHERE)
 
 
 def _distance(pattern: re.Pattern[str], before: str, after: str) -> int:
     """How far the nearest word of a pattern is; what follows counts as a little nearer than what precedes."""
     behind = [len(before) - match.end() + 2 for match in pattern.finditer(before)]
     ahead = [match.start() for match in pattern.finditer(after)]
-    return min([*behind, *ahead], default=1000)
+    return min([*behind, *ahead], default=NOWHERE)

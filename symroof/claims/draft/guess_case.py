@@ -17,23 +17,24 @@ from symroof.claims.draft.named_parts import Name, named
 from symroof.claims.draft.note_blocks import Block
 from symroof.claims.read.numbers import Figure
 from symroof.theory.layout import Layout
-from symroof.theory.symbols import INPUTS
+from symroof.theory.symbols import GROUPS, INPUTS
 from symroof.theory.theory import theory
 
 DEVICE_INPUTS = frozenset(["peak_flops", "mem_bandwidth", "mem_capacity", "link_bandwidth", "l2_bandwidth", "l2_capacity", "power"])
-MODEL_INPUTS = frozenset(["n_layers", "params", "active_params", "vocab_size"])
+MODEL_INPUTS = frozenset([*(symbol.name for symbol in GROUPS["architecture"]), "params", "active_params"])
 STATED = frozenset(["price", "power", "mfu", "mbu", "memory_reserve", "host_bandwidth", "disk_bandwidth", "network_bandwidth", "output", "chunk", "arrival_rate", "acceptance", "hit_rate",
                     "step_overhead", "prompt", "context", "draft_tokens", "cached_prefix"])  # fmt: skip
 """Inputs that a note states as numbers of their own, which its other numbers then rest on."""
 NARROW = frozenset(["batch", "mfu", "mbu", "chunk", "dp", "step_overhead"])
 """Settings that reach no farther than their paragraph, their headings, or the table they introduce."""
+PRECISIONS = frozenset(["weights", "kv"])
 SAME = {"bf16": "fp16"}
 """Precisions of one width."""
 EIGHT_BITS = frozenset(["fp8", "int8", "w8a8"])
 ASSUMED = frozenset(["mfu", "mbu"])
 """Settings that hold from where they are stated on."""
-OF_BATCHES = ("throughput", "cost", "energy", "sustained", "price_per")
-"""Parts of the names of quantities that mean little at a batch of one."""
+OF_BATCHES = ("memory_bytes", "memory_util", "throughput", "cost", "energy", "sustained", "price_per")
+"""Parts of the names of quantities that mean little at a batch of one, so that theirs is looked for in the whole note."""
 OF_ONE_SENTENCE = frozenset(["kv_cache_bytes", "kv_cache_bytes_per_device"])
 """Quantities whose batch stands in their own sentence: the next one may speak of one request again."""
 NOT_OF = {"concurrency": {"batch"}, "free_memory": {"batch"}, "energy_per_token": {"power"}, "decode_energy_per_token": {"power"}}
@@ -71,7 +72,17 @@ class NoteWords:
             family = next((name.entry.rpartition("-")[0].replace("-", "") for name in reversed(names) if name.kind == "model"), family)
             for word in (*_of_names(names), *settings(block.text)):
                 self._add(index, word)
+        self._of_cache_only()
         self.intros = list(_intros(blocks))
+
+    def _of_cache_only(self) -> None:
+        """A precision that stands alone is that of the cache where the note names it for the cache and never for the weights."""
+        stores = (self.prose, self.cells)
+        named_for = {name: {word[2] for store in stores for word in store.get(name, []) if not word[3]} for name in ("weights", "kv")}
+        for store in stores:
+            for word in [word for word in store.get("weights", []) if word[3] and word[2] in named_for["kv"] - named_for["weights"]]:
+                store["weights"].remove(word)
+                bisect.insort(store.setdefault("kv", []), word)
 
     def _add(self, index: int, word: Setting) -> None:
         store = self.cells if self.blocks[index].table else self.prose
@@ -96,7 +107,10 @@ class NoteWords:
 
     def several(self, name: str) -> bool:
         """Whether a note states more than one value."""
-        return len({SAME.get(value, value) for store in (self.prose, self.cells) for _, _, value, soft in store.get(name, []) if not soft}) > 1
+        return (
+            len({SAME.get(value, value) for store in (self.prose, self.cells) for _, _, value, soft in store.get(name, []) if not soft or name in PRECISIONS})
+            > 1
+        )
 
     def nearest(self, name: str, index: int, figure: Figure, whole: bool = False) -> Stated | None:
         """The value of a setting for a number of a block; a narrow one from the ``whole`` note where that is asked for.
@@ -158,7 +172,7 @@ class NoteWords:
                 return Stated(words[at - 1][2], ELSEWHERE, words[at - 1][3])
             if name in self.defaults:
                 return Stated(self.defaults[name], HEADING)
-            if words:
+            if words and (at or not words[0][3]):
                 chosen = words[at - 1] if at else words[0]
                 return Stated(chosen[2], ELSEWHERE, chosen[3])
         return Stated(self.defaults[name], HEADING) if name in self.defaults else None
@@ -218,7 +232,7 @@ def guess_case(words: NoteWords, index: int, figure: Figure, quantity: str) -> C
         if stated is None or (name == "batch" and quantity in OF_ONE_SENTENCE and stated.reach == PARAGRAPH):
             return ""
         case.given[name] = stated.value
-        if stated.soft or (stated.reach == ELSEWHERE and (far or words.several(name))):
+        if (stated.soft and name not in PRECISIONS) or (stated.reach == ELSEWHERE and (far or words.several(name))):
             case.doubts.append(f"{name} {stated.value}")
         return stated.value
 
@@ -269,12 +283,14 @@ def _lengths(words: NoteWords, index: int, figure: Figure, quantity: str, case: 
     if not moves & {"prompt", "context"} or quantity in ("prompt", "context"):
         return
     stated = {name: value for name in ("prompt", "context") if (value := words.nearest(name, index, figure))}
+    if quantity == "free_memory" and all(value.reach > SENTENCE for value in stated.values()):
+        case.given["prompt"] = "1"
+        case.doubts.append("beside the weights alone")
+        return
     if not stated:
         return
     name = min(stated, key=lambda one: (stated[one].reach, stated[one].soft))
     value = stated[name]
-    if quantity == "free_memory" and value.reach > SENTENCE:
-        return
     as_context = name == "context" and "context" in moves and "peak_context" not in moves
     case.given["context" if as_context else "prompt"] = value.value
     if value.soft or (value.reach == ELSEWHERE and words.several(name)):
