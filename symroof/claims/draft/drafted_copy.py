@@ -16,10 +16,11 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
 
-from symroof.claims.draft.guess_case import NoteWords, guess_case
+from symroof.claims.draft.guess_case import guess_case
 from symroof.claims.draft.guess_quantity import Guess, as_written, guess, kind_of, numbers
 from symroof.claims.draft.named_parts import named
 from symroof.claims.draft.note_blocks import Block, Whole, read_blocks
+from symroof.claims.draft.note_words import NoteWords
 from symroof.claims.read.annotations import fields
 from symroof.claims.read.claim_files import Source, read_on
 from symroof.claims.read.markdown import line_starts, passages
@@ -204,6 +205,8 @@ class _Drafter:
 
     def _numbers(self, block: Block, most: int) -> list[Figure]:
         """The numbers of a block that have a unit, but for those inside names and code."""
+        if most <= 0 or not any(character.isdigit() for character in block.text):
+            return []
         names = [(name.start, name.end) for name in named(block.text)]
         every = [figure for figure in numbers(block) if kind_of(figure) != "none"]
         return [
