@@ -98,7 +98,8 @@ PRECISIONS = {
 }
 PRECISION = re.compile("|".join(rf"(?P<{name}>(?<!\w)(?:{words})(?!\w))" for name, words in PRECISIONS.items()), re.IGNORECASE)
 OF_CACHE = re.compile(r"(?<!\w)(?:kv|cache|keys|values|attention)(?!\w)", re.IGNORECASE)
-OF_WEIGHTS = re.compile(r"(?<!\w)(?:weights?|checkpoint|parameters?|model|quantized|peak|tensor|card|flops?)(?!\w)", re.IGNORECASE)
+OF_WEIGHTS = re.compile(r"(?<!\w)(?:weights?|checkpoint|parameters?|model|quantized)(?!\w)", re.IGNORECASE)
+OF_PEAK = re.compile(r"(?<!\w)(?:peak|tensor|dense|sparse|[tp]?flops?(?:/s)?|compute)(?!\w)", re.IGNORECASE)
 NEAR, NOWHERE = 48, 1000
 OF_TOKENS = re.compile(r"tokens?|\d (?:inputs?|outputs?|prompt)$|[io]sl", re.IGNORECASE)
 CLAUSE = re.compile(r"[.;:|\n]")
@@ -158,12 +159,13 @@ def count(written: str, kilo: str = "") -> str:
 
 
 def _precisions(text: str) -> Iterator[Setting]:
-    """Precisions, each of the weights or of the cache by the word nearest to it; of the weights, it is inferred, where there is none."""
+    """Precisions, each of the weights, the cache or the arithmetic by the word nearest to it; of the weights, it is inferred, where there is none."""
     for match in PRECISION.finditer(text):
         low, high = max(match.start() - NEAR, 0), match.end() + NEAR
         before, after = CLAUSE.split(text[low : match.start()])[-1], CLAUSE.split(text[match.end() : high])[0]
-        cache, weights = _distance(OF_CACHE, before, after), _distance(OF_WEIGHTS, before, after)
-        yield Setting("kv" if cache < weights else "weights", str(match.lastgroup), match.start(), match.end(), min(cache, weights) == NOWHERE)
+        distances = {name: _distance(pattern, before, after) for name, pattern in (("weights", OF_WEIGHTS), ("kv", OF_CACHE), ("compute", OF_PEAK))}
+        of = min(distances, key=lambda name: distances[name])
+        yield Setting(of, str(match.lastgroup), match.start(), match.end(), distances[of] == NOWHERE)
 
 
 def _distance(pattern: re.Pattern[str], before: str, after: str) -> int:

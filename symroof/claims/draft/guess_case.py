@@ -24,6 +24,8 @@ OF_BATCHES = ("memory_bytes", "memory_util", "throughput", "cost", "energy", "su
 """Parts of the names of quantities that mean little at a batch of one, so that theirs is looked for in the whole note."""
 OF_ONE_SENTENCE = frozenset(["kv_cache_bytes", "kv_cache_bytes_per_device"])
 """Quantities whose batch stands in their own sentence: the next one may speak of one request again."""
+OF_THE_DEVICE = frozenset(["peak_flops", "ridge_point", "effective_ridge"])
+"""Quantities of the precision that is multiplied, whatever the weights are stored in."""
 NOT_OF = {"concurrency": {"batch"}, "free_memory": {"batch"}, "energy_per_token": {"power"}, "decode_energy_per_token": {"power"}}
 """Inputs that words near a quantity usually do not mean."""
 
@@ -62,7 +64,11 @@ def guess_case(words: NoteWords, index: int, figure: Figure, quantity: str) -> C
     if moves & DEVICE_INPUTS:
         take("hardware")
     if "weight_bytes_per_param" in moves or "peak_flops" in moves:
-        weights = take("weights")
+        peak = words.nearest("compute", index, figure) if quantity in OF_THE_DEVICE else None
+        if peak and peak.reach <= PARAGRAPH:
+            case.given["weights"] = weights = peak.value
+        else:
+            weights = take("weights")
         if weights in EIGHT_BITS and "peak_flops" in moves:
             case.given["activations"] = weights
     if "kv_bytes_per_element" in moves:
@@ -104,7 +110,7 @@ def _lengths(words: NoteWords, index: int, figure: Figure, quantity: str, case: 
     if not moves & {"prompt", "context"} or quantity in ("prompt", "context"):
         return
     stated = {name: value for name in ("prompt", "context") if (value := words.nearest(name, index, figure))}
-    if quantity == "free_memory" and all(value.reach > SENTENCE for value in stated.values()):
+    if quantity == "free_memory" and all(value.reach > SENTENCE or value.soft for value in stated.values()):
         case.given["prompt"] = "1"
         case.doubts.append("beside the weights alone")
         return

@@ -149,7 +149,7 @@ READINGS: dict[str, dict[str, Reading]] = {
     },
     "token": {
         "prompt": (0.4, {"prefill": 1.7, "recompute": 1.0, "chunk_word": -0.6, "output_word": -0.5, "context": 0.3}),
-        "context": (0.3, {"context": 1.8, "cache": 0.7, "prefill": -0.3, "chunk_word": -0.5, "output_word": -0.4}),
+        "context": (0.3, {"context": 1.8, "cache": 0.7, "prefill": -0.3, "chunk_word": -0.5, "output_word": -1.0}),
         "output": (0.1, {"output_word": 1.9, "prefill": -0.7, "context": -0.3, "speculation": -0.5}),
         "chunk": (-0.6, {"chunk_word": 2.4}),
         "window": (-0.8, {"window": 1.8}),
