@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import os
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,8 @@ from symroof.claims.read.spelled_arithmetic import same_number
 from symroof.errors import InputError, Problem
 from symroof.specs.strict_yaml import read_text
 
+ENDINGS = {"corrected": "fixed", "drafted": "draft"}
+"""What the name of each kind of copy ends in."""
 MOST_AGAIN = 5
 """Places of the same number that are listed."""
 AUTHOR = "what is right only its author knows"
@@ -58,25 +60,36 @@ def copies(report: Report, out: str | None = None, in_place: bool = False) -> li
     Raises:
         InputError: no note among the files, a goal that is one of them, one goal for several notes.
     """
-    notes = [file for file in dict.fromkeys(report.files) if Path(file).suffix.lower() in NOTES]
+    goals = goals_of(report.files, out, in_place, "corrected")
+    return [corrected(file, [claim for claim in report.claims if claim.file == file], goal, asked=out is not None) for file, goal in goals.items()]
+
+
+def goals_of(files: Iterable[str], out: str | None, in_place: bool, kind: str) -> dict[str, Path]:
+    """Where the copy of each note among some files goes: ``NAME.draft.md`` or ``NAME.fixed.md`` beside it, unless ``out`` or ``in_place`` says otherwise.
+
+    Raises:
+        InputError: no note among the files, a goal that is one of them, one goal for several notes.
+    """
+    every = list(dict.fromkeys(files))
+    notes = [file for file in every if Path(file).suffix.lower() in NOTES]
     if not notes:
-        raise InputError(Problem(", ".join(report.files)[:200], "is no Markdown note; only numbers in notes are corrected"))
-    originals = {Path(file).resolve() for file in report.files}
-    made: dict[Path, Copy] = {}
+        raise InputError(Problem(", ".join(every)[:200], "is no Markdown note; only numbers in notes are corrected or annotated"))
+    originals = {Path(file).resolve() for file in every}
+    goals: dict[str, Path] = {}
     for file in notes:
-        goal = Path(file).resolve() if in_place else _goal(file, out, len(notes))
+        goal = Path(file).resolve() if in_place else _goal(file, out, len(notes), ENDINGS[kind])
         if not in_place and goal.resolve() in originals:
-            raise InputError(Problem(str(goal), "is an original; a corrected copy never replaces one", hint="--in-place replaces it"))
-        if goal in made:
-            raise InputError(Problem(str(goal), "would hold two corrected notes", hint="check them one at a time"))
-        made[goal] = corrected(file, [claim for claim in report.claims if claim.file == file], goal, asked=out is not None)
-    return list(made.values())
+            raise InputError(Problem(str(goal), "is an original; a copy never replaces one", hint="--in-place replaces it"))
+        if goal in goals.values():
+            raise InputError(Problem(str(goal), f"would hold two {kind} notes", hint="take them one at a time"))
+        goals[file] = goal
+    return goals
 
 
-def _goal(file: str, out: str | None, notes: int) -> Path:
+def _goal(file: str, out: str | None, notes: int, ending: str) -> Path:
     path = Path(file)
     if out is None:
-        return path.with_name(f"{path.stem}.fixed{path.suffix}")
+        return path.with_name(f"{path.stem}.{ending}{path.suffix}")
     if out.endswith(("/", os.sep)) or Path(out).is_dir():
         return Path(out) / path.name
     if notes > 1:

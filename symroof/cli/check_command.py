@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from symroof.claims.check_result import Report
 
 FORMATS = ("text", "github", "sarif")
+STANDARD_OUTPUT = "/dev/stdout"
 WITHOUT_TERMINAL = 140
 """Columns where the output has no width of its own: a file, a log."""
 
@@ -23,12 +24,13 @@ WITHOUT_TERMINAL = 140
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", help="A table, GitHub annotations, or a SARIF log (default: text).")
 @click.option("--fix", is_flag=True, help="Write a copy of each note with the wrong numbers corrected: NAME.fixed.md.")
-@click.option("-o", "--out", metavar="FILE|DIR", help="With --fix: where the copy goes.")
-@click.option("--in-place", is_flag=True, help="With --fix: correct the note itself.")
+@click.option("--draft", is_flag=True, help="Write a copy of each note with an annotation drafted behind each number that has a unit: NAME.draft.md.")
+@click.option("-o", "--out", metavar="FILE|DIR", help="With --fix or --draft: where the copy goes; with --draft also -, standard output.")
+@click.option("--in-place", is_flag=True, help="With --fix or --draft: change the note itself.")
 @click.option("--strict", is_flag=True, help="Exit 1 also for what is conditional, does not fit, or could not be checked.")
 @click.option("-v", "--verbose", is_flag=True, help="For each claim that does not hold all that is known of it, with the command that derives it.")
 @json_option
-def command(files: tuple[str, ...], form: str, fix: bool, out: str | None, in_place: bool, strict: bool, verbose: bool, as_json: bool) -> int:
+def command(files: tuple[str, ...], form: str, fix: bool, draft: bool, out: str | None, in_place: bool, strict: bool, verbose: bool, as_json: bool) -> int:
     """Check the calculations in claim files (YAML) and in notes (Markdown, LaTeX source).
 
     In a note a claim stands behind its sentence:
@@ -36,6 +38,9 @@ def command(files: tuple[str, ...], form: str, fix: bool, out: str | None, in_pl
     \b
     ... takes 1.34 GB. <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 kv=fp16 -->
 
+    --draft guesses from the words around each number what it is and of which case, and marks what is doubtful; nothing is judged.
+
+    Exit 1 where a claim is wrong or inconsistent; 2 where one cannot be read or evaluated, 101 where symroof itself fails in
     and in LaTeX source as a comment: % symroof: kv_cache_bytes ...
 
     Exit 1 where a claim is wrong, inconsistent, or conditional and off by more than 25 %; 2 where one cannot be read or evaluated, 101 where symroof itself fails in
@@ -44,7 +49,9 @@ def command(files: tuple[str, ...], form: str, fix: bool, out: str | None, in_pl
     from symroof.claims.check import check
     from symroof.cli.progress import bar
 
-    _check_options(form, fix, out, in_place, as_json)
+    _check_options(form, fix, draft, strict, out, in_place, as_json)
+    if draft:
+        return _draft(tuple(dict.fromkeys(files)), out, in_place, as_json)
     report = check(dict.fromkeys(files), read_past_errors=True, track=bar)
     if fix and not report.problems and not report.failures:
         _write_copies(report, out, in_place)
@@ -69,11 +76,27 @@ def _refused(report: Report, form: str, as_json: bool) -> int:
     return BAD_INPUT
 
 
-def _check_options(form: str, fix: bool, out: str | None, in_place: bool, as_json: bool) -> None:
+def _draft(files: tuple[str, ...], out: str | None, in_place: bool, as_json: bool) -> int:
+    """Every copy is made before the first is written, and each is written whole or not at all; the list of drafts is the result."""
+    from symroof.claims.draft.drafted_files import as_json as object_of
+    from symroof.claims.draft.drafted_files import drafted_files
+    from symroof.output_files import write_atomic
+    from symroof.report.drafts_text import drafts_text
+
+    made = drafted_files(files, STANDARD_OUTPUT if out == "-" else out, in_place)
+    for copy in made:
+        write_atomic(copy.goal, copy.content)
+    say(json_text(object_of(made)) if as_json else "\n\n".join(map(drafts_text, made)), err=out == "-")
+    return 0
+
+
+def _check_options(form: str, fix: bool, draft: bool, strict: bool, out: str | None, in_place: bool, as_json: bool) -> None:
     if as_json and form != "text":
         raise click.UsageError("--json and --format are two forms of one answer; give one of them")
-    if (out is not None or in_place) and not fix:
-        raise click.UsageError("-o and --in-place go with --fix")
+    if draft and (fix or strict or form != "text"):
+        raise click.UsageError("--draft judges nothing; it goes with neither --fix nor --format nor --strict")
+    if (out is not None or in_place) and not (fix or draft):
+        raise click.UsageError("-o and --in-place go with --fix or --draft")
     if out is not None and in_place:
         raise click.UsageError("-o and --in-place are two places for one copy; give one of them")
 

@@ -61,8 +61,7 @@ class Passage:
 
 def passages(text: str) -> Iterator[Passage]:
     """Every annotation of a Markdown text outside code, in order."""
-    walk = _Walk(text)
-    walk.run()
+    walk = walked(text)
     for index, (opens, ends) in enumerate(walk.comments):
         if MARK.match(text, opens + 4, ends):
             yield _passage(text, walk, index)
@@ -88,8 +87,7 @@ def prose_of(text: str) -> str:
 
 
 def _prose_of(text: str) -> tuple[str, list[int]]:
-    walk = _Walk(text)
-    walk.run()
+    walk = walked(text)
     characters = list(text)
     for low, high in [*walk.comments, *walk.code]:
         characters[low:high] = [" " if character not in "\r\n" else character for character in text[low:high]]
@@ -104,15 +102,33 @@ def line_starts(text: str) -> list[int]:
     return [match.start() for match in LINE.finditer(text)] or [0]
 
 
-class _Walk:
-    """One pass over the lines: where blocks begin, and where comments lie."""
+def walked(text: str) -> Walk:
+    """The blocks, comments and code of a Markdown text."""
+    walk = Walk(text)
+    walk.run()
+    return walk
+
+
+class Walk:
+    """One pass over the lines.
+
+    Attributes:
+        breaks: where blocks begin, in order.
+        rows: those that are rows of a table, below its head.
+        headings: those that are headings.
+        comments: where comments lie.
+        code: where blocks of code lie, fences included.
+        spans: where code spans lie.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.breaks = [0]
         self.rows: set[int] = set()
+        self.headings: set[int] = set()
         self.comments: list[tuple[int, int]] = []
         self.code: list[tuple[int, int]] = []
+        self.spans: list[tuple[int, int]] = []
         self.unclosed: int | None = None
         self.ticks = _ticks(text)
         self.blanks = [match.start() for match in re.finditer(r"(?:\r\n|\r|\n)[ \t>]*(?=[\r\n])", text)]
@@ -123,7 +139,7 @@ class _Walk:
         for match in LINE.finditer(self.text):
             start, line = match.start(), match[0]
             if fence:
-                self.code.append((start, match.end()))
+                self.code.append(match.span())
                 if _closes(line, fence):
                     fence = ""
                     self.breaks.append(match.end())
@@ -164,6 +180,7 @@ class _Walk:
             self.breaks.append(start + item.end())
         elif HEADING.match(line):
             self.breaks += (start, end)
+            self.headings.add(start)
         return table
 
     def _inline(self, start: int, end: int) -> int:
@@ -175,7 +192,9 @@ class _Walk:
                 break
             place = match.end()
             if match[0][0] == "`":
-                place = self._after_code(match.start(), len(match[0])) or place
+                if (after := self._after_code(match.start(), len(match[0]))) is not None:
+                    self.spans.append((match.start(), after))
+                    place = after
             elif match[0] == "<!--" and self.unclosed is None:
                 close = self.text.find("-->", match.start() + 2)
                 if close < 0:
@@ -211,7 +230,7 @@ def _closes(line: str, fence: str) -> bool:
     return len(bare) >= len(fence) and not bare.strip(fence[0])
 
 
-def _passage(text: str, walk: _Walk, index: int) -> Passage:
+def _passage(text: str, walk: Walk, index: int) -> Passage:
     opens, ends = walk.comments[index]
     begun = walk.breaks[bisect.bisect_right(walk.breaks, opens) - 1]
     start = max(begun, opens - LONGEST_PASSAGE)

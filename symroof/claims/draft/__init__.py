@@ -1,0 +1,1 @@
+"""Drafts of annotations for a note that has none: what each number is, of which case."""

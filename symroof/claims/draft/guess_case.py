@@ -1,0 +1,124 @@
+"""The case a number of a note is of: the settings its quantity moves with, each from the nearest words that state it.
+
+A batch reaches no farther than its paragraph or table; a model reaches through the note.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from symroof.claims.draft.note_words import ELSEWHERE, PARAGRAPH, PRECISIONS, SENTENCE, NoteWords, written_value
+from symroof.claims.read.numbers import Figure
+from symroof.theory.layout import Layout
+from symroof.theory.symbols import GROUPS, INPUTS
+from symroof.theory.theory import theory
+
+DEVICE_INPUTS = frozenset(["peak_flops", "mem_bandwidth", "mem_capacity", "link_bandwidth", "l2_bandwidth", "l2_capacity", "power"])
+MODEL_INPUTS = frozenset([*(symbol.name for symbol in GROUPS["architecture"]), "params", "active_params"])
+STATED = frozenset(["price", "power", "mfu", "mbu", "memory_reserve", "host_bandwidth", "disk_bandwidth", "network_bandwidth", "output", "chunk", "arrival_rate", "acceptance", "hit_rate",
+                    "step_overhead", "prompt", "context", "draft_tokens", "cached_prefix"])  # fmt: skip
+"""Inputs that a note states as numbers of their own, which its other numbers then rest on."""
+EIGHT_BITS = frozenset(["fp8", "int8", "w8a8"])
+OF_BATCHES = ("memory_bytes", "memory_util", "throughput", "cost", "energy", "sustained", "price_per")
+"""Parts of the names of quantities that mean little at a batch of one, so that theirs is looked for in the whole note."""
+OF_ONE_SENTENCE = frozenset(["kv_cache_bytes", "kv_cache_bytes_per_device"])
+"""Quantities whose batch stands in their own sentence: the next one may speak of one request again."""
+OF_THE_DEVICE = frozenset(["peak_flops", "ridge_point", "effective_ridge"])
+"""Quantities of the precision that is multiplied, whatever the weights are stored in."""
+NOT_OF = {"concurrency": {"batch"}, "free_memory": {"batch"}, "energy_per_token": {"power"}, "decode_energy_per_token": {"power"}}
+"""Inputs that words near a quantity usually do not mean."""
+
+
+@dataclass
+class Case:
+    """The settings of a draft, and what of it is doubtful."""
+
+    given: dict[str, str] = field(default_factory=dict)
+    doubts: list[str] = field(default_factory=list)
+
+
+@lru_cache(maxsize=512)
+def moved_by(quantity: str) -> frozenset[str]:
+    """The names a quantity moves with, on any layout of devices."""
+    return theory(layout=Layout(tp=True, dp=True)).ancestry(quantity)
+
+
+def guess_case(words: NoteWords, index: int, figure: Figure, quantity: str) -> Case:
+    """The settings of a number of a block."""
+    case = Case()
+    moves = moved_by(quantity)
+
+    def take(name: str) -> str:
+        far = name == "batch" and any(part in quantity for part in OF_BATCHES)
+        stated = words.nearest(name, index, figure, far)
+        if stated is None or (name == "batch" and quantity in OF_ONE_SENTENCE and stated.reach == PARAGRAPH):
+            return ""
+        case.given[name] = stated.value
+        if (stated.soft and name not in PRECISIONS) or (stated.reach == ELSEWHERE and (far or words.several(name))):
+            case.doubts.append(f"{name} {stated.value}")
+        return stated.value
+
+    if moves & MODEL_INPUTS and not take("model"):
+        case.doubts.append("no model of the catalogue is named")
+    if moves & DEVICE_INPUTS:
+        take("hardware")
+    if "weight_bytes_per_param" in moves or "peak_flops" in moves:
+        peak = words.nearest("compute", index, figure) if quantity in OF_THE_DEVICE else None
+        if peak and peak.reach <= PARAGRAPH:
+            case.given["weights"] = weights = peak.value
+        else:
+            weights = take("weights")
+        if weights in EIGHT_BITS and "peak_flops" in moves:
+            case.given["activations"] = weights
+    if "kv_bytes_per_element" in moves:
+        take("kv")
+    _lengths(words, index, figure, quantity, case)
+    for name in ("batch", "tp", "pp", "ep", "dp", *sorted(STATED - {"prompt", "context"})):
+        if name == "output" and not case.given.keys() & {"prompt", "context"}:
+            continue
+        if name in moves and name != quantity and name not in NOT_OF.get(quantity, ()):
+            take(name)
+    if quantity.endswith("_per_device") and "tp" in moves and "tp" not in case.given:
+        case.doubts.append("tp is not stated")
+    if quantity == "devices":
+        _devices(case, written_value(figure))
+    if (
+        (quantity in INPUTS or quantity == "context")
+        and not (quantity in DEVICE_INPUTS and "hardware" in case.given)
+        and not (quantity in ("params", "active_params") and "model" in case.given)
+    ):
+        case.given = {quantity: written_value(figure)}
+        case.doubts = []
+    if quantity == "weight_bytes_per_param":
+        case.given = {"weights": case.given.get("weights", "fp16")}
+    return case
+
+
+def _devices(case: Case, devices: str) -> None:
+    """The copies of a group that so many devices make, or one group of all of them."""
+    group = int(case.given.get("tp", "0"))
+    many = int(devices) if devices.isdigit() else 0
+    copies = many // group if group and many % group == 0 else 0
+    case.given = {"tp": str(group), "dp": str(copies)} if copies else {"tp": devices}
+    case.doubts = [] if copies else ["one group of all devices"]
+
+
+def _lengths(words: NoteWords, index: int, figure: Figure, quantity: str, case: Case) -> None:
+    """The prompt or the context of a quantity that moves with either: whichever is stated nearer."""
+    moves = moved_by(quantity)
+    if not moves & {"prompt", "context"} or quantity in ("prompt", "context"):
+        return
+    stated = {name: value for name in ("prompt", "context") if (value := words.nearest(name, index, figure))}
+    if quantity == "free_memory" and all(value.reach > SENTENCE or value.soft for value in stated.values()):
+        case.given["prompt"] = "1"
+        case.doubts.append("beside the weights alone")
+        return
+    if not stated:
+        return
+    name = min(stated, key=lambda one: (stated[one].reach, stated[one].soft))
+    value = stated[name]
+    as_context = name == "context" and "context" in moves and "peak_context" not in moves
+    case.given["context" if as_context else "prompt"] = value.value
+    if value.soft or (value.reach == ELSEWHERE and words.several(name)):
+        case.doubts.append(f"{name} {value.value}")
