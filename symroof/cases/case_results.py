@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -159,6 +158,8 @@ class Answers:
     solved: dict[tuple[str, str | None], Any] = field(default_factory=dict)
     rough: dict[tuple[Tree, str], Any] = field(default_factory=dict)
     """Differences of equations along an unknown, in floats."""
+    crossed: dict[tuple[Tree, Tree, str], tuple[tuple[Fraction, ...], ...]] = field(default_factory=dict)
+    """The crossings of solved equations at each corner of the ranges."""
     moved: Case | None = None
     """The case where it is not the binding's own: a corner of its ranges."""
     spoken: dict[tuple[str, frozenset[str], bool], tuple[str, ...]] = field(default_factory=dict)
@@ -199,8 +200,25 @@ class Answers:
     @cached_property
     def corners(self) -> tuple[Case, ...]:
         """The case at every corner of its ranges; empty where no input is a range."""
-        box = self.binding.box()
-        return tuple(self.case.changed(dict(zip(box, corner, strict=True))) for corner in itertools.product(*box.values())) if box else ()
+        return tuple(map(self.case.changed, self.binding.corners()))
+
+    @cached_property
+    def roof(self) -> Answers | None:
+        """The same case with every efficiency at the peak; None where it stands there."""
+        peak = self.binding.at_peak()
+        return Answers(peak) if peak else None
+
+    def bound(self, name: str) -> Result | None:
+        """A latency, rate or cost with every efficiency at the peak, which none can beat; None of anything else, or where it stands there.
+
+        >>> from symroof.analysis.study import Study
+        >>> answers = Study("llama-3-8b", "h100-sxm", prompt=4096, efficiency="measured").first
+        >>> answers.result("itl").text(), answers.bound("itl").text(), answers.bound("weight_bytes")
+        ('10.31 ms (7.268 to 15.13 ms)', '5.099 ms', None)
+        """
+        if self.roof is None or not self.case.theory.timed(name) or isinstance(self.case.given.get(name), Num):
+            return None
+        return self.roof.get(name)
 
     @cached_property
     def fits(self) -> Result | None:
