@@ -10,6 +10,7 @@ from symroof.cases.binding import Binding
 from symroof.cases.case_results import Answers, Result
 from symroof.cases.evidence import AT_PEAK
 from symroof.formula.evaluate import NoValue
+from symroof.specs.efficiencies import FITTED
 from symroof.specs.engines import DEFAULT_ENGINE
 from symroof.specs.precision import BITS
 from symroof.theory.case import Case
@@ -155,7 +156,9 @@ def efficiency_basis(answers: Answers) -> str:
     """What the times of a case rest on: ``bound at 100 % of peak``, measurements, or the efficiencies that were given."""
     binding = answers.binding
     if any(value.measured for value in binding.given.values()):
-        return f"expected by measured efficiencies of {binding.selection.engine or DEFAULT_ENGINE} engines; the range holds 80 % of measurements"
+        own = [name for name in FITTED if name in binding.given and not binding.given[name].measured]
+        which = f"efficiencies as given ({', '.join(own)}), else as measured on" if own else "measured efficiencies of"
+        return f"expected by {which} {binding.selection.engine or DEFAULT_ENGINE} engines; the range holds 80 % of measurements"
     at_peak = all(name not in answers.case.given or answers.case.value(name) == peak for name, peak in AT_PEAK.items())
     return "bound at 100 % of peak" if at_peak else "at the efficiencies given"
 

@@ -67,7 +67,7 @@ class Selection:
     """A request: names, lists of values, switches. Later ones are laid over earlier ones.
 
     ``deciding``: hardware or settings are decided by the answers, so the memory an engine leaves free counts unless ``memory_share`` is set.
-    ``efficiency``: where efficiencies that are not set come from, ``peak`` or ``measured`` (the default where something is decided);
+    ``efficiency``: where efficiencies that are not set come from, ``peak`` or ``measured`` (the default where something is decided, but by a preset);
     ``engine`` is the class of engines measured.
     ``own``: names that the study declares itself.
     """
@@ -90,7 +90,7 @@ class Selection:
     @property
     def basis(self) -> str:
         """Where efficiencies that are not set come from."""
-        return self.efficiency or ("measured" if self.deciding else "peak")
+        return self.efficiency or ("measured" if self.deciding and not self.preset else "peak")
 
     def over(self, weaker: Selection) -> Selection:
         """This selection laid over a weaker one: mappings name by name, everything else where it is set."""

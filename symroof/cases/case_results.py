@@ -214,7 +214,7 @@ class Answers:
         >>> from symroof.analysis.study import Study
         >>> answers = Study("llama-3-8b", "h100-sxm", prompt=4096, efficiency="measured").first
         >>> answers.result("itl").text(), answers.bound("itl").text(), answers.bound("weight_bytes")
-        ('10.31 ms (7.268 to 15.13 ms)', '5.099 ms', None)
+        ('9.451 ms (6.876 to 13.33 ms)', '4.642 ms', None)
         """
         if self.roof is None or not self.case.theory.timed(name) or isinstance(self.case.given.get(name), Num):
             return None
@@ -258,6 +258,16 @@ class Answers:
             return self.result(name)
         except NoValue:
             return None
+
+    def bound_text(self, name: str, flagged: bool = False) -> str:
+        """The bound as a cell of a table, with its flags where nothing else in the row has them; empty where there is none."""
+        bound = self.bound(name)
+        return "" if bound is None else bound.text() if flagged else bound.plain()
+
+    def decided_json(self, name: str) -> dict[str, Any]:
+        """A quantity for programs with its bound at 100 % of peak beside it, where it is another."""
+        bound = self.bound(name)
+        return self.result(name).as_json() | ({"bound": bare(bound.value)} if bound else {})
 
     def _unflagged(self, name: str) -> Result:
         symbol = self.case.theory.symbol(name)

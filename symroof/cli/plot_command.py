@@ -56,6 +56,10 @@ def command(kind: str, study: str | None, other: str | None, out: str | None, en
 
     write_atomic(goal, content)
     say(f"wrote {goal}", err=True)
+    from symroof.analysis.verdict import efficiency_basis
+
+    for basis in dict.fromkeys(map(efficiency_basis, made.cases)):
+        say(basis)
     say(drawn.says)
 
 

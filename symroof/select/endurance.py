@@ -37,7 +37,7 @@ def bears(run: Run, name: str) -> Bears | None:
     Where requests grow so that fewer fit, as many decode as do.
 
     >>> from symroof.select.choice import select
-    >>> choice = select(model="llama-3.1-8b", hardware="h100-sxm", prompt=2048, output=300, arrival_rate=20, targets={"itl": "50 ms"})
+    >>> choice = select(model="llama-3.1-8b", hardware="h100-sxm", prompt=2048, output=300, arrival_rate=20, targets={"itl": "50 ms"}, efficiency="peak")
     >>> rate = bears(choice.passing[0].run, "arrival_rate")
     >>> round(rate.value, 1), rate.breaks
     (22.8, ('load',))
