@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -150,6 +150,11 @@ def basis_of(answers: Answers, names: Collection[str]) -> list[str]:
     """The line of :func:`efficiency_basis` where one of these quantities depends on an efficiency."""
     used = answers.inputs(tuple(names), everything=False).keys() if names else frozenset()
     return [efficiency_basis(answers)] if used & AT_PEAK.keys() else []
+
+
+def basis_lines(cases: Iterable[Answers]) -> tuple[str, ...]:
+    """What the times of several cases rest on, each once; a theory of one's own alone has none."""
+    return tuple(dict.fromkeys(efficiency_basis(case) for case in cases if not case.apart))
 
 
 def efficiency_basis(answers: Answers) -> str:

@@ -56,9 +56,9 @@ def command(kind: str, study: str | None, other: str | None, out: str | None, en
 
     write_atomic(goal, content)
     say(f"wrote {goal}", err=True)
-    from symroof.analysis.verdict import efficiency_basis
+    from symroof.analysis.verdict import basis_lines
 
-    for basis in dict.fromkeys(map(efficiency_basis, made.cases)):
+    for basis in basis_lines(made.cases):
         say(basis)
     say(drawn.says)
 

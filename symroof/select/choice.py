@@ -10,7 +10,7 @@ from typing import Any
 
 from symroof.analysis.study import Study
 from symroof.analysis.tracking import Track, untracked
-from symroof.analysis.verdict import MEMORY, efficiency_basis
+from symroof.analysis.verdict import MEMORY, basis_lines
 from symroof.cases.case_results import TARGETS
 from symroof.cases.request import selection
 from symroof.errors import InputError, Problem, nearest
@@ -138,7 +138,7 @@ class Choice:
     @property
     def basis(self) -> tuple[str, ...]:
         """What the latencies rest on, each once."""
-        return tuple(dict.fromkeys(efficiency_basis(c.run.own) for c in self.configurations))
+        return basis_lines(c.run.own for c in self.configurations)
 
     @property
     def hints(self) -> tuple[str, ...]:

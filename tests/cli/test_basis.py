@@ -43,3 +43,14 @@ def test_programs_find_the_bound_beside_what_is_expected():
         assert entry["bound"] == pytest.approx(at_peak[name]["value"])
         assert entry["low"] < entry["value"] < entry["high"]
     assert "bound" not in configuration["quantities"]["memory_bytes"]
+
+
+def test_a_sweep_and_a_check_say_it_too(tmp_path):
+    swept = call("sweep", *CASE[:-2], "--over", "batch=1,2", "-q", "itl", "-o", tmp_path / "x.csv")
+    assert swept.err.splitlines()[0] == PEAK
+    assert call("sweep", *CASE[:-2], "--over", "batch=1,2", "-q", "itl", "--efficiency", "measured").json["basis"] == [EXPECTED]
+    note = tmp_path / "note.md"
+    note.write_text("A step takes 4.79 ms. <!-- symroof: itl model=llama-3.1-8b hardware=h100-sxm prompt=1 detail=weights -->\n")
+    assert PEAK in call("check", note).out.splitlines()[0]
+    note.write_text("The cache takes 131,072 byte. <!-- symroof: kv_cache_bytes model=llama-3.1-8b prompt=1 -->\n")
+    assert PEAK not in call("check", note).out

@@ -42,9 +42,8 @@ def static(page):
 
 @lru_cache(maxsize=16)
 def evaluated(stem, *line):
-    """The cases of ``eval --json`` for a study, at the efficiencies that a review of it stands at."""
-    basis = () if stem == "tutorial-sla" else ("--efficiency", "measured")  # a preset counts as its tool counts
-    outcome = call("eval", ROOT / "specs" / "studies" / f"{stem}.yaml", *basis, *line, "--json")
+    """The cases of ``eval --json`` for a study."""
+    outcome = call("eval", ROOT / "specs" / "studies" / f"{stem}.yaml", *line, "--json")
     assert outcome.code == 0, outcome.err
     return outcome.json["cases"]
 
