@@ -37,10 +37,10 @@ def decision(study: Study, subject: Answers) -> dict[str, Any]:
 
 
 def key_numbers(subject: Answers) -> list[list[str]]:
-    """Quantity, value, bound at 100 % of peak, what limits it, target, slack: memory, every metric that has a target, then the other key metrics."""
+    """Quantity, value, bound (what limits it, and how far at 100 % of peak), target, slack: memory, every metric that has a target, then the other key metrics."""
     checks = {check.metric.name: check for check in target_checks(subject)}
     names = dict.fromkeys([*checks, *(name for name in KEY_METRICS if subject.get(name))])
-    memory = [["Memory", shown(subject.get("memory_bytes")), "", "capacity", shown(subject.get("usable_memory")), shown(subject.get("free_memory"))]]
+    memory = [["Memory", shown(subject.get("memory_bytes")), "capacity", shown(subject.get("usable_memory")), shown(subject.get("free_memory"))]]
     return [*memory, *(_number(name, subject, checks.get(name)) for name in names)][:MOST_NUMBERS]
 
 
@@ -51,15 +51,9 @@ def bounds(study: Study) -> list[list[str]]:
 
 
 def _number(name: str, subject: Answers, check: TargetCheck | None) -> list[str]:
-    bound = " or ".join(bound_of(STEP_OF[name], subject)) if name in STEP_OF else ""
-    return [
-        quantity_name(name, subject),
-        shown(subject.get(name)),
-        subject.bound_text(name),
-        bound,
-        check.bound.plain() if check else "",
-        _slack(check) if check else "",
-    ]
+    limiting = " or ".join(bound_of(STEP_OF[name], subject)) if name in STEP_OF else ""
+    bound = ", ".join(filter(None, (limiting, subject.bound_text(name))))
+    return [quantity_name(name, subject), shown(subject.get(name)), bound, check.bound.plain() if check else "", _slack(check) if check else ""]
 
 
 def _slack(check: TargetCheck) -> str:
