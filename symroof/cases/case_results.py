@@ -202,6 +202,12 @@ class Answers:
         """The case at every corner of its ranges; empty where no input is a range."""
         return tuple(map(self.case.changed, self.binding.corners()))
 
+    @property
+    def standing(self) -> str:
+        """Where values stand within their ranges, in words."""
+        box = self.binding.box()
+        return "at the expected values" if box and all(self.binding.given[name].measured for name in box) else "at the middle of the ranges"
+
     @cached_property
     def roof(self) -> Answers | None:
         """The same case with every efficiency at the peak; None where it stands there."""

@@ -50,7 +50,7 @@ def picture(study: Study, subject: Answers) -> Picture:
     _label(frame, subject, there, bounds, double)
     shows = f"{HEADLINE}, up to {high:,.0f} tokens, both axes even."
     climb = "The thick part is the climb of one response, from its first step to its last, where the target is tested. " if frame.places.shows("climb") else ""
-    notes = [f"{climb}Every crossing is solved" + (", at the middle of the ranges; the band is what the ranges span." if subject.corners else ".")]
+    notes = [f"{climb}Every crossing is solved" + (f", {subject.standing}; the band is what the ranges span." if subject.corners else ".")]
     return finished("itl", HEADLINE, case_title(subject), frame, shows, says(subject, there, bounds, double), notes)
 
 

@@ -38,9 +38,7 @@ def picture(study: Study, subject: Answers) -> Picture:
     _draw(frame, subject, line, bounds)
     frame.curve(AT_PEAK, lowest, BLUE, 1.1, DOTTED)
     _label(frame, subject, bounds)
-    notes = [
-        "Both axes are logarithmic. Every crossing is solved" + (", at the middle of the ranges; the band is what the ranges span." if subject.corners else ".")
-    ]
+    notes = ["Both axes are logarithmic. Every crossing is solved" + (f", {subject.standing}; the band is what the ranges span." if subject.corners else ".")]
     notes += [BEYOND_MEMORY] if bounds.memory and bounds.target and bounds.target.value > bounds.memory.value else []
     shows = f"{HEADLINE}, from {low:,.0f} to {high:,.0f} tokens, both axes logarithmic."
     return finished("ttft", HEADLINE, case_title(subject), frame, shows, says(subject, bounds), notes)
