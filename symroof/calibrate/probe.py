@@ -6,6 +6,7 @@ out is a CSV that ``symroof calibrate`` reads.
 
 from __future__ import annotations
 
+import os
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -160,8 +161,6 @@ class Bench:
         """Bytes that a row may take."""
         if self.device == "cuda":
             return 0.8 * float(self.torch.cuda.mem_get_info()[0])
-        import os
-
         return 0.4 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
     def rounds(self, kind: LayerShape) -> int:
