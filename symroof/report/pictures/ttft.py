@@ -79,9 +79,9 @@ def _label(frame: Frame, subject: Answers, bounds: Bounds) -> None:
     frame.near(*_own(subject), lines("this case: ", subject.result("ttft").plain()), VERMILION, bold=True)
     label_limits(frame, bounds)
     label_ridge(frame, subject, bounds)
+    frame.beside(AT_PEAK, (AT_PEAK,), BLUE)
     for name, (word, _) in PARTS.items():
         frame.beside(name, (word,), GREY)
-    frame.beside(AT_PEAK, (AT_PEAK,), BLUE)
 
 
 def says(subject: Answers, bounds: Bounds) -> str:
