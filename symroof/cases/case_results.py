@@ -214,6 +214,12 @@ class Answers:
         peak = self.binding.at_peak()
         return Answers(peak) if peak else None
 
+    @property
+    def slow_end(self) -> Answers:
+        """The same case with every efficiency at the slow end of its range; the case itself where none is a range, or something else is one too."""
+        slow = None if self.moved else self.binding.paced(fast=False)
+        return Answers(slow) if slow else self
+
     def bound(self, name: str) -> Result | None:
         """A latency, rate or cost with every efficiency at the peak, which none can beat; None of anything else, or where it stands there.
 

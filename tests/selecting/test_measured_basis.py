@@ -6,6 +6,7 @@ import pytest
 
 from symroof.api import Study
 from symroof.select.choice import select
+from symroof.select.endurance import bears
 from symroof.specs.efficiencies import shipped
 
 CASE = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "chunk": 2048, "memory_share": 0.92}
@@ -47,6 +48,13 @@ def test_it_fails_where_the_fast_end_misses_and_passes_in_part_between():
     ends = at(FAST, 16), at(SLOW, 16)
     states = [select(**CASE, batch=16, targets={"itl": limit}).configurations[0].state for limit in (0.99 * ends[0], sum(ends) / 2, 1.01 * ends[1])]
     assert states == ["fails", "in part", "passes"]
+
+
+def test_what_it_bears_it_bears_at_the_slow_end():
+    (configuration,) = select(**CASE, targets={"itl": 0.06}, arrival_rate=4, batch=24).configurations
+    last = bears(configuration.run, "arrival_rate")
+    below, above = (Study(**CASE, **SLOW, batch=24, dp=configuration.run.copies, arrival_rate=last.value * factor) for factor in (0.9999, 1.0001))
+    assert below.exact("load") < 1 <= above.exact("load")
 
 
 def test_an_efficiency_that_is_given_wins_and_the_others_are_measured():
