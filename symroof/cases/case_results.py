@@ -158,7 +158,7 @@ class Answers:
     solved: dict[tuple[str, str | None], Any] = field(default_factory=dict)
     rough: dict[tuple[Tree, str], Any] = field(default_factory=dict)
     """Differences of equations along an unknown, in floats."""
-    crossed: dict[tuple[Tree, Tree, str], tuple[tuple[Fraction, ...], ...]] = field(default_factory=dict)
+    crossed: dict[tuple[Tree | str, ...], tuple[tuple[Fraction, ...], ...]] = field(default_factory=dict)
     """The crossings of solved equations at each corner of the ranges."""
     moved: Case | None = None
     """The case where it is not the binding's own: a corner of its ranges."""
