@@ -138,7 +138,7 @@ def test_what_does_not_keep_up_is_judged_at_the_largest_batch_that_its_latencies
     assert held[1].exact("sustained_itl") > Fraction(1, 50) or batch + 1 > study.decide().exact("concurrency")
 
 
-RANGED = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "arrival_rate": "50 request/s", "chunk": 2048}
+RANGED = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "arrival_rate": "50 request/s", "chunk": 2048, "efficiency": "peak"}
 
 
 @pytest.fixture(scope="module")
