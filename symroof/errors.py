@@ -150,7 +150,7 @@ class DoesNotFit(UserWarning):
     """
 
 
-EXTRAS = {"xarray": "sweep", "netCDF4": "sweep", "zarr": "sweep", "pyarrow": "sweep", "matplotlib": "plot"}
+EXTRAS = {"xarray": "sweep", "netCDF4": "sweep", "zarr": "sweep", "pyarrow": "sweep", "matplotlib": "plot", "torch": "probe"}
 """Package -> the extra of symroof that brings it."""
 
 

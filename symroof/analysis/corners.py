@@ -45,7 +45,10 @@ def at_corners(solution: Solution) -> tuple[tuple[Fraction, ...], ...]:
     answers = solution.answers
     if solution.unknown in answers.binding.box():
         return ()
-    return tuple(crossings_in(solution, case) for case in answers.corners)
+    asked = (*trees(solution).sides, solution.unknown)
+    if asked not in answers.crossed:
+        answers.crossed[asked] = tuple(crossings_in(solution, case) for case in answers.corners)
+    return answers.crossed[asked]
 
 
 def spread(solution: Solution) -> tuple[Fraction | None, Fraction | None, bool]:

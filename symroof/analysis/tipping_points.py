@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property, partial
 
 from symroof.analysis.constraints import Condition, conditions
 from symroof.analysis.corners import at_corners
@@ -36,6 +37,9 @@ BEYOND = Fraction(1, 10**9)
 """How far past a crossing of something continuous its far side is looked at."""
 
 
+Spread = tuple[Fraction | None, Fraction | None, bool]
+
+
 @dataclass(frozen=True)
 class Flip:
     """A value of one input at which one condition changes.
@@ -46,12 +50,11 @@ class Flip:
         crossing: where the metric equals its limit; where only whole numbers have a meaning, the first past the change.
         value: the value to act on: the first whole number on the far side of something counted, else the crossing itself.
         last: the last value before it: the whole number next to it, or the crossing.
-        low, high: how far the value moves over the ranges of the other inputs; None where it does not.
-        everywhere: whether it exists at every corner of the ranges.
         up: whether it lies above the value now.
         until: the next value away from now at which the condition changes back.
         wrong: the conditions that do not hold there; none means it fits and meets every target.
         wrong_now: the conditions that do not hold as things are.
+        spread: its least and largest value over the ranges, and whether it exists at every corner: worked out when first asked for.
     """
 
     now: Result
@@ -60,13 +63,30 @@ class Flip:
     crossing: Fraction
     value: Fraction
     last: Fraction
-    low: Fraction | None
-    high: Fraction | None
-    everywhere: bool
     up: bool
     until: Fraction | None
     wrong: tuple[str, ...]
     wrong_now: tuple[str, ...]
+    spread: Callable[[], Spread] = field(repr=False, compare=False)
+
+    @cached_property
+    def _spread(self) -> Spread:
+        return self.spread()
+
+    @property
+    def low(self) -> Fraction | None:
+        """The least value over the ranges of the other inputs; None where it does not move."""
+        return self._spread[0]
+
+    @property
+    def high(self) -> Fraction | None:
+        """The largest value over the ranges of the other inputs; None where it does not move."""
+        return self._spread[1]
+
+    @property
+    def everywhere(self) -> bool:
+        """Whether it exists at every corner of the ranges."""
+        return self._spread[2]
 
     @property
     def name(self) -> str:
@@ -160,9 +180,9 @@ def _flips(condition: Condition, name: str, asked: list[Condition], answers: Ans
             continue
         wrong = tuple(n for n, met in states.items() if not met)
         holds = condition.name not in wrong
-        low, high, everywhere = _spread(condition, solution, crossing, holds, up)
         last, until = _last(solution, crossing, value, up), then[1] if then else None
-        yield Flip(answers.result(name), condition.name, holds, crossing, value, last, low, high, everywhere, up, until, wrong, wrong_now)
+        over = partial(_spread, condition, solution, crossing, holds, up)
+        yield Flip(answers.result(name), condition.name, holds, crossing, value, last, up, until, wrong, wrong_now, over)
 
 
 def _turns(condition: Condition, solution: Solution, up: bool) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
@@ -219,7 +239,7 @@ def _means_something(name: str, value: Fraction, case: Case) -> bool:
     return bool(value >= 1 if case.theory.symbol(name).counted else value > 0) and (most is None or value <= most)
 
 
-def _spread(condition: Condition, solution: Solution, crossing: Fraction, holds: bool, up: bool) -> tuple[Fraction | None, Fraction | None, bool]:
+def _spread(condition: Condition, solution: Solution, crossing: Fraction, holds: bool, up: bool) -> Spread:
     """Least and largest value over the corners of the ranges, of each corner's crossing that is nearest to this one."""
     case, box = solution.answers.case, solution.answers.binding.box()
     if not box.keys() & case.used(*condition.sides):

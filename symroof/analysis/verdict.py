@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
 from symroof.cases.binding import Binding
 from symroof.cases.case_results import Answers, Result
+from symroof.cases.evidence import AT_PEAK
 from symroof.formula.evaluate import NoValue
+from symroof.specs.efficiencies import FITTED
 from symroof.specs.engines import DEFAULT_ENGINE
 from symroof.specs.precision import BITS
 from symroof.theory.case import Case
@@ -144,22 +146,25 @@ def case_title(answers: Answers) -> str:
     return ", ".join(parts)
 
 
-EFFICIENCIES = {"mfu": 1, "mbu": 1, "link_share": 1, "layer_overhead": 0, "step_overhead": 0}
-"""Efficiencies, and where each stands at the peak."""
-
-
 def basis_of(answers: Answers, names: Collection[str]) -> list[str]:
     """The line of :func:`efficiency_basis` where one of these quantities depends on an efficiency."""
     used = answers.inputs(tuple(names), everything=False).keys() if names else frozenset()
-    return [efficiency_basis(answers)] if used & EFFICIENCIES.keys() else []
+    return [efficiency_basis(answers)] if used & AT_PEAK.keys() else []
+
+
+def basis_lines(cases: Iterable[Answers]) -> tuple[str, ...]:
+    """What the times of several cases rest on, each once; a theory of one's own alone has none."""
+    return tuple(dict.fromkeys(efficiency_basis(case) for case in cases if not case.apart))
 
 
 def efficiency_basis(answers: Answers) -> str:
     """What the times of a case rest on: ``bound at 100 % of peak``, measurements, or the efficiencies that were given."""
     binding = answers.binding
-    if binding.selection.efficiency == "measured" and binding.hardware:
-        return f"expected by measured efficiencies of {binding.selection.engine or DEFAULT_ENGINE} engines; the range holds 80 % of measurements"
-    at_peak = all(name not in answers.case.given or answers.case.value(name) == peak for name, peak in EFFICIENCIES.items())
+    if any(value.measured for value in binding.given.values()):
+        own = [name for name in FITTED if name in binding.given and not binding.given[name].measured]
+        which = f"efficiencies as given ({', '.join(own)}), else as measured on" if own else "measured efficiencies of"
+        return f"expected by {which} {binding.selection.engine or DEFAULT_ENGINE} engines; the range holds 80 % of measurements"
+    at_peak = all(name not in answers.case.given or answers.case.value(name) == peak for name, peak in AT_PEAK.items())
     return "bound at 100 % of peak" if at_peak else "at the efficiencies given"
 
 

@@ -1,9 +1,9 @@
-"""Reports of benchmarks as measurements: ``vllm bench serve``, genai-perf and AIPerf, llama-bench. What waits or mixes phases is refused with its reason."""
+"""Reports of benchmarks as measurements: ``vllm bench serve``, genai-perf and AIPerf, trtllm-bench, llama-bench. What waits or mixes phases is refused with its reason."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -30,6 +30,8 @@ class Unused:
 QUEUED = "requests wait for each other before their prefill (queueing); measure with one request at a time"
 BATCH_UNKNOWN = "requests arrive at a rate, so the batch of a step is not known; measure at a fixed concurrency"
 NO_LENGTH = "the report has no {}"
+NO_PHASES = "without --streaming prefill and decode are timed together"
+SPECULATIVE = "a step of speculative decoding gives more than one token"
 
 
 def parse_report(text: str, file: str = "<text>") -> tuple[list[Measurement], list[Unused]]:
@@ -58,7 +60,7 @@ def parse_report(text: str, file: str = "<text>") -> tuple[list[Measurement], li
             "is no report of a benchmark that symroof knows",
             1,
             1,
-            hint="vllm bench serve --save-result, genai-perf or AIPerf JSON, llama-bench -o json; or a CSV",
+            hint="vllm bench serve --save-result, genai-perf or AIPerf JSON, trtllm-bench --report_json, llama-bench -o json; or a CSV",
         )
     )
 
@@ -147,6 +149,23 @@ def _genai_perf(entry: Entry, place: int, file: str) -> Iterator[Measurement | U
     yield from _served(flat, place, file, slots, Fraction(1), lengths, keys)
 
 
+def _trtllm_bench(entry: Entry, place: int, file: str) -> Iterator[Measurement | Unused]:
+    """``trtllm-bench throughput --streaming --report_json``: medians in ms; the batch is the mean number of requests at a time, to the nearest whole one."""
+    streamed = entry.get("streaming_metrics")
+    if not isinstance(streamed, dict) or "decoding_stats" in entry:
+        yield Unused(f"entry {place}", SPECULATIVE if isinstance(streamed, dict) else NO_PHASES)
+        return
+    requests, world = (block if isinstance(block := entry.get(name), dict) else {} for name in ("request_info", "world_info"))
+    medians = {metric: block for metric, name in (("ttft", "ttft"), ("itl", "tpot")) if isinstance(block := streamed.get(f"{name}_percentiles"), dict)}
+    flat = {f"{metric} (p50)": _number(block, "p50", file) for metric, block in medians.items()}
+    lengths = [_number(requests, f"avg_{what}_length", file) for what in ("input", "output")]
+    at_once = _number(requests, "avg_num_concurrent_requests", file)
+    slots = Fraction(max(1, round(at_once))) if at_once else None
+    degrees = {symbol: size for symbol, name in (("tp", "tp_size"), ("pp", "pp_size")) if (size := _number(world, name, file)) and size > 1}
+    for item in _served(flat, place, file, slots, Fraction(1), lengths, {"ttft": "ttft (p50)", "itl": "itl (p50)"}):
+        yield replace(item, inputs={**item.inputs, **degrees}) if isinstance(item, Measurement) else item
+
+
 def _concurrency(config: object) -> Fraction | None:
     """The number of requests at a time, wherever the configuration has it."""
     if isinstance(config, dict):
@@ -161,5 +180,6 @@ READERS: tuple[tuple[set[str], Callable[[Entry, int, str], Iterator[Measurement 
     ({"n_prompt", "n_gen"}, _llama_bench),
     ({"completed", "total_input_tokens"}, _vllm_serve),
     ({"input_config"}, _genai_perf),
+    ({"request_info", "performance"}, _trtllm_bench),
 )
 """Keys that tell a report, and what reads it."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from symroof.cases.draft_model import OF_TARGET, draft_given
-from symroof.cases.evidence import add_evidence
+from symroof.cases.evidence import AT_PEAK, FIXED_COSTS, add_evidence, at_peak, paced
 from symroof.cases.spec_values import (
     ENGINE_CHUNK,
     ENGINE_SHARE,
@@ -67,7 +67,8 @@ class Selection:
     """A request: names, lists of values, switches. Later ones are laid over earlier ones.
 
     ``deciding``: hardware or settings are decided by the answers, so the memory an engine leaves free counts unless ``memory_share`` is set.
-    ``efficiency``: where efficiencies that are not set come from, ``peak`` or ``measured``; ``engine`` is the class of engines measured.
+    ``efficiency``: where efficiencies that are not set come from, ``peak`` or ``measured`` (the default where something is decided, but by a preset);
+    ``engine`` is the class of engines measured.
     ``own``: names that the study declares itself.
     """
 
@@ -85,6 +86,11 @@ class Selection:
     efficiency: str = ""
     engine: str = ""
     own: Declarations = NONE
+
+    @property
+    def basis(self) -> str:
+        """Where efficiencies that are not set come from."""
+        return self.efficiency or ("measured" if self.deciding and not self.preset else "peak")
 
     def over(self, weaker: Selection) -> Selection:
         """This selection laid over a weaker one: mappings name by name, everything else where it is set."""
@@ -164,9 +170,32 @@ class Binding:
             {name: middle(g.setting, name, self.selection.own) for name, g in self.given.items()},
         )
 
-    def box(self) -> dict[str, tuple]:  # type: ignore[type-arg]
+    def box(self) -> dict[str, tuple[Fraction, Fraction]]:
         """The inputs that are ranges."""
         return {name: (g.setting.low, g.setting.high) for name, g in self.given.items() if isinstance(g.setting, Span)}
+
+    def corners(self) -> list[dict[str, Fraction]]:
+        """The corners of the ranges: all ends of those that were given with one another. Of measured ones, whose interval is one common
+        widening, the slow ends go together and the fast ones, those of compute apart from all others."""
+        box = self.box()
+        common = [name for name in box if self.given[name].measured and name != "mfu"]
+        axes = [[{name: end} for end in ends] for name, ends in box.items() if name not in common]
+        if common:
+            axes.append([{name: paced(box[name], name)[fast] for name in common} for fast in (False, True)])
+        return [{name: end for part in corner for name, end in part.items()} for corner in itertools.product(*axes)] if axes else []
+
+    def paced(self, fast: bool) -> Binding | None:
+        """The same binding with every range at its slow end, or its fast one; None where something beside efficiencies is a range."""
+        box = self.box()
+        if not box or not box.keys() <= {*AT_PEAK, *FIXED_COSTS}:
+            return None
+        ends = {name: Num(paced(box[name], name)[fast], dimension(name)) for name in box}
+        return replace(self, given=self.given | {name: replace(self.given[name], setting=end) for name, end in ends.items()})
+
+    def at_peak(self) -> Binding | None:
+        """The same binding with every efficiency at the peak; None where it stands there."""
+        given = at_peak(self.given)
+        return None if given.keys() == self.given.keys() else replace(self, given=given)
 
 
 MOST_CASES = 1000
@@ -299,7 +328,7 @@ def _bind(
         given.setdefault("memory_share", DECIDING_SHARE)
         if "output" in given and assume(**layered.assume)["scheduling"] == "chunked":
             given.setdefault("chunk", DECIDING_CHUNK)
-    if layered.efficiency == "measured" and device:
+    if layered.basis == "measured" and device:
         add_evidence(device, layered.engine or DEFAULT_ENGINE, given, warnings)
     if WIDTH in values:  # a width chosen by hand is that of every quantized operator
         given = {name: chosen for name, chosen in given.items() if not name.startswith(f"{WIDTH}.")}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -159,6 +158,8 @@ class Answers:
     solved: dict[tuple[str, str | None], Any] = field(default_factory=dict)
     rough: dict[tuple[Tree, str], Any] = field(default_factory=dict)
     """Differences of equations along an unknown, in floats."""
+    crossed: dict[tuple[Tree | str, ...], tuple[tuple[Fraction, ...], ...]] = field(default_factory=dict)
+    """The crossings of solved equations at each corner of the ranges."""
     moved: Case | None = None
     """The case where it is not the binding's own: a corner of its ranges."""
     spoken: dict[tuple[str, frozenset[str], bool], tuple[str, ...]] = field(default_factory=dict)
@@ -199,8 +200,37 @@ class Answers:
     @cached_property
     def corners(self) -> tuple[Case, ...]:
         """The case at every corner of its ranges; empty where no input is a range."""
+        return tuple(map(self.case.changed, self.binding.corners()))
+
+    @property
+    def standing(self) -> str:
+        """Where values stand within their ranges, in words."""
         box = self.binding.box()
-        return tuple(self.case.changed(dict(zip(box, corner, strict=True))) for corner in itertools.product(*box.values())) if box else ()
+        return "at the expected values" if box and all(self.binding.given[name].measured for name in box) else "at the middle of the ranges"
+
+    @cached_property
+    def roof(self) -> Answers | None:
+        """The same case with every efficiency at the peak; None where it stands there."""
+        peak = self.binding.at_peak()
+        return Answers(peak) if peak else None
+
+    @property
+    def slow_end(self) -> Answers:
+        """The same case with every efficiency at the slow end of its range; the case itself where none is a range, or something else is one too."""
+        slow = None if self.moved else self.binding.paced(fast=False)
+        return Answers(slow) if slow else self
+
+    def bound(self, name: str) -> Result | None:
+        """A latency, rate or cost with every efficiency at the peak, which none can beat; None of anything else, or where it stands there.
+
+        >>> from symroof.analysis.study import Study
+        >>> answers = Study("llama-3-8b", "h100-sxm", prompt=4096, efficiency="measured").first
+        >>> answers.result("itl").text(), answers.bound("itl").text(), answers.bound("weight_bytes")
+        ('9.451 ms (6.876 to 13.33 ms)', '4.642 ms', None)
+        """
+        if self.roof is None or not self.case.theory.timed(name) or isinstance(self.case.given.get(name), Num):
+            return None
+        return self.roof.get(name)
 
     @cached_property
     def fits(self) -> Result | None:
@@ -240,6 +270,16 @@ class Answers:
             return self.result(name)
         except NoValue:
             return None
+
+    def bound_text(self, name: str, flagged: bool = False) -> str:
+        """The bound as a cell of a table, with its flags where nothing else in the row has them; empty where there is none."""
+        bound = self.bound(name)
+        return "" if bound is None else bound.text() if flagged else bound.plain()
+
+    def decided_json(self, name: str) -> dict[str, Any]:
+        """A quantity for programs with its bound at 100 % of peak beside it, where it is another."""
+        bound = self.bound(name)
+        return self.result(name).as_json() | ({"bound": bare(bound.value)} if bound else {})
 
     def _unflagged(self, name: str) -> Result:
         symbol = self.case.theory.symbol(name)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from fractions import Fraction
+
 from symroof.cases.spec_values import Given
 from symroof.formula.tree import Num
 from symroof.specs.efficiencies import FITTED, Efficiency, shipped
@@ -11,6 +14,23 @@ from symroof.theory.layout import DEGREES
 from symroof.units import Quantity, format_quantity
 
 OF_LINKS = frozenset({"link_latency", "link_share"})
+
+AT_PEAK = {"mfu": 1, "mbu": 1, "link_share": 1, "layer_overhead": 0, "step_overhead": 0}
+"""Efficiencies, and where each stands at the peak."""
+
+FIXED_COSTS = frozenset({"layer_overhead", "step_overhead", "link_latency"})
+"""Efficiencies that slow a server down as they grow; the others are shares of a peak."""
+
+
+def paced(ends: tuple[Fraction, Fraction], name: str) -> tuple[Fraction, Fraction]:
+    """The ends of an efficiency's range, the slower first."""
+    low, high = ends
+    return (high, low) if name in FIXED_COSTS else (low, high)
+
+
+def at_peak(given: Mapping[str, Given]) -> dict[str, Given]:
+    """The values of a case with every efficiency at the peak: a bound."""
+    return {name: value for name, value in given.items() if name not in AT_PEAK and not value.measured}
 
 
 def add_evidence(device: HardwareSpec, engine: str, given: dict[str, Given], warnings: list[str]) -> None:
@@ -25,7 +45,7 @@ def add_evidence(device: HardwareSpec, engine: str, given: dict[str, Given], war
         if name in given or (name in OF_LINKS and not grouped):
             continue
         entry, word = table.chosen(name, device.family, engine)
-        given[name] = Given(spanned(entry), source(entry, engine), written(entry))
+        given[name] = Given(spanned(entry), source(entry, engine), written(entry), measured=True)
         if word:
             warnings.append(word)
 

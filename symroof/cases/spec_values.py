@@ -25,13 +25,17 @@ from symroof.units import PLAIN, Dimension, parse_unit
 
 @dataclass(frozen=True)
 class Given:
-    """One input's value in a case, with its source; a tool's own definition of a quantity comes with its terms."""
+    """One input's value in a case, with its source; a tool's own definition of a quantity comes with its terms.
+
+    ``measured``: an efficiency from the catalogue's measurements.
+    """
 
     setting: Setting
     source: str
     text: str = ""
     defaulted: bool = False
     definition: Definition | None = None
+    measured: bool = False
 
 
 def middle(setting: Setting, name: str, own: Declarations = NONE) -> Tree:

@@ -35,7 +35,9 @@ SPECS = ("model", "hardware", "preset", "assume_family", "theory")
 NESTED = ("assume", "targets")
 LAYERED = ("layers", "d_model", "vocab_size", "tied_embeddings", "norm", "positions", "head_bias")
 """Fields of a model that a claim may state in full instead of a name."""
-SETTABLE = frozenset({*SPECS, "weights", "kv", "activations", *INPUTS, *QUANTITIES, *ALIASES})
+WORDS = ("efficiency", "engine")
+"""Settings that are a word: where efficiencies come from, and of which engine."""
+SETTABLE = frozenset({*SPECS, *WORDS, "weights", "kv", "activations", *INPUTS, *QUANTITIES, *ALIASES})
 """Names of settings that are no switch: models and devices, precisions, symbols."""
 SWITCH_NAMES = frozenset({*SWITCHES, "detail"})
 
@@ -52,7 +54,7 @@ def study_of(settings: Settings) -> Study:
     for name in NESTED:
         if not isinstance(settings.get(name, {}), Mapping):
             raise InputError(Problem(name, "expected keys and values"))
-    for name in (*SPECS, "draft"):
+    for name in (*SPECS, *WORDS, "draft"):
         if not isinstance(settings.get(name, ""), str):
             raise InputError(Problem(name, "expected one name"))
     for name, value in settings.items():

@@ -14,6 +14,7 @@ from symroof.claims.derive_claim import derived
 from symroof.claims.formula_sides import IDENTITIES, LONGEST_FORMULA, Level, Sides
 from symroof.claims.judgement import HOLDS, Judgement, compared, flags_of, joined, tolerance_of, value_text, worst
 from symroof.claims.read.written_number import CLOSE_ENOUGH, OtherDimension, read_written
+from symroof.claims.roof_share import beside_the_roof
 from symroof.claims.slips.explanation import Explanation, chance, spans
 from symroof.claims.slips.formula_slips import SECONDS, formula_slips
 from symroof.claims.unstated_assumptions import counted_otherwise, explained
@@ -43,7 +44,7 @@ def judge(claim: ClaimSpec, shared: Collection[str] = ()) -> Judgement:
             return chain(claim)
         if claim.formula and claim.form in ("quantity", "threshold") and claim.value is None:
             return _formula(claim)
-        return replace(_row(claim) if claim.values else _settled(with_denominator(claim)), claim=claim)
+        return replace(_row(claim) if claim.values else beside_the_roof(_settled(with_denominator(claim))), claim=claim)
     except (InputError, ArithmeticError) as error:
         reason, fault = _why(error), error if isinstance(error, InputError) and not isinstance(error, NoValueHere) else None
         return Judgement(claim, "unchecked", str(claim.value or ""), reason=reason, error=fault)

@@ -29,7 +29,7 @@ def command(measured: str | None, catalogue: bool, study: str | None, fit: str |
     itl or both, with a unit where it is not the second: ttft_ms, itl_ms. itl is the time of one step at `context`, the
     prompt where there is none; a mean over a response belongs to the context in its middle, prompt + output/2.
 
-    MEASURED may also be the JSON of `vllm bench serve`, genai-perf, AIPerf or llama-bench; a time that waits in a queue or mixes phases is
+    MEASURED may also be the JSON of `vllm bench serve`, genai-perf, AIPerf, trtllm-bench or llama-bench; a time that waits in a queue or mixes phases is
     not used, and said.
 
     A row faster than the peak allows is bad input: something about it, or about the case, is not what it seems.

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 FORMATS = ("text", "github", "sarif")
 STANDARD_OUTPUT = "/dev/stdout"
+TIMES = ("s", "token/s", "request/s", "USD", "J/token")
+BASIS = "latencies, rates and costs: bound at 100 % of peak, unless a claim states efficiencies"
 WITHOUT_TERMINAL = 140
 """Columns where the output has no width of its own: a file, a log."""
 
@@ -105,7 +107,8 @@ def _printed(report: Report, form: str, strict: bool, verbose: bool) -> str:
     if form == "text":
         from symroof.report.claims_text import text
 
-        return text(report, shutil.get_terminal_size((WITHOUT_TERMINAL, 24)).columns, strict, verbose)
+        basis = [BASIS] if any(claim.judgement.unit in TIMES for claim in report.claims) else []
+        return "\n".join([*basis, text(report, shutil.get_terminal_size((WITHOUT_TERMINAL, 24)).columns, strict, verbose)])
     from symroof.report.claims_ci import github, sarif
     from symroof.report.claims_text import summary
 

@@ -24,6 +24,7 @@ COMMANDS = {
     "check": "Check hand calculations in claim files and Markdown notes.",
     "sweep": "Grids of any quantities over any inputs, as JSON, CSV, Parquet, NetCDF or Zarr.",
     "calibrate": "Fit MFU, MBU and overheads to measured latencies.",
+    "probe": "Measure this machine at a model's shapes, for calibrate.",
     "vllm": "Explain a vllm serve line, and recommend one.",
     "list": "The catalogue: models, hardware, precisions, quantities, thresholds, assumptions, presets.",
     "show": "One entry with values, units and sources.",

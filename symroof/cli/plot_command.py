@@ -47,7 +47,7 @@ def command(kind: str, study: str | None, other: str | None, out: str | None, en
     goal = Path(out) if out and out != "-" else Path(f"{f'{slug(Path(study).stem)}-' if study else ''}{name}.{form}")
     if out != "-" and not goal.parent.is_dir():
         raise InputError(Problem(str(goal), f"there is no folder {goal.parent}", hint=f"mkdir -p {goal.parent}"))
-    drawn = _drawn(name, study, other, against, quantities, options)
+    drawn, rests_on = _drawn(name, study, other, against, quantities, options)
     content = drawn.form(form)
     if out == "-":
         sys.stdout.buffer.write(content)
@@ -56,25 +56,29 @@ def command(kind: str, study: str | None, other: str | None, out: str | None, en
 
     write_atomic(goal, content)
     say(f"wrote {goal}", err=True)
+    for basis in rests_on:
+        say(basis)
     say(drawn.says)
 
 
-def _drawn(name: str, study: str | None, other: str | None, against: str | None, quantities: str, options: dict[str, Any]) -> Picture:
-    """The picture of a study, or of two sides."""
+def _drawn(name: str, study: str | None, other: str | None, against: str | None, quantities: str, options: dict[str, Any]) -> tuple[Picture, tuple[str, ...]]:
+    """The picture of a study, with what its times rest on, or of two sides."""
     second = against or other
     if name != WATERFALL:
         if second:
             raise click.UsageError(f"{name} takes no second side; only {WATERFALL} does")
+        from symroof.analysis.verdict import basis_lines
         from symroof.report.pictures.picture_kinds import picture
 
-        return picture(name, study_from(study, options).decide())
+        made = study_from(study, options).decide()
+        return picture(name, made), basis_lines(made.cases)
     if not second or (against and other):
         raise click.UsageError("a waterfall leads from one case to another: give the second with --against B")
     from symroof.claims.two_cases import OWN
     from symroof.report.pictures.waterfall_bars import waterfall_picture
 
     way = ways((study or OWN, second), quantities.partition(",")[0], options, deciding=True)[0]
-    return waterfall_picture(way, study or "the case", second)
+    return waterfall_picture(way, study or "the case", second), ()
 
 
 def _form(out: str | None, ending: str | None) -> str:

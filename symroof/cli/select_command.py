@@ -1,7 +1,7 @@
 """``symroof select``: hardware and configuration against targets.
 
-``--json`` gives ``{"schema": "symroof/select/1", "targets": {name: {"value", "unit", "metric"}}, "sorted_by", "passing": count,
-"configurations": [...], "best": {what: {"configuration", "batch", "values"} or null}, "fronts": [{"over": "passing" or
+``--json`` gives ``{"schema": "symroof/select/1", "targets": {name: {"value", "unit", "metric"}}, "sorted_by", "basis": [what latencies rest on],
+"passing": count, "configurations": [...], "best": {what: {"configuration", "batch", "values"} or null}, "fronts": [{"over": "passing" or
 "fitting", "respects": [{"quantity", "better"}], "runs": [{"configuration", "batch", "values"}]}]}``. ``configuration`` is a
 place in the list, which stands in the order of the table. The first ``--show`` configurations are worked out (``worked_out``), and ``--lacks`` of the nearest
 misses; the others have their identity, verdict, ``batches`` and what they are compared by. Each that is worked out has
@@ -11,7 +11,7 @@ misses; the others have their identity, verdict, ``batches`` and what they are c
 - ``state``: ``passes``, ``in part`` (of its ranges), ``fails``, ``unknown``; ``missed``; ``unknown``: condition -> the missing input;
 - ``checks``: memory and each target: ``{"metric", "value", "unit", "limit", "met", "slack", "share"}``, the slack in the metric's
   unit and as a share of the limit, negative where it is missed; ``met`` is null where it holds in a part of the ranges;
-- ``quantities``: each with value, unit, range and flags; ``at_largest_batch``: the same there;
+- ``quantities``: each with value, unit, range, flags, and ``bound``, the same at 100 % of peak; ``at_largest_batch``: the same there;
 - ``batches``: ``{"least", "most", "stopped_by"}``, every batch between passes; null where none does or the study lists batches;
 - ``lacks``: of one that fails (null where it is not solved for), for each input ``{"input", "now", "unit", "value", "side", "cures", "stuck", "breaks"}``: the least (or most)
   value that makes everything pass, or null; what it cures alone; the best metric of what it does not; what goes wrong instead;
@@ -80,6 +80,7 @@ def written(choice: Choice, show: int, lacks: int, form: str) -> str:
 
     plain = form == "text"
     lines = [f"== {headline(choice)} ==" if plain else f"# {markdown_text(headline(choice))}"]
+    lines += [text if plain else f"\n{markdown_text(text[:1].upper() + text[1:])}.\n" for text in choice.basis]
     lines += [f"! {text}" if plain else f"- {markdown_text(text)}" for text in (*choice.hints, *warnings(choice, show))]
     for part in (*parts(choice, show, lacks), *ledger(choice, show)):
         heading = f"{part.title}" + (f" ({part.says})" if part.says else "")

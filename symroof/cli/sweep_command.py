@@ -50,6 +50,7 @@ def _print(planned: Any) -> None:
 
 
 def _write(planned: Any, out: str, resume: bool, as_json: bool) -> None:
+    from symroof.analysis.verdict import basis_lines
     from symroof.cli.progress import bar
     from symroof.sweep.write_file import Interrupted, write
 
@@ -58,6 +59,8 @@ def _write(planned: Any, out: str, resume: bool, as_json: bool) -> None:
     except Interrupted as stopped:
         say(str(stopped), err=True)
         raise KeyboardInterrupt from None
+    for basis in basis_lines(planned.cases):
+        say(basis, err=True)
     for warning in written.warnings:
         say(f"! {warning}", err=True)
     sizes = " x ".join(f"{len(axis):,} {axis.name}" for axis in planned.axes)

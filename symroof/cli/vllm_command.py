@@ -39,6 +39,7 @@ def command(line: str, strict: bool, as_json: bool, **options: Any) -> int:
 
 def review_json(advised: Review) -> dict[str, Any]:
     """The review for programs."""
+    from symroof.analysis.verdict import efficiency_basis
     from symroof.vllm.flags import READ
 
     answers, made = advised.served.study.first, advised.served
@@ -48,7 +49,8 @@ def review_json(advised: Review) -> dict[str, Any]:
         "hardware": answers.binding.hardware.name if answers.binding.hardware else None,
         "flags": [{"flag": t.flag, "value": t.value, "sets": t.sets, "says": t.says, "defaulted": t.defaulted} for t in made.flags],
         "not_modelled": list(made.others),
-        "quantities": {name: result.as_json() for name, result in advised.facts.items()},
+        "basis": efficiency_basis(answers),
+        "quantities": {name: answers.decided_json(name) for name in advised.facts},
         "limits": [_limit_json(limit) for limit in advised.limits],
         "recommended": {
             "line": advised.line or None,
@@ -68,18 +70,23 @@ def _limit_json(limit: Limit) -> dict[str, Any]:
 
 def review_text(advised: Review) -> str:
     """Flags, numbers, limits, the recommended line with its derivation."""
-    from symroof.analysis.verdict import case_title, case_warnings, target_warnings
+    from symroof.analysis.verdict import case_title, case_warnings, efficiency_basis, target_warnings
     from symroof.report.text_table import table
     from symroof.vllm.flags import READ
 
     made, answers = advised.served, advised.served.study.first
     warnings = dict.fromkeys((*case_warnings(answers), *target_warnings(answers), *advised.warnings))
-    lines = [f"== {case_title(answers)} ==", *(f"! {warning}" for warning in warnings), ""]
+    lines = [f"== {case_title(answers)} ==", efficiency_basis(answers), *(f"! {warning}" for warning in warnings), ""]
     rows = [[("* " if t.defaulted else "  ") + t.flag, t.value, t.sets, t.says] for t in made.flags]
     lines += ["the line (* = vLLM's default)", table(rows, ["  flag", "value", "sets", "means"]), ""]
     if made.others:
         lines += [f"not modelled: {' '.join(made.others)}", ""]
-    lines += ["as it is", table([[name, result.text(), result.symbol.meaning] for name, result in advised.facts.items()], indent="  "), ""]
+    facts = [[name, result.text(), answers.bound_text(name, flagged=True), result.symbol.meaning] for name, result in advised.facts.items()]
+    lines += [
+        "as it is",
+        table(facts, ["", "", "bound at 100 % of peak", ""], indent="  ") if answers.roof else table([[n, v, m] for n, v, _, m in facts], indent="  "),
+        "",
+    ]
     lines += [
         "what bounds it (a chunk: beside the full batch at its last step, behind the whole prompt)",
         table([[_name(limit), _value(limit), limit.equation, limit.means] for limit in advised.limits], ["", "at", "from", "meaning"], indent="  "),

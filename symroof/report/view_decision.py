@@ -7,13 +7,14 @@ from typing import Any
 
 from symroof.analysis.study import Study
 from symroof.analysis.tipping_points import flips
-from symroof.analysis.verdict import TargetCheck, metric_of, target_checks, under_load
+from symroof.analysis.verdict import TargetCheck, case_label, efficiency_basis, metric_of, target_checks, under_load
 from symroof.cases.case_results import Answers
 from symroof.report.field_names import input_name, quantity_name
-from symroof.report.view_case import UNKNOWN, shown
+from symroof.report.view_case import UNKNOWN, deciding, marked, shown
 from symroof.report.view_latency import bound_of
+from symroof.specs.efficiencies import FITTED
 
-MOST_NUMBERS, MOST_INPUTS = 8, 7
+MOST_NUMBERS, MOST_INPUTS = 8, 8
 KEY_METRICS = ("ttft", "itl_last", "sustained_throughput", "decode_throughput", "response_time", "concurrency", "cost_per_mtok")
 STEP_OF = {"ttft": "prefill", "itl": "decode", "itl_last": "decode", "decode_throughput": "decode"}
 """The step whose bound limits a metric."""
@@ -27,6 +28,8 @@ def decision(study: Study, subject: Answers) -> dict[str, Any]:
     return {
         "under_load": under_load(subject.case),
         "numbers": key_numbers(subject),
+        "basis": efficiency_basis(subject),
+        "bounds": bounds(study),
         "rests_on": foundations(subject),
         "does_not_fit": subject.does_not_fit,
         "some_do_not_fit": any(case.does_not_fit for case in study.cases),
@@ -34,15 +37,22 @@ def decision(study: Study, subject: Answers) -> dict[str, Any]:
 
 
 def key_numbers(subject: Answers) -> list[list[str]]:
-    """Quantity, value, bound, target, slack: memory, every metric that has a target, then the other key metrics."""
+    """Quantity, value, bound (what limits it, and how far at 100 % of peak), target, slack: memory, every metric that has a target, then the other key metrics."""
     checks = {check.metric.name: check for check in target_checks(subject)}
     names = dict.fromkeys([*checks, *(name for name in KEY_METRICS if subject.get(name))])
     memory = [["Memory", shown(subject.get("memory_bytes")), "capacity", shown(subject.get("usable_memory")), shown(subject.get("free_memory"))]]
     return [*memory, *(_number(name, subject, checks.get(name)) for name in names)][:MOST_NUMBERS]
 
 
+def bounds(study: Study) -> list[list[str]]:
+    """Each case with the latencies, rate and cost that none can beat, at 100 % of peak; nothing where no case stands below it."""
+    names = [(case, (*deciding(case).values(), "cost_per_mtok")) for case in study.cases if case.roof]
+    return [[marked(case_label(case), case), *(case.bound_text(name) or UNKNOWN for name in of)] for case, of in names]
+
+
 def _number(name: str, subject: Answers, check: TargetCheck | None) -> list[str]:
-    bound = " or ".join(bound_of(STEP_OF[name], subject)) if name in STEP_OF else ""
+    limiting = " or ".join(bound_of(STEP_OF[name], subject)) if name in STEP_OF else ""
+    bound = ", ".join(filter(None, (limiting, subject.bound_text(name))))
     return [quantity_name(name, subject), shown(subject.get(name)), bound, check.bound.plain() if check else "", _slack(check) if check else ""]
 
 
@@ -55,7 +65,7 @@ def foundations(subject: Answers) -> list[list[str]]:
     """Input, value, evidence: the efficiencies, then the defaults that could change the verdict."""
     inputs = subject.inputs(("ttft", "itl", "fits") if subject.get("itl") else ("ttft", "fits"), everything=False)
     decisive = {flip.name for flip in flips(subject)}
-    names = [name for name in EFFICIENCIES if name in inputs] + [
+    names = [name for name in FITTED if name in inputs and (name in EFFICIENCIES or not inputs[name].defaulted)] + [
         name for name, entry in inputs.items() if entry.defaulted and name in decisive - {*EFFICIENCIES}
     ]
     return [

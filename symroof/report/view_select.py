@@ -133,19 +133,34 @@ def _verdicts(choice: Choice, most: int) -> Part:
     alone = ("ttft", "itl") if any(under_load(c.run.own.case) for c in choice.configurations[:1]) else ()
     shown_extra = [{"loaded_ttft": "ttft", "sustained_itl": "itl"}[name] for name in extra]
     isolated = [f"{name} alone" for name in alone]
-    header = ("configuration", "batch", "verdict", *(cell for name in names for cell in (name, "slack")), *shown_extra, *isolated, "of a device", "cost")
+    bounds = any(c.run.answers.roof for c in choice.configurations[:most])
+    slacks = [cell for name in names for cell in (name, *(["bound"] if bounds and name != MEMORY else []), "slack")]
+    header = ("configuration", "batch", "verdict", *slacks, *_beside([*shown_extra, *isolated, "of a device", "cost"], bounds))
     extra += alone
-    rows = [_verdict(c, names, extra) for c in choice.configurations[:most]]
-    return Part("Configurations", header, tuple(rows), _left_out(len(choice.configurations), most))
+    rows = [_verdict(c, names, extra, bounds) for c in choice.configurations[:most]]
+    says = ["expected, between what holds 80 % of measurements; bound: at 100 % of peak"] if bounds else []
+    left_out = _left_out(len(choice.configurations), most)
+    return Part("Configurations", header, tuple(rows), "; ".join([*says, *([left_out] if left_out else [])]))
 
 
-def _verdict(c: Configuration, names: Sequence[str], extra: Sequence[str]) -> tuple[str, ...]:
+def _beside(cells: Sequence[str], bounds: bool) -> list[str]:
+    """Headings, each with that of its bound."""
+    return [name for cell in cells for name in ((cell, "bound") if bounds else (cell,))]
+
+
+def _verdict(c: Configuration, names: Sequence[str], extra: Sequence[str], bounds: bool) -> tuple[str, ...]:
     checks = {check.name: check for check in c.run.checks}
-    cells = [
-        text for name in names for text in ((checks[name].metric.text(), slack(checks[name])) if name in checks else (UNKNOWN, c.run.unknown.get(name, "")))
-    ]
-    served = [shown(c.run, name) if not c.run.answers.does_not_fit else "" for name in ("sustained_throughput_per_device", "cost_per_mtok")]
-    return (c.label, f"{c.run.batch:,}", verdict(c), *cells, *(shown(c.run, name) for name in extra), *served)
+    cells = []
+    for name in names:
+        check = checks.get(name)
+        value, margin = (check.metric.text(), slack(check)) if check else (UNKNOWN, c.run.unknown.get(name, ""))
+        bound = [c.run.answers.bound_text(check.metric.name, flagged=True) if check else ""] if bounds and name != MEMORY else []
+        cells += [value, *bound, margin]
+    served = [] if c.run.answers.does_not_fit else ["sustained_throughput_per_device", "cost_per_mtok"]
+    for name in (*extra, *served):
+        cells += [shown(c.run, name), *([c.run.answers.bound_text(c.run.tested(name), flagged=True)] if bounds else [])]
+    missing = 0 if served else 2 * (1 + bounds)
+    return (c.label, f"{c.run.batch:,}", verdict(c), *cells, *([""] * missing))
 
 
 def verdict(c: Configuration) -> str:

@@ -126,7 +126,7 @@ def in_ranges(solution: Solution, subject: Answers) -> str:
         return value
     ends = f"{first} to {last}" if first != last else first
     if solution.value is None:
-        return f"never at the middle of the ranges; {ends} in a part of them"
+        return f"never {subject.standing}; {ends} in a part of them"
     return f"{value} ({ends}{'' if everywhere else ', in a part of the ranges only'})"
 
 

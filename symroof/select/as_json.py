@@ -42,6 +42,7 @@ def choice_json(choice: Choice, track: Track = untracked, most: int = WORKED_OUT
             for name, limit in choice.targets.items()
         },
         "sorted_by": choice.order,
+        "basis": list(choice.basis),
         "passing": len(choice.passing),
         "configurations": [configuration_json(c, id(c) in worked_out, id(c) in short) for c in track(choice.configurations, "solving for configurations")],
         "best": {what: _place(best, owner, [BESTS[what][0]]) if (best := choice.best(what)) else None for what in BESTS},
@@ -114,7 +115,7 @@ def _known(run: Run) -> tuple[str, ...]:
 
 
 def _quantities(run: Run) -> Iterator[tuple[str, dict[str, Any]]]:
-    yield from ((name, run.answers.result(name).as_json()) for name in _known(run))
+    yield from ((name, run.answers.decided_json(name)) for name in _known(run))
 
 
 def lever_json(lever: Lever) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from symroof.analysis.study import Study
 from symroof.analysis.tracking import Track, untracked
-from symroof.analysis.verdict import MEMORY
+from symroof.analysis.verdict import MEMORY, basis_lines
 from symroof.cases.case_results import TARGETS
 from symroof.cases.request import selection
 from symroof.errors import InputError, Problem, nearest
@@ -77,7 +77,7 @@ class Front:
 class Choice:
     """The configurations of a study, judged and sorted; :func:`select` makes it.
 
-    >>> choice = select(model="llama-3-8b", hardware=["l40s", "h100-sxm"], prompt=4096, batch=1, targets={"itl": "10 ms"})
+    >>> choice = select(model="llama-3-8b", hardware=["l40s", "h100-sxm"], prompt=4096, batch=1, targets={"itl": "15 ms"})
     >>> [(configuration.label, configuration.state) for configuration in choice.configurations]
     [('h100-sxm', 'passes'), ('l40s', 'fails')]
     >>> choice
@@ -134,6 +134,11 @@ class Choice:
     def fitting_fronts(self) -> tuple[Front, ...]:
         """The same over all that fit, targets aside."""
         return _fronts(tuple(c.run for c in self.configurations if _fits(c.run)))
+
+    @property
+    def basis(self) -> tuple[str, ...]:
+        """What the latencies rest on, each once."""
+        return basis_lines(c.run.own for c in self.configurations)
 
     @property
     def hints(self) -> tuple[str, ...]:

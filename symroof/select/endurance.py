@@ -34,15 +34,15 @@ class Bears:
 def bears(run: Run, name: str) -> Bears | None:
     """How far an input of a passing configuration may rise; None where it has no value, or the configuration does not pass.
 
-    Where requests grow so that fewer fit, as many decode as do.
+    Where requests grow so that fewer fit, as many decode as do. Over ranges of efficiencies it passes where it does at their slow end.
 
     >>> from symroof.select.choice import select
-    >>> choice = select(model="llama-3.1-8b", hardware="h100-sxm", prompt=2048, output=300, arrival_rate=20, targets={"itl": "50 ms"})
+    >>> choice = select(model="llama-3.1-8b", hardware="h100-sxm", prompt=2048, output=300, arrival_rate=20, targets={"itl": "50 ms"}, efficiency="peak")
     >>> rate = bears(choice.passing[0].run, "arrival_rate")
     >>> round(rate.value, 1), rate.breaks
     (22.8, ('load',))
     """
-    answers = run.answers
+    answers = run.answers.slow_end
     if not run.passes or not under_load(answers.case) or name not in answers.case.given:
         return None
     limits = _limits(answers)

@@ -24,6 +24,8 @@ from symroof.theory.symbols import GROUPS
 from symroof.theory.theory import Theory
 
 Array = np.ndarray[Any, Any]
+Function = Callable[..., dict[str, Array]]
+"""Quantities by batch and copies, at the slow end of the efficiencies unless other numbers are asked for."""
 
 VALUES = (
     "sustained_throughput", "sustained_throughput_per_device", "sustained_requests", "cost_per_mtok", "loaded_ttft", "sustained_itl", "group_price", "fleet_price",
@@ -55,12 +57,13 @@ class Screened:
 
     Attributes:
         most: the largest batch that passes; 0 where none does.
-        least: the smallest one from which on every batch up to ``most`` passes.
+        least: the smallest one from which on every batch up to ``most`` passes. Over ranges both hold at the slow end of every efficiency.
         copies: instances that bear the arrival rate; None where their number is chosen, or no number of them does.
         stopped_by: the conditions that one request more breaks.
         batch: where it is judged: its own batch, else the largest that passes, else 1.
-        shares: how much of its limit each metric takes up there, by condition.
-        values: quantities by batch, then name, where it is judged and at both ends of what passes.
+        shares: how much of its limit each metric takes up there, by condition, as evidence expects; over ranges ``slow`` and ``fast`` are the same at
+            their ends.
+        values: quantities by batch, then name, where it is judged and at both ends of what passes, as evidence expects.
     """
 
     most: int
@@ -70,6 +73,8 @@ class Screened:
     stopped_by: tuple[str, ...] = ()
     shares: Mapping[str, float] = field(default_factory=dict)
     values: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
+    slow: Mapping[str, float] = field(default_factory=dict)
+    fast: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def passes(self) -> bool:
@@ -92,14 +97,14 @@ def screened(cases: Sequence[Answers], own: bool = True) -> list[Screened | None
 
 
 def _groups(cases: Sequence[Answers], own: bool = True) -> Iterator[tuple[list[int], _Group]]:
-    """Configurations under load without ranges, by all that shapes their functions."""
+    """Configurations under load without ranges but of efficiencies, by all that shapes their functions."""
     by_shape: dict[Any, list[int]] = {}
     relevant: dict[int, frozenset[str]] = {}
     for place, answers in enumerate(cases):
         case = answers.case
         if (
             under_load(case)
-            and (answers.moved or not answers.binding.box())
+            and (answers.moved or not answers.binding.box() or answers.binding.paced(fast=False))
             and case.known("fits")
             and (case.has(PRICE) or not PRICED & answers.targets.keys())
         ):
@@ -132,9 +137,13 @@ class _Group:
         self.chosen_batch = own and "batch" in first.given
         self.open_copies = self.rate and "dp" not in first.given
         used = _relevant(first.theory)
-        self.differing = [name for name, tree in first.given.items() if name in SHARED & used and any(c.case.given.get(name) != tree for c in cases)]
+        self.ranged = frozenset().union(*(() if c.moved else c.binding.box() for c in cases))
+        self.differing = [
+            name for name, tree in first.given.items() if name in SHARED & used and (name in self.ranged or any(c.case.given.get(name) != tree for c in cases))
+        ]
         self.inputs = ["batch", *(["dp"] if self.open_copies else []), *self.differing]
-        self.numbers = [np.array([_number(c.case, name) for c in cases]) for name in self.differing]
+        self.expected = self._numbers([c.case for c in cases])
+        self.slow, self.fast = (self._numbers([_end(c, fast) for c in cases]) if self.ranged else self.expected for fast in (False, True))
         self.limits = {name: np.array([float(c.targets[name]) for c in cases]) for name in self.targets}
         compared = (*VALUES, *(TARGET_METRICS[name] for name in self.targets))
         plain = [name for name in compared if self._has(name) and not (self.rate and name == QUEUED)]
@@ -148,23 +157,27 @@ class _Group:
     def _has(self, name: str) -> bool:
         return self.cases[0].case.has(PRICE) or ("cost" not in name and "price" not in name)
 
+    def _numbers(self, cases: Sequence[Case]) -> list[Array]:
+        """The inputs in which configurations differ, efficiencies that are ranges among them."""
+        return [np.array([_number(case, name) for case in cases]) for name in self.differing]
+
     def _compiled(self, names: Sequence[str]) -> Compiled:
         (compiled,) = compile_cases(names, self.inputs, self.cases[:1])
         return compiled
 
-    def _part_of(self, compiled: Compiled, names: Sequence[str]) -> Callable[[Array, Array], dict[str, Array]]:
+    def _part_of(self, compiled: Compiled, names: Sequence[str]) -> Function:
         part = compiled.only(names)
-        return lambda batch, copies: self._called(part, names, batch, copies)
+        return lambda batch, copies, numbers=None: self._called(part, names, batch, copies, numbers or self.slow)
 
-    def _wait(self) -> Callable[[Array, Array], dict[str, Array]]:
+    def _wait(self) -> Function:
         """The TTFT with its wait; without a value where the lanes of prompts do not keep up at any batch."""
         try:
             return self._part_of(self._compiled((QUEUED,)), (QUEUED,))
         except InputError:
-            return lambda batch, copies: {QUEUED: np.full(batch.shape, np.nan)}
+            return lambda batch, copies, numbers=None: {QUEUED: np.full(batch.shape, np.nan)}
 
-    def _called(self, compiled: Compiled, names: Sequence[str], batch: Array, copies: Array) -> dict[str, Array]:
-        arguments = [batch.astype(float), *([copies.astype(float)] if self.open_copies else []), *self.numbers]
+    def _called(self, compiled: Compiled, names: Sequence[str], batch: Array, copies: Array, numbers: list[Array]) -> dict[str, Array]:
+        arguments = [batch.astype(float), *([copies.astype(float)] if self.open_copies else []), *numbers]
         return {name: np.broadcast_to(column, batch.shape) for name, column in zip(names, compiled(*arguments), strict=True)}
 
     def results(self) -> list[Screened]:
@@ -180,8 +193,14 @@ class _Group:
         passing = (most >= 1) & borne & self._met({**self.quick(tried, copies), **waits})
         most = np.where(passing, most, 0)
         least = self._least(tried, copies) if passing.any() else tried
-        places = {name: {**self.quick(batch, copies), **waits} for name, batch in (("judged", judged), ("least", least), ("most", tried))}
+        expected, fast = waits, waits
+        if self.ranged:
+            expected, fast = ({QUEUED: self.queued(judged, copies, numbers)[QUEUED]} for numbers in (self.expected, self.fast))
+        ends = (("judged", judged), ("least", least), ("most", tried))
+        places = {name: {**self.quick(batch, copies, self.expected), **expected} for name, batch in ends}
         shares = self._shares(places["judged"])
+        slowest = self._shares({**self.quick(judged, copies), **waits}) if self.ranged else {}
+        fastest = self._shares({**self.quick(judged, copies, self.fast), **fast}) if self.ranged else {}
         beyond = {MEMORY: most + 1 > self.capacity} | {name: ~met for name, met in self._limited(most + 1).items()}
         made = []
         for i in range(self.size):
@@ -197,6 +216,8 @@ class _Group:
                     tuple(name for name, broken in beyond.items() if broken[i]),
                     {key: float(column[i]) for key, column in shares.items()},
                     values,
+                    {key: float(column[i]) for key, column in slowest.items()},
+                    {key: float(column[i]) for key, column in fastest.items()},
                 )
             )
         return made
@@ -266,6 +287,12 @@ class _Group:
 def _number(case: Case, name: str) -> float:
     """A value of a case; the price of a device that has none is no number, and what depends on it is none either."""
     return float(case.value(name)) if name != PRICE or case.has(PRICE) else math.nan
+
+
+def _end(answers: Answers, fast: bool) -> Case:
+    """The case with its efficiencies at their slow or fast end; as it is where none of them is a range."""
+    end = None if answers.moved else answers.binding.paced(fast)
+    return end.case() if end else answers.case
 
 
 def _last(holds: Callable[[Array], Array], high: Array) -> Array:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symroof.analysis.verdict import basis_lines
 from symroof.cases.case_results import bare
 from symroof.errors import InputError, Problem, require
 from symroof.sweep.grid_blocks import Array, Grid, collected
@@ -77,6 +78,7 @@ def as_json(plan: Plan) -> tuple[dict[str, Any], list[str]]:
         "data": {v.name: _listed(v, _spread(plan, v, values[v.name])) for v in grid.variables},
         "units": {**{axis.name: axis.unit for axis in plan.numeric}, **{v.name: v.unit for v in grid.variables}},
         "title": plan.title,
+        "basis": list(basis_lines(plan.cases)),
         "assumptions": assumptions(plan),
         "inputs": inputs(plan),
         "warnings": notes,

@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from symroof.analysis.verdict import published_mismatch
+from symroof.analysis.verdict import basis_lines, published_mismatch
 from symroof.cases.case_results import Input
 from symroof.sweep.axes import Axis
 from symroof.sweep.plan import TRUTH, Plan, Variable
@@ -28,6 +28,7 @@ def attributes(plan: Plan, unfit: int = 0) -> dict[str, str]:
         "hardware": ", ".join(named(plan, "hardware")),
         "assumptions": json.dumps(assumptions(plan), ensure_ascii=False),
         "inputs": json.dumps(inputs(plan), ensure_ascii=False),
+        "basis": "; ".join(basis_lines(plan.cases)),
         "warnings": "\n".join(warnings(plan, unfit)),
     }
     return {name: text for name, text in texts.items() if text}

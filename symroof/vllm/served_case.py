@@ -82,7 +82,7 @@ def served(line: Line, chosen: Selection) -> Served:
     values: dict[str, Any] = {}
     values |= _degrees(line, flags, spec) | _memory(line, flags) | _formats(line, flags, spec) | _speculation(line, flags)
     longest = _longest(line, flags, spec)
-    laid = selection(model=[model] if isinstance(model, str) else model, origin=ORIGIN, **values)
+    laid = selection(model=[model] if isinstance(model, str) else model, origin=ORIGIN, **values).over(Selection(efficiency="measured"))
     study = Study()
     study.select(chosen.over(laid))
     batch, budget = _step(line, flags, study)

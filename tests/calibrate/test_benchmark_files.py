@@ -56,6 +56,28 @@ def test_genai_perf_has_units_of_its_own():
     assert "time_to_first_token" in unused[0]
 
 
+TRTLLM = {
+    "engine": {"backend": "Pytorch"}, "world_info": {"tp_size": 4, "pp_size": 1}, "performance": {"total_latency_ms": 1e5},
+    "request_info": {"num_requests": 64, "avg_num_concurrent_requests": 7.94, "avg_input_length": 1024.0, "avg_output_length": 256.0},
+    "streaming_metrics": {"avg_ttft_ms": 99.0, "ttft_percentiles": {"p50": 80.0}, "avg_tpot_ms": 9.9, "tpot_percentiles": {"p50": 9.0}},
+}  # fmt: skip
+
+
+def test_trtllm_bench_has_its_own_degrees_and_a_mean_number_of_requests():
+    """7.94 requests at a time on average are a batch of 8; the mean step stands at 1,024 + 128."""
+    rows, unused = read(TRTLLM)
+    assert rows == {"itl": (0.009, {"batch": 8, "prompt": 1024, "context": 1152, "tp": 4})}
+    assert "ttft (p50) is not used: requests wait" in unused[0]
+    alone, _ = read({**TRTLLM, "request_info": {**TRTLLM["request_info"], "avg_num_concurrent_requests": 0.99}, "world_info": {"tp_size": 1}})
+    assert alone["ttft"] == (0.08, {"prompt": 1024})
+
+
+@pytest.mark.parametrize(("changes", "words"), [({"streaming_metrics": None}, "without --streaming"), ({"decoding_stats": {}}, "speculative")])
+def test_trtllm_bench_without_plain_steps_is_refused(changes, words):
+    with pytest.raises(sr.InputError, match=words):
+        read({**TRTLLM, **changes})
+
+
 def test_llama_bench_has_prompts_and_generation_apart():
     """512 tokens at 2,048 a second; 128 at 100 a second from a cache of 1,000, in the middle 1,064."""
     rows, unused = read([

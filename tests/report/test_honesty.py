@@ -211,6 +211,7 @@ def compared(stem, kind, text=None):
     fits = [cells[1] for cells in rows_under(made, "Alternatives", "Case")]
     if any(block.section == ISOLATED for block in made):
         yield from ((cells[0], fit) for cells, fit in zip(rows_under(made, ISOLATED, "Case"), fits, strict=False))
+    yield from ((cells[0], fit) for cells, fit in zip(rows_under(made, "Alternatives", "Bound of"), fits, strict=False))
     yield from ((cells[0], cells[-1]) for cells in rows_under(made, "Memory", "Case"))
 
 
@@ -270,8 +271,8 @@ SKIPPED = {"Appendix: ledger", "Appendix: limits, sources, reproduction", "Verdi
 
 
 def spoken(stem, block):
-    """The latencies, rates and costs a block of words prints, without the values that the study sets."""
-    return [value for value in printed(block.text) if value.text not in LIMITS[stem]]
+    """The latencies, rates and costs a block of words prints, without bounds, which have no range, and the values that the study sets."""
+    return [value for value in printed(re.sub(r", bound [\d.,]+ \S+", "", block.text)) if value.text not in LIMITS[stem]]
 
 
 LOADED = ("loaded_ttft", "sustained_itl", "sustained_throughput", "cost_per_mtok")

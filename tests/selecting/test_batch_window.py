@@ -75,7 +75,7 @@ def test_what_stops_it_is_named():
 
 
 def test_a_batch_that_nobody_chose_is_the_largest_that_passes():
-    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 64, "targets": {"itl": 0.012}}
+    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 64, "targets": {"itl": 0.012}, "efficiency": "peak"}
     (free,) = select(**case).configurations
     (held,) = select(**case, batch=3).configurations
     assert free.window == held.window
@@ -84,7 +84,7 @@ def test_a_batch_that_nobody_chose_is_the_largest_that_passes():
 
 
 def test_a_batch_that_is_too_large_is_told_the_one_that_passes():
-    (found,) = select(model="llama-3-8b", hardware="h100-sxm", prompt=2048, batch=4000, targets={"itl": 0.012}).configurations
+    (found,) = select(model="llama-3-8b", hardware="h100-sxm", prompt=2048, batch=4000, targets={"itl": 0.012}, efficiency="peak").configurations
     assert found.state == "fails" and found.window.most < 4000
     assert [run.batch for run in found.runs] == [1, found.window.most]
 

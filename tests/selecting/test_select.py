@@ -64,7 +64,7 @@ def test_sorted_passing_first_and_the_nearest_miss_before_the_far_one(tutorial):
     assert headline(tutorial).startswith("2 of 4 configurations pass")
 
 
-SMALL = {"model": "llama-3-8b", "prompt": 2048, "output": 256, "mfu": 0.5, "mbu": 0.8}
+SMALL = {"model": "llama-3-8b", "prompt": 2048, "output": 256, "mfu": 0.5, "mbu": 0.8, "efficiency": "peak"}
 
 
 @pytest.mark.parametrize("order", ["cost", "throughput", "rate", "ttft", "itl", "price"])

@@ -9,7 +9,7 @@ from symroof.select.choice import select
 from symroof.select.endurance import bears
 from symroof.select.screening import screened
 
-CASE = {"model": "llama-3.1-8b", "prompt": 2048, "output": 300, "chunk": 2048, "memory_share": 0.92}
+CASE = {"model": "llama-3.1-8b", "prompt": 2048, "output": 300, "chunk": 2048, "memory_share": 0.92, "efficiency": "peak"}
 TARGETS = {"ttft": "500 ms", "itl": "50 ms"}
 
 
@@ -127,6 +127,7 @@ def test_what_does_not_keep_up_is_judged_at_the_largest_batch_that_its_latencies
         arrival_rate="400 request/s",
         assume={"scheduling": scheduling},
         targets={"itl": "20 ms"},
+        efficiency="peak",
         **chosen,
     )
     (judged,) = select(study).configurations
@@ -137,7 +138,7 @@ def test_what_does_not_keep_up_is_judged_at_the_largest_batch_that_its_latencies
     assert held[1].exact("sustained_itl") > Fraction(1, 50) or batch + 1 > study.decide().exact("concurrency")
 
 
-RANGED = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "arrival_rate": "50 request/s", "chunk": 2048}
+RANGED = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "arrival_rate": "50 request/s", "chunk": 2048, "efficiency": "peak"}
 
 
 @pytest.fixture(scope="module")

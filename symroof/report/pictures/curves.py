@@ -41,6 +41,23 @@ def band(answers: Answers, quantity: str, by: str, points: Sequence[Fraction]) -
     return [(min(ends), max(ends)) for ends in zip(*values, strict=True)]
 
 
+AT_PEAK = "bound at 100 % of peak"
+
+
+def roof(answers: Answers, quantity: str, by: str, points: Sequence[Fraction]) -> list[tuple[float, float]]:
+    """The same with every efficiency at the peak, which nothing beats; nothing where the case stands there."""
+    if answers.roof is None:
+        return []
+    values = curve(along(answers.roof.case, by, points), quantity)
+    return [(float(point), value) for point, value in zip(points, values, strict=True) if math.isfinite(value)]
+
+
+def beside(answers: Answers, quantity: str) -> str:
+    """``46.5 ms (32.6 to 67.3 ms), bound 12.3 ms``."""
+    bound = answers.bound_text(quantity)
+    return answers.result(quantity).plain() + (f", bound {bound}" if bound else "")
+
+
 def moved(answers: Answers, quantity: str, by: str, point: Fraction, share: Fraction | int = 1) -> Result:
     """A quantity at a value of one input, or its share, with its range; memory has to hold it there, for it carries no flag."""
     values = [Fraction(case.changed({by: point}).value(quantity)) / share for case in (answers.case, *answers.corners)]

@@ -14,7 +14,7 @@ from symroof.drawing.frame import Frame
 from symroof.drawing.places import Area
 from symroof.drawing.scales import even, evenly
 from symroof.report.pictures.cases import at_last_step, known
-from symroof.report.pictures.curves import Bounds, Limit, Line, band, limit
+from symroof.report.pictures.curves import AT_PEAK, Bounds, Limit, Line, band, beside, limit, roof
 from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
 from symroof.report.pictures.words import allowances, counted, label_limits, label_ridge, lines, regions, requests, seconds, unfit
 
@@ -45,11 +45,12 @@ def picture(study: Study, subject: Answers) -> Picture:
     edges = band(there, "itl", "context", points)
     frame = _frame(subject, [*line.finite, *(value for pair in edges for value in pair)], high)
     _draw(frame, there, line, edges, bounds)
+    frame.curve(AT_PEAK, roof(there, "itl", "context", points), BLUE, 1.1, DOTTED)
     _places(frame, subject, there, bounds, double)
     _label(frame, subject, there, bounds, double)
     shows = f"{HEADLINE}, up to {high:,.0f} tokens, both axes even."
     climb = "The thick part is the climb of one response, from its first step to its last, where the target is tested. " if frame.places.shows("climb") else ""
-    notes = [f"{climb}Every crossing is solved" + (", at the middle of the ranges; the band is what the ranges span." if subject.corners else ".")]
+    notes = [f"{climb}Every crossing is solved" + (f", {subject.standing}; the band is what the ranges span." if subject.corners else ".")]
     return finished("itl", HEADLINE, case_title(subject), frame, shows, says(subject, there, bounds, double), notes)
 
 
@@ -109,6 +110,7 @@ def _label(frame: Frame, subject: Answers, there: Answers, bounds: Bounds, doubl
         frame.near(*_at(there, double.value), (words, words.replace(": ", ":\n")), BLUE)
     label_ridge(frame, there, bounds)
     frame.beside("floor", ("a step without cache",), GREY)
+    frame.beside(AT_PEAK, (AT_PEAK,), BLUE)
     frame.within(_wedge(frame, there), (f"cache traffic\nof {requests(there.case.value('batch'))}", "cache"), BLUE, needed=False)
 
 
@@ -134,8 +136,9 @@ def growth(there: Answers) -> Result:
 
 def says(subject: Answers, there: Answers, bounds: Bounds, double: Limit | None) -> str:
     """The takeaway: the last step, what the cache adds, what target and memory allow."""
-    result, context = subject.get("itl_last") or there.result("itl"), int(there.case.value("context"))
-    step = f"a step of {requests(there.case.value('batch'))} takes {result.plain()}"
+    context = int(there.case.value("context"))
+    taken = beside(subject, "itl_last") if subject.get("itl_last") else beside(there, "itl")
+    step = f"a step of {requests(there.case.value('batch'))} takes {taken}"
     texts = [f"At a context of {context:,} tokens {step}, and {PER:,} tokens more add {growth(there).plain()}", *allowances(bounds, "token")]
     if double and double.real:
         texts.append(f"beyond {double.count:,} tokens a step takes more than twice as long as without a cache")

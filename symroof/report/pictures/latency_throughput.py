@@ -9,11 +9,11 @@ from fractions import Fraction
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import case_title
 from symroof.cases.case_results import Answers
-from symroof.drawing.colours import BLACK, DASHED, GREY, SERIES, SKY, VERMILION, WHITE
+from symroof.drawing.colours import BLACK, DASHED, DOTTED, GREY, SERIES, SKY, VERMILION, WHITE
 from symroof.drawing.frame import Frame
 from symroof.drawing.scales import decimal
 from symroof.report.pictures.cases import Configuration, at_last_step, compared, configurations, known
-from symroof.report.pictures.curves import BEYOND, Bounds, along, curve, power_of_two, spread
+from symroof.report.pictures.curves import AT_PEAK, BEYOND, Bounds, along, curve, power_of_two, spread
 from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
 from symroof.report.pictures.words import allowances, counted, requests, seconds, target_word
 
@@ -32,6 +32,8 @@ class Curve:
     rates: list[float]
     latencies: list[float]
     bounds: Bounds
+    roof: list[tuple[float, float]]
+    """The same batches with every efficiency at the peak; nothing where the case stands there."""
 
     def at(self, batch: Fraction | float) -> tuple[float, float]:
         """Throughput and ITL of a batch."""
@@ -85,7 +87,9 @@ def _curve(configuration: Configuration) -> Curve:
     high = min(power_of_two(max([64, *(4 * batch for batch in own), *(2 * value for value in solved)])), max(LARGEST, 2 * max(own)))
     batches = spread(1, high, [*solved, *own], POINTS)
     cases = along(there.case, "batch", batches)
-    return Curve(configuration, there, batches, curve(cases, "decode_throughput"), curve(cases, "itl"), bounds)
+    peak = along(there.roof.case, "batch", batches) if there.roof else []
+    roof = list(zip(curve(peak, "decode_throughput"), curve(peak, "itl"), strict=True))
+    return Curve(configuration, there, batches, curve(cases, "decode_throughput"), curve(cases, "itl"), bounds, roof)
 
 
 def _ends(curves: list[Curve]) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -99,7 +103,7 @@ def _ends(curves: list[Curve]) -> tuple[tuple[float, float], tuple[float, float]
         if ridge and ridge.real and ridge.value < 64 * max(marks):
             marks.append(float(ridge.value))
         last = 2 * max([8.0, *marks])
-        shown += [place for batch, place in zip(made.batches, made.places, strict=True) if batch <= last]
+        shown += [place for line in (made.places, made.roof) for batch, place in zip(made.batches, line, strict=False) if batch <= last]
     goals = [float(goal) for goal in _goals(curves)]
     rates, latencies = zip(*shown, strict=True)
     return (min(rates) / 1.3, max(rates) * 1.6), (min([*latencies, *goals]) / 1.5, max([*latencies, *goals]) * 1.5)
@@ -122,6 +126,7 @@ def _draw(frame: Frame, curves: list[Curve]) -> None:
         pairs = list(zip(made.batches, made.places, strict=True))
         frame.curve(f"beyond {i}", [place for batch, place in pairs if batch >= made.edge], BEYOND, 1.6, DASHED)
         frame.curve(f"line {i}", [place for batch, place in pairs if batch <= made.edge], colour, 2.2, dash)
+        frame.curve(f"bound {i}", made.roof if len(curves) <= 2 else [], colour, 1.0, DOTTED)
 
 
 def _mark(frame: Frame, made: Curve) -> None:
@@ -151,6 +156,7 @@ def _label(frame: Frame, curves: list[Curve], study: Study) -> None:
             flag = " †" if batch > made.edge else ""
             frame.near(*made.at(batch), (f"batch {counted(float(batch))}{flag}", f"{counted(float(batch))}"), GREY)
         frame.beside(f"beyond {i}", ("does not fit",), GREY, needed=False)
+        frame.beside(f"bound {i}", (AT_PEAK, "bound"), SERIES[i][0], needed=i == 0)
     for goal in _goals(curves):
         frame.beside(f"target {goal}", (target_word("ITL", goal),), VERMILION)
 

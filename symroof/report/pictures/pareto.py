@@ -93,7 +93,7 @@ def picture(study: Study, subject: Answers) -> Picture:
     gone = [configuration.label for place, configuration in enumerate(every) if all(point.place != place for point in points)]
     notes = [
         "Dots: whole batches, from one to the last that memory holds. The black line is the front: nothing shown is better in both respects."
-        + (" Everything stands at the middle of the ranges." if subject.corners else ""),
+        + (f" Everything stands {subject.standing}." if subject.corners else ""),
         f"Numbers: {'; '.join(f'{place + 1} = {every[place].label}' for place in behind(every, best) if every[place].label not in gone)}."
         if len(every) > MOST_NAMED
         else "",

@@ -36,7 +36,7 @@ def picture(study: Study, subject: Answers) -> Picture:
     shows = f"{HEADLINE}, both logarithmic."
     notes = [
         "The case climbs from the context of its first step to that of its last, where memory and target are tested. Every line is solved"
-        + (", at the middle of the ranges." if subject.corners else ".")
+        + (f", {subject.standing}." if subject.corners else ".")
     ]
     return finished("regimes", HEADLINE, case_title(subject), frame, shows, says(map_, subject), notes)
 

@@ -10,7 +10,7 @@ from symroof.cases.case_results import Answers
 from symroof.drawing.colours import BLUE, DASH_DOT, DOTTED, GREY, ORANGE, SKY, VERMILION
 from symroof.drawing.frame import Frame
 from symroof.drawing.scales import decimal, powers_of_two
-from symroof.report.pictures.curves import Bounds, Limit, Line, band, curve, power_of_two, spread
+from symroof.report.pictures.curves import AT_PEAK, Bounds, Limit, Line, band, beside, curve, power_of_two, roof, spread
 from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
 from symroof.report.pictures.words import BEYOND_MEMORY, allowances, counted, label_limits, label_ridge, lines, regions, seconds, unfit
 
@@ -33,12 +33,12 @@ def picture(study: Study, subject: Answers) -> Picture:
     bounds = Bounds.of("ttft", subject, "prompt")
     low, high = _ends(float(subject.case.value("prompt")), bounds.limits)
     line = Line.through(subject, bounds, spread(low, high, [float(place.value) for place in bounds.limits]))
-    frame = _frame(subject, line, (low, high))
+    lowest = roof(subject, "ttft", "prompt", line.points)
+    frame = _frame(subject, [*line.finite, *(value for _, value in lowest)], (low, high))
     _draw(frame, subject, line, bounds)
+    frame.curve(AT_PEAK, lowest, BLUE, 1.1, DOTTED)
     _label(frame, subject, bounds)
-    notes = [
-        "Both axes are logarithmic. Every crossing is solved" + (", at the middle of the ranges; the band is what the ranges span." if subject.corners else ".")
-    ]
+    notes = ["Both axes are logarithmic. Every crossing is solved" + (f", {subject.standing}; the band is what the ranges span." if subject.corners else ".")]
     notes += [BEYOND_MEMORY] if bounds.memory and bounds.target and bounds.target.value > bounds.memory.value else []
     shows = f"{HEADLINE}, from {low:,.0f} to {high:,.0f} tokens, both axes logarithmic."
     return finished("ttft", HEADLINE, case_title(subject), frame, shows, says(subject, bounds), notes)
@@ -49,9 +49,9 @@ def _ends(prompt: float, limits: list[Limit]) -> tuple[float, float]:
     return max(1.0, power_of_two(min([prompt / 8, *(value / 3 for value in near)])) / 2), power_of_two(max([prompt * 4, 64, *(value * 2 for value in near)]))
 
 
-def _frame(subject: Answers, line: Line, ends: tuple[float, float]) -> Frame:
+def _frame(subject: Answers, values: list[float], ends: tuple[float, float]) -> Frame:
     goal = [float(subject.targets["ttft"])] if "ttft" in subject.targets else []
-    shown = [value for value in (*line.finite, *goal) if value > 0]
+    shown = [value for value in (*values, *goal) if value > 0]
     return framed(sheet(HEADLINE, case_title(subject), subject.does_not_fit), ends, (min(shown) / 1.6, max(shown) * 1.5))
 
 
@@ -79,6 +79,7 @@ def _label(frame: Frame, subject: Answers, bounds: Bounds) -> None:
     frame.near(*_own(subject), lines("this case: ", subject.result("ttft").plain()), VERMILION, bold=True)
     label_limits(frame, bounds)
     label_ridge(frame, subject, bounds)
+    frame.beside(AT_PEAK, (AT_PEAK,), BLUE)
     for name, (word, _) in PARTS.items():
         frame.beside(name, (word,), GREY)
 
@@ -86,7 +87,7 @@ def _label(frame: Frame, subject: Answers, bounds: Bounds) -> None:
 def says(subject: Answers, bounds: Bounds) -> str:
     """The takeaway: the case's own value, what the target and memory allow, where the bound changes."""
     prompt, ridge = int(subject.case.value("prompt")), bounds.ridge
-    texts = [f"A prompt of {prompt:,} tokens takes {subject.result('ttft').plain()} to its first token", *allowances(bounds, "token")]
+    texts = [f"A prompt of {prompt:,} tokens takes {beside(subject, 'ttft')} to its first token", *allowances(bounds, "token")]
     if ridge and ridge.real:
         texts.append(f"from {math.ceil(ridge.value):,} tokens on compute takes longer than memory")
     elif ridge:

@@ -1,0 +1,40 @@
+"""A wrong latency against the roof, with the arithmetic of the roof by hand: 2 bytes of each streamed parameter over the bandwidth."""
+
+import pytest
+
+from symroof.claims.judge import judge
+from symroof.specs.claims import ClaimSpec
+from symroof.specs.efficiencies import shipped
+
+CASE = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "batch": 1, "assume": {"detail": "weights"}}
+ROOF = 2 * 8_030_261_248 / 3.35e12
+"""`detail: weights` streams every parameter once: 4.794 ms."""
+
+
+def judged(value, quantity="itl", **more):
+    return judge(ClaimSpec(id="x", says="x", quantity=quantity, given={**CASE, **more}, value=value))
+
+
+def test_faster_than_the_roof_is_impossible():
+    assert judged("1.234 ms").verdict == "wrong"
+    assert judged("1.234 ms").reason.endswith("above the roof: impossible")
+    assert judged("812.345 token/s", "user_rate").reason.endswith("above the roof: impossible")
+
+
+def test_slower_is_a_share_of_the_roof_with_what_is_usual():
+    """At measured efficiencies a step takes the roof over mbu and a cost for each of the 32 layers."""
+    mbu, layer = (shipped().chosen(name, "hbm", "compiled")[0] for name in ("mbu", "layer_overhead"))
+    slow = ROOF / float(mbu.low.value) + 32 * float(layer.high.value)
+    fast = ROOF / float(mbu.high.value) + 32 * float(layer.low.value)
+    words = f"{100 * ROOF / 0.01737:.0f} % of the roof; usual is {100 * ROOF / slow:.0f} to {100 * ROOF / fast:.0f} %"
+    assert judged("17.37 ms").reason.endswith(words)
+    assert judged(f"{1 / 0.01737:.4f} token/s", "user_rate").reason.endswith(words)
+
+
+@pytest.mark.parametrize("more", [{"mbu": 0.7}, {"efficiency": "measured"}])
+def test_a_claim_that_states_its_efficiencies_is_not_held_to_the_roof(more):
+    assert "roof" not in judged("17.37 ms", **more).reason
+
+
+def test_a_claim_that_holds_needs_no_roof():
+    assert judged("4.79 ms").verdict == "rounded" and "roof" not in judged("4.79 ms").reason

@@ -1,0 +1,56 @@
+"""What latencies rest on stands in the first lines: decisions expect, derivations bound."""
+
+import pytest
+
+from . import call, good
+
+CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "2048", "--output", "64", "--batch", "8")
+EXPECTED = "expected by measured efficiencies of compiled engines; the range holds 80 % of measurements"
+PEAK = "bound at 100 % of peak"
+
+
+@pytest.fixture
+def decisions(tmp_path):
+    return {
+        "select": ("select", *CASE),
+        "vllm": ("vllm", "vllm serve llama-3-8b --max-num-seqs 8", *CASE[2:]),
+        "plot": ("plot", "itl", *CASE, "-o", str(tmp_path / "x.svg")),
+    }
+
+
+@pytest.mark.parametrize("name", ["select", "vllm", "plot"])
+def test_decisions_expect_and_show_the_bound(decisions, name):
+    text = call(*decisions[name]).out
+    assert EXPECTED in "\n".join(text.splitlines()[:6]) and "bound" in text
+
+
+@pytest.mark.parametrize("name", ["select", "vllm", "plot"])
+def test_at_the_peak_they_say_that(decisions, name):
+    text = call(*decisions[name], "--efficiency", "peak").out
+    assert PEAK in "\n".join(text.splitlines()[:6]) and EXPECTED not in text
+
+
+@pytest.mark.parametrize("line", [("eval", *CASE), ("derive", "itl", *CASE), ("solve", "max_batch_itl", *CASE, "--target", "itl=20 ms")])
+def test_derivations_stand_at_the_peak_unless_asked(line):
+    assert PEAK in "\n".join(call(*line).out.splitlines()[:8])
+
+
+def test_programs_find_the_bound_beside_what_is_expected():
+    at_peak = good("eval", *CASE, "--set", "chunk=2048", "--set", "memory_share=0.92", "--json").json["cases"][0]["quantities"]
+    (configuration,) = good("select", *CASE, "--json").json["configurations"]
+    for name in ("itl", "ttft", "sustained_itl", "sustained_throughput", "cost_per_mtok"):
+        entry = configuration["quantities"][name]
+        assert entry["bound"] == pytest.approx(at_peak[name]["value"])
+        assert entry["low"] < entry["value"] < entry["high"]
+    assert "bound" not in configuration["quantities"]["memory_bytes"]
+
+
+def test_a_sweep_and_a_check_say_it_too(tmp_path):
+    swept = call("sweep", *CASE[:-2], "--over", "batch=1,2", "-q", "itl", "-o", tmp_path / "x.csv")
+    assert swept.err.splitlines()[0] == PEAK
+    assert call("sweep", *CASE[:-2], "--over", "batch=1,2", "-q", "itl", "--efficiency", "measured").json["basis"] == [EXPECTED]
+    note = tmp_path / "note.md"
+    note.write_text("A step takes 4.79 ms. <!-- symroof: itl model=llama-3.1-8b hardware=h100-sxm prompt=1 detail=weights -->\n")
+    assert PEAK in call("check", note).out.splitlines()[0]
+    note.write_text("The cache takes 131,072 byte. <!-- symroof: kv_cache_bytes model=llama-3.1-8b prompt=1 -->\n")
+    assert PEAK not in call("check", note).out

@@ -1,0 +1,77 @@
+"""Decisions at measured efficiencies: a selection holds at the slow end, ranks by what is expected, and shows the bound beside it."""
+
+import itertools
+
+import pytest
+
+from symroof.api import Study
+from symroof.select.choice import select
+from symroof.select.endurance import bears
+from symroof.specs.efficiencies import shipped
+
+CASE = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "chunk": 2048, "memory_share": 0.92}
+ENTRIES = {name: shipped().chosen(name, "hbm", "compiled")[0] for name in ("mfu", "mbu", "layer_overhead")}
+SLOW = {"mfu": ENTRIES["mfu"].low.value, "mbu": ENTRIES["mbu"].low.value, "layer_overhead": ENTRIES["layer_overhead"].high.value}
+FAST = {"mfu": ENTRIES["mfu"].high.value, "mbu": ENTRIES["mbu"].high.value, "layer_overhead": ENTRIES["layer_overhead"].low.value}
+EXPECTED = {name: entry.value.value for name, entry in ENTRIES.items()}
+
+
+def at(values, batch, name="sustained_itl"):
+    return float(Study(**CASE, **values, batch=batch).exact(name))
+
+
+@pytest.fixture(scope="module")
+def chosen():
+    (configuration,) = select(**CASE, targets={"itl": 0.03}).configurations
+    return configuration
+
+
+def test_the_largest_batch_passes_at_the_slow_end_and_the_next_does_not(chosen):
+    most = chosen.window.most
+    assert chosen.state == "passes" and chosen.run.batch == most
+    assert at(SLOW, most) <= 0.03 < at(SLOW, most + 1)
+
+
+def test_it_is_ranked_by_what_is_expected(chosen):
+    assert chosen.run.rank("sustained_itl") == pytest.approx(at(EXPECTED, chosen.run.batch), rel=1e-9)
+    result = chosen.run.result("sustained_itl")
+    assert [float(x) for x in (result.low, result.value, result.high)] == pytest.approx([at(v, chosen.run.batch) for v in (FAST, EXPECTED, SLOW)], rel=1e-9)
+
+
+def test_the_bound_beside_it_is_the_case_at_the_peak(chosen):
+    for name in ("sustained_itl", "loaded_ttft", "sustained_throughput"):
+        assert float(chosen.run.answers.bound(name).value) == pytest.approx(at({}, chosen.run.batch, name), rel=1e-12)
+    assert chosen.run.answers.bound("weight_bytes") is None
+
+
+def test_it_fails_where_the_fast_end_misses_and_passes_in_part_between():
+    ends = at(FAST, 16), at(SLOW, 16)
+    states = [select(**CASE, batch=16, targets={"itl": limit}).configurations[0].state for limit in (0.99 * ends[0], sum(ends) / 2, 1.01 * ends[1])]
+    assert states == ["fails", "in part", "passes"]
+
+
+def test_what_it_bears_it_bears_at_the_slow_end():
+    (configuration,) = select(**CASE, targets={"itl": 0.06}, arrival_rate=4, batch=24).configurations
+    last = bears(configuration.run, "arrival_rate")
+    below, above = (Study(**CASE, **SLOW, batch=24, dp=configuration.run.copies, arrival_rate=last.value * factor) for factor in (0.9999, 1.0001))
+    assert below.exact("load") < 1 <= above.exact("load")
+
+
+def test_an_efficiency_that_is_given_wins_and_the_others_are_measured():
+    given = select(**CASE, batch=16, mbu=1).configurations[0].run.answers.binding.given
+    assert (given["mbu"].measured, given["mfu"].measured, given["layer_overhead"].measured) == (False, True, True)
+
+
+def test_the_fast_and_the_slow_end_are_the_extremes_of_every_corner_of_the_ranges():
+    """Corners of measured efficiencies end together; latencies and rates at all 32 corners lie between those at the four."""
+    study = Study("llama-3.1-8b", "h100-sxm", prompt=2048, output=300, batch=16, tp=2, efficiency="measured")
+    answers, box = study.first, study.first.binding.box()
+    assert (len(box), len(answers.corners)) == (5, 4)
+    every = [answers.case.changed(dict(zip(box, corner, strict=True))) for corner in itertools.product(*box.values())]
+    for name in ("itl", "ttft", "decode_throughput"):
+        ours = [corner.value(name) for corner in answers.corners]
+        assert (min(ours), max(ours)) == (min(c.value(name) for c in every), max(c.value(name) for c in every))
+
+
+def test_a_preset_counts_as_its_tool_counts():
+    assert Study("llama-3-8b", "h100-sxm", preset="tutorial-mlsysim", prompt=4096).decide().first.binding.box() == {}
