@@ -251,7 +251,7 @@ def study_text(**changes):
 def reviews(newcomer):
     """One study reviewed in every format, with its pictures, by file ending."""
     targets = "{itl: 50 ms, energy: 1 J}"
-    (newcomer.folder / "study.yaml").write_text(study_text(targets=targets, thresholds="all"), encoding="utf-8")
+    (newcomer.folder / "study.yaml").write_text(study_text(targets=targets, thresholds="all", efficiency="{from: peak}"), encoding="utf-8")
     newcomer.run("report", "study.yaml", "-o", "out", "--format", "md,tex,html,txt")
     return {ending: (newcomer.folder / f"out/study.{ending}").read_text(encoding="utf-8") for ending in ("md", "tex", "html", "txt")}
 

@@ -120,19 +120,19 @@ def wrong_chain(rng: random.Random, slips: bool) -> tuple[Judgement, str, str, F
 
 
 def test_slips_in_one_step_are_named_first_and_in_that_step():
-    """Of 300 seeded slips at least 95 % are named first, or another that leads to the identical value."""
+    """Of 100 seeded slips at least 95 % are named first, or another that leads to the identical value."""
     rng, outcome, missed = random.Random(11), Counter(), Counter()
-    for _ in range(300):
+    for _ in range(100):
         judged, step, slip, value = wrong_chain(rng, slips=True)
         first = next((found for found in judged.slips if found.named), None)
         right = first is not None and (first.slip == slip or float(first.explains) == pytest.approx(float(value), rel=1e-4))
         assert first is None or first.text.startswith(f"{step}: ")
         outcome[right] += 1
         missed[slip] += not right
-    assert outcome[True] >= 285, missed.most_common()
+    assert outcome[True] >= 95, missed.most_common()
 
 
 def test_random_errors_in_one_step_are_seldom_named():
-    """Of 300 steps off by a random factor, fewer than 5 % get a named slip."""
+    """Of 100 steps off by a random factor, fewer than 5 % get a named slip."""
     rng = random.Random(12)
-    assert sum(bool(named(wrong_chain(rng, slips=False)[0])) for _ in range(300)) < 15
+    assert sum(bool(named(wrong_chain(rng, slips=False)[0])) for _ in range(100)) < 5

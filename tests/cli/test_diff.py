@@ -116,7 +116,7 @@ def test_a_waterfall_is_a_kind_of_picture(tmp_path):
         assert (tmp_path / "way.svg").read_bytes().startswith(b"<svg")
         assert "the embedding as a GEMM: +" in outcome.out
     chat = call("plot", "waterfall", CHAT, "genz", "-q", "ttft", "-o", tmp_path / "way.svg").out
-    assert f"ttft goes from {study.first.result('ttft').text()} to " in chat
+    assert f"ttft goes from {study.first.result('ttft').text().partition(' (')[0]} to " in chat
     assert sr.Study.load(CHAT).plot("waterfall", against="genz", quantity="ttft").says == chat.strip()
 
 

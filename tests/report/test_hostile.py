@@ -187,7 +187,7 @@ def own(study, tmp_path, text, kind="md"):
 def test_an_own_template_writes_the_same_data(study, tmp_path):
     outcome = call(*own(study, tmp_path, "<< title >>: << verdict.state >>, << cases[first - 1].ttft >>", "html"))
     assert (outcome.code, outcome.err) == (0, "")
-    assert re.fullmatch(r"A &lt;b&gt;title&lt;/b&gt;: met, [\d.]+ ms\n", outcome.out)
+    assert re.fullmatch(r"A &lt;b&gt;title&lt;/b&gt;: met, [\d.]+ ms \([\d.]+ to [\d.]+ ms\)\n", outcome.out)
 
 
 def test_an_own_template_shows_formulas_in_mathml(study, tmp_path):

@@ -13,6 +13,7 @@ from cli import process, write_study
 
 from symroof.api import Study
 from symroof.report.pictures.picture_kinds import KINDS
+from symroof.report.view import MOST
 
 from . import FORMATS, ROOT, STEMS, blocks, call, evaluated, made, markdown, parsed_html, printed, rows_under, text_of, to_standard_output
 
@@ -51,7 +52,9 @@ def test_the_advice_follows_the_numbers():
     for stem, (ttft, itl) in limits.items():
         assert "Each of these alone fits and meets every target" in " ".join(verdict(stem))
         named = [cells[0] for cells in rows_under(blocks(text_of(stem, "md"), "md"), "Verdict", "Change") if "(now " not in cells[0]]
-        assert set(named) == set(changes_that_suffice(stem, ttft, itl)), stem
+        suffice = set(changes_that_suffice(stem, ttft, itl))
+        assert set(named) <= suffice, stem
+        assert set(named) == suffice or len(named) == MOST["changes"], stem  # page one has room for so many
 
 
 def changes_that_suffice(stem, ttft, itl):
@@ -140,7 +143,7 @@ def test_each_derivation_is_one_block():
 
 def test_caches_are_handed_over_where_devices_prefill_on_their_own(tmp_path):
     """What a device knows of its network asks for nothing; 4,096 tokens of 327,680 byte over the H100's 50 GB/s take 26.84 ms."""
-    small = {"model": "llama-3-70b", "hardware": "h100-sxm", "workload": "{prompt: 4096, output: 16, batch: 1}", "efficiency": "{mfu: 0.5}"}
+    small = {"model": "llama-3-70b", "hardware": "h100-sxm", "workload": "{prompt: 4096, output: 16, batch: 1}", "efficiency": "{from: peak, mfu: 0.5}"}
     quiet, asked = (
         to_standard_output(write_study(tmp_path, **small, **more), "md", "--no-plots") for more in ({}, {"parallel": "{tp: 2, prefill_devices: 2}"})
     )
@@ -453,7 +456,7 @@ def test_the_ledger_holds_the_inputs_of_the_review_and_marks_what_was_defaulted(
     for stem in STEMS:
         rows = [block.cells for block in blocks(text_of(stem, "md"), "md") if block.section == "Appendix: ledger" and block.kind == "row"]
         names = [cells[0] for cells in rows if len(cells) == 4]
-        case = evaluated(stem)[{"llama-3-70b-chat": 1}.get(stem, 0)]
+        case = evaluated(stem, *(("--efficiency", "measured") if stem == "llama-3-8b-chat" else ()))[{"llama-3-70b-chat": 1}.get(stem, 0)]
         split = names.index("Input", 1)
         chosen, defaulted = set(names[1:split]), set(names[split + 1 :])
         assert chosen <= {name for name, entry in case["inputs"].items() if not entry["defaulted"]}

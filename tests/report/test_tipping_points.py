@@ -1,6 +1,7 @@
 """What flips a verdict, against the case bound anew at other values: both sides of every flip, and what lies between and beyond."""
 
 from fractions import Fraction
+from functools import cache
 
 import pytest
 from cli import write_study
@@ -35,6 +36,13 @@ LEAST = {"output": 2}
 
 def study(label, **changes):
     return Study(**(CASES[label] | changes))
+
+
+@cache
+def flipped(label):
+    """A case with its flips."""
+    answers = study(label).first
+    return answers, flips(answers)
 
 
 def at(label, name, value):
@@ -74,9 +82,9 @@ def neighbour(name, value, step):
 
 
 def test_the_condition_differs_on_the_two_sides_of_every_flip(label):
-    every = flips(study(label).first)
+    answers, every = flipped(label)
     assert len(every) >= 5
-    now = holding(study(label).first.case)
+    now = holding(answers.case)
     for flip in every:
         here, there = at(label, flip.name, beyond(flip, -1)), at(label, flip.name, beyond(flip))
         assert here[flip.condition] is now[flip.condition] is not there[flip.condition], flip
@@ -112,8 +120,8 @@ def test_nothing_flips_before_a_flip_and_nothing_where_there_is_none(label, requ
     """Every input is scanned in both directions over many magnitudes, in a case of its own for each value."""
     if label in ("windowed", "slow links"):
         request.applymarker(pytest.mark.xfail(reason="a condition under load that turns back twice: a flip says one end alone, or is missed"))
-    answers = study(label).first
-    every, now = flips(answers), holding(answers.case)
+    answers, every = flipped(label)
+    now = holding(answers.case)
     nearest = {(f.name, f.up, f.condition): f for f in every}
     looked = 0
     for name in UNCERTAIN:
@@ -137,8 +145,7 @@ def test_nothing_flips_before_a_flip_and_nothing_where_there_is_none(label, requ
 
 
 def test_never_is_said_of_what_moves_a_side_and_flips_nothing(label):
-    answers = study(label).first
-    every = flips(answers)
+    answers, every = flipped(label)
     unmoved = never(answers, every)
     assert not {flip.name for flip in every} & set(unmoved)
     for name in unmoved:
@@ -152,24 +159,23 @@ def metrics(answers):
 
 
 def test_one_device_has_no_links_to_speak_of():
-    answers = study("good").first
-    every = flips(answers)
+    answers, every = flipped("good")
     assert "link_bandwidth" not in {*never(answers, every), *(flip.name for flip in every)}
-    assert "link_bandwidth" in {flip.name for flip in flips(study("too large").first)}
+    assert "link_bandwidth" in {flip.name for flip in flipped("too large")[1]}
 
 
 def test_a_condition_that_comes_back_says_where():
     """Two devices pay for their links what they gain in bandwidth; more gain more. The number comes from trying each."""
-    answers = study("slow links").first
+    answers, every = flipped("slow links")
     states = {n: at("slow links", "tp", n)["itl"] for n in (1, 2, 4, 8, *range(16, 200, 8))}  # 8 key and value heads
-    (flip,) = [f for f in flips(answers) if f.name == "tp" and f.condition == "itl" and f.up]
+    (flip,) = [f for f in every if f.name == "tp" and f.condition == "itl" and f.up]
     first = next(n for n, state in states.items() if state is not states[1])
     back = next((n for n, state in states.items() if n > first and state is states[1]), None)
     assert (flip.value, flip.until) == (first, back) == (2, 4)
 
 
 def test_the_nearest_stands_first_and_what_is_zero_last(label):
-    every = flips(study(label).first)
+    every = flipped(label)[1]
     distances = [max(float(f.value / Fraction(f.now.value)), float(Fraction(f.now.value) / f.value)) if f.now.value else float("inf") for f in every]
     assert distances == sorted(distances)
 

@@ -123,9 +123,9 @@ NUMBERS_ONLY = {
     "min_acceptance_speculation": "exponent",
     "best_draft_tokens": "exponent",
     "max_arrival_ttft": "busy_batch is searched for each arrival_rate",
-    "max_batch_sustained_itl": "of_largest()",
-    "max_chunk_sustained_itl": "of_largest()",
-    "output_disaggregation_pays": "of_largest()",
+    "max_batch_sustained_itl": "which formula chunked_itl follows turns on batch",
+    "max_chunk_sustained_itl": "which formula chunked_itl follows turns on chunk",
+    "output_disaggregation_pays": "which formula chunked_itl follows turns on output",
 }
 """Why there is no closed form: the unknown stands in an exponent and elsewhere too, decides which formula holds, or is what a search runs over."""
 
