@@ -1,0 +1,74 @@
+"""``python -m tests.mutation [AREA ...] [--count N] [--seed S]``: put small faults in, one at a time, and count those that the tests notice."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from .areas import AREAS, Fault, faults, sample
+from .equivalents import equivalents
+from .trial import Copy, Outcome
+
+COUNT = 50
+"""Faults of an area: 400 over all eight."""
+
+
+def main() -> int:
+    """Run the sample, print every fault as it is decided, then the shares and the survivors."""
+    options = _options()
+    outcomes: dict[str, list[tuple[Fault, Outcome]]] = {}
+    with tempfile.TemporaryDirectory(prefix="symroof-mutation-") as folder:
+        copy = Copy(Path(folder), options.limit)
+        try:
+            for area in options.area or AREAS:
+                outcomes[area] = []
+                for fault in drawn(area, options.count, options.seed):
+                    outcome = copy.run(fault, area)
+                    outcomes[area].append((fault, outcome))
+                    print(f"{'killed  ' if outcome.killed else 'SURVIVED'} {outcome.seconds:5.0f} s  {fault}  {outcome.by}", flush=True)
+        except KeyboardInterrupt:
+            print("interrupted")
+        failing = [test for test, fails in copy.failing.items() if fails]
+    _summary(outcomes, failing)
+    return 0
+
+
+def drawn(area: str, count: int, seed: int) -> list[Fault]:
+    """The sample of an area, without equivalents."""
+    same = equivalents()
+    return sample([fault for fault in faults(area) if not any(entry.is_of(fault) for entry in same)], count, seed, area)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
+    parser.add_argument("area", nargs="*", metavar="AREA", help=f"one or several of {', '.join(AREAS)} (default: all)")
+    parser.add_argument("--count", type=int, default=COUNT, metavar="N", help=f"faults of each area (default: {COUNT})")
+    parser.add_argument("--seed", type=int, default=0, metavar="S")
+    parser.add_argument(
+        "--limit", type=float, default=900, metavar="SECONDS", help="time for one group of tests; a fault that makes it longer counts as noticed (default: 900)"
+    )
+    options = parser.parse_args()
+    unknown = sorted({*options.area} - {*AREAS})
+    if unknown:
+        parser.error(f"no such area: {', '.join(unknown)}; there are {', '.join(AREAS)}")
+    return options
+
+
+def _summary(outcomes: dict[str, list[tuple[Fault, Outcome]]], failing: list[str]) -> None:
+    print(f"\n{'area':<12}{'faults':>8}{'noticed':>9}{'by time':>9}{'share':>8}")
+    rows = {**outcomes, "all": [row for area in outcomes.values() for row in area]}
+    for area, listed in rows.items():
+        noticed = sum(outcome.killed for _, outcome in listed)
+        late = sum(outcome.by == "time" for _, outcome in listed)
+        print(f"{area:<12}{len(listed):>8}{noticed:>9}{late:>9}{noticed / len(listed) if listed else 0:>8.0%}")
+    survivors = [fault for fault, outcome in rows["all"] if not outcome.killed]
+    print(f"\nsurvivors: {len(survivors)}")
+    for fault in survivors:
+        print(f"  {fault}\n      {fault.text}")
+    if failing:
+        print("\nleft out, since they fail without any fault:", *failing, sep="\n  ")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
