@@ -68,10 +68,12 @@ class Copy:
                 by = self._failing([tests], skipped)
                 if not by:
                     break
-                if by in ("time", "start"):
+                if by == "time":
                     return by
                 self._write(path, source)
-                if not self._fails_anyway(by):
+                if by == "start" and self._failing([tests, "--collect-only"], []):
+                    raise RuntimeError(f"{tests} cannot be collected without any fault either; run pytest on it")
+                if by == "start" or not self._fails_anyway(by):
                     return by
                 self._write(path, fault.mutant.applied(source))
         return ""

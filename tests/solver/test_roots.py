@@ -1,0 +1,46 @@
+"""Positive roots of polynomials that are made from their roots."""
+
+from fractions import Fraction
+from itertools import combinations
+from math import prod
+
+import pytest
+
+from symroof.solver.roots import positive_roots
+
+
+def of_roots(*roots):
+    """Power -> coefficient of the product of ``x - root``, by the elementary symmetric sums."""
+    n = len(roots)
+    return {n - k: Fraction((-1) ** k * sum(prod(some) for some in combinations(roots, k))) for k in range(n + 1)}
+
+
+@pytest.mark.parametrize(
+    "roots",
+    [
+        (1, 2, 3),
+        (1, 10**6, 10**12),
+        (Fraction(1, 1000), 1, 1000),
+        (-5, 2, 7),
+        (-1, -2, 9),
+        (2, 2, 5),
+        (1, 2, 3, 4, 5),
+        (Fraction(1, 3), Fraction(1, 2), 4, 10**9),
+    ],
+)
+def test_every_positive_root_is_there_and_no_other(roots):
+    assert positive_roots(of_roots(*roots)) == sorted({Fraction(root) for root in roots if root > 0})
+
+
+def test_a_root_as_large_as_the_largest_coefficient_is_inside_the_bound():
+    """x³ - x² - x - 2 = (x - 2)(x² + x + 1), whose largest coefficient is 2; x³ - x² - x - 1 has the tribonacci constant for its root."""
+    assert positive_roots({3: Fraction(1), 2: Fraction(-1), 1: Fraction(-1), 0: Fraction(-2)}) == [2]
+    (root,) = positive_roots({3: Fraction(1), 2: Fraction(-1), 1: Fraction(-1), 0: Fraction(-1)})
+    assert float(root) == pytest.approx(1.8392867552141612, rel=1e-15)
+
+
+@pytest.mark.parametrize("roots", [(3,), (3, 8), (3, 5, 8)])
+def test_the_ends_of_the_interval_are_outside(roots):
+    """Of the roots that are asked for between 3 and 8, those at the ends are none."""
+    assert positive_roots(of_roots(*roots), Fraction(3), Fraction(8)) == [root for root in roots if 3 < root < 8]
+    assert positive_roots(of_roots(*roots), Fraction(29, 10), Fraction(81, 10)) == list(roots)
