@@ -59,3 +59,18 @@ def test_memory_that_is_exactly_full_holds_the_batch(spare, batch):
     assert study.solve("max_batch_memory").integer == {"at_most": batch}
     assert study.exact("concurrency") == batch
     assert [Study(**{**case, "batch": n}).exact("fits") for n in (batch, batch + 1)] == [True, False]
+
+
+def test_activations_of_absorbed_latent_attention():
+    """DeepSeek-V2-Lite, a vector in and out of every product of a decode step, 16 bits an element. A query goes into the latent of 512 and a
+    rotated key of 64 for each of 16 heads; the result comes back out of the latent to 128.
+    """
+    heads, latent, rotated, plain, value, d = 16, 512, 64, 128, 128, 2048
+    projections = d + heads * (plain + rotated) + latent + rotated + (heads * value + d)
+    absorbed = heads * (plain + latent) + heads * (latent + value)
+    core = heads * (latent + rotated) + heads * latent
+    dense = d + 2 * 10944 + 10944 + d
+    experts = (d + 64) + 6 * (d + 2 * 1408 + 1408 + d) + (d + 2 * 2816 + 2816 + d)
+    elements = 27 * (projections + absorbed + core) + dense + 26 * experts
+    study = Study(model="deepseek-v2-lite", prompt=1000, assume={"mla": "absorbed"})
+    assert study.exact("activation_bytes_per_token") == 2 * elements

@@ -377,7 +377,19 @@ def test_a_range_of_one_value_is_that_value():
 
 @pytest.mark.parametrize(
     ("name", "bits"),
-    [("fp32", 32), ("tf32", 32), ("fp16", 16), ("bf16", 16), ("fp8", 8), ("int8", 8), ("fp4", 4), ("int4", 4), ("4.84 bit", Fraction(484, 100)), ("1 byte", 8)],
+    [
+        ("fp32", 32),
+        ("tf32", 32),
+        ("fp16", 16),
+        ("bf16", 16),
+        ("fp8", 8),
+        ("int8", 8),
+        ("fp4", 4),
+        ("int4", 4),
+        ("4.84 bit", Fraction(484, 100)),
+        ("8 bit", 8),
+        ("1 byte", 8),
+    ],
 )
 def test_widths(name, bits):
     assert width(name).bytes.value * 8 == bits
