@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -14,11 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .areas import AREAS, ROOT, Fault
+from .first_failure import NAME
 
 LEFT_OUT = (".*", "__pycache__", "build", "dist", "*.egg-info")
-PYTEST = ("-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-p", "no:randomly", "--tb=no", "--no-header", "-rfE")
-NO_TESTS = 5
-"""pytest's exit status where it collected none."""
+PYTEST = ("-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-p", "tests.mutation.first_failure", "--tb=no")
+PASSED, NO_TESTS = 0, 5
+"""Exit statuses of pytest: all passed, and none was collected."""
+NOT_ENDED, NOT_STARTED = "time", "start"
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ class Copy:
     def __init__(self, folder: Path, limit: float, root: Path = ROOT) -> None:
         self.root, self.limit = folder / "copy", limit
         shutil.copytree(root, self.root, ignore=shutil.ignore_patterns(*LEFT_OUT))
+        self.folder = folder
         self.failing: dict[str, bool] = {}
 
     def run(self, fault: Fault, area: str) -> Outcome:
@@ -61,45 +64,52 @@ class Copy:
         try:
             compile(fault.mutant.applied(source), str(path), "exec")
         except SyntaxError:
-            return "start"
+            return NOT_STARTED
         for tests in (f"symroof/{area}", *(test for test in AREAS[area] if (self.root / test).exists())):
             while True:
                 skipped = [test for test, fails in self.failing.items() if fails]
                 by = self._failing([tests], skipped)
                 if not by:
                     break
-                if by == "time":
-                    return by
                 self._write(path, source)
-                if by == "start" and self._failing([tests, "--collect-only"], []):
-                    raise RuntimeError(f"{tests} cannot be collected without any fault either; run pytest on it")
-                if by == "start" or not self._fails_anyway(by):
+                if not self._fails_anyway(by, tests):
                     return by
                 self._write(path, fault.mutant.applied(source))
         return ""
 
-    def _fails_anyway(self, test: str) -> bool:
-        """Whether a test fails on the unchanged copy as well; it is left out from then on."""
-        if test not in self.failing:
-            self.failing[test] = bool(self._failing([test], []))
-        return self.failing[test]
+    def _fails_anyway(self, by: str, tests: str) -> bool:
+        """Whether a test fails on the unchanged copy as well; it is left out from then on.
+
+        Raises:
+            RuntimeError: the tests do not start, or do not end in time, without any fault either.
+        """
+        whole = by in (NOT_ENDED, NOT_STARTED)
+        key = f"{tests}: {by}" if whole else by
+        if key not in self.failing:
+            left_out = [test for test, fails in self.failing.items() if fails]
+            clean = self._failing([tests], left_out) if whole else self._failing([by], [])
+            self.failing[key] = clean == by
+        if whole and self.failing[key]:
+            raise RuntimeError(f"{tests} cannot be collected, or takes longer than --limit {self.limit:.0f}, without any fault either")
+        return self.failing[key]
 
     def _failing(self, tests: list[str], skipped: list[str]) -> str:
         """The first test that fails, ``time`` or ``start``; empty where all pass."""
         command = [sys.executable, *PYTEST, *tests, *(f"--deselect={test}" for test in skipped)]
-        environment = {**os.environ, "PYTHONPATH": str(self.root), "PYTHONHASHSEED": "0"}
-        with subprocess.Popen(
-            command, cwd=self.root, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
-        ) as process:
+        first = self.folder / "first-failure"
+        first.unlink(missing_ok=True)
+        environment = {**os.environ, "PYTHONPATH": str(self.root), "PYTHONHASHSEED": "0", NAME: str(first)}
+        with subprocess.Popen(command, cwd=self.root, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True) as process:
             try:
-                output, _ = process.communicate(timeout=self.limit)
+                status = process.wait(timeout=self.limit)
             except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                return "time"
-        if process.returncode in (0, NO_TESTS):
+                return NOT_ENDED
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+        if status in (PASSED, NO_TESTS):
             return ""
-        failed = re.search(r"^FAILED (.*?)(?: - |$)", output, re.MULTILINE)
-        return failed[1] if failed else "start"
+        return first.read_text(encoding="utf-8") if first.exists() else NOT_STARTED
 
     @staticmethod
     def _write(path: Path, source: str) -> None:

@@ -1,0 +1,34 @@
+"""The two bisections over whole batches, against every threshold there can be up to a small bound."""
+
+import numpy as np
+import pytest
+
+from symroof.select.screening import _first, _last
+
+HIGH = 12
+
+
+@pytest.mark.parametrize("high", range(1, HIGH))
+def test_the_last_batch_that_holds(high):
+    """A column for every threshold: batches up to it pass, none from the start included; never more than ``high``, which need not be whole."""
+    thresholds = np.arange(0, HIGH + 2)
+    for bound in (high, high + 0.5):
+        assert _last(lambda batch: batch <= thresholds, np.full(len(thresholds), float(bound))).tolist() == [min(k, high) for k in thresholds]
+
+
+@pytest.mark.parametrize("high", range(1, HIGH))
+def test_the_first_batch_from_which_on_it_holds(high):
+    """From the threshold on all pass; at ``high`` it is taken to hold."""
+    thresholds = np.arange(1, HIGH + 2)
+    assert _first(lambda batch: batch >= thresholds, np.full(len(thresholds), high)).tolist() == [min(k, high) for k in thresholds]
+
+
+def test_no_batch_below_one_is_tried():
+    tried = []
+
+    def holds(batch):
+        tried.extend(batch.tolist())
+        return np.zeros(len(batch), bool)
+
+    assert _last(holds, np.array([1.0, 2.0, 9.0])).tolist() == [0, 0, 0]
+    assert min(tried) == 1
