@@ -23,7 +23,7 @@ def main() -> int:
         try:
             for area in options.area or AREAS:
                 outcomes[area] = []
-                for fault in drawn(area, options.count, options.seed):
+                for fault in drawn(area, options.count, options.seed, copy.root):
                     outcome = copy.run(fault, area)
                     outcomes[area].append((fault, outcome))
                     print(f"{'killed  ' if outcome.killed else 'SURVIVED'} {outcome.seconds:5.0f} s  {fault}  {outcome.by}", flush=True)
@@ -34,10 +34,10 @@ def main() -> int:
     return 0
 
 
-def drawn(area: str, count: int, seed: int) -> list[Fault]:
-    """The sample of an area, without equivalents."""
+def drawn(area: str, count: int, seed: int, root: Path) -> list[Fault]:
+    """The sample of an area, without equivalents; of the copy, so that the repository may go on changing meanwhile."""
     same = equivalents()
-    return sample([fault for fault in faults(area) if not any(entry.is_of(fault) for entry in same)], count, seed, area)
+    return sample([fault for fault in faults(area, root) if not any(entry.is_of(fault) for entry in same)], count, seed, area)
 
 
 def _options() -> argparse.Namespace:
