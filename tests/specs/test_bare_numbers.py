@@ -126,10 +126,11 @@ vendor: me
 sources: {sheet: {title: sheet}}
 peaks: {fp16: {dense: 989, source: sheet}}
 memory: {kind: HBM, bandwidth: {value: 3.35, source: sheet}, capacity: {value: 80 GB, source: sheet}}
+price: {value: 2.5, source: sheet}
 """
     with pytest.raises(InputError) as caught:
         build(loads(text, "mine.yaml"), HardwareSpec)
-    assert [problem.hint for problem in caught.value.problems] == ["write '989 TFLOP/s'", "write '3.35 TB/s'"]
+    assert [problem.hint for problem in caught.value.problems] == ["write '989 TFLOP/s'", "write '3.35 TB/s'", "write '2.5 USD/hour'"]
 
 
 @pytest.mark.parametrize(
