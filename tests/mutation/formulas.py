@@ -24,15 +24,15 @@ MEASURE = re.compile(r"(?:\d[\d.]* ?|\w+/)([A-Za-z]+)")
 """A number with a unit, or a rate."""
 TAKEN_FOR = {"prompt": "context", "context": "prompt", "output": "prompt", "batch": "prefill_batch", "d_ff": "d_model", "tp": "pp", "pp": "tp", "ep": "tp"}
 """Names that are taken for each other without being spelled alike."""
-SWAPPED = {"min": "max", "max": "min", "floor": "ceil", "ceil": "floor", "largest": "of_largest"}
+SWAPPED = {"min": "max", "max": "min", "floor": "ceil", "ceil": "floor"}
 DECLARED = {**INPUTS, **QUANTITIES}
 
 
 def formula_mutants(source: str) -> list[Mutant]:
     """Every fault of this kind in the formulas of a module; only those that the check of dimensions lets through, as far as the names tell."""
     places = Places(source)
-    found = [mutant for node in code(ast.parse(source)) for mutant in _at(node, places)]
-    return sorted(set(found), key=lambda m: (m.start, m.new))
+    listed = [mutant for node in code(ast.parse(source)) for mutant in _at(node, places)]
+    return sorted(set(listed), key=lambda m: (m.start, m.new))
 
 
 def _at(node: ast.AST, places: Places) -> Iterator[Mutant]:

@@ -1,4 +1,4 @@
-"""Faults are put where they are meant to be, and nowhere else."""
+"""Each operator makes its fault, in the places that compute something, and nowhere else."""
 
 import pytest
 

@@ -86,9 +86,9 @@ def test_a_batch_that_nobody_chose_is_the_largest_that_passes():
 def test_without_a_response_the_batch_that_nobody_chose_is_the_largest_by_hand():
     """A step of isolated requests reads 2 * 8.03 GB of weights and 2,048 * 131,072 byte a request, at 3.35 TB/s in 12 ms at most: 89 of them."""
     case = {"model": "llama-3-8b", "hardware": "h100-sxm", "params": 8_030_000_000, "assume": {"detail": "kv"}}
-    (found,) = select(**case, prompt=2048, targets={"itl": 0.012}, efficiency="peak").configurations
+    (configuration,) = select(**case, prompt=2048, targets={"itl": 0.012}, efficiency="peak").configurations
     most = (12 * 3_350_000_000 - 2 * 8_030_000_000) // (2048 * 131_072)
-    assert (found.window.least, found.window.most, found.run.batch) == (1, most, most)
+    assert (configuration.window.least, configuration.window.most, configuration.run.batch) == (1, most, most)
 
 
 def test_a_batch_that_is_too_large_is_told_the_one_that_passes():
