@@ -90,9 +90,12 @@ def test_every_quantity_agrees_with_its_exact_value(model, axes, changes):
 
 @pytest.mark.parametrize(("model", "axes", "changes"), CASES, ids=[f"{m}-{'-'.join(a)}" for m, a, _ in CASES])
 def test_every_quantity_agrees_with_a_plain_walk_of_its_formula(model, axes, changes):
-    """Far more points than exact arithmetic can take: floats on both sides, so truths may differ where both sides are as good as equal."""
+    """Far more points than exact arithmetic can take: floats on both sides, so truths may differ where both sides are as good as equal.
+
+    What is searched is held by its exact value alone: a plain walk takes each of its hundreds of steps through every formula.
+    """
     case = study(model, **changes).first
-    names = numbers_of(case.case, axes)
+    names = [name for name in numbers_of(case.case, axes) if not searched(name, case.case)]
     draw = random.Random(f"walk {model} {axes}")
     points = [tuple(float(drawn(axis, draw)) for axis in axes) for _ in range(400)]
     arrays = {axis: np.array([point[i] for point in points]) for i, axis in enumerate(axes)}
