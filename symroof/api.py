@@ -68,7 +68,7 @@ class Study(core.Study):
             InputError: no such kind; what the kind needs and this study lacks; a second side for a kind that takes none.
 
         >>> from symroof.symbols import batch, itl, price
-        >>> Study("llama-3-8b", "h100-sxm", prompt=4096, price="2.5 USD/hour").plot(price*itl/batch, over=batch).says
+        >>> Study("llama-3-8b", "h100-sxm", prompt=4096, price="2.5 USD/hour", efficiency="peak").plot(price*itl/batch, over=batch).says
         'At batch 1 request, itl*price/batch is 3.224e-6 USD; from 1 to 16 it goes from 3.224e-6 USD to 3.068e-7 USD.'
         >>> picture = Study("llama-3-8b", "h100-sxm", prompt=4096).plot("itl")
         >>> picture

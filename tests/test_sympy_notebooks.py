@@ -57,7 +57,7 @@ def test_every_picture_has_data_and_an_svg(tmp_path):
 
 
 def test_the_data_of_a_picture_are_the_values_of_the_study():
-    data = sr.Study("llama-3-8b", "h100-sxm", prompt=4096, output=64, batch=8).plot("itl").data
+    data = sr.Study("llama-3-8b", "h100-sxm", prompt=4096, output=64, batch=8, efficiency="peak").plot("itl").data
     line = data.sel(point=data.line == "line")
     for place in (0, len(line.point) // 2):
         there = sr.Study("llama-3-8b", "h100-sxm", batch=8, context=int(line.x[place]))
@@ -66,7 +66,7 @@ def test_the_data_of_a_picture_are_the_values_of_the_study():
 
 def test_a_formula_of_ones_own_over_an_input():
     """Points of the line are values of the study there; memory ends where it is solved to end, and the axes name what they show."""
-    study = sr.Study("llama-3-8b", "h100-sxm", prompt=4096, output=64, batch=64, price="2.5 USD/hour", memory_share=0.92)
+    study = sr.Study("llama-3-8b", "h100-sxm", prompt=4096, output=64, batch=64, price="2.5 USD/hour", memory_share=0.92, efficiency="peak")
     study.define("cost_of_wait", symbols.price * symbols.ttft, unit="USD")
     drawn = study.plot("cost_of_wait", over=symbols.prompt)
     data = drawn.data

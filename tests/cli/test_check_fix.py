@@ -57,7 +57,7 @@ def test_the_example_is_right_once_it_is_corrected(tmp_path):
 
 
 def test_two_claims_that_want_one_number_otherwise_leave_it(note, tmp_path):
-    text = f"It takes 10.7 GB. {KV} {KV.replace('4096', '8192')}\n"
+    text = f"It takes 10.7 GB. {KV} {KV.replace('4096', '8192').replace(' -->', '')} value='10.7 GB' -->\n"
     outcome = call("check", note(text), "--fix")
     stays = "  line 1: 10.7 GB stays: two claims want it otherwise\n"
     assert outcome.err == f"nothing written: 0 numbers corrected, 2 left\n{stays}{stays}"
@@ -88,7 +88,7 @@ def test_latex_is_read_and_printed_as_a_person_would_write_it(note, tmp_path):
     text = "A token adds $10.7\\,\\text{{kB}}$ {}, that is ${}$ bytes. {}\n"
     first, second = (f"<!-- symroof: kv_bytes_per_token model=llama-3-70b {id} -->" for id in ("", "id=b"))
     path = note(text.format(first, "2{,}621{,}440", second))
-    outcome = call("check", path, "--fix", "-o", tmp_path / "out.md")
+    outcome = call("check", path, "--fix", "-v", "-o", tmp_path / "out.md")
     assert re.search(r"1 +A token adds 10.7 kB +10.7 kB +327.68 kB/token +wrong", outcome.out)
     assert "claimed 2,621,440 bytes, derived" in outcome.out
     assert "line 1: 2,621,440 bytes is now 327,680 bytes" in outcome.err
@@ -97,15 +97,14 @@ def test_latex_is_read_and_printed_as_a_person_would_write_it(note, tmp_path):
 
 
 def test_slips_in_the_text_for_people(note):
-    """Named ones, else the two best guesses; a pair of slips once; what random errors would do only where it tells something."""
+    """Named ones; a pair of slips once; guesses that any number would fit stand in JSON alone."""
     pair = "It takes 11.53 GB. " + KV
-    out = call("check", note(pair)).out
+    out = call("check", note(pair), "-v").out
     assert out.count("slip: ") == 1
     assert re.search(r"slip: (gqa_forgotten and gb_gib|gb_gib and gqa_forgotten): .*\n", out)
     guesses = "A step takes 60.3 ms. <!-- symroof: itl model=llama-3-70b hardware=h100-sxm tp=2 prompt=4096 -->"
-    out = call("check", note(guesses)).out
-    assert out.count("perhaps: ") == 2
-    assert re.search(r"perhaps: hidden_efficiency: .* \(100 % of random errors would fit too\)", out)
+    out = call("check", note(guesses), "-v").out
+    assert "perhaps: " not in out  # any number would fit those
     assert len(call("check", note(guesses), "--json").json["claims"][0]["slips"]) >= 2
 
 

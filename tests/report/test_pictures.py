@@ -231,8 +231,8 @@ def test_a_target_beyond_memory_is_marked():
 
 
 def test_ranges_are_told_with_the_value():
-    assert re.search(r"takes [\d.]+ ms \([\d.]+ to [\d.]+ ms; bound [\d.]+ ms\) to its first token", drawn("experts", "ttft").says)
-    assert re.search(r"takes [\d.]+ ms \([\d.]+ to [\d.]+ ms; bound [\d.]+ ms\), and 1,000 tokens more add", drawn("experts", "itl").says)
+    assert re.search(r"The first token of a prompt of [\d,]+ tokens takes [\d.]+ ms \([\d.]+ to [\d.]+ ms\), bound [\d.]+ ms;", drawn("experts", "ttft").says)
+    assert re.search(r"takes [\d.]+ ms \([\d.]+ to [\d.]+ ms\), bound [\d.]+ ms, and 1,000 tokens more add", drawn("experts", "itl").says)
 
 
 def test_a_quantity_that_was_given_has_no_curve():

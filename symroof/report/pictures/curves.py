@@ -53,11 +53,9 @@ def roof(answers: Answers, quantity: str, by: str, points: Sequence[Fraction]) -
 
 
 def beside(answers: Answers, quantity: str) -> str:
-    """``46.5 ms (32.6 to 67.3 ms; bound 12.3 ms)``."""
-    bound, plain = answers.bound_text(quantity), answers.result(quantity).plain()
-    if not bound:
-        return plain
-    return f"{plain[:-1]}; bound {bound})" if plain.endswith(")") else f"{plain} (bound {bound})"
+    """``46.5 ms (32.6 to 67.3 ms), bound 12.3 ms``."""
+    bound = answers.bound_text(quantity)
+    return answers.result(quantity).plain() + (f", bound {bound}" if bound else "")
 
 
 def moved(answers: Answers, quantity: str, by: str, point: Fraction, share: Fraction | int = 1) -> Result:

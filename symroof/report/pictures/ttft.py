@@ -87,7 +87,7 @@ def _label(frame: Frame, subject: Answers, bounds: Bounds) -> None:
 def says(subject: Answers, bounds: Bounds) -> str:
     """The takeaway: the case's own value, what the target and memory allow, where the bound changes."""
     prompt, ridge = int(subject.case.value("prompt")), bounds.ridge
-    texts = [f"A prompt of {prompt:,} tokens takes {beside(subject, 'ttft')} to its first token", *allowances(bounds, "token")]
+    texts = [f"The first token of a prompt of {prompt:,} tokens takes {beside(subject, 'ttft')}", *allowances(bounds, "token")]
     if ridge and ridge.real:
         texts.append(f"from {math.ceil(ridge.value):,} tokens on compute takes longer than memory")
     elif ridge:
