@@ -17,7 +17,7 @@ from symroof.report.pictures.curves import AT_PEAK, BEYOND, Bounds, along, curve
 from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
 from symroof.report.pictures.words import allowances, counted, requests, seconds, target_word
 
-HEADLINE = "Inter-token latency against throughput as the batch grows"
+HEADLINE = "Inter-token latency of decode alone against throughput as the batch grows"
 MOST_LINES = 4
 LARGEST, POINTS = 2.0**17, 40
 
@@ -74,6 +74,7 @@ def picture(study: Study, subject: Answers) -> Picture:
     notes = [
         "Square: the last batch that memory holds; the dashed grey line beyond it, and what is marked †, does not fit. Triangle: the target. Diamond: the ridge batch, from which compute limits. "
         "Ring: a batch of the study. Both axes are logarithmic; every mark is solved.",
+        "Decode alone: prefills beside it lengthen the steps of a server at work.",
         f"Left out: {'; '.join(left_out)}." if left_out else "",
     ]
     return finished("latency-throughput", HEADLINE, named, frame, f"{HEADLINE}, both axes logarithmic.", says(curves, single), notes)
