@@ -133,4 +133,4 @@ def test_the_search_for_slips_of_a_formula_ends(quantity, formula):
     given = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096, "batch": 4, "output": 100}
     start = time.process_time()
     assert judge(ClaimSpec(id="a", quantity=quantity, given=given, formula=formula)).verdict == "wrong"
-    assert time.process_time() - start < 1.5
+    assert time.process_time() - start < 5

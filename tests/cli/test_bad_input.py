@@ -75,7 +75,7 @@ def test_a_fault_in_a_study_is_reported_with_its_place(name, tmp_path):
     path = write_study(tmp_path, **keys)
     started = time.process_time()
     message = refused("report" if "thresholds" in keys else "eval", path, *(["-o", "-"] if "thresholds" in keys else []))
-    assert time.process_time() - started < 2
+    assert time.process_time() - started < 10
     for word in words:
         assert word in message
     first = message.splitlines()[0]
@@ -149,7 +149,7 @@ def test_a_billion_laughs_file_is_refused_quickly(tmp_path):
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"] + [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 12)]
     started = time.process_time()
     assert "anchors and aliases" in refused("eval", written(tmp_path / "laughs.yaml", "\n".join(lines)))
-    assert time.process_time() - started < 2
+    assert time.process_time() - started < 10
 
 
 # ---------------------------------------------------------------------------------- what the line may not say
@@ -190,7 +190,7 @@ def test_a_fault_on_the_line_is_reported(name):
     line, words = ON_LINE[name]
     started = time.process_time()
     message = refused("eval", *line)
-    assert time.process_time() - started < 2
+    assert time.process_time() - started < 10
     for word in words:
         assert word in message
 
