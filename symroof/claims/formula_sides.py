@@ -15,7 +15,7 @@ from symroof.formula.compare import compare, same
 from symroof.formula.comparison import Comparison
 from symroof.formula.evaluate import NoValue
 from symroof.formula.rewrite import substitute
-from symroof.formula.text import text
+from symroof.formula.text import number_text, text
 from symroof.formula.tree import Compare, Largest, Name, Num, Tree, names
 from symroof.specs.claims import ClaimSpec
 from symroof.theory.case import neutral_default
@@ -55,6 +55,19 @@ class Sides:
                 return False
 
         return tuple((name, formula) for name, formula in IDENTITIES if holds(name, formula))
+
+    @cached_property
+    def unstated_widths(self) -> dict[str, str]:
+        """Bytes per number that the derived formula has and the claim neither names nor states, each as the case has it:
+        ``2*params`` says nothing of ``weight_bytes_per_param``."""
+        derived = names(self.opened(self.derived, self.depths[-1]))
+        unstated = [name for name in ROLE_INPUT.values() if name in derived and name not in names(self.claimed) and name not in self.stated_widths]
+        return {name: f"{number_text(Fraction(self.answers.case.evaluate(Name(name))))} byte" for name in unstated}
+
+    @cached_property
+    def stated_widths(self) -> set[str]:
+        """Bytes per number that the claim's settings say. A formula may have them as a plain number, so that it differs in dimension."""
+        return {ROLE_INPUT.get(name, printed_name(name)) for name in self.claim.given} & {*ROLE_INPUT.values()}
 
     @cached_property
     def answers(self) -> Answers:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -157,13 +157,17 @@ def _at_any(claim: ClaimSpec, name: str) -> Judgement:
 # ----------------------------------------------------------------------------------------------------------- formulas
 
 
-def _formula(claim: ClaimSpec) -> Judgement:
+def _formula(claim: ClaimSpec, seconds: float | None = None) -> Judgement:
     """Equal is exact; close in numbers of the case is approximate; equal at another level of detail is conditional.
+
+    Args:
+        seconds: processor time for the search for slips; by default that of one claim.
 
     Raises:
         InputError: what cannot be read, an unknown name.
     """
-    end = time.process_time() + SECONDS
+    seconds = SECONDS if seconds is None else seconds
+    end = time.process_time() + seconds
     sides = Sides(claim)
     levels = [Level("", sides)]
     own = levels[0].own
@@ -172,17 +176,43 @@ def _formula(claim: ClaimSpec) -> Judgement:
         return stands
     if sides.identities and Sides(claim, sides.identities).compared().verdict == "equal":
         return replace(stands, reason=f"as {_identity_text(sides.identities)} here")
+    widths = sides.unstated_widths if own.verdict == "dimension" and not own.inverted else {}
+    if widths and (wide := _at_widths(claim, widths, 0)).verdict != "wrong":
+        return wide
     ratio, limit = sides.in_numbers(), tolerance_of(claim)
     for detail in DETAIL if "detail" not in claim.given.get("assume", {}) else ():
         levels.append(Level(f"detail {detail}", Sides(under(claim, {"assume": {"detail": detail}}))))
-        if own.verdict != "dimension" and not _near(ratio, limit) and levels[-1].equal:  # of another dimension it is at every level
+        if (own.verdict != "dimension" or sides.stated_widths) and not _near(ratio, limit) and levels[-1].equal:
             return replace(stands, verdict="conditional", needs=(levels[-1].label,), reason=f"holds at {levels[-1].label}; {_shortened(str(own))}")
     assumed = sides.identities or IDENTITIES[:1]
     if IDENTITIES[0] in assumed and IDENTITIES[0][0] in names(sides.claimed):
         alike = [(one.label, Sides(one.sides.claim, assumed)) for one in levels if not one.equal]
         both = [Level(", with ".join(filter(None, (label, _identity_text(assumed)))), sides) for label, sides in alike]
         levels += [level for level in both if not level.equal]
-    return _missed(replace(stands, ratio=ratio, reason=_shortened(str(own))), levels, _near(ratio, limit), limit is None, end)
+    missed = _missed(
+        replace(stands, ratio=ratio, reason=_shortened(str(own))), levels, _near(ratio, limit), limit is None, end - seconds / 2 if widths else end
+    )
+    if widths and not missed.slips and ((wide := _at_widths(claim, widths, seconds / 2)).slips or wide.verdict != "wrong"):
+        return wide
+    return missed
+
+
+WIDER = "4 byte"
+"""Another width than the usual ones, to see whether it matters."""
+
+
+def _at_widths(claim: ClaimSpec, widths: Mapping[str, str], seconds: float) -> Judgement:
+    """A formula that writes a plain 2 for the bytes of a number, at those widths: a model says them, else they are a condition."""
+    judgement = _formula(under(claim, widths), seconds)
+    if judgement.needs:  # those of what another level of detail leaves out do not matter
+        widths = {name: width for name, width in widths.items() if _formula(under(claim, {**widths, name: WIDER}), 0).needs != judgement.needs}
+    at = ", ".join(f"{name} = {width}" for name, width in widths.items())
+    if judgement.verdict == "wrong":
+        return replace(judgement, flags=(), reason=f"with {at}")
+    if "model" in claim.given:
+        return replace(judgement, reason=judgement.reason or f"with {at} here")
+    needs = (*judgement.needs, at)
+    return replace(judgement, verdict="conditional", needs=needs, reason=f"holds where {'; '.join(needs)}")
 
 
 def _identity_text(identities: Sequence[tuple[str, str]]) -> str:
@@ -191,6 +221,12 @@ def _identity_text(identities: Sequence[tuple[str, str]]) -> str:
 
 def _near(ratio: Fraction | None, limit: Fraction | None) -> bool:
     return ratio is not None and abs(ratio - 1) <= (CLOSE_ENOUGH if limit is None else limit)
+
+
+def _near_at(slip: str, levels: Sequence[Level], limit: Fraction | None) -> bool:
+    """Whether the sides are close in numbers at the level of detail that a slip's text ends with."""
+    label = slip.partition(", at ")[2]
+    return any(level.label == label and _near(level.sides.in_numbers(), limit) for level in levels)
 
 
 def _shortened(comparison: str) -> str:
@@ -206,7 +242,7 @@ def _missed(judgement: Judgement, levels: list[Level], near: bool, explain: bool
     """A formula equal at no level: close in numbers, right where one arm binds or under another way to count that it does not state, or wrong."""
     slips = formula_slips(levels, end) if explain or not near else ()
     together = [slip for slip in slips if slips and slip.text == slips[0].text]
-    if len(together) == 1 and slips[0].slip in BINDS and (near or judgement.ratio is None):
+    if len(together) == 1 and slips[0].slip in BINDS and (near or judgement.ratio is None or _near_at(slips[0].text, levels, tolerance_of(judgement.claim))):
         phase = "prefill" if "prefill" in slips[0].text else "decode"
         needs = f"{phase} bound by {BINDS[slips[0].slip]}" + "".join(slips[0].text.partition(", at ")[1:])
         return replace(judgement, verdict="conditional", needs=(needs,), slips=slips, reason=f"holds where {needs.replace(' bound', ' is bound', 1)}")

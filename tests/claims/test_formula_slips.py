@@ -240,3 +240,34 @@ def test_random_wrong_formulas_are_seldom_named():
             count += 1
             misnamed += bool(named(found))
     assert misnamed < 4
+
+
+@pytest.mark.parametrize(
+    ("quantity", "formula", "needs"),
+    [
+        ("kv_bytes_per_token", "2*n_layers*n_kv_heads*head_dim*2", ("kv_bytes_per_element = 2 byte",)),
+        ("weight_bytes", "2*params", ("weight_bytes_per_param = 2 byte",)),
+        (
+            "decode_memory_time",
+            "(2*params + 4*n_layers*n_kv_heads*head_dim*context*batch)/mem_bandwidth",
+            ("detail attention", "weight_bytes_per_param = 2 byte, kv_bytes_per_element = 2 byte"),
+        ),
+    ],
+)
+def test_a_plain_2_for_two_bytes_holds_where_a_number_has_16_bits(quantity, formula, needs):
+    """What most people write: right at 16 bits, which a model states and a bare formula does not; wrong at 8 bits."""
+    bare = judged(quantity, formula)
+    assert (bare.verdict, bare.needs) == ("conditional", needs)
+    of_a_model = judged(quantity, formula, model="llama-3-8b")
+    assert (of_a_model.verdict, of_a_model.needs) == (("conditional", needs[:1]) if needs[1:] else ("exact", ()))
+    assert judged(quantity, formula, model="llama-3-8b", weights="fp8", kv="fp8").verdict == "wrong"
+
+
+def test_the_wrong_heads_and_a_plain_2_are_still_the_wrong_heads():
+    assert named(judged("kv_bytes_per_token", "4*n_layers*n_heads*head_dim"))[:1] == ["gqa_forgotten"]
+
+
+def test_weights_and_cache_over_the_bandwidth_is_the_itl_where_memory_binds():
+    """The one formula of every post: at batch 4 on an H100, the larger term of the roofline, in all but the details."""
+    result = judged("itl", "(2*P + 4*n_layers*H_kv*d_h*S*B)/mem_bandwidth", model="llama-3-8b", hardware="h100-sxm", prompt=2048, batch=4)
+    assert result.verdict == "conditional" and "decode bound by memory" in result.needs[0]
