@@ -219,3 +219,18 @@ def test_hostile_text_takes_bounded_time(kind):
     drafted = draft(text, "note.md")
     assert time.process_time() - before < 5
     assert COMMENT.sub("", drafted.content) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "quantity"),
+    [
+        ("We use 8 H100 SXM (80 GB each) for it.", "mem_capacity"),
+        ("The weights take 16 GB; the H100 PCIe, 80 GB, streams them.", "mem_capacity"),
+        ("The cache needs 320 KiB per token; with 4,096 tokens in and 512 out a request holds 1.5 GB.", "kv_cache_bytes"),
+        ("After weights and a 5 GB reserve 62 GB are left for the KV cache.", "free_memory"),
+        ("Prefill of 4,096 tokens costs 578 TFLOP, at 50 % MFU 146 ms.", "prefill_time"),
+    ],
+)
+def test_the_last_number_of_a_sentence(text, quantity):
+    """From notes of a second author, each the number that was misread at first; what it is, any reader says."""
+    assert [one.quantity for one in draft(CASE + text, "note.md").drafts][-1] == quantity

@@ -58,8 +58,12 @@ LABELLING = re.compile(
     re.IGNORECASE,
 )
 """What follows the size of a memory: ``a 24 GB card``, ``80 GB of HBM3``."""
+BEHIND_DEVICE = re.compile(r"(?:[ -]?(?:sxm\d?|pcie|nvl|oam))?(?: gpus?| cards?)?[ -]?[(,]?\s?", re.IGNORECASE)
+"""What stands between the name of a device and the size of its memory: ``H100 SXM (80 GB each)``."""
 IN_OR_OUT = re.compile(r" (?:(?P<prefill>in)|(?P<output_word>out))(?=\s*(?:[,.;)/|+]|and\b|$))")
 """What follows the tokens of a request: ``8,000 tokens in, 400 tokens out``."""
+LEFT = re.compile(r" (?:(?:is|are|stays?|will be) )?(?:left|free|remain\w*|available|to spare)\b", re.IGNORECASE)
+"""What follows the memory that is left: ``62 GB are left``."""
 UNIT_OF_HEAD = re.compile(r"[(\[]\s*([^()\[\]\d]{1,16}?)\s*[)\]]|,\s*([A-Za-z%/µ]{1,12})$|\bin ([A-Za-z%/µ]{1,12})$")
 
 
@@ -182,19 +186,28 @@ def _strengths(block: Block, figure: Figure, before: str) -> dict[str, float]:
         note("per_device" if share.lastgroup == "device" else "per_user", 1.0)
     if way := IN_OR_OUT.match(block.text, figure.stop):
         note(str(way.lastgroup), 0.8)
-    if LABELLING.match(block.text, figure.stop):
-        note("labelled", 1.0)
+    if LEFT.match(block.text, figure.stop):
+        note("free", 1.3)
     start, end = sentence_around(block, figure.start)
     low = max(start, figure.start - FARTHEST)
     for cue, at, until in _cues(block.text[low : min(end, figure.stop + FARTHEST)]):
         if cue not in ONLY_BEFORE or low + until <= figure.start:
             note(cue, _nearness(block, figure, low + at, low + until))
+    if LABELLING.match(block.text, figure.stop) or _behind_device(block.text, figure):
+        note("labelled", 1.0)
     for label, over in _over(block, figure, start, before):
         for cue, _, _ in _cues(label):
             if cue in ONLY_BEFORE and not block.table:
                 continue
             note(cue, over * (0.5 if cue == "off_topic" and over < 0.5 else 1.0))
     return strength
+
+
+def _behind_device(text: str, figure: Figure) -> bool:
+    """Whether a number stands right behind the name of a device."""
+    low = max(0, figure.start - FARTHEST)
+    ends = [low + part.end for part in named(text[low : figure.start]) if part.kind == "hardware"]
+    return any(BEHIND_DEVICE.fullmatch(text, end, figure.start) for end in ends)
 
 
 def _of_unit(figure: Figure) -> Iterator[str]:
