@@ -11,7 +11,7 @@ from symroof.cases.spec_values import ROLE_INPUT
 from symroof.claims.claim_settings import study_of
 from symroof.claims.derive_claim import check_numbers, formula_errors, quantity_name
 from symroof.errors import InputError, NoValueHere, Problem, nearest
-from symroof.formula.compare import compare, same
+from symroof.formula.compare import compare, lower_order, same
 from symroof.formula.comparison import Comparison
 from symroof.formula.evaluate import NoValue
 from symroof.formula.rewrite import substitute
@@ -187,3 +187,9 @@ class Level:
         """Whether the sides are equal: sooner known than how they differ."""
         sides = self.sides
         return any(same(sides.opened(sides.claimed, stops), sides.opened(sides.derived, stops)) for stops in sides.depths) and self.own.verdict == "equal"
+
+    @property
+    def for_long_prompts(self) -> bool:
+        """Whether the sides are equal but for a token more or less in a prompt of many: ``S^2`` for ``S*(S + 1)``."""
+        sides = self.sides
+        return any(lower_order(sides.opened(sides.claimed, stops), sides.opened(sides.derived, stops), "prompt") for stops in sides.depths)

@@ -177,7 +177,7 @@ def _formula(claim: ClaimSpec, seconds: float | None = None) -> Judgement:
     if sides.identities and Sides(claim, sides.identities).compared().verdict == "equal":
         return replace(stands, reason=f"as {_identity_text(sides.identities)} here")
     widths = sides.unstated_widths if own.verdict == "dimension" and not own.inverted else {}
-    if widths and (wide := _at_widths(claim, widths, 0)).verdict != "wrong":
+    if widths and ((wide := _at_widths(claim, widths, seconds / 2)).verdict != "wrong" or wide.slips):
         return wide
     ratio, limit = sides.in_numbers(), tolerance_of(claim)
     for detail in DETAIL if "detail" not in claim.given.get("assume", {}) else ():
@@ -189,12 +189,10 @@ def _formula(claim: ClaimSpec, seconds: float | None = None) -> Judgement:
         alike = [(one.label, Sides(one.sides.claim, assumed)) for one in levels if not one.equal]
         both = [Level(", with ".join(filter(None, (label, _identity_text(assumed)))), sides) for label, sides in alike]
         levels += [level for level in both if not level.equal]
-    missed = _missed(
-        replace(stands, ratio=ratio, reason=_shortened(str(own))), levels, _near(ratio, limit), limit is None, end - seconds / 2 if widths else end
-    )
-    if widths and not missed.slips and ((wide := _at_widths(claim, widths, seconds / 2)).slips or wide.verdict != "wrong"):
-        return wide
-    return missed
+    if not _near(ratio, limit) and (long := next((level for level in levels if level.for_long_prompts), None)):
+        needs = ", ".join(filter(None, ("prompt + 1 taken as prompt", long.label)))
+        return replace(stands, verdict="conditional", needs=(needs,), reason=f"holds where {needs}; {_shortened(str(own))}")
+    return _missed(replace(stands, ratio=ratio, reason=_shortened(str(own))), levels, _near(ratio, limit), limit is None, end)
 
 
 WIDER = "4 byte"

@@ -25,7 +25,7 @@ from symroof.formula.dimension import DimensionError, dimension
 from symroof.formula.polynomial import Monomial, Polynomial, TooLarge, Work, product_of, ratio, scaled, tree_of
 from symroof.formula.rewrite import rebuild
 from symroof.formula.text import WORK
-from symroof.formula.tree import ONE, Call, Largest, Num, Tree, names
+from symroof.formula.tree import ONE, Call, Largest, Name, Num, Tree, names
 from symroof.units import Dimension, describe, strict
 
 MOST_SHOWN_TERMS = 64
@@ -71,6 +71,33 @@ def same(claimed: Tree, derived: Tree, seed: int = 0, forms: NormalForms | None 
         return False
     seen = points.compared(claimed, derived, seed, to_a_difference=True)
     return seen is not None and seen.equal and not seen.untried
+
+
+def lower_order(claimed: Tree, derived: Tree, name: str) -> bool:
+    """Whether two formulas differ only in terms that are nothing beside others where a name is large: each has one power of it less
+    than a term that both have, with a coefficient no smaller.
+
+    >>> from symroof.formula.parse import parse
+    >>> lower_order(parse("2*p*s + n*s^2"), parse("2*p*s + n*s*(s + 1)"), "s")
+    True
+    >>> lower_order(parse("p*s + n*s^2"), parse("2*p*s + n*s*(s + 1)"), "s")  # another coefficient
+    False
+    """
+    forms = NormalForms()
+    try:
+        ours, theirs = forms.of(claimed), forms.of(derived)
+        left, right = forms.work.times(ours.over, theirs.under), forms.work.times(theirs.over, ours.under)
+    except (TooLarge, NoForm):
+        return False
+    zero = Fraction(0)
+    differing = {m: left.get(m, zero) - right.get(m, zero) for m in {**left, **right} if left.get(m, zero) != right.get(m, zero)}
+    times_name = forms.of(Name(name)).over
+
+    def beside(monomial: Monomial, by: Fraction) -> bool:
+        ((greater, _),) = forms.work.times({monomial: Fraction(1)}, times_name).items()
+        return left.get(greater, zero) == right.get(greater, zero) and abs(left.get(greater, zero)) >= abs(by)
+
+    return bool(differing) and all(beside(monomial, by) for monomial, by in differing.items())
 
 
 def _has_atoms(ours: Quotient, theirs: Quotient, forms: NormalForms) -> bool:

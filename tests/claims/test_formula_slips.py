@@ -271,3 +271,11 @@ def test_weights_and_cache_over_the_bandwidth_is_the_itl_where_memory_binds():
     """The one formula of every post: at batch 4 on an H100, the larger term of the roofline, in all but the details."""
     result = judged("itl", "(2*P + 4*n_layers*H_kv*d_h*S*B)/mem_bandwidth", model="llama-3-8b", hardware="h100-sxm", prompt=2048, batch=4)
     assert result.verdict == "conditional" and "decode bound by memory" in result.needs[0]
+
+
+@pytest.mark.parametrize("given", [{}, {"model": "llama-3-8b"}])
+def test_the_square_of_a_prompt_is_its_pairs_where_it_is_long(given):
+    """The published 2PS + 2 L d S^2: S*(S + 1) pairs, of which S are nothing beside S^2. Twice the square is the causal half forgotten."""
+    result = judged("prefill_flops", "2*P*S + 2*L*H*d_h*S^2", **given)
+    assert result.verdict == "conditional" and "prompt + 1 taken as prompt" in result.needs[0] and "detail attention" in result.needs[0]
+    assert judged("prefill_flops", "P*S + 2*L*H*d_h*S^2", **given).verdict == "wrong"
