@@ -24,7 +24,7 @@ from symroof.theory.switches import expand_detail
 
 Judge = Callable[[ClaimSpec], Judgement]
 
-SELDOM = 0.05
+SELDOM = 0.2
 """A simplification is put forward where at most this share of random errors of the claim's size would agree with one."""
 SHARES = tuple(Fraction(percent, 100) for percent in (50, 60, 40, 70, 80, 30, 90, 45, 55, 35, 65, 75, 85))
 EFFICIENCIES = ("mfu", "mbu")

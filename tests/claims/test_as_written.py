@@ -85,6 +85,23 @@ def test_a_value_in_a_file_is_read_as_one_number(value):
     assert check_text(text, "c.yaml").claims[0].verdict == "exact"
 
 
+@pytest.mark.parametrize("value", ["8.03B", "8.03 B", "8.03bn", "8.03B params", "8.03 billion", "8.03 billion parameters", "8,030M", "0.00803T", "8.03e9"])
+def test_parameters_are_counted_in_billions(value):
+    text = f"claims: [{{id: a, quantity: params, given: {{model: llama-3-8b}}, value: '{value}'}}]"
+    assert check_text(text, "c.yaml").claims[0].verdict == "rounded"
+
+
+@pytest.mark.parametrize("value", ["282T FLOP", "282 teraFLOPs", "282 trillion FLOP", "0.282 petaflop"])
+def test_work_is_counted_in_trillions(value):
+    """2*70.6e9*2000 = 282.4e12."""
+    text = f"claims: [{{id: a, quantity: prefill_flops, given: {{params: 70.6e9, prompt: 2000, assume: {{detail: weights}}}}, value: '{value}'}}]"
+    assert check_text(text, "c.yaml").claims[0].verdict == "rounded"
+
+
+def test_8_b_of_memory_are_bytes():
+    assert check_text("claims: [{id: a, expression: 1 byte*8, value: 8 B}]", "c.yaml").claims[0].verdict == "exact"
+
+
 @pytest.mark.parametrize("says", ["Every GPU holds 141 GB.", "It is 141 GB per device.", "On each GPU lie 141 GB."])
 def test_the_words_of_a_claim_file_are_part_of_its_number(says):
     text = f"claims: [{{id: a, says: '{says}', quantity: weight_bytes, given: {{model: llama-3-70b, tp: 4}}, value: 141 GB}}]"
@@ -125,6 +142,14 @@ MISSED = {
     "93.4 GFLOP": ("decode_flops model=mixtral-8x7b prompt=1 detail=weights", "wrong", "total_vs_active_params"),
     "12.9B active": ("active_params model=mixtral-8x7b", "approximate", "tied_embedding"),
     "10.74 GB": (f"kv_cache_bytes {L70} prompt=4096", "wrong", "gqa_forgotten"),
+    # 2*80*64*128*2 = 2,621,440 byte, which is 2.5 MiB; 80*8*128*2 = 160 KiB; 2*61*(512 + 64)*2 = 137.25 KiB
+    "2.5 MB per token": (f"kv_bytes_per_token {L70}", "wrong", "gqa_forgotten"),
+    "160 KB per token": (f"kv_bytes_per_token {L70}", "wrong", "k_and_v_factor"),
+    "137 KB per token": ("kv_bytes_per_token model=deepseek-v3", "wrong", "k_and_v_factor"),
+    # 2*8.03e9*2048 = 32.9 TFLOP, over 989.4 TFLOP/s 33.2 ms; 16.06/3.35 = 4.79 ms: the input table multiplied and read as well
+    "33 TFLOP": ("prefill_flops model=llama-3-8b prompt=2048", "conditional", "attention_ignored"),
+    "33 ms": ("ttft model=llama-3-8b hardware=h100-sxm prompt=2048", "conditional", "attention_ignored"),
+    "4.8 ms": ("itl model=llama-3-8b hardware=h100-sxm prompt=128", "conditional", "tied_embedding"),
     # 141.1 + 42.9 GB on 2*85.5 GB
     "It fits on two H100": (f"relation=fits {H100} tp=2 prompt=4096 batch=32", "wrong", "kv_ignored"),
 }

@@ -17,7 +17,7 @@ from typing import Any
 
 from symroof.claims.read.latex_text import bare, plain
 from symroof.claims.read.written_number import HEDGES, OPERATORS
-from symroof.claims.read.written_units import Denominator, denominators, head_of_unit, money_unit, unit_at
+from symroof.claims.read.written_units import MANY, Denominator, denominators, head_of_unit, money_unit, unit_at
 from symroof.units import PLAIN, Dimension, describe, parse_unit, strict
 
 WORD = r"(?P<word>[^\W\d_]\w{0,60}(?:[-.][^\W_]\w{0,60}){0,20})"
@@ -32,7 +32,6 @@ RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 GAP = re.compile(r"(?:\s|[*_`$\\]|&nbsp;|&thinsp;|-(?=[a-z])){0,30}")
 """Wide enough for what LaTeX sets between a number and its unit."""
 MAGNITUDE = re.compile(r"[\s-]?(thousand|million|billion|trillion)\b|(bn|[MBT])\b|(k)(?=\s{0,4}(?:tok|req|tps))", re.IGNORECASE)
-POWERS = {"k": 3, "thousand": 3, "million": 6, "billion": 9, "trillion": 12, "bn": 9, "m": 6, "b": 9, "t": 12}
 
 BOUNDS = OPERATORS | {
     "&lt;": "<", "≲": "<=", "no more than": "<=", "not more than": "<=", "&gt;": ">", "≳": ">=", "no less than": ">=", "not less than": ">=",
@@ -154,7 +153,7 @@ def _figure(text: str, match: re.Match[str]) -> Figure | None:
     if ten := TIMES_TEN.match(text, place):
         power, place = power + _whole(ten[1] or ten[2].translate(RAISED)), ten.end()
     if size := MAGNITUDE.match(text, place):
-        power, place = power + POWERS[(size[1] or size[2] or size[3]).lower()], size.end()
+        power, place = power + MANY[(size[1] or size[2] or size[3]).lower()], size.end()
     gap = GAP.match(text, place)
     begins = gap.end() if gap else place
     unit, after = unit_at(text, begins)

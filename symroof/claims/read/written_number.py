@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-from symroof.claims.read.written_units import spelled_unit
+from symroof.claims.read.written_units import MANY, spelled_unit
 from symroof.formula.evaluate import RELATIONS
 from symroof.units import UnitError, describe, parse_number, parse_unit, strict
 
@@ -30,6 +30,9 @@ BOUND = re.compile(rf"^({'|'.join(map(re.escape, OPERATORS))})\s*", re.IGNORECAS
 NUMBER = r"[+-]?(?:\d[\d_,]*(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?"
 DECIMAL_COMMA = re.compile(r"([+-]?(?:\d{1,6}(?=,(?:\d{1,2}|\d{4,9})(?!\d))|0)),(\d{1,9}(?:[eE][+-]?\d{1,3})?)")
 KILO = re.compile(rf"({NUMBER})\s?[kK](?=\s*(?:tok|req|tps))")
+COUNTED = re.compile(rf"({NUMBER})\s?(?:(thousand|million|billion|trillion)(?!\w)|([KMBT]|bn)(?=\s*(?:$|param|weights?|flop)))", re.IGNORECASE)
+"""``70.6B``, ``8.03 billion``: a letter only of parameters and FLOPs."""
+COUNTED_BY_LETTER = ("parameter", "FLOP")
 POWER = re.compile(rf"({NUMBER})\s*[×x*·]\s*10(?:\^\{{?([+-]?\d{{1,2}})\}}?|([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,2}}))")
 RAISED = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "-+0123456789")
 ONE = re.compile(rf"\s*({NUMBER})\s*(?:([x×])(?![a-z])|(\S.*?))?\s*", re.DOTALL)
@@ -155,6 +158,7 @@ def _range(text: str, first: str, last: str, unit: str, about: bool) -> Written:
 def _one(text: str, unit: str) -> tuple[Fraction, Fraction, int]:
     """Value and half a unit of the last digit in base units, and the digits written."""
     text = KILO.sub(lambda kilo: f"{kilo[1]}e3" if "e" not in kilo[1].lower() else kilo[0], text, count=1)
+    text = COUNTED.sub(lambda many: _counted(many, unit), text, count=1)
     match = ONE.fullmatch(POWER.sub(lambda power: f"{power[1]}e{power[2] or power[3].translate(RAISED)}", text, count=1))
     if not match:
         raise ValueError(f"{text[:40]!r} is no number with a unit")
@@ -171,6 +175,13 @@ def _one(text: str, unit: str) -> tuple[Fraction, Fraction, int]:
     size = own.size if unit_text and not times else expected.size
     half, digits = precision(written)
     return number * size, half * size, digits
+
+
+def _counted(many: re.Match[str], unit: str) -> str:
+    """A number of thousands, millions … written out; as it stands where a letter may be another unit, or the number has an exponent."""
+    if "e" in many[1].lower() or (many[3] and unit not in COUNTED_BY_LETTER):
+        return many[0]
+    return f"{many[1]}e{MANY[(many[2] or many[3]).lower()]}"
 
 
 def precision(written: str) -> tuple[Fraction, int]:

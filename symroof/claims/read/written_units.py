@@ -25,6 +25,7 @@ SPELLED = {"sec": "s", "secs": "s", "second": "s", "seconds": "s", "msec": "ms",
            "μs": "us", "times": "x", "×": "x", "toks": "token", "params": "param", "reqs": "request", "req": "request", "flops": "FLOP", "flop": "FLOP",
            "gpu": "device", "gpus": "device", "watt": "W", "watts": "W", "joule": "J", "joules": "J", "tps": "token/s", "rps": "request/s"}  # fmt: skip
 SPELLED |= {f"{word}{s}": unit for word, unit in (("millisecond", "ms"), ("microsecond", "us"), ("nanosecond", "ns")) for s in ("", "s")}
+SPELLED |= {f"{word}flop{s}": f"{letter}FLOP" for word, letter in (("giga", "G"), ("tera", "T"), ("peta", "P"), ("exa", "E")) for s in ("", "s")}
 SPELLED |= {f"{word}byte{s}": f"{letter}B" for word, letter in (("kilo", "k"), ("mega", "M"), ("giga", "G"), ("tera", "T")) for s in ("", "s")}
 SPELLED |= {f"{word}byte{s}": f"{letter}B" for word, letter in (("kibi", "Ki"), ("mebi", "Mi"), ("gibi", "Gi"), ("tebi", "Ti")) for s in ("", "s")}
 
@@ -37,7 +38,8 @@ NOUNS = {
 """What a number can be of, and the words for it."""
 TIMES = {"second": Fraction(1), "hour": Fraction(3600), "day": Fraction(86400), "month": Fraction(730 * 3600)}
 COUNT = r"(?:(?P<count>\d[\d,]{0,12}(?:\.\d{1,3})?)\s?)?(?:(?P<size>k|K|M|B|thousand|million|billion)(?:\b|(?=[Tt]ok))[\s-]?)?"
-MANY = {"k": 3, "thousand": 3, "m": 6, "million": 6, "b": 9, "billion": 9}
+MANY = {"k": 3, "thousand": 3, "m": 6, "million": 6, "b": 9, "bn": 9, "billion": 9, "t": 12, "trillion": 12}
+"""The powers of ten that words and letters behind a number are."""
 NOUN = "|".join(f"(?P<{kind}>{words})" for kind, words in NOUNS.items())
 OF = re.compile(
     rf"(?:\s{{0,4}}/\s{{0,4}}|\s{{1,4}}an?\s{{1,4}}|(?:\s+(?:of|for)\s+(?:the\s+)?[A-Za-z-]{{2,14}}(?:\s+[A-Za-z-]{{2,14}})?)?"

@@ -32,8 +32,12 @@ OTHER_COUNTS = frozenset({"kv_ignored", "attention_ignored", "causal_factor"})
 """Slips that are another way to count rather than an error: a claim that one of them explains is right under what it leaves out."""
 SELDOM_IN_PAIRS = 0.06
 """The same where two slips are needed: there are so many pairs."""
+WORTH_SAYING = 1 / 3
+"""The share up to which two slips of a rough number are suggested: what any number would fit says nothing."""
 PAIRED_DIGITS = 4
 """Digits from which on a claim is fine enough for two slips at once, or for one wrong digit."""
+BINARY = "gb_gib"
+"""What people do to the unit whatever else they do: half of all texts write KB for KiB."""
 MOST_CHANGES = 14
 """Changes of the case that are tried two by two."""
 MOST_SUGGESTIONS = 3
@@ -175,15 +179,16 @@ def _at(context: Context, settings: dict[str, Any], slips: Iterable[Slip], writt
 
 
 def _of_pairs(singles: Sequence[Prediction], context: Context, written: Written) -> list[Explanation]:
-    """Two slips at once, where the claim is fine enough to tell."""
-    if written.digits < PAIRED_DIGITS or written.low is not None:
+    """Two slips at once, where the claim is fine enough to tell; in a rough one, a slip in a number whose prefix was binary is suggested."""
+    if written.low is not None:
         return []
-    pairs = [p for p in _pairs(singles, context) if _differs(p.value, context, written)]
+    fine = written.digits >= PAIRED_DIGITS
+    pairs = [p for p in _pairs(singles, context) if _differs(p.value, context, written) and (fine or BINARY in p.slips)]
     matches = _ordered(pairs, written)
     if not matches:
         return []
     share = chance(float(written.number), float(context.value), spans([p.value for p in (*singles, *pairs)], written))
-    return _explained(matches[0], share <= SELDOM_IN_PAIRS, share, context)
+    return _explained(matches[0], fine and share <= SELDOM_IN_PAIRS, share, context) if fine or share <= WORTH_SAYING else []
 
 
 def _pairs(singles: Sequence[Prediction], context: Context) -> Iterator[Prediction]:
