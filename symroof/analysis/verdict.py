@@ -11,7 +11,7 @@ from symroof.cases.case_results import Answers, Result
 from symroof.cases.evidence import AT_PEAK
 from symroof.formula.evaluate import NoValue
 from symroof.specs.efficiencies import FITTED
-from symroof.specs.engines import DEFAULT_ENGINE
+from symroof.specs.engines import DEFAULT_ENGINE, engine_class
 from symroof.specs.precision import BITS
 from symroof.theory.case import Case
 from symroof.theory.layout import DEGREES
@@ -163,9 +163,22 @@ def efficiency_basis(answers: Answers) -> str:
     if any(value.measured for value in binding.given.values()):
         own = [name for name in FITTED if name in binding.given and not binding.given[name].measured]
         which = f"efficiencies as given ({', '.join(own)}), else as measured on" if own else "measured efficiencies of"
-        return f"expected by {which} {binding.selection.engine or DEFAULT_ENGINE} engines; the range holds 80 % of measurements"
+        return EXPECTED.format(which, binding.selection.engine or DEFAULT_ENGINE)
     at_peak = all(name not in answers.case.given or answers.case.value(name) == peak for name, peak in AT_PEAK.items())
-    return "bound at 100 % of peak" if at_peak else "at the efficiencies given"
+    return AT_THE_PEAK if at_peak else "at the efficiencies given"
+
+
+AT_THE_PEAK = "bound at 100 % of peak"
+EXPECTED = "expected by {} {} engines; the range holds 80 % of measurements"
+
+
+def standing_basis(efficiency: str | None, engine: str | None) -> str:
+    """What times rest on where no case has efficiencies of its own.
+
+    >>> standing_basis("measured", "vllm")
+    'expected by measured efficiencies of compiled engines; the range holds 80 % of measurements'
+    """
+    return EXPECTED.format("measured efficiencies of", engine_class(engine or DEFAULT_ENGINE)) if efficiency == "measured" else AT_THE_PEAK
 
 
 def degrees(answers: Answers) -> list[str]:

@@ -20,6 +20,7 @@ from typing import Any
 
 from symroof.analysis.study import Study
 from symroof.analysis.tracking import Track, untracked
+from symroof.cases.request import selection
 from symroof.claims.check_result import FAILS, Checked, Report
 from symroof.claims.conflicts import by_id, resolved, stated
 from symroof.claims.corrected_numbers import corrected_text
@@ -44,17 +45,21 @@ BUDGET = 60.0
 """Seconds for the claims of one file: about a hundred times what the longest of the sources takes."""
 TOO_LATE = f"not reached in {BUDGET:.0f} s, which is all the claims of one file get"
 
+NOTHING: Mapping[str, str] = MappingProxyType({})
 WRITTEN = {*ClaimSpec.model_fields, *PYTHON_WORDS}
 """The fields of a claim as files have them, and as Python has them."""
 
 
-def check(paths: Any, *, read_past_errors: bool = False, track: Track = untracked, **given: Any) -> Report:
+def check(
+    paths: Any, *, read_past_errors: bool = False, track: Track = untracked, efficiency: str | None = None, engine: str | None = None, **given: Any
+) -> Report:
     """Check the hand calculations of claim files and Markdown notes, or one formula as a SymPy equation.
 
     Args:
         paths: claim files (YAML) and notes (Markdown), one path or several; or ``Eq(quantity, formula)``.
         read_past_errors: judge what can be read; the report then holds the problems, and each faulty claim as ``unchecked``.
         track: goes through the claims of all files, so that a caller can show how far it is.
+        efficiency, engine: ``measured`` or ``peak``, and whose efficiencies, for every claim that states none; without them at the peak.
 
     Raises:
         InputError: everything wrong with the files, each at its place; then nothing is judged.
@@ -76,24 +81,32 @@ def check(paths: Any, *, read_past_errors: bool = False, track: Track = untracke
     >>> claim.verdict, claim.difference.factor
     ('wrong', n_heads/n_kv_heads)
     """
+    stand = {name: word for name, word in (("efficiency", efficiency), ("engine", engine)) if word is not None}
     if is_sympy(paths):
-        return _judged_formula(paths, given)
+        return _judged_formula(paths, stand | given)
     if given:
         raise InputError(Problem(next(iter(given)), "settings stand in the file; they are taken beside an equation alone"))
     several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    return _check(several, read_past_errors, track)
+    if stand:
+        selection(**stand)  # a wrong word is the caller's fault, and no claim's
+    return _check(several, read_past_errors, track, standing=stand)
 
 
 def _check(
-    several: Iterable[str | os.PathLike[str]], read_past_errors: bool = False, track: Track = untracked, declared: Mapping[str, str] = MappingProxyType({})
+    several: Iterable[str | os.PathLike[str]],
+    read_past_errors: bool = False,
+    track: Track = untracked,
+    declared: Mapping[str, str] = NOTHING,
+    standing: Mapping[str, str] = NOTHING,
 ) -> Report:
-    """The claims of several files; ``declared`` maps names of a study's own to the file that declares them."""
+    """The claims of several files; ``declared`` maps names of a study's own to the file that declares them, ``standing`` are settings for claims that
+    state none of their own."""
     sources: list[Source] = []
     problems: list[Problem] = []
     for path in several:
         try:
             source = read_on(_text_of(path), os.fspath(path), declared)
-            sources.append(source)
+            sources.append(_under(standing, source) if standing else source)
             problems += source.problems
         except InputError as error:
             problems += error.problems
@@ -103,6 +116,12 @@ def _check(
     if report.problems and not read_past_errors:
         raise InputError(report.problems)
     return report
+
+
+def _under(standing: Mapping[str, str], source: Source) -> Source:
+    """The claims of a file under settings that hold where a claim states none."""
+    claims = tuple(claim.model_copy(update={"given": {**standing, **claim.given}}) for claim in source.spec.claims)
+    return replace(source, spec=source.spec.model_copy(update={"claims": claims}))
 
 
 def _text_of(path: str | os.PathLike[str]) -> str:

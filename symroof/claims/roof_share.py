@@ -9,7 +9,7 @@ from symroof.cases.binding import Binding
 from symroof.cases.case_results import Answers
 from symroof.claims.derive_claim import derived
 from symroof.claims.judgement import Judgement
-from symroof.units import significant
+from symroof.units import format_quantity, significant
 
 RATES = ("token/s", "request/s")
 
@@ -24,13 +24,25 @@ def beside_the_roof(judgement: Judgement) -> Judgement:
     if judgement.verdict != "wrong" or claim.form != "quantity" or named or judgement.ratio is None or not bound or judgement.unit not in ("s", *RATES):
         return judgement
     answers = derived(claim).answers
-    if answers is None or answers.roof is not None or answers.binding.hardware is None or not answers.case.theory.timed(claim.quantity or ""):
+    if answers is not None and answers.roof is not None and answers.case.theory.timed(claim.quantity or ""):
+        return _within(judgement, answers)
+    if answers is None or answers.binding.hardware is None or not answers.case.theory.timed(claim.quantity or ""):
         return judgement
     share = judgement.ratio if judgement.unit in RATES else 1 / judgement.ratio
     if share > 1:
         return _said(judgement, "above the roof: impossible")
     usual = _usual(answers, claim.quantity or "", bound)
     return _said(judgement, f"{_percent(share)} % of the roof" + (f"; usual is {usual}" if usual else ""))
+
+
+def _within(judgement: Judgement, answers: Answers) -> Judgement:
+    """A claim that is held against measured efficiencies, with whether it lies between what these allow."""
+    expected = answers.get(judgement.claim.quantity or "")
+    if expected is None or expected.low is None or expected.high is None or judgement.value is None or judgement.ratio is None:
+        return judgement
+    ends = " to ".join(format_quantity(end, judgement.unit, 3) for end in (expected.low, expected.high))
+    inside = expected.low <= judgement.ratio * judgement.value <= expected.high
+    return _said(judgement, f"{'between' if inside else 'not between'} the ends of what measured efficiencies allow: {ends}")
 
 
 def _said(judgement: Judgement, words: str) -> Judgement:

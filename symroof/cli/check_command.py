@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FORMATS = ("text", "github", "sarif")
 STANDARD_OUTPUT = "/dev/stdout"
 TIMES = ("s", "token/s", "request/s", "USD", "J/token")
-BASIS = "latencies, rates and costs: bound at 100 % of peak, unless a claim states efficiencies"
+BASIS = "latencies, rates and costs: {}, unless a claim states efficiencies"
 WITHOUT_TERMINAL = 140
 """Columns where the output has no width of its own: a file, a log."""
 
@@ -31,8 +31,22 @@ WITHOUT_TERMINAL = 140
 @click.option("--in-place", is_flag=True, help="With --fix or --draft: change the note itself.")
 @click.option("--strict", is_flag=True, help="Exit 1 also for what is conditional, does not fit, or could not be checked.")
 @click.option("-v", "--verbose", is_flag=True, help="For each claim that does not hold all that is known of it, with the command that derives it.")
+@click.option("--efficiency", type=click.Choice(("peak", "measured")), help="Where efficiencies that a claim does not state come from (default: peak).")
+@click.option("--engine", metavar="NAME", help="The engine, or its class, that measured efficiencies are of: compiled, eager, ggml, vllm ...")
 @json_option
-def command(files: tuple[str, ...], form: str, fix: bool, draft: bool, out: str | None, in_place: bool, strict: bool, verbose: bool, as_json: bool) -> int:
+def command(
+    files: tuple[str, ...],
+    form: str,
+    fix: bool,
+    draft: bool,
+    out: str | None,
+    in_place: bool,
+    strict: bool,
+    verbose: bool,
+    efficiency: str | None,
+    engine: str | None,
+    as_json: bool,
+) -> int:
     """Check the calculations in claim files (YAML) and in notes (Markdown, LaTeX source).
 
     In a note a claim stands behind its sentence:
@@ -48,17 +62,20 @@ def command(files: tuple[str, ...], form: str, fix: bool, draft: bool, out: str 
     Exit 1 where a claim is wrong, inconsistent, or conditional and off by more than 25 %; 2 where one cannot be read or evaluated, 101 where symroof itself fails in
     one. The others are judged all the same, but --fix then writes nothing.
     """
+    from symroof.analysis.verdict import standing_basis
     from symroof.claims.check import check
     from symroof.cli.progress import bar
 
     _check_options(form, fix, draft, strict, out, in_place, as_json)
+    if draft and (efficiency or engine):
+        raise click.UsageError("--draft judges nothing; it goes with neither --efficiency nor --engine")
     if draft:
         return _draft(tuple(dict.fromkeys(files)), out, in_place, as_json)
-    report = check(dict.fromkeys(files), read_past_errors=True, track=bar)
+    report = check(dict.fromkeys(files), read_past_errors=True, track=bar, efficiency=efficiency, engine=engine)
     if fix and not report.problems and not report.failures:
         _write_copies(report, out, in_place)
     if as_json or form == "sarif" or not report.problems or not all(claim.faulty for claim in report.claims):
-        say(json_text(report.as_json()) if as_json else _printed(report, form, strict, verbose))
+        say(json_text(report.as_json()) if as_json else _printed(report, form, strict, verbose, standing_basis(efficiency, engine)))
     if fix and report.problems:
         say("nothing was corrected: first mend what follows", err=True)
     debug = "--debug" in (click.get_current_context().obj or ())
@@ -103,11 +120,11 @@ def _check_options(form: str, fix: bool, draft: bool, strict: bool, out: str | N
         raise click.UsageError("-o and --in-place are two places for one copy; give one of them")
 
 
-def _printed(report: Report, form: str, strict: bool, verbose: bool) -> str:
+def _printed(report: Report, form: str, strict: bool, verbose: bool, rests_on: str) -> str:
     if form == "text":
         from symroof.report.claims_text import text
 
-        basis = [BASIS] if any(claim.judgement.unit in TIMES for claim in report.claims) else []
+        basis = [BASIS.format(rests_on)] if any(claim.judgement.unit in TIMES for claim in report.claims) else []
         return "\n".join([*basis, text(report, shutil.get_terminal_size((WITHOUT_TERMINAL, 24)).columns, strict, verbose)])
     from symroof.report.claims_ci import github, sarif
     from symroof.report.claims_text import summary

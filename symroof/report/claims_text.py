@@ -29,7 +29,7 @@ FITTED, LIKELY = ("hidden_efficiency", "hidden_overhead"), 0.5
 """Slips with a free parameter, and the chance of a coincidence from which on one is not printed: any number would fit."""
 EXPLAINED = ("wrong", "inconsistent", "conditional", "unchecked")
 """Verdicts that are explained below the table."""
-OPTIONS = ("prompt", "output", "batch", "context", "tp", "mfu", "mbu", "weights", "kv", "activations", "model", "hardware", "preset")
+OPTIONS = ("prompt", "output", "batch", "context", "tp", "mfu", "mbu", "weights", "kv", "activations", "model", "hardware", "preset", "efficiency", "engine")
 MARKED = {"does_not_fit": "this configuration does not fit in memory", "dimension": "the units do not agree", "regime": "used outside the regime it holds in"}
 
 

@@ -46,8 +46,12 @@ def key_numbers(subject: Answers) -> list[list[str]]:
 
 def bounds(study: Study) -> list[list[str]]:
     """Each case with the latencies, rate and cost that none can beat, at 100 % of peak; nothing where no case stands below it."""
-    names = [(case, (*deciding(case).values(), "cost_per_mtok")) for case in study.cases if case.roof]
-    return [[marked(case_label(case), case), *(case.bound_text(name) or UNKNOWN for name in of)] for case, of in names]
+    return [[marked(case_label(case), case), *bounds_of(case)] for case in study.cases if case.roof]
+
+
+def bounds_of(case: Answers) -> list[str]:
+    """The latencies, rate and cost of a case at 100 % of peak; nothing where it stands there."""
+    return [case.bound_text(name) or UNKNOWN for name in (*deciding(case).values(), "cost_per_mtok")] if case.roof else []
 
 
 def _number(name: str, subject: Answers, check: TargetCheck | None) -> list[str]:

@@ -63,7 +63,7 @@ VERDICT: dict[str, Field] = {
     "targets": ("objects", "each target: name, limit, value, state (met, missed, partly), slack"),
     "prefill_bound": (TEXTS, "what limits the prefill; several over ranges"),
     "decode_bound": (TEXTS, "what limits a decode step; several over ranges"),
-    "alternatives": ("objects", "one change at a time, each worked out: kind, label, gain, whether it fits and meets every target"),
+    "alternatives": ("objects", "one change at a time, each worked out: kind, label, gain, bounds at the peak, whether it fits and meets every target"),
     "others": ("object", "labels of the other cases by what they amount to"),
 }
 

@@ -14,7 +14,7 @@ from symroof.cases.binding import Binding
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError
 from symroof.report.view_case import MET, UNKNOWN, all_usable, case_row, shown, target_row
-from symroof.report.view_decision import DIGITS, gain
+from symroof.report.view_decision import DIGITS, bounds_of, gain
 from symroof.report.view_latency import bound_of
 from symroof.report.view_thresholds import in_ranges
 from symroof.theory.case import NoValue
@@ -123,6 +123,7 @@ def alternatives(study: Study, subject: Answers) -> list[dict[str, Any]]:
                 "label": label,
                 "fits": not changed.does_not_fit and changed.fits is not None,
                 "shown_fits": row["fits"],
+                "bounds": bounds_of(changed),
                 "gain": gain(changed, subject),
                 "good": changed.fits is not None and not findings(changed),
             }

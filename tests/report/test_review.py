@@ -508,3 +508,19 @@ def test_both_rooflines_stand_side_by_side_where_they_differ(tmp_path):
     assert times["per_operator"] > 1.02 * times["aggregate"]
     assert "| `per_operator` |" in text
     assert "within two per cent" not in text
+
+
+def test_each_change_has_its_bound_beside_what_is_expected():
+    """The bound with four devices and with an fp8 cache is what a study of that very case at the peak answers."""
+    from symroof.report.view_case import shown
+    from symroof.report.view_verdict import alternatives
+
+    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 64, "batch": 32, "weights": "bf16", "kv": "bf16"}
+    study = Study(**case, efficiency="measured")
+    made = {(entry["kind"], entry["label"]): entry for entry in alternatives(study, study.first)}
+    for key, change in ((("devices", "4"), {"tp": 4}), (("kv", "fp8"), {"kv": "fp8"})):
+        peak = Study(**{**case, **change}).first
+        assert made[key]["bounds"][:3] == [shown(peak.get(name)) for name in ("loaded_ttft", "sustained_itl", "sustained_throughput")]
+        assert made[key]["ttft"] != made[key]["bounds"][0]
+    at_peak = Study(**case)
+    assert all(entry["bounds"] == [] for entry in alternatives(at_peak, at_peak.first))
