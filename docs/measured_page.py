@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 
 from symroof.calibrate.catalogue_fit import Prediction
 from symroof.calibrate.catalogue_table import CatalogueFit
-from symroof.specs.efficiencies import shipped
+from symroof.specs.efficiencies import ALL, shipped, unit_of
 
 OPENING = """# How far real systems are from the roof
 
@@ -30,8 +30,8 @@ MEANING = "that is faster than its device allows is refused, and so is one whose
 
 FITTED = """## What the measurements ask for
 
-Time = max(FLOPs/(`mfu` · peak), bytes/(`mbu` · bandwidth)) + layers · `layer_overhead` + messages · `link_latency` + bytes sent/(`link_share` · link),
-of the prefill and of the decode. The intervals are {widening:.2f} times the scatter of the values that single rows ask for, which is what it took to hold
+Time = max(FLOPs/(`mfu` · peak), bytes/(`mbu` · bandwidth)) + layers · `layer_overhead` + tokens · layers · width · `elementwise_bytes`/bandwidth +
+messages · `link_latency` + bytes sent/(`link_share` · link), of the prefill and of the decode. The intervals are {widening:.2f} times the scatter of the values that single rows ask for, which is what it took to hold
 80 % of the rows of a source left out of the fit. `link_latency` is not fitted: it is the median of the engines' own all-reduces of small messages.
 
 | input | devices | engines | value | low | high | rows | sources |
@@ -40,7 +40,9 @@ of the prefill and of the decode. The intervals are {widening:.2f} times the sca
 
 `hbm` are server parts with HBM, `gddr` professional cards, `geforce` GeForce cards against their peak with fp32 accumulation, `apple` Apple silicon; `all` is
 what stands in, with a word, for a family that was never measured. A cost a layer of `layer_overhead` holds what an engine does between kernels, and kernels too
-small to fill the device.
+small to fill the device. `elementwise_bytes` is the traffic that grows with tokens and that no operator of the roofline has: norms, residuals, rotations,
+activation functions, conversions, read and written by kernels of their own, and the ends of the kernels of matrix products. It is so much for each element of a
+token's vector in each layer, and every device of a group repeats it: {elementwise:.0f} bytes are {passes:.0f} reads or writes in 16 bits.
 """
 
 JUDGED = """## Each source predicted from the others
@@ -65,6 +67,7 @@ def measured_page(fitted: CatalogueFit) -> str:
     made = fitted.predictions
     counts = {"rows": len(fitted.rows), "sources": len({row.source for row in fitted.rows})}
     table = "\n".join(_cells(e.input, e.family, e.engine, _text(e.value), _text(e.low), _text(e.high), e.rows, e.sources) for e in shipped().efficiencies)
+    between = fitted.values["elementwise_bytes", ALL, ALL]
     groups: tuple[tuple[str, Callable[[Prediction], str]], ...] = (
         ("Device", lambda p: p.row.row.hardware or ""),
         ("Engines", lambda p: f"{p.row.engine}, {p.row.family}"),
@@ -73,7 +76,7 @@ def measured_page(fitted: CatalogueFit) -> str:
     )
     return "\n".join([
         OPENING.format(**counts, meaning=MEANING),
-        FITTED.format(widening=fitted.widening, table=table),
+        FITTED.format(widening=fitted.widening, table=table, elementwise=between, passes=between / 2),
         JUDGED.format(median=fitted.median_error, half=fitted.within_half, held=fitted.held, table="\n".join(_judged(made))),
         SHARES.format(tables="\n\n".join(_shares(name, made, group) for name, group in groups)),
         _refused(fitted),
@@ -86,7 +89,8 @@ def _cells(*cells: object) -> str:
 
 def _text(amount: object) -> str:
     value = amount.value  # type: ignore[attr-defined]
-    return f"{float(value) * 1e6:.3g} µs" if amount.dimension else f"{float(value):.3g}"  # type: ignore[attr-defined]
+    unit = unit_of(amount)  # type: ignore[arg-type]
+    return f"{float(value) * 1e6:.3g} µs" if unit == "s" else f"{float(value):.3g} {unit}".strip()
 
 
 def _judged(made: Iterable[Prediction]) -> list[str]:

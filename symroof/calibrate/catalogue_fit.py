@@ -1,7 +1,7 @@
 """Efficiencies fitted to the measurements of the catalogue, and the judgement of the fit: each source predicted from the others.
 
-A few classes: ``mfu`` by family of devices, apart for ggml engines; one ``mbu``; a cost a layer by kind of memory and class of engines; one latency
-and one share of links. The latency is that of the engines' own all-reduces of small messages, measured alone. Everything else has the least
+A few classes: ``mfu`` by family of devices, apart for ggml engines; one ``mbu``; a cost a layer by kind of memory and class of engines; one traffic of
+the work between operators; one latency and one share of links. The latency is that of the engines' own all-reduces of small messages, measured alone. Everything else has the least
 robust loss of the logarithms of predicted over measured, each source weighing as the root of its rows.
 """
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Key = tuple[str, str, str]
 """An input, a family of devices, a class of engines."""
 
-START = {"mfu": 0.6, "mbu": 0.8, "layer_overhead": 1e-4, "link_share": 0.4}
+START = {"mfu": 0.6, "mbu": 0.8, "layer_overhead": 1e-4, "elementwise_bytes": 60.0, "link_share": 0.4}
 MOST = {"mfu": 1.0, "mbu": 1.0, "link_share": 1.0}
 STEPS = (0.5, 0.2, 0.08, 0.03, 0.01, 0.004)
 ROBUST = 0.25
@@ -43,6 +43,7 @@ def keys_of(family: str, engine: str) -> tuple[Key, ...]:
         ("mfu", "server" if server else family, "ggml" if ggml else ALL),
         ("mbu", ALL, ALL),
         ("layer_overhead", "gddr" if family == "geforce" else family, engine),
+        ("elementwise_bytes", ALL, ALL),
         ("link_latency", ALL, ALL),
         ("link_share", ALL, ALL),
     )
@@ -86,7 +87,7 @@ class Table:
 
         place = {key: i for i, key in enumerate(self.keys)}
         parts = [(i, part, [place[key] for key in self.classes(row)]) for i, row in enumerate(self.rows) for part in row.parts]
-        values = np.array([[p.compute, p.memory, p.layers, p.messages, p.sent] for _, p, _ in parts])
+        values = np.array([[p.compute, p.memory, p.layers, p.between, p.messages, p.sent] for _, p, _ in parts])
         return values, np.array([i for i, _, _ in parts]), np.array([places for _, _, places in parts])
 
     @cached_property
@@ -114,8 +115,9 @@ class Table:
         import numpy as np
 
         parts, row, places = self.arrays
-        mfu, mbu, layer, latency, link = values[places].T
-        times = np.maximum(parts[:, 0] / mfu, parts[:, 1] / mbu) + parts[:, 2] * layer + parts[:, 3] * latency + parts[:, 4] / link
+        mfu, mbu, layer, elementwise, latency, link = values[places].T
+        fixed = parts[:, 2] * layer + parts[:, 3] * elementwise + parts[:, 4] * latency
+        times = np.maximum(parts[:, 0] / mfu, parts[:, 1] / mbu) + fixed + parts[:, 5] / link
         summed: Array = np.bincount(row, weights=times, minlength=len(self.rows)).astype(np.float64)
         return summed
 
@@ -190,9 +192,10 @@ def widths(rows: Sequence[MeasuredRow], values: Mapping[Key, float]) -> dict[str
     for i, row in enumerate(rows):
         shares = dict.fromkeys(FITTED, 0.0)
         for part in row.parts:
-            mfu, mbu, layer, latency, link = (values[key] for key in keys_of(row.family, row.engine))
+            mfu, mbu, layer, elementwise, latency, link = (values[key] for key in keys_of(row.family, row.engine))
             shares["mfu" if part.compute / mfu > part.memory / mbu else "mbu"] += max(part.compute / mfu, part.memory / mbu)
             shares["layer_overhead"] += part.layers * layer
+            shares["elementwise_bytes"] += part.between * elementwise
             shares["link_latency"] += part.messages * latency
             shares["link_share"] += part.sent / link
         for name, own in shares.items():

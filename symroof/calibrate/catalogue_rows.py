@@ -21,16 +21,18 @@ FREE = Fraction(10) ** 12
 """A share so large that what it divides takes no time: one arm of a maximum is left alone with the other at this share."""
 
 SHARES = ("mfu", "mbu", "link_share")
-LATENCIES = ("layer_overhead", "link_latency")
+LATENCIES = ("layer_overhead", "elementwise_bytes", "link_latency")
 
 
 @dataclass(frozen=True)
 class Parts:
-    """A time as ``max(compute/mfu, memory/mbu) + layers*layer_overhead + messages*link_latency + sent/link_share``, in seconds."""
+    """A time in seconds, as ``max(compute/mfu, memory/mbu) + layers*layer_overhead + between*elementwise_bytes + messages*link_latency + sent/link_share``;
+    ``between`` is in seconds a byte."""
 
     compute: float
     memory: float
     layers: float
+    between: float
     messages: float
     sent: float
 
@@ -139,4 +141,4 @@ def _of(case: Case, metric: str) -> Parts:
     def alone(**changes: int) -> float:
         return float(case.changed({**none, **{name: Fraction(value) for name, value in changes.items()}}).value(metric))
 
-    return Parts(alone(mfu=1), alone(mbu=1), alone(layer_overhead=1), alone(link_latency=1), alone(link_share=1))
+    return Parts(alone(mfu=1), alone(mbu=1), alone(layer_overhead=1), alone(elementwise_bytes=1), alone(link_latency=1), alone(link_share=1))

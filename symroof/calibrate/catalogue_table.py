@@ -10,6 +10,7 @@ from functools import cached_property
 from symroof.calibrate.catalogue_fit import Key, Prediction, ends, fit, keys_of, left_out, link_latency, widths
 from symroof.calibrate.catalogue_rows import MeasuredRow, Refused, comparable, sources
 from symroof.specs.efficiencies import ALL, FITTED
+from symroof.theory.symbols import INPUTS
 
 COMMAND = "symroof calibrate --catalogue"
 
@@ -115,4 +116,9 @@ def _line(key: Key, family: str, value: float, reach: Sequence[float], count: tu
 
 
 def _written(name: str, value: float) -> str:
-    return f"{value * 1e6:.3g} us" if name in ("layer_overhead", "link_latency") else f"{value:.3g}"
+    match INPUTS[name].unit:
+        case "s":
+            return f"{value * 1e6:.3g} us"
+        case "byte":
+            return f"{value:.3g} byte"
+    return f"{value:.3g}"

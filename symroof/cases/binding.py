@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from symroof.cases.draft_model import OF_TARGET, draft_given
-from symroof.cases.evidence import AT_PEAK, FIXED_COSTS, add_evidence, at_peak, paced
+from symroof.cases.evidence import AT_PEAK, COSTS, add_evidence, at_peak, paced
 from symroof.cases.spec_values import (
     ENGINE_CHUNK,
     ENGINE_SHARE,
@@ -187,7 +187,7 @@ class Binding:
     def paced(self, fast: bool) -> Binding | None:
         """The same binding with every range at its slow end, or its fast one; None where something beside efficiencies is a range."""
         box = self.box()
-        if not box or not box.keys() <= {*AT_PEAK, *FIXED_COSTS}:
+        if not box or not box.keys() <= {*AT_PEAK, *COSTS}:
             return None
         ends = {name: Num(paced(box[name], name)[fast], dimension(name)) for name in box}
         return replace(self, given=self.given | {name: replace(self.given[name], setting=end) for name, end in ends.items()})

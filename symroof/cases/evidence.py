@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from symroof.cases.spec_values import Given
 from symroof.formula.tree import Num
-from symroof.specs.efficiencies import FITTED, Efficiency, shipped
+from symroof.specs.efficiencies import FITTED, Efficiency, shipped, unit_of
 from symroof.specs.fields import Span
 from symroof.specs.hardware import HardwareSpec
 from symroof.theory.layout import DEGREES
@@ -15,17 +15,17 @@ from symroof.units import Quantity, format_quantity
 
 OF_LINKS = frozenset({"link_latency", "link_share"})
 
-AT_PEAK = {"mfu": 1, "mbu": 1, "link_share": 1, "layer_overhead": 0, "step_overhead": 0}
+AT_PEAK = {"mfu": 1, "mbu": 1, "link_share": 1, "layer_overhead": 0, "step_overhead": 0, "elementwise_bytes": 0}
 """Efficiencies, and where each stands at the peak."""
 
-FIXED_COSTS = frozenset({"layer_overhead", "step_overhead", "link_latency"})
+COSTS = frozenset({"layer_overhead", "step_overhead", "elementwise_bytes", "link_latency"})
 """Efficiencies that slow a server down as they grow; the others are shares of a peak."""
 
 
 def paced(ends: tuple[Fraction, Fraction], name: str) -> tuple[Fraction, Fraction]:
     """The ends of an efficiency's range, the slower first."""
     low, high = ends
-    return (high, low) if name in FIXED_COSTS else (low, high)
+    return (high, low) if name in COSTS else (low, high)
 
 
 def at_peak(given: Mapping[str, Given]) -> dict[str, Given]:
@@ -68,7 +68,7 @@ def written(entry: Efficiency) -> str:
 
 
 def _written(amount: Quantity) -> str:
-    return format_quantity(amount.value, "s" if amount.dimension else "", 3).strip()
+    return format_quantity(amount.value, unit_of(amount), 3).strip()
 
 
 def source(entry: Efficiency, engine: str) -> str:

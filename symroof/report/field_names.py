@@ -11,6 +11,7 @@ INPUTS_BY_NAME = {
     "prefill_batch": "prompts per prefill", "chunk": "prefill chunk", "weight_bytes_per_param": "bytes per weight", "kv_bytes_per_element": "bytes per cache element",
     "act_bytes_per_element": "bytes per activation", "link_bandwidth": "interconnect bandwidth", "link_latency": "latency of a collective",
     "link_share": "interconnect efficiency", "network_bandwidth": "network bandwidth", "step_overhead": "overhead per step", "layer_overhead": "overhead per layer",
+    "elementwise_bytes": "traffic between operators",
     "prefill_overhead": "overhead of a prefill", "queue_time": "queueing time", "memory_share": "usable share of memory", "memory_reserve": "memory reserve",
     "kernel_launch": "kernel launch time", "arrival_rate": "arrival rate", "price": "price of a device", "hit_rate": "prefix-cache hit rate",
 }  # fmt: skip

@@ -11,8 +11,9 @@ from symroof.resources import data_folder
 from symroof.specs.fields import Spec, Whole, build, in_unit
 from symroof.specs.strict_yaml import load
 from symroof.theory.symbols import INPUTS
+from symroof.units import Quantity, describe
 
-FITTED = ("mfu", "mbu", "layer_overhead", "link_latency", "link_share")
+FITTED = ("mfu", "mbu", "layer_overhead", "elementwise_bytes", "link_latency", "link_share")
 """The inputs that evidence supplies; ``step_overhead`` is part of ``layer_overhead``."""
 
 ALL = "all"
@@ -21,8 +22,13 @@ FILE = "efficiencies.yaml"
 
 def _quantity(value: object) -> Any:
     if isinstance(value, str) and value[-1:].isalpha():
-        return in_unit(value, "s")
+        return in_unit(value, "byte" if value.endswith("byte") else "s")
     return in_unit(value, "", bare=True)
+
+
+def unit_of(amount: Quantity) -> str:
+    """The base unit of an amount; empty for a share."""
+    return describe(amount.dimension) if amount.dimension else ""
 
 
 Amount = Annotated[Any, BeforeValidator(_quantity), WithJsonSchema({"type": ["string", "number"]})]
@@ -34,7 +40,7 @@ class Efficiency(Spec):
     ``value`` is what evidence expects; between ``low`` and ``high`` lie the values that hold 80 % of the rows of a source left out of the fit.
     """
 
-    input: Literal["mfu", "mbu", "layer_overhead", "link_latency", "link_share"]
+    input: Literal["mfu", "mbu", "layer_overhead", "elementwise_bytes", "link_latency", "link_share"]
     family: str
     engine: str
     value: Amount
@@ -47,7 +53,7 @@ class Efficiency(Spec):
     def _ordered(self) -> Efficiency:
         if not self.low.value <= self.value.value <= self.high.value:
             raise ValueError("must have low, value and high in this order")
-        if INPUTS[self.input].unit != ("s" if self.value.dimension else ""):
+        if any(INPUTS[self.input].unit != unit_of(amount) for amount in (self.value, self.low, self.high)):
             raise ValueError(f"{self.input} is in {INPUTS[self.input].unit or 'no unit'}")
         return self
 

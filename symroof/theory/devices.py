@@ -69,6 +69,7 @@ class Devices:
         yield "all_reduces", all_reduces(self.layout, self.totals.has_experts)
         for step in STEPS:
             yield from self._drivers(step)
+            yield f"{step.name}_vector_elements", self.over_passes(step, parse(f"{self.tokens(step)[0]}*n_layers*d_model"))
         yield "message_bytes", parse(message(self.tokens(STEPS[1])[0]))
         if self.layout.network:
             yield from ((f"{ring.__name__}_time", parse(ring("tp", "message_bytes", network=True))) for ring in (all_reduce, all_gather))

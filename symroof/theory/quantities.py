@@ -105,6 +105,9 @@ MEMORY = referenced(
     _q("memory", "load_time", "t_{load}", "s", "time to read the weights from storage", "weight_bytes/disk_bandwidth"),
 )  # fmt: skip
 
+BETWEEN = "step_overhead + layer_overhead*n_layers + elementwise_bytes*{step}_vector_elements/mem_bandwidth"
+"""What a pass costs beside its operators and the launch of kernels."""
+
 # One forward pass: declared once for every step. FLOPs and bytes come from the operator table.
 STEP = referenced(
     source.ROOFLINE,
@@ -121,11 +124,12 @@ STEP = referenced(
         "no_overlap": "{step}_compute_time + {step}_memory_time",
     }),
     _q("{step}", "{step}_link_time", "t^{{l}}_{{{step}}}", "s", "time devices spend on sending to each other: all-reduces, stages, experts", reference=source.SCALING_BOOK),
+    _q("{step}", "{step}_vector_elements", "D_{{{step}}}", "", "elements of the vectors of all tokens in all layers, one a token and layer, on the device of a group", counted=True, reference=source.DEFINITION),
     _q("{step}", "{step}_busy_time", "t^{{b}}_{{{step}}}", "s", "time of the pass on devices and links", "{step}_roofline_time + {step}_link_time", reference=source.SCALING_BOOK),
-    _q("{step}", "{step}_overhead", "t^{{o}}_{{{step}}}", "s", "fixed costs of the pass", switch="launches", absent=(("kernel_launch", "0"),), reference=source.CUDA_GRAPHS, variants={
-        "exposed": "step_overhead + layer_overhead*n_layers + kernel_launch*kernels",
-        "hidden": "max(step_overhead + layer_overhead*n_layers, kernel_launch*kernels - {step}_busy_time)",
-        "graph": "step_overhead + layer_overhead*n_layers + kernel_launch",
+    _q("{step}", "{step}_overhead", "t^{{o}}_{{{step}}}", "s", "costs of the pass beside its operators: fixed ones, and the work between operators", switch="launches", absent=(("kernel_launch", "0"), ("elementwise_bytes", "0")), reference=source.CUDA_GRAPHS, variants={
+        "exposed": f"{BETWEEN} + kernel_launch*kernels",
+        "hidden": f"max({BETWEEN}, kernel_launch*kernels - {{step}}_busy_time)",
+        "graph": f"{BETWEEN} + kernel_launch",
     }),
     _q("{step}", "{step}_bound", "b_{{{step}}}", "", "the largest single term of the pass",
        "largest(compute = {step}_compute_time, memory = {step}_memory_time, link = {step}_link_time, overhead = {step}_overhead)"),

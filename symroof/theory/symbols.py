@@ -157,6 +157,7 @@ EFFICIENCY = (
     _symbol("link_share", r"\eta_l", "", "achieved share of link bandwidth", "1", most="1"),
     _symbol("step_overhead", "t_0", "s", "fixed cost of a step", "0"),
     _symbol("layer_overhead", "t_l", "s", "fixed cost of a layer in a step", "0"),
+    _symbol("elementwise_bytes", "q_e", "byte", "traffic of the work between operators for each element of a token's vector in a layer", "0"),
     _symbol("kernel_launch", "t_k", "s", "time to launch one kernel", "0"),
     _symbol("kernels_per_layer", "n_k", "", "kernels of one layer", counted=True),
     _symbol("queue_time", "t_q", "s", "wait before the prefill", "0"),

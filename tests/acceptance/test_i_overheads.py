@@ -29,8 +29,26 @@ LAUNCHES = [
     row("a step of the 8B", lambda s: s.solve("launches_dominate", for_="kernels").value, "479", **B8, **H100, assume=WEIGHTS, kernel_launch="10 us"),
 ]  # fmt: skip
 
+WIDE = {"model": "llama-3-8b", **H100, "prompt": 2048, "batch": 16, "elementwise_bytes": 100}
+"""32 layers, vectors of 4,096 elements, 3.35 TB/s."""
+ONE = Fraction(100 * 32 * 4096, 3_350_000_000_000)
+"""Seconds of one token's work between operators, with 100 bytes for an element."""
+
+BETWEEN = [
+    row("16 tokens between the operators of a step", "decode_overhead", 16 * ONE, **WIDE),
+    row("a prompt of 2,048", "prefill_overhead", 2048 * ONE, **WIDE),
+    row("elements of 16 vectors in 32 layers", "decode_vector_elements", 16 * 32 * 4096, **WIDE),
+    row("every device of a group repeats it", "decode_overhead", 16 * ONE, **WIDE, tp=4),
+    row("a stage has a quarter of the layers and of the requests, four times", "decode_overhead", 4 * ONE, **WIDE, pp=4),
+    row("a group has an eighth of the requests", "decode_overhead", 2 * ONE, **WIDE, attention_dp=8),
+    row("beside a cost a layer, in a graph", "decode_overhead", 16 * ONE + 32 * Fraction(1, 10**5) + Fraction(1, 10**6), **WIDE,
+        layer_overhead="10 us", kernel_launch="1 us", assume={"launches": "graph"}),
+    row("nothing unless it is given", "decode_overhead", 0, **{**WIDE, "elementwise_bytes": 0}),
+]  # fmt: skip
+
 ROWS = [
     *LAUNCHES,
+    *BETWEEN,
     row("32 layers at 0.1 ms", "decode_overhead", "3.2 ms", n_layers=32, layer_overhead="0.1 ms"),
     row("the tutorial's tax", "decode_overhead", "3.2 ms", **TAXED),
     row("its share of the 8.35 ms", lambda s: s.exact("decode_overhead") / s.exact("itl"), "38 %", **TAXED),
