@@ -114,6 +114,44 @@ def test_a_figure_of_the_catalogue_is_an_input_or_only_a_figure():
     assert figure("h100-sxm.link.devices")[0] == 8
 
 
+# ----------------------------------------------------------------------------------------------------------------- rates
+
+CLOCKED = [
+    name
+    for name, spec in SHIPPED.items()
+    if spec.vendor == "NVIDIA" and spec.family in ("geforce", "gddr") and spec.chip and spec.chip.boost_clock and spec.chip.multiprocessors
+    if spec.architecture in ("Turing", "Ampere", "Ada Lovelace", "Blackwell") and not name.startswith(("rtx-pro", "t4", "a10"))
+]
+
+
+@pytest.mark.parametrize("name", CLOCKED)
+def test_a_card_multiplies_as_its_multiprocessors_and_clock_allow(name):
+    """1,024 FLOP a clock of a multiprocessor in fp16 with sums of 16 bits; half of it on GeForce with sums of 32, all of it on professional cards."""
+    spec = SHIPPED[name]
+    full = spec.chip.multiprocessors.value.value * spec.chip.boost_clock.value.value * 1024
+    peak = spec.peaks["fp16"]
+    assert float(peak.dense.value) == pytest.approx(float(full / 2 if spec.family == "geforce" else full), rel=0.01)
+    if spec.family == "geforce":
+        assert float(peak.fp16_accumulate.value) == pytest.approx(float(full), rel=0.01)
+    assert float(spec.peaks["int8"].dense.value) == pytest.approx(float(2 * full), rel=0.01)
+
+
+@pytest.mark.parametrize(("name", "cores", "clock"), [("m1", 8, 1.296), ("m1-ultra", 64, 1.296), ("m2-pro", 19, 1.398), ("m3-ultra", 80, 1.398)])
+def test_an_apple_part_multiplies_as_its_lanes_and_clock_allow(name, cores, clock):
+    """A core has 128 lanes of a multiply and an add."""
+    assert float(SHIPPED[name].peaks["fp16"].dense.value) == pytest.approx(cores * 256 * clock * 1e9, rel=0.001)
+
+
+def test_a_part_of_a_part_is_half_of_it():
+    """A die of the MI250X, a core of the Neuron chips: half of what the documents print for the whole."""
+    whole, die = SHIPPED["mi250x"], SHIPPED["mi250x-gcd"]
+    assert 2 * die.peaks["fp16"].dense.value == whole.peaks["fp16"].dense.value
+    assert 2 * die.memory.bandwidth.value.value == whole.memory.bandwidth.value.value
+    for name in ("inferentia2-core", "trainium1-core"):
+        core = SHIPPED[name]
+        assert (core.peaks["bf16"].dense.value, core.memory.bandwidth.value.value) == (190 * 10**12 // 2, 820 * GIGA // 2)
+
+
 # ---------------------------------------------------------------------------------------------------------- what is wrong
 
 CARD = """\
