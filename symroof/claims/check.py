@@ -88,7 +88,7 @@ def check(
         raise InputError(Problem(next(iter(given)), "settings stand in the file; they are taken beside an equation alone"))
     several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if stand:
-        selection(**stand)  # a wrong word is the caller's fault, and no claim's
+        selection(efficiency=efficiency, engine=engine)  # a wrong word is the caller's fault, and no claim's
     return _check(several, read_past_errors, track, standing=stand)
 
 
