@@ -20,6 +20,7 @@ def main() -> int:
     outcomes: dict[str, list[tuple[Fault, Outcome]]] = {}
     with tempfile.TemporaryDirectory(prefix="symroof-mutation-") as folder:
         copy = Copy(Path(folder), options.limit)
+        copy.record = options.reach or copy.record
         try:
             for area in options.area or AREAS:
                 outcomes[area] = []
@@ -29,6 +30,8 @@ def main() -> int:
                     print(f"{'killed  ' if outcome.killed else 'SURVIVED'} {outcome.seconds:5.0f} s  {fault}  {outcome.by}", flush=True)
         except KeyboardInterrupt:
             print("interrupted")
+        finally:
+            copy.close()
         failing = [test for test, fails in copy.failing.items() if fails]
     _summary(outcomes, failing)
     return 0
@@ -46,8 +49,13 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=COUNT, metavar="N", help=f"faults of each area (default: {COUNT})")
     parser.add_argument("--seed", type=int, default=0, metavar="S")
     parser.add_argument(
-        "--limit", type=float, default=900, metavar="SECONDS", help="time for one group of tests; a fault that makes it longer counts as noticed (default: 900)"
+        "--limit",
+        type=float,
+        default=60,
+        metavar="SECONDS",
+        help="processor time for one fault; one that no test has noticed by then has survived (default: 60)",
     )
+    parser.add_argument("--reach", type=Path, metavar="FOLDER", help="where the record of which test executes which line stands, or will (default: made anew)")
     options = parser.parse_args()
     unknown = sorted({*options.area} - {*AREAS})
     if unknown:
@@ -56,18 +64,22 @@ def _options() -> argparse.Namespace:
 
 
 def _summary(outcomes: dict[str, list[tuple[Fault, Outcome]]], failing: list[str]) -> None:
-    print(f"\n{'area':<12}{'faults':>8}{'noticed':>9}{'by time':>9}{'share':>8}")
+    print(f"\n{'area':<12}{'faults':>8}{'noticed':>9}{'by time':>9}{'share':>8}{'s a fault':>11}")
     rows = {**outcomes, "all": [row for area in outcomes.values() for row in area]}
     for area, listed in rows.items():
         noticed = sum(outcome.killed for _, outcome in listed)
         late = sum(outcome.by == "time" for _, outcome in listed)
-        print(f"{area:<12}{len(listed):>8}{noticed:>9}{late:>9}{noticed / len(listed) if listed else 0:>8.0%}")
+        print(f"{area:<12}{len(listed):>8}{noticed:>9}{late:>9}{noticed / len(listed) if listed else 0:>8.0%}{_mean(listed):>11.1f}")
     survivors = [fault for fault, outcome in rows["all"] if not outcome.killed]
     print(f"\nsurvivors: {len(survivors)}")
     for fault in survivors:
         print(f"  {fault}\n      {fault.text}")
     if failing:
         print("\nleft out, since they fail without any fault:", *failing, sep="\n  ")
+
+
+def _mean(listed: list[tuple[Fault, Outcome]]) -> float:
+    return sum(outcome.seconds for _, outcome in listed) / len(listed) if listed else 0
 
 
 if __name__ == "__main__":

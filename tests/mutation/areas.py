@@ -14,16 +14,19 @@ ROOT = Path(__file__).parents[2]
 
 AREAS = {
     "theory": ("tests/theory", "tests/acceptance"),
-    "solver": ("tests/solver", "tests/acceptance/test_thresholds.py"),
+    "solver": ("tests/solver", "tests/acceptance/test_thresholds.py", "tests/cli/test_solve.py"),
     "arrays": ("tests/arrays", "tests/sweep"),
-    "claims": ("tests/claims", "tests/cli/test_check.py"),
-    "specs": ("tests/specs", "tests/cases"),
-    "analysis": ("tests/analysis", "tests/report/test_tipping_points.py"),
-    "select": ("tests/selecting",),
-    "calibrate": ("tests/calibrate",),
+    "claims": ("tests/claims", *(f"tests/cli/test_check{part}.py" for part in ("", "_draft", "_fix", "_forms"))),
+    "specs": ("tests/specs", "tests/cases", "tests/cli/test_config_json.py"),
+    "analysis": ("tests/analysis", "tests/report/test_tipping_points.py", "tests/cli/test_derive.py", "tests/cli/test_diff.py"),
+    "select": ("tests/selecting", "tests/cli/test_select.py"),
+    "calibrate": ("tests/calibrate", "tests/cli/test_calibrate.py"),
 }
-"""A room of the package -> its tests, in the order they run; its doctests run before them. Rendered samples (``tests/report/test_samples.py``) and
-figures printed in ``docs/`` hold whatever the engine says, so they are no witnesses and stand in none."""
+"""A room of the package -> its tests, which are asked before those of other rooms that reach a fault too. Rendered samples (``tests/report/test_samples.py``)
+and figures printed in ``docs/`` hold whatever the engine says, so they are no witnesses and stand in none."""
+
+WITNESSES = tuple(dict.fromkeys([*(f"symroof/{area}" for area in AREAS), *(test for tests in AREAS.values() for test in tests)]))
+"""Every file and folder of tests that may notice a fault, and the doctests of the rooms."""
 
 
 @dataclass(frozen=True)

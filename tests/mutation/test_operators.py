@@ -1,12 +1,14 @@
 """Each operator makes its fault, in the places that compute something, and nowhere else."""
 
+import shutil
+
 import pytest
 
 from .areas import AREAS, ROOT, Fault, faults_of, sample
 from .equivalents import equivalents
 from .formulas import formula_mutants
 from .mutants import Mutant, mutants
-from .trial import Copy
+from .trial import NOT_REACHED, Copy
 
 
 def changed(source, listed):
@@ -94,29 +96,60 @@ def test_every_equivalent_is_a_fault_of_today_with_an_argument():
         assert any(entry.is_of(fault) for fault in faults_of(ROOT / entry.file))
 
 
-class Quick(Copy):
-    """Runs two tests in this process: of ``f(0) == 7``, which fails in any case, and of ``f(1) == 2``."""
+PACKAGE = """
+LIMIT = 3
 
-    def _failing(self, tests, skipped):
-        module = {}
-        exec((self.root / "symroof/select/small.py").read_text(), module)
-        if tests == ["symroof/select"]:
-            return ""
-        asked = tests if "::" in tests[0] else ["t::broken", "t::f"]
-        holds = {"t::broken": lambda: module["f"](0) == 7, "t::f": lambda: module["f"](1) == 2}
-        return next((test for test in asked if test not in skipped and not holds[test]()), "")
+def f(n):
+    return n + 1 if n < LIMIT else 0
+
+def unused(n):
+    return n + 2
+"""
+TESTS = """
+from symroof.select.small import f
+
+def test_it_fails_in_any_case():
+    assert f(0) == 7
+
+def test_two():
+    assert f(1) == 2
+
+def test_limit():
+    assert f(4) == 0
+"""
 
 
-@pytest.mark.parametrize(("edit", "by"), [("+ -> -", "t::f"), ("< -> <=", "")])
-def test_a_fault_is_killed_or_survives_and_is_taken_out_again(tmp_path, edit, by):
-    """A test that fails without the fault as well is no witness."""
-    root = tmp_path / "root"
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """A package of one file, its tests recorded and collected by the processes that really do so."""
+    pytest.importorskip("coverage")
+    root = tmp_path_factory.mktemp("small") / "root"
     for folder in ("symroof/select", "tests/selecting"):
         (root / folder).mkdir(parents=True)
-    module = root / "symroof/select/small.py"
-    module.write_text("def f(n):\n    return n + 1 if n < 3 else 0\n", encoding="utf-8")
-    copy = Quick(tmp_path, 60, root)
-    outcome = copy.run(next(fault for fault in faults_of(module, root) if fault.edit == edit), "select")
-    assert (outcome.killed, outcome.by) == (bool(by), by)
-    assert copy.failing["t::broken"]
-    assert (copy.root / "symroof/select/small.py").read_text() == module.read_text()
+        (root / folder / "__init__.py").touch()
+        (root / folder).with_name("__init__.py").touch()
+    shutil.copytree(ROOT / "tests/mutation", root / "tests/mutation")
+    (root / "symroof/select/small.py").write_text(PACKAGE, encoding="utf-8")
+    (root / "tests/selecting/test_small.py").write_text(TESTS, encoding="utf-8")
+    (root / "pytest.ini").write_text("[pytest]\naddopts = -p no:hypothesispytest\n", encoding="utf-8")
+    made = Copy(root.parent, 60, root, witnesses=("tests/selecting",))
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize(
+    ("edit", "killed", "by"),
+    [
+        ("+ -> -", True, "tests/selecting/test_small.py::test_two"),
+        ("< -> <=", False, "2 of 2 tests"),
+        ("3 -> 2", False, "2 of 2 tests"),  # of a constant, which only a new import reads
+        ("0 -> 1", True, "tests/selecting/test_small.py::test_limit"),
+        ("2 -> 3", False, NOT_REACHED),
+    ],
+)
+def test_a_fault_is_killed_or_survives_and_is_taken_out_again(copy, edit, killed, by):
+    """A test that fails without the fault as well is no witness."""
+    module = copy.root / "symroof/select/small.py"
+    outcome = copy.run(next(fault for fault in faults_of(module, copy.root) if fault.edit == edit), "select")
+    assert (outcome.killed, outcome.by) == (killed, by)
+    assert module.read_text() == PACKAGE

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import json
 import os
+import re
+import select
 import shutil
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from .areas import AREAS, ROOT, Fault
-from .first_failure import NAME
+from .areas import AREAS, ROOT, WITNESSES, Fault
+from .reach import OPTIONS, Reach, Spot, spot
+from .serve_faults import ANSWERS, CRASHED, JOBS, WALL
 
 LEFT_OUT = (".*", "__pycache__", "build", "dist", "*.egg-info")
-PYTEST = ("-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", "-p", "tests.mutation.first_failure", "--tb=no")
-PASSED, NO_TESTS = 0, 5
-"""Exit statuses of pytest: all passed, and none was collected."""
-NOT_ENDED, NOT_STARTED = "time", "start"
+FEW_FILES = 6
+NOT_STARTED, NOT_REACHED = "start", "no test reaches it"
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,8 @@ class Outcome:
 
     Attributes:
         killed: whether a test noticed.
-        by: the test, ``time`` where they did not end, ``start`` where pytest could not collect them; empty for a survivor.
-        seconds: how long that took.
+        by: the test, ``time`` where one did not end, ``start`` where the tests could not be collected; of a survivor how many tests ran.
+        seconds: processor time of the tests.
     """
 
     killed: bool
@@ -41,78 +42,172 @@ class Outcome:
 class Copy:
     """A copy of the repository in which one file at a time is changed; the repository itself never is."""
 
-    def __init__(self, folder: Path, limit: float, root: Path = ROOT) -> None:
-        self.root, self.limit = folder / "copy", limit
+    def __init__(self, folder: Path, limit: float, root: Path = ROOT, witnesses: tuple[str, ...] = WITNESSES) -> None:
+        self.root, self.limit, self.witnesses = folder / "copy", limit, witnesses
         shutil.copytree(root, self.root, ignore=shutil.ignore_patterns(*LEFT_OUT))
         self.folder = folder
         self.failing: dict[str, bool] = {}
+        self._warm: Tests | None = None
+        self._reach: Reach | None = None
+        self.record = folder / "reach"
 
-    def run(self, fault: Fault, area: str) -> Outcome:
-        """Put the fault in, run the tests of its area until one fails, and take it out again."""
-        path = self.root / fault.path
-        source = path.read_text(encoding="utf-8")
-        start = time.monotonic()
-        try:
-            self._write(path, fault.mutant.applied(source))
-            by = self._killer(path, source, fault, area)
-        finally:
-            self._write(path, source)
-        return Outcome(bool(by), by, time.monotonic() - start)
+    @property
+    def reach(self) -> Reach:
+        """The tests by the lines they execute."""
+        if self._reach is None:
+            self._reach = Reach.recorded(self.record, self.root, self.witnesses, AREAS)
+        return self._reach
 
-    def _killer(self, path: Path, source: str, fault: Fault, area: str) -> str:
-        """The first test that fails with the fault and passes without it; empty where none does."""
-        try:
-            compile(fault.mutant.applied(source), str(path), "exec")
-        except SyntaxError:
-            return NOT_STARTED
-        for tests in (f"symroof/{area}", *(test for test in AREAS[area] if (self.root / test).exists())):
-            while True:
-                skipped = [test for test, fails in self.failing.items() if fails]
-                by = self._failing([tests], skipped)
-                if not by:
-                    break
-                self._write(path, source)
-                if not self._fails_anyway(by, tests):
-                    return by
-                self._write(path, fault.mutant.applied(source))
-        return ""
-
-    def _fails_anyway(self, by: str, tests: str) -> bool:
-        """Whether a test fails on the unchanged copy as well; it is left out from then on.
+    @property
+    def warm(self) -> Tests:
+        """The tests, collected without any fault.
 
         Raises:
-            RuntimeError: the tests do not start, or do not end in time, without any fault either.
+            RuntimeError: they cannot be.
         """
-        whole = by in (NOT_ENDED, NOT_STARTED)
-        key = f"{tests}: {by}" if whole else by
-        if key not in self.failing:
-            left_out = [test for test, fails in self.failing.items() if fails]
-            clean = self._failing([tests], left_out) if whole else self._failing([by], [])
-            self.failing[key] = clean == by
-        if whole and self.failing[key]:
-            raise RuntimeError(f"{tests} cannot be collected, or takes longer than --limit {self.limit:.0f}, without any fault either")
-        return self.failing[key]
+        if self._warm is None or not self._warm.alive:
+            self._warm = Tests(self.root, self.folder, self.witnesses)
+            if not self._warm.alive:
+                raise RuntimeError(f"the tests do not start: {self._warm.output.read_text(encoding='utf-8')[-2000:]}")
+        return self._warm
 
-    def _failing(self, tests: list[str], skipped: list[str]) -> str:
-        """The first test that fails, ``time`` or ``start``; empty where all pass."""
-        command = [sys.executable, *PYTEST, *tests, *(f"--deselect={test}" for test in skipped)]
-        first = self.folder / "first-failure"
-        first.unlink(missing_ok=True)
-        environment = {**os.environ, "PYTHONPATH": str(self.root), "PYTHONHASHSEED": "0", NAME: str(first)}
-        with subprocess.Popen(command, cwd=self.root, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True) as process:
-            try:
-                status = process.wait(timeout=self.limit)
-            except subprocess.TimeoutExpired:
-                return NOT_ENDED
-            finally:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-        if status in (PASSED, NO_TESTS):
-            return ""
-        return first.read_text(encoding="utf-8") if first.exists() else NOT_STARTED
+    def close(self) -> None:
+        if self._warm:
+            self._warm.close()
+
+    def run(self, fault: Fault, area: str) -> Outcome:
+        """Put the fault in, run the tests that reach it until one fails, and take it out again."""
+        path = self.root / fault.path
+        source = path.read_text(encoding="utf-8")
+        changed = fault.mutant.applied(source)
+        try:
+            compile(changed, str(path), "exec")
+        except SyntaxError:
+            return Outcome(True, NOT_STARTED, 0)
+        tests, at_import = self.tests_for(fault, source, area)
+        if not tests:
+            return Outcome(False, NOT_REACHED, 0)
+        self.warm  # collected before there is a fault on the disk  # noqa: B018
+        try:
+            self._write(path, changed)
+            return self._outcome(path, source, changed, tests, at_import)
+        finally:
+            self._write(path, source)
+
+    def tests_for(self, fault: Fault, source: str, area: str) -> tuple[list[str], bool]:
+        """The tests that can notice a fault, in the order they run, and whether import alone executes it."""
+        place = spot(source, fault.line)
+        contexts = self.reach.contexts(Path(fault.path), place.lines)
+        at_import = "" in contexts or not place.in_function
+        tests = self.reach.executing(contexts)
+        if at_import and not place.in_function:
+            tests = self._by_name(place)
+        return self.reach.ordered(tests, (f"symroof/{area}", *AREAS[area])), at_import
+
+    def _by_name(self, place: Spot) -> list[str]:
+        """Tests of what runs at import alone: those that look up the formula declared there, execute a line with the name assigned there, or mention either."""
+        declared = [text for text in place.texts if text.replace("{step}", "step").isidentifier()]
+        likely = [
+            *self.reach.asking(declared),
+            *self.reach.executing(self._using(place.assigned)),
+            *self.reach.mentioning([*declared, *place.assigned], self.root),
+        ]
+        return list(dict.fromkeys(likely or self.reach.tests))
+
+    def _using(self, names: tuple[str, ...]) -> set[str]:
+        """The contexts that execute a line with one of the names, anywhere in the package."""
+        pattern = re.compile(rf"\b(?:{'|'.join(names)})\b") if names else None
+        found: set[str] = set()
+        for path in sorted((self.root / "symroof").rglob("*.py")) if pattern else ():
+            lines = path.read_text(encoding="utf-8").splitlines()
+            for number in (index for index, line in enumerate(lines, 1) if pattern.search(line)):
+                found |= self.reach.contexts(path.relative_to(self.root), range(number, number + 1))
+        return found - {""}
+
+    def _outcome(self, path: Path, source: str, changed: str, tests: list[str], at_import: bool) -> Outcome:
+        """Run in the collected process where the fault is in a function that nothing has called yet, and in a new one elsewhere."""
+        seconds = 0.0
+        while True:
+            listed = [test for test in tests if not self.failing.get(test)]
+            answer = {"by": CRASHED, "ran": 0, "seconds": 0} if at_import else self.warm.run(path, changed, listed, self.limit)
+            if answer["by"].startswith(CRASHED):
+                answer = self._anew(listed)
+            seconds += answer["seconds"]
+            by = answer["by"]
+            if not by:
+                return Outcome(False, f"{answer['ran']} of {len(listed)} tests", seconds)
+            if by not in self.reach.tests or not self._fails_anyway(by, listed):
+                return Outcome(True, by, seconds)
+
+    def _fails_anyway(self, by: str, listed: list[str]) -> bool:
+        """Whether a test fails, alone or after those before it, without the fault as well; it is left out from then on."""
+        if by not in self.failing:
+            before = listed[: listed.index(by) + 1] if by in listed else [by]
+            self.failing[by] = any(self.warm.run(Path(), "", row, self.limit)["by"] for row in ([by], before[-20:]))
+        return self.failing[by]
+
+    def _anew(self, listed: list[str]) -> dict:
+        """In processes that import the package with the fault: of a few files of tests, since collecting takes longest, and then of the others."""
+        files = list(dict.fromkeys(test.split("::")[0] for test in listed))
+        answer, ran, before = {"by": "", "ran": 0, "seconds": 0.0}, 0, _processor_time()
+        for some in (files[:FEW_FILES], files[FEW_FILES:]):
+            if not some or answer["by"] or _processor_time() - before > self.limit:
+                continue
+            tests = Tests(self.root, self.folder, some, self.limit * WALL)
+            if tests.alive:
+                answer = tests.run(Path(), "", [test for test in listed if test.split("::")[0] in some], self.limit)
+            else:
+                answer = {"by": NOT_STARTED, "ran": 0}
+            tests.close()
+            ran += answer["ran"]
+        return {"by": answer["by"], "ran": ran, "seconds": _processor_time() - before}
 
     @staticmethod
     def _write(path: Path, source: str) -> None:
         """Bytecode is known by size and second: a change of one character within a second would not be seen."""
         Path(importlib.util.cache_from_source(str(path))).unlink(missing_ok=True)
         path.write_text(source, encoding="utf-8")
+
+
+class Tests:
+    """A process that has collected tests and runs some of them again and again, each time in a fork of its own."""
+
+    def __init__(self, root: Path, folder: Path, tests: list[str] | tuple[str, ...], patience: float = 3600) -> None:
+        job, self._jobs = os.pipe()
+        self._answers, answer = os.pipe()
+        asked = folder / "tests.txt"
+        asked.write_text("\n".join(test for test in tests if (root / test).exists()), encoding="utf-8")
+        command = [sys.executable, "-m", "pytest", *OPTIONS, "-p", "tests.mutation.serve_faults", f"--basetemp={folder / 'tests'}", f"@{asked}"]
+        path = os.pathsep.join([str(root), os.environ.get("PYTHONPATH", "")])
+        environment = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", JOBS: str(job), ANSWERS: str(answer)}
+        self.output = folder / "output.txt"
+        with self.output.open("wb") as output:
+            quiet = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": subprocess.STDOUT}
+            self._process = subprocess.Popen(command, cwd=root, env=environment, pass_fds=(job, answer), start_new_session=True, **quiet)
+        os.close(job)
+        os.close(answer)
+        self._read, self._write = os.fdopen(self._answers, encoding="utf-8"), os.fdopen(self._jobs, "w", encoding="utf-8")
+        ready, _, _ = select.select([self._answers], [], [], patience)
+        self.alive = bool(ready and self._read.readline())
+
+    def run(self, path: Path, source: str, tests: list[str], limit: float) -> dict:
+        """The first of the tests that fails with a source in the place of a file, how many ran, and their processor time."""
+        self._write.write(json.dumps({"path": str(path), "source": source, "tests": tests, "limit": limit}) + "\n")
+        self._write.flush()
+        line = self._read.readline()
+        self.alive = bool(line)
+        return json.loads(line) if line else {"by": CRASHED, "ran": 0, "seconds": 0}
+
+    def close(self) -> None:
+        self._write.close()
+        self._read.close()
+        if not self.alive:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+
+def _processor_time() -> float:
+    """Of the children that have ended."""
+    times = os.times()
+    return times.children_user + times.children_system
