@@ -24,7 +24,7 @@ SECTIONS, DIP_SECTIONS = 32, 8
 """Parts of a bracket that are looked at together, roughly, and of a stretch where the difference comes near zero."""
 NEAR, POLE_GROWTH = Fraction(1, 10**12), 10**4
 """How near a change of side is looked at, and how much larger the difference must be there for it to be a pole."""
-DIP_STEPS = 13
+DIP_STEPS, EDGE_TURNS = 13, 20
 
 Rough = Callable[[Sequence[Fraction]], Sequence[float]]
 """The difference of the sides at many points, in floats; NaN where floats do not show its sign, or it has no value."""
@@ -74,7 +74,8 @@ def scan(
 
     gap = Gap(lambda point: evaluate(difference, {x: point}), rough)
     looked_at = grid(low, high, whole)
-    points: list[tuple[Fraction, Value]] = [(point, g) for point, g in zip(looked_at, gap.at(looked_at), strict=True) if g is not None]
+    everywhere = list(zip(looked_at, gap.at(looked_at), strict=True))
+    points: list[tuple[Fraction, Value]] = [(point, g) for point, g in sorted([*everywhere, *_last_values(gap, everywhere, whole)]) if g is not None]
     if not points:
         raise NoValue("the equation has no value anywhere on the axis")
     searched = (points[0][0], points[-1][0])
@@ -85,7 +86,7 @@ def scan(
     values = [points[0][0]] if points[0][1] == 0 else []
     if whole and low == 0:
         values += _below_one(gap, points[0])
-    for (a, before), (b, after) in pairwise(points):
+    for (a, before), (b, after) in pairwise(sorted([*points, *_beside_zeros(gap, points, whole)])):
         if after == 0:
             values.append(b)
         elif sign(before) * sign(after) < 0:
@@ -95,6 +96,37 @@ def scan(
     if values:
         return Crossing("crosses", NUMERIC, (), tuple(_apart(points, values)), (low, high), searched=searched)
     return Crossing("lhs_above" if points[0][1] > 0 else "lhs_below", NUMERIC, domain=(low, high), searched=searched)
+
+
+def _last_values(gap: Gap, points: list[tuple[Fraction, Value | None]], whole: bool) -> list[tuple[Fraction, Value]]:
+    """The last points with a value beside those without one: a queue grows beyond every limit before it has no steady state."""
+    last = []
+    for (a, before), (b, after) in pairwise(points):
+        if (before is None) == (after is None):
+            continue
+        inside, outside = (a, b) if after is None else (b, a)
+        for _ in range(EDGE_TURNS):
+            middle = (inside + outside) / 2
+            middle = Fraction(math.floor(middle)) if whole else _short(middle)
+            if middle in (inside, outside):
+                break
+            inside, outside = (middle, outside) if gap(middle) is not None else (inside, middle)
+        if inside not in (a, b):
+            last.append((inside, gap(inside)))
+    return last
+
+
+def _beside_zeros(gap: Gap, points: list[tuple[Fraction, Value]], whole: bool) -> list[tuple[Fraction, Value]]:
+    """Points right beside those where the sides meet: within the same step they may meet again."""
+    near = []
+    for (a, before), (b, after) in pairwise(points):
+        for zero, size, end, other in ((a, before, b, after), (b, after, a, before)):
+            if size == 0 and other != 0:
+                beside = zero + (1 if end > zero else -1) * (1 if whole else NEAR * zero)
+                g = gap(beside) if a < beside < b else None
+                if g is not None and sign(g) * sign(other) < 0:
+                    near.append((beside, g))
+    return near
 
 
 def _below_one(gap: Gap, first: tuple[Fraction, Value]) -> list[Fraction]:

@@ -201,3 +201,11 @@ def test_what_is_counted_meets_no_share(equation):
 def test_counts_meet_each_other_and_numbers(equation, unknown, value):
     study = sr.Study(prompt=100, mbu=0.5, n_layers=4, kv_cache_bytes="12 byte")
     assert study.solve(equation, for_=unknown).value == value
+
+
+@pytest.mark.parametrize("wait", [1, 60, 3600])
+def test_the_rate_at_which_a_queue_waits_for_long_is_next_to_its_last(wait):
+    """A queue of M/M/1 waits load*s/(1 - load): at wait/(s*(s + wait)) requests a second, however near that is to 1/s, beyond which there is no wait at all."""
+    study = sr.Study(model="llama-3-8b", hardware="h100-sxm", prompt=2048, output=256, batch=32)
+    service = study.exact("prefill_time")
+    assert abs(study.solve(f"queue_wait = {wait} s", for_="arrival_rate").value * service * (service + wait) / wait - 1) < 1e-25

@@ -1,0 +1,134 @@
+"""The scan of an axis, against loops over whole numbers and functions whose zeros are chosen."""
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import pytest
+
+from symroof.formula.evaluate import NoValue
+from symroof.formula.parse import parse
+from symroof.solver.scan import DIGITS, scan
+
+COUNTED, REAL = parse("sum(step, step, 1, x)"), parse("sqrt(x) + 2^x")
+
+
+def scanned(f, tree=COUNTED, low=0, high=None, rough=None):
+    return scan(tree, "x", lambda _, at: Fraction(f(at["x"])), Fraction(low), high if high is None else Fraction(high), rough)
+
+
+def by_loop(f, high):
+    """The whole numbers at which a function is zero, or the first after it has changed sides."""
+    at = [f(n) for n in range(1, high + 1)]
+    return [n for n in range(1, high + 1) if at[n - 1] == 0 or (n > 1 and at[n - 1] * at[n - 2] < 0)]
+
+
+@pytest.mark.parametrize("high", [2, 3, 7, 40, 1000])
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_crossing_of_whole_numbers_is_where_a_loop_has_it_up_to_the_last_one(high, side):
+    places = {Fraction(n) + shift for n in {1, 2, high // 2, high - 1, high, high + 1} if n > 0 for shift in (0, Fraction(1, 2), Fraction(-1, 3))}
+    for place in places:
+
+        def f(n, place=place):
+            return side * (n - place)
+
+        found = scanned(f, low=1, high=high)
+        assert list(found.values) == by_loop(f, high), place
+        if not found.values:
+            assert found.verdict == ("lhs_above" if f(1) > 0 else "lhs_below"), place
+
+
+@pytest.mark.parametrize("roots", [(3, 900), (1, 2), (17, 31), (998, 1000), (750, 752), (5, 250, 800)])
+def test_several_crossings_of_whole_numbers_are_all_there(roots):
+    """Neighbours on the grid have signs of their own; halves between whole numbers are passed, not met."""
+
+    def f(n):
+        return math.prod(n - root for root in roots)
+
+    def passed(n):
+        return math.prod(n - root + Fraction(1, 2) for root in roots)
+
+    assert set(roots) <= set(by_loop(f, 1000))
+    assert scanned(f, low=1, high=1000).values == tuple(by_loop(f, 1000))
+    if all(b - a > 200 for a, b in zip(roots, roots[1:], strict=False)):
+        assert scanned(passed, low=1, high=1000).values == tuple(by_loop(passed, 1000))
+
+
+def test_below_one_the_share_of_the_first_step_is_the_answer():
+    """From -3 at none to 1 at one: three quarters of the first step. An axis that begins at one has no such answer."""
+    assert scanned(lambda n: 4 * n - 3, high=50).values == (Fraction(3, 4),)
+    assert scanned(lambda n: 4 * n - 3, low=1, high=50).values == ()
+    assert scanned(lambda n: 4 * n - 4, high=50).values == (1,)
+    assert scanned(lambda n: 3 - 4 * n, high=50).values == (Fraction(3, 4),)
+    assert scanned(lambda n: 4 * n, high=50).verdict == "lhs_above"
+
+
+def test_sides_that_are_the_same_everywhere_and_on_a_stretch():
+    assert scanned(lambda n: 0, low=1, high=9).verdict == "identical"
+    found = scanned(lambda x: max(0, x - 8), REAL, high=1000)
+    assert found.verdict == "crosses" and found.values[-1] <= 8  # of a stretch its ends: the first point, and the last that is looked at
+    assert len(found.values) == 2
+
+
+@pytest.mark.parametrize("with_rough", [False, True])
+@pytest.mark.parametrize(
+    ("f", "values"),
+    [
+        (lambda x: x - Fraction(7, 3), [Fraction(7, 3)]),
+        (lambda x: x * x * x - 2, [2 ** Fraction(1, 3)]),
+        (lambda x: (x - 1000) * (x - 1001), [1000, 1001]),
+        (lambda x: math.floor(x / 7) - Fraction(5, 2), [21]),
+        (lambda x: 10**20 - x, [10**20]),
+        (lambda x: Fraction(1, 10**9) - x, [Fraction(1, 10**9)]),
+        (lambda x: 1 / (x - 5) if x != 5 else math.inf, []),
+        (lambda x: (x - 3) / (x - 5) if x != 5 else 1, [3]),
+        (lambda x: x**3 + 1, []),
+    ],
+)
+def test_zeros_jumps_and_poles(f, values, with_rough):
+    """Where the sides jump past each other they meet at the jump; where they fly apart at a pole they do not."""
+    rough = (lambda points: [float(f(point)) if i % 3 else math.nan for i, point in enumerate(points)]) if with_rough else None
+    found = scanned(f, REAL, rough=rough)
+    assert len(found.values) == len(values)
+    assert all(
+        abs(value - Fraction(root)) <= (1e-15 if isinstance(root, float) else 2 * DIGITS) * abs(root) for value, root in zip(found.values, values, strict=True)
+    )
+    assert found.verdict == ("crosses" if values else "lhs_above" if f(Fraction(10**6)) > 0 and f(Fraction(1)) > 0 else "lhs_below")
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 10), (Fraction(1, 3), 10), (2, 3)])
+def test_the_ends_of_an_axis_are_looked_at(low, high):
+    for end in (Fraction(low), Fraction(high)):
+        if end:
+            assert scanned(lambda x, end=end: x - end, REAL, low=low, high=high).values == (end,)
+    inside, outside = Fraction(high) * Fraction(999_999, 10**6), Fraction(high) * Fraction(1_000_001, 10**6)
+    assert scanned(lambda x: x - inside, REAL, low=low, high=high).values == (inside,)
+    assert scanned(lambda x: x - outside, REAL, low=low, high=high).verdict == "lhs_below"
+    assert scanned(lambda x: outside - x, REAL, low=low, high=high).verdict == "lhs_above"
+
+
+def test_where_there_is_no_value_the_search_goes_on_beside_it():
+    """A queue has a wait below its limit only: the crossing before it is one, and the search ends there."""
+
+    def wait(x):
+        if x >= 100:
+            raise NoValue("no steady state")
+        return x / (100 - x) - 4
+
+    found = scanned(wait, REAL)
+    assert found.values == (80,)
+    assert 99 < found.searched[1] < 100
+
+    def never(x):
+        raise NoValue("none")
+
+    with pytest.raises(NoValue, match="nowhere|anywhere"):
+        scanned(never, REAL)
+
+
+@pytest.mark.parametrize(("place", "step", "whole"), [*product([1, 12, 977], [1, 7, 64], [True, False])])
+def test_a_step_of_any_height_is_met_where_it_stands(place, step, whole):
+    """Blocks: the sides change over between one multiple and the next number."""
+    found = scanned(lambda x: math.ceil(x / step) - place - Fraction(1, 2), COUNTED if whole else REAL, low=1 if whole else 0, high=10**6)
+    (value,) = found.values
+    assert value == place * step + 1 if whole else abs(value - place * step) <= 2 * DIGITS * value
