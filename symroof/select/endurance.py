@@ -64,7 +64,7 @@ def bears(run: Run, name: str) -> Bears | None:
         points = np.unique(np.round(points)) if counted else points
         fails = np.logical_or.reduce(list(broken(points).values()))
         if not fails.any():
-            return Bears(name, low if high > low * FURTHEST / 2 else high, ())
+            return Bears(name, high, ())
         first = int(np.argmax(fails))
         if first == 0:
             return None

@@ -2,7 +2,7 @@
 
 import math
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 
@@ -50,7 +50,7 @@ def test_several_crossings_of_whole_numbers_are_all_there(roots):
 
     assert set(roots) <= set(by_loop(f, 1000))
     assert scanned(f, low=1, high=1000).values == tuple(by_loop(f, 1000))
-    if all(b - a > 200 for a, b in zip(roots, roots[1:], strict=False)):
+    if all(b - a > 200 for a, b in pairwise(roots)):
         assert scanned(passed, low=1, high=1000).values == tuple(by_loop(passed, 1000))
 
 
