@@ -13,7 +13,9 @@ def run(targets, **more):
     return select(**CASE, **more, targets=targets, efficiency="peak").configurations[0].run
 
 
-@pytest.mark.parametrize(("targets", "batch", "breaks"), [({"itl": 0.03}, 24, ("itl",)), ({"ttft": 0.5, "itl": 9.0}, 4, ("ttft",)), ({"itl": 0.1}, 24, ("itl",))])
+@pytest.mark.parametrize(
+    ("targets", "batch", "breaks"), [({"itl": 0.03}, 24, ("itl",)), ({"ttft": 0.5, "itl": 9.0}, 4, ("ttft",)), ({"itl": 0.1}, 24, ("itl",))]
+)
 def test_the_longest_prompt_passes_and_one_token_more_does_not(targets, batch, breaks):
     """At long prompts fewer requests decode than the batch: as many as fit."""
     last = bears(run(targets, prompt=2048, batch=batch), "prompt")

@@ -18,7 +18,10 @@ def test_the_order_of_states_is_before_the_nearness_of_the_miss():
     run = SimpleNamespace(passes=True, rank=lambda name: Fraction(5))
     passing = SimpleNamespace(state="passes", runs=(run,), run=run)
     elsewhere = SimpleNamespace(state="fails", runs=(run,), run=SimpleNamespace(passes=False, worst=9))
-    missed = [SimpleNamespace(state=state, runs=(), run=SimpleNamespace(passes=False, worst=worst)) for state, worst in product(["in part", "fails", "unknown"], [0, 7])]
+    missed = [
+        SimpleNamespace(state=state, runs=(), run=SimpleNamespace(passes=False, worst=worst))
+        for state, worst in product(["in part", "fails", "unknown"], [0, 7])
+    ]
     listed = [passing, elsewhere, *missed]
     for by in ("cost", "throughput"):
         places = [_place(configuration, by) for configuration in listed]
