@@ -108,6 +108,18 @@ def test_a_decode_step_reads_the_head_at_its_own_width(read):
     assert Study(model=read(metadata, tensors)).exact("weight_bytes_read") == bytes_of(read_by_step)
 
 
+@pytest.mark.parametrize("kind", [Q6_K, Q8_0, F16])
+def test_a_tied_head_is_read_at_the_width_of_the_embedding(read, kind):
+    """One table for both ends, wider than the rest: resident once, and every step reads all of it as the head."""
+    metadata, tensors = q4_k_m(128256, 8, 14336)
+    tied = [(name, shape, kind if name == "token_embd.weight" else own) for name, shape, own in tensors if name != "output.weight"]
+    found = read(metadata, tied)
+    assert found.tied_embeddings
+    study = Study(model=found)
+    assert study.exact("weight_bytes") == bytes_of(tied)
+    assert study.exact("weight_bytes_read") == bytes_of([t for t in tied if len(t[1]) == 2])
+
+
 def test_tables_of_angles_are_no_parameters(read):
     metadata, tensors = q4_k_m(128256, 8, 14336, extra=[("rope_freqs.weight", (64,), F32)])
     same_model(read(metadata, tensors), "llama-3-8b")
