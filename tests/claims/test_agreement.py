@@ -1,0 +1,93 @@
+"""When a written number agrees with a derived one: at each edge, one step inside and one outside, against decimal arithmetic."""
+
+import operator
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
+from fractions import Fraction
+
+import pytest
+
+from symroof.claims.read.written_number import read_written
+from symroof.claims.slips.explain import _ordered
+from symroof.claims.slips.explanation import chance, neighbourhood, spans
+from symroof.claims.slips.predictions import Prediction
+
+HAIR = Fraction(1, 10**9)
+
+
+@pytest.mark.parametrize("text", ["1.23", "100", "0.05", "7", "998", "12.0", "99.95", "2.50"])
+def test_a_number_agrees_with_what_rounds_or_is_cut_off_to_it(text):
+    """Thousands of values around a number: those that decimal rounding, either way at a tie, or truncation within 5 % writes the same."""
+    written, place = read_written(text, ""), Decimal(text).as_tuple().exponent
+    unit = Fraction(10) ** place
+    for k in range(-60, 61):
+        derived = Fraction(text) + unit * Fraction(k, 20)
+        exact, last = Decimal(derived.numerator) / Decimal(derived.denominator), Decimal((0, (1,), place))
+        tie = abs(derived - Fraction(text)) == unit / 2
+        near = abs(derived - Fraction(text)) <= abs(derived) / 20
+        cut, rounded = (exact.quantize(last, way) == Decimal(text) for way in (ROUND_DOWN, ROUND_HALF_UP))
+        assert written.agrees(derived) is (tie or rounded or (cut and near)), derived
+
+
+@pytest.mark.parametrize(
+    ("text", "derived", "verdict"),
+    [
+        ("100", "100", "exact"),
+        ("100", "100.5", "rounded"),
+        ("100", "100.99", "rounded"),
+        ("100", "101", "approximate"),
+        ("100", "99.5", "rounded"),
+        ("100", "99.49", "approximate"),
+        ("95", "100", "approximate"),  # 5 % of the derived value, no more
+        ("94.9", "100", "wrong"),
+        ("105", "100", "approximate"),
+        ("105.1", "100", "wrong"),
+        ("10..20", "20.5", "rounded"),
+        ("10..20", "20.6", "approximate"),
+        ("10..20", "9.5", "rounded"),
+        ("10..20", "22", "wrong"),
+    ],
+)
+def test_verdicts_change_exactly_at_the_next_digit_and_at_five_percent(text, derived, verdict):
+    assert read_written(text, "").verdict(Fraction(derived)) == verdict
+
+
+@pytest.mark.parametrize("text", ["< 5", "<= 5", "> 5", ">= 5", "at most 5", "at least 5"])
+def test_bounds_at_equality_and_a_hair_beside(text):
+    holds = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "at most": operator.le, "at least": operator.ge}[text.rpartition(" ")[0]]
+    for derived in (5 - HAIR, Fraction(5), 5 + HAIR):
+        assert read_written(text, "").agrees(derived) is holds(derived, 5)
+        assert read_written(text, "").verdict(derived) == ("exact" if holds(derived, 5) else "wrong")
+
+
+def test_explanations_that_round_to_the_claim_come_before_those_that_are_cut_off_to_it():
+    """Then the order of the catalogue; of a slip its best value alone; what lies further off is none."""
+    written = read_written("100", "")
+    values = {"cut": "100.9", "round": "100.5", "far": "101", "below": "99.5", "lower": "99.4", "exact": "100"}
+    listed = [Prediction((slip,), (slip,), Fraction(value)) for slip, value in values.items()]
+    again = [Prediction(("cut",), ("another way",), Fraction("100.2"))]
+    assert [p.slips[0] for p in _ordered(listed, written)] == ["round", "below", "exact", "cut"]
+    assert [(p.slips[0], p.texts[0]) for p in _ordered([*listed, *again], written)] == [
+        ("round", "round"), ("below", "below"), ("exact", "exact"), ("cut", "another way"),
+    ]  # fmt: skip
+
+
+def test_the_chance_of_an_explanation_is_a_share_of_lengths():
+    """A random error of the size of ×2 reaches from half to twice the claim; spans that overlap count once, what lies outside not at all."""
+    e = 2.718281828459045
+    assert neighbourhood(2, 1) == pytest.approx(0.6931471805599453)
+    assert chance(1.0, 10.0, [(0.5, 2**0.5 / 2)]) == pytest.approx(0.25)
+    assert chance(1.0, 10.0, [(0.5, 1.0), (0.7, 1.0), (0.9, 2.0)]) == pytest.approx(1.0)
+    assert chance(1.0, 10.0, [(0.25, 2**-0.5), (4.0, 8.0), (3.0, e), (1, 1)]) == pytest.approx(0.25)
+    assert chance(1.0, 10.0, [(-1.0, 1.0)]) == 0
+    assert neighbourhood(1.01, 1) == pytest.approx(neighbourhood(1 / 1.01, 1)) == pytest.approx(0.04879016416943204)
+
+
+@pytest.mark.parametrize(("text", "value"), [("100", 200), ("12.0", 8), ("~100", 200)])
+def test_a_span_holds_the_claims_that_would_have_agreed(text, value):
+    """Scaling claim and derived value alike: at the ends of the span the value is at the ends of what the claim agrees with."""
+    written = read_written(text, "")
+    ((low, high),) = spans([Fraction(value)], written)
+    room = Fraction(1, 2) * Fraction(10) ** (Decimal(text.strip("~")).as_tuple().exponent) * (2 if "~" in text else 1)
+    number = Fraction(text.strip("~"))
+    assert low == pytest.approx(float(value * number / (number + max(room, 2 * room if "~" not in text else room))), rel=1e-12)
+    assert high == pytest.approx(float(value * number / (number - room)), rel=1e-12)
