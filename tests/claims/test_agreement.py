@@ -41,9 +41,9 @@ def test_a_number_agrees_with_what_rounds_or_is_cut_off_to_it(text):
         ("94.9", "100", "wrong"),
         ("105", "100", "approximate"),
         ("105.1", "100", "wrong"),
-        ("10..20", "20.5", "rounded"),
+        ("10..20", "20.5", "exact"),
         ("10..20", "20.6", "approximate"),
-        ("10..20", "9.5", "rounded"),
+        ("10..20", "9.5", "exact"),
         ("10..20", "22", "wrong"),
     ],
 )
