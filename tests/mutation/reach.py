@@ -58,8 +58,11 @@ class Reach:
         if not self._lines.get(path.as_posix()):
             data = CoverageData(str(self.folder / LINES))
             data.read()
-            name = next((name for name in data.measured_files() if name.endswith("/" + path.as_posix())), "")
-            self._lines[path.as_posix()] = data.contexts_by_lineno(name)
+            lines: dict[int, list[str]] = defaultdict(list)
+            for name in (name for name in data.measured_files() if name.endswith("/" + path.as_posix())):  # of every copy that was recorded
+                for number, contexts in data.contexts_by_lineno(name).items():
+                    lines[number] += contexts
+            self._lines[path.as_posix()] = lines
         return {context for line in lines for context in self._lines[path.as_posix()].get(line, ())}
 
     def executing(self, contexts: set[str]) -> list[str]:

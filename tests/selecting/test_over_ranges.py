@@ -25,7 +25,9 @@ def passes(targets, prompt, batch, **more):
 @pytest.mark.parametrize("targets", [{"itl": 0.03, "cost": 0.25}, {"itl": 0.06, "cost": 0.4}])
 def test_the_window_is_that_of_both_ends(targets):
     window = chosen(targets=targets, **PRICE).window
-    assert window.stopped_by in (("itl",), ("memory",))
+    beyond = [Study(**CASE, prompt=prompt, batch=window.most + 1) for prompt in ENDS]
+    broken = {"memory": any(not made.exact("fits") for made in beyond), "itl": any(made.exact("sustained_itl") > targets["itl"] for made in beyond)}
+    assert window.stopped_by == tuple(name for name, breaks in broken.items() if breaks)
     for batch, both in ((window.least - 1, False), (window.least, True), (window.most, True), (window.most + 1, False)):
         assert all(passes(targets, prompt, batch, **PRICE) for prompt in ENDS) is both, batch
 
@@ -37,6 +39,29 @@ def test_the_copies_are_those_of_the_end_that_takes_most():
     assert configuration.state == "passes" and batch == configuration.window.most and copies == 2
     assert all(passes({"itl": 0.03}, prompt, batch, arrival_rate=20, dp=copies) for prompt in ENDS)
     assert [passes({"itl": 0.03}, prompt, batch, arrival_rate=20, dp=copies - 1) for prompt in ENDS] == [True, False]
+
+
+def test_a_wait_takes_more_copies_than_the_load():
+    """The fewest copies whose wait is within the target: one less would bear the load, but not in time; a thousand million requests a second are too many."""
+    case = {**CASE, "prompt": 2048, "batch": 64, "arrival_rate": 30}
+    waits = {}
+    for copies in range(1, 9):
+        made = Study(**case, dp=copies)
+        if made.exact("load") < 1:
+            waits[copies] = made.exact("loaded_ttft")
+    assert min(waits) == 2
+    for target, more in ((0.034, True), (0.04, True), (0.05, True), (0.06, False)):
+        (configuration,) = select(**case, targets={"ttft": target}, efficiency="peak").configurations
+        assert configuration.run.copies == min(copies for copies, wait in waits.items() if wait <= target)
+        assert (configuration.run.copies > min(waits)) is more
+    (flooded,) = select(**{**case, "arrival_rate": 10**9}, targets={"ttft": 0.05}, efficiency="peak").configurations
+    assert flooded.state == "fails"
+
+
+def test_one_condition_missed_at_every_end_fails_whatever_the_others_do():
+    for targets, missed in (({"itl": 0.001}, ("itl",)), ({"itl": 0.5, "cost": 0.001}, ("cost",)), ({"itl": 0.001, "cost": 0.001}, ("itl", "cost"))):
+        configuration = chosen(targets=targets, batch=20, **PRICE)
+        assert (configuration.state, configuration.run.missed) == ("fails", missed)
 
 
 def test_a_batch_passes_in_part_where_one_end_does():
