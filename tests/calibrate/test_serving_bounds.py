@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 from serving_page import rate_line
 
+from symroof.calibrate import serving_bounds
 from symroof.calibrate.catalogue_rows import sources
 from symroof.calibrate.serving_bounds import BoundedRate, UnboundedRate, bounded_rates
 from symroof.errors import InputError
@@ -77,3 +78,16 @@ def test_bad_rates_are_refused_with_their_reason(changes, words):
     ServedRate.model_validate(SERVED)
     with pytest.raises((ValueError, InputError), match=words):
         ServedRate.model_validate({**SERVED, **changes})
+
+
+@pytest.mark.parametrize(("model", "experts"), [("llama-3-8b", False), ("mixtral-8x7b", True)])
+def test_a_bound_is_that_of_the_best_of_all_layouts(model, experts):
+    """Eight key and value heads on four devices: every degree, with stages of a pipeline, or groups of attention where there are experts."""
+    row = ServedRate.model_validate({**SERVED, "devices": 4, "spec": model, "hardware": "h100-sxm", "prompt": 1000})
+    spec = next(iter(sources())).model_copy(update={"serving": (row,)})
+    deployed = serving_bounds._deployed(spec, row)
+    by_hand = {(1, 1, 1), (1, 2, 1), (1, 4, 1), (2, 1, 1), (2, 2, 1), (4, 1, 1)} | ({(1, 1, 2), (1, 1, 4), (2, 1, 2)} if experts else set())
+    assert sorted(serving_bounds._layouts(row, deployed)) == sorted(by_hand)
+    known = {layout: rate for layout in by_hand for rate, _ in serving_bounds._sustained(deployed, layout)}
+    (found,) = bounded_rates(spec)
+    assert found.bound == max(known.values()) == known[found.layout] and len(set(known.values())) > 1
