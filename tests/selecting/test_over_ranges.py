@@ -3,6 +3,7 @@
 import pytest
 
 from symroof.api import Study
+from symroof.select.batch_window import Window, window
 from symroof.select.choice import select
 
 CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "output": 256, "chunk": 2048, "memory_share": 0.92}
@@ -54,8 +55,9 @@ def test_a_wait_takes_more_copies_than_the_load():
         (configuration,) = select(**case, targets={"ttft": target}, efficiency="peak").configurations
         assert configuration.run.copies == min(copies for copies, wait in waits.items() if wait <= target)
         assert (configuration.run.copies > min(waits)) is more
-    (flooded,) = select(**{**case, "arrival_rate": 10**9}, targets={"ttft": 0.05}, efficiency="peak").configurations
-    assert flooded.state == "fails"
+    for targets in ({"ttft": 0.05}, {"itl": 0.05}):
+        (flooded,) = select(**{**case, "arrival_rate": 10**9}, targets=targets, efficiency="peak").configurations
+        assert (flooded.run.copies, flooded.state) == (1, "fails")  # more than 65,536 are not laid out: it is judged as it stands
 
 
 def test_one_condition_missed_at_every_end_fails_whatever_the_others_do():
@@ -83,3 +85,31 @@ def test_the_shares_are_those_of_the_worse_end():
 def _memory_share(prompt):
     made = Study(**CASE, prompt=prompt, batch=50)
     return float(made.exact("memory_bytes_per_device") / made.exact("usable_memory_per_device"))
+
+
+def test_the_worse_end_may_be_the_low_one():
+    """A slower memory passes fewer, so the window is that of the low end; what is expected is worked out in the middle."""
+    more = {**CASE, "prompt": 2048, "targets": {"itl": 0.03}, "efficiency": "peak"}
+    (ranged,) = select(**more, mem_bandwidth="1 TB/s..3 TB/s").configurations
+    (slow,) = select(**more, mem_bandwidth="1 TB/s").configurations
+    assert ranged.window == slow.window
+    middle = Study(**CASE, prompt=2048, batch=ranged.run.batch, mem_bandwidth="2 TB/s")
+    assert ranged.run.rank("sustained_itl") == pytest.approx(float(middle.exact("sustained_itl")), rel=1e-9)
+
+
+def test_isolated_requests_over_a_range_are_those_of_the_longer_prompt_by_hand():
+    """A step reads 2 * 8.03 GB of weights and 4,096 * 131,072 byte a request at the long end, in 12 ms at 3.35 TB/s."""
+    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "params": 8_030_000_000, "assume": {"detail": "kv"}}
+    (configuration,) = select(**case, prompt="2048..4096", targets={"itl": 0.012}, efficiency="peak").configurations
+    assert configuration.window.most == (12 * 3_350_000_000 - 2 * 8_030_000_000) // (4096 * 131_072)
+
+
+def test_where_an_end_passes_at_no_batch_there_is_no_window():
+    answers = Study(**CASE, prompt="1024..400000", targets={"itl": 0.03}).first
+    assert window(answers) is None
+    assert window(Study(**CASE, prompt=1024, targets={"itl": 0.03}).first) is not None
+
+
+@pytest.mark.parametrize(("made", "words"), [(Window(1, 5), "1 to 5"), (Window(5, 5), "5"), (Window(12, 34_567), "12 to 34,567")])
+def test_a_window_in_words(made, words):
+    assert str(made) == words
