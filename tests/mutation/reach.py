@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import json
 import os
 import re
@@ -15,7 +16,7 @@ from pathlib import Path
 
 NAME, AREAS = "MUTATION_REACH", "MUTATION_AREAS"
 """Environment variables: the folder that a record goes to, and the rooms whose lines count."""
-LINES, TESTS = "lines.coverage", "tests.json"
+LINES, TESTS, STATE = "lines.coverage", "tests.json", "package.txt"
 FIRST = 3
 """So many tests of each file before all others of any: a fault is mostly noticed by one of them."""
 ENDED = (0, 1, 5)
@@ -33,17 +34,24 @@ class Reach:
 
     @classmethod
     def recorded(cls, folder: Path, root: Path, tests: Iterable[str], areas: Iterable[str]) -> Reach:
-        """The record in a folder; tests whose files are not in it yet are run for it first, which takes half as long again as without it.
+        """The record in a folder; tests whose files are not in it as they are now are run for it first, which takes half as long again as without it.
+
+        A record of another state of the package is thrown away: lines have moved.
 
         Raises:
             RuntimeError: pytest does not run.
         """
         folder.mkdir(parents=True, exist_ok=True)
+        state = digest(sorted((root / "symroof").rglob("*.py")))
+        if (folder / STATE).exists() and (folder / STATE).read_text(encoding="utf-8") != state:
+            for name in (LINES, TESTS):
+                (folder / name).unlink(missing_ok=True)
+        (folder / STATE).write_text(state, encoding="utf-8")
         path = os.pathsep.join([str(root), os.environ.get("PYTHONPATH", "")])
         environment = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0", NAME: str(folder), AREAS: " ".join(areas)}
         for group in tests:  # one by one: what an interrupted run has recorded stays
-            files = {test.split("::")[0] for test in _rows(folder)}
-            missing = [file for file in test_files(root, [group]) if file not in files]
+            files = {test.split("::")[0]: row["file"] for test, row in _rows(folder).items()}
+            missing = [file for file in test_files(root, [group]) if files.get(file) != digest([root / file])]
             if missing:
                 command = [sys.executable, "-m", "pytest", *OPTIONS, "-p", "tests.mutation.record_reach", *missing]
                 ended = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
@@ -97,6 +105,14 @@ class Reach:
 
     def _seconds(self, test: str) -> float:
         return self.tests[test]["seconds"]
+
+
+def digest(paths: Iterable[Path]) -> str:
+    """Of the contents of files."""
+    whole = hashlib.sha256()
+    for path in paths:
+        whole.update(path.read_bytes())
+    return whole.hexdigest()
 
 
 def test_files(root: Path, tests: Iterable[str]) -> list[str]:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from .reach import AREAS, LINES, NAME, TESTS
+from .reach import AREAS, LINES, NAME, TESTS, digest
 
 seconds: dict[str, float] = defaultdict(float)
 asked: dict[str, set[str]] = defaultdict(set)
@@ -110,9 +110,16 @@ def pytest_sessionfinish() -> None:
     measured.save()
     path = _folder() / TESTS
     rows = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    digests = {file: digest([Path(file)]) for file in {test.split("::")[0] for test in seconds}}
     for test, taken in seconds.items():
         names = set().union(*(asked[context] for context in (test, *fixtures.get(test, []))))
-        rows[test] = {"seconds": round(taken, 4), "fails": test in failing, "fixtures": fixtures.get(test, []), "asks": sorted(names)}
+        rows[test] = {
+            "seconds": round(taken, 4),
+            "fails": test in failing,
+            "fixtures": fixtures.get(test, []),
+            "asks": sorted(names),
+            "file": digests[test.split("::")[0]],
+        }
     path.write_text(json.dumps(rows, indent=0), encoding="utf-8")
 
 
