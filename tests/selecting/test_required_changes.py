@@ -135,3 +135,18 @@ def test_more_devices_of_which_nobody_gave_the_links_are_no_answer():
     assert findings(answers) == ["does_not_fit"]
     assert "tp" not in {flip.name for flip in flips(answers)}
     assert "tp" not in {lever.name for lever in lacks(answers)}
+
+
+@pytest.mark.parametrize(
+    ("targets", "more", "levers", "others"),
+    [
+        ({"itl": 0.002}, {}, {"mbu", "mem_bandwidth"}, {"mem_capacity", "price"}),  # a step that memory limits: neither its size nor its price makes it shorter
+        ({"ttft": 0.01}, {}, {"mfu", "peak_flops"}, {"mem_capacity", "price"}),
+        ({"itl": 1.0, "cost": 1e-6}, {}, {"price"}, {"mem_capacity"}),
+        ({"itl": 1000.0}, {"batch": 4000}, {"mem_capacity"}, {"mfu", "mbu", "peak_flops", "mem_bandwidth", "price"}),
+    ],
+)
+def test_only_what_moves_a_missed_condition_is_a_lever(targets, more, levers, others):
+    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 128, "batch": 4, "mfu": 0.5, "mbu": 0.8, "price": "2.5 USD/hour"}
+    named = {lever.name for lever in lacks(Study(**{**case, **more}, targets=targets).first)}
+    assert levers <= named and not others & named
