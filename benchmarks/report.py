@@ -24,6 +24,8 @@ FORMATS = ["--format", "md,tex,html"]
 COMMANDS: dict[str, tuple[list[str], float | None]] = {
     SYMPY: (["-c", "import sympy"], None),
     "python alone": (["-c", "pass"], None),
+    "import symroof": (["-c", "import symroof"], 0.1),
+    "--version": (["-m", "symroof", "--version"], 0.25),
     "--help": (["-m", "symroof", "--help"], 0.25),
     "list models": (["-m", "symroof", "list", "models"], 0.5),
     "list hardware": (["-m", "symroof", "list", "hardware"], None),
@@ -31,8 +33,8 @@ COMMANDS: dict[str, tuple[list[str], float | None]] = {
     "validate": (["-m", "symroof", "validate", STUDY], 0.35),
     "eval": (["-m", "symroof", "eval", STUDY, "--json"], 1.0),
     "report, md and tex, no plots": ([*REPORT, "--no-plots"], None),
-    "report, three formats, no plots": ([*REPORT, *FORMATS, "--no-plots"], 1.5),
-    "report, three formats, plots": ([*REPORT, *FORMATS], None),
+    "report, three formats, no plots": ([*REPORT, *FORMATS, "--no-plots"], 1.25),
+    "report, three formats, plots": ([*REPORT, *FORMATS], 2.0),
 }
 """What is run: the arguments, and the ratio it is meant to stay under."""
 SMALL = (SYMPY, "--help", "validate")

@@ -16,8 +16,9 @@ from symroof.analysis.solution import REACH, Solution
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError, NoValueHere, Problem, nearest, split_hint
 from symroof.formula import build, dimension, quotients
-from symroof.formula.evaluate import NoValue, evaluate
+from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import FormulaError, parse
+from symroof.formula.repeated import Repeated
 from symroof.formula.rewrite import rebuild
 from symroof.formula.tree import ZERO, At, Compare, Largest, Name, Tree, mentions, names, walk
 from symroof.solver.crossing import crossing
@@ -124,7 +125,7 @@ def _with_numbers(relation: Compare, unknown: str, answers: Answers) -> tuple[Cr
         case, sides = answers.case, build.sub(relation.left, relation.right)
         scanned = scan(difference, unknown, lambda _, at: Fraction(case.changed(at).evaluate(sides)), low or Fraction(0), high, rough)
         return replace(scanned, because=because_searched(inner, unknown)), True
-    crossings = crossing(difference, unknown, lambda tree, at: evaluate(tree, answers.case, at), low or Fraction(0), high, rough)
+    crossings = crossing(difference, unknown, Repeated(answers.case), low or Fraction(0), high, rough)
     crossings = replace(crossings, because=because(crossings.because, relation, unknown, answers))
     return _existing(crossings, relation, difference, unknown, answers), moves
 

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from symroof.formula.dual import Dual
 from symroof.formula.piecewise import NotPolynomial, Piecewise
-from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, names, parts
+from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, names
 
 DIGITS = 40
 LARGEST_EXACT_EXPONENT = 64  # (31/32)**131072 would be a fraction of half a million bits
@@ -30,15 +30,6 @@ class NoValue(ArithmeticError):
 
 class NotGiven(NoValue):
     """A name in the formula has no value anywhere; no other point will help."""
-
-
-class Effort:
-    """How much this process has evaluated, in nodes of formulas: a measure of work that does not depend on the machine's speed."""
-
-    nodes = 0
-
-
-EFFORT = Effort()
 
 
 class Environment(Protocol):
@@ -91,6 +82,21 @@ def _product(node: Mul, env: Environment, bound: Mapping[str, Any]) -> Any:
     return Fraction(over, under) if rest is None else rest
 
 
+def _quotient(node: Div, env: Environment, bound: Mapping[str, Any]) -> Any:
+    """A quotient; of two fractions reduced once."""
+    over, under = RULES[type(node.over)](node.over, env, bound), RULES[type(node.under)](node.under, env, bound)
+    if type(over) is Fraction and type(under) is Fraction and under:
+        (a, b), (c, d) = over.as_integer_ratio(), under.as_integer_ratio()
+        return Fraction(a * d, b * c)
+    return divide(over, under)
+
+
+def _called(node: Call, env: Environment, bound: Mapping[str, Any]) -> Any:
+    if node.function == "of_largest":
+        return _chosen(node, env, bound)
+    return FUNCTIONS[node.function]([RULES[type(arg)](arg, env, bound) for arg in node.args])
+
+
 def _chosen(node: Call, env: Environment, bound: Mapping[str, Any]) -> Any:
     """Of pairs (key, value) the value whose key is largest, the others unevaluated; a tie goes to the first."""
     keys = [evaluate(key, env, bound) for key in node.args[::2]]
@@ -114,11 +120,9 @@ RULES: dict[type, Callable[[Any, Environment, Mapping[str, Any]], Any]] = {
     Neg: lambda node, env, bound: -evaluate(node.arg, env, bound),
     Add: _sum,
     Mul: _product,
-    Div: lambda node, env, bound: divide(evaluate(node.over, env, bound), evaluate(node.under, env, bound)),
+    Div: _quotient,
     Pow: lambda node, env, bound: power(evaluate(node.base, env, bound), evaluate(node.exponent, env, bound)),
-    Call: lambda node, env, bound: (
-        _chosen(node, env, bound) if node.function == "of_largest" else FUNCTIONS[node.function]([evaluate(arg, env, bound) for arg in node.args])
-    ),
+    Call: _called,
     Total: lambda node, env, bound: _total(node.body, node.index, evaluate(node.first, env, bound), evaluate(node.last, env, bound), env, bound),
     At: lambda node, env, bound: env.at(node.name, {key: evaluate(value, env, bound) for key, value in node.changes}),
     Compare: lambda node, env, bound: RELATIONS[node.operator](evaluate(node.left, env, bound), evaluate(node.right, env, bound)),
@@ -227,12 +231,7 @@ def _whole(args: list[Any], up: bool) -> Any:
     return float(whole) if isinstance(x, float) else Fraction(whole)
 
 
-def _of_largest(args: list[Any]) -> Any:
-    return args[place_chosen(args[::2])]
-
-
 FUNCTIONS: dict[str, Any] = {
-    "of_largest": _of_largest,
     "max": lambda args: _extreme(args, True),
     "min": lambda args: _extreme(args, False),
     "ceil": lambda args: _whole(args, True),
@@ -269,5 +268,4 @@ def _total(body: Tree, name: str, first: Any, last: Any, env: Environment, bound
     except NotPolynomial:
         if end - start >= MOST_TERMS:
             raise NoValue(f"a sum of {end - start + 1} terms that has no closed form") from None
-        EFFORT.nodes += (end - start + 1) * len(parts(body))
         return sum((evaluate(body, env, {**bound, name: Fraction(j)}) for j in range(start, end + 1)), Fraction(0))

@@ -19,6 +19,8 @@ Numbers = dict[int, Fraction]
 DIGITS = 40
 FINE = Fraction(1, 10**DIGITS)
 """How near the ends of a bracket come, as a share of the root."""
+NARROW, NEWTON_STEPS = Fraction(1, 100), 5
+"""How narrow a bracket is, as a share of its end, when Newton's steps are first tried, and how many: each doubles the digits."""
 
 
 def positive_roots(p: Numbers, low: Fraction = Fraction(0), high: Fraction | None = None) -> list[Fraction]:
@@ -97,11 +99,30 @@ def _falls_below(p: Numbers) -> Callable[[Fraction], bool]:
     return below
 
 
+def _newton(p: Numbers, x: Fraction) -> Fraction:
+    """Where Newton's steps lead from a point; the digits that are right double with each."""
+    slope = {k - 1: k * c for k, c in p.items() if k}
+    for _ in range(NEWTON_STEPS):
+        steep = value(slope, x)
+        step = value(p, x) / steep if steep else x
+        if step >= x:  # a root lies right of zero
+            break
+        x = short(x - step)
+    return x
+
+
 def bisect(p: Numbers, low: Fraction, high: Fraction) -> Fraction:
-    """A root between two points of different sign."""
+    """A root between two points of different sign: halved until Newton's steps lead into the bracket, and back where they do not."""
     below = _falls_below(p)
-    rising = below(low)
+    rising, newton = below(low), NARROW
     while high - low > high * FINE:
+        if high - low <= high * newton:
+            newton **= 2
+            root = _newton(p, (low + high) / 2)
+            left, right = root * (1 - FINE / 4), root * (1 + FINE / 4)
+            if low < left and right < high and below(left) == rising != below(right):
+                low, high = left, right
+                break
         middle = short((low + high) / 2)
         low, high = (middle, high) if below(middle) == rising else (low, middle)
     middle = short((low + high) / 2)

@@ -10,10 +10,10 @@ from typing import Any
 
 from symroof.formula import build
 from symroof.formula.dual import Dual
-from symroof.formula.evaluate import EFFORT, NotGiven, NoValue, evaluate, place_chosen
+from symroof.formula.evaluate import NotGiven, NoValue, evaluate, place_chosen
 from symroof.formula.parse import parse
 from symroof.formula.rewrite import inline, substitute
-from symroof.formula.tree import Call, Name, Num, Tree, mentions, names, parts
+from symroof.formula.tree import Call, Name, Num, Tree, mentions, names
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.devices import whole_of
 from symroof.theory.layout import FREE, layout, shapes
@@ -130,12 +130,8 @@ class Case:
         self._open.add(name)
         try:
             self._check_exists(name)
-            if search := self.search(name):
-                result = self._searched(search)
-            else:
-                formula = self.formula(name)
-                EFFORT.nodes += len(parts(formula))
-                result = evaluate(formula, self)
+            search = self.search(name)
+            result = self._searched(search) if search else evaluate(self.formula(name), self)
         finally:
             self._open.discard(name)
         self._memo[name] = result
@@ -256,12 +252,11 @@ class Case:
 
     def _laid_out(self, changed: frozenset[str]) -> Theory:
         """The theory where some names may be any number: a degree among them is no longer known to be one."""
-        shaping = frozenset(filter(shapes, changed))
-        if not shaping or shaping <= self.free:
+        if not changed:
             return self.theory
-        if shaping not in self._laid:
-            self._laid[shaping] = self.freed(shaping).theory
-        return self._laid[shaping]
+        if changed not in self._laid:
+            self._laid[changed] = self.freed(changed - self.free).theory
+        return self._laid[changed]
 
     def _part(self, whole: str, definition: Tree) -> Tree:
         """The part of one kind of layer of a total that is given: split as the definitions split it."""

@@ -83,11 +83,10 @@ def _cells(architecture: Architecture, layout: Layout, counts: Callable[[Row], b
 def _placed(row: Row, layer: Layer, count: Tree, architecture: Architecture, layout: Layout) -> _Placed:
     width = KEPT_WIDTH if row.kept and architecture.kept is not None else width_of(row.operator, architecture)
     own = {name: layer.symbol(name) for name in layer.own} | {WIDTH: width}
-    amount, held = rename(parse(row.amount), own), _held(row, layer, layout)
-    return _Placed(
-        row.operator, layer.label, row.stream, amount, row.per, count, _scope(row, layer), row.phase, width,
-        rename(held, own) if held is not None else None, row.pooled, row.end, row.when,
-    )  # fmt: skip
+    written, held = parse(row.amount), _held(row, layer, layout)
+    amount = rename(written, own)
+    part = amount if held is written else rename(held, own) if held is not None else None
+    return _Placed(row.operator, layer.label, row.stream, amount, row.per, count, _scope(row, layer), row.phase, width, part, row.pooled, row.end, row.when)
 
 
 def _held(row: Row, layer: Layer, layout: Layout) -> Tree | None:

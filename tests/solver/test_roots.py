@@ -44,3 +44,17 @@ def test_the_ends_of_the_interval_are_outside(roots):
     """Of the roots that are asked for between 3 and 8, those at the ends are none."""
     assert positive_roots(of_roots(*roots), Fraction(3), Fraction(8)) == [root for root in roots if 3 < root < 8]
     assert positive_roots(of_roots(*roots), Fraction(29, 10), Fraction(81, 10)) == list(roots)
+
+
+@pytest.mark.parametrize(("degree", "radicand"), [(3, 2), (5, 7), (4, Fraction(1, 10**21)), (3, 10**40 + 1)])
+def test_an_irrational_root_is_right_to_40_digits(degree, radicand):
+    """The root of ``x^n - a`` between the two numbers whose n-th powers enclose ``a``."""
+    (root,) = positive_roots({degree: Fraction(1), 0: -Fraction(radicand)})
+    near = Fraction(1, 10**40)
+    assert (root * (1 - near)) ** degree < radicand < (root * (1 + near)) ** degree
+
+
+def test_where_newtons_steps_leave_the_bracket_halving_goes_on():
+    """(x - 1)⁵ is so flat at its root that Newton's steps gain two digits in nine; beside it stands a simple root."""
+    assert positive_roots(of_roots(1, 1, 1, 1, 1, 2)) == [1, 2]
+    assert positive_roots(of_roots(Fraction(1), 1 + Fraction(1, 10**6), 1 + Fraction(2, 10**6))) == [1, 1 + Fraction(1, 10**6), 1 + Fraction(2, 10**6)]

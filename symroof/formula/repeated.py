@@ -1,0 +1,87 @@
+"""One formula at many points: parts that occur several times get names, and have their value worked out once at each point."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from symroof.formula.evaluate import Environment, evaluate
+from symroof.formula.rewrite import rebuild
+from symroof.formula.tree import Name, Num, Total, Tree, children, names, parts
+
+WORTH_NAMING = 3
+"""Points from which on a formula has its repeated parts named; before, finding them costs more than it spares."""
+
+
+@lru_cache(maxsize=64)
+def named_parts(tree: Tree) -> tuple[Tree, Mapping[str, Tree]]:
+    """A formula with names for its repeated parts, and those parts; what moves with the index of a sum has none.
+
+    >>> from symroof.formula.parse import parse
+    >>> from symroof.formula.text import text
+    >>> top, named = named_parts(parse("max(a + b, c)/(a + b)"))
+    >>> text(top), {name: text(part) for name, part in named.items()}
+    ('max((0), c)/(0)', {'(0)': 'a + b'})
+    """
+    indices = {node.index for node in parts(tree) if isinstance(node, Total)}
+    uses = Counter(child for node in parts(tree) for child in children(node))
+    made: dict[Tree, Tree] = {}
+    named: dict[str, Tree] = {}
+
+    def go(node: Tree) -> Tree:
+        if node not in made:
+            made[node] = rebuild(node, go)
+            if uses[node] > 1 and not isinstance(node, (Name, Num)) and indices.isdisjoint(names(node)):
+                name = f"({len(named)})"  # no name that a formula can hold
+                named[name], made[node] = made[node], Name(name)
+        return made[node]
+
+    return go(tree), named
+
+
+@dataclass
+class Point:
+    """An environment at one point, where named parts are evaluated when first used."""
+
+    env: Environment
+    named: Mapping[str, Tree]
+    bound: Mapping[str, Any]
+    _values: dict[str, Any] = field(default_factory=dict)
+
+    def value(self, name: str) -> Any:
+        part = self.named.get(name)
+        if part is None:
+            return self.env.value(name)
+        if name not in self._values:
+            self._values[name] = evaluate(part, self, self.bound)
+        return self._values[name]
+
+    def at(self, name: str, changes: Mapping[str, Any]) -> Any:
+        return self.env.at(name, changes)
+
+
+@dataclass
+class Repeated:
+    """The exact value of formulas, each perhaps at many points.
+
+    >>> from fractions import Fraction
+    >>> from symroof.formula.parse import parse
+    >>> class Numbers(dict):
+    ...     value = dict.__getitem__
+    >>> value = Repeated(Numbers(a=Fraction(2)))
+    >>> [int(value(parse("(a*x + 1)*(a*x + 1) - x"), {"x": Fraction(x)})) for x in range(5)]
+    [1, 8, 23, 46, 77]
+    """
+
+    env: Environment
+    _points: Counter[Tree] = field(default_factory=Counter)
+
+    def __call__(self, tree: Tree, at: Mapping[str, Any]) -> Any:
+        self._points[tree] += 1
+        if self._points[tree] < WORTH_NAMING:
+            return evaluate(tree, self.env, at)
+        top, named = named_parts(tree)
+        return evaluate(top, Point(self.env, named, at), at)

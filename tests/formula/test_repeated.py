@@ -1,0 +1,60 @@
+"""Formulas with named parts have the values that they have without."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from symroof.formula.evaluate import NoValue, evaluate
+from symroof.formula.parse import parse
+from symroof.formula.repeated import WORTH_NAMING, Repeated, named_parts
+from symroof.formula.tree import walk
+
+
+class Numbers(dict[str, Fraction]):
+    """Values of names, and how often each was asked for."""
+
+    def __init__(self, **values: int) -> None:
+        super().__init__({name: Fraction(value) for name, value in values.items()})
+        self.asked: list[str] = []
+
+    def value(self, name: str) -> Fraction:
+        self.asked.append(name)
+        return self[name]
+
+
+@pytest.mark.parametrize(
+    ("formula", "by_hand"),
+    [
+        ("(a*x + b)/(a*x + b + 1)", lambda x: (2 * x + 3) / (2 * x + 4)),
+        ("sum((a*x + b)*k + (a*x + b), k, 1, 4)", lambda x: 14 * (2 * x + 3)),
+        ("max(a*x, b)*max(a*x, b)", lambda x: max(2 * x, Fraction(3)) ** 2),
+    ],
+)
+def test_a_repeated_part_is_worked_out_once_and_right(formula, by_hand):
+    value = Repeated(Numbers(a=2, b=3))
+    for x in map(Fraction, range(1, WORTH_NAMING + 3)):
+        assert value(parse(formula), {"x": x}) == by_hand(x)
+
+
+def test_parts_that_move_with_the_index_of_a_sum_stay_where_they_are():
+    top, named = named_parts(parse("sum((k + x)*(k + x) + 2*x, k, 1, 3) + 2*x"))
+    assert [len(list(walk(part))) for part in named.values()] == [3]  # 2*x alone
+    assert evaluate(top, Numbers(**{"(0)": 10}), {"x": Fraction(5)}) == 6**2 + 7**2 + 8**2 + 3 * 10 + 10
+
+
+def test_a_part_is_looked_up_once_for_each_point_and_only_where_it_is_reached():
+    numbers = Numbers(a=2, zero=0)
+    value, tree = Repeated(numbers), parse("zero*(a/x + 1) + zero*x*(a/x + 1)")
+    for _ in range(WORTH_NAMING + 1):
+        assert value(tree, {"x": Fraction(0)}) == 0  # the quotient, by zero, is never reached
+    assert "a" not in numbers.asked
+    tree = parse("(a + x)*(a + x)*(a + x)")
+    for _ in range(WORTH_NAMING + 1):
+        numbers.asked.clear()
+        assert value(tree, {"x": Fraction(1)}) == 27
+    assert numbers.asked == ["a"]
+    for _ in range(WORTH_NAMING + 1):
+        with pytest.raises(NoValue):
+            value(parse("(a/x + 1)*(a/x + 1)"), {"x": Fraction(0)})
