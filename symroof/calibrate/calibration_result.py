@@ -111,9 +111,9 @@ def doubts(parameters: Iterable[Parameter], residuals: Sequence[Residual], freed
     return warnings
 
 
-def as_fraction(value: float, digits: int = 4) -> Fraction:
-    """A fitted number to so many digits, exact from there on."""
-    return Fraction(f"{value:.{digits}g}")
+def as_fraction(value: float) -> Fraction:
+    """A fitted number to four digits, exact from there on."""
+    return Fraction(f"{value:.4g}")
 
 
 EFFICIENCY = frozenset(symbol.name for symbol in GROUPS["efficiency"])

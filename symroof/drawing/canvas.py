@@ -14,6 +14,7 @@ Box = tuple[float, float, float, float]
 """Left, bottom, right, top."""
 
 ASCENT, DESCENT, LEADING = 0.74, 0.22, 1.18
+HATCH = 11.0  # points between slanted lines
 """Of Helvetica, in sizes: what a line of words takes above and below its foot, and from foot to foot."""
 
 
@@ -77,12 +78,12 @@ class Canvas:
         if len(points) > 2:
             self.items.append(Shape(tuple(points), closed=True, fill=fill, clip=corners(clip) if clip else None))
 
-    def hatched(self, points: Sequence[Point], box: Box, colour: str, step: float = 11.0) -> None:
+    def hatched(self, points: Sequence[Point], box: Box, colour: str) -> None:
         """Slanted lines over an area: it differs from its neighbour in grey too."""
         left, bottom, right, top = box
         rise = top - bottom
-        for i in range(int((right - left + rise) / step)):
-            start = left - rise + (i + 0.5) * step
+        for i in range(int((right - left + rise) / HATCH)):
+            start = left - rise + (i + 0.5) * HATCH
             self.items.append(Shape(((start, bottom), (start + rise, top)), stroke=colour, width=0.6, clip=tuple(points)))
 
     def marker(self, centre: Point, shape: str, colour: str, radius: float = 4.0, fill: str | None = None) -> None:
@@ -121,8 +122,8 @@ def corners(box: Box) -> tuple[Point, ...]:
     return (left, bottom), (right, bottom), (right, top), (left, top)
 
 
-def _round(count: int, turn: float = 0.0) -> tuple[Point, ...]:
-    return tuple((math.cos(2 * math.pi * i / count + turn), math.sin(2 * math.pi * i / count + turn)) for i in range(count))
+def _round(count: int) -> tuple[Point, ...]:
+    return tuple((math.cos(2 * math.pi * i / count), math.sin(2 * math.pi * i / count)) for i in range(count))
 
 
 MARKERS: dict[str, tuple[Point, ...]] = {

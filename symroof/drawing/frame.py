@@ -66,10 +66,10 @@ class Frame:
         self.canvas.line(shown, colour, width, dash, clip=self.box)
         self.places.add_line(name, shown)
 
-    def across(self, name: str, y: float, colour: str, dash: Dash = SOLID, width: float = 1.2) -> None:
+    def across(self, name: str, y: float, colour: str, dash: Dash = SOLID) -> None:
         """A level line over the whole frame."""
         if self.y.holds(y):
-            self.curve(name, [(self.x.low, y), (self.x.high, y)], colour, width, dash)
+            self.curve(name, [(self.x.low, y), (self.x.high, y)], colour, 1.2, dash)
 
     def upright(self, name: str, x: float, colour: str, dash: Dash = SOLID, width: float = 1.2) -> None:
         """An upright line over the whole frame."""

@@ -54,7 +54,7 @@ def shortened(text: str, size: float, most: float, bold: bool = False) -> str:
     return f"{text}…"
 
 
-def wrapped(text: str, size: float, most: float, bold: bool = False) -> list[str]:
+def wrapped(text: str, size: float, most: float) -> list[str]:
     """A text in lines of at most so many points, broken between words; a longer word is shortened.
 
     >>> wrapped("the batch that memory holds", 10, 60)
@@ -63,8 +63,8 @@ def wrapped(text: str, size: float, most: float, bold: bool = False) -> list[str
     lines: list[str] = []
     for word in text.split():
         longer = f"{lines[-1]} {word}" if lines else word
-        if lines and text_width(longer, size, bold) <= most:
+        if lines and text_width(longer, size) <= most:
             lines[-1] = longer
         else:
-            lines.append(shortened(word, size, most, bold))
+            lines.append(shortened(word, size, most))
     return lines

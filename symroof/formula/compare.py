@@ -47,7 +47,7 @@ def compare(claimed: Tree, derived: Tree, of: Callable[[str], Dimension] | None 
     return replace(result, verdict="dimension", dimension=wrong) if wrong else result
 
 
-def same(claimed: Tree, derived: Tree, seed: int = 0, forms: NormalForms | None = None) -> bool:
+def same(claimed: Tree, derived: Tree, forms: NormalForms | None = None) -> bool:
     """Whether two formulas are equal beyond doubt; quick where they are not, for which one point is enough. ``forms`` that are
     handed on from one call to the next hold what was worked out; the limit of work is that of each call.
 
@@ -55,7 +55,7 @@ def same(claimed: Tree, derived: Tree, seed: int = 0, forms: NormalForms | None 
     >>> same(parse("a*(b + c)"), parse("a*b + c*a")), same(parse("a*(b + c)"), parse("a*b + c"))
     (True, False)
     """
-    apart = points.apart(claimed, derived, seed)
+    apart = points.apart(claimed, derived, seed=0)
     if apart:
         return False
     forms = forms or NormalForms()
@@ -69,7 +69,7 @@ def same(claimed: Tree, derived: Tree, seed: int = 0, forms: NormalForms | None 
         pass
     if apart is None:  # of a queue that only grows there is a value almost nowhere
         return False
-    seen = points.compared(claimed, derived, seed, to_a_difference=True)
+    seen = points.compared(claimed, derived, seed=0, to_a_difference=True)
     return seen is not None and seen.equal and not seen.untried
 
 

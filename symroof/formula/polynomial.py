@@ -66,8 +66,8 @@ def merged(m: Monomial, n: Monomial, sign: int = 1) -> Monomial:
 class Work:
     """Multiplication, with an end to how much of it is done."""
 
-    def __init__(self, steps: int = MOST_STEPS) -> None:
-        self.left = steps
+    def __init__(self) -> None:
+        self.left = MOST_STEPS
 
     def spend(self, steps: int) -> None:
         self.left -= steps

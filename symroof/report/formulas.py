@@ -23,13 +23,10 @@ def symbol(spelled: str) -> Math:
     return Math(spelled, spelling(spelled))
 
 
-def in_words(text: str, remark: str = "") -> Math:
-    """A value in words within a formula, and what has to be remarked of it."""
+def in_words(text: str) -> Math:
+    """A value in words within a formula."""
     escaped = text.replace("%", r"\%").replace("µ", r"}\mu\text{")
-    typeset = rf"\text{{{escaped}}}"
-    if not remark:
-        return Math(typeset, words(text))
-    return Math(rf"{typeset}\ \text{{{remark}}}", words(f"{text} {remark}"))
+    return Math(rf"\text{{{escaped}}}", words(text))
 
 
 def equation(*sides: Math) -> Math:

@@ -90,14 +90,12 @@ class Choice:
         configurations: all of them: passing first and best first, then the nearest misses, then those that cannot be judged.
         order: the criterion of that order, a key of :data:`ORDERS`.
         targets: the targets in base units.
-        batches_listed: whether the study lists batches; if not, the largest that passes is solved for each configuration.
     """
 
     study: Study
     configurations: tuple[Configuration, ...]
     order: str
     targets: dict[str, Fraction]
-    batches_listed: bool
 
     def __repr__(self) -> str:
         first = f", first {self.passing[0].label}" if self.passing else ""
@@ -191,7 +189,7 @@ def chosen(study: Study, by: str | None = None, track: Track = untracked, counts
     configurations = judged(laid_out(study.cases, counts), listed, track)
     order = by or _order(study, configurations)
     ranked = sorted(configurations, key=lambda c: _place(c, order))
-    return Choice(study, tuple(ranked), order, targets_of(tuple(c.run for c in configurations)), listed)
+    return Choice(study, tuple(ranked), order, targets_of(tuple(c.run for c in configurations)))
 
 
 def _order(study: Study, configurations: Sequence[Configuration]) -> str:

@@ -48,8 +48,8 @@ def laid_out(cases: Sequence[Answers], counts: Sequence[int]) -> tuple[Answers, 
 
     >>> from symroof.analysis.study import Study
     >>> study = Study("llama-3.1-8b", "h100-sxm", prompt=2048, output=300)
-    >>> [[(name, int(number)) for name, number in degrees] for degrees in map(degrees_of, laid_out(study.cases, [2]))]
-    [[('dp', 2)], [('prefill_devices', 1)], [('tp', 2)]]
+    >>> [(int(laid.case.value("tp")), int(laid.case.value("dp"))) for laid in laid_out(study.cases, [2])]  # or one that prefills
+    [(1, 2), (1, 1), (2, 1)]
 
     Raises:
         InputError: a study that chooses a degree itself.
@@ -64,15 +64,6 @@ def laid_out(cases: Sequence[Answers], counts: Sequence[int]) -> tuple[Answers, 
     if len(made) > MOST_CANDIDATES:
         raise InputError(Problem("among", f"more than {MOST_CANDIDATES:,} layouts", path=DEVICES, hint=f"fewer numbers of {DEVICES}"))
     return made
-
-
-def degrees_of(answers: Answers) -> list[tuple[str, Any]]:
-    """The degrees of a layout that are not 1."""
-    return [
-        (name, answers.case.value(name))
-        for name in LAID_OUT
-        if (name in answers.case.given and answers.case.value(name) != 1) or (name == "prefill_devices" and name in answers.case.given)
-    ]
 
 
 def _layouts(answers: Answers, count: int) -> Iterator[dict[str, int]]:

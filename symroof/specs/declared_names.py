@@ -41,13 +41,13 @@ RESERVED = frozenset(
 Place = tuple[str | int, ...]
 
 
-def declared_inputs(specs: Mapping[str, InputSpec], known: Declarations = NONE) -> Declarations:
+def declared_inputs(specs: Mapping[str, InputSpec]) -> Declarations:
     """The inputs of a file.
 
     Raises:
         Faults: every name that cannot be one, every default that cannot be read.
     """
-    faults = [((name,), why) for name in specs if (why := _name_fault(name, known))] + _too_many(specs)
+    faults = [((name,), why) for name in specs if (why := _name_fault(name, NONE))] + _too_many(specs)
     symbols = []
     for name, spec in specs.items():
         try:

@@ -104,17 +104,17 @@ def _formula(symbol: Symbol, text: str, reading: ValueError, own: Declarations) 
     return _checked(symbol, tree, own)
 
 
-def formula_for(symbol: Symbol, text: str, own: Declarations = NONE, parts: Mapping[str, Tree] | None = None) -> Tree:
+def formula_for(symbol: Symbol, text: str, parts: Mapping[str, Tree]) -> Tree:
     """A formula of a symbol's dimension; ``parts`` are formulas under names of their own, which stand for them.
 
     Raises:
         ValueError: it cannot be read, an unknown name, another dimension.
     """
     try:
-        tree = resolved(substitute(read_formula(text, (*own, *(parts or ()))), dict(parts or {})))
+        tree = resolved(substitute(read_formula(text, tuple(parts)), dict(parts)))
     except FormulaError as error:
         raise ValueError(f"cannot be read as a formula: {error}") from None
-    return _checked(symbol, tree, own)
+    return _checked(symbol, tree, NONE)
 
 
 def _checked(symbol: Symbol, tree: Tree, own: Declarations) -> Tree:

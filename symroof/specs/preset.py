@@ -78,8 +78,8 @@ def _of_kind(quantity: Quantity, value: dict[str, Any], parts: _Parts, kind: str
     own = "formula" in value or kind in value
     named = parts.of(kind)
     written = _for_kind(value, kind) if own else ""
-    base = formula_for(quantity, written, parts=named) if own else parse(quantity.definition or quantity.name)
-    terms = tuple((str(label), formula_for(quantity, str(text), parts=named)) for label, text in value.get("plus", {}).items())
+    base = formula_for(quantity, written, named) if own else parse(quantity.definition or quantity.name)
+    terms = tuple((str(label), formula_for(quantity, str(text), named)) for label, text in value.get("plus", {}).items())
     return Definition(base, terms, own, written)
 
 

@@ -51,13 +51,13 @@ def read_study(document: Document) -> tuple[StudySpec, Declarations]:
     return spec, spec.declarations(theory)
 
 
-def declared_in(name: str, base: Path | None = None) -> Declarations:
+def declared_in(name: str) -> Declarations:
     """What a theory or a study declares, by its file or the shipped name of a theory.
 
     Raises:
         InputError: no such file or name, everything wrong with it.
     """
-    document = find("theories", name, base)
+    document = find("theories", name)
     return read_theory(document)[1] if is_theory(document) else read_study(document)[1]
 
 

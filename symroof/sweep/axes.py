@@ -98,7 +98,7 @@ class Axis:
         return self.array.astype(np.float64) if isinstance(self.values, range) else np.array([float(v) for v in self.values], dtype=np.float64)
 
 
-def read_over(texts: Iterable[str], origin: str = "--over", own: Declarations = NONE) -> list[Axis]:
+def read_over(texts: Iterable[str], own: Declarations = NONE) -> list[Axis]:
     """``batch=1:512`` and the like as axes; ``own`` are the declarations of the study that is swept.
 
     Raises:
@@ -112,9 +112,9 @@ def read_over(texts: Iterable[str], origin: str = "--over", own: Declarations = 
     for text in texts:
         name, mark, values = text.partition("=")
         if not mark or not name.strip():
-            raise InputError(Problem(origin, f"{text[:60]!r} is not NAME=VALUES", hint="write batch=1:512, prompt=128:32768:x2 or hardware=h100-sxm,h200"))
+            raise InputError(Problem("--over", f"{text[:60]!r} is not NAME=VALUES", hint="write batch=1:512, prompt=128:32768:x2 or hardware=h100-sxm,h200"))
         pairs.append((name.strip(), values))
-    return axes_of(pairs, origin, own)
+    return axes_of(pairs, "--over", own)
 
 
 def axes_of(pairs: Iterable[tuple[str, Any]], origin: str = "sweep", own: Declarations = NONE) -> list[Axis]:

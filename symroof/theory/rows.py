@@ -61,9 +61,7 @@ def stored(operator: str, elements: str, per: str = "once") -> Row:
     return Row(operator, "params", elements, per, kept=True)
 
 
-def gemm(
-    operator: str, inner: str, outer: str, per: str = "tokens", bias: str = "", phase: str | None = None, cut: str = "", parts: Iterable[Shape] = ()
-) -> Iterator[Row]:
+def gemm(operator: str, inner: str, outer: str, per: str = "tokens", bias: str = "", cut: str = "", parts: Iterable[Shape] = ()) -> Iterator[Row]:
     """``per`` rows times an ``inner`` by ``outer`` matrix: a multiply and an add are 2 FLOP; read the matrix once,
     read each input row and write each output row once.
 
@@ -74,7 +72,7 @@ def gemm(
     elements, moved = f"({inner})*({outer})", f"({inner}) + ({outer})"
     own = (f"({part[0]})*({part[1]})", f"({part[0]}) + ({part[1]})") if part else ("", "")
     yield from matrix(operator, elements, tuple(parts) or (Shape(outer, inner),), bias, own[0])
-    yield from product(operator, elements, moved, per, phase, own=own)
+    yield from product(operator, elements, moved, per, own=own)
 
 
 def matrix(operator: str, elements: str, shapes: tuple[Shape, ...], bias: str = "", own: str = "") -> Iterator[Row]:
