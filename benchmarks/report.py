@@ -36,7 +36,7 @@ COMMANDS: dict[str, tuple[list[str], float | None]] = {
     "report, three formats, no plots": ([*REPORT, *FORMATS, "--no-plots"], 1.25),
     "report, three formats, plots": ([*REPORT, *FORMATS], 2.0),
 }
-"""What is run: the arguments, and the ratio it is meant to stay under."""
+"""The arguments of each command, and the ratio that is its goal."""
 SMALL = (SYMPY, "--help", "validate")
 
 

@@ -81,7 +81,7 @@ def derivations(size: Size) -> dict[str, float]:
     from symroof.formula.parse import parse
     from symroof.theory import theory as theories
 
-    found: dict[str, list[float]] = {way: [] for way in WAYS}
+    times: dict[str, list[float]] = {way: [] for way in WAYS}
     bound = {"numbers": Study(**CASE).bound, "symbols": Study().bound}
     named = {kind: asked(Answers(binding), size) for kind, binding in bound.items()}
     for _ in range(size.passes):
@@ -97,8 +97,8 @@ def derivations(size: Size) -> dict[str, float]:
             answers = Answers(bound[kind])
             for name in named[kind]:
                 solve(name, answers)
-            found[way].append(time.perf_counter() - start)
-    return {way: min(times) for way, times in found.items()}
+            times[way].append(time.perf_counter() - start)
+    return {way: min(each) for way, each in times.items()}
 
 
 def child(*arguments: str) -> str:
@@ -181,7 +181,7 @@ def one_by_one(size: Size) -> dict[str, float]:
             start = time.perf_counter()
             solve(name, answers)
             times[name].append(time.perf_counter() - start)
-    return {name: min(found) for name, found in times.items()}
+    return {name: min(each) for name, each in times.items()}
 
 
 # ------------------------------------------------------------------------------------------------------------------ tables
@@ -219,10 +219,10 @@ def profile(size: Size) -> None:
     import pstats
 
     derivations(size)
-    with cProfile.Profile() as found:
+    with cProfile.Profile() as calls:
         derivations(size)
     for order in ("tottime", "cumulative"):
-        pstats.Stats(found).sort_stats(order).print_stats(18)
+        pstats.Stats(calls).sort_stats(order).print_stats(18)
 
 
 def main() -> None:

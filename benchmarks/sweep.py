@@ -125,14 +125,14 @@ def by_lambdify(inputs: tuple[str, ...]) -> Callable[..., Arrays]:
 
 def interleaved(ways: dict[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
     """CPU seconds of every way, round after round."""
-    found: dict[str, list[float]] = {name: [] for name in ways}
+    times: dict[str, list[float]] = {name: [] for name in ways}
     for round_ in range(rounds + 1):
         for name, way in ways.items():
             start = time.process_time()
             way()
             if round_:
-                found[name].append(time.process_time() - start)
-    return found
+                times[name].append(time.process_time() - start)
+    return times
 
 
 def compared(title: str, inputs: tuple[str, ...], arrays: Arrays, rounds: int) -> None:
@@ -149,8 +149,8 @@ def compared(title: str, inputs: tuple[str, ...], arrays: Arrays, rounds: int) -
     ways = {
         "filling the same arrays": lambda: [array.fill(1) for array in out],
         "compiled": lambda: function(*arrays, out=out),
-        "by hand in NumPy": lambda: kept(out, by_hand(**dict(zip(inputs, arrays, strict=True)))),
-        "lambdify(cse=True)": lambda: kept(out, lambdified(*arrays)),
+        "by hand in NumPy": lambda: store(out, by_hand(**dict(zip(inputs, arrays, strict=True)))),
+        "lambdify(cse=True)": lambda: store(out, lambdified(*arrays)),
         "compiled, into new arrays": lambda: function(*arrays),
     }
     times = interleaved(ways, rounds)
@@ -161,9 +161,9 @@ def compared(title: str, inputs: tuple[str, ...], arrays: Arrays, rounds: int) -
         print(f"  {name:30} {1e9 * statistics.median(seconds) / points:8.1f} ns a point {statistics.median(ratios):8.2f} x")
 
 
-def kept(out: Arrays, found: Arrays) -> None:
+def store(out: Arrays, results: Arrays) -> None:
     """Results where a sweep wants them: in arrays of the full shape that are used again."""
-    for array, result in zip(out, found, strict=True):
+    for array, result in zip(out, results, strict=True):
         np.copyto(array, result)
 
 

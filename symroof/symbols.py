@@ -60,7 +60,7 @@ def _symbol(name: str) -> Any:
 
 
 def _assumptions(name: str) -> dict[str, bool]:
-    """What is declared of a name's sign."""
+    """The declared sign of a name."""
     declared: Symbol | None = STEP_INDEX if name == STEP_INDEX.name else QUANTITIES.get(name) or INPUTS.get(name)
     if declared is None or declared.signed:
         return {"real": True}

@@ -50,7 +50,7 @@ def _over(case: Case, name: str, limit: str) -> str:
 
 
 def _first_known(case: Case, most: int) -> int | None:
-    """The smallest batch at which what is held against the targets has a value; None where none has."""
+    """The smallest batch at which every figure that targets limit has a value; None where none has."""
     low, high = 0, most
     if not _known(case, most):
         return None

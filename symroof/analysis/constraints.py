@@ -12,7 +12,7 @@ from symroof.cases.case_results import TARGETS, Answers
 from symroof.errors import InputError
 from symroof.formula.evaluate import NotGiven, NoValue
 from symroof.theory.case import Case
-from symroof.theory.thresholds import MEMORY, THRESHOLDS
+from symroof.theory.thresholds import FULL_MEMORY, THRESHOLDS
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Condition:
 
     @property
     def equation(self) -> str:
-        return MEMORY if self.name == "memory" else f"{self.metric} = {self.limit}"
+        return FULL_MEMORY if self.name == "memory" else f"{self.metric} = {self.limit}"
 
     def bound(self, case: Case) -> Fraction:
         """The limit as a number."""

@@ -32,7 +32,7 @@ LONGEST = 60
 class Change:
     """One thing that differs: its kind and name, what it is on both sides, and what the case becomes with it.
 
-    ``given`` maps names to their new value, None where the name has none; ``slip`` says what is wrong with a tool's choice.
+    ``given`` maps names to their new value, None where the name has none; ``slip`` names the mistake in a tool's choice.
     """
 
     kind: Kind

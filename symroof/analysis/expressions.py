@@ -69,13 +69,13 @@ def values(answers: Answers, quantities: bool = False) -> dict[Any, Any]:
     case = answers.case
     inputs = (name for name in dict.fromkeys((*case.given, *INPUTS)) if name in case.given or default_of(name) is not None)
     derived = answers.quantities() if quantities else (name for name in QUANTITIES if case.theory.definition(name) is None)
-    found: dict[Any, Any] = {}
+    numbers: dict[Any, Any] = {}
     for name in dict.fromkeys((*inputs, *derived)):
         try:
-            found[symbol(name)] = number(case.value(name))
+            numbers[symbol(name)] = number(case.value(name))
         except (NoValue, UnknownName):
             continue
-    return found
+    return numbers
 
 
 def number(value: Any) -> Any:

@@ -85,7 +85,7 @@ def origins(study: Study, quantity: str, agrees: Callable[[Fraction], bool]) -> 
         InputError: no such quantity, it has no value here, it is no number.
 
     >>> case = Study("llama-3-8b", "h100-sxm", prompt=2048)
-    >>> [found.text for found in origins(case, "ttft", lambda value: abs(value - Fraction("0.0311172")) < Fraction("5e-8")).explanations]
+    >>> [origin.text for origin in origins(case, "ttft", lambda value: abs(value - Fraction("0.0311172")) < Fraction("5e-8")).explanations]
     ['attention: causal -> full', 'the whole square of queries and keys (genz, llm-analysis, llm-viewer)']
     """
     name = known(quantity, study.declared)

@@ -49,7 +49,7 @@ class Step:
 
     @property
     def slip(self) -> str:
-        """What is wrong with a tool's choice, where a preset says so."""
+        """The mistake in a tool's choice, where a preset says so."""
         return "; ".join(dict.fromkeys(change.slip for change in self.changes if change.slip))
 
 
@@ -108,7 +108,7 @@ class Waterfall:
         return [*made, ["to", end, signed(self.effect, unit), times(self.factor), self.end.text()]]
 
     def notes(self) -> list[str]:
-        """What is wrong with a tool's choice, and what differs without effect."""
+        """The mistakes in a tool's choice, and what differs without effect."""
         slips = [f"slip: {step.slip}" for step in self.steps if step.slip]
         silent = ", ".join(dict.fromkeys(change.name for change in self.without_effect))
         return [*dict.fromkeys(slips), *([f"differs without effect here: {silent}"] if silent else [])]
@@ -172,8 +172,8 @@ def waterfall(a: Answers, b: Answers, quantity: str) -> Waterfall:
 
     >>> from symroof.analysis.study import Study
     >>> one, other = (Study("llama-3-8b", "h100-sxm", batch=batch, prompt=prompt).first for batch, prompt in ((1, 2048), (8, 4096)))
-    >>> found = waterfall(one, other, "kv_cache_bytes")
-    >>> [(step.label, int(step.factor)) for step in found.steps], int(found.factor)
+    >>> way = waterfall(one, other, "kv_cache_bytes")
+    >>> [(step.label, int(step.factor)) for step in way.steps], int(way.factor)
     ([('prompt: 2,048 tokens -> 4,096 tokens', 2), ('batch: 1 request -> 8 requests', 8)], 16)
     """
     name = known(quantity, b.binding.selection.own)

@@ -82,8 +82,8 @@ class Builder:
         mine = tuple((key, tuple(sorted(changes[key].items()))) for key in sorted(keys) if self.dependence.moves(name, frozenset((key,))))
         if (name, mine) not in self._memo:
             search = self.case.search(name, keys)
-            found = self._searched(search, changes) if search else self._tree(self.case.formula(name, keys), changes)
-            self._memo[name, mine] = self._guarded(name, found, changes)
+            result = self._searched(search, changes) if search else self._tree(self.case.formula(name, keys), changes)
+            self._memo[name, mine] = self._guarded(name, result, changes)
         return self._memo[name, mine]
 
     def _searched(self, search: Search, changes: Changes) -> Polynomial:

@@ -249,7 +249,7 @@ def _placed(source: Source, index: int, judgement: Judgement) -> Checked:
 
 
 def _unsound(judgement: Judgement, text: str) -> Judgement:
-    """A claim whose number is said to come out of arithmetic that comes to another: where the number is right, the text disagrees with itself."""
+    """A claim whose number is stated as the result of arithmetic that has another: where the number is right, the text disagrees with itself."""
     if judgement.verdict in HOLDS:
         return replace(judgement, verdict="inconsistent", reason=f"the number holds, but {text}")
     return replace(judgement, reason="; ".join(filter(None, (judgement.reason, text))))

@@ -57,8 +57,8 @@ def with_denominator(claim: ClaimSpec) -> ClaimSpec:
     own = figures(str(claim.value))
     if len(own) != 1:
         return claim
-    said = (figure for figure in figures(claim.says) if (figure.number, figure.unit.partition("/")[0]) == (own[0].number, own[0].unit.partition("/")[0]))
-    of = own[0].of or next((figure.of for figure in said), ())
+    same = (figure for figure in figures(claim.says) if (figure.number, figure.unit.partition("/")[0]) == (own[0].number, own[0].unit.partition("/")[0]))
+    of = own[0].of or next((figure.of for figure in same), ())
     return claim.model_copy(update={"per": " per ".join(map(str, of))}) if of else claim
 
 

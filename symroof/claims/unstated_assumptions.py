@@ -109,7 +109,7 @@ def simplification(claim: ClaimSpec, judgement: Judgement, judge: Judge) -> Simp
 
 
 LEFT_OUT = {"kv_ignored": ("kv_traffic", "the cache is not read"), "attention_ignored": ("attention_flops", "attention FLOPs left out")}
-"""Slips that a plainer count makes, the switch of each, and how it is said."""
+"""Slips that a plainer count makes, the switch of each, and the words for it."""
 
 
 def _left_out(claim: ClaimSpec, settings: Mapping[str, Any], true: Fraction, claimed: Fraction, share: float, judge: Judge) -> tuple[Explanation, ...]:

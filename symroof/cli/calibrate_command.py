@@ -30,7 +30,7 @@ def command(measured: str | None, catalogue: bool, study: str | None, fit: str |
     prompt where there is none; a mean over a response belongs to the context in its middle, prompt + output/2.
 
     MEASURED may also be the JSON of `vllm bench serve`, genai-perf, AIPerf, trtllm-bench or llama-bench; a time that waits in a queue or mixes phases is
-    not used, and said.
+    not used, and reported.
 
     A row faster than the peak allows is bad input: something about it, or about the case, is not what it seems.
 

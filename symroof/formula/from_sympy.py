@@ -110,10 +110,10 @@ def _without_logarithms(factors: list[Any]) -> tuple[list[Any], list[Any]]:
 
     unit = 1 / sympy.log(2)
     arguments = []
-    while unit in factors and (found := next((f for f in factors if isinstance(f, sympy.log) and f != sympy.log(2)), None)) is not None:
+    while unit in factors and (logarithm := next((f for f in factors if isinstance(f, sympy.log) and f != sympy.log(2)), None)) is not None:
         factors.remove(unit)
-        factors.remove(found)
-        arguments.append(found.args[0])
+        factors.remove(logarithm)
+        arguments.append(logarithm.args[0])
     return factors, arguments
 
 

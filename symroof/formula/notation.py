@@ -29,7 +29,7 @@ class Notation(ABC):
         return self._print(tree)[0]
 
     def _print(self, tree: Tree) -> tuple[str, int]:
-        """What is printed, and how tightly it binds."""
+        """The printed text, and how tightly it binds."""
         match tree:
             case Num(value):
                 return self.number(value), SIGN if value < 0 else ATOM

@@ -152,7 +152,7 @@ def explained(claim: Checked, room: int = 120) -> list[str]:
 
 
 def in_a_line(claim: Checked) -> str:
-    """A claim that does not hold, in one line: where, the verdict, what is right, how far off it is, and why."""
+    """A claim that does not hold, in one line: where, the verdict, the right value, how far off it is, and why."""
     place = f"{visible(claim.file)}:{claim.line}:{claim.column}: {claim.verdict}: "
     own = visible(claim.claimed or claim.says or claim.id)
     right = claim.correction or claim.derived

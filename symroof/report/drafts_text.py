@@ -1,4 +1,4 @@
-"""The drafted annotations of a note as a list for people: each number, what it was taken for, and what is doubtful."""
+"""The drafted annotations of a note as a list for people: each number, what it was taken for, and its doubts."""
 
 from __future__ import annotations
 

@@ -21,9 +21,9 @@ from symroof.formula import build
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.tree import Num
 from symroof.theory.case import Case
-from symroof.theory.thresholds import MEMORY
+from symroof.theory.thresholds import FULL_MEMORY
 
-EQUATIONS = {"ridge": "decode_compute_time = decode_memory_time", "memory": MEMORY, "target": "itl = itl_target"}
+EQUATIONS = {"ridge": "decode_compute_time = decode_memory_time", "memory": FULL_MEMORY, "target": "itl = itl_target"}
 CONTEXTS, TAIL = 48, 12
 """How many contexts a line is solved at, and how many more batches where the ridge runs off towards its last context."""
 

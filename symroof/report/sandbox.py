@@ -20,13 +20,13 @@ from jinja2 import Environment, Template, TemplateNotFound, TemplateSyntaxError
 from symroof.errors import InputError, Problem
 from symroof.report.environment import environment
 
-SECONDS, MEMORY, LARGEST_TEXT, MESSAGE = 10, 1 << 30, 20_000_000, 300
+SECONDS, MEMORY_LIMIT, LARGEST_TEXT, MESSAGE = 10, 1 << 30, 20_000_000, 300
 TOO_DEEP, TOO_LARGE = "nested too deep", "took too much memory"
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong with a template: the file, its line (0: not known) and why."""
+    """The fault of a template: the file, its line (0: not known) and why."""
 
     file: str
     line: int
@@ -150,5 +150,5 @@ def _limit() -> None:
         import resource
     except ImportError:  # not on Windows; the time limit above still holds
         return
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS + 5, SECONDS + 5))  # the wall clock above comes first

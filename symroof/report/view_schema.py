@@ -18,7 +18,7 @@ TYPES: dict[str, dict[str, Any]] = {
     "objects": {"type": ["array", "null"], "items": {"type": "object"}},
 }
 Field = tuple[str, str]
-"""A type, and what is in it."""
+"""A type, and its parts."""
 
 FIELDS: dict[str, Field] = {
     "title": (TEXT, "title of the study, or the case in a line"),

@@ -37,7 +37,7 @@ class Run:
         label: what tells it from its neighbours.
         own: the configuration as it is listed.
         changes: its batch and its copies, where they were solved for.
-        quick: quantities as floats, from array functions; what is not there is worked out exactly.
+        quick: quantities as floats, from array functions; others are worked out exactly.
         shares: how much of its limit each metric takes up, likewise; over ranges ``slow`` and ``fast`` are the same at their ends.
     """
 

@@ -112,8 +112,8 @@ def _groups(cases: Sequence[Answers], own: bool = True) -> Iterator[tuple[list[i
             present = [(name, tree) for name, tree in case.given.items() if name in used and name != PRICE]
             fixed = tuple((name, tree if name not in SHARED or not isinstance(tree, Num) else None) for name, tree in present)
             by_shape.setdefault((id(case.theory), fixed, tuple(case.numbers.items())), []).append(place)
-    for found in by_shape.values():
-        places = sorted(found, key=lambda place: not cases[place].case.has(PRICE))  # the first one's formulas are those of all
+    for alike in by_shape.values():
+        places = sorted(alike, key=lambda place: not cases[place].case.has(PRICE))  # the first one's formulas are those of all
         try:
             yield places, _Group([cases[place] for place in places], own)
         except InputError:
@@ -121,7 +121,7 @@ def _groups(cases: Sequence[Answers], own: bool = True) -> Iterator[tuple[list[i
 
 
 def _relevant(held: Theory) -> frozenset[str]:
-    """The names that lead to what is worked out here."""
+    """The names that lead to the screened quantities."""
     return frozenset().union(*(held.ancestry(name) for name in (*VALUES, *UNQUEUED, *TARGET_METRICS.values(), LOAD, "concurrency")))
 
 
@@ -149,7 +149,7 @@ class _Group:
         plain = [name for name in compared if self._has(name) and not (self.rate and name == QUEUED)]
         self.compiled = self._compiled(tuple(dict.fromkeys((*UNQUEUED, *plain, *([LOAD] if self.rate else [])))))
         self.quick = self._part_of(self.compiled, self.compiled.outputs)
-        self.rising = self._part_of(self.compiled, UNQUEUED)  # what is bisected is worked out dozens of times
+        self.rising = self._part_of(self.compiled, UNQUEUED)  # bisections work these out dozens of times
         self.queued = self._wait() if self.rate else self.quick  # the batch that a rate keeps busy is searched: asked for as seldom as possible
         self.usable = np.array([float(c.case.value("usable_memory_per_device")) for c in cases])
         self.capacity = np.array([float(c.case.value("concurrency")) for c in cases])

@@ -59,7 +59,7 @@ def declared_inputs(specs: Mapping[str, InputSpec]) -> Declarations:
 
 
 def declared_formulas(specs: Mapping[str, FormulaSpec], known: Declarations = NONE) -> Declarations:
-    """The quantities of a file or a study; their formulas may speak of each other, of the engine's names, and of what is ``known``.
+    """The quantities of a file or a study; their formulas may speak of each other, of the engine's names, and of ``known`` ones.
 
     Raises:
         Faults: names that cannot be one, unknown names, formulas that cannot be read or have another unit, definitions in a circle.
@@ -187,7 +187,7 @@ def _spoken(tree: Tree) -> list[str]:
 
 
 def _wrong_dimension(name: str, tree: Tree, known: Declarations) -> list[str]:
-    """What is wrong with the dimension of a formula, with both units."""
+    """Why the dimension of a formula is wrong, with both units."""
     if isinstance(tree, Largest) or (isinstance(tree, Compare) and tree.operator == "="):
         return ["is no formula of a number; an equation belongs into thresholds"]
     declared = known.own(name).dimension  # type: ignore[union-attr]
@@ -255,7 +255,7 @@ class _Defined(Spec):
 
 
 def redefined(name: str, entry: Mapping[str, Any], known: Declarations) -> Declarations:
-    """What is known with one quantity defined, or defined anew; formulas that speak of it follow.
+    """The known names with one quantity defined, or defined anew; formulas that speak of it follow.
 
     Raises:
         InputError: a name that cannot be one, a formula that cannot be read or has another unit, definitions in a circle.

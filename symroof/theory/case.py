@@ -157,10 +157,10 @@ class Case:
         at, limit = standing._at_unknown(search.unknown, body), _plain(high)
         if search.kind == "most":
             return most(at, limit)
-        found = fixed_point(at, limit)
+        value = fixed_point(at, limit)
         if standing is self:
-            return found
-        return high if found == limit else slope_of_fixed_point(at, self._at_unknown(search.unknown, body), found)
+            return value
+        return high if value == limit else slope_of_fixed_point(at, self._at_unknown(search.unknown, body), value)
 
     def _at_unknown(self, unknown: str, body: Tree) -> Callable[[Any], Any]:
         """A formula as a function of one input."""

@@ -1,4 +1,4 @@
-"""Which names of a case move with which inputs: what has to be a function of them, and what is a number."""
+"""Which names of a case move with which inputs: which have to be functions of them, and which are numbers."""
 
 from __future__ import annotations
 

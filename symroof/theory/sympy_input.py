@@ -56,7 +56,7 @@ def read_definition(expression: Any, unit: str, own: Declarations = NONE) -> Tre
     try:
         return _in(parse_unit(unit).dimension, dimension(tree, _dimensions(own)), tree)
     except (DimensionError, UnknownName, ValueError):
-        return tree  # said where the definition is checked
+        return tree  # reported where the definition is checked
 
 
 def _dimensions(own: Declarations) -> Callable[[str], Dimension]:
@@ -134,8 +134,8 @@ def _alike(parts: tuple[Tree, ...], own: Declarations) -> tuple[Tree, ...]:
     return tuple(_in(units[leading], unit, part) for unit, part in zip(units, parts, strict=True))
 
 
-def _in(wanted: Dimension, own: Dimension, part: Tree) -> Tree:
-    missing = combine((wanted, 1), (own, -1))
+def _in(target: Dimension, own: Dimension, part: Tree) -> Tree:
+    missing = combine((target, 1), (own, -1))
     if not missing or part == ZERO:
         return part
     if not names(part) or all(unit == WORK[0][0] for unit, _ in missing):

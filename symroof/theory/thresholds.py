@@ -65,7 +65,7 @@ class Threshold:
         return steps.pop() if len(steps) == 1 else ""
 
 
-MEMORY = "memory_bytes_per_device = memory_share*mem_capacity"
+FULL_MEMORY = "memory_bytes_per_device = memory_share*mem_capacity"
 """Where the fullest device is full."""
 
 STEP_TIME = re.compile(r"\b(\w+_(?:compute|memory)_time)\b")
@@ -122,23 +122,23 @@ THRESHOLDS: dict[str, Threshold] = {
                   "from this context on the cache grows no more: every layer sees a window or keeps a state",
                   "the cache grows with no context",
                   "some layers keep every token", ("window",)),
-        Threshold("memory", "max_batch_memory", MEMORY, "batch", "limit",
+        Threshold("memory", "max_batch_memory", FULL_MEMORY, "batch", "limit",
                   "the largest batch that fits in memory",
                   "it fits at every batch: a request takes no memory of its own",
                   "not even the weights and the reserve fit"),
-        Threshold("memory", "max_context_memory", MEMORY, "context", "limit",
+        Threshold("memory", "max_context_memory", FULL_MEMORY, "context", "limit",
                   "the longest context that fits in memory at this batch",
                   "it fits at every context: what the layers keep stops growing",
                   "the weights and the cache of prompt and output alone do not fit"),
-        Threshold("memory", "max_prompt_memory", MEMORY, "prompt", "limit",
+        Threshold("memory", "max_prompt_memory", FULL_MEMORY, "prompt", "limit",
                   "the longest prompt whose response still fits in memory at this batch",
                   "it fits at every prompt: what the layers keep stops growing",
                   "not even the weights, the reserve and the cache of the output fit"),
-        Threshold("memory", "max_weight_width_memory", MEMORY, "weight_bytes_per_param", "limit",
+        Threshold("memory", "max_weight_width_memory", FULL_MEMORY, "weight_bytes_per_param", "limit",
                   "the widest weights that leave room for the cache",
                   "weights of any width fit",
                   "the cache and the reserve alone do not fit"),
-        Threshold("memory", "min_capacity_memory", MEMORY, "mem_capacity", "limit",
+        Threshold("memory", "min_capacity_memory", FULL_MEMORY, "mem_capacity", "limit",
                   "the least memory of one device that holds everything",
                   "any capacity holds it",
                   "no capacity holds it"),
@@ -166,7 +166,7 @@ THRESHOLDS: dict[str, Threshold] = {
                   "the least dense peak that meets the TTFT target",
                   "any peak meets the target",
                   "memory, links or overheads alone take longer", ("ttft_target",)),
-        Threshold("memory", "min_devices_memory", MEMORY, "tp", "reach",
+        Threshold("memory", "min_devices_memory", FULL_MEMORY, "tp", "reach",
                   "the least number of devices whose memory holds everything",
                   "one device is enough",
                   "no number of devices holds it"),

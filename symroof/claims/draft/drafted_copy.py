@@ -233,7 +233,7 @@ class _Drafter:
                 )
             return None
         self.room -= 1
-        if one.quantity == "peak_flops" and kind_of(figure) == "FLOP":  # 989 TFLOPs, by which a rate is meant
+        if one.quantity == "peak_flops" and kind_of(figure) == "FLOP":  # 989 TFLOPs, that stands for a rate
             figure = replace(figure, unit=f"{figure.unit}/s")
         case = guess_case(words, index, figure, one.quantity)
         in_head = not as_written(block, figure)

@@ -50,7 +50,7 @@ class Note:
         aside: the claims that cannot be judged for them.
         shared: the settings of each claim that are defaults of the note.
         arithmetic: the calculations that its text spells out.
-        unsound: for claims whose number is said to come out of one that does not, what comes out.
+        unsound: for claims whose number is stated as the result of one that does not, its own result.
     """
 
     document: Document

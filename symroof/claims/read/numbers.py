@@ -44,7 +44,7 @@ OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 
 PARTS = ("device", "request", "layer", "head")
-"""What a quantity as a whole is often told of."""
+"""What a quantity as a whole is often stated of."""
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ THOUSANDS = Fraction(1000)
 
 @dataclass(frozen=True)
 class Equation:
-    """Arithmetic and the number it is said to come to.
+    """Arithmetic and the number that it states as its result.
 
     Attributes:
         operands: the numbers of the arithmetic.
@@ -116,14 +116,14 @@ def equations(text: str) -> list[Equation]:
     []
     """
     plain = bare(text)
-    found: list[Equation] = []
+    equations: list[Equation] = []
     every = figures(text)
     place = 0
     while place < len(every):
         run = _run(plain, every, place)
-        found += _equations(plain, run)
+        equations += _equations(plain, run)
         place += len(run)
-    return found
+    return equations
 
 
 def _run(text: str, every: list[Figure], place: int) -> list[tuple[Figure, str, str, str]]:

@@ -13,7 +13,7 @@ from symroof.errors import InputError
 from symroof.theory.case import Case, NoValue
 
 DEVICES = ("h100-sxm", "h200", "b200", "mi300x", "a100-80gb-sxm", "l40s")
-"""Offered beside the devices of the study: what is rented most."""
+"""Offered beside the devices of the study: the ones rented most."""
 WEIGHTS, CACHE = ("fp16", "fp8", "int4-g128"), ("fp16", "fp8")
 SAME = {"bf16": "fp16"}
 """Of two names of one width the other, which is not offered beside it."""
@@ -49,12 +49,12 @@ def _bound(own: Binding, devices: Iterable[str]) -> Iterator[Setting]:
     weights, cache = own.precisions.get("weights", ""), own.precisions.get("kv", "")
     for device in devices:
         for wide in _offered(weights, WEIGHTS, "weight_bytes_per_param" in fixed):
-            for kept in _offered(cache, CACHE, "kv_bytes_per_element" in fixed):
-                changes = ({} if wide == weights else {"weights": wide}) | ({} if kept == cache else {"kv": kept})
+            for stored in _offered(cache, CACHE, "kv_bytes_per_element" in fixed):
+                changes = ({} if wide == weights else {"weights": wide}) | ({} if stored == cache else {"kv": stored})
                 with contextlib.suppress(InputError):  # a device outside the catalogue, a precision it cannot be stored in
                     same_device = own.hardware is not None and device == own.hardware.name
                     binding = own if same_device and not changes else own.variant(on=own if same_device else own.on(device), **changes)
-                    yield Setting(device, wide, kept, binding)
+                    yield Setting(device, wide, stored, binding)
 
 
 def _offered(own: str, others: tuple[str, ...], fixed: bool) -> list[str]:

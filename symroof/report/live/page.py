@@ -31,7 +31,16 @@ LONGEST, LARGEST_BATCH, MOST_DEVICES = 16_384, 4_096, 16
 MOST_PRINTED = 20_000
 """Characters of a threshold's closed forms beyond which it is left out of the page, which is to stay small."""
 MEMORY_PARTS = ("weight_bytes_per_device", "peak_kv_cache_bytes_per_device", "state_bytes_per_device", "memory_reserve")
-MEMORY = ("memory_bytes", "usable_memory", "free_memory", "fits", "memory_bytes_per_device", "usable_memory_per_device", "concurrency", "instance_devices")
+MEMORY_FIGURES = (
+    "memory_bytes",
+    "usable_memory",
+    "free_memory",
+    "fits",
+    "memory_bytes_per_device",
+    "usable_memory_per_device",
+    "concurrency",
+    "instance_devices",
+)
 
 
 @dataclass
@@ -147,7 +156,7 @@ def _quantities(subject: Answers) -> list[str]:
     limits = [name for target in _targets(subject) for name in (*target["metrics"], target["limit"]) if isinstance(name, str)]
     metrics = [name for name in (*KEY_METRICS, *deciding(subject).values()) if subject.get(name)]
     bounds = [f"{step}_bound" for step in ("prefill", "decode")]
-    return [name for name in dict.fromkeys((*MEMORY, *MEMORY_PARTS, *metrics, *limits, *bounds)) if subject.case.theory.knows(name)]
+    return [name for name in dict.fromkeys((*MEMORY_FIGURES, *MEMORY_PARTS, *metrics, *limits, *bounds)) if subject.case.theory.knows(name)]
 
 
 def _numbers(subject: Answers) -> list[dict[str, str]]:

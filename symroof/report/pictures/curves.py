@@ -15,7 +15,7 @@ from symroof.drawing.frame import Frame
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
 from symroof.theory.case import Case
-from symroof.theory.thresholds import MEMORY
+from symroof.theory.thresholds import FULL_MEMORY
 
 BEYOND = "#808080"
 """The grey of what memory does not hold."""
@@ -128,7 +128,7 @@ def limit(equation: str, answers: Answers, by: str) -> Limit | None:
 
 def held(answers: Answers, by: str) -> Limit | None:
     """How much of an input memory holds."""
-    return limit(MEMORY, answers, by)
+    return limit(FULL_MEMORY, answers, by)
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ MOST_SERIES, MOST_NAMED = len(SERIES), 5
 
 @dataclass(frozen=True)
 class Measures:
-    """What is compared: a latency, the cost and the throughput of a device, and the words for where they hold."""
+    """The compared figures: a latency, the cost and the throughput of a device, and the words for where they hold."""
 
     itl: str
     cost: str

@@ -41,8 +41,8 @@ def read_config(document: JsonDocument, assume_family: str | None = None) -> Mod
     try:
         return ModelSpec.model_validate(fields).in_order(kinds)
     except ValidationError as error:
-        said = error.errors(include_url=False)[0]
-        raise InputError(document.problem(place, f"makes no model: {'.'.join(map(str, said['loc']))}: {said['msg']}")) from None
+        first = error.errors(include_url=False)[0]
+        raise InputError(document.problem(place, f"makes no model: {'.'.join(map(str, first['loc']))}: {first['msg']}")) from None
 
 
 def _language_model(document: JsonDocument) -> tuple[Location, Mapping[str, Any]]:
@@ -58,10 +58,10 @@ def _language_model(document: JsonDocument) -> tuple[Location, Mapping[str, Any]
 
 def _type(document: JsonDocument, place: Location, data: Mapping[str, Any]) -> str | None:
     """``model_type`` at a place; None where there is none."""
-    found = data.get("model_type")
-    if found is not None and not isinstance(found, str):
-        raise InputError(document.problem((*place, "model_type"), f"expected a text, found {kind_of_value(found)}"))
-    return found or None
+    kind = data.get("model_type")
+    if kind is not None and not isinstance(kind, str):
+        raise InputError(document.problem((*place, "model_type"), f"expected a text, found {kind_of_value(kind)}"))
+    return kind or None
 
 
 def _family(document: JsonDocument, place: Location, data: Mapping[str, Any], assumed: str | None) -> tuple[Family, list[str]]:

@@ -54,8 +54,8 @@ def _read(path: str | os.PathLike[str]) -> tuple[ModelSpec, Header]:
     try:
         model = ModelSpec.model_validate(fields).in_order(order)
     except ValidationError as error:
-        said = error.errors(include_url=False)[0]
-        raise header.problem(".".join(map(str, said["loc"])), f"makes no model: {said['msg']}") from None
+        first = error.errors(include_url=False)[0]
+        raise header.problem(".".join(map(str, first["loc"])), f"makes no model: {first['msg']}") from None
     return model.model_copy(update={"notes": tuple(_notes(header, held, layers, model))}), header
 
 

@@ -58,8 +58,8 @@ def read_quantization(config: Mapping[str, Any], report: Report | None = None) -
     except SchemeError as error:
         raise InputError(say((*place, *error.place), str(error), error.hint)) from None
     except ValidationError as error:
-        said = error.errors(include_url=False)[0]
-        raise InputError(say(place, f"makes no quantization: {'.'.join(map(str, said['loc']))}: {said['msg']}", "")) from None
+        first = error.errors(include_url=False)[0]
+        raise InputError(say(place, f"makes no quantization: {'.'.join(map(str, first['loc']))}: {first['msg']}", "")) from None
 
 
 def _in_config(place: Location, message: str, hint: str) -> Problem:
@@ -99,7 +99,7 @@ def _read(fields: Mapping[str, Any], n_layers: int | None) -> Quantization:
 
 
 def _wide(fields: Mapping[str, Any], always: tuple[str, ...], n_layers: int | None) -> tuple[tuple[str, ...], list[str]]:
-    """Operators that stay wide, and what of the lists could not be told exactly."""
+    """Operators that stay wide, and what of the lists could not be read exactly."""
     named = operators_named(_patterns(fields))
     wide, notes = {*NEVER, *always, *named.wholly}, [f"the pattern {text!r} of modules that stay wide was not understood" for text in named.unread[:5]]
     for operator, layers in named.partly.items():
