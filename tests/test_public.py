@@ -11,7 +11,8 @@ from symroof.analysis.derivation import Derivation
 from symroof.analysis.solution import Solution
 from symroof.analysis.study import Number
 from symroof.calibrate.calibration_result import Calibration
-from symroof.cases.case_results import Answers, Result
+from symroof.cases.case_results import Answers
+from symroof.cases.result import Result
 from symroof.claims.check_result import Checked, Report
 from symroof.select.choice import Choice
 from symroof.select.configuration import Configuration

@@ -10,7 +10,8 @@ from itertools import islice
 from typing import Any
 
 from symroof.analysis.inline import SPOKEN, explained, shortest, written_out
-from symroof.cases.case_results import Answers, Result, bare
+from symroof.cases.case_results import Answers
+from symroof.cases.result import Result, bare
 from symroof.formula.evaluate import NotGiven, NoValue
 from symroof.formula.latex import latex
 from symroof.formula.rewrite import substitute

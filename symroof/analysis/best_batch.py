@@ -5,7 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from symroof.analysis.verdict import memory_needed
-from symroof.cases.case_results import Answers, Result
+from symroof.cases.case_results import Answers
+from symroof.cases.result import Result
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Name
 from symroof.theory.case import Case

@@ -8,10 +8,11 @@ from fractions import Fraction
 from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
 from symroof.analysis.verdict import LOAD, TARGET_METRICS, metric_of, under_load
-from symroof.cases.case_results import TARGETS, Answers
+from symroof.cases.case_results import Answers
 from symroof.errors import InputError
 from symroof.formula.evaluate import NotGiven, NoValue
 from symroof.theory.case import Case
+from symroof.theory.symbols import TARGET_SYMBOLS
 from symroof.theory.thresholds import FULL_MEMORY, THRESHOLDS
 
 
@@ -80,4 +81,4 @@ def conditions(answers: Answers) -> list[Condition]:
     case = answers.case
     memory = [Condition("memory", "memory_bytes_per_device", "usable_memory_per_device")] if case.known("fits") else []
     load = [Condition(LOAD, LOAD, "1")] if "arrival_rate" in case.given and under_load(case) and case.known(LOAD) else []
-    return memory + load + [Condition(name, metric, TARGETS[name]) for name in answers.targets if (metric := metric_of(name, case))]
+    return memory + load + [Condition(name, metric, TARGET_SYMBOLS[name]) for name in answers.targets if (metric := metric_of(name, case))]

@@ -9,7 +9,8 @@ from symroof.analysis.asymptotics import FirstOrder, Limit, first_order, limit_f
 from symroof.analysis.derivation_steps import Step, formula_of, is_number, step_of
 from symroof.analysis.searched import implicit
 from symroof.analysis.sensitivity import Elasticity, binding_arms, elasticities
-from symroof.cases.case_results import Answers, Result
+from symroof.cases.case_results import Answers
+from symroof.cases.result import Result
 from symroof.formula.latex import latex
 from symroof.formula.text import text
 from symroof.formula.tree import Name, Tree, names

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from symroof.cases.case_results import Answers, Result
+from symroof.cases.case_results import Answers
+from symroof.cases.result import Result
 from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex
 from symroof.formula.mathml import THIN, mathml, measured, spelling, words

@@ -10,7 +10,8 @@ from typing import Any
 
 from symroof.analysis.asymptotics import MOST_ARMS, stands_behind_context
 from symroof.analysis.elasticity_shares import Shares, named_arms
-from symroof.cases.case_results import Answers, bare
+from symroof.cases.case_results import Answers
+from symroof.cases.result import bare
 from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex
 from symroof.formula.parse import parse

@@ -11,7 +11,8 @@ from typing import Any
 
 from symroof.analysis.conditions import solved_condition, times_compared
 from symroof.analysis.expressions import in_sympy, together
-from symroof.cases.case_results import DOES_NOT_FIT, Answers, plural
+from symroof.cases.case_results import Answers
+from symroof.cases.result import DOES_NOT_FIT, plural
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex

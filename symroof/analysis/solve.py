@@ -9,37 +9,32 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+from symroof.analysis.equations import SHOWN, all_names, check_names, check_occurs, heeded, named_threshold, parse_equation, unknown_of
 from symroof.analysis.explain_solution import reason
 from symroof.analysis.inline import opened
 from symroof.analysis.no_closed_form import because, because_searched, searched_quantity
 from symroof.analysis.solution import REACH, Solution
 from symroof.cases.case_results import Answers
-from symroof.errors import InputError, NoValueHere, Problem, nearest, split_hint
-from symroof.formula import build, dimension, quotients
+from symroof.errors import InputError, NoValueHere, Problem, nearest
+from symroof.formula import build, quotients
 from symroof.formula.evaluate import NoValue
-from symroof.formula.parse import FormulaError, parse
+from symroof.formula.parse import parse
 from symroof.formula.repeated import Repeated
-from symroof.formula.rewrite import rebuild
-from symroof.formula.tree import ZERO, At, Compare, Largest, Name, Tree, mentions, names, walk
+from symroof.formula.tree import Compare, Name, Tree, mentions, names
 from symroof.solver.crossing import crossing
 from symroof.solver.rational import NotRational
 from symroof.solver.result import CLOSED, Crossing, Solved
 from symroof.solver.scan import scan
 from symroof.solver.symbolic import symbolic
 from symroof.theory.case import Missing
-from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.spellings import printed_name, read_formula, resolved
-from symroof.theory.switches import assume
+from symroof.theory.spellings import printed_name
 from symroof.theory.symbols import INPUTS, base_name
-from symroof.theory.sympy_input import is_sympy, name_in, read_expression
-from symroof.theory.theory import Theory, theory
-from symroof.theory.thresholds import THRESHOLDS, Threshold, of_part
+from symroof.theory.sympy_input import is_sympy, name_in
+from symroof.theory.thresholds import THRESHOLDS
 
 RANGE = 300
 SMALLEST, LARGEST = Fraction(1, 10**RANGE), Fraction(10**RANGE)
-SHOWN = 80
-"""Characters of an equation that an error repeats."""
 
 
 def solve(equation: Any, answers: Answers, for_: Any = None) -> Solution:
@@ -66,20 +61,20 @@ def _single(thing: Any) -> Any:
 
 def _solve(equation: Any, answers: Answers, for_: str | None) -> Solution:
     own = answers.case.theory.own
-    named = None if is_sympy(equation) else _named(equation.strip(), answers.case.theory)
+    named = None if is_sympy(equation) else named_threshold(equation.strip(), answers.case.theory)
     relation = parse_equation(named.equation if named else equation, own)
     equation = str(equation)
     asked = for_ or (named.unknown if named else None)
-    answers = answers.freed({printed_name(asked or ""), *_all_names(relation)})
+    answers = answers.freed({printed_name(asked or ""), *all_names(relation)})
     if named:
-        relation = _heeded(relation, answers.case.theory)
-    _check(relation, asked and printed_name(asked), answers, equation)
-    unknown = _unknown(equation, asked, answers.case.theory)
+        relation = heeded(relation, answers.case.theory)
+    check_names(relation, asked and printed_name(asked), answers, equation)
+    unknown = unknown_of(equation, asked, answers.case.theory)
     kind = named.kind if named else REACH
     if named and unknown != named.unknown:  # the words of a threshold are about its own unknown
         named = None
     if not named:
-        _check_occurs(relation, unknown, answers, equation)
+        check_occurs(relation, unknown, answers, equation)
 
     def solution(crossing: Crossing, missing: str | None = None, moves: bool = True) -> Solution:
         return Solution(Solved(relation.left, relation.right, crossing), unknown, kind, answers, named, missing, moves, reason)
@@ -104,11 +99,11 @@ def symbolic_answer(name: str, answers: Answers) -> tuple[Compare, Crossing] | N
         InputError: no such threshold.
     """
     theory = answers.case.theory
-    named = _named(name, theory)
+    named = named_threshold(name, theory)
     if named is None:
         raise InputError(Problem(name[:SHOWN], "is no threshold", hint=nearest(name, THRESHOLDS)))
-    relation = _heeded(parse_equation(named.equation, theory.own), theory)
-    answers = answers.freed({*_all_names(relation)})
+    relation = heeded(parse_equation(named.equation, theory.own), theory)
+    answers = answers.freed({*all_names(relation)})
     try:
         crossings = _without_numbers(relation, named.unknown, answers, named.equation, "a number", frozenset(named.needs))
     except (InputError, NoValue):
@@ -229,108 +224,3 @@ def _without_numbers(relation: Compare, unknown: str, answers: Answers, equation
         hint = "`--assume experts=all`, every expert read, has one" if "exponent" in str(error) and drawn else ""
         why = because(str(error), relation, unknown, answers)
         raise NoValueHere(Problem(equation[:SHOWN], f"has no symbolic answer ({why}), and {missing} is missing for one with numbers", hint=hint)) from None
-
-
-# ------------------------------------------------------------------------------------------------- the equation and its unknown
-
-
-def _named(equation: str, known: Theory) -> Threshold | None:
-    """A named threshold, or one of a single operator: ``batch_to_ridge.gate_up``."""
-    name, _, part = equation.partition(".")
-    threshold = known.own.threshold(name)
-    if threshold is None or not part:
-        return threshold
-    parts = known.parts(threshold.step)
-    if part not in parts:
-        raise InputError(Problem(equation[:SHOWN], f"no operator {part!r}" if parts else f"{name} is of the whole case", hint=nearest(part, parts)))
-    return of_part(threshold, part)
-
-
-def parse_equation(equation: Any, own: Declarations = NONE) -> Compare:
-    """``lhs = rhs`` as a tree, from text or a SymPy equation; a SymPy expression equals 0, as in SymPy's ``solve``.
-
-    Raises:
-        InputError: not an equation.
-    """
-    try:
-        tree = read_expression(equation, own=own) if is_sympy(equation) else resolved(read_formula(equation, tuple(own)))
-    except FormulaError as error:
-        raise InputError(Problem("equation", error.message, 1, error.column, source=equation[:200])) from None
-    if is_sympy(equation) and not isinstance(tree, (Compare, Largest, Name)):
-        tree = Compare("=", tree, ZERO)
-    if isinstance(tree, Compare) and tree.operator != "=":
-        hint = "solve it with =; the answer says on which side of the crossing it holds"
-        raise InputError(Problem("equation", "is a bound, not of the form lhs = rhs", hint=hint, source=str(equation)[:200]))
-    if not isinstance(tree, Compare):
-        thresholds = [*THRESHOLDS, *(each.name for each in own.thresholds)]
-        raise InputError(Problem("equation", "is not of the form lhs = rhs", hint=nearest(str(equation), thresholds), source=str(equation)[:200]))
-    return tree
-
-
-def _heeded(relation: Compare, known: Theory) -> Compare:
-    """A threshold's equation without the changed values that nothing here depends on: a dense model reads no experts."""
-
-    def heed(tree: Tree) -> Tree:
-        if isinstance(tree, At):
-            changes = tuple((key, value) for key, value in tree.changes if known.depends(tree.name, key))
-            return At(tree.name, changes) if changes else Name(tree.name)
-        return rebuild(tree, heed)
-
-    return Compare(relation.operator, heed(relation.left), heed(relation.right))
-
-
-def _unknown(equation: str, asked: str | None, known: Theory) -> str:
-    """The name to solve for: any input, or any quantity, which is then independent of its definition."""
-    if asked is None:
-        raise InputError(Problem(equation[:SHOWN], "say what to solve for", hint="--for batch, or for_='batch' in Python"))
-    unknown = printed_name(asked)
-    if not known.knows(unknown):
-        raise InputError(Problem(asked[:SHOWN], "no such input or quantity to solve for", hint=_nearest(asked, known)))
-    kinds = sorted(name for name in known.spoken if name != unknown and base_name(name) == unknown)
-    if kinds and unknown in INPUTS:
-        raise InputError(Problem(unknown, "differs between parts of this model", hint=f"solve for {' or '.join(kinds)}"))
-    if isinstance(known.definition(unknown), (Compare, Largest)):
-        raise InputError(Problem(unknown, "is a truth or a label, not a number to solve for"))
-    return unknown
-
-
-def _check(relation: Compare, unknown: str | None, answers: Answers, equation: str) -> None:
-    """Check that every name is known and a number, and that both sides have one dimension."""
-    known = answers.case.theory
-    for name in _all_names(relation):
-        if not known.knows(name):
-            raise InputError(Problem(equation[:SHOWN], f"unknown name {name!r}", hint=_nearest(name, known)))
-        if isinstance(known.definition(name), (Compare, Largest)):
-            raise InputError(Problem(equation[:SHOWN], f"{name} is a truth or a label, not a number"))
-        for inner in sorted(known.ancestry(name) - {unknown, *answers.case.given}):
-            if why := known.not_closed(inner):
-                raise NoValueHere(Problem(equation[:SHOWN], f"{inner} has {why}", hint=f"--set {inner}='…' gives it a value"))
-    try:
-        dimension.dimension(relation, known.dimension)
-        dimension.check_counts(relation, known.dimension, known.is_share)
-    except dimension.DimensionError as error:
-        message, hint = split_hint(str(error))
-        raise InputError(Problem(equation[:SHOWN], message, hint=hint)) from None
-
-
-def _nearest(name: str, known: Theory) -> str:
-    return nearest(name, [*known.own.known, *known.spoken])
-
-
-def _all_names(tree: Tree) -> Iterator[str]:
-    """Every name, and every input that a quantity is taken at a changed value of."""
-    yield from names(tree)
-    for node in walk(tree):
-        if isinstance(node, At):
-            yield from (key for key, _ in node.changes)
-
-
-def _check_occurs(relation: Compare, unknown: str, answers: Answers, equation: str) -> None:
-    """Check that the unknown occurs under some assumptions, or in a formula of the case; that it cancels under these is an answer."""
-    known = answers.case.theory
-    if relation.left == relation.right or any(known.depends(name, unknown) or unknown in answers.case.leads_to(name) for name in names(relation)):
-        return
-    if any(theory(known.architecture, assume(), known.layout, known.own).depends(name, unknown) for name in names(relation)):
-        return
-    can = sorted({name for side in names(relation) for name in known.ancestry(side) if known.own.input(name) and name != unknown})
-    raise InputError(Problem(equation[:SHOWN], f"{unknown} does not occur in it", hint=f"it can be solved for {', '.join(can[:12])}" if can else ""))

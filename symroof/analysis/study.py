@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from symroof.analysis.verdict import case_title
 from symroof.cases.binding import MOST_CASES, Binding, Selection, Values, bindings
-from symroof.cases.case_results import DOES_NOT_FIT, TARGETS, Answers, Result
+from symroof.cases.case_results import Answers
 from symroof.cases.request import aimed, check_names, selection
+from symroof.cases.result import DOES_NOT_FIT, Result
 from symroof.errors import DoesNotFit, InputError, NoValueHere, Problem, nearest
 from symroof.specs.declared_names import redefined
 from symroof.specs.model import ModelSpec
@@ -24,7 +25,7 @@ from symroof.specs.study_files import declared_in, is_theory, read_study, read_t
 from symroof.theory.case import Missing
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.symbols import INPUTS, Unnamed, base_name, canonical
+from symroof.theory.symbols import INPUTS, TARGET_SYMBOLS, Unnamed, base_name, canonical
 from symroof.theory.sympy_input import is_sympy, quantity_in, read_definition
 
 if TYPE_CHECKING:  # the solver and the derivations load when a study is first solved or derived: listing values needs neither
@@ -171,7 +172,7 @@ class Study:
         study.spec = spec
         base = Path(document.file).resolve().parent
         check_names(document, spec, base)
-        aims = {TARGETS[name]: (value,) for name, value in spec.targets if value is not None}
+        aims = {TARGET_SYMBOLS[name]: (value,) for name, value in spec.targets if value is not None}
         values: Values = {**spec.workload, **spec.efficiency, **spec.parallel, **spec.set, **aims}
         precision = {role: value for role, value in spec.precision if value}
         origin = dict.fromkeys([*values, *precision, *spec.assume, "draft"], "study")

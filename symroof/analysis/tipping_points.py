@@ -11,7 +11,8 @@ from functools import cached_property, partial
 from symroof.analysis.constraints import Condition, conditions
 from symroof.analysis.corners import at_corners
 from symroof.analysis.solution import Solution
-from symroof.cases.case_results import DOES_NOT_FIT, Answers, Result
+from symroof.cases.case_results import Answers
+from symroof.cases.result import DOES_NOT_FIT, Result
 from symroof.formula.evaluate import NoValue
 from symroof.theory.case import Case, default_of
 from symroof.theory.symbols import SHARES

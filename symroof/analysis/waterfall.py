@@ -10,7 +10,8 @@ from typing import Any
 from symroof.analysis.differences import LEFT_OUT, Change, differences
 from symroof.analysis.study import known
 from symroof.cases.binding import Binding
-from symroof.cases.case_results import DOES_NOT_FIT, Answers, Result, bare
+from symroof.cases.case_results import Answers
+from symroof.cases.result import DOES_NOT_FIT, Result, bare
 from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
 from symroof.theory.symbols import Symbol

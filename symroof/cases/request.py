@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from symroof.cases.binding import Selection
-from symroof.cases.case_results import TARGETS
 from symroof.cases.spec_values import ROLE_INPUT
 from symroof.errors import InputError, Problem, nearest, on_line, split_hint
 from symroof.specs.catalogue import find
@@ -23,7 +22,7 @@ from symroof.specs.model_files import read_model
 from symroof.specs.strict_yaml import Document
 from symroof.specs.study import StudySpec, efficiency_basis, precision_names, read_assumptions
 from symroof.theory.declarations import NONE, Declarations
-from symroof.theory.symbols import INPUTS, canonical
+from symroof.theory.symbols import INPUTS, TARGET_SYMBOLS, canonical
 
 ROLES = tuple(ROLE_INPUT)
 WITH_UNIT = {
@@ -121,9 +120,9 @@ def aimed(targets: dict[str, Any]) -> Selection:
     """
     values: dict[str, tuple[Setting, ...]] = {}
     for name, value in targets.items():
-        if name not in TARGETS:
-            raise InputError(Problem("targets", f"no such target {name!r}", hint=nearest(name, TARGETS)))
-        symbol = INPUTS[TARGETS[name]]
+        if name not in TARGET_SYMBOLS:
+            raise InputError(Problem("targets", f"no such target {name!r}", hint=nearest(name, TARGET_SYMBOLS)))
+        symbol = INPUTS[TARGET_SYMBOLS[name]]
         try:
             values[symbol.name] = settings(symbol.name, _exact(value), formulas=False, bare=True)
         except ValueError as error:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from symroof.cases.case_results import Answers, Input
+    from symroof.cases.case_results import Answers
+    from symroof.cases.result import Input
 
 
 def starred(name: str, defaulted: bool) -> str:

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from symroof.analysis.corners import by_closed_form, crossings_in
+from symroof.analysis.equations import parse_equation
 from symroof.analysis.inline import opened
 from symroof.analysis.solution import Solution, trees
-from symroof.analysis.solve import parse_equation, solve
+from symroof.analysis.solve import solve
 from symroof.cases.case_results import Answers
 from symroof.cases.spec_values import Given, dimension
 from symroof.errors import InputError

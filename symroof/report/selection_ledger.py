@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from symroof.analysis.verdict import case_warnings
-from symroof.cases.case_results import TARGETS, Input
+from symroof.cases.result import Input
 from symroof.report.view_select import Part
 from symroof.select.choice import Choice
 from symroof.select.configuration import Configuration
 from symroof.theory.switches import SWITCHES
+from symroof.theory.symbols import TARGET_SYMBOLS
 
 RESTS_ON = (
     "memory_bytes", "fits", "sustained_itl", "loaded_ttft", "sustained_throughput_per_device", "load",
-    "ttft", "itl_last", "itl", "decode_throughput_per_device", "cost_per_mtok", "fleet_price", *TARGETS.values(),
+    "ttft", "itl_last", "itl", "decode_throughput_per_device", "cost_per_mtok", "fleet_price", *TARGET_SYMBOLS.values(),
 )  # fmt: skip
 """The quantities of the tables: the ledger lists their inputs."""
 

@@ -7,12 +7,14 @@ from typing import Any
 
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import ISOLATED_METRICS, TARGET_METRICS, all_met, case_label, case_title, devices, findings, target_checks, under_load
-from symroof.cases.case_results import TARGETS, Answers, Result
+from symroof.cases.case_results import Answers
+from symroof.cases.result import Result
 from symroof.formula.parse import parse
 from symroof.report.formulas import symbol
 from symroof.report.markup import Code
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES
+from symroof.theory.symbols import TARGET_SYMBOLS
 
 UNKNOWN = "not known"
 
@@ -90,7 +92,7 @@ REPORTED = (
     "decode_mbu",
     "sustained_throughput",
     *TARGET_METRICS.values(),
-    *TARGETS.values(),
+    *TARGET_SYMBOLS.values(),
 )
 """What the review's numbers come from; the ledger lists the inputs of these."""
 

@@ -11,7 +11,6 @@ from typing import Any
 from symroof.analysis.study import Study
 from symroof.analysis.tracking import Track, untracked
 from symroof.analysis.verdict import MEMORY, basis_lines
-from symroof.cases.case_results import TARGETS
 from symroof.cases.request import selection
 from symroof.errors import InputError, Problem, nearest
 from symroof.select.candidates import hint, widened
@@ -19,7 +18,7 @@ from symroof.select.configuration import Configuration, Run, judged, targets_of
 from symroof.select.layouts import device_counts, laid_out
 from symroof.select.pareto_front import front
 from symroof.theory.case import Missing, NoValue
-from symroof.theory.symbols import GROUPS
+from symroof.theory.symbols import GROUPS, TARGET_SYMBOLS
 
 BESTS: dict[str, tuple[str, bool]] = {
     "throughput": ("sustained_throughput", True),
@@ -253,4 +252,4 @@ def _fronts(runs: tuple[Run, ...]) -> tuple[Front, ...]:
     return tuple(fronts)
 
 
-__all__ = ["BESTS", "FRONTS", "NEAREST_MISSES", "ORDERS", "TARGETS", "Choice", "Front", "chosen", "misses", "select"]
+__all__ = ["BESTS", "FRONTS", "NEAREST_MISSES", "ORDERS", "TARGET_SYMBOLS", "Choice", "Front", "chosen", "misses", "select"]

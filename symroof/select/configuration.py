@@ -10,11 +10,13 @@ from typing import Literal
 
 from symroof.analysis.tracking import Track, untracked
 from symroof.analysis.verdict import LOAD, MEMORY, TargetCheck, degrees, metrics_of, target_checks, under_load
-from symroof.cases.case_results import TARGETS, Answers, Result
+from symroof.cases.case_results import Answers
+from symroof.cases.result import Result
 from symroof.select.batch_window import Window, window
 from symroof.select.ranged_screening import screened_over_ranges
 from symroof.select.screening import CLOSE, Screened, screened
 from symroof.theory.layout import DEGREES
+from symroof.theory.symbols import TARGET_SYMBOLS
 
 State = Literal["passes", "in part", "fails", "unknown"]
 
@@ -243,4 +245,4 @@ def targets_of(runs: tuple[Run, ...]) -> dict[str, Fraction]:
     targets: dict[str, Fraction] = {}
     for run in runs:
         targets |= run.own.targets
-    return {name: targets[name] for name in TARGETS if name in targets}
+    return {name: targets[name] for name in TARGET_SYMBOLS if name in targets}

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from symroof.analysis.compile import compile_cases
-from symroof.cases.case_results import Answers, Value
+from symroof.cases.case_results import Answers
+from symroof.cases.result import Value
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
 

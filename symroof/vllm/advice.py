@@ -10,10 +10,12 @@ from typing import Any
 
 from symroof.analysis.solution import Solution
 from symroof.analysis.study import Study
-from symroof.cases.case_results import TARGETS, Answers, Result
+from symroof.cases.case_results import Answers
 from symroof.cases.request import selection
+from symroof.cases.result import Result
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
+from symroof.theory.symbols import TARGET_SYMBOLS
 from symroof.theory.thresholds import THRESHOLDS
 from symroof.vllm.command_line import Line
 from symroof.vllm.served_case import Served, own_requests, whole_power
@@ -157,7 +159,7 @@ def _devices(served: Served) -> tuple[Advice | None, Study]:
     """The least group that holds one request and, where there are targets, serves it in time; never fewer than the line has."""
     study = served.study
     lone = _with(study, batch=1)
-    names = ["min_devices_memory", *(f"min_devices_{name}" for name in ("ttft", "itl") if TARGETS[name] in study.first.binding.given)]
+    names = ["min_devices_memory", *(f"min_devices_{name}" for name in ("ttft", "itl") if TARGET_SYMBOLS[name] in study.first.binding.given)]
     limits = [limit for name in names if (limit := _solved(lone, name, "tp"))]
     least = max((limit.value or 1 for limit in limits), default=1)
     start = int(study.first.case.value("tp"))

@@ -12,7 +12,7 @@ from typing import Any
 
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import LOAD, metrics_of, under_load
-from symroof.cases.case_results import TARGETS, Answers
+from symroof.cases.case_results import Answers
 from symroof.formula.tree import Name, Tree
 from symroof.report.field_names import input_name, quantity_name
 from symroof.report.live.choices import Setting, differing, settings, values_of
@@ -21,7 +21,7 @@ from symroof.report.live.javascript_program import Program, together
 from symroof.report.view_case import deciding
 from symroof.report.view_decision import KEY_METRICS, STEP_OF
 from symroof.resources import data_folder
-from symroof.theory.symbols import INPUTS, base_name
+from symroof.theory.symbols import INPUTS, TARGET_SYMBOLS, base_name
 from symroof.theory.thresholds import THRESHOLDS
 from symroof.units import DECIMAL_PREFIXES, SYMBOLS, parse_unit
 
@@ -167,7 +167,7 @@ def _numbers(subject: Answers) -> list[dict[str, str]]:
 
 def _targets(subject: Answers) -> list[dict[str, Any]]:
     own: list[dict[str, Any]] = [
-        {"name": name, "metrics": [metric for metric in metrics_of(name, subject.case) if subject.case.theory.knows(metric)], "limit": TARGETS[name]}
+        {"name": name, "metrics": [metric for metric in metrics_of(name, subject.case) if subject.case.theory.knows(metric)], "limit": TARGET_SYMBOLS[name]}
         for name in subject.targets
     ]
     if "arrival_rate" in subject.case.given and under_load(subject.case):

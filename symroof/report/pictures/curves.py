@@ -9,7 +9,8 @@ from fractions import Fraction
 
 from symroof.analysis.solution import LIMIT, Solution, whole
 from symroof.analysis.solve import solve
-from symroof.cases.case_results import Answers, Result
+from symroof.cases.case_results import Answers
+from symroof.cases.result import Result
 from symroof.drawing.colours import DASHED, DOTTED, OCHRE, VERMILION
 from symroof.drawing.frame import Frame
 from symroof.errors import InputError

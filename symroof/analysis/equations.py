@@ -1,0 +1,125 @@
+"""Equations to solve: named thresholds or text, their names checked, and the unknown they are solved for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from symroof.cases.case_results import Answers
+from symroof.errors import InputError, NoValueHere, Problem, nearest, split_hint
+from symroof.formula import dimension
+from symroof.formula.parse import FormulaError
+from symroof.formula.rewrite import rebuild
+from symroof.formula.tree import ZERO, At, Compare, Largest, Name, Tree, names, walk
+from symroof.theory.declarations import NONE, Declarations
+from symroof.theory.spellings import printed_name, read_formula, resolved
+from symroof.theory.switches import assume
+from symroof.theory.symbols import INPUTS, base_name
+from symroof.theory.sympy_input import is_sympy, read_expression
+from symroof.theory.theory import Theory, theory
+from symroof.theory.thresholds import THRESHOLDS, Threshold, of_part
+
+SHOWN = 80
+"""Characters of an equation that an error repeats."""
+
+
+def named_threshold(equation: str, known: Theory) -> Threshold | None:
+    """A named threshold, or one of a single operator: ``batch_to_ridge.gate_up``."""
+    name, _, part = equation.partition(".")
+    threshold = known.own.threshold(name)
+    if threshold is None or not part:
+        return threshold
+    parts = known.parts(threshold.step)
+    if part not in parts:
+        raise InputError(Problem(equation[:SHOWN], f"no operator {part!r}" if parts else f"{name} is of the whole case", hint=nearest(part, parts)))
+    return of_part(threshold, part)
+
+
+def parse_equation(equation: Any, own: Declarations = NONE) -> Compare:
+    """``lhs = rhs`` as a tree, from text or a SymPy equation; a SymPy expression equals 0, as in SymPy's ``solve``.
+
+    Raises:
+        InputError: not an equation.
+    """
+    try:
+        tree = read_expression(equation, own=own) if is_sympy(equation) else resolved(read_formula(equation, tuple(own)))
+    except FormulaError as error:
+        raise InputError(Problem("equation", error.message, 1, error.column, source=equation[:200])) from None
+    if is_sympy(equation) and not isinstance(tree, (Compare, Largest, Name)):
+        tree = Compare("=", tree, ZERO)
+    if isinstance(tree, Compare) and tree.operator != "=":
+        hint = "solve it with =; the answer says on which side of the crossing it holds"
+        raise InputError(Problem("equation", "is a bound, not of the form lhs = rhs", hint=hint, source=str(equation)[:200]))
+    if not isinstance(tree, Compare):
+        thresholds = [*THRESHOLDS, *(each.name for each in own.thresholds)]
+        raise InputError(Problem("equation", "is not of the form lhs = rhs", hint=nearest(str(equation), thresholds), source=str(equation)[:200]))
+    return tree
+
+
+def heeded(relation: Compare, known: Theory) -> Compare:
+    """A threshold's equation without the changed values that nothing here depends on: a dense model reads no experts."""
+
+    def heed(tree: Tree) -> Tree:
+        if isinstance(tree, At):
+            changes = tuple((key, value) for key, value in tree.changes if known.depends(tree.name, key))
+            return At(tree.name, changes) if changes else Name(tree.name)
+        return rebuild(tree, heed)
+
+    return Compare(relation.operator, heed(relation.left), heed(relation.right))
+
+
+def unknown_of(equation: str, asked: str | None, known: Theory) -> str:
+    """The name to solve for: any input, or any quantity, which is then independent of its definition."""
+    if asked is None:
+        raise InputError(Problem(equation[:SHOWN], "say what to solve for", hint="--for batch, or for_='batch' in Python"))
+    unknown = printed_name(asked)
+    if not known.knows(unknown):
+        raise InputError(Problem(asked[:SHOWN], "no such input or quantity to solve for", hint=_nearest(asked, known)))
+    kinds = sorted(name for name in known.spoken if name != unknown and base_name(name) == unknown)
+    if kinds and unknown in INPUTS:
+        raise InputError(Problem(unknown, "differs between parts of this model", hint=f"solve for {' or '.join(kinds)}"))
+    if isinstance(known.definition(unknown), (Compare, Largest)):
+        raise InputError(Problem(unknown, "is a truth or a label, not a number to solve for"))
+    return unknown
+
+
+def check_names(relation: Compare, unknown: str | None, answers: Answers, equation: str) -> None:
+    """Check that every name is known and a number, and that both sides have one dimension."""
+    known = answers.case.theory
+    for name in all_names(relation):
+        if not known.knows(name):
+            raise InputError(Problem(equation[:SHOWN], f"unknown name {name!r}", hint=_nearest(name, known)))
+        if isinstance(known.definition(name), (Compare, Largest)):
+            raise InputError(Problem(equation[:SHOWN], f"{name} is a truth or a label, not a number"))
+        for inner in sorted(known.ancestry(name) - {unknown, *answers.case.given}):
+            if why := known.not_closed(inner):
+                raise NoValueHere(Problem(equation[:SHOWN], f"{inner} has {why}", hint=f"--set {inner}='…' gives it a value"))
+    try:
+        dimension.dimension(relation, known.dimension)
+        dimension.check_counts(relation, known.dimension, known.is_share)
+    except dimension.DimensionError as error:
+        message, hint = split_hint(str(error))
+        raise InputError(Problem(equation[:SHOWN], message, hint=hint)) from None
+
+
+def _nearest(name: str, known: Theory) -> str:
+    return nearest(name, [*known.own.known, *known.spoken])
+
+
+def all_names(tree: Tree) -> Iterator[str]:
+    """Every name, and every input that a quantity is taken at a changed value of."""
+    yield from names(tree)
+    for node in walk(tree):
+        if isinstance(node, At):
+            yield from (key for key, _ in node.changes)
+
+
+def check_occurs(relation: Compare, unknown: str, answers: Answers, equation: str) -> None:
+    """Check that the unknown occurs under some assumptions, or in a formula of the case; that it cancels under these is an answer."""
+    known = answers.case.theory
+    if relation.left == relation.right or any(known.depends(name, unknown) or unknown in answers.case.leads_to(name) for name in names(relation)):
+        return
+    if any(theory(known.architecture, assume(), known.layout, known.own).depends(name, unknown) for name in names(relation)):
+        return
+    can = sorted({name for side in names(relation) for name in known.ancestry(side) if known.own.input(name) and name != unknown})
+    raise InputError(Problem(equation[:SHOWN], f"{unknown} does not occur in it", hint=f"it can be solved for {', '.join(can[:12])}" if can else ""))

@@ -1,0 +1,130 @@
+"""One value of a case with its range, and the flags that must stand wherever it is printed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from symroof.theory.symbols import Symbol
+from symroof.units import COUNTED, format_quantity, parse_unit
+
+DOES_NOT_FIT = "does_not_fit"
+NO_RANGE, NOT_EVERYWHERE = "range_not_worked_out", "no_value_in_part_of_the_range"
+WITHOUT_RANGE = {NO_RANGE: "range not worked out", NOT_EVERYWHERE: "no value in part of the range"}
+"""Flags of values at the middle of the ranges that say nothing of the rest, and how they are printed."""
+
+Value = Fraction | bool | str
+
+
+@dataclass(frozen=True)
+class Result:
+    """A quantity's value in one case.
+
+    >>> from symroof.analysis.study import Study
+    >>> result = Study("llama-3-8b", "h100-sxm", prompt=4096, batch="1..8").result("kv_cache_bytes")
+    >>> int(result.low), int(result.high), result.symbol.unit, result.ranged
+    (536870912, 4294967296, 'byte', True)
+    >>> result.text()
+    '2.416 GB (536.9 MB to 4.295 GB)'
+
+    Attributes:
+        symbol: the quantity, with its unit and meaning.
+        value: exact, in base units; a truth; or a label (``compute``, ``memory``). With ranges: at their middles.
+        low, high: the extremes over the ranges; None where nothing is ranged or the value is no number.
+        possible: every label or truth that occurs over the ranges.
+        flags: ``does_not_fit`` where a latency, rate or cost is of a configuration that memory does not hold;
+            ``range_not_worked_out`` where low, high and the possible values over the ranges take too long to search;
+            ``no_value_in_part_of_the_range`` where there are none: a queue only grows in part of it.
+    """
+
+    symbol: Symbol
+    value: Value
+    low: Fraction | None = None
+    high: Fraction | None = None
+    possible: tuple[Value, ...] = ()
+    flags: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the quantity."""
+        return self.symbol.name
+
+    @property
+    def ranged(self) -> bool:
+        """Whether the value differs over the ranges of the inputs."""
+        return self.low is not None and self.low != self.high
+
+    @property
+    def without_range(self) -> str:
+        """The flag of a value at the middle of ranges over which it has no known extremes; empty where there is none."""
+        return next((flag for flag in self.flags if flag in WITHOUT_RANGE), "")
+
+    def text(self, digits: int = 4) -> str:
+        """For people: value and unit, the range, the flags; a flagged number is never printed without its flag."""
+        written = self.plain(digits)
+        return f"{written} (does not fit)" if DOES_NOT_FIT in self.flags else written
+
+    def plain(self, digits: int = 4) -> str:
+        """Value and range without the flags, for places that show the flag beside it."""
+        if self.without_range:
+            return f"{replace(self, flags=()).plain(digits)} ({WITHOUT_RANGE[self.without_range]})"
+        if isinstance(self.value, bool):
+            options = [("yes" if v else "no") for v in (self.possible or (self.value,))]
+            return " or ".join(options)
+        if isinstance(self.value, str):
+            return " or ".join(str(v) for v in (self.possible or (self.value,)))
+        written = self._format(self.value, digits)
+        return f"{written} ({self.span(digits)})" if self.ranged else written
+
+    def span(self, digits: int = 4) -> str:
+        """The range as ``low to high``, the unit once where both have the same."""
+        if self.low is None or self.high is None:
+            return ""
+        low, high = self._format(self.low, digits), self._format(self.high, digits)
+        number, _, unit = low.partition(" ")
+        return f"{number if unit and high.endswith(f' {unit}') else low} to {high}"
+
+    def _format(self, value: Fraction, digits: int) -> str:
+        if self.symbol.written_in:
+            return format_quantity(value / parse_unit(self.symbol.written_in).size, self.symbol.written_in, digits)
+        if self.symbol.counted and value.denominator == 1:
+            return f"{value.numerator:,}" + (f" {plural(self.symbol.unit, value)}" if self.symbol.unit else "")
+        return format_quantity(value, self.symbol.unit, digits)
+
+    def as_json(self) -> dict[str, Any]:
+        """The value in base units, with the keys of the JSON output."""
+        entry: dict[str, Any] = {"value": bare(self.value), "unit": self.symbol.unit}
+        if self.low is not None and self.high is not None:
+            entry |= {"low": bare(self.low), "high": bare(self.high)}
+        if self.possible:
+            entry["value"] = [bare(v) for v in self.possible]
+        if self.flags:
+            entry["flags"] = list(self.flags)
+        return entry
+
+
+def plural(unit: str, value: Fraction) -> str:
+    """``1 token``, ``2 tokens``: counted units take an s."""
+    return unit if value == 1 or unit not in COUNTED else f"{unit}s"
+
+
+def bare(value: Value | None) -> Any:
+    """A value for programs: an int or a float for a fraction, anything else unchanged.
+
+    >>> from fractions import Fraction
+    >>> bare(Fraction(4)), bare(Fraction(1, 4)), bare("memory")
+    (4, 0.25, 'memory')
+    """
+    if isinstance(value, Fraction):
+        return value.numerator if value.denominator == 1 else float(value)
+    return value
+
+
+@dataclass(frozen=True)
+class Input:
+    """An input of a result: its value, the source of the value, and whether it is a default."""
+
+    result: Result
+    source: str
+    defaulted: bool
