@@ -11,8 +11,9 @@ from typing import Any
 from symroof.analysis.differences import Change, added_term, own_base
 from symroof.analysis.study import Study, known
 from symroof.analysis.waterfall import Step, Waterfall, change_json, change_label, number_of, plain
-from symroof.cases.binding import Binding, Selection
+from symroof.cases.binding import Binding
 from symroof.cases.result import Result, bare
+from symroof.cases.selection import Selection
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
 from symroof.specs.catalogue import entries

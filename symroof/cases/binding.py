@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import lru_cache
-from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from symroof.cases.draft_model import OF_TARGET, draft_given
 from symroof.cases.evidence import AT_PEAK, COSTS, add_evidence, at_peak, paced
+from symroof.cases.selection import Entry, Selection, Values, device_entry, model_entry, preset_of
 from symroof.cases.spec_values import (
     ENGINE_CHUNK,
     ENGINE_SHARE,
@@ -39,18 +38,15 @@ from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
 from symroof.formula.text import text
 from symroof.formula.tree import Num
-from symroof.specs import catalogue
 from symroof.specs.engines import DEFAULT_ENGINE
-from symroof.specs.fields import Span, build
+from symroof.specs.fields import Span
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import Setting
 from symroof.specs.model import ModelSpec
-from symroof.specs.model_files import model_path, read_model
 from symroof.specs.preset import Definition, PresetSpec
 from symroof.specs.strict_yaml import Document
 from symroof.theory.architecture import GENERIC, Architecture
 from symroof.theory.case import Case
-from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.operator_table import KEPT_WIDTH, WIDTH
 from symroof.theory.switches import Assumptions, assume
 from symroof.theory.theory import theory
@@ -58,57 +54,6 @@ from symroof.theory.theory import theory
 DECIDING_SHARE = Given(Num(ENGINE_SHARE), "default of decisions: what vLLM takes of a device's memory (gpu-memory-utilization)", defaulted=True)
 
 DECIDING_CHUNK = Given(Num(ENGINE_CHUNK, dimension("chunk")), "default of decisions: vLLM's token budget of a step beside the batch", defaulted=True)
-
-Values = Mapping[str, tuple[Setting, ...]]
-
-
-@dataclass(frozen=True)
-class Selection:
-    """A request: names, lists of values, switches. Later ones are laid over earlier ones.
-
-    ``deciding``: hardware or settings are decided by the answers, so the memory an engine leaves free counts unless ``memory_share`` is set.
-    ``efficiency``: where efficiencies that are not set come from, ``peak`` or ``measured`` (the default where something is decided, but by a preset);
-    ``engine`` is the class of engines measured.
-    ``own``: names that the study declares itself.
-    """
-
-    models: tuple[str | ModelSpec, ...] = ()
-    hardware: tuple[str, ...] = ()
-    precision: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    values: Values = field(default_factory=dict)
-    assume: dict[str, str] = field(default_factory=dict)
-    preset: str | None = None
-    origin: dict[str, str] = field(default_factory=dict)
-    base: Path | None = None
-    assume_family: str | None = None
-    draft: str | None = None
-    deciding: bool = False
-    efficiency: str = ""
-    engine: str = ""
-    own: Declarations = NONE
-
-    @property
-    def basis(self) -> str:
-        """Where efficiencies that are not set come from."""
-        return self.efficiency or ("measured" if self.deciding and not self.preset else "peak")
-
-    def over(self, weaker: Selection) -> Selection:
-        """This selection laid over a weaker one: mappings name by name, everything else where it is set."""
-        pairs = {f.name: (getattr(self, f.name), getattr(weaker, f.name)) for f in fields(self)}
-        merged: dict[str, Any] = {name: {**under, **own} if isinstance(own, Mapping) else own or under for name, (own, under) in pairs.items()}
-        return Selection(**merged)
-
-
-S = TypeVar("S")
-
-
-@dataclass(frozen=True)
-class Entry(Generic[S]):
-    """A requested name with its spec and file."""
-
-    name: str = ""
-    spec: S | None = None
-    document: Document | None = None
 
 
 @dataclass(frozen=True)
@@ -127,7 +72,7 @@ class Binding:
     selection: Selection = field(default_factory=Selection)
     preset: PresetSpec | None = None
     several_models: bool = False
-    chosen_draft: Entry[ModelSpec] = Entry()
+    chosen_draft: Entry[ModelSpec] = field(default_factory=Entry)
 
     @property
     def model(self) -> ModelSpec | None:
@@ -154,7 +99,7 @@ class Binding:
         Raises:
             InputError: there is no such device.
         """
-        return replace(self, chosen_device=_shipped_device(device))
+        return replace(self, chosen_device=device_entry(device))
 
     @property
     def architecture(self) -> Architecture:
@@ -207,9 +152,9 @@ def bindings(chosen: Selection, most: int = MOST_CASES) -> Iterator[Binding]:
     Raises:
         InputError: a name that is not in the catalogue, a file that cannot be read, more combinations.
     """
-    preset, documents = _preset(chosen)
-    models = [_load_model(name, chosen.base, chosen.assume_family) for name in chosen.models] or [Entry()]
-    devices = [_read_device(name, chosen.base) if catalogue.is_path(name, chosen.base) else _shipped_device(name) for name in chosen.hardware] or [Entry()]
+    preset, documents = preset_of(chosen)
+    models = [model_entry(name, chosen.base, chosen.assume_family) for name in chosen.models] or [Entry()]
+    devices = [device_entry(name, chosen.base) for name in chosen.hardware] or [Entry()]
     layered = _under(chosen, preset)
     _within_limit([len(models), len(devices), *map(len, layered.precision.values()), *map(len, layered.values.values())], most)
     roles = [dict(zip(ROLE_INPUT, names, strict=True)) for names in itertools.product(*(layered.precision.get(role) or (None,) for role in ROLE_INPUT))]
@@ -242,46 +187,6 @@ def _without_circles(binding: Binding) -> Binding:
             if "is defined by itself" in str(error):
                 raise InputError(Problem(formula.source, str(error), path=name)) from None
     return binding
-
-
-def _preset(chosen: Selection) -> tuple[PresetSpec | None, tuple[Document, ...]]:
-    if not chosen.preset:
-        return None, ()
-    spec, document = _read_preset(chosen.preset, chosen.base) if catalogue.is_path(chosen.preset, chosen.base) else _shipped_preset(chosen.preset)
-    return spec, (document,)
-
-
-def _read_preset(name: str, base: Path | None) -> tuple[PresetSpec, Document]:
-    document = catalogue.find("presets", name, base)
-    return build(document, PresetSpec), document
-
-
-@lru_cache(maxsize=32)
-def _shipped_preset(name: str) -> tuple[PresetSpec, Document]:
-    """A preset of the catalogue, read once: a search among choices asks for it a hundred times."""
-    return _read_preset(name, None)
-
-
-def _load_model(name: str | ModelSpec, base: Path | None, assume_family: str | None) -> Entry[ModelSpec]:
-    if isinstance(name, ModelSpec):
-        return Entry(name.name, name)
-    return _shipped_model(name) if model_path(name, base) is None else Entry(name, *read_model(name, base, assume_family))
-
-
-@lru_cache(maxsize=256)
-def _shipped_model(name: str) -> Entry[ModelSpec]:
-    """A model of the catalogue, read once: the check of a claim asks for it a hundred times. A file may change, so is read anew."""
-    return Entry(name, *read_model(name))
-
-
-@lru_cache(maxsize=256)
-def _shipped_device(name: str) -> Entry[HardwareSpec]:
-    return _read_device(name, None)
-
-
-def _read_device(name: str, base: Path | None) -> Entry[HardwareSpec]:
-    document = catalogue.find("hardware", name, base)
-    return Entry(name, build(document, HardwareSpec), document)
 
 
 def _under(chosen: Selection, preset: PresetSpec | None) -> Selection:
@@ -337,7 +242,7 @@ def _bind(
     check_degrees(given, warnings)
     warnings += beyond_context(model, lengths(given))
     files = (*documents, *(f for f in (chosen_model.document, chosen_device.document) if f))
-    draft = _load_model(layered.draft, layered.base, layered.assume_family) if layered.draft else Entry[ModelSpec]()
+    draft = model_entry(layered.draft, layered.base, layered.assume_family) if layered.draft else Entry[ModelSpec]()
     own = replace(
         layered,
         models=(chosen_model.name,) if model else (),

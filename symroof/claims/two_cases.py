@@ -11,8 +11,8 @@ from typing import Any
 from symroof.analysis.number_origins import Origins, origins, to_number
 from symroof.analysis.study import Study, known
 from symroof.analysis.waterfall import Waterfall, waterfall
-from symroof.cases.binding import Selection
 from symroof.cases.case_results import Answers
+from symroof.cases.selection import Selection
 from symroof.claims.read.written_number import Written, read_written
 from symroof.claims.slips.explanation import chance, spans
 from symroof.errors import InputError, Problem, nearest

@@ -9,7 +9,7 @@ import click
 
 if TYPE_CHECKING:
     from symroof.api import Study
-    from symroof.cases.binding import Selection
+    from symroof.cases.selection import Selection
     from symroof.theory.declarations import Declarations
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -5,9 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from symroof.cases.binding import Binding, Selection, bindings
-from symroof.cases.binding import Entry as Chosen
+from symroof.cases.binding import Binding, bindings
 from symroof.cases.case_results import Answers
+from symroof.cases.selection import Entry as Chosen
+from symroof.cases.selection import Selection
 from symroof.cases.spec_values import model_values
 from symroof.errors import InputError, Problem, nearest
 from symroof.formula.text import text

@@ -8,8 +8,8 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from symroof.analysis.study import Study
-from symroof.cases.binding import Selection
 from symroof.cases.request import ROLES, selection
+from symroof.cases.selection import Selection
 from symroof.errors import InputError, Problem, nearest
 from symroof.specs.catalogue import entries
 from symroof.theory.declarations import Declarations

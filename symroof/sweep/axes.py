@@ -11,7 +11,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from symroof.cases.binding import MOST_CASES, Selection
+from symroof.cases.binding import MOST_CASES
+from symroof.cases.selection import Selection
 from symroof.cases.spec_values import ROLE_INPUT
 from symroof.errors import InputError, Problem, nearest, on_line
 from symroof.formula.parse import parse

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.study import Study
-from symroof.cases.binding import Selection
 from symroof.cases.request import selection
+from symroof.cases.selection import Selection
 from symroof.cases.spec_values import DEFAULT_PRECISION, ENGINE_SHARE
 from symroof.errors import InputError
 from symroof.specs.model import ModelSpec

@@ -5,9 +5,10 @@ from fractions import Fraction
 import pytest
 
 from symroof.api import Study
-from symroof.cases.binding import Selection, bindings
+from symroof.cases.binding import bindings
 from symroof.cases.case_results import Answers
 from symroof.cases.request import selection
+from symroof.cases.selection import Selection
 from symroof.errors import InputError
 from symroof.formula.tree import Num
 from symroof.specs.fields import Span
