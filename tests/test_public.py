@@ -12,7 +12,7 @@ from symroof.analysis.solution import Solution
 from symroof.analysis.study import Number
 from symroof.calibrate.calibration_result import Calibration
 from symroof.cases.case_results import Answers
-from symroof.cases.result import Result
+from symroof.cases.quantity_result import Result
 from symroof.claims.check_result import Checked, Report
 from symroof.select.choice import Choice
 from symroof.select.configuration import Configuration

@@ -11,7 +11,7 @@ from typing import Any
 
 from symroof.analysis.inline import SPOKEN, explained, shortest, written_out
 from symroof.cases.case_results import Answers
-from symroof.cases.result import Result, bare
+from symroof.cases.quantity_result import Result, bare
 from symroof.formula.evaluate import NotGiven, NoValue
 from symroof.formula.latex import latex
 from symroof.formula.rewrite import substitute
@@ -212,11 +212,13 @@ def _beside(limit: Limit, name: str, answers: Answers) -> bool:
 
 def _sign(part: Tree, answers: Answers) -> int | None:
     """The sign of a coefficient by its numbers, where every case of the ranges agrees; else by its shape, where that decides it."""
-    try:
-        signs = {sign(case.evaluate(part)) for case in (answers.case, *answers.corners)}
-    except NoValue:
-        return known_sign(part)
-    return signs.pop() if len(signs) == 1 else None
+    if part not in answers.signs:
+        try:
+            signs = {sign(case.evaluate(part)) for case in (answers.case, *answers.corners)}
+            answers.signs[part] = signs.pop() if len(signs) == 1 else None
+        except NoValue:
+            answers.signs[part] = known_sign(part)
+    return answers.signs[part]
 
 
 def _value(name: str, form: Tree, term: Leading, to: End, answers: Answers) -> Result | None:

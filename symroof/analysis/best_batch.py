@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from symroof.analysis.verdict import memory_needed
 from symroof.cases.case_results import Answers
-from symroof.cases.result import Result
+from symroof.cases.quantity_result import Result
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Name
 from symroof.theory.case import Case

@@ -10,7 +10,7 @@ from symroof.analysis.derivation_steps import Step, formula_of, is_number, step_
 from symroof.analysis.searched import implicit
 from symroof.analysis.sensitivity import Elasticity, binding_arms, elasticities
 from symroof.cases.case_results import Answers
-from symroof.cases.result import Result
+from symroof.cases.quantity_result import Result
 from symroof.formula.latex import latex
 from symroof.formula.text import text
 from symroof.formula.tree import Name, Tree, names

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from symroof.cases.case_results import Answers
-from symroof.cases.result import Result
+from symroof.cases.quantity_result import Result
 from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex
 from symroof.formula.mathml import THIN, mathml, measured, spelling, words

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from symroof.cases.binding import Binding
-from symroof.cases.result import Result
+from symroof.cases.quantity_result import Result
 from symroof.cases.spec_values import Given
 from symroof.formula.parse import parse
 from symroof.formula.text import number_text, text

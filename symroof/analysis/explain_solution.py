@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 
 from symroof.analysis.solution import Solution, trees
-from symroof.cases.result import plural
+from symroof.cases.quantity_result import plural
 from symroof.cases.spec_values import LENGTHS, beyond_context, lengths
 from symroof.formula.evaluate import NoValue
 from symroof.formula.text import text

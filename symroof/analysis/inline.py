@@ -109,11 +109,11 @@ def written_out(tree: Tree, answers: Answers) -> Tree:
 def shortest(tree: Tree, answers: Answers) -> Tree:
     """The formula with definitions inlined where that makes it shorter: ``gemm_flops/(gemm_k*gemm_n*b)``
     is ``2*gemm_m/b``."""
-    case = answers.case
+    case, length = answers.case, len(text(tree))
     for name in names(tree):
         if name in SPOKEN or name in case.given or case.theory.definition(name) is None:
             continue
         put = substitute(tree, {name: case.stands_for(name)})
-        if len(text(put)) < len(text(tree)):
+        if len(text(put)) < length:
             return shortest(put, answers)
     return tree

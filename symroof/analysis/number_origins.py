@@ -12,7 +12,7 @@ from symroof.analysis.differences import Change, added_term, own_base
 from symroof.analysis.study import Study, known
 from symroof.analysis.waterfall import Step, Waterfall, change_json, change_label, number_of, plain
 from symroof.cases.binding import Binding
-from symroof.cases.result import Result, bare
+from symroof.cases.quantity_result import Result, bare
 from symroof.cases.selection import Selection
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue

@@ -11,7 +11,7 @@ from typing import Any
 from symroof.analysis.asymptotics import MOST_ARMS, stands_behind_context
 from symroof.analysis.elasticity_shares import Shares, named_arms
 from symroof.cases.case_results import Answers
-from symroof.cases.result import bare
+from symroof.cases.quantity_result import bare
 from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex
 from symroof.formula.parse import parse

@@ -12,7 +12,7 @@ from typing import Any
 from symroof.analysis.conditions import solved_condition, times_compared
 from symroof.analysis.expressions import in_sympy, together
 from symroof.cases.case_results import Answers
-from symroof.cases.result import DOES_NOT_FIT, plural
+from symroof.cases.quantity_result import DOES_NOT_FIT, plural
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex

@@ -9,7 +9,7 @@ from symroof.analysis.conditions import solved_condition
 from symroof.analysis.explain_solution import with_unit
 from symroof.analysis.solution import Solution, readable, trees
 from symroof.analysis.verdict import basis_of, case_title, case_warnings
-from symroof.cases.result import bare
+from symroof.cases.quantity_result import bare
 from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex
 from symroof.formula.rewrite import substitute

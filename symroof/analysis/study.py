@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Self
 from symroof.analysis.verdict import case_title
 from symroof.cases.binding import MOST_CASES, Binding, bindings
 from symroof.cases.case_results import Answers
+from symroof.cases.quantity_result import DOES_NOT_FIT, Result
 from symroof.cases.request import aimed, check_names, selection
-from symroof.cases.result import DOES_NOT_FIT, Result
 from symroof.cases.selection import Selection, Values
 from symroof.errors import DoesNotFit, InputError, NoValueHere, Problem, nearest
 from symroof.specs.declared_names import redefined

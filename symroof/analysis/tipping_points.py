@@ -12,7 +12,7 @@ from symroof.analysis.constraints import Condition, conditions
 from symroof.analysis.corners import at_corners
 from symroof.analysis.solution import Solution
 from symroof.cases.case_results import Answers
-from symroof.cases.result import DOES_NOT_FIT, Result
+from symroof.cases.quantity_result import DOES_NOT_FIT, Result
 from symroof.formula.evaluate import NoValue
 from symroof.theory.case import Case, default_of
 from symroof.theory.symbols import SHARES

@@ -9,7 +9,7 @@ from fractions import Fraction
 from symroof.cases.binding import Binding
 from symroof.cases.case_results import Answers
 from symroof.cases.evidence import AT_PEAK
-from symroof.cases.result import Result
+from symroof.cases.quantity_result import Result
 from symroof.formula.evaluate import NoValue
 from symroof.specs.efficiencies import FITTED
 from symroof.specs.engines import DEFAULT_ENGINE, engine_class

@@ -11,7 +11,7 @@ from symroof.analysis.differences import LEFT_OUT, Change, differences
 from symroof.analysis.study import known
 from symroof.cases.binding import Binding
 from symroof.cases.case_results import Answers
-from symroof.cases.result import DOES_NOT_FIT, Result, bare
+from symroof.cases.quantity_result import DOES_NOT_FIT, Result, bare
 from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
 from symroof.theory.symbols import Symbol

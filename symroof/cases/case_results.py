@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from symroof.cases.binding import Binding
+from symroof.cases.quantity_result import DOES_NOT_FIT, NO_RANGE, NOT_EVERYWHERE, Input, Result, Value, bare
 from symroof.cases.ranges import Ranges
-from symroof.cases.result import DOES_NOT_FIT, NO_RANGE, NOT_EVERYWHERE, Input, Result, Value, bare
 from symroof.cases.search_budget import NotWorkedOut
 from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
@@ -46,6 +46,8 @@ class Answers:
     opened: dict[tuple[Tree, str, frozenset[str], bool], Tree] = field(default_factory=dict)
     at_context: dict[Fraction, Answers] = field(default_factory=dict)
     """The case as requests at one context, shared by all that ask there."""
+    signs: dict[Tree, int | None] = field(default_factory=dict)
+    """The signs of coefficients, where numbers or their shape show them."""
     in_sympy: Callable[[Tree], Any] | None = None
     """How formulas of this case become SymPy expressions; it remembers the parts that it has written."""
 

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from symroof.cases.result import bare
+from symroof.cases.quantity_result import bare
 from symroof.claims.conflicts import stated
 from symroof.claims.formula_sides import Sides
 from symroof.claims.judgement import ORDER, Judgement

@@ -10,7 +10,7 @@ from fractions import Fraction
 from symroof.analysis.solution import LIMIT
 from symroof.analysis.study import Study, known
 from symroof.cases.case_results import Answers
-from symroof.cases.result import DOES_NOT_FIT, WITHOUT_RANGE
+from symroof.cases.quantity_result import DOES_NOT_FIT, WITHOUT_RANGE
 from symroof.claims.catalogue_figures import figure
 from symroof.claims.claim_settings import Settings, changed, own_of, study_of
 from symroof.claims.denominators import asked

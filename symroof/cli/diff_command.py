@@ -78,7 +78,7 @@ def _draw(way: Waterfall, sides: tuple[str, ...], out: str) -> None:
 def _explain(sides: tuple[str, ...], claim: str, as_json: bool, options: dict[str, Any]) -> None:
     """Print which presets and choices give a number, as text or JSON."""
     from symroof.analysis.number_origins import origins
-    from symroof.cases.result import bare
+    from symroof.cases.quantity_result import bare
     from symroof.claims.two_cases import by_chance, claimed
     from symroof.report.waterfall_table import origins_text
 

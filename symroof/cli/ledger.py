@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from symroof.cases.case_results import Answers
-    from symroof.cases.result import Input
+    from symroof.cases.quantity_result import Input
 
 
 def starred(name: str, defaulted: bool) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from symroof.cases.result import Result
+from symroof.cases.quantity_result import Result
 from symroof.formula.text import text
 from symroof.formula.tree import Num
 from symroof.report.entry import Entry, Table

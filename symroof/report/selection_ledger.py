@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from symroof.analysis.verdict import case_warnings
-from symroof.cases.result import Input
+from symroof.cases.quantity_result import Input
 from symroof.report.view_select import Part
 from symroof.select.choice import Choice
 from symroof.select.configuration import Configuration

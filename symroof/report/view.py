@@ -13,7 +13,7 @@ from symroof.analysis.study import Study
 from symroof.analysis.verdict import case_title, case_warnings
 from symroof.analysis.waterfall import HEADER, Waterfall
 from symroof.cases.case_results import Answers
-from symroof.cases.result import DOES_NOT_FIT
+from symroof.cases.quantity_result import DOES_NOT_FIT
 from symroof.errors import InputError, Problem
 from symroof.report import view_case, view_decision, view_depth, view_flips, view_latency, view_operators, view_thresholds, view_verdict
 from symroof.report.formulas import symbol

@@ -8,7 +8,7 @@ from typing import Any
 
 from symroof.analysis.study import Study
 from symroof.cases.case_results import Answers
-from symroof.cases.result import Result
+from symroof.cases.quantity_result import Result
 from symroof.cases.search_budget import NotWorkedOut
 from symroof.formula import build
 from symroof.formula.tree import Largest

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from symroof.analysis.sensitivity import NOTICEABLE, over_ranges, span_text
 from symroof.analysis.verdict import LOAD, MEMORY, TargetCheck, metrics_of, under_load
-from symroof.cases.result import Result
+from symroof.cases.quantity_result import Result
 from symroof.report.view_flips import change, lacking
 from symroof.select.choice import BESTS, NEAREST_MISSES, Choice, Front, misses
 from symroof.select.configuration import Configuration, Run

@@ -11,7 +11,7 @@ from typing import Literal
 from symroof.analysis.tracking import Track, untracked
 from symroof.analysis.verdict import LOAD, MEMORY, TargetCheck, degrees, metrics_of, target_checks, under_load
 from symroof.cases.case_results import Answers
-from symroof.cases.result import Result
+from symroof.cases.quantity_result import Result
 from symroof.select.batch_window import Window, window
 from symroof.select.ranged_screening import screened_over_ranges
 from symroof.select.screening import CLOSE, Screened, screened

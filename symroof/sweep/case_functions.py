@@ -10,7 +10,7 @@ import numpy as np
 
 from symroof.analysis.compile import compile_cases
 from symroof.cases.case_results import Answers
-from symroof.cases.result import Value
+from symroof.cases.quantity_result import Value
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
 

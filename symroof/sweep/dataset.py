@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symroof.analysis.verdict import basis_lines
-from symroof.cases.result import bare
+from symroof.cases.quantity_result import bare
 from symroof.errors import InputError, Problem, require
 from symroof.sweep.grid_blocks import Array, Grid, collected
 from symroof.sweep.metadata import SCHEMA, assumptions, attributes, axis_attributes, inputs, variable_attributes, warnings

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from symroof.cases.binding import MOST_CASES, Binding, bindings
 from symroof.cases.case_results import Answers
-from symroof.cases.result import Result
+from symroof.cases.quantity_result import Result
 from symroof.cases.selection import Selection
 from symroof.cases.spec_values import ROLE_INPUT, dimension
 from symroof.errors import InputError, Problem

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from symroof.analysis.verdict import basis_lines, published_mismatch
-from symroof.cases.result import Input
+from symroof.cases.quantity_result import Input
 from symroof.sweep.axes import Axis
 from symroof.sweep.plan import TRUTH, Plan, Variable
 from symroof.sweep.requested import FITS

@@ -199,7 +199,7 @@ class Case:
             return self.given[name]
         definition = self._definition(name, changed)
         if definition is not None:
-            whole = base_name(name)
+            whole = base_name(name) if "." in name else name
             if whole != name and (whole in self.given or whole in self.numbers or whole in changed):
                 return self._part(whole, definition)
             return self._complete(name, definition, changed)

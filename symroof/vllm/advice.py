@@ -11,8 +11,8 @@ from typing import Any
 from symroof.analysis.solution import Solution
 from symroof.analysis.study import Study
 from symroof.cases.case_results import Answers
+from symroof.cases.quantity_result import Result
 from symroof.cases.request import selection
-from symroof.cases.result import Result
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
 from symroof.theory.symbols import TARGET_SYMBOLS

@@ -9,6 +9,7 @@ import math
 import random
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from pathlib import Path
 
 import yaml
@@ -33,8 +34,9 @@ def _number(text: str) -> Fraction:
     return Fraction(number) * 10 ** (prefixes.get(unit[:1], 0) if len(unit) > 1 and unit[0] in prefixes else 0)
 
 
+@lru_cache
 def _read(kind: str, name: str) -> dict:
-    return yaml.safe_load((SPECS / kind / f"{name}.yaml").read_text())
+    return yaml.load((SPECS / kind / f"{name}.yaml").read_text(), Loader=yaml.CSafeLoader)
 
 
 HARDWARE = {path.stem: _read("hardware", path.stem) for path in sorted((SPECS / "hardware").glob("*.yaml"))}

@@ -103,19 +103,19 @@ def measured(count: int, seed: int) -> tuple[int, Counter[str]]:
 
 
 def test_slips_in_one_case_are_named_first():
-    """Of 200 at least 95 %: the value a slip leads to is then met to four digits."""
-    right, missed = measured(200, 21)
-    assert right >= 190, missed.most_common()
+    """Of 100 at least 95 %: the value a slip leads to is then met to four digits."""
+    right, missed = measured(100, 21)
+    assert right >= 95, missed.most_common()
 
 
 def test_random_ratios_are_seldom_named():
-    """Of 200 ratios off by a random factor, fewer than 5 % get a named slip."""
+    """Of 100 ratios off by a random factor, fewer than 5 % get a named slip."""
     rng, misnamed, count = random.Random(22), 0, 0
-    while count < 200:
+    while count < 100:
         claim, quantity, one, two = drawn(rng)
         true = one.value(quantity) / two.value(quantity)
         factor = 10 ** rng.uniform(-1, 1)
         if abs(factor - 1) > 0.05:
             count += 1
             misnamed += any(slip.named for slip in explained(claim, true * Fraction(factor), rng.choice((2, 3, 4)), true))
-    assert misnamed < 10
+    assert misnamed < 5

@@ -63,9 +63,9 @@ def test_a_rough_number_or_a_bound_says_too_little():
 
 
 def test_random_errors_seldom_hold_at_one():
-    """Of 100 true values off by a random factor, at most 2 are taken for a simplification."""
+    """Of 50 true values off by a random factor, at most 1 is taken for a simplification."""
     rng, taken, count = random.Random(11), 0, 0
-    while count < 100:
+    while count < 50:
         _, given = by_hand.case(rng)
         given = {name: value for name, value in given.items() if name != "assume"}
         quantity = rng.choice(("prefill_flops", "itl", "ttft", "decode_throughput", "decode_intensity", "user_rate"))
@@ -75,4 +75,4 @@ def test_random_errors_seldom_hold_at_one():
         if abs(factor - 1) > Fraction(5, 100):
             count += 1
             taken += any("detail" in need for need in judge(claim.model_copy(update={"value": text})).needs)
-    assert taken <= 2
+    assert taken <= 1

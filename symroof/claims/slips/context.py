@@ -77,12 +77,28 @@ class Context:
 
     def _numbers(self, sets: tuple[Settings, ...]) -> Any:
         """A quantity, or the ratio of it in two cases, from the theory with other values."""
-        cases = [_case(settings, own) for settings, own in zip(self.cases, sets, strict=True)]
+        cases = [self._case(side, own) for side, own in enumerate(sets)]
         if self.asked == Name(self.name):
             values: list[Any] = [case.value(self.name) for case in cases]
         else:
             values = [case.evaluate(self.asked) for case in cases]
         return values[0] / values[1] if len(values) > 1 else values[0]
+
+    def _case(self, side: int, sets: Settings) -> Case:
+        """One of the cases with something set: numbers in the case as it is, anything else (a switch, a precision, a definition) in a new one."""
+        if all(isinstance(value, Fraction) for value in sets.values()):
+            return self._unchanged(side).changed(sets) if sets else self._unchanged(side)
+        return study_of(changed(self.cases[side], _texts(sets))).first.case
+
+    def _unchanged(self, side: int) -> Case:
+        """A case as the claim states it, read once for all that is tried on it."""
+        if side not in self._read:
+            self._read[side] = study_of(self.cases[side]).first.case
+        return self._read[side]
+
+    @cached_property
+    def _read(self) -> dict[int, Case]:
+        return {}
 
     def _derived(self, sets: tuple[Settings, ...]) -> Any:
         settings = changed(self.cases[0], _texts(sets[0]))
@@ -141,14 +157,6 @@ def context_of(claim: ClaimSpec, derived: Derived, written: str, steps: Steps | 
         context = Context(claim.model_copy(update={"catalogue": None, "quantity": name, "given": case}), (case,), value, unit, prefix)
         return context if context.again(({},)) == value else Context(claim, (claim.given,), value, unit, prefix)
     return Context(claim, (claim.given,), value, unit, prefix, steps or {})
-
-
-def _case(settings: Settings, sets: Settings) -> Case:
-    """A case with something set: numbers in the case as it is, anything else (a switch, a precision, a definition) in a new one."""
-    if all(isinstance(value, Fraction) for value in sets.values()):
-        case = study_of(settings).first.case
-        return case.changed(sets) if sets else case
-    return study_of(changed(settings, _texts(sets))).first.case
 
 
 def _texts(sets: Settings) -> Settings:

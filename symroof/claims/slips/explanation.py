@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from symroof.cases.result import bare
+from symroof.cases.quantity_result import bare
 from symroof.claims.read.written_number import Written
 from symroof.units import significant
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from symroof.analysis.solution import LIMIT, Solution, whole
 from symroof.analysis.solve import solve
 from symroof.cases.case_results import Answers
-from symroof.cases.result import Result
+from symroof.cases.quantity_result import Result
 from symroof.drawing.colours import DASHED, DOTTED, OCHRE, VERMILION
 from symroof.drawing.frame import Frame
 from symroof.errors import InputError

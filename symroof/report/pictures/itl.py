@@ -9,7 +9,7 @@ from itertools import pairwise
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import case_title
 from symroof.cases.case_results import Answers
-from symroof.cases.result import DOES_NOT_FIT, Result
+from symroof.cases.quantity_result import DOES_NOT_FIT, Result
 from symroof.drawing.colours import BLUE, DOTTED, GREY, ORANGE, SKY, VERMILION, WHITE
 from symroof.drawing.frame import Frame
 from symroof.drawing.places import Area

@@ -9,7 +9,7 @@ from itertools import pairwise
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import case_title
 from symroof.cases.case_results import Answers
-from symroof.cases.result import plural
+from symroof.cases.quantity_result import plural
 from symroof.drawing.colours import BLACK, BLUE, DASHED, DOTTED, GREEN, GREY, OCHRE, ORANGE, SKY, VERMILION, tint
 from symroof.drawing.frame import Frame
 from symroof.drawing.places import Area

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from symroof.analysis.waterfall import Step, Waterfall, plain, signed, times
-from symroof.cases.result import DOES_NOT_FIT
+from symroof.cases.quantity_result import DOES_NOT_FIT
 from symroof.drawing.canvas import Canvas
 from symroof.drawing.colours import BLACK, BLUE, GREY, VERMILION, tint
 from symroof.drawing.letters import shortened

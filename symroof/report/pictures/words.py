@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from symroof.analysis.solution import trees
 from symroof.cases.case_results import Answers
-from symroof.cases.result import plural
+from symroof.cases.quantity_result import plural
 from symroof.drawing.colours import BLUE, OCHRE, VERMILION
 from symroof.drawing.frame import Frame
 from symroof.drawing.scales import Scale
