@@ -19,8 +19,8 @@ from symroof.claims.whole_range import Stretches, stretches
 from symroof.errors import InputError, NoValueHere, Problem
 from symroof.formula import dimension
 from symroof.formula.evaluate import NoValue, evaluate
-from symroof.formula.parse import FormulaError, parse, rename
-from symroof.formula.rewrite import substitute
+from symroof.formula.parse import FormulaError, parse
+from symroof.formula.rewrite import rename, substitute
 from symroof.formula.tree import ONE, Compare, Largest, Name, Tree, names
 from symroof.specs.claims import ClaimSpec
 from symroof.theory.case import Case, Missing

@@ -23,8 +23,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from symroof.formula import build, rewrite
-from symroof.formula.rewrite import rebuild
+from symroof.formula import build
 from symroof.formula.tree import At, Compare, Div, Largest, Mul, Name, Num, Pow, Total, Tree, children, walk
 from symroof.units import UNITS, UnitError, parse_number, parse_quantity, parse_unit, unknown_unit
 
@@ -277,24 +276,6 @@ def _steepest(tree: Tree) -> Fraction:
     """The largest product of exponents that stand one within another."""
     inner = max((_steepest(child) for child in children(tree)), default=Fraction(1))
     return inner * max(abs(tree.exponent.value), Fraction(1)) if isinstance(tree, Pow) and isinstance(tree.exponent, Num) else inner
-
-
-def rename(tree: Tree, table: dict[str, str]) -> Tree:
-    """The same formula with other names, those of changed inputs too; names that are not in the table stay.
-
-    >>> from symroof.formula.text import text
-    >>> text(rename(parse("ITL(C = S + 1)"), {"ITL": "itl", "C": "context", "S": "prompt"}))
-    'itl(context = prompt + 1)'
-    """
-    match tree:
-        case Name(name):
-            return Name(table[name]) if name in table else tree
-        case At(name, pairs):
-            return At(table.get(name, name), tuple((table.get(key, key), rename(value, table)) for key, value in pairs))
-        case Total(body, index, first, last):
-            inner = {name: other for name, other in table.items() if name != index}
-            return rewrite.total(rename(body, inner), index, rename(first, table), rename(last, table))
-    return rebuild(tree, lambda child: rename(child, table))
 
 
 def quantity(text: str) -> Num:

@@ -125,6 +125,25 @@ def substitute(tree: Tree, values: dict[str, Tree]) -> Tree:
     return go(tree)
 
 
+def rename(tree: Tree, table: dict[str, str]) -> Tree:
+    """The same formula with other names, those of changed inputs too; names that are not in the table stay.
+
+    >>> from symroof.formula.parse import parse
+    >>> from symroof.formula.text import text
+    >>> text(rename(parse("ITL(C = S + 1)"), {"ITL": "itl", "C": "context", "S": "prompt"}))
+    'itl(context = prompt + 1)'
+    """
+    match tree:
+        case Name(name):
+            return Name(table[name]) if name in table else tree
+        case At(name, pairs):
+            return At(table.get(name, name), tuple((table.get(key, key), rename(value, table)) for key, value in pairs))
+        case Total(body, index, first, last):
+            inner = {name: other for name, other in table.items() if name != index}
+            return total(rename(body, inner), index, rename(first, table), rename(last, table))
+    return rebuild(tree, lambda child: rename(child, table))
+
+
 def total(body: Tree, index: str, first: Tree, last: Tree) -> Tree:
     """A sum over an index; over a single index value it is the body there."""
     if first == last:

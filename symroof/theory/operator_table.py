@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from symroof.formula import build
-from symroof.formula.parse import parse, rename
-from symroof.formula.rewrite import substitute
+from symroof.formula.parse import parse
+from symroof.formula.rewrite import rename, substitute
 from symroof.formula.tree import ONE, Add, Div, Mul, Name, Neg, Tree, children, mentions
 from symroof.theory.architecture import Architecture, Layer
 from symroof.theory.layer_blocks import layer_rows, outer_rows

@@ -9,8 +9,9 @@ from itertools import pairwise
 
 from symroof.formula.latex_signs import sign_name
 from symroof.formula.latex_tokens import FUNCTIONS, latex_tokens
-from symroof.formula.parse import FormulaError, parse, rename, tokens
+from symroof.formula.parse import FormulaError, parse, tokens
 from symroof.formula.read_latex import parse_latex
+from symroof.formula.rewrite import rename
 from symroof.formula.tree import At, Tree, names, walk
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import ALIASES, INPUTS
