@@ -7,7 +7,7 @@ from functools import partial
 from operator import is_
 
 from symroof.formula import build
-from symroof.formula.tree import CHILDREN, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Pow, Total, Tree, parts
+from symroof.formula.tree import CHILDREN, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Pow, Total, Tree, names, parts
 
 
 def replaced(tree: Tree, old: Tree, new: Tree) -> Tree:
@@ -19,10 +19,14 @@ def replaced(tree: Tree, old: Tree, new: Tree) -> Tree:
     'a*blocks + blocks'
     """
 
+    bound = {node.index for node in parts(tree) if isinstance(node, Total)}  # not among the free names of what is around the sum
+    free = frozenset(names(old)) - bound
+    made = {old: new}
+
     def go(node: Tree) -> Tree:
-        if node == old:
-            return new
-        return rebuild(node, go) if old in parts(node) else node
+        if node not in made:
+            made[node] = rebuild(node, go) if free.issubset(names(node)) else node
+        return made[node]
 
     return go(tree)
 

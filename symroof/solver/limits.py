@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from symroof.formula import build, quotients
@@ -66,7 +67,7 @@ def leading(tree: Tree, x: str, to: End, sign: Known) -> Leading:
     Raises:
         NotRational: the formula is no quotient of polynomials in ``x``.
     """
-    over, under = (_without_zeros(factored(p), sign) for p in rational(tree, x))
+    over, under = (_without_zeros(p, sign) for p in _factored(tree, x))
     if not under:
         raise NotRational("the denominator vanishes")
     if not over:
@@ -74,6 +75,12 @@ def leading(tree: Tree, x: str, to: End, sign: Known) -> Leading:
     pick = min if to == 0 else max
     top, bottom = pick(over), pick(under)
     return Leading(quotient(over[top], under[bottom]), top - bottom, whole=len(over) == len(under) == 1)
+
+
+@lru_cache(maxsize=2048)
+def _factored(tree: Tree, x: str) -> tuple[Polynomial, ...]:
+    """Numerator and denominator, for both ends of an axis."""
+    return tuple(map(factored, rational(tree, x)))
 
 
 def _without_zeros(p: Polynomial, sign: Known) -> Polynomial:

@@ -155,7 +155,7 @@ OF_VERDICTS = {
         Insert(
             "symroof/analysis/constraints.py",
             '    memory += [Condition("copies", "weight_bytes_per_device", "free_memory")] if answers.case.known("fits") else []\n',
-            "    return memory + load + [Condition(name, metric, TARGETS[name])",
+            "    return memory + load + [Condition(name, metric, TARGET_SYMBOLS[name])",
         ),
         Insert(
             REVIEW,

@@ -9,7 +9,8 @@ import pytest
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.parse import parse
 from symroof.formula.repeated import WORTH_NAMING, Repeated, named_parts
-from symroof.formula.tree import walk
+from symroof.formula.rewrite import replaced
+from symroof.formula.tree import Name, walk
 
 
 class Numbers(dict[str, Fraction]):
@@ -58,3 +59,10 @@ def test_a_part_is_looked_up_once_for_each_point_and_only_where_it_is_reached():
     for _ in range(WORTH_NAMING + 1):
         with pytest.raises(NoValue):
             value(parse("(a/x + 1)*(a/x + 1)"), {"x": Fraction(0)})
+
+
+def test_a_part_that_holds_the_index_of_a_sum_is_replaced_too():
+    """``j`` is no free name of the sum, so nor of what is around it."""
+    tree = parse("2*sum(ceil(j/b)*c, j, 1, n) + ceil(j/b)")
+    assert replaced(tree, parse("ceil(j/b)"), Name("blocks")) == parse("2*sum(blocks*c, j, 1, n) + blocks")
+    assert replaced(tree, parse("ceil(n/b)"), Name("blocks")) is tree
