@@ -19,9 +19,7 @@ Symbolic roofline derivations for LLM inference. ``import symroof as sr`` is qui
 Numbers are in base units: byte, FLOP, s, token, request, USD, W.
 """
 
-from __future__ import annotations
-
-import sys
+import sys  # and not __future__, which is a file to load before Ctrl-C is heeded
 
 
 def _is_program() -> bool:
@@ -32,10 +30,14 @@ def _is_program() -> bool:
 
 if _is_program():
     import os
-    import signal
 
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # Ctrl-C while modules load is no traceback; symroof.cli.run takes over
-        signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+    try:
+        import signal
+
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # Ctrl-C while modules load is no traceback; symroof.cli.run takes over
+            signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+    except KeyboardInterrupt:
+        os._exit(130)
 
 from types import ModuleType  # noqa: E402
 from typing import TYPE_CHECKING, Any  # noqa: E402

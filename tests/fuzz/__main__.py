@@ -13,8 +13,8 @@ from .findings import Finding, finding
 from .hunt import Hunt
 from .runner import Limits, Runner
 
-ROUND = 60
-"""Attempts in a round on one area."""
+ROUND, ROUND_SECONDS = 60, 20
+"""Attempts in a round on one area, and seconds after which no more are drawn: areas whose commands are slow do not crowd out the others."""
 
 
 def main() -> int:
@@ -32,7 +32,8 @@ def main() -> int:
                 for name, strategy in chosen.items():
                     if time.monotonic() >= end:
                         break
-                    made = Hunt(runner, known, lambda: time.monotonic() >= end, options.shrink)(strategy, numbers.getrandbits(32), ROUND)
+                    until = min(end, time.monotonic() + ROUND_SECONDS)
+                    made = Hunt(runner, known, lambda until=until: time.monotonic() >= until, options.shrink)(strategy, numbers.getrandbits(32), ROUND)
                     tally[name][0] += made.inputs
                     tally[name][2] += made.cpu
                     fresh = [(made.attempt, made.finding)] if made.finding else []
