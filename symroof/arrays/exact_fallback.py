@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Any
 
 import numpy as np
@@ -69,12 +69,33 @@ def mend(values: Values, name: str, result: Any) -> Any:
     doubt = np.abs(argument - (np.rint(argument) if operation.kind in ROUNDINGS else 0.0)) <= off  # this close to a whole number, or to equality
     if np.any(doubt) and (arms := _beside_whole(values, form)):  # a minimum that is its whole number, and nothing else comes near it
         doubt &= np.any(np.broadcast_arrays(*(np.abs(arm - argument) <= DOUBT * np.abs(argument) + off for arm in arms)), axis=0)
+    if np.any(doubt):  # the largest terms of all places are a quick first look; places far from them are off by less
+        doubt &= np.abs(argument - (np.rint(argument) if operation.kind in ROUNDINGS else 0.0)) <= DOUBT * _magnitudes(values, form)
     if not np.any(doubt):
         return result
     mended = np.array(result)
     view = np.atleast_1d(mended)  # also of a number that no array moves, such as the index of a sum
     settle(view, doubt, sorted(values.graph.reach(name)), values.point, lambda point: exact(values.graph, point).name(name))
     return mended
+
+
+def _magnitudes(values: Values, form: Form) -> Any:
+    """How large the terms of a polynomial get in each place, those of the polynomials inside it that it takes as one name among them."""
+    total: Any = 0.0
+    for monomial, coefficient in form:
+        term: Any = abs(float(coefficient))
+        for name, exponent in monomial:
+            term = term * (_magnitude_of(values, name) if exponent > 0 else np.abs(values.name(name))) ** exponent
+        total = total + term
+    return total
+
+
+def _magnitude_of(values: Values, name: str) -> Any:
+    """The magnitude of a name: of a sum that stands under it that of its terms, which may cancel."""
+    operation = values.graph.operations.get(name)
+    if operation is None or operation.kind not in ("form", "max", "min"):
+        return np.abs(values.name(name))
+    return reduce(np.maximum, [_magnitudes(values, arg) for arg in operation.args])
 
 
 def _beside_whole(values: Values, form: Form) -> list[Any]:

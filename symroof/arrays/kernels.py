@@ -112,11 +112,20 @@ class Values:
         total = (first + last) * self.number(Fraction(0))
         if end - start >= MOST_TERMS:
             raise NoValue(f"a sum of {end - start + 1} terms that has no closed form")
-        for j in range(start, end + 1):
-            term = self.at({index: self.number(Fraction(j))}).form(body)
-            inside = (first <= j) & (j <= last)
-            total = total + (np.where(inside, term, 0.0) if isinstance(inside, np.ndarray) else term)
+        if isinstance(total, Fraction):
+            return sum((self.at({index: Fraction(j)}).form(body) for j in range(start, end + 1)), total)
+        axes = max(map(np.ndim, self.point.values()), default=0)
+        together = max(1, MOST_TOGETHER // max(1, *map(np.size, (total, *self.point.values()))))
+        for low in range(start, end + 1, together):
+            steps = np.arange(low, min(low + together, end + 1), dtype=float).reshape(-1, *(1,) * axes)
+            terms = np.where((first <= steps) & (steps <= last), self.at({index: steps}).form(body), 0.0)
+            shape = np.broadcast_shapes(np.shape(total), terms.shape[1:])
+            total = np.add.accumulate(np.concatenate([np.broadcast_to(rows, (len(rows), *shape)) for rows in (np.asarray(total)[None], terms)]))[-1]
         return total
+
+
+MOST_TOGETHER = 2**16
+"""Numbers of a sum that are worked out at once. They are added one after the other, whatever the shape of the arrays: the same sum to the last digit."""
 
 
 def _end(furthest: Callable[[Any], Any], value: Any) -> int:

@@ -224,7 +224,10 @@ def _extreme(args: list[Any], larger: bool) -> Any:
 def _whole(args: list[Any], up: bool) -> Any:
     (x,) = args
     if isinstance(x, Piecewise):
-        raise NotPolynomial("a rounding of the index of a sum")
+        first, last = x.range
+        if last - first >= MOST_TERMS:  # a sum of more terms has a value over arrays only where it has a closed form for any number of them
+            raise NotPolynomial("a rounding of the index of a sum")
+        return x.rounded(up)
     if isinstance(x, Dual):
         return Dual(_whole([x.value], up), Fraction(0))
     whole = math.ceil(x) if up else math.floor(x)

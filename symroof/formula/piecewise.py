@@ -10,24 +10,29 @@ Fraction(61, 1)
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from math import comb
+from math import ceil, comb, floor
 from typing import Any
 
 Coefficients = tuple[Any, ...]
 """Lowest power first."""
+Pieces = tuple[tuple[int, int, Coefficients], ...]
+"""First and last index of each piece, and the polynomial on it."""
+TERMS_PER_STEP = 4
+"""A rounded line is taken step by step where its steps hold at least so many terms on average: with fewer, a loop is as quick."""
 
 
 class NotPolynomial(ArithmeticError):
-    """The formula is no polynomial in the index (a quotient by it, a rounding): sum it term by term instead."""
+    """The formula is no polynomial in the index (a quotient by it, a rounding with many steps): sum it term by term instead."""
 
 
 @dataclass(frozen=True)
 class Piecewise:
     """Pieces ``(first, last, coefficients)`` that cover a range of whole numbers without gaps."""
 
-    pieces: tuple[tuple[int, int, Coefficients], ...]
+    pieces: Pieces
 
     @classmethod
     def index(cls, first: int, last: int) -> Piecewise:
@@ -47,7 +52,7 @@ class Piecewise:
             return [(a, b, p, (other,)) for a, b, p in self.pieces]
         if self.range != other.range:
             raise NotPolynomial("two indices at once")
-        return [(max(a, c), min(b, d), p, q) for a, b, p in self.pieces for c, d, q in other.pieces if max(a, c) <= min(b, d)]
+        return list(_both(self.pieces, other.pieces))
 
     def __add__(self, other: Any) -> Piecewise:
         return Piecewise(tuple((a, b, _add(p, q)) for a, b, p, q in self._aligned(other)))
@@ -99,6 +104,25 @@ class Piecewise:
                 pieces.append((start, end, p if first_wins else q))
         return Piecewise(tuple(pieces))
 
+    def rounded(self, up: bool) -> Piecewise:
+        """The piecewise line rounded to whole numbers: constant from one step to the next.
+
+        >>> Piecewise(((0, 11, (Fraction(1), Fraction(1, 4))),)).rounded(up=False).pieces
+        ((0, 3, (Fraction(1, 1),)), (4, 7, (Fraction(2, 1),)), (8, 11, (Fraction(3, 1),)))
+
+        Raises:
+            NotPolynomial: it is no line, or it has too many steps.
+        """
+        lines = [(a, b, *_line(p)) for a, b, p in self.pieces]
+        steps = sum(1 + abs(slope) * (b - a) for a, b, _, slope in lines)
+        first, last = self.range
+        if TERMS_PER_STEP * (steps - len(lines)) > last - first:
+            raise NotPolynomial("a rounding of the index of a sum")
+        sign = -1 if up else 1  # rounded up is minus its negative rounded down
+        return Piecewise(
+            tuple((a, b, (Fraction(sign * step),)) for first, last, c, slope in lines for a, b, step in _steps(sign * c, sign * slope, first, last))
+        )
+
     def total(self) -> Any:
         """The sum over every whole index of the range."""
         result: Any = Fraction(0)
@@ -106,6 +130,38 @@ class Piecewise:
             for power, coefficient in enumerate(coefficients):
                 result = result + coefficient * (_power_sum(last, power) - _power_sum(first - 1, power))
         return result
+
+
+def _both(pieces: Pieces, others: Pieces) -> Iterator[tuple[int, int, Coefficients, Coefficients]]:
+    """The parts of a range on which neither of two functions changes over, in one pass along it."""
+    i = k = 0
+    while i < len(pieces) and k < len(others):
+        (a, b, p), (c, d, q) = pieces[i], others[k]
+        yield max(a, c), min(b, d), p, q
+        i, k = i + (b <= d), k + (d <= b)
+
+
+def _line(p: Coefficients) -> tuple[Fraction, Fraction]:
+    """The value at zero and the slope of a line; a number that carries a derivative counts as its value, as in every rounding."""
+    if any(c != 0 for c in p[2:]):
+        raise NotPolynomial("a rounding of the index of a sum")
+    constant, slope = (getattr(c, "value", c) for c in (*p, Fraction(0))[:2])
+    if not (isinstance(constant, Fraction) and isinstance(slope, Fraction)):
+        raise NotPolynomial("a rounding of floats")
+    return constant, slope
+
+
+def _steps(constant: Fraction, slope: Fraction, first: int, last: int) -> Iterator[tuple[int, int, int]]:
+    """First and last index and value of every step of a line rounded down."""
+    start = first
+    while start <= last:
+        step = floor(constant + slope * start)
+        if slope > 0:
+            end = ceil((step + 1 - constant) / slope) - 1
+        else:
+            end = floor((step - constant) / slope) if slope else last
+        yield start, min(end, last), step
+        start = end + 1
 
 
 def _add(p: Coefficients, q: Coefficients) -> Coefficients:

@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from symroof.arrays import exact_fallback, kernels
 from symroof.arrays.graph import Graph
 from symroof.arrays.kernels import arrays, exact
 from symroof.arrays.sums import total
@@ -61,6 +62,31 @@ def test_what_has_no_closed_form_is_taken_step_by_step():
     n, w = np.array([0.0, 1, 5, 40]), np.array([-17.0, -16, -10, 3])
     values = arrays(graph, {**dict.fromkeys("abcd", 0.0), "n": n, "w": w}).form(found)
     assert values.tolist() == [sum(-(-j // int(20 + b)) for j in range(1, int(a) + 1)) for a, b in zip(n, w, strict=True)]
+
+
+def test_a_long_sum_is_the_same_whatever_stands_beside_it(monkeypatch):
+    """Terms are added one after the other, many worked out at once: neither the other points nor how many at once move a digit."""
+    graph, found = built(lambda g, a, b, n, j, **rest: g.operation("ceil", plus(g.times(a, j), b)))
+    scale = graph.over(found, {(("w", 1),): Fraction(1)})
+    n, a = np.array([0.0, 7, 900, 4000]), np.array([0.5, 0.25, 0.3, 0.125])
+    inputs = {**dict.fromkeys("bcd", 0.1), "w": 3.0}
+    together = arrays(graph, {**inputs, "n": n, "a": a}).form(scale)
+    alone = [float(arrays(graph, {**inputs, "n": k, "a": x}).form(scale)) for k, x in zip(n, a, strict=True)]
+    monkeypatch.setattr(kernels, "MOST_TOGETHER", 10)
+    assert together.tolist() == alone == arrays(graph, {**inputs, "n": n, "a": a}).form(scale).tolist()
+    assert float(together[3]) * 3 == pytest.approx(sum(-(-(10 * j + 8) // 80) for j in range(1, 4001)), rel=1e-13)
+
+
+def test_a_rounding_asks_for_exact_values_only_where_it_is_in_doubt(monkeypatch):
+    """Values of very different sizes beside each other: 10**20/3 may be a step, and the others are none."""
+    asked = []
+    monkeypatch.setattr(exact_fallback, "_or_none", lambda value, point, none: asked.append(point) or float(value({k: Fraction(x) for k, x in point.items()})))
+    graph = Graph(("x",))
+    steps = graph.operation("floor", {(("x", 1),): Fraction(1, 3)})
+    points = np.array([0.7 + 2 * k for k in range(20)] + [1e20, 3e-9])
+    values = arrays(graph, {"x": points}, exact_fallback.mend).form(steps)
+    assert values.tolist() == [float(Fraction(x) // 3) for x in points]
+    assert [point["x"] for point in asked] == [1e20]
 
 
 def test_a_bound_that_is_not_whole_has_no_sum():

@@ -10,9 +10,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from symroof.formula.dual import Dual
-from symroof.formula.evaluate import NoValue, evaluate
+from symroof.formula.evaluate import EFFORT, NoValue, evaluate
 from symroof.formula.parse import FormulaError, parse
-from symroof.formula.piecewise import Piecewise
+from symroof.formula.piecewise import NotPolynomial, Piecewise
 from symroof.formula.to_sympy import symbol, to_sympy
 
 from . import NAMES, Values, arithmetic, examples, points, with_functions
@@ -167,6 +167,30 @@ def test_maxima_of_parabolas(first, second, third, span):
 @given(of_degree(3), of_degree(3), of_degree(2), spans)
 def test_maxima_of_cubics(first, second, third, span):
     check_maxima(first, second, third, span)
+
+
+lines = st.tuples(rationals, st.fractions(-2, 2, max_denominator=12))
+
+
+@examples(300)
+@given(lines, lines, spans, st.booleans())
+def test_rounded_lines(first, second, span, up):
+    """Of the larger of two lines, rounded, the sum is its loop, or it is declared to have too many steps."""
+    try:
+        found = piecewise(first, *span).maximum(piecewise(second, *span)).rounded(up)
+    except NotPolynomial:
+        return
+    values = [max(polynomial(first, j), polynomial(second, j)) for j in range(span[0], span[1] + 1)]
+    expected = [math.ceil(v) if up else math.floor(v) for v in values]
+    assert found.total() == sum(expected)
+    assert [value for a, b, (value,) in found.pieces for _ in range(a, b + 1)] == expected
+
+
+def test_the_position_in_a_chunk_needs_no_loop():
+    """Keys seen in chunks of 8,192 at the positions 1 to 16,384: each chunk counts 1 to 8,192, and 3 nodes of the formula are not visited 16,384 times."""
+    before = EFFORT.nodes
+    assert evaluate(parse("sum(j - floor((j - 1)/8192)*8192, j, 1, 16384)"), Values({})) == 2 * 8192 * 8193 // 2
+    assert EFFORT.nodes == before
 
 
 def test_a_cubic_that_dips_between_two_whole_numbers():
