@@ -59,7 +59,7 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     name = slug(Path(study).stem) if study else "case"
     made = study_from(study, options).decide()
     other = _other(made, study, options)
-    data = view(made, reproduce(list(context.obj or ())), _parts(options["sections"], options["brief"]), other)
+    data = view(made, reproduce(list(context.obj or ())), _parts(options["sections"], options["brief"]), other, whole=bool(options["template"]))
     failures = data["claims"].pop("failures") if data["claims"] else []  # for the exit code; templates get plain data
     drawn = not options["no_plots"] and out != "-"
     files = _review(made, name, formats, options, data, other, with_figures=drawn)

@@ -9,3 +9,9 @@ FIGURES_OF = {
     "derivations": ("roofline", "ttft", "itl", "latency-throughput"), "sensitivities": ("tornado",), "against": ("waterfall",),
 }  # fmt: skip
 """The pictures each part shows."""
+SHOWN_IN = {
+    "derivations": ("derivations",), "flips": ("verdict", "flips", "all-flips"), "cases": ("alternatives", "derivations", "all-flips"), "lacking": ("all-flips",),
+    "ledger": ("ledger",), "memory": ("memory",), "ttft": (), "itl": ("derivations",), "operators": ("time", "derivations"), "serving": ("serving",),
+    "thresholds": ("thresholds", "all-thresholds"), "claims": ("claims",), "elasticities": ("sensitivities",), "approximations": ("approximations",),
+}  # fmt: skip
+"""The parts that show what a section of the view model holds: it is worked out for these alone. Any other section is for every part."""

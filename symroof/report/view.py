@@ -18,7 +18,7 @@ from symroof.errors import InputError, Problem
 from symroof.report import view_case, view_decision, view_depth, view_flips, view_latency, view_operators, view_thresholds, view_verdict
 from symroof.report.formulas import symbol
 from symroof.report.markup import Code
-from symroof.report.sections import PARTS
+from symroof.report.sections import PARTS, SHOWN_IN
 from symroof.version import __version__
 
 if TYPE_CHECKING:
@@ -83,26 +83,29 @@ def against(name: str, ways: Sequence[Waterfall]) -> dict[str, Any]:
     return {"name": name, "header": list(HEADER), "ways": shown}
 
 
-def view(study: Study, command: str, parts: Sequence[str] = (), other: tuple[str, Sequence[Waterfall]] | None = None) -> View:
+def view(study: Study, command: str, parts: Sequence[str] = (), other: tuple[str, Sequence[Waterfall]] | None = None, whole: bool = True) -> View:
     """Everything the review says, as plain data.
 
     Args:
         parts: the ones it prints, all where empty.
+        whole: whether sections that no part shows are worked out too, for a template that may ask for any; else they are None.
         other: what the review's case is held against, and the ways that lead there.
     """
     subject = subject_of(study)
     if subject.apart:
         raise InputError(Problem("report", "a review is of a model on a device, and this is a theory alone", hint="`symroof eval` works it out"))
     spec = study.spec
-    sections = {name: section(study, subject) for name, section in SECTIONS.items()}
+    parts = list(parts or PARTS)
+    shown = {name for name in SECTIONS if whole or name not in SHOWN_IN or not set(SHOWN_IN[name]).isdisjoint(parts)}
+    sections = {name: section(study, subject) if name in shown else None for name, section in SECTIONS.items()}
     return {
         "title": (spec.title if spec and spec.title else None) or case_title(subject),
         "subject": case_title(subject),
         "warnings": case_warnings(subject),
         **sections,
         "against": against(*other) if other else None,
-        "parts": list(parts or PARTS),
-        "symbols": symbols(subject, sections["thresholds"]),
+        "parts": parts,
+        "symbols": symbols(subject, sections["thresholds"] or []),
         "notes": [*(spec.notes if spec else ())],
         "sources": sources(study),
         "inputs": input_hashes(study),

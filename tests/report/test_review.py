@@ -13,7 +13,9 @@ from cli import process, write_study
 
 from symroof.api import Study
 from symroof.report.pictures.picture_kinds import KINDS
-from symroof.report.view import MOST
+from symroof.report.render import render
+from symroof.report.sections import PARTS
+from symroof.report.view import MOST, SECTIONS, view
 
 from . import FORMATS, ROOT, STEMS, blocks, call, evaluated, made, markdown, parsed_html, printed, rows_under, text_of, to_standard_output
 
@@ -98,6 +100,29 @@ def test_page_one_has_at_most_eight_key_numbers_and_their_slack(stem):
         if target and target.endswith((" ms", " s")):
             found, limit = printed(value)[0].value, printed(target)[0].value
             assert printed(slack)[0].value == pytest.approx(limit - found, rel=2e-3)
+
+
+@pytest.fixture(scope="module")
+def whole_view():
+    """A case with targets that it misses, another that fails, and every section of its review."""
+    study = Study("llama-3-8b", "h100-sxm", prompt=512, output=32, batch=[4, 4000], itl_target="4 ms").decide()
+    return study, view(study, "symroof")
+
+
+@pytest.mark.parametrize("part", [part for part in PARTS if part != "against"])
+def test_a_part_shows_all_it_has_where_only_its_sections_are_worked_out(part, whole_view):
+    study, whole = whole_view
+    alone = view(study, "symroof", (part,), whole=False)
+    assert render(alone, "md") == render({**whole, "parts": [part]}, "md")
+    assert any(alone[name] is None and whole[name] is not None for name in SECTIONS)
+
+
+def test_the_verdict_alone_asks_for_no_threshold_and_no_sensitivity(whole_view, monkeypatch):
+    asked = []
+    for name, section in SECTIONS.items():
+        monkeypatch.setitem(SECTIONS, name, lambda study, subject, name=name, section=section: asked.append(name) or section(study, subject))
+    view(whole_view[0], "symroof", ("verdict",), whole=False)
+    assert asked == ["verdict", "decision", "flips"]
 
 
 def test_a_brief_review_ends_before_the_appendix_and_sections_choose(tmp_path):
