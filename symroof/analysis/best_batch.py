@@ -36,7 +36,10 @@ def why_no_batch(answers: Answers) -> str | None:
         return f"best_batch is 0: a batch of 1 does not fit, it {memory_needed(alone)}"
     batch = _first_known(case, int(room))
     if batch is None:
-        load = Result(case.theory.symbol("load"), case.changed({"batch": room}).value("load"))
+        largest = case.changed({"batch": room})
+        if not largest.known("load"):  # without an arrival rate a target's own formula is what has no value
+            return None
+        load = Result(case.theory.symbol("load"), largest.value("load"))
         return f"best_batch is 0: no steady state at any batch that fits; at the largest, {int(room):,}, load is {load.plain()}"
     there = case.changed({"batch": Fraction(batch)})
     missed = [_over(there, name, limit) for name, limit in HELD.items() if limit in case.given and there.value(name) > there.value(limit)]

@@ -56,8 +56,11 @@ def whole_terms(graph: Graph, form: Form, values: Callable[[str], Any]) -> bool:
     return magnitude(form, lambda name, least: size(values(name), least)) * scale < 2**52
 
 
-def mend(values: Values, name: str, result: Any) -> Any:
-    """The value of a rounding or relation over arrays, put right where it is in doubt; any other operation as it is."""
+def mend(values: Values, name: str, result: Any, spend: Callable[[], None] | None = None) -> Any:
+    """The value of a rounding or relation over arrays, put right where it is in doubt; any other operation as it is.
+
+    ``spend`` is called for every operation that is worked out exactly, and may end that.
+    """
     operation = values.graph.operations[name]
     if operation.kind not in ROUNDINGS and operation.kind not in RELATIONS:
         return result
@@ -75,7 +78,7 @@ def mend(values: Values, name: str, result: Any) -> Any:
         return result
     mended = np.array(result)
     view = np.atleast_1d(mended)  # also of a number that no array moves, such as the index of a sum
-    settle(view, doubt, sorted(values.graph.reach(name)), values.point, lambda point: exact(values.graph, point).name(name))
+    settle(view, doubt, sorted(values.graph.reach(name)), values.point, lambda point: exact(values.graph, point, spend).name(name))
     return mended
 
 

@@ -249,9 +249,15 @@ ARRAYS: dict[str, Kernel] = {
 # -------------------------------------------------------------------------------------------------------- exact
 
 
-def exact(graph: Graph, point: Mapping[str, Fraction]) -> Values:
-    """Values at one point, exact; the mend of floats."""
-    return Values(graph, dict(point), EXACT, Fraction, lambda x: divide(Fraction(1), x))
+def exact(graph: Graph, point: Mapping[str, Fraction], spend: Callable[[], None] | None = None) -> Values:
+    """Values at one point, exact; the mend of floats. ``spend`` is called for every operation that is worked out."""
+
+    def counted(_: Values, __: str, result: Any) -> Any:
+        if spend:
+            spend()
+        return result
+
+    return Values(graph, dict(point), EXACT, Fraction, lambda x: divide(Fraction(1), x), counted if spend else None)
 
 
 def _guarded(value: Fraction, holds: Any) -> Fraction:

@@ -162,7 +162,7 @@ def bindings(chosen: Selection, most: int = MOST_CASES) -> Iterator[Binding]:
     stored = [role for role, names in layered.precision.items() if len(names) > 1]
     singles = [dict(zip(listed, values, strict=True)) for values in itertools.product(*listed.values())]
     for model, device, role, single in itertools.product(models, devices, roles, singles):
-        made = _without_circles(_bind(layered, preset, documents, model, device, role, single))
+        made = _with_sound_formulas(_bind(layered, preset, documents, model, device, role, single))
         shown = tuple((name, made.precisions[name]) for name in stored if name in made.precisions)
         yield replace(made, several_models=len(models) > 1, varied=(*shown, *made.varied))
 
@@ -174,13 +174,15 @@ def _within_limit(lengths: Iterable[int], most: int) -> None:
         raise InputError(Problem("study", f"its lists multiply to {count:,} cases; at most {most:,} are worked out", hint="give fewer values"))
 
 
-def _without_circles(binding: Binding) -> Binding:
-    """Formulas set as values must not lead back to themselves."""
+def _with_sound_formulas(binding: Binding) -> Binding:
+    """Formulas set as values must be numbers, and must not lead back to themselves."""
     formulas = {name: value for name, value in binding.given.items() if not isinstance(value.setting, (Num, Span))}
     if not formulas:
         return binding
     case = binding.case()
     for name, formula in formulas.items():
+        if not isinstance(formula.setting, Span) and (wrong := case.no_number(formula.setting)):
+            raise InputError(Problem(formula.source, f"{wrong} is a truth or a label, not a number", path=name))
         try:
             case.value(name)
         except NoValue as error:

@@ -38,6 +38,8 @@ ROUNDS = 60
 """Grids around a peak: each is a fraction as wide as the one before, or beside it."""
 OVERHEAD = 200
 """Numbers that NumPy computes in the time of one call."""
+EXACTLY = 500
+"""Numbers that NumPy computes in the time of one exact operation."""
 WINDOWS = 24
 """Grids whose values are cached: extremes often lie at the same corner of the box."""
 
@@ -164,7 +166,9 @@ class BoxSearch:
 
     def _mended(self, values: Values, name: str, result: Any) -> Any:
         self._spending.spend(int(np.size(result)) + OVERHEAD)
-        return mend(values, name, result)
+        mended = mend(values, name, result, lambda: self._spending.spend(EXACTLY))
+        self._spending.spend(0)  # a point that was not worked out looks like one without a value
+        return mended
 
     def _form(self, tree: Tree) -> Form:
         if tree not in self._forms:

@@ -324,9 +324,17 @@ class Ranges:
                 return self.nonnegative(arg)
             case Div(a, b) | Pow(a, b):
                 return self.nonnegative(a) and self.nonnegative(b)
-            case Total(body, _, _, _):
-                return self.nonnegative(body)
+            case Total(body, index, first, last):
+                return self._nonnegative_terms(body, index, first, last)
         return False
+
+    def _nonnegative_terms(self, body: Tree, index: str, first: Tree, last: Tree) -> bool:
+        """Whether no term of a sum is negative: its index runs from the least first to the largest last."""
+        try:
+            start, end = self.bounds(first)[0], self.bounds(last)[1]
+        except NoValue:
+            return False
+        return end < start or self.inside({index: (start, end)}, index).nonnegative(body)
 
     def _positive_name(self, name: str) -> bool:
         if name in self.box or name in self.case.numbers:

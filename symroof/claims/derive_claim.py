@@ -21,7 +21,7 @@ from symroof.formula import dimension
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.parse import FormulaError, parse
 from symroof.formula.rewrite import rename, substitute
-from symroof.formula.tree import ONE, Compare, Largest, Name, Tree, names
+from symroof.formula.tree import ONE, Compare, Name, Tree, names
 from symroof.specs.claims import ClaimSpec
 from symroof.theory.case import Case, Missing
 from symroof.theory.spellings import printed_name, resolved
@@ -108,9 +108,8 @@ def check_numbers(field: str, tree: Tree, case: Case) -> None:
     Raises:
         InputError: one is a truth or a label.
     """
-    for name in names(tree):
-        if isinstance(case.stands_for(name, complete=False), (Compare, Largest)):
-            raise InputError(Problem(field, f"{name} is a truth or a label, not a number"))
+    if name := case.no_number(tree):
+        raise InputError(Problem(field, f"{name} is a truth or a label, not a number"))
 
 
 @contextmanager

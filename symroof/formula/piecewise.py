@@ -156,10 +156,9 @@ def _steps(constant: Fraction, slope: Fraction, first: int, last: int) -> Iterat
     start = first
     while start <= last:
         step = floor(constant + slope * start)
-        if slope > 0:
-            end = ceil((step + 1 - constant) / slope) - 1
-        else:
-            end = floor((step - constant) / slope) if slope else last
+        end = last
+        if slope:
+            end = ceil((step + 1 - constant) / slope) - 1 if slope > 0 else floor((step - constant) / slope)
         yield start, min(end, last), step
         start = end + 1
 

@@ -13,7 +13,7 @@ from symroof.formula.dual import Dual
 from symroof.formula.evaluate import NotGiven, NoValue, evaluate, place_chosen
 from symroof.formula.parse import parse
 from symroof.formula.rewrite import inline, substitute
-from symroof.formula.tree import Call, Name, Num, Tree, mentions, names
+from symroof.formula.tree import Call, Compare, Largest, Name, Num, Tree, mentions, names
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.devices import whole_of
 from symroof.theory.layout import FREE, layout, shapes
@@ -324,6 +324,10 @@ class Case:
         if child.theory is self.theory and all(isinstance(tree, Num) for tree in self.given.values()):
             child._unmoved, child._changes = self, frozenset(changes)
         return child
+
+    def no_number(self, tree: Tree) -> str | None:
+        """The first name of a formula that is a truth or a label, which no formula can calculate with."""
+        return next((name for name in sorted(names(tree)) if isinstance(self.stands_for(name, complete=False), (Compare, Largest))), None)
 
     def evaluate(self, tree: Tree) -> Any:
         """The value of any formula over this case's names."""

@@ -89,6 +89,15 @@ def test_a_rounding_asks_for_exact_values_only_where_it_is_in_doubt(monkeypatch)
     assert [point["x"] for point in asked] == [1e20]
 
 
+def test_exact_work_is_counted():
+    """A rounding of a root at two places in doubt: for each the root and the rounding; at the third floats decide."""
+    graph, counted = Graph(("x",)), []
+    found = graph.operation("floor", graph.operation("sqrt", power_of("x")))
+    values = arrays(graph, {"x": np.array([4.0, 9.0, 5.0])}, lambda *made: exact_fallback.mend(*made, spend=lambda: counted.append(1)))
+    assert values.form(found).tolist() == [2, 3, 2]
+    assert len(counted) == 4
+
+
 def test_a_bound_that_is_not_whole_has_no_sum():
     graph, found = built(lambda g, a, **rest: a)
     values = arrays(graph, {**dict.fromkeys(INPUTS, 2.0), "n": np.array([2.0, 2.5])}).form(found)

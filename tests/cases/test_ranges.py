@@ -252,3 +252,10 @@ def test_a_rounding_that_only_the_index_of_a_sum_moves():
     values = [sum(x * (1 - x) ** step for step in (1, 2, 3)) for x in (i / 1000 for i in range(1001))]
     assert low == 0
     assert abs(float(high) - max(values)) < 1e-5
+
+
+def test_the_sign_of_a_sum_is_that_of_its_terms():
+    """The index is no name of the theory: where it runs decides, from zero on or from below."""
+    ranges = Ranges(Study(hardware="h100-sxm").first.case, {"mfu": (Fraction(2, 5), Fraction(3, 5))})
+    assert ranges.nonnegative(parse("sum(j*mfu, j, 0, 7)")) and not ranges.nonnegative(parse("sum(j*mfu, j, -3, 7)"))
+    assert ranges.bounds(parse("sqrt(sum(j*mfu, j, 0, 7)**2)")) == (28 * Fraction(2, 5), 28 * Fraction(3, 5))
