@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
+from itertools import islice
 
 from symroof.analysis.constraints import Condition, conditions
 from symroof.analysis.corners import at_corners
@@ -34,6 +35,9 @@ WIDEST = Fraction(4)
 
 WIDTHS = frozenset({"weight_bytes_per_param", "kv_bytes_per_element"})
 
+MOST_TURNS = 32
+"""Values at which one condition changes and changes back that are followed."""
+
 BEYOND = Fraction(1, 10**9)
 """How far past a crossing of something continuous its far side is looked at."""
 
@@ -52,7 +56,7 @@ class Flip:
         value: the value to act on: the first whole number on the far side of something counted, else the crossing itself.
         last: the last value before it: the whole number next to it, or the crossing.
         up: whether it lies above the value now.
-        until: the next value away from now at which the condition changes back.
+        turns: the next values away from now at which the condition changes back, and over again, as far as they are followed.
         wrong: the conditions that do not hold there; none means it fits and meets every target.
         wrong_now: the conditions that do not hold as things are.
         spread: its least and largest value over the ranges, and whether it exists at every corner: worked out when first asked for.
@@ -65,10 +69,15 @@ class Flip:
     value: Fraction
     last: Fraction
     up: bool
-    until: Fraction | None
+    turns: tuple[Fraction, ...]
     wrong: tuple[str, ...]
     wrong_now: tuple[str, ...]
     spread: Callable[[], Spread] = field(repr=False, compare=False)
+
+    @property
+    def until(self) -> Fraction | None:
+        """The next value away from now at which the condition changes back."""
+        return self.turns[0] if self.turns else None
 
     @cached_property
     def _spread(self) -> Spread:
@@ -171,19 +180,18 @@ def _flips(condition: Condition, name: str, asked: list[Condition], answers: Ans
         return
     wrong_now = tuple(c.name for c in asked if not c.holds(answers.case))
     for up in (True, False):
-        turns = _turns(condition, solution, up)
-        first, then = next(turns, None), next(turns, None)
-        if first is None:
+        changes = list(islice(_turns(condition, solution, up), MOST_TURNS))
+        if not changes:
             continue
-        crossing, value, beyond = first
+        (crossing, value, beyond), *later = changes
         states = {c.name: _holds(c, answers.case, name, beyond) for c in asked}
         if None in states.values():  # a second device without links in its spec: its state is unknown
             continue
         wrong = tuple(n for n, met in states.items() if not met)
         holds = condition.name not in wrong
-        last, until = _last(solution, crossing, value, up), then[1] if then else None
+        last, turns = _last(solution, crossing, value, up), tuple(turned for _, turned, _ in later)
         over = partial(_spread, condition, solution, crossing, holds, up)
-        yield Flip(answers.result(name), condition.name, holds, crossing, value, last, up, until, wrong, wrong_now, over)
+        yield Flip(answers.result(name), condition.name, holds, crossing, value, last, up, turns, wrong, wrong_now, over)
 
 
 def _turns(condition: Condition, solution: Solution, up: bool) -> Iterator[tuple[Fraction, Fraction, Fraction]]:

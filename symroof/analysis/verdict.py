@@ -189,10 +189,11 @@ def degrees(answers: Answers) -> list[str]:
 
 
 def target_warnings(answers: Answers) -> list[str]:
-    """A line for every target that is missed, wholly or in a part of the ranges."""
+    """A line for every target that is missed, and for requests that come faster than they are served, wholly or in a part of the ranges."""
     words = {False: "misses its {} target", None: "meets its {} target in a part of its ranges only"}
+    of_load = {False: "does not keep up with the arriving requests", None: "keeps up with the arriving requests in a part of its ranges only"}
     return [
-        f"{words[check.met].format(check.name)}: {check.metric.text()} against {check.bound.plain()}"
+        f"{of_load[check.met] if check.name == LOAD else words[check.met].format(check.name)}: {check.metric.text()} against {check.bound.plain()}"
         for check in target_checks(answers)
         if check.met is not True
     ]

@@ -37,8 +37,17 @@ FORMATS = ("text", "md")
 
 
 @click.command("select")
-@click.option("--among", multiple=True, metavar="NAME=LIST", help="Candidates: hardware=all, hardware='h100*,h200', tp=1,2,4,8, weights=fp16,fp8, batch=1,32.")
-@click.option("--by", metavar="WHAT", help="Best first by cost, throughput, rate (of a device), ttft, itl or price.  [default: cost, else rate]")
+@click.option(
+    "--among",
+    multiple=True,
+    metavar="NAME=LIST",
+    help="Candidates: hardware=all, hardware='h100*,h200', tp=1,2,4,8, weights=fp16,fp8, batch=1,32; devices=8 in every layout, or instance_devices=1,2,4,8 of each copy.",
+)
+@click.option(
+    "--by",
+    metavar="WHAT",
+    help="Best first by cost, throughput, rate (of a device), ttft, itl, price or fleet.  [default: cost, or fleet where requests arrive, else rate]",
+)
 @click.option(
     "--show", type=click.IntRange(1), default=20, show_default=True, metavar="N", help="Rows of a table at most; --json lists all, so many worked out."
 )

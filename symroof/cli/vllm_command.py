@@ -55,6 +55,9 @@ def review_json(advised: Review) -> dict[str, Any]:
         "recommended": {
             "line": advised.line or None,
             "flags": [{"flag": a.flag, "value": a.value, "because": a.because, "limits": [_limit_json(limit) for limit in a.limits]} for a in advised.advice],
+            "copies": {"slow": advised.copies[0], "expected": advised.copies[1]} if advised.copies else None,
+            "quantities": {name: result.as_json() for name, result in advised.gives.items()},
+            "warnings": advised.doubts,
         },
         **answers.ledger(tuple(advised.facts), everything=False),
         "warnings": advised.warnings,
@@ -113,7 +116,21 @@ def _advice(advised: Review) -> list[str]:
     lines = ["recommended"]
     for advice in advised.advice:
         lines += [f"  --{advice.flag} {advice.value}: {advice.because}", *_derived(advice)]
-    return [*lines, "", advised.line, ""]
+    return [*lines, "", advised.line, "", *_gives(advised)]
+
+
+def _gives(advised: Review) -> list[str]:
+    """How many copies of the recommended line the arrival rate asks for, and what they give."""
+    from symroof.report.text_table import table
+
+    title = "the recommended line gives"
+    if advised.copies:
+        slow, expected = advised.copies
+        rate = advised.served.study.first.result("arrival_rate").plain()
+        title = f"{slow:,} cop{'ies' if slow > 1 else 'y'} of it bear{'s' * (slow == 1)} {rate} (load below 1{f'; {expected:,} if all goes as expected' if expected < slow else ''}), and give{'s' * (slow == 1)}"
+    doubts = [f"! {doubt}" for doubt in advised.doubts]
+    rows = [[name, result.text(), result.symbol.meaning] for name, result in advised.gives.items()]
+    return [title, *doubts, table(rows, indent="  "), ""] if rows else []
 
 
 def _derived(advice: Advice) -> list[str]:

@@ -67,6 +67,7 @@ def row(flip: Flip, subject: Answers) -> dict[str, Any]:
         "up": flip.up,
         "counted": flip.now.symbol.counted,
         "until": flip.until and f"{flip.until.numerator:,}" if flip.now.symbol.counted else None,
+        "more_turns": max(len(flip.turns) - 1, 0),
         "everywhere": flip.everywhere,
         "inside": flip.inside,
         "evenly": _evenly(flip, subject),
@@ -113,8 +114,9 @@ def lacking(answers: Answers) -> list[tuple[str, ...]]:
     levers = lacks(answers)
     rows: list[tuple[str, ...]] = [(lever.name, lever.now.plain(), needed(lever, answers), change(lever.flip.factor) if lever.flip else "") for lever in levers]
     bought = None if any(lever.flip and lever.name in ("peak_flops", "mem_bandwidth", "mem_capacity") for lever in levers) else together(answers)
-    if bought:
-        rows.append(("a device with", "", "at least " + ", ".join(f"{name} {result.plain()}" for name, result in bought.items() if name != "price"), ""))
+    brought = [f"{name} {result.plain()}" for name, result in (bought or {}).items() if name != "price"]
+    if brought:
+        rows.append(("a device with", "", f"at least {', '.join(brought)}", ""))
     return rows or [("", "", "nothing of these moves what it misses", "")]
 
 

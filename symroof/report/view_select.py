@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -12,8 +12,9 @@ from symroof.cases.quantity_result import Result
 from symroof.report.view_flips import change, lacking
 from symroof.select.choice import BESTS, NEAREST_MISSES, Choice, Front, misses
 from symroof.select.configuration import Configuration, Run
-from symroof.select.endurance import bears
+from symroof.select.endurance import bears, expected_copies
 from symroof.select.required_changes import Keep, keeps
+from symroof.select.screening import PRICED
 from symroof.units import significant
 
 UNKNOWN = "not known"
@@ -49,7 +50,7 @@ class Part:
 def parts(choice: Choice, most: int, lacking_ones: int = NEAREST_MISSES) -> tuple[Part, ...]:
     """Every table that has rows, none longer than ``most`` configurations; what is lacked is solved for so many of the nearest misses."""
     every = (
-        _buys(choice, most),
+        buys(choice, most),
         _verdicts(choice, most),
         _bests(choice),
         _largest(choice, most),
@@ -81,28 +82,43 @@ MOST_BORNE = 5
 """Configurations whose breaking points are worked out."""
 
 OVER = {MEMORY: "memory", LOAD: "the queue", "ttft": "TTFT", "itl": "ITL", "cost": "cost", "price": "price", "fleet_price": "the budget"}
+BORNE = {"arrival_rate": "bears requests", "prompt": "bears prompts", "output": "bears outputs"}
+"""What may grow while a fleet serves, with the heading of its breaking point."""
 
 
-def _buys(choice: Choice, most: int) -> Part:
-    """What to buy for the arrival rate, how to lay it out and set it, what it costs, and what breaks it."""
-    bearing = [c for c in choice.passing if c.run.answers.get(LOAD) is not None][: min(most, MOST_BORNE)]
-    rows = [_buy(c) for c in bearing]
-    header = ("configuration", "copies", "devices", "batch", "chunk", "price", "a million tokens", "load", "ttft", "itl", "bears requests", "bears prompts")
-    rate = bearing[0].run.answers.result("arrival_rate").plain() if bearing else ""
-    says = (
-        f"of {rate}, cheapest first where all prices are known; batch and chunk of each copy; a million output tokens at this rate; "
-        "the wait in TTFT is an estimate; bears: arrival rate and prompt at which a condition breaks, the rest as it is"
-    )
-    return Part("What to buy", header, tuple(rows), says)
+def buys(choice: Choice, most: int) -> Part:
+    """What to buy for the arrival rate, how to lay it out and set it, what it costs, and what breaks it: of all that serve it, whatever they cost."""
+    serving = [c for c in choice.configurations if set(c.run.missed) | set(c.run.unknown if c.state == "unknown" else ()) <= PRICED and LOAD in _checked(c)]
+    shown_ones = serving[: min(most, MOST_BORNE)]
+    ranged = any(c.run.slow for c in shown_ones)
+    header = (
+        "configuration", "verdict", "copies", *(["if as expected"] if ranged else []), "devices", "batch", "chunk", "price", "a million tokens", "load", "ttft", "itl",
+        *BORNE.values(),
+    )  # fmt: skip
+    rate = shown_ones[0].run.answers.result("arrival_rate").plain() if shown_ones else ""
+    says = [
+        f"of {rate}, cheapest first where all prices are known",
+        *(["as many copies as bear it at the slow end of what was measured; if as expected: as many as would do then"] if ranged else []),
+        "batch and chunk of each copy",
+        "a million output tokens at this rate",
+        "the wait in TTFT is an estimate",
+        "bears: where a condition breaks, the devices and all else as they are, but fewer requests in a batch where they have to be",
+    ]
+    return Part("What to buy", header, tuple(_buy(c, ranged) for c in shown_ones), "; ".join(says))
 
 
-def _buy(c: Configuration) -> tuple[str, ...]:
+def _checked(c: Configuration) -> Collection[str]:
+    """The conditions that a configuration was held against."""
+    return c.run.shares or [check.name for check in c.run.checks]
+
+
+def _buy(c: Configuration, ranged: bool) -> tuple[str, ...]:
     run, case = c.run, c.run.answers.case
     count = int(case.value("served_devices") * case.value("dp"))
     chunk = f"{int(case.value('chunk')):,}" if run.answers.binding.assumptions["scheduling"] == "chunked" and case.chosen("chunk") else "whole prompts"
     return (
-        c.label, f"{run.copies:,}", f"{count:,}", f"{run.batch:,}", chunk, shown(run, "fleet_price"), _at_rate(run), shown(run, LOAD),
-        shown(run, "loaded_ttft"), shown(run, "sustained_itl"), _borne(run, "arrival_rate"), _borne(run, "prompt"),
+        c.label, verdict(c), f"{run.copies:,}", *([f"{expected_copies(run):,}"] if ranged else []), f"{count:,}", f"{run.batch:,}", chunk, shown(run, "fleet_price"),
+        _at_rate(run), shown(run, LOAD), shown(run, "loaded_ttft"), shown(run, "sustained_itl"), *(_borne(run, name) for name in BORNE),
     )  # fmt: skip
 
 
@@ -168,7 +184,7 @@ def verdict(c: Configuration) -> str:
     run = c.run
     missed = ", ".join(MISSES.get(name, f"misses {name}") for name in run.missed)
     words = {"passes": "passes", "in part": "passes in a part of its ranges", "unknown": f"not known: {', '.join(run.unknown)}", "fails": missed}
-    return words[run.state] + (f"; passes with a batch of {c.window}" if c.window and not run.passes else "")
+    return words[run.state] + (f"; passes with a batch of {c.window}" if c.window and run.state in ("fails", "in part") else "")
 
 
 def slack(check: TargetCheck) -> str:

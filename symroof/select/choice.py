@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from symroof.cases.request import selection
 from symroof.errors import InputError, Problem, nearest
 from symroof.select.candidates import hint, widened
 from symroof.select.configuration import Configuration, Run, judged, targets_of
-from symroof.select.layouts import device_counts, laid_out
+from symroof.select.layouts import NO_COUNTS, Counts, degrees_of, device_counts, laid_out
 from symroof.select.pareto_front import front
 from symroof.theory.case import Missing, NoValue
 from symroof.theory.symbols import GROUPS, TARGET_SYMBOLS
@@ -141,7 +142,28 @@ class Choice:
     def hints(self) -> tuple[str, ...]:
         """How to get more from the selection: set targets where there are none, list candidates where there is one."""
         aim = () if self.targets else ("no target is set, so that memory alone decides: --target ttft='200 ms' --target itl='50 ms'",)
-        return (*aim, *((hint(self.study),) if len(self.configurations) == 1 else ()))
+        return (*aim, *((hint(self.study),) if len(self.configurations) == 1 else ()), *self._one_layout, *self._full_steps)
+
+    @property
+    def _one_layout(self) -> tuple[str, ...]:
+        """Where copies are solved for an arrival rate and every instance is laid out alike."""
+        givens = [c.run.own.binding.given for c in self.configurations]
+        if any("arrival_rate" not in given or "dp" in given for given in givens) or len({degrees_of(c.run.own) for c in self.configurations}) > 1:
+            return ()
+        return ("every copy is laid out alike: --among instance_devices=1,2,4,8 lays copies out in every way",)
+
+    @property
+    def _full_steps(self) -> tuple[str, ...]:
+        """The first of those that pass whose budget of prompt tokens fills every step before the batch is full."""
+        for c in self.passing[:1]:
+            case = c.run.answers.case
+            decoding = case.value("chunked_batch") if case.theory.assumptions["scheduling"] == "chunked" and case.known("chunked_batch") else c.run.batch
+            if decoding < c.run.batch:
+                return (
+                    f"{c.label}: {int(case.value('chunk')):,} prompt tokens fill every step beside {math.ceil(decoding):,} requests, so that a batch of {c.run.batch:,} "
+                    "serves no more: --among chunk=2048,4096,8192 tries larger budgets",
+                )
+        return ()
 
 
 def misses(choice: Choice) -> list[Configuration]:
@@ -155,7 +177,8 @@ def select(study: str | os.PathLike[str] | Study | None = None, *, among: Mappin
     Args:
         study: a :class:`~symroof.analysis.study.Study`, or a study file; without one, the keywords are the case.
         among: lists of candidates that replace the study's own: ``{"hardware": "all", "tp": [1, 2, 4, 8], "weights": ["fp16", "fp8"]}``;
-            ``{"devices": [4, 8]}`` lays so many devices out in every way.
+            ``{"devices": [4, 8]}`` lays so many devices out in every way, ``{"instance_devices": [4, 8]}`` instances of so many, of which
+            there are as many copies as the arrival rate asks for.
         by: the order of those that pass: cost, throughput, rate (a device's), ttft, itl, price (of an instance) or fleet; by default
             where every price is known cost, or with an arrival rate fleet, else rate.
         case: keywords of :class:`~symroof.analysis.study.Study`; over a study file they override it.
@@ -174,8 +197,8 @@ def select(study: str | os.PathLike[str] | Study | None = None, *, among: Mappin
     return chosen(widened(made, rest), by, counts=counts)
 
 
-def chosen(study: Study, by: str | None = None, track: Track = untracked, counts: Sequence[int] = ()) -> Choice:
-    """The same of a study that has its candidates; ``counts`` are numbers of devices, each laid out in every way.
+def chosen(study: Study, by: str | None = None, track: Track = untracked, counts: Counts = NO_COUNTS) -> Choice:
+    """The same of a study that has its candidates; ``counts`` are numbers of devices to lay out in every way.
 
     Raises:
         InputError: no model or no device to choose, an unknown order.

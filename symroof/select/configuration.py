@@ -108,7 +108,8 @@ class Run:
     def state(self) -> State:
         """What it amounts to: one miss is a failure, whatever is not known; over ranges it passes where it does throughout."""
         if self.shares and not any(abs(share - 1) < CLOSE for share in (*(self.slow or self.shares).values(), *self.fast.values())):
-            return "fails" if self.missed else "in part" if _over(self.slow) else "passes"
+            unknown = self.own.targets.keys() - self.shares.keys()  # that of a price which is not known
+            return "fails" if self.missed else "unknown" if unknown else "in part" if _over(self.slow) else "passes"
         met = [check.met for check in self.checks]
         return "fails" if False in met else "unknown" if self.unknown else "in part" if None in met else "passes"
 
@@ -215,15 +216,17 @@ def label(answers: Answers) -> str:
     count = int(case.value("served_devices") * case.value("dp"))
     model = [binding.model.name] if binding.several_models and binding.model else []
     device = [f"{f'{count} x ' if count > 1 else ''}{binding.hardware.name if binding.hardware else 'no hardware'}"]
-    return ", ".join([*model, *device, *degrees(answers), *_prefills(answers), *(f"{name} {value}" for name, value in binding.varied if name not in DEGREES)])
+    return ", ".join([*model, *device, *_layout(answers, count), *(f"{name} {value}" for name, value in binding.varied if name not in DEGREES)])
 
 
-def _prefills(answers: Answers) -> list[str]:
-    """How many devices prefill on their own, of all."""
-    if answers.binding.assumptions["scheduling"] != "disaggregated":
-        return []
+def _layout(answers: Answers, count: int) -> list[str]:
+    """How the devices are laid out, and how many of all prefill on their own; where layouts are compared, or prompts read apart, also a plain group."""
     case = answers.case
-    return [*([f"tp {case.value('tp')}"] if not degrees(answers) else []), f"{int(case.value('prefill_devices') * case.value('dp'))} of them prefill"]
+    apart = answers.binding.assumptions["scheduling"] == "disaggregated"
+    compared = "attention_dp" in answers.binding.given  # every layout sets it
+    plain = [f"tp {case.value('tp')}"] if count > 1 and (apart or compared) else []
+    prefill = [f"{int(case.value('prefill_devices') * case.value('dp'))} of them prefill"] if apart else []
+    return [*(degrees(answers) or plain), *prefill]
 
 
 def at_batch(run: Run, batch: int, quick: Mapping[str, float] | None = None) -> Run:

@@ -1,87 +1,158 @@
-"""The ways to lay a number of devices out: one wide group, copies of narrower ones, attention groups, prefills on devices of their own."""
+"""The ways to lay a number of devices out, or an instance of which an arrival rate takes copies: one wide group, copies of narrower ones,
+attention groups, prefills on devices of their own."""
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError, Problem
 from symroof.select.candidates import MOST_CANDIDATES
 
-DEVICES = "devices"
+DEVICES, INSTANCE = "devices", "instance_devices"
 LAID_OUT = ("tp", "pp", "attention_dp", "dp", "prefill_devices")
-"""The inputs that a layout sets."""
+"""The inputs that a layout sets; of an instance all but its copies."""
 
 MOST_DEVICES = 1024
 
+SHARES = 16
+"""Prefill devices are tried in so many parts of all devices at most."""
 
-def device_counts(among: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[int, ...]]:
+
+@dataclass(frozen=True)
+class Counts:
+    """Numbers of devices to lay out.
+
+    Attributes:
+        numbers: each in every layout.
+        whole: whether they are all devices; else those of one instance, of which there are as many copies as an arrival rate asks for.
+    """
+
+    numbers: tuple[int, ...] = ()
+    whole: bool = True
+
+    @property
+    def word(self) -> str:
+        return DEVICES if self.whole else INSTANCE
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """The inputs that these layouts set."""
+        return tuple(name for name in LAID_OUT if self.whole or name != "dp")
+
+
+NO_COUNTS = Counts()
+
+
+def device_counts(among: Mapping[str, Any]) -> tuple[dict[str, Any], Counts]:
     """The candidates without their numbers of devices, and those numbers.
 
     >>> device_counts({"hardware": "all", "devices": "4,8"})
-    ({'hardware': 'all'}, (4, 8))
+    ({'hardware': 'all'}, Counts(numbers=(4, 8), whole=True))
 
     Raises:
         InputError: a number of devices that is none, or a degree listed beside them.
     """
     rest = dict(among)
-    listed = rest.pop(DEVICES, ())
-    words = listed.split(",") if isinstance(listed, str) else [listed] if isinstance(listed, int) else list(listed)
-    counts = tuple(dict.fromkeys(_count(str(word).strip()) for word in words))
-    clash = [name for name in LAID_OUT if counts and name in rest]
-    if clash:
-        raise InputError(Problem("among", f"{clash[0]} is what layouts of devices choose", path=DEVICES, hint=f"list {DEVICES} or {clash[0]}, not both"))
-    return rest, counts
+    listed = {word: rest.pop(word) for word in (DEVICES, INSTANCE) if word in rest}
+    if len(listed) > 1:
+        raise InputError(Problem("among", "both devices of all copies and of one instance are listed", path=DEVICES, hint=f"list {DEVICES} or {INSTANCE}"))
+    for word, value in listed.items():
+        words = value.split(",") if isinstance(value, str) else [value] if isinstance(value, int) else list(value)
+        counts = Counts(tuple(dict.fromkeys(_count(str(one).strip(), word) for one in words)), word == DEVICES)
+        clash = [name for name in counts.chosen if name in rest]
+        if clash:
+            raise InputError(Problem("among", f"{clash[0]} is what layouts of devices choose", path=word, hint=f"list {word} or {clash[0]}, not both"))
+        return rest, counts
+    return rest, NO_COUNTS
 
 
-def _count(word: str) -> int:
+def _count(word: str, path: str) -> int:
     if not (word.isascii() and word.isdigit() and len(word) < 6 and 0 < int(word) <= MOST_DEVICES):
-        raise InputError(Problem("among", f"{word[:40]!r} is no number of devices", path=DEVICES, hint=f"{DEVICES}=4,8, at most {MOST_DEVICES:,}"))
+        raise InputError(Problem("among", f"{word[:40]!r} is no number of devices", path=path, hint=f"{path}=4,8, at most {MOST_DEVICES:,}"))
     return int(word)
 
 
-def laid_out(cases: Sequence[Answers], counts: Sequence[int]) -> tuple[Answers, ...]:
+def laid_out(cases: Sequence[Answers], counts: Counts) -> tuple[Answers, ...]:
     """Every case in every layout of every number of devices; the cases as they are where no number is listed.
 
     >>> from symroof.analysis.study import Study
     >>> study = Study("llama-3.1-8b", "h100-sxm", prompt=2048, output=300)
-    >>> [(int(laid.case.value("tp")), int(laid.case.value("dp"))) for laid in laid_out(study.cases, [2])]  # or one that prefills
-    [(1, 2), (1, 1), (2, 1)]
+    >>> [[(name, int(number)) for name, number in degrees] for degrees in map(degrees_of, laid_out(study.cases, Counts((2,))))]
+    [[('dp', 2)], [('prefill_devices', 1)], [('tp', 2)]]
 
     Raises:
         InputError: a study that chooses a degree itself.
     """
-    if not counts:
+    if not counts.numbers:
         return tuple(cases)
-    chosen = [name for name in LAID_OUT if name in cases[0].binding.given]
+    chosen = [name for name in counts.chosen if name in cases[0].binding.given]
     if chosen:
         raise InputError(Problem("study", f"it chooses {chosen[0]}, which layouts of devices choose", path=chosen[0], hint=f"leave {chosen[0]} out"))
-    every = (laid for answers in cases for count in counts for degrees in _layouts(answers, count) for laid in _laid(answers, degrees))
+    layouts = _layouts if counts.whole else _instances
+    every = (laid for answers in cases for count in counts.numbers for degrees in layouts(answers, count) for laid in _laid(answers, degrees))
     made = tuple(itertools.islice(every, MOST_CANDIDATES + 1))
     if len(made) > MOST_CANDIDATES:
-        raise InputError(Problem("among", f"more than {MOST_CANDIDATES:,} layouts", path=DEVICES, hint=f"fewer numbers of {DEVICES}"))
+        raise InputError(Problem("among", f"more than {MOST_CANDIDATES:,} layouts", path=counts.word, hint=f"fewer numbers of {counts.word}"))
     return made
 
 
-def _layouts(answers: Answers, count: int) -> Iterator[dict[str, int]]:
-    """Degrees whose product is the number of devices; heads have to be shared out or copied evenly."""
+def degrees_of(answers: Answers) -> tuple[tuple[str, Fraction], ...]:
+    """The degrees of a layout that are not 1, and its prefill devices."""
+    chosen = [(name, answers.case.value(name)) for name in LAID_OUT if name in answers.case.given]
+    return tuple((name, value) for name, value in chosen if value != 1 or name == "prefill_devices")
+
+
+Degrees = dict[str, int | Fraction]
+
+
+def _layouts(answers: Answers, count: int) -> Iterator[Degrees]:
+    """Degrees whose product is the number of devices; where prompts are read apart, the prefill devices of all copies are shared among them."""
+    for instance, group in _groups(answers, count):
+        copies = count // instance
+        yield {**group, "dp": copies}
+        for reading in _parts(answers, copies):
+            yield {**group, "dp": copies - reading, "prefill_devices": Fraction(instance * reading, copies - reading)}
+
+
+def _instances(answers: Answers, count: int) -> Iterator[Degrees]:
+    """Degrees of one instance, those that prefill for it among its devices."""
+    for instance, group in _groups(answers, count):
+        if instance == count:
+            yield dict(group)
+        elif _apart(answers):
+            yield {**group, "prefill_devices": count - instance}
+
+
+def _groups(answers: Answers, count: int) -> Iterator[tuple[int, Degrees]]:
+    """Devices and degrees of the groups that a number of devices is a multiple of; heads have to be shared out or copied evenly."""
     case, experts = answers.case, answers.case.has("n_experts")
     for tp in (n for n in _divisors(count) if case.permits(n)):
-        for groups in _divisors(count // tp) if experts else [1]:
-            yield {"tp": tp, "attention_dp": groups, "dp": count // (tp * groups)}
-        if case.has("network_bandwidth") and case.chosen("output"):
-            for sides in (n for n in _divisors(count // tp) if n > 1):  # as wide a group to decode as each that prefills
-                yield {"tp": tp, "dp": count // (tp * sides), "prefill_devices": tp * (sides - 1)}
+        for attention in _divisors(count // tp) if experts else [1]:
+            yield tp * attention, {"tp": tp, "attention_dp": attention}
+
+
+def _apart(answers: Answers) -> bool:
+    """Whether prompts can be read on devices of their own: there is a network to hand their cache over, and a decode."""
+    return answers.case.has("network_bandwidth") and answers.case.chosen("output")
+
+
+def _parts(answers: Answers, groups: int) -> Iterator[int]:
+    """How many of so many equal groups may read prompts for the others: every number of few, of many only in even parts."""
+    if _apart(answers):
+        yield from (reading for reading in range(1, groups) if groups // math.gcd(reading, groups) <= SHARES)
 
 
 def _divisors(n: int) -> list[int]:
     return [k for k in range(1, n + 1) if n % k == 0]
 
 
-def _laid(answers: Answers, degrees: Mapping[str, int]) -> Iterator[Answers]:
+def _laid(answers: Answers, degrees: Mapping[str, int | Fraction]) -> Iterator[Answers]:
     """The case in a layout; none where the model does not allow it."""
     own = answers.binding
     assume = dict(own.selection.assume) | ({"scheduling": "disaggregated"} if "prefill_devices" in degrees else {})

@@ -43,7 +43,7 @@ SHARED = (frozenset(symbol.name for group in ("hardware", "efficiency", "precisi
 
 PRICE = "price"
 PRICED = frozenset({"cost", "price", "fleet_price"})
-"""Targets that are not known without a price."""
+"""Targets that cannot be judged without a price: the batch and the copies are those that all others allow."""
 
 LARGEST = 1 << 30
 MOST_COPIES = 1 << 16
@@ -102,16 +102,12 @@ def _groups(cases: Sequence[Answers], own: bool = True) -> Iterator[tuple[list[i
     relevant: dict[int, frozenset[str]] = {}
     for place, answers in enumerate(cases):
         case = answers.case
-        if (
-            under_load(case)
-            and (answers.moved or not answers.binding.box() or answers.binding.paced(fast=False))
-            and case.known("fits")
-            and (case.has(PRICE) or not PRICED & answers.targets.keys())
-        ):
+        if under_load(case) and (answers.moved or not answers.binding.box() or answers.binding.paced(fast=False)) and case.known("fits"):
             used = relevant.setdefault(id(case.theory), _relevant(case.theory))
             present = [(name, tree) for name, tree in case.given.items() if name in used and name != PRICE]
             fixed = tuple((name, tree if name not in SHARED or not isinstance(tree, Num) else None) for name, tree in present)
-            by_shape.setdefault((id(case.theory), fixed, tuple(case.numbers.items())), []).append(place)
+            unpriced = not case.has(PRICE) and bool(PRICED & answers.targets.keys())
+            by_shape.setdefault((id(case.theory), fixed, tuple(case.numbers.items()), unpriced), []).append(place)
     for alike in by_shape.values():
         places = sorted(alike, key=lambda place: not cases[place].case.has(PRICE))  # the first one's formulas are those of all
         try:
@@ -132,7 +128,7 @@ class _Group:
         self.cases = cases
         first = cases[0].case
         self.size = len(cases)
-        self.targets = cases[0].targets
+        self.targets = {name: limit for name, limit in cases[0].targets.items() if first.has(PRICE) or name not in PRICED}
         self.rate = "arrival_rate" in first.given
         self.chosen_batch = own and "batch" in first.given
         self.open_copies = self.rate and "dp" not in first.given

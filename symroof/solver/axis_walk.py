@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
@@ -11,7 +12,7 @@ from itertools import pairwise, takewhile
 from symroof.formula import build
 from symroof.formula.evaluate import RELATIONS, NoValue
 from symroof.formula.rewrite import replaced, substitute
-from symroof.formula.tree import ZERO, Compare, Name, Num, Tree, mentions
+from symroof.formula.tree import ZERO, Call, Compare, Name, Num, Tree, mentions
 from symroof.solver.arms import beats, ends, innermost, winner
 from symroof.solver.closed_forms import Form, closed_forms
 from symroof.solver.rational import Polynomial, factored, rational, shared_factors_out
@@ -110,11 +111,22 @@ class Walk:
         cuts = sorted(edges)
         for low, high in zip([region.low, *cuts], [*cuts, region.high], strict=True):
             part = Region(low, high, region.tree)
-            wins = winner(node, sides, partial(self._at, x=part.inside))
+            wins = self._winner(node, sides, part)
             losers = [arm for arm in node.args if arm != wins]
             held = tuple(beats(node, substitute(wins, end), substitute(loser, end)) for loser in losers for end in sides)
             edge = edges.get(low, region.edge)
             yield from self.regions(Region(low, high, replaced(region.tree, node, wins), (*region.conditions, *held), edge))
+
+    def _winner(self, node: Call, sides: list[dict[str, Tree]], part: Region) -> Tree:
+        """The arm that wins by its value inside a region: on either side of the middle where a pole lies just there.
+
+        Raises:
+            NoValue: there is a value at none of these.
+        """
+        for point in (part.inside, part.between(part.low, part.inside)):
+            with suppress(NoValue):
+                return winner(node, sides, partial(self._at, x=point))
+        return winner(node, sides, partial(self._at, x=part.between(part.inside, part.high)))
 
     def _between_poles(self, region: Region) -> Iterator[Region]:
         """A region cut where the denominator vanishes: the sides do not meet there, they fly apart."""

@@ -25,6 +25,8 @@ SECTIONS, DIP_SECTIONS = 32, 8
 NEAR, POLE_GROWTH = Fraction(1, 10**12), 10**4
 """How near a change of side is looked at, and how much larger the difference must be there for it to be a pole."""
 DIP_STEPS, EDGE_TURNS = 13, 20
+EVERY = 1024
+"""Whole numbers from one on that are all looked at where rough values make that cheap: a sum of so many parts may turn back at each of them."""
 
 Rough = Callable[[Sequence[Fraction]], Sequence[float]]
 """The difference of the sides at many points, in floats; NaN where floats do not show its sign, or it has no value."""
@@ -75,6 +77,9 @@ def scan(
     gap = Gap(lambda point: evaluate(difference, {x: point}), rough)
     looked_at = grid(low, high, whole)
     everywhere = list(zip(looked_at, gap.at(looked_at), strict=True))
+    if whole and rough:
+        others = sorted({Fraction(n) for n in range(max(math.ceil(low), 1), math.floor(min(high or EVERY, EVERY)) + 1)} - {*looked_at})
+        everywhere = sorted([*everywhere, *((point, g) for point, g in zip(others, rough(others), strict=True) if g == g)])
     points: list[tuple[Fraction, Value]] = [(point, g) for point, g in sorted([*everywhere, *_last_values(gap, everywhere, whole)]) if g is not None]
     if not points:
         raise NoValue("the equation has no value anywhere on the axis")
@@ -90,7 +95,7 @@ def scan(
         if after == 0:
             values.append(b)
         elif sign(before) * sign(after) < 0:
-            root = narrowed(gap, a, b, sign(before), whole)
+            root = b if whole and b - a == 1 else narrowed(gap, a, b, sign(before), whole)
             if whole or not _pole(gap, root, max(abs(before), abs(after))):
                 values.append(root)
     if values:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import shlex
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.solution import Solution
 from symroof.analysis.study import Study
+from symroof.analysis.verdict import ISOLATED_METRICS, target_checks, target_warnings
 from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import Result
 from symroof.cases.request import selection
@@ -27,6 +29,8 @@ FACTS = (
     "memory_bytes", "usable_memory", "fits", "concurrency", "itl", "itl_last", "mixed_time", "ttft", "chunk_steps", "chunked_ttft", "decode_throughput",
     "sustained_itl", "paced_itl", "loaded_ttft", "worst_itl", "sustained_throughput", "cost_per_mtok", "speculation_speedup",
 )  # fmt: skip
+GIVES = ("sustained_itl", "worst_itl", "loaded_ttft", "sustained_throughput", "load", "cost_per_mtok", "fleet_price")
+"""What the recommended line gives, of as many copies as the arrival rate asks for."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,9 @@ class Review:
         limits: what bounds its batch and its chunk as it is.
         advice: the recommended flags; empty where no number of devices does.
         line: the recommended line; empty where there is none.
+        copies: servers of it that bear the arrival rate at the slow end of the efficiencies, and as expected; None where no rate is known.
+        gives: quantities of so many copies of it.
+        doubts: the targets that these miss, or meet in a part of the ranges of the efficiencies only.
     """
 
     served: Served
@@ -74,6 +81,9 @@ class Review:
     advice: list[Advice]
     line: str
     warnings: list[str]
+    copies: tuple[int, int] | None = None
+    gives: dict[str, Result] = field(default_factory=dict)
+    doubts: list[str] = field(default_factory=list)
 
 
 def review(served: Served) -> Review:
@@ -81,8 +91,35 @@ def review(served: Served) -> Review:
     answers = served.study.first
     limits = [*_batch_limits(served.study), *_chunk_limits(served.study)]
     facts = {name: result for name in FACTS if (result := answers.get(name)) is not None}
-    advice, why = _advised(served)
-    return Review(served, facts, limits, advice, _recommended(served, advice) if advice else "", [*served.warnings, *why])
+    advice, why, study = _advised(served)
+    made = Review(served, facts, limits, advice, _recommended(served, advice) if advice else "", [*served.warnings, *why])
+    if advice:
+        made.copies = _copies(study)
+        fleet = _with(study, dp=made.copies[0]) if made.copies else study
+        made.gives = {name: result for name in GIVES if (result := fleet.first.get(name)) is not None}
+        made.doubts = target_warnings(fleet.first)
+    return made
+
+
+def _copies(study: Study) -> tuple[int, int] | None:
+    """Copies that bear the arrival rate within the TTFT target, at the slow end of the efficiencies and as expected: at a load of 1 the queue already grows."""
+    if "arrival_rate" not in study.first.binding.given or study.first.get("load") is None:
+        return None
+    return _bearing(study, lambda answers: answers.slow_end), _bearing(study, lambda answers: answers)
+
+
+def _bearing(study: Study, end: Callable[[Answers], Answers]) -> int:
+    """The least number of copies that keeps up and, where more help, reads prompts in time."""
+    own = end(study.first).case
+    least = math.floor(own.value("load") * own.value("dp")) + 1
+    tried = range(least, 2 * least + 2)
+    return next((copies for copies in tried if not _late_prompts(end(_with(study, dp=copies).first))), least)
+
+
+def _late_prompts(answers: Answers) -> bool:
+    """Whether the mean first token, the wait for it included, misses its target, if there is one."""
+    ttft = answers.get("loaded_ttft")
+    return "ttft" in answers.targets and (ttft is None or Fraction(ttft.value) > answers.targets["ttft"])
 
 
 def _with(study: Study, **values: Any) -> Study:
@@ -142,23 +179,23 @@ def _late(study: Study) -> Study:
 # --------------------------------------------------------------------------------------------------- recommended
 
 
-def _advised(served: Served) -> tuple[list[Advice], list[str]]:
-    """Flags in the order in which one decides the next: devices, format of the cache, batch, budget."""
+def _advised(served: Served) -> tuple[list[Advice], list[str], Study]:
+    """Flags in the order in which one decides the next: devices, format of the cache, batch, budget; and the case with all of them."""
     if served.study.first.binding.hardware is None and "mem_capacity" not in served.study.first.binding.given:
-        return [], ["no line is recommended without a device: give --hardware"]
+        return [], ["no line is recommended without a device: give --hardware"], served.study
     group, study = _devices(served)
     if group is None:
-        return [], [f"no line is recommended: not one request fits or meets its targets on up to {MOST_DEVICES} devices"]
+        return [], [f"no line is recommended: not one request fits or meets its latency targets on up to {MOST_DEVICES} devices"], study
     cache, study = _cache(served, study)
     sequences, study = _sequences(study)
-    budget = _budget(study)
-    return [group, *cache, sequences, budget], []
+    budget, study = _budget(study)
+    return [group, *cache, sequences, budget], [], study
 
 
 def _devices(served: Served) -> tuple[Advice | None, Study]:
     """The least group that holds one request and, where there are targets, serves it in time; never fewer than the line has."""
     study = served.study
-    lone = _with(study, batch=1)
+    lone = _unqueued(_with(study, batch=1))
     names = ["min_devices_memory", *(f"min_devices_{name}" for name in ("ttft", "itl") if TARGET_SYMBOLS[name] in study.first.binding.given)]
     limits = [limit for name in names if (limit := _solved(lone, name, "tp"))]
     least = max((limit.value or 1 for limit in limits), default=1)
@@ -175,11 +212,16 @@ def _devices(served: Served) -> tuple[Advice | None, Study]:
     return None, study
 
 
-def _serves(answers: Answers) -> bool:
-    """Whether the weights and one request fit, and its targets are met."""
-    from symroof.analysis.verdict import target_checks
+def _unqueued(study: Study) -> Study:
+    """The same case without arrivals: how many copies bear them is decided last."""
+    made, own = Study(), study._selection
+    made.select(replace(own, values={name: values for name, values in own.values.items() if name != "arrival_rate"}))
+    return made
 
-    return not answers.does_not_fit and all(check.met for check in target_checks(answers))
+
+def _serves(answers: Answers) -> bool:
+    """Whether the weights and one request fit, and its latency targets are met: what one request alone costs decides nothing."""
+    return not answers.does_not_fit and all(check.met for check in target_checks(answers) if check.name in ISOLATED_METRICS)
 
 
 def _cache(served: Served, study: Study) -> tuple[list[Advice], Study]:
@@ -221,7 +263,7 @@ def _on_their_way(study: Study, batch: int) -> str:
     return f"; of them about {math.floor(decoding):,} decode, for prompts that are being read hold cache too"
 
 
-def _budget(study: Study) -> Advice:
+def _budget(study: Study) -> tuple[Advice, Study]:
     """The batch and the largest chunk beside it: within the ITL target, or else free of charge, or else a whole prompt."""
     limits = _chunk_limits(study)
     batch = own_requests(study, int(study.first.case.value("batch")))
@@ -233,7 +275,8 @@ def _budget(study: Study) -> Advice:
         chunk, why = by_name["free_chunk"], "the largest chunk that costs a step nothing"
     else:
         chunk, why = prompt or batch, "a whole prompt: no chunk is free and no ITL target bounds it"
-    return Advice("max-num-batched-tokens", str((chunk or 0) + batch), f"chunk + batch = {chunk:,} + {batch:,}: {why}", limits)
+    made = Advice("max-num-batched-tokens", str((chunk or 0) + batch), f"chunk + batch = {chunk:,} + {batch:,}: {why}", limits)
+    return made, _with(study, chunk=chunk) if chunk else study
 
 
 def _short(limit: Limit) -> str:

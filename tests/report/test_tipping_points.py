@@ -116,10 +116,13 @@ def most_of(name, case):
     return case.value("prompt") - 1 if name == "cached_prefix" else None
 
 
-def test_nothing_flips_before_a_flip_and_nothing_where_there_is_none(label, request):
+def changed(flip, value, up):
+    """Whether a value lies where a condition has changed an odd number of times."""
+    return flip is not None and sum(value >= turn if up else value <= turn for turn in (flip.value, *flip.turns)) % 2 == 1
+
+
+def test_nothing_flips_before_a_flip_and_nothing_where_there_is_none(label):
     """Every input is scanned in both directions over many magnitudes, in a case of its own for each value."""
-    if label in ("windowed", "slow links"):
-        request.applymarker(pytest.mark.xfail(reason="a condition under load that turns back twice: a flip says one end alone, or is missed"))
     answers, every = flipped(label)
     now = holding(answers.case)
     nearest = {(f.name, f.up, f.condition): f for f in every}
@@ -136,10 +139,7 @@ def test_nothing_flips_before_a_flip_and_nothing_where_there_is_none(label, requ
                     continue
                 there = at(label, name, value)
                 for condition, holds in there.items():
-                    flip = nearest.get((name, up, condition))
-                    past = flip is not None and (value >= flip.value if up else value <= flip.value)
-                    back = past and flip.until is not None and (value >= flip.until if up else value <= flip.until)
-                    assert (holds is not now[condition]) is (past and not back), (name, float(value), condition)
+                    assert (holds is not now[condition]) is changed(nearest.get((name, up, condition)), value, up), (name, float(value), condition)
                     looked += 1
     assert looked > 200
 
@@ -172,6 +172,15 @@ def test_a_condition_that_comes_back_says_where():
     first = next(n for n, state in states.items() if state is not states[1])
     back = next((n for n, state in states.items() if n > first and state is states[1]), None)
     assert (flip.value, flip.until) == (first, back) == (2, 4)
+
+
+def test_a_condition_that_changes_many_times_says_where_each_time():
+    """Paced prompts are cut into fewer pieces the larger the batch: the first token comes sooner with every piece less, and later in between."""
+    answers, every = flipped("windowed")
+    (flip,) = [f for f in every if f.name == "batch" and f.condition == "ttft" and f.up]
+    states = {n: answers.case.changed({"batch": Fraction(n)}).value("loaded_ttft") <= Fraction(1, 2) for n in range(16, 145)}
+    assert [n for n in range(17, 145) if states[n] is not states[n - 1]] == [n for n in (flip.value, *flip.turns) if n < 145]
+    assert len(flip.turns) > 5
 
 
 def test_the_nearest_stands_first_and_what_is_zero_last(label):

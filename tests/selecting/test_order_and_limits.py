@@ -10,7 +10,7 @@ from symroof.api import Study
 from symroof.errors import InputError
 from symroof.select.as_json import configuration_json
 from symroof.select.choice import _place, select
-from symroof.select.layouts import MOST_DEVICES, _layouts, device_counts
+from symroof.select.layouts import MOST_DEVICES, Counts, _layouts, device_counts
 
 CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 256, "chunk": 2048, "batch": 40}
 
@@ -45,16 +45,15 @@ def test_a_limit_missed_by_a_hair_is_missed(factor, state):
 
 @pytest.mark.parametrize(("count", "model"), [(1, "llama-3-8b"), (6, "llama-3-8b"), (8, "llama-3-8b"), (8, "mixtral-8x7b")])
 def test_layouts_are_every_way_to_split_so_many_devices(count, model):
-    """Eight key and value heads: a degree divides them; experts may stand in groups; prefills take some devices of each of several equal sides."""
+    """Eight key and value heads: a degree divides them; experts may stand in groups; of several equal sides some read prompts for the others."""
     answers = Study(model, "h100-sxm", prompt=2048, output=256).first
     by_hand = set()
     for tp in (n for n in range(1, count + 1) if count % n == 0 and (8 % n == 0)):
-        for groups in range(1, count // tp + 1):
+        for groups in range(1, count // tp + 1 if model.startswith("mixtral") else 2):
             if count % (tp * groups) == 0:
-                if groups == 1 or model.startswith("mixtral"):
-                    by_hand.add((tp, groups, count // tp // groups, 0))
-                if groups > 1:
-                    by_hand.add((tp, 1, count // tp // groups, tp * (groups - 1)))
+                copies = count // tp // groups
+                by_hand.add((tp, groups, copies, 0))
+                by_hand |= {(tp, groups, copies - reading, Fraction(tp * groups * reading, copies - reading)) for reading in range(1, copies)}
     made = [(d["tp"], d.get("attention_dp", 1), d["dp"], d.get("prefill_devices", 0)) for d in _layouts(answers, count)]
     assert sorted(made) == sorted(by_hand)
     assert all((tp * groups + prefill) * dp == count for tp, groups, dp, prefill in made)
@@ -71,7 +70,7 @@ def test_the_worst_of_isolated_requests_is_the_metric_that_takes_most_of_its_lim
 
 @pytest.mark.parametrize(("text", "counts"), [("1", (1,)), ("4,8", (4, 8)), ("8,8, 2", (8, 2)), (str(MOST_DEVICES), (MOST_DEVICES,))])
 def test_numbers_of_devices_as_they_are_listed(text, counts):
-    assert device_counts({"devices": text, "model": ["a"]}) == ({"model": ["a"]}, counts)
+    assert device_counts({"devices": text, "model": ["a"]}) == ({"model": ["a"]}, Counts(counts))
 
 
 @pytest.mark.parametrize("text", ["0", "-1", str(MOST_DEVICES + 1), "٣", "1.5", "100000", "four"])

@@ -212,11 +212,15 @@ class Exclusive(Server):
 
 
 class Disaggregated(Server):
-    """Prompts are read elsewhere, ``prefill_devices`` over the instance's devices at a time, and queue there for their reader and here for a slot."""
+    """Prompts are read elsewhere, ``prefill_devices`` over the instance's devices at a time, and queue there for their reader and here for a slot.
+
+    Readers that several instances share read for this one in turn: each prompt of it takes as many times as long.
+    """
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        self.readers = [0.0] * max(int(self.case.value("prefill_devices") / self.case.value("instance_devices")), 1)
+        readers = Fraction(self.case.value("prefill_devices") / self.case.value("instance_devices"))
+        self.readers, self.sharing = [0.0] * readers.numerator, readers.denominator
         self.ready = deque()
 
     def step(self):
@@ -225,7 +229,7 @@ class Disaggregated(Server):
             request = self.queue.popleft()
             reader = min(range(len(self.readers)), key=self.readers.__getitem__)
             request.begun = max(self.readers[reader], request.came)
-            self.readers[reader] = request.begun + self.prefill_time(request.prompt)
+            self.readers[reader] = request.begun + self.sharing * self.prefill_time(request.prompt)
             self.ready.append((self.readers[reader], request))
         if not self.decoding:
             self.clock = max(self.clock, self.ready[0][0])

@@ -1,7 +1,10 @@
 """The limits and the recommended line, against memory and times counted by hand."""
 
+from math import ceil
+
 import pytest
 
+from symroof.api import Study
 from symroof.cases.request import aimed, selection
 from symroof.vllm.advice import review
 from symroof.vllm.command_line import read_line
@@ -113,3 +116,31 @@ def test_drafted_tokens():
     spec = """--speculative-config '{"model": "x/y", "num_speculative_tokens": 4}'"""
     assert reviewed(f"{LINE} {spec}").served.study.first.case.value("draft_tokens") == 4
     assert reviewed(f"{LINE} --speculative-config.num_speculative_tokens 3").served.study.first.case.value("draft_tokens") == 3
+
+
+ARRIVING = {"ttft": "2 s", "itl": "50 ms", "cost": "1 USD"}
+"""A million tokens of one request alone would cost far more."""
+
+
+def test_arrivals_ask_for_copies_of_the_line_and_not_for_a_wider_group():
+    """One request alone does not keep up with 100 a second, whatever serves it; copies of a full server do."""
+    found = reviewed(LINE.replace("-tp 2", "-tp 1"), targets=ARRIVING, prompt=2048, output=300, arrival_rate=100)
+    line = read_line(found.line)
+    batch, chunk = line.flags["max-num-seqs"].value, line.flags["max-num-batched-tokens"].value - line.flags["max-num-seqs"].value
+    assert line.flags["tensor-parallel-size"].value == 1
+    served_by = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "kv": "fp8", "batch": batch, "chunk": chunk}
+    one = Study(**served_by).exact("sustained_requests")
+    assert found.copies == (ceil(100 / one), ceil(100 / one))
+    assert float(found.gives["load"].value) == pytest.approx(100 / float(one) / found.copies[0], rel=1e-9)
+    assert found.gives["loaded_ttft"].value <= 2 and found.gives["worst_itl"].value <= 0.05 and not found.doubts
+    measured = reviewed(LINE.replace("-tp 2", "-tp 1"), targets=ARRIVING, prompt=2048, output=300, arrival_rate=100, efficiency="measured")
+    assert measured.copies[0] > measured.copies[1] and "in a part of its ranges only" in measured.doubts[0]
+
+
+def test_more_copies_where_the_queue_and_not_the_load_is_too_long():
+    """A third above the time that reading takes leaves little for the wait."""
+    case = {"prompt": 2048, "output": 300, "arrival_rate": 100}
+    relaxed = reviewed(LINE.replace("-tp 2", "-tp 1"), targets=ARRIVING, **case)
+    tight = reviewed(LINE.replace("-tp 2", "-tp 1"), targets=ARRIVING | {"ttft": "80 ms"}, **case)
+    assert tight.copies[0] > relaxed.copies[0]
+    assert tight.gives["loaded_ttft"].value <= 0.08 < relaxed.gives["loaded_ttft"].value

@@ -1,0 +1,122 @@
+"""The ways to lay devices out, counted by hand; instances of which an arrival rate takes copies; what is bought of them."""
+
+from fractions import Fraction
+
+import pytest
+
+from symroof.api import Study
+from symroof.errors import InputError
+from symroof.report.view_select import buys
+from symroof.select.choice import select
+from symroof.select.endurance import bears, expected_copies
+
+CASE = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "chunk": 2048}
+AIMS = {"ttft": "2 s", "itl": "50 ms", "fleet_price": "70 USD/hour"}
+
+
+def layouts(choice):
+    """Width, attention groups, copies and prefill devices of each."""
+    cases = [c.run.own.case for c in choice.configurations]
+    return sorted(
+        (int(case.value("tp")), int(case.value("attention_dp")), int(case.value("dp")), case.value("prefill_devices") if case.has("prefill_devices") else 0)
+        for case in cases
+    )
+
+
+def measured(run):
+    """The efficiencies that come from measurements."""
+    return [name for name, given in run.answers.binding.given.items() if given.measured]
+
+
+@pytest.fixture(scope="module")
+def bought():
+    """100 requests a second, on instances of one and two devices."""
+    return select(**CASE, targets=AIMS, arrival_rate=100, among={"instance_devices": "1,2"})
+
+
+def test_six_devices_by_hand():
+    """Groups of 1 or 2 (6 and 3 do not share 8 key and value heads out): one in six to five in six of them read prompts, whole numbers of groups."""
+    choice = select(**CASE, among={"devices": 6}, efficiency="peak")
+    ones = [(1, 1, 6, 0), *((1, 1, 6 - n, Fraction(n, 6 - n)) for n in range(1, 6))]
+    twos = [(2, 1, 3, 0), *((2, 1, 3 - n, Fraction(2 * n, 3 - n)) for n in range(1, 3))]
+    assert layouts(choice) == sorted([*ones, *twos])
+    assert {c.run.answers.case.value("served_devices") * c.run.answers.case.value("dp") for c in choice.configurations} == {6}
+
+
+def test_one_prefill_device_of_three_that_decode():
+    """Short prompts and long responses: 3 * 637 requests decode, and the one device that reads 128 tokens at a time keeps up with them."""
+    choice = select(**(CASE | {"prompt": 128, "output": 2048}), among={"devices": 4}, efficiency="peak")
+    (apart,) = [c.run for c in choice.configurations if c.label == "4 x h100-sxm, dp 3, 1 of them prefill"]
+    alone = Study(**(CASE | {"prompt": 128, "output": 2048}), batch=apart.batch, assume={"scheduling": "exclusive"})
+    decoding, reading = alone.exact("decode_requests"), 1 / (alone.exact("prefill_time") + alone.exact("prefill_overhead"))
+    assert float(3 * apart.value("sustained_requests")) == pytest.approx(float(min(3 * decoding, reading)), rel=1e-12)
+    assert apart.value("cost_per_request") * apart.value("sustained_requests") * 3 == pytest.approx(float(4 * alone.exact("price")), rel=1e-12)
+
+
+def test_instances_are_laid_out_and_their_copies_solved(bought):
+    assert layouts(bought) == [(1, 1, 1, 0), (1, 1, 1, 1), (2, 1, 1, 0)]
+    assert [c.label for c in bought.configurations] == ["h100-sxm", "2 x h100-sxm, tp 2", "2 x h100-sxm, tp 1, 1 of them prefill"]
+    for c in bought.configurations:
+        assert float(c.run.value("fleet_price")) == pytest.approx(4.29 / 3600 * c.run.copies * int(c.run.value("served_devices")))
+
+
+def test_a_million_of_a_device_without_a_price_is_not_known_and_its_fleet_is():
+    """Not judged at one request and one copy."""
+    (c,) = select(**(CASE | {"hardware": "h200"}), targets=AIMS, arrival_rate=100).configurations
+    assert (c.state, list(c.run.unknown)) == ("unknown", ["fleet_price"])
+    (free,) = select(**(CASE | {"hardware": "h200"}), targets={name: AIMS[name] for name in ("ttft", "itl")}, arrival_rate=100).configurations
+    assert (c.run.batch, c.run.copies) == (free.run.batch, free.run.copies)
+    assert c.run.copies > 1
+
+
+def test_fewer_copies_would_do_if_all_went_as_expected(bought):
+    run = bought.configurations[0].run
+    least = expected_copies(run)
+    chosen = {name: run.answers.case.value(name) for name in measured(run)}
+    loads = [Study(**CASE, **chosen, batch=run.batch, dp=copies, arrival_rate=100).exact("load") for copies in (least, least - 1)]
+    assert least < run.copies and loads[0] < 1 <= loads[1]
+
+
+def test_what_it_bears_of_longer_prompts_is_what_no_batch_bears_beyond(bought):
+    """At the slow end of the efficiencies, with every batch up to the one in force."""
+    run = bought.configurations[0].run
+    last = bears(run, "prompt")
+    slow = {name: run.answers.slow_end.case.value(name) for name in measured(run)}
+
+    def borne(prompt):
+        longer = Study(**(CASE | {"prompt": prompt}), **slow, batch=run.batch, dp=run.copies, arrival_rate=100, memory_share=0.92).first.case
+        for batch in range(run.batch, 0, -1):
+            case = longer.changed({"batch": Fraction(batch)})
+            if case.value("sustained_itl") <= Fraction(1, 20):
+                return case.value("load") < 1
+        return False
+
+    assert borne(int(last.value)) and not borne(int(last.value) + 1)
+
+
+def test_the_table_of_what_to_buy_has_those_above_the_budget_too(bought):
+    table = buys(bought, 20)
+    rows = {row[0]: dict(zip(table.header, row, strict=True)) for row in table.rows}
+    assert rows["h100-sxm"]["verdict"] == "passes" and rows["2 x h100-sxm, tp 1, 1 of them prefill"]["verdict"] == "misses fleet_price"
+    assert all("request/s (" in row["bears requests"] and "tokens (" in row["bears prompts"] for row in rows.values())
+    assert [int(row["copies"]) > int(row["if as expected"]) for row in rows.values()] == [True] * 3
+
+
+def test_the_peak_bounds_no_latency_that_it_lengthens():
+    """Prompts that are read five times as fast keep more requests decoding beside each other."""
+    apart = Study(**CASE, batch=200, prefill_devices=1, mfu=0.2, mbu=1, assume={"scheduling": "disaggregated"}, efficiency="measured").first
+    assert apart.roof.case.value("sustained_itl") > apart.case.value("sustained_itl")
+    assert apart.bound("sustained_itl") is None and apart.bound("prefill_time") is not None
+
+
+@pytest.mark.parametrize(
+    ("among", "says"),
+    [
+        ({"devices": 4, "instance_devices": 2}, "both devices of all copies"),
+        ({"instance_devices": 2, "tp": 2}, "tp is what layouts"),
+        ({"instance_devices": "two"}, "no number of devices"),
+    ],
+)
+def test_counts_that_cannot_be_laid_out(among, says):
+    with pytest.raises(InputError, match=says):
+        select(**CASE, among=among)
