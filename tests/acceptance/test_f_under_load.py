@@ -255,14 +255,3 @@ def test_a_prompt_just_over_the_budget_holds_its_lane_for_a_full_step_and_a_shor
     study = Study(**under(chunk=2048, prompt=2049, arrival_rate="1 request/s"))
     assert study.exact("lane_time") == study.exact("reading_time") == step(2112) + step(65)
     assert study.exact("lane_utilization") == step(2112) + D
-
-
-def test_short_prompts_share_steps_before_they_queue_for_a_lane_of_their_own():
-    """Four of 512 fill a budget of 2,048: one after the other 13 a second would queue without end, together they do not."""
-    assert 1 / step(576) < 13 < 4 / step(2112)
-    for rate in (1, 13):
-        study = Study(**under(chunk=2048, prompt=512, arrival_rate=f"{rate} request/s", batch=512))
-        case = study.first.case.changed({"batch": Fraction(64)})
-        alone, shared = rate * step(576), rate * step(2112) / 4
-        waits = [rho / (1 - rho) * seconds for rho, seconds in ((alone, step(576)), (shared, step(2112))) if rho < 1]
-        assert float(case.value("lane_wait")) == pytest.approx(float(min(waits)), rel=1e-12)

@@ -60,13 +60,3 @@ def test_a_simulated_mix(scheduling, within):
     kinds = itertools.cycle([(1500, 120), (3000, 60), (1500, 120), (1500, 120)])
     tally = SERVERS[scheduling](study, sizes=lambda _: next(kinds), grain=16).run(turns=16, warm=8)
     assert float(study.exact("mix_sustained_throughput")) == pytest.approx(tally.throughput, rel=within)
-
-
-@pytest.mark.parametrize(("prompt", "chunk", "batch"), [(200, 2048, 96), (600, 512, 32)])
-def test_the_wait_of_prompts_that_share_steps(prompt, chunk, batch):
-    """Many in a step, or the end of one beside the beginning of the next: near what the server sustains a lane of one prompt would never empty, and the server does."""
-    case = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "mfu": 0.6, "mbu": 0.8, "step_overhead": "1 ms", "prompt": prompt, "output": 65}
-    rate = 0.85 * float(sr.Study(**case, chunk=chunk, batch=batch).exact("sustained_requests"))
-    tally = SERVERS["chunked"](sr.Study(**case, chunk=chunk, batch=batch), arrivals=rate, grain=32).run(20, warm=5)
-    ttft = float(sr.Study(**case, chunk=chunk, batch=batch, arrival_rate=rate).exact("loaded_ttft"))
-    assert 0.8 < ttft / (tally.mean("waits") + tally.mean("readings")) < 2.5  # the estimate is on the cautious side of it
