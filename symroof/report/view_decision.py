@@ -11,14 +11,14 @@ from symroof.analysis.verdict import TargetCheck, case_label, efficiency_basis, 
 from symroof.cases.case_results import Answers
 from symroof.report.field_names import input_name, quantity_name
 from symroof.report.view_case import UNKNOWN, deciding, marked, shown
-from symroof.report.view_latency import bound_of
 from symroof.specs.efficiencies import FITTED
 
 MOST_NUMBERS, MOST_INPUTS = 8, 8
-KEY_METRICS = ("ttft", "itl_last", "sustained_throughput", "decode_throughput", "response_time", "concurrency", "cost_per_mtok")
-STEP_OF = {"ttft": "prefill", "itl": "decode", "itl_last": "decode", "decode_throughput": "decode"}
-"""The step whose bound limits a metric."""
+SERVER = ("loaded_ttft", "sustained_itl", "sustained_throughput", "concurrency", "cost_per_mtok")
+REQUEST = ("ttft", "itl_last", "decode_throughput", "response_time", "concurrency", "cost_per_mtok")
+"""The key metrics of a server at work, and those of one request alone: a page shows one or the other, never both."""
 EFFICIENCIES = ("mfu", "mbu")
+IN_PART = ", met in part of the ranges"
 DIGITS = 3
 """Significant digits in prose; tables have one more."""
 
@@ -37,11 +37,20 @@ def decision(study: Study, subject: Answers) -> dict[str, Any]:
 
 
 def key_numbers(subject: Answers) -> list[list[str]]:
-    """Quantity, value, bound (what limits it, and how far at 100 % of peak), target, slack: memory, every metric that has a target, then the other key metrics."""
+    """Quantity, value with its range, bound at 100 % of peak, target, slack: memory, every metric that has a target, then the other key metrics."""
     checks = {check.metric.name: check for check in target_checks(subject)}
-    names = dict.fromkeys([*checks, *(name for name in KEY_METRICS if subject.get(name))])
-    memory = [["Memory", shown(subject.get("memory_bytes")), "capacity", shown(subject.get("usable_memory")), shown(subject.get("free_memory"))]]
+    names = dict.fromkeys([*checks, *key_metrics(subject)])
+    memory = [["Memory", shown(subject.get("memory_bytes")), "", shown(subject.get("usable_memory")), shown(subject.get("free_memory"))]]
     return [*memory, *(_number(name, subject, checks.get(name)) for name in names)][:MOST_NUMBERS]
+
+
+def key_metrics(subject: Answers) -> list[str]:
+    """The metrics beside memory that page one shows.
+
+    >>> key_metrics(Study("llama-3-8b", "h100-sxm", prompt=4096, output=256).first)
+    ['loaded_ttft', 'sustained_itl', 'sustained_throughput', 'concurrency']
+    """
+    return [name for name in (SERVER if under_load(subject.case) else REQUEST) if subject.get(name)]
 
 
 def bounds(study: Study) -> list[list[str]]:
@@ -55,14 +64,18 @@ def bounds_of(case: Answers) -> list[str]:
 
 
 def _number(name: str, subject: Answers, check: TargetCheck | None) -> list[str]:
-    limiting = " or ".join(bound_of(STEP_OF[name], subject)) if name in STEP_OF else ""
-    bound = ", ".join(filter(None, (limiting, subject.bound_text(name))))
-    return [quantity_name(name, subject), shown(subject.get(name)), bound, check.bound.plain() if check else "", _slack(check) if check else ""]
+    return [
+        quantity_name(name, subject),
+        shown(subject.get(name)),
+        subject.bound_text(name),
+        check.bound.plain() if check else "",
+        _slack(check) if check else "",
+    ]
 
 
 def _slack(check: TargetCheck) -> str:
     sign = "-" if check.slack < 0 else ""
-    return f"{sign}{check.gap.plain()}{', met in part of the ranges' if check.met is None else ''}"
+    return f"{sign}{check.gap.plain()}{IN_PART if check.met is None else ''}"
 
 
 def foundations(subject: Answers) -> list[list[str]]:

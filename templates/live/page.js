@@ -29,10 +29,34 @@ function shown(name, value, digits) {
   return quantity(value, unit, digits);
 }
 
-function caseOf(key, inputs) {
-  const [group, table] = data.settings[key];
-  return {group, at: new Case(PROGRAMS[group].theory, {...table, ...inputs})};
+function ranged(name, value, ends, digits) {
+  const text = shown(name, value, digits);
+  if (!ends) return text;
+  const [low, high] = ends.map(end => shown(name, end, digits)), gap = low.indexOf(" "), unit = gap < 0 ? "" : low.slice(gap);
+  return `${text} (${unit && high.endsWith(unit) ? low.slice(0, gap) : low} to ${high})`;
 }
+
+function caseOf(key, inputs) {
+  const [group, table, ends] = data.settings[key], alone = inputs.tp === 1 ? data.alone : {}, at = new Case(PROGRAMS[group].theory, {...table, ...alone, ...inputs});
+  return {group, at, corners: cornersOf(at, ends, {...alone, ...inputs})};
+}
+// The case at every corner of the ranges that are not set to a number.
+function cornersOf(at, ends, set) {
+  const names = Object.keys(ends).filter(name => !(name in set));
+  const points = names.reduce((points, name) => points.flatMap(point => ends[name].map(end => ({...point, [name]: end}))), [{}]);
+  return names.length ? points.map(point => new Case(at.theory, {...at.own, ...point})) : [];
+}
+const EQUAL = 1e-12;
+function spread(name, corners) {
+  if (!corners.length || !data.ranged.includes(name)) return null;
+  const values = corners.map(corner => corner.v(name)), low = Math.min(...values), high = max(...values);
+  return high - low > EQUAL * Math.abs(high) ? [low, high] : null;
+}
+function atPeak(at, corners) {
+  const slower = Object.entries(data.peak).some(([name, peak]) => name in at.own && at.own[name] !== peak), peak = each => new Case(each.theory, {...each.own, ...data.peak});
+  return slower ? {at: peak(at), corners: corners.map(peak)} : null;
+}
+const possible = (name, at, corners) => [...new Set((corners.length ? corners : [at]).map(each => each.v(name)))];
 // A threshold: the least closed form whose conditions hold, its last digits from two secant steps on the equation itself.
 function solved(group, at, i) {
   const {unknown} = data.thresholds[group][i], {branches, difference} = PROGRAMS[group].thresholds[i];
@@ -52,9 +76,10 @@ function solved(group, at, i) {
   }
   return {value: x};
 }
-const targets = at => data.targets.map(target => {
+const targets = (at, corners) => data.targets.map(target => {
   const metric = target.metrics.find(name => !Number.isNaN(at.v(name))), value = metric ? at.v(metric) : NaN, limit = typeof target.limit === "number" ? target.limit : at.v(target.limit);
-  return {...target, metric, value, limit, met: target.below ? value < limit : value <= limit, slack: limit - value};
+  const [low, high] = spread(metric, corners) ?? [value, value], meets = x => target.below ? x < limit : x <= limit;
+  return {...target, metric, value, limit, met: meets(high) ? true : meets(low) ? null : false, slack: limit - value};
 }).filter(target => target.metric);
 
 function element(tag, text, kind) {
@@ -73,22 +98,29 @@ function rows(id, lines, numeric) {
 
 const form = byId("live-form");
 const labelOf = (name, value) => grouped(String(value));
-function verdict(at, checks) {
-  const read = name => shown(name, at.v(name), 3), count = at.v("instance_devices"), device = data.devices[form.elements.device.value];
+function verdict(at, corners, checks) {
+  const read = name => ranged(name, at.v(name), spread(name, corners), 3), count = at.v("instance_devices"), device = data.devices[form.elements.device.value];
   const parts = [`${data.model} on ${count > 1 ? `${count} × ` : ""}${device}`, ...["batch", "prompt", "output"].filter(name => form.elements[name]).map(name => `${name} ${labelOf(name, at.v(name))}`)];
-  const title = parts.join(", "), missed = checks.filter(check => !check.met), said = missed.length ? missed : checks;
-  const each = (name, check) => say(name, {metric: words[`metric-${check.name}`], value: shown(check.metric, check.value, 3), limit: shown(check.metric, check.limit, 4)});
-  if (at.v("fits") === false) return say("does_not_fit", {case: title, needed: read("memory_bytes"), usable: read("usable_memory"), short: quantity(-at.v("free_memory"), "byte", 3)});
-  if (missed.length) return say("missed", {case: title, targets: said.map(check => each("one_missed", check)).join(" and ")});
-  if (checks.length) return say("met", {case: title, targets: said.map(check => each("one_met", check)).join(", ")});
+  const title = parts.join(", "), fits = possible("fits", at, corners), missed = checks.filter(check => check.met === false), partly = checks.filter(check => check.met === null);
+  const each = (name, check) => say(name, {metric: words[`metric-${check.name}`], value: read(check.metric), limit: shown(check.metric, check.limit, 4)});
+  const memory = {case: title, needed: read("memory_bytes"), usable: read("usable_memory"), short: quantity(-at.v("free_memory"), "byte", 3)};
+  if (fits.includes(false)) return say(fits.includes(true) ? "fits_partly" : "does_not_fit", memory);
+  if (missed.length) return say("missed", {case: title, targets: missed.map(check => each("one_missed", check)).join(" and ")});
+  if (partly.length) return say("partly", {case: title, targets: partly.map(check => each("one_partly", check)).join(" and ")});
+  if (checks.length) return say("met", {case: title, targets: checks.map(check => each("one_met", check)).join(", ")});
   return say("no_targets", {case: title, spare: read("free_memory")});
 }
-function numbers(at, checks) {
-  const bound = name => { const own = data.numbers.find(each => each.name === name); return own && own.bound ? at.v(own.bound) ?? "" : ""; };
-  const tested = checks.map(check => [check.label, shown(check.metric, check.value), bound(check.metric), shown(check.metric, check.limit), `${check.slack < 0 ? "-" : ""}${shown(check.metric, Math.abs(check.slack))}`]);
-  const others = data.numbers.filter(each => !checks.some(check => check.metric === each.name)).map(each => [each.label, shown(each.name, at.v(each.name)), bound(each.name), "", ""]);
-  const memory = [words.memory, shown("memory_bytes", at.v("memory_bytes")), words.capacity, shown("usable_memory", at.v("usable_memory")), shown("free_memory", at.v("free_memory"))];
-  rows("live-numbers", [memory, ...tested, ...others], [1, 3, 4]);
+function limits(at, corners) {
+  const bounds = step => possible(`${step}_bound`, at, corners).map(bound => words[`bound-${bound}`]).join(" or "), read = name => ranged(name, at.v(name), spread(name, corners), 3);
+  return say("limits", {prefill: bounds("prefill"), prefill_intensity: read("prefill_intensity"), ridge: read("effective_ridge"), decode: bounds("decode"), decode_intensity: read("decode_intensity")});
+}
+function numbers(at, corners, checks) {
+  const roof = atPeak(at, corners), value = name => ranged(name, at.v(name), spread(name, corners));
+  const bound = name => roof && data.bounded.includes(name) && !Number.isNaN(roof.at.v(name)) ? ranged(name, roof.at.v(name), spread(name, roof.corners)) : "";
+  const tested = checks.map(check => [check.label, value(check.metric), bound(check.metric), shown(check.metric, check.limit), `${check.slack < 0 ? "-" : ""}${shown(check.metric, Math.abs(check.slack))}${check.met === null ? data.in_part : ""}`]);
+  const others = data.numbers.filter(each => !checks.some(check => check.metric === each.name)).map(each => [each.label, value(each.name), bound(each.name), "", ""]);
+  const memory = [words.memory, value("memory_bytes"), "", value("usable_memory"), value("free_memory")];
+  rows("live-numbers", [memory, ...tested, ...others].slice(0, data.most), [1, 2, 3, 4]);
 }
 function thresholds(group, at) {
   const lines = [];
@@ -155,7 +187,7 @@ function read() {
   const inputs = {}, table = data.settings[keyOf()];
   for (const control of data.controls) {
     const field = form.elements[control.name];
-    if (table && table[1][control.name] !== undefined && !edited.has(control.name)) { field.value = Number(table[1][control.name].toPrecision(4)); continue; }
+    if (table && table[1][control.name] !== undefined && !edited.has(control.name)) { field.value = Number(table[1][control.name].toPrecision(control.least >= 1 ? 15 : 4)); continue; }
     const value = field.value === "" ? NaN : Number(field.value), whole_ = control.least === undefined || control.least >= 1;
     const valid = control.options ? control.options.includes(value) : value >= control.least && value <= control.most && (!whole_ || Number.isInteger(value));
     field.setAttribute("aria-invalid", String(!valid));
@@ -169,10 +201,11 @@ function update() {
   byId("live-results").hidden = !known;
   byId("live-refused").hidden = known;
   if (!known) return;
-  const {group, at} = caseOf(keyOf(), inputs), checks = targets(at);
-  byId("live-verdict").textContent = verdict(at, checks);
-  byId("live-mark").hidden = at.v("fits") !== false;
-  numbers(at, checks);
+  const {group, at, corners} = caseOf(keyOf(), inputs), checks = targets(at, corners);
+  byId("live-verdict").textContent = verdict(at, corners, checks);
+  byId("live-limits").textContent = limits(at, corners);
+  byId("live-mark").hidden = !possible("fits", at, corners).includes(false);
+  numbers(at, corners, checks);
   memoryPicture(at);
   curvePicture(at);
   thresholds(group, at);
@@ -187,6 +220,10 @@ entry.append(link);
 document.querySelector("nav li")?.after(entry);
 update();
 globalThis.symroof = {
+  table: (key, inputs, names) => {
+    const {at, corners} = caseOf(key, inputs), roof = atPeak(at, corners);
+    return names.map(name => [at.v(name), ...(spread(name, corners) ?? [at.v(name), at.v(name)]), roof ? roof.at.v(name) : NaN]);
+  },
   values: (key, inputs, names) => { const {at} = caseOf(key, inputs); return names.map(name => at.v(name)); },
   thresholds: (key, inputs) => { const {group, at} = caseOf(key, inputs); return data.thresholds[group].map((each, i) => [each.name, solved(group, at, i).value]); },
   shown, update,

@@ -18,11 +18,12 @@ from symroof.analysis.solution import whole
 from symroof.analysis.solve import solve
 from symroof.api import Study
 from symroof.cases.case_results import Answers
+from symroof.formula.tree import Name
 from symroof.report.environment import environment
 from symroof.report.live.choices import settings
 from symroof.report.live.page import as_data, live, policy
 from symroof.report.view_decision import key_numbers
-from symroof.report.view_verdict import state
+from symroof.report.view_verdict import state, verdict
 from symroof.theory.case import NoValue
 from symroof.units import format_quantity
 
@@ -32,25 +33,32 @@ BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil
 needs_browser = pytest.mark.skipif(BROWSER is None, reason="no chromium on this machine")
 SECTION = '<% import "verdict.j2" as said with context %><% include "live/section.html" %>'
 INPUTS = ("batch", "prompt", "output", "tp", "mfu", "mbu")
-ASKED = (
-    "memory_bytes", "usable_memory", "concurrency", "ttft", "itl", "itl_last", "response_time", "decode_throughput",
-    "loaded_ttft", "sustained_itl", "sustained_throughput", "cost_per_mtok",
-)  # fmt: skip
+ASKED = ("memory_bytes", "usable_memory", "concurrency", "loaded_ttft", "sustained_itl", "sustained_throughput", "cost_per_mtok", "effective_ridge")
+ALONE = ("memory_bytes", "ttft", "itl_last", "response_time", "decode_throughput", "decode_intensity")
 SEARCHED = ("memory_bytes", "disaggregated_batch", "busy_batch", "loaded_ttft", "sustained_itl", "load")
 POINTS, KEYS, EXACT, SOLVED = 1000, 8, 2, 4
 HOSTILE = "</script><script>document.body.dataset.hit=1</script><img src=x onerror='document.body.dataset.hit=1'>{case}"
-UNITS = ["memory_bytes", "itl_last", "sustained_throughput", "cost_per_mtok"]
-MOVED = [{}, {"batch": 512}, {"prompt": 8000, "batch": 4, "tp": 1}, {"batch": 1, "prompt": 64, "tp": 4}]
+UNITS = ["memory_bytes", "sustained_itl", "sustained_throughput", "cost_per_mtok"]
+MOVED = [{}, {"batch": 512}, {"prompt": 8000, "batch": 32, "tp": 1}, {"batch": 1, "prompt": 64, "tp": 4}, {"mfu": 0.4, "mbu": 0.9, "batch": 32}]
+SENTENCES = {
+    "does_not_fit": "does not fit: it needs",
+    "missed": "fits, but misses its target on",
+    "partly": "fits, and meets its target on",
+    "met": "fits and meets its targets",
+}
+NEAR = 1e-3
+"""How far a range at the corners may be off where a quantity does not move one way with an efficiency: Python searches inside, a page does not."""
 DRIVER = """
 const form = document.getElementById("live-form"), texts = moves => {
   for (const [name, value] of Object.entries(moves)) { form.elements[name].value = value; form.elements[name].dispatchEvent(new Event("input", {bubbles: true})); }
   symroof.update();
   const rows = [...document.querySelectorAll("#live-numbers tbody tr")].map(row => [...row.cells].map(cell => cell.textContent));
-  return [document.getElementById("live-verdict").textContent, rows, document.querySelectorAll("#live-thresholds tbody tr").length];
+  return [document.getElementById("live-verdict").textContent, document.getElementById("live-limits").textContent, rows, document.querySelectorAll("#live-thresholds tbody tr").length];
 };
 const plain = x => typeof x === "number" && !Number.isFinite(x) ? null : x;
 document.getElementById("out").textContent = JSON.stringify({
   values: asked.values.map(([key, points, names]) => points.map(point => symroof.values(key, point, names).map(plain))),
+  tables: asked.tables.map(([key, points, names]) => points.map(point => symroof.table(key, point, names).map(row => row.map(plain)))),
   solved: asked.solved.map(([key, point]) => symroof.thresholds(key, point)),
   texts: asked.moved.map(moves => { form.reset(); symroof.update(); return texts(moves); }),
   shown: asked.shown.map(([name, value]) => symroof.shown(name, value, 4)),
@@ -70,7 +78,7 @@ def browse(folder, text):
 def driven(folder, made, **asked):
     """What the live part of a page answers to a driver behind it."""
     section = environment().from_string(SECTION).render(live=made, format_name="html")
-    nothing = {"values": [], "solved": [], "moved": [], "shown": []}
+    nothing = {"values": [], "tables": [], "solved": [], "moved": [], "shown": []}
     text = f"<!doctype html><meta charset=utf-8><body>{section}<pre id=out></pre><script>const asked={as_data(nothing | asked)};{DRIVER}</script>"
     return json.loads(html.unescape(re.search(r'<pre id="out">(.+?)</pre>', browse(folder, text), re.DOTALL)[1]))
 
@@ -88,6 +96,11 @@ def case_at(setting, where):
     return Answers(setting.binding.variant(**{name: Fraction(str(value)) for name, value in where.items()}))
 
 
+def unset(own):
+    """Two points, with all efficiencies as evidence has them and with those of compute and memory set."""
+    return [{name: value for name, value in own[0].items() if name not in ("mfu", "mbu")}, own[1]]
+
+
 def differ(value, right):
     return (value is None) != math.isnan(right) or (value is not None and abs(value - right) > 1e-12 * abs(right))
 
@@ -102,8 +115,7 @@ def chat():
         output=256,
         batch=16,
         tp=2,
-        mfu=0.5,
-        mbu=0.8,
+        efficiency="measured",
         weights="fp16",
         kv="fp16",
         price="2.5 USD/hour",
@@ -132,7 +144,8 @@ def numbers():
 def browsed(made, points, numbers, tmp_path_factory):
     solved = [(setting.key, own[0]) for setting, own in points[:SOLVED]]
     values = [(setting.key, own, ASKED) for setting, own in points]
-    return driven(tmp_path_factory.mktemp("live"), made, values=values, solved=solved, moved=MOVED, shown=numbers)
+    tables = [(setting.key, unset(own), ASKED) for setting, own in points]
+    return driven(tmp_path_factory.mktemp("live"), made, values=values, tables=tables, solved=solved, moved=MOVED, shown=numbers)
 
 
 @needs_browser
@@ -176,19 +189,42 @@ def test_thresholds_agree_with_the_solver(points, browsed):
 
 
 @needs_browser
+def test_ranges_and_bounds_agree_with_exact_cases(points, browsed):
+    """Over every efficiency that has evidence, and over those of overheads and links alone where the reader has set the others."""
+    off, ranged, bounded, searched = [], 0, 0, 0
+    for (setting, own), tables in zip(points, browsed["tables"], strict=True):
+        for where, table in zip(unset(own), tables, strict=True):
+            answers = case_at(setting, where)
+            for name, (_, low, high, bound) in zip(ASKED, table, strict=True):
+                result, roof = answers.result(name), answers.bound(name)
+                expected = [result.low if result.ranged else result.value, result.high if result.ranged else result.value]
+                one_way = all(answers.ranges.direction(Name(name), by) is not None for by in answers.ranges.box)
+                pairs = list(zip((low, high), map(float, expected), strict=True))
+                off += [(setting.key, where, name, *pair) for pair in pairs if (differ(*pair) if one_way else abs(pair[0] / pair[1] - 1) > NEAR)]
+                searched += not one_way
+                off += [(setting.key, where, name, bound, roof.value)] if roof and differ(bound, float(roof.value)) else []
+                ranged, bounded = ranged + result.ranged, bounded + (roof is not None)
+    assert off == []
+    assert min(ranged, bounded) > 4 * KEYS
+    assert searched < KEYS
+
+
+@needs_browser
 def test_texts_are_those_of_a_review(chat, browsed):
+    """The whole table of key numbers, with ranges, bounds and slack; the sentences for what limits it and for what it amounts to."""
     seen = set()
-    for moves, (sentence, rows, thresholds) in zip(MOVED, browsed["texts"], strict=True):
+    for moves, (sentence, limits, rows, thresholds) in zip(MOVED, browsed["texts"], strict=True):
         answers = Answers(chat.first.binding.variant(**moves))
-        expected = [
-            [name, value.partition(" (")[0], target, slack.partition(",")[0]] for name, value, _, target, slack in key_numbers(answers)
-        ]  # ranges and bounds are of the study
-        assert [[name, value.partition(" (")[0], target, slack.partition(",")[0]] for name, value, _, target, slack in rows[: len(expected)]] == expected
-        words = {"does_not_fit": "does not fit: it needs", "missed": "fits, but misses its target on", "met": "fits and meets its targets"}[state(answers)]
-        assert words in sentence and f"batch {moves.get('batch', 16)}" in sentence
+        assert rows == key_numbers(answers)
+        assert all(bound for name, _, bound, *_ in rows if "TTFT" in name or "ITL" in name)
+        assert SENTENCES[state(answers)] in sentence and f"batch {moves.get('batch', 16)}" in sentence
+        view = verdict(chat, answers)
+        for target in view["targets"]:
+            assert target["state"] != "missed" or state(answers) == "does_not_fit" or f"{target['value']} against {target['limit']}" in sentence
+        assert f"does {view['prefill_intensity']}" in limits and f"balance at {view['ridge']}." in limits
         assert thresholds > 15
         seen.add(state(answers))
-    assert len(seen) == 3
+    assert seen == set(SENTENCES)
 
 
 @needs_browser
@@ -237,11 +273,27 @@ def test_the_page_runs_its_own_script_alone(tmp_path):
 
 
 @needs_browser
-def test_names_of_strangers_are_texts(made, tmp_path):
+def test_one_request_alone_and_names_of_strangers_that_are_texts(chat, tmp_path):
+    """The metrics of a study whose targets are held against one request; and no title of a spec becomes markup."""
+    study = Study("llama-3-8b", "h100-sxm", prompt=2048, output=64, mfu="0.4..0.6", assume={"targets_under": "isolated"}, targets={"itl": "5 ms"}).decide()
+    made = live(study, study.first)
     data = made["data"] | {"model": HOSTILE, "devices": dict.fromkeys(made["data"]["devices"], HOSTILE)}
-    answered = driven(tmp_path, made | {"data": data, "json": as_data(data)}, moved=[{}])
+    own, where = (
+        settings(study, study.first)[0],
+        [{"batch": 3, "prompt": 700, "output": 9, "tp": 1}, {"batch": 90, "prompt": 7000, "output": 40, "tp": 2, "mbu": 0.7}],
+    )
+    answered = driven(tmp_path, made | {"data": data, "json": as_data(data)}, moved=[{}], tables=[(own.key, where, ALONE)])
     assert (answered["images"], answered["hit"]) == (0, None)
-    assert HOSTILE in answered["texts"][0][0]
+    sentence, _, rows, _ = answered["texts"][0]
+    assert HOSTILE in sentence
+    assert rows == key_numbers(study.first)
+    for each, table in zip(where, answered["tables"][0], strict=True):
+        case = case_at(own, each)
+        for name, (value, low, high, bound) in zip(ALONE, table, strict=True):
+            result, roof = case.result(name), case.bound(name)
+            assert not differ(value, float(result.value)), (each, name)
+            assert not result.ranged or not (differ(low, float(result.low)) or differ(high, float(result.high))), (each, name)
+            assert roof is None or not differ(bound, float(roof.value)), (each, name)
 
 
 def test_a_case_without_a_device_has_no_live_page():

@@ -12,14 +12,15 @@ from typing import Any
 
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import LOAD, metrics_of, under_load
-from symroof.cases.case_results import Answers
-from symroof.formula.tree import Name, Tree
+from symroof.cases.case_results import TARGETS, Answers
+from symroof.formula.tree import Name, Num, Tree
 from symroof.report.field_names import input_name, quantity_name
 from symroof.report.live.choices import Setting, differing, settings, values_of
 from symroof.report.live.every_closed_form import ClosedForm, closed_form
 from symroof.report.live.javascript_program import Program, together
+from symroof.report.live.spread import Ends, at_peak, ends, expected, over_ranges, without_links
 from symroof.report.view_case import deciding
-from symroof.report.view_decision import KEY_METRICS, STEP_OF
+from symroof.report.view_decision import IN_PART, MOST_NUMBERS, key_metrics
 from symroof.resources import data_folder
 from symroof.theory.symbols import INPUTS, TARGET_SYMBOLS, base_name
 from symroof.theory.thresholds import THRESHOLDS
@@ -31,16 +32,8 @@ LONGEST, LARGEST_BATCH, MOST_DEVICES = 16_384, 4_096, 16
 MOST_PRINTED = 20_000
 """Characters of a threshold's closed forms beyond which it is left out of the page, which is to stay small."""
 MEMORY_PARTS = ("weight_bytes_per_device", "peak_kv_cache_bytes_per_device", "state_bytes_per_device", "memory_reserve")
-MEMORY_FIGURES = (
-    "memory_bytes",
-    "usable_memory",
-    "free_memory",
-    "fits",
-    "memory_bytes_per_device",
-    "usable_memory_per_device",
-    "concurrency",
-    "instance_devices",
-)
+MEMORY = ("memory_bytes", "usable_memory", "free_memory", "fits", "memory_bytes_per_device", "usable_memory_per_device", "concurrency", "instance_devices")
+LIMITING = ("prefill_bound", "prefill_intensity", "decode_bound", "decode_intensity", "effective_ridge")
 
 
 @dataclass
@@ -51,6 +44,7 @@ class Group:
     program: Program
     forms: list[ClosedForm]
     table: dict[str, list[float | None]]
+    ends: list[Ends]
 
 
 def live(study: Study, subject: Answers) -> dict[str, Any] | None:
@@ -59,7 +53,8 @@ def live(study: Study, subject: Answers) -> dict[str, Any] | None:
     controls = _controls(subject)
     if not chosen or not controls:
         return None
-    groups = [_group(own, subject, frozenset(control["name"] for control in controls)) for own in _grouped(chosen)]
+    peaks = at_peak(chosen)
+    groups = [_group(own, subject, frozenset(control["name"] for control in controls), frozenset(peaks)) for own in _grouped(chosen)]
     data: dict[str, Any] = {
         "controls": controls,
         "devices": {setting.device: setting.binding.hardware.title for setting in chosen if setting.binding.hardware},
@@ -68,7 +63,13 @@ def live(study: Study, subject: Answers) -> dict[str, Any] | None:
         "start": chosen[0].key,
         "model": subject.binding.model.shown_name if subject.binding.model else "",
         "numbers": _numbers(subject),
+        "most": MOST_NUMBERS,
         "targets": _targets(subject),
+        "in_part": IN_PART,
+        "peak": peaks,
+        "bounded": [name for name in _quantities(subject) if subject.case.theory.timed(name) and not isinstance(subject.case.given.get(name), Num)],
+        "ranged": over_ranges(_quantities(subject), subject),
+        "alone": without_links(chosen[0]),
         "curve": deciding(subject),
         "memory": {name: subject.case.theory.symbol(name).meaning for name in MEMORY_PARTS},
         "units": _units(subject),
@@ -77,7 +78,7 @@ def live(study: Study, subject: Answers) -> dict[str, Any] | None:
     }
     for i, group in enumerate(groups):
         for j, setting in enumerate(group.settings):
-            data["settings"][setting.key] = [i, {name: row[j] for name, row in group.table.items()}]
+            data["settings"][setting.key] = [i, {name: row[j] for name, row in group.table.items()}, group.ends[j]]
     code = script(groups)
     return {"data": data, "json": as_data(data), "script": code, "hash": policy(code), "controls": controls}
 
@@ -124,11 +125,12 @@ def _grouped(chosen: Sequence[Setting]) -> list[list[Setting]]:
     return list(groups.values())
 
 
-def _group(own: list[Setting], subject: Answers, moved: frozenset[str]) -> Group:
+def _group(own: list[Setting], subject: Answers, moved: frozenset[str], peaks: frozenset[str]) -> Group:
     bound = [setting.binding.case() for setting in own]
-    table = differing(bound, moved)
-    efficiencies = [name for name in SHARES if name in moved]
-    table |= {name: [values_of(case, [name])[name] for case in bound] for name in efficiencies}
+    spans, values = [ends(setting) for setting in own], [expected(setting) for setting in own]
+    own_values = dict.fromkeys([*(name for name in SHARES if name in moved), *sorted(peaks), *(name for span in spans for name in span)])
+    table = differing(bound, {*moved, *own_values})
+    table |= {name: [there.get(name, values_of(case, [name])[name]) for case, there in zip(bound, values, strict=True)] for name in own_values}
     lacking = frozenset(name for name, row in table.items() if None in row)
     first = Answers(own[0].binding)
     free = Answers(own[0].binding, moved=replace(first.case.freed(moved), rounded=True))
@@ -138,8 +140,9 @@ def _group(own: list[Setting], subject: Answers, moved: frozenset[str]) -> Group
     for form in forms:
         program.add(*(value for value, _ in form.branches))
         program.add(form.difference, Name("fits"), *(tree for _, conditions in form.branches for tree in conditions), changed=form.threshold.unknown)
-    reached = {name for asked, _ in program.functions.values() for name in asked} | {name for name in table if name in efficiencies}
-    return Group(own, program, forms, {name: row for name, row in table.items() if name in reached})
+    reached = {name for asked, _ in program.functions.values() for name in asked} | {name for name in own_values if name in moved}
+    table = {name: row for name, row in table.items() if name in reached}
+    return Group(own, program, forms, table, [{name: span[name] for name in span if name in reached} for span in spans])
 
 
 def _length(form: ClosedForm, program: Program) -> int:
@@ -154,15 +157,13 @@ def _forms(first: Answers, free: Answers) -> list[ClosedForm]:
 def _quantities(subject: Answers) -> list[str]:
     """The quantities that the page shows."""
     limits = [name for target in _targets(subject) for name in (*target["metrics"], target["limit"]) if isinstance(name, str)]
-    metrics = [name for name in (*KEY_METRICS, *deciding(subject).values()) if subject.get(name)]
-    bounds = [f"{step}_bound" for step in ("prefill", "decode")]
-    return [name for name in dict.fromkeys((*MEMORY_FIGURES, *MEMORY_PARTS, *metrics, *limits, *bounds)) if subject.case.theory.knows(name)]
+    metrics = [*key_metrics(subject), *(name for name in deciding(subject).values() if subject.get(name))]
+    return [name for name in dict.fromkeys((*MEMORY, *MEMORY_PARTS, *metrics, *limits, *LIMITING)) if subject.case.theory.knows(name)]
 
 
 def _numbers(subject: Answers) -> list[dict[str, str]]:
-    """The key numbers beside memory and those with a target: name, words, and the step whose bound limits it."""
-    shown = [name for name in KEY_METRICS if subject.get(name)]
-    return [{"name": name, "label": quantity_name(name, subject), "bound": f"{STEP_OF[name]}_bound" if name in STEP_OF else ""} for name in shown]
+    """The key numbers beside memory and those with a target: name and words."""
+    return [{"name": name, "label": quantity_name(name, subject)} for name in key_metrics(subject)]
 
 
 def _targets(subject: Answers) -> list[dict[str, Any]]:
@@ -180,7 +181,7 @@ def _targets(subject: Answers) -> list[dict[str, Any]]:
 def _units(subject: Answers) -> dict[str, Any]:
     """How numbers are written: signs and prefixes, and the unit of each quantity."""
     theory = subject.case.theory
-    names = sorted({*_quantities(subject), *INPUTS})
+    names = sorted({*_quantities(subject), *INPUTS, *(threshold.unknown for threshold in THRESHOLDS.values())})
     written = {
         name: [theory.symbol(name).written_in, float(parse_unit(theory.symbol(name).written_in).size)] for name in names if theory.symbol(name).written_in
     }

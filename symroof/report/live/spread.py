@@ -1,0 +1,82 @@
+"""What a live page needs for ranges and bounds: the ends of the inputs that are ranges, and the efficiencies at the peak."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable
+
+from symroof.cases.binding import Binding
+from symroof.cases.case_results import Answers
+from symroof.cases.evidence import AT_PEAK, OF_LINKS
+from symroof.cases.spec_values import Given
+from symroof.errors import InputError
+from symroof.formula.evaluate import NoValue
+from symroof.formula.tree import Name, Num
+from symroof.report.live.choices import Setting
+from symroof.specs.fields import Span
+from symroof.theory.case import default_of
+
+MOST_RANGES = 6
+"""Ranges of which a page looks at every corner, 64 of six; where there are more it shows the expected values alone."""
+Ends = dict[str, tuple[float, float]]
+
+
+def efficiencies(setting: Setting) -> dict[str, Given]:
+    """What a setting says of efficiencies and of whatever else is a range; of links as soon as the reader takes several devices."""
+    given = dict(setting.binding.given)
+    if any(value.measured for value in given.values()):
+        given = _of_several(setting.binding, given)
+    return {name: value for name, value in given.items() if name in AT_PEAK or value.measured or isinstance(value.setting, Span)}
+
+
+def _of_several(binding: Binding, given: dict[str, Given]) -> dict[str, Given]:
+    """The values of a case with the evidence of links, which a case of one device does not ask for."""
+    for tp in (2, 3, 5, 7):
+        with contextlib.suppress(InputError):  # heads that cannot be shared out so
+            several = binding.variant(tp=tp).given
+            return {name: value for name, value in several.items() if name in OF_LINKS and value.measured} | given
+    return given
+
+
+def without_links(setting: Setting) -> dict[str, float]:
+    """The inputs of links as they stand where a reader takes one device, of which evidence says nothing; empty where other degrees need links."""
+    with contextlib.suppress(InputError):
+        alone = setting.binding.variant(tp=1)
+        case = alone.case()
+        return {
+            name: float(case.value(name)) for name, value in efficiencies(setting).items() if name in OF_LINKS and value.measured and name not in alone.given
+        }
+    return {}
+
+
+def ends(setting: Setting) -> Ends:
+    """The ranges of a setting; none where there are too many to look at every corner."""
+    spans = {name: value.setting for name, value in efficiencies(setting).items() if isinstance(value.setting, Span)}
+    return {} if len(spans) > MOST_RANGES else {name: (float(span.low), float(span.high)) for name, span in spans.items()}
+
+
+def expected(setting: Setting) -> dict[str, float]:
+    """The expected value of each efficiency, and the middle of each range."""
+    plain = {name: value.setting for name, value in efficiencies(setting).items()}
+    return {name: float(value.middle if isinstance(value, Span) else value.value) for name, value in plain.items() if isinstance(value, Span | Num)}
+
+
+def at_peak(settings: Iterable[Setting]) -> dict[str, float]:
+    """Every efficiency of some settings at the peak; empty where one is a formula, which nothing may replace."""
+    given = [(name, value) for setting in settings for name, value in efficiencies(setting).items() if name in AT_PEAK or value.measured]
+    if any(not isinstance(value.setting, Num | Span) for _, value in given):
+        return {}
+    peaks = {name: default_of(name) for name in dict.fromkeys([*(name for name, _ in given), "mfu", "mbu"])}
+    return {name: float(peak.value) for name, peak in peaks.items() if peak is not None}
+
+
+def over_ranges(names: Iterable[str], subject: Answers) -> list[str]:
+    """The quantities whose extremes stand at the corners of the ranges: each moves one way with every one of them."""
+    return [name for name in names if _moves_one_way(name, subject)]
+
+
+def _moves_one_way(name: str, subject: Answers) -> bool:
+    try:
+        return all(subject.ranges.direction(Name(name), by) is not None for by in subject.ranges.box)
+    except NoValue:
+        return False
