@@ -163,8 +163,9 @@ def efficiency_basis(answers: Answers) -> str:
     binding = answers.binding
     if any(value.measured for value in binding.given.values()):
         own = [name for name in FITTED if name in binding.given and not binding.given[name].measured]
-        which = f"efficiencies as given ({', '.join(own)}), else as measured on" if own else "measured efficiencies of"
-        return EXPECTED.format(which, binding.selection.engine or DEFAULT_ENGINE)
+        named = " and ".join(name.upper() if name in ("mfu", "mbu") else name.replace("_", " ") for name in own)
+        which = f"expected with {named} as set, other efficiencies as measured on" if own else "expected by measured efficiencies of"
+        return f"{which} {binding.selection.engine or DEFAULT_ENGINE} engines; the range holds 80 % of measurements"
     at_peak = all(name not in answers.case.given or answers.case.value(name) == peak for name, peak in AT_PEAK.items())
     return AT_THE_PEAK if at_peak else "at the efficiencies given"
 

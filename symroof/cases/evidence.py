@@ -21,6 +21,9 @@ AT_PEAK = {"mfu": 1, "mbu": 1, "link_share": 1, "layer_overhead": 0, "step_overh
 COSTS = frozenset({"layer_overhead", "step_overhead", "elementwise_bytes", "link_latency"})
 """Efficiencies that slow a server down as they grow; the others are shares of a peak."""
 
+FAMILIES = {"hbm": "HBM", "gddr": "GDDR", "geforce": "GeForce", "apple": "Apple"}
+"""How families of devices are written."""
+
 
 def paced(ends: tuple[Fraction, Fraction], name: str) -> tuple[Fraction, Fraction]:
     """The ends of an efficiency's range, the slower first."""
@@ -73,6 +76,6 @@ def _written(amount: Quantity) -> str:
 
 def source(entry: Efficiency, engine: str) -> str:
     """What an entry rests on, in words."""
-    devices = "all devices" if entry.family == "all" else f"devices of family {entry.family}"
+    devices = f"{FAMILIES.get(entry.family, entry.family)} devices"
     engines = "all engines" if entry.engine == "all" else f"{entry.engine} engines"
     return f"measured ({engine}): {entry.rows} rows of {entry.sources} sources, {devices}, {engines}"

@@ -13,7 +13,7 @@ from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
-from symroof.report.markup import FORMATS, Code, Math, fence, html_math
+from symroof.report.markup import FORMATS, UNKNOWN, Code, Math, Ranged, fence, html_math
 from symroof.report.text_table import mostly_numbers
 from symroof.resources import data_folder
 
@@ -25,7 +25,7 @@ FOLDED = 14
 """The same where a table is wider than the page."""
 MOST_LINES = 3
 """Lines that a wrapped cell should take at most, where its neighbours can give it room."""
-ROOM, CHARACTER, GAP, NARROWEST = 0.975, 0.0098, 0.018, 0.1
+ROOM, CHARACTER, GAP, NARROWEST = 0.975, 0.0092, 0.018, 0.1
 """The usable share of a line, what a character and a gap between columns take of it, and the least a wrapped column gets."""
 WIDEST_NAME = 34
 """The same for a column of names, which are better not broken."""
@@ -47,6 +47,8 @@ def environment(sandboxed: bool = False) -> Environment:
         "squeeze": lambda text: Markup(" ".join(str(text).split())),
         "numeric_columns": numeric_columns,
         "column_spec": column_spec,
+        "filled": filled,
+        "ranged": ranged,
         "chained": lambda items, word: Markup(word).join(Markup(item) for item in items),
         "as_code": as_code,
         "fence": fence,
@@ -85,18 +87,43 @@ def numeric_columns(rows: list[list[Any]]) -> list[bool]:
     return [not any(isinstance(cell, (Code, Math)) for cell in cells) and mostly_numbers(list(map(str, cells))) for cells in columns]
 
 
+WITH_RANGE = re.compile(r"(.*\S) \(([^()]+ to [^()]+)\)")
+
+
+def ranged(text: Any) -> str:
+    """A text that ends in a range, with the range apart.
+
+    >>> ranged("above 402.5 GB/s (331.2 to 512.9 GB/s)").ends
+    '331.2 to 512.9'
+    """
+    plain = " ".join(str(text).split())
+    match = WITH_RANGE.fullmatch(plain)
+    return Ranged(match[1], match[2]) if match else plain
+
+
+def filled(rows: list[list[Any]], header: list[str]) -> dict[str, list[Any]]:
+    """Header and rows of a table without the columns that say nothing in any row.
+
+    >>> filled([["a", "", "not known"], ["b", "", "3"]], ["Name", "Bound", "Cost"])
+    {'header': ['Name', 'Cost'], 'rows': [['a', 'not known'], ['b', '3']]}
+    """
+    telling = [i for i in range(len(header)) if not rows or any(row[i] is not None and str(row[i]) not in ("", UNKNOWN) for row in rows)]
+    return {"header": [header[i] for i in telling], "rows": [[row[i] for i in telling] for row in rows]}
+
+
 def column_spec(rows: list[list[Any]], header: list[str]) -> str:
     """LaTeX columns: numbers to the right, short text as it is, long text wrapped over the width that is left."""
     right = numeric_columns(rows) or [False] * len(header)
     longest = [max([len(header[i]), *(_length(row[i]) for row in rows)]) for i in range(len(header))]
     names = [any(isinstance(row[i], Code) for row in rows) for i in range(len(header))]
+    stacked = [any(isinstance(row[i], Ranged) for row in rows) for i in range(len(header))]
     wide = [i for i, size in enumerate(longest) if size > (WIDEST_NAME if names[i] else WIDE)]
     if (
         _taken(longest, wide) + max(NARROWEST * len(wide), sum(longest[i] for i in wide) * CHARACTER / MOST_LINES) > ROOM
     ):  # all that is long shares what room there is, so that none is squeezed
-        wide = [i for i, size in enumerate(longest) if size > (WIDEST_NAME if names[i] else FOLDED)]
+        wide = [i for i, size in enumerate(longest) if size > (WIDEST_NAME if names[i] else FOLDED) and not stacked[i]]
     while _taken(longest, wide) + NARROWEST * len(wide) > ROOM and len(wide) < len(header):  # wrap the longest column that is still whole
-        wide.append(max((i for i in range(len(header)) if i not in wide), key=lambda i: longest[i] - WIDEST_NAME * names[i]))
+        wide.append(max((i for i in range(len(header)) if i not in wide), key=lambda i: longest[i] - WIDEST_NAME * (names[i] or stacked[i])))
     left = max(ROOM - _taken(longest, wide), NARROWEST * len(wide))
     total = sum(min(longest[i], 90) for i in wide) or 1
     spec = []
@@ -113,6 +140,12 @@ def _taken(longest: list[int], wide: list[int]) -> float:
     return sum(size * CHARACTER for i, size in enumerate(longest) if i not in wide) + GAP * len(longest)
 
 
+SMALLER = 0.85
+"""What a character of a range takes of one beside it."""
+
+
 def _length(cell: Any) -> int:
-    """Characters a cell shows; commands around its words take no room."""
+    """Characters a line of a cell shows; commands around its words take no room, and a range stands on a line of its own."""
+    if isinstance(cell, Ranged):
+        return max(len(cell.value), round(len(cell.ends) * SMALLER))
     return len(re.sub(COMMAND, "", str(cell))) // (2 if isinstance(cell, Math) else 1)

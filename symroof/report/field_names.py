@@ -21,6 +21,22 @@ QUANTITIES_BY_NAME = {
     "loaded_ttft": "TTFT under load", "sustained_itl": "ITL under load", "sustained_throughput": "Sustained output throughput",
     "group_price": "Price of an instance", "memory_bytes": "Memory", "concurrency": "Requests that memory holds",
 }  # fmt: skip
+OPERATORS_BY_NAME = {
+    "linear": "all weight matrices", "qkv": "QKV projection", "qkv_down": "QKV down-projection", "q_up": "query up-projection", "kv_up": "KV up-projection",
+    "attention_out": "attention output", "head_gate": "attention gate", "gate_up": "FFN gate and up", "up": "FFN up",
+    "down": "FFN down", "experts": "routed experts", "shared_gate": "gate of the shared experts", "lm_head": "LM head",
+    "ssm_in": "state space, input projection", "ssm_x": "state space, x projection", "ssm_dt": "state space, step projection", "scan": "state space, scan",
+    "ssm_out": "state space, output projection", "conv": "state space, convolution", "latent_down": "experts, down to the latent", "latent_up": "experts, up from the latent",
+}  # fmt: skip
+
+
+def operator_name(name: str) -> str:
+    """An operator in words.
+
+    >>> operator_name("qkv"), operator_name("shared_experts")
+    ('QKV projection', 'shared experts')
+    """
+    return OPERATORS_BY_NAME.get(name) or name.replace("_", " ")
 
 
 def input_name(name: str, answers: Answers) -> str:

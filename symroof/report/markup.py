@@ -1,7 +1,7 @@
 """Texts with a role, and how each output format writes and escapes them.
 
-Templates get plain data: ``str`` (escaped wherever it is printed), ``Code`` (a name), ``Math`` (LaTeX from our own
-printers), numbers, truths, lists and mappings. Nothing else ever reaches a template.
+Templates get plain data: ``str`` (escaped wherever it is printed), ``Code`` (a name), ``Ranged`` (a value with its range), ``Math``
+(LaTeX from our own printers), numbers, truths, lists and mappings. Nothing else ever reaches a template.
 """
 
 from __future__ import annotations
@@ -14,6 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
+
+
+UNKNOWN = "not known"
+"""What stands where a case has no value."""
 
 
 class Code(str):
@@ -32,6 +36,37 @@ class Math(str):
 
     def __reduce__(self) -> tuple[type[Math], tuple[str, str]]:  # a template of the user's gets it in another process
         return Math, (str(self), self.mathml)
+
+
+UNIT = re.compile(r"(?<=\d) \S+$")
+"""What stands behind the last number of a text."""
+
+
+class Ranged(str):
+    """A value with its range in parentheses; a format may write the range smaller, or under the value.
+
+    >>> cell = Ranged("12.3 ms", "11.0 to 14.2 ms")
+    >>> cell, cell.value, cell.span, cell.ends
+    ('12.3 ms (11.0 to 14.2 ms)', '12.3 ms', '11.0 to 14.2 ms', '11.0 to 14.2')
+    """
+
+    value: str
+    span: str
+
+    def __new__(cls, value: str, span: str) -> Ranged:
+        made = super().__new__(cls, f"{value} ({span})")
+        made.value, made.span = value, span
+        return made
+
+    @property
+    def ends(self) -> str:
+        """The range without its unit, where that is the unit of the value."""
+        unit = UNIT.search(self.value)
+        low, _, high = self.span.partition(" to ")
+        return f"{low} to {high.removesuffix(unit[0])}" if unit and " " not in low and high.endswith(unit[0]) else self.span
+
+    def __reduce__(self) -> tuple[type[Ranged], tuple[str, str]]:
+        return Ranged, (self.value, self.span)
 
 
 MARKDOWN_SPECIAL = re.compile(r"([\\`*_\[\]|$~#])")
@@ -117,8 +152,16 @@ def latex_math(text: str) -> str:
     return f"${text}$"
 
 
+def latex_ranged(cell: Ranged) -> str:
+    return rf"\ranged{{{latex_text(cell.value)}}}{{{latex_text(cell.ends)}}}"
+
+
 def html_text(text: str) -> str:
     return html.escape(_one_line(text))
+
+
+def html_ranged(cell: Ranged) -> str:
+    return f"{html_text(cell.value)} <small>({html_text(cell.span)})</small>"
 
 
 def html_math(formula: Math, display: str = "inline") -> str:
@@ -140,6 +183,7 @@ class Format:
     text: Callable[[str], str]
     code: Callable[[str], str]
     math: Callable[[Math], str]
+    ranged: Callable[[Ranged], str]
 
     def written(self, value: Any) -> Markup:
         """What a template prints for a value: everything but finished markup is escaped here."""
@@ -149,13 +193,15 @@ class Format:
             return Markup()
         if isinstance(value, Math):
             return Markup(self.math(value))
+        if isinstance(value, Ranged):
+            return Markup(self.ranged(value))
         if isinstance(value, Code):
             return Markup(self.code(value))
         return Markup(self.text(str(value)))
 
 
 FORMATS = {
-    "md": Format("markdown", "md", "svg", markdown_text, markdown_code, markdown_math),
-    "tex": Format("latex", "tex", "pdf", latex_text, latex_code, latex_math),
-    "html": Format("html", "html", "svg", html_text, lambda text: f"<code>{html_text(text)}</code>", html_math),
+    "md": Format("markdown", "md", "svg", markdown_text, markdown_code, markdown_math, markdown_text),
+    "tex": Format("latex", "tex", "pdf", latex_text, latex_code, latex_math, latex_ranged),
+    "html": Format("html", "html", "svg", html_text, lambda text: f"<code>{html_text(text)}</code>", html_math, html_ranged),
 }

@@ -6,7 +6,7 @@ PARTS = (*BRIEF, "derivations", "serving", "all-thresholds", "all-flips", "sensi
 """Every part, in order."""
 FIGURES_OF = {
     "verdict": ("memory", "latency-throughput"), "alternatives": ("pareto",), "memory": ("memory",), "all-thresholds": ("regimes",),
-    "derivations": ("roofline", "ttft", "itl", "latency-throughput"), "sensitivities": ("tornado",), "against": ("waterfall",),
+    "derivations": ("roofline", "ttft", "itl", "latency-throughput", "memory"), "sensitivities": ("tornado",), "against": ("waterfall",),
 }  # fmt: skip
 """The pictures each part shows."""
 SHOWN_IN = {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.study import Study
@@ -11,17 +13,20 @@ from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import Result
 from symroof.formula.parse import parse
 from symroof.report.formulas import symbol
-from symroof.report.markup import Code
+from symroof.report.markup import UNKNOWN, Code, Ranged
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import TARGET_SYMBOLS
 
-UNKNOWN = "not known"
-
 
 def shown(result: Result | None) -> str:
     """A result as text; "not known" where there is none. That a case does not fit is marked at its name, not at each number."""
-    return result.plain() if result else UNKNOWN
+    return cell(result) if result else UNKNOWN
+
+
+def cell(result: Result) -> str:
+    """A result as the cell of a table, its range apart where it has one."""
+    return Ranged(replace(result, low=None, high=None).plain(), result.span()) if result.ranged and not result.without_range else result.plain()
 
 
 def marked(label: str, case: Answers) -> str:
@@ -113,23 +118,23 @@ def ledger(study: Study, subject: Answers) -> dict[str, Any]:
 
 PARTS = {"weight_bytes": "weights", "peak_kv_cache_bytes": "cache", "state_bytes": "state", "memory_reserve": "reserve"}
 """What has to fit, with the word for it."""
+OPTIONAL_PARTS = ("state_bytes", "memory_reserve")
+ALLOCATED = {"paged": "in whole blocks", "unified": "for every layer in full, those with a window too"}
+"""How engines allocate a cache, beyond what the tokens need."""
+WORTH_SAYING = Fraction(1, 100)
 
 
 def memory_parts(cases: Iterable[Answers]) -> dict[str, str]:
-    """The parts there are to show: a recurrent state only where some model keeps one."""
-    states = any(case.case.value("state_bytes") for case in cases)
-    return {name: word for name, word in PARTS.items() if states or name != "state_bytes"}
+    """The parts there are to show: a recurrent state and a reserve only where some case has one."""
+    listed = list(cases)
+    return {name: word for name, word in PARTS.items() if name not in OPTIONAL_PARTS or any(case.case.value(name) for case in listed)}
 
 
 def set_aside(subject: Answers) -> list[str]:
-    """What an engine sets aside for the cache, by how it does: more than the tokens need."""
-    quantity, meanings = QUANTITIES["kv_reserved_bytes"], SWITCHES["kv_reserve"].values
-    texts = []
-    for value, definition in quantity.variants:
-        size = subject.formula(parse(definition), quantity, timed=False)
-        if value != "logical":
-            texts.append(f"{size.plain()} under kv_reserve = {value} ({meanings[value]})")
-    return texts
+    """What an engine sets aside for the cache, by how it does, where that is notably more than the tokens need."""
+    quantity, least = QUANTITIES["kv_reserved_bytes"], subject.case.value("peak_kv_cache_bytes")
+    sizes = {value: subject.formula(parse(definition), quantity, timed=False) for value, definition in quantity.variants if value in ALLOCATED}
+    return [f"{size.plain(3)} {ALLOCATED[value]}" for value, size in sizes.items() if Fraction(size.value) > least * (1 + WORTH_SAYING)]
 
 
 def memory(study: Study, subject: Answers) -> dict[str, Any] | None:
@@ -146,8 +151,8 @@ def memory(study: Study, subject: Answers) -> dict[str, Any] | None:
         "free": shown(subject.get("free_memory")),
         "short": subject.does_not_fit,
         "utilization": shown(subject.get("memory_utilization")),
-        "concurrency": shown(subject.get("concurrency")),
-        "logical": shown(subject.get("peak_kv_cache_bytes")),
+        "concurrency": held.plain() if (held := subject.get("concurrency")) else UNKNOWN,
+        "logical": subject.result("peak_kv_cache_bytes").plain(3),
         "set_aside": set_aside(subject),
         "header": [word.capitalize() for word in parts.values()],
         "rows": rows,

@@ -10,7 +10,8 @@ from symroof.analysis.tipping_points import flips
 from symroof.analysis.verdict import TargetCheck, case_label, efficiency_basis, metric_of, target_checks, under_load
 from symroof.cases.case_results import Answers
 from symroof.report.field_names import input_name, quantity_name
-from symroof.report.view_case import UNKNOWN, deciding, marked, shown
+from symroof.report.markup import UNKNOWN
+from symroof.report.view_case import cell, deciding, marked, shown
 from symroof.specs.efficiencies import FITTED
 
 MOST_NUMBERS, MOST_INPUTS = 8, 8
@@ -86,12 +87,19 @@ def foundations(subject: Answers) -> list[list[str]]:
         name for name, entry in inputs.items() if entry.defaulted and name in decisive - {*EFFICIENCIES}
     ]
     return [
-        [input_name(name, subject), inputs[name].result.plain() if inputs[name].result.value else "0, not modelled", _evidence(inputs[name])]
+        [_explained(name, subject), cell(inputs[name].result) if inputs[name].result.value else "0, not modelled", _evidence(inputs[name])]
         for name in names[:MOST_INPUTS]
     ]
 
 
+def _explained(name: str, subject: Answers) -> str:
+    """An input in words, an abbreviation with its meaning."""
+    return input_name(name, subject) + (f", {subject.case.theory.symbol(name).meaning}" if name in EFFICIENCIES else "")
+
+
 def _evidence(entry: Any) -> str:
+    if entry.source == "study":
+        return "set in the study"
     return entry.source if not entry.defaulted or entry.source.startswith("default ") else "default"
 
 

@@ -9,8 +9,8 @@ from symroof.analysis.study import Study
 from symroof.cases.case_results import Answers
 from symroof.formula.tree import names
 from symroof.report.formulas import NOTHING, equation, formula, in_words, symbol
-from symroof.report.markup import Code, Math
-from symroof.report.view_case import UNKNOWN, shown
+from symroof.report.markup import UNKNOWN, Code, Math
+from symroof.report.view_case import shown
 from symroof.theory.serving import SERVING
 
 LONGEST_NUMBERS = 240

@@ -12,12 +12,12 @@ from symroof.cases.quantity_result import Result
 from symroof.cases.search_budget import NotWorkedOut
 from symroof.formula import build
 from symroof.formula.tree import Largest
-from symroof.report.markup import Code
-from symroof.report.view_case import UNKNOWN
+from symroof.report.field_names import operator_name
+from symroof.report.markup import UNKNOWN
 from symroof.theory.operators import Operator
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.steps import STEPS
-from symroof.units import format_quantity
+from symroof.units import format_quantity, significant
 
 
 def operators(study: Study, subject: Answers) -> list[dict[str, Any]]:
@@ -65,7 +65,7 @@ def _bounds(operator: Operator, subject: Answers) -> list[str]:
 
 def row(e: dict[str, Any], whole: Fraction, several: bool) -> list[Any]:
     time: Result = e["time"]
-    name = f"{e['operator']} ({e['layer']})" if several and e["layer"] else e["operator"]
-    intensity = format_quantity(e["intensity"], "FLOP/byte") if e["intensity"] is not None else UNKNOWN
-    share = f"{float(time.value / whole):.1%}" if whole else UNKNOWN  # type: ignore[operator]
-    return [Code(name), share, time.plain(), " or ".join(e["bound"]), intensity, format_quantity(e["flops"], "FLOP"), format_quantity(e["bytes"], "byte")]
+    name = operator_name(e["operator"]) + (f" ({e['layer']})" if several and e["layer"] else "")
+    intensity = significant(e["intensity"], 4) if e["intensity"] is not None else UNKNOWN
+    share = f"{float(time.value / whole) * 100:.1f} %" if whole else UNKNOWN  # type: ignore[operator]
+    return [name, share, time.plain(), " or ".join(e["bound"]), intensity, format_quantity(e["flops"], "FLOP"), format_quantity(e["bytes"], "byte")]

@@ -11,6 +11,7 @@ from symroof.analysis.solution import Solution, readable, trees, whole
 from symroof.analysis.solution_text import HOLDS
 from symroof.analysis.solve import solve
 from symroof.analysis.study import Study
+from symroof.analysis.tipping_points import flips
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError
 from symroof.formula.tree import Compare, names
@@ -45,15 +46,21 @@ def thresholds(study: Study, subject: Answers) -> list[dict[str, Any]]:
             entry = threshold(name, subject)
             if entry:
                 entries_of.append((declared.group, entry))
-    _rank([entry for _, entry in entries_of])
+    _rank([entry for _, entry in entries_of], subject)
     groups = {group: [entry for own, entry in entries_of if own == group] for group in HEADINGS}
     return [{"heading": HEADINGS[group], "entries": entries} for group, entries in groups.items() if entries]
 
 
-def _rank(entries: list[dict[str, Any]]) -> None:
-    """Number the near ones, the nearest to the case first."""
-    for rank, entry in enumerate(sorted((entry for entry in entries if entry["near"]), key=lambda entry: float(entry["distance"])), 1):
+def _rank(entries: list[dict[str, Any]], subject: Answers) -> None:
+    """Number the near ones, the nearest to the case first; no rank has what a flip of the verdict says as well, or what one device meets."""
+    flipped = [(flip.name, float(flip.crossing)) for flip in flips(subject)]
+    new = [entry for entry in entries if entry["near"] and entry["least"] != 1 and not any(_same(entry, *flip) for flip in flipped)]
+    for rank, entry in enumerate(sorted(new, key=lambda entry: float(entry["distance"])), 1):
         entry["rank"] = rank
+
+
+def _same(entry: dict[str, Any], name: str, value: float) -> bool:
+    return bool(entry["unknown"] == name and (abs(entry["at"] / value - 1) < ALIKE or (entry["least"] is not None and abs(entry["least"] - value) <= 1)))
 
 
 def _unknown(study: Study, name: str) -> Any:
@@ -76,6 +83,8 @@ def threshold(name: str, subject: Answers) -> dict[str, Any] | None:
         "value": in_ranges(solution, subject),
         "near": near(solution, subject),
         "distance": distance(solution, subject),
+        "at": float(solution.value) if solution.value is not None else None,
+        "least": next(iter(solution.integer.values())) if solution.integer else None,
         "rank": 0,
         "answer": solution.verdict,
         "reason": solution.reason.replace(" (does not fit)", ""),  # the table's last column says it
@@ -87,6 +96,8 @@ def threshold(name: str, subject: Answers) -> dict[str, Any] | None:
     }
 
 
+ALIKE = 1e-3
+"""Relative difference below which two answers say the same."""
 FAR = 1000
 """The factor from the case beyond which a threshold stands in the appendix only."""
 

@@ -123,10 +123,19 @@ LATEX_PLAIN = {
 }
 
 
+RANGED = re.compile(r"\\ranged\{((?:[^{}]|\{\})*)\}\{((?:[^{}]|\{\})*)\}")
+
+
+def in_a_line(match):
+    """A value over its range as one text: the range has the unit of the value, unless it has its own."""
+    number, _, unit = match[1].partition(" ")
+    return f"{match[1]} ({match[2]}{'' if match[2].rpartition(' ')[2][0].isalpha() or not unit else f' {unit}'})"
+
+
 def latex_plain(text):
     for written, shown in LATEX_PLAIN.items():
         text = text.replace(written, shown)
-    return text.strip()
+    return RANGED.sub(in_a_line, text).strip()
 
 
 def latex_blocks(text):

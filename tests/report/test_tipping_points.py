@@ -226,9 +226,9 @@ def test_a_range_says_whether_its_own_flip_lies_inside(span, inside):
 def test_the_review_prints_every_repair_and_marks_what_is_good_again():
     rows = rows_under(blocks(text_of("llama-3-70b-chat", "md"), "md"), "Appendix: every flip", "Input")
     cells = {(row[0], row[4]): row for row in rows}
-    assert cells["batch", "fits"][2] == "from 10 requests down"  # (0.92*2*81,559 MiB - 141.1 GB)/(327,680 byte * 4,607) = 10.76
+    assert cells["batch", "fits"][2] == "at most 10 requests"  # (0.92*2*81,559 MiB - 141.1 GB)/(327,680 byte * 4,607) = 10.76
     assert "fits, meets all" in cells["tp", "meets TTFT"][5]
-    assert cells["tp", "meets TTFT"][2].startswith("from 8 devices up")
+    assert cells["tp", "meets TTFT"][2].startswith("at least 8 devices")
     assert cells["mem_capacity", "fits"][3] == "+20 %"  # 189.4 GB over 2 * 0.92 * 81,559 MiB
 
 
@@ -236,9 +236,9 @@ def test_the_verdict_names_the_nearest():
     def advice(stem):
         return next(b.text for b in blocks(text_of(stem, "md"), "md") if b.text.startswith("What to change."))
 
-    assert "The nearest risk: memory per device below 20.37 GB (now 85.52 GB), where the case no longer fits." in advice("llama-3-8b-chat")
+    assert "The nearest risk is memory per device below 20.37 GB (now 85.52 GB): the case then no longer fits." in advice("llama-3-8b-chat")
     changes = [row[0] for row in rows_under(blocks(text_of("llama-3-70b-chat", "md"), "md"), "Verdict", "Change")]
-    assert "prompt length from 1,038 tokens down (now 4,096 tokens)" in changes  # (0.92*2*81,559 MiB - 141.1 GB)/(32*327,680 byte) - 511
+    assert "prompt length at most 1,038 tokens (now 4,096 tokens)" in changes  # (0.92*2*81,559 MiB - 141.1 GB)/(32*327,680 byte) - 511
 
 
 def test_without_targets_only_memory_flips(tmp_path):
