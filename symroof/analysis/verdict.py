@@ -141,7 +141,8 @@ def case_title(answers: Answers) -> str:
     parts = [f"{model}{drafted} on {_group(answers)}"]
     for name in ("batch", "prompt", "output"):
         if name in binding.given:
-            parts.append(f"{name} {answers.case.value(name).numerator:,}")
+            low, high = binding.box().get(name, (answers.case.value(name),) * 2)
+            parts.append(f"{name} {low.numerator:,}" + (f" to {high.numerator:,}" if high != low else ""))
     parts += degrees(answers)
     parts += [f"{name} {value}" for name, value in binding.varied if name not in {"batch", "prompt", "output", *DEGREES}]
     return ", ".join(parts)

@@ -78,4 +78,5 @@ def source(entry: Efficiency, engine: str) -> str:
     """What an entry rests on, in words."""
     devices = f"{FAMILIES.get(entry.family, entry.family)} devices"
     engines = "all engines" if entry.engine == "all" else f"{entry.engine} engines"
-    return f"measured ({engine}): {entry.rows} rows of {entry.sources} sources, {devices}, {engines}"
+    sources = f"{entry.sources} source{'' if entry.sources == 1 else 's'}"
+    return f"measured ({engine}): {entry.rows} rows of {sources}, {devices}, {engines}"

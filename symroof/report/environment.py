@@ -117,7 +117,7 @@ def column_spec(rows: list[list[Any]], header: list[str]) -> str:
     longest = [max([len(header[i]), *(_length(row[i]) for row in rows)]) for i in range(len(header))]
     names = [any(isinstance(row[i], Code) for row in rows) for i in range(len(header))]
     stacked = [any(isinstance(row[i], Ranged) for row in rows) for i in range(len(header))]
-    wide = [i for i, size in enumerate(longest) if size > (WIDEST_NAME if names[i] else WIDE)]
+    wide = [i for i, size in enumerate(longest) if size > (WIDEST_NAME if names[i] or stacked[i] else WIDE)]
     if (
         _taken(longest, wide) + max(NARROWEST * len(wide), sum(longest[i] for i in wide) * CHARACTER / MOST_LINES) > ROOM
     ):  # all that is long shares what room there is, so that none is squeezed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -66,15 +67,25 @@ def with_contents(page: str) -> str:
     >>> with_contents(CONTENTS + "<h2>Memory</h2>")
     '<nav aria-label="Contents"><ol><li><a href="#s1">Memory</a></li></ol></nav><h2 id="s1">Memory</h2>'
     """
-    entries: list[str] = []
+    headings: list[str] = []
 
     def placed(match: re.Match[str]) -> str:
-        place = f"s{len(entries) + 1}"
-        entries.append(f'<li><a href="#{place}">{match[1]}</a></li>')
-        return f'<h2 id="{place}">{match[1]}</h2>'
+        headings.append(match[1])
+        return f'<h2 id="s{len(headings)}">{match[1]}</h2>'
 
     numbered = re.sub(HEADING, placed, page)
-    return numbered.replace(CONTENTS, f'<nav aria-label="Contents"><ol>{"".join(entries)}</ol></nav>', 1)
+    return numbered.replace(CONTENTS, f'<nav aria-label="Contents"><ol>{"".join(_entries(headings))}</ol></nav>', 1)
+
+
+def _entries(headings: list[str]) -> Iterator[str]:
+    """The lines of a contents column; a common first word, as of the parts of an appendix, stands once above them."""
+    before = ""
+    for i, heading in enumerate(headings, 1):
+        group, colon, rest = heading.partition(": ")
+        if colon and group != before:
+            yield f'<li class="label">{group}</li>'
+        before = group if colon else ""
+        yield f'<li><a href="#s{i}">{rest[:1].upper() + rest[1:] if colon else heading}</a></li>'
 
 
 def pdf(tex: str, figures: dict[str, bytes]) -> bytes:

@@ -9,8 +9,7 @@ from typing import Any
 
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import ISOLATED_METRICS, TARGET_METRICS, all_met, case_label, case_title, devices, findings, target_checks, under_load
-from symroof.cases.case_results import Answers
-from symroof.cases.quantity_result import Result
+from symroof.cases.case_results import TARGETS, WITHOUT_RANGE, Answers, Result
 from symroof.formula.parse import parse
 from symroof.report.formulas import symbol
 from symroof.report.markup import UNKNOWN, Code, Ranged
@@ -26,7 +25,10 @@ def shown(result: Result | None) -> str:
 
 def cell(result: Result) -> str:
     """A result as the cell of a table, its range apart where it has one."""
-    return Ranged(replace(result, low=None, high=None).plain(), result.span()) if result.ranged and not result.without_range else result.plain()
+    alone = replace(result, low=None, high=None, flags=()).plain()
+    if result.without_range:
+        return Ranged(alone, WITHOUT_RANGE[result.without_range])
+    return Ranged(alone, result.span()) if result.ranged else result.plain()
 
 
 def marked(label: str, case: Answers) -> str:
@@ -169,7 +171,7 @@ def all_usable(subject: Answers) -> bool:
 def memory_row(case: Answers, parts: Iterable[str]) -> list[str]:
     return [
         marked(case_label(case), case),
-        *(case.result(name).plain() for name in (*parts, "memory_bytes")),
+        *(cell(case.result(name)) for name in (*parts, "memory_bytes")),
         shown(case.get("usable_memory")),
         shown(case.fits),
     ]

@@ -45,7 +45,7 @@ def flip_rows(study: Study, subject: Answers) -> dict[str, Any] | None:
         "standing": "middle" if "middle" in subject.standing else "expected values",
         "good_now": not any(f.wrong_now for f in every),
         "mending": next((row(f, subject) for f in repairs if f.good), None),
-        "breaking": next((row(f, subject) for f in near if f.ruins and f.distance is not None), None),
+        "breaking": next((row(f, subject) for f in near if f.ruins and f.distance is not None and f.inside is not False), None),
     }
 
 

@@ -135,7 +135,8 @@ def in_ranges(solution: Solution, subject: Answers) -> str:
     first, last = _rounded(low, solution), _rounded(high, solution)
     if first == last and everywhere:
         return value
-    ends = f"{first} to {last}" if first != last else first
+    number, _, unit = first.partition(" ")
+    ends = f"{number if unit and last.endswith(f' {unit}') else first} to {last}" if first != last else first
     if solution.value is None:
         return f"never {subject.standing}; {ends} in a part of them"
     return f"{value} ({ends}{'' if everywhere else ', in a part of the ranges only'})"

@@ -32,6 +32,7 @@ function shown(name, value, digits) {
 function ranged(name, value, ends, digits) {
   const text = shown(name, value, digits);
   if (!ends) return text;
+  if (!ends.length) return `${text} (${data.no_range})`;
   const [low, high] = ends.map(end => shown(name, end, digits)), gap = low.indexOf(" "), unit = gap < 0 ? "" : low.slice(gap);
   return `${text} (${unit && high.endsWith(unit) ? low.slice(0, gap) : low} to ${high})`;
 }
@@ -47,10 +48,11 @@ function cornersOf(at, ends, set) {
   return names.length ? points.map(point => new Case(at.theory, {...at.own, ...point})) : [];
 }
 const EQUAL = 1e-12;
-function spread(name, corners) {
-  if (!corners.length || !data.ranged.includes(name)) return null;
+// The extremes of a quantity; null where it does not move, no numbers where they may lie inside the ranges.
+function spread(name, corners, known = data.ranged) {
+  if (!corners.length) return null;
   const values = corners.map(corner => corner.v(name)), low = Math.min(...values), high = max(...values);
-  return high - low > EQUAL * Math.abs(high) ? [low, high] : null;
+  return high - low > EQUAL * Math.abs(high) ? (known.includes(name) ? [low, high] : []) : null;
 }
 function atPeak(at, corners) {
   const slower = Object.entries(data.peak).some(([name, peak]) => name in at.own && at.own[name] !== peak), peak = each => new Case(each.theory, {...each.own, ...data.peak});
@@ -78,7 +80,7 @@ function solved(group, at, i) {
 }
 const targets = (at, corners) => data.targets.map(target => {
   const metric = target.metrics.find(name => !Number.isNaN(at.v(name))), value = metric ? at.v(metric) : NaN, limit = typeof target.limit === "number" ? target.limit : at.v(target.limit);
-  const [low, high] = spread(metric, corners) ?? [value, value], meets = x => target.below ? x < limit : x <= limit;
+  const [low = value, high = value] = spread(metric, corners) ?? [], meets = x => target.below ? x < limit : x <= limit;
   return {...target, metric, value, limit, met: meets(high) ? true : meets(low) ? null : false, slack: limit - value};
 }).filter(target => target.metric);
 
@@ -91,16 +93,23 @@ function element(tag, text, kind) {
 function rows(id, lines, numeric) {
   byId(id).tBodies[0].replaceChildren(...lines.map(cells => {
     const row = element("tr");
-    row.append(...cells.map((cell, i) => element("td", cell, numeric.includes(i) ? "n" : "")));
+    row.append(...cells.map((cell, i) => {
+      const [, value, range] = cell.match(/^(.*?)( \([^()]+\))$/) ?? [null, cell, ""], made = element("td", value, numeric.includes(i) ? "n" : "");
+      if (range) made.append(" ", element("small", range.trim()));
+      return made;
+    }));
     return row;
   }));
 }
 
 const form = byId("live-form");
-const labelOf = (name, value) => grouped(String(value));
+function labelOf(name, at, corners) {
+  const values = (corners.length ? corners : [at]).map(each => each.v(name)), [low, high] = [Math.min(...values), max(...values)].map(value => grouped(String(value)));
+  return low === high ? low : `${low} to ${high}`;
+}
 function verdict(at, corners, checks) {
   const read = name => ranged(name, at.v(name), spread(name, corners), 3), count = at.v("instance_devices"), device = data.devices[form.elements.device.value];
-  const parts = [`${data.model} on ${count > 1 ? `${count} × ` : ""}${device}`, ...["batch", "prompt", "output"].filter(name => form.elements[name]).map(name => `${name} ${labelOf(name, at.v(name))}`)];
+  const parts = [`${data.model} on ${count > 1 ? `${count} × ` : ""}${device}`, ...["batch", "prompt", "output"].filter(name => form.elements[name]).map(name => `${name} ${labelOf(name, at, corners)}`)];
   const title = parts.join(", "), fits = possible("fits", at, corners), missed = checks.filter(check => check.met === false), partly = checks.filter(check => check.met === null);
   const each = (name, check) => say(name, {metric: words[`metric-${check.name}`], value: read(check.metric), limit: shown(check.metric, check.limit, 4)});
   const memory = {case: title, needed: read("memory_bytes"), usable: read("usable_memory"), short: quantity(-at.v("free_memory"), "byte", 3)};
@@ -116,7 +125,7 @@ function limits(at, corners) {
 }
 function numbers(at, corners, checks) {
   const roof = atPeak(at, corners), value = name => ranged(name, at.v(name), spread(name, corners));
-  const bound = name => roof && data.bounded.includes(name) && !Number.isNaN(roof.at.v(name)) ? ranged(name, roof.at.v(name), spread(name, roof.corners)) : "";
+  const bound = name => roof && data.bounded.includes(name) && !Number.isNaN(roof.at.v(name)) ? ranged(name, roof.at.v(name), spread(name, roof.corners, data.ranged_at_peak)) : "";
   const tested = checks.map(check => [check.label, value(check.metric), bound(check.metric), shown(check.metric, check.limit), `${check.slack < 0 ? "-" : ""}${shown(check.metric, Math.abs(check.slack))}${check.met === null ? data.in_part : ""}`]);
   const others = data.numbers.filter(each => !checks.some(check => check.metric === each.name)).map(each => [each.label, value(each.name), bound(each.name), "", ""]);
   const memory = [words.memory, value("memory_bytes"), "", value("usable_memory"), value("free_memory")];
@@ -222,7 +231,7 @@ update();
 globalThis.symroof = {
   table: (key, inputs, names) => {
     const {at, corners} = caseOf(key, inputs), roof = atPeak(at, corners);
-    return names.map(name => [at.v(name), ...(spread(name, corners) ?? [at.v(name), at.v(name)]), roof ? roof.at.v(name) : NaN]);
+    return names.map(name => [at.v(name), ...(spread(name, corners)?.length ? spread(name, corners) : [at.v(name), at.v(name)]), roof ? roof.at.v(name) : NaN]);
   },
   values: (key, inputs, names) => { const {at} = caseOf(key, inputs); return names.map(name => at.v(name)); },
   thresholds: (key, inputs) => { const {group, at} = caseOf(key, inputs); return data.thresholds[group].map((each, i) => [each.name, solved(group, at, i).value]); },

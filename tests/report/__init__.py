@@ -112,6 +112,7 @@ LATEX_PLAIN = {
     r"\%": "%",
     r"\_": "_",
     r"\allowbreak{}": "",
+    r"\toleft{}": "",
     r"\textdagger{}": "†",
     r"$\mu$": "µ",
     r"$\times$": "×",

@@ -12,7 +12,7 @@ from typing import Any
 
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import LOAD, metrics_of, under_load
-from symroof.cases.case_results import TARGETS, Answers
+from symroof.cases.case_results import NO_RANGE, TARGETS, WITHOUT_RANGE, Answers
 from symroof.formula.tree import Name, Num, Tree
 from symroof.report.field_names import input_name, quantity_name
 from symroof.report.live.choices import Setting, differing, settings, values_of
@@ -69,6 +69,8 @@ def live(study: Study, subject: Answers) -> dict[str, Any] | None:
         "peak": peaks,
         "bounded": [name for name in _quantities(subject) if subject.case.theory.timed(name) and not isinstance(subject.case.given.get(name), Num)],
         "ranged": over_ranges(_quantities(subject), subject),
+        "ranged_at_peak": over_ranges(_quantities(subject), subject.roof or subject),
+        "no_range": WITHOUT_RANGE[NO_RANGE],
         "alone": without_links(chosen[0]),
         "curve": deciding(subject),
         "memory": {name: subject.case.theory.symbol(name).meaning for name in MEMORY_PARTS},
