@@ -49,7 +49,7 @@ def key_metrics(subject: Answers) -> list[str]:
     """The metrics beside memory that page one shows.
 
     >>> key_metrics(Study("llama-3-8b", "h100-sxm", prompt=4096, output=256).first)
-    ['loaded_ttft', 'sustained_itl', 'sustained_throughput', 'concurrency']
+    ['loaded_ttft', 'sustained_itl', 'sustained_throughput', 'concurrency', 'cost_per_mtok']
     """
     return [name for name in (SERVER if under_load(subject.case) else REQUEST) if subject.get(name)]
 

@@ -22,7 +22,8 @@ from symroof.units import format_quantity, significant
 
 def operators(study: Study, subject: Answers) -> list[dict[str, Any]]:
     """One table for each phase; empty where a time is not known."""
-    return [table for step in STEPS if (table := phase(step.name, subject))]
+    tables = [table for step in STEPS if (table := phase(step.name, subject))]
+    return [{key: value for key, value in table.items() if key != "entries"} for table in tables]
 
 
 def phase(step: str, subject: Answers) -> dict[str, Any] | None:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-TEXT, TRUTH, COUNT, TEXTS, ROWS = "text", "truth", "count", "texts", "rows"
+TEXT, TRUTH, COUNT, NUMBER, TEXTS, ROWS = "text", "truth", "count", "number", "texts", "rows"
 TYPES: dict[str, dict[str, Any]] = {
-    TEXT: {"type": "string"},
-    TRUTH: {"type": "boolean"},
-    COUNT: {"type": "integer"},
+    TEXT: {"type": ["string", "null"]},
+    TRUTH: {"type": ["boolean", "null"]},
+    COUNT: {"type": ["integer", "null"]},
+    NUMBER: {"type": ["number", "null"]},
     TEXTS: {"type": "array", "items": {"type": "string"}},
     ROWS: {"type": "array", "items": {"type": "array"}},
     "object": {"type": ["object", "null"]},
@@ -19,6 +20,12 @@ TYPES: dict[str, dict[str, Any]] = {
 }
 Field = tuple[str, str]
 """A type, and its parts."""
+
+WRITING = """A template is Jinja that writes a value as << title >>, a statement as <% if flips %> … <% endif %> and a comment as <# … #>. \
+Values are escaped for the format that is written. <% import "formats/" ~ format_name ~ ".j2" as f with context %> brings the parts of a document: \
+f.document_begin(title), f.section(text), f.subsection(text), f.table(header, rows), f.figure(picture, caption), f.b(text), f.document_end(), and \
+paragraphs as <% call f.p() %> … <% endcall %>. Filters of its own: joined (a list as a text), as_code (a name as it is typed). \
+<% include "review.j2" %> writes the shipped review."""
 
 FIELDS: dict[str, Field] = {
     "title": (TEXT, "title of the study, or the case in a line"),
@@ -53,32 +60,166 @@ FIELDS: dict[str, Field] = {
     "most": ("object", "rows that page one and the body take of what the appendix has in full"),
     "format_name": (TEXT, "markdown, latex or html"),
 }
-VERDICT: dict[str, Field] = {
-    "state": (TEXT, "does_not_fit, fits_partly, missed, partly, met, no_targets or memory_unknown"),
-    "case": (TEXT, "the case in a line"),
-    "needed": (TEXT, "memory it needs"),
-    "usable": (TEXT, "memory it may use"),
-    "spare": (TEXT, "memory left over"),
-    "devices": (COUNT, "devices of an instance"),
+CASE: dict[str, Field] = {
+    "title": (TEXT, "the case in a line"),
+    "label": (TEXT, "what tells it from the other cases; marked † where it does not fit"),
+    "is_subject": (TRUTH, "whether it is the case that the review goes into"),
+    "fits": (TEXT, "yes, no, or not known"),
+    "memory": (TEXT, "memory it needs"),
+    "ttft": (TEXT, "time to first token: of a server at work, or of one request alone where targets are held against that"),
+    "itl": (TEXT, "inter-token latency, likewise"),
+    "rate": (TEXT, "output tokens a second, likewise"),
+    "isolated": (TEXTS, "of one prefill and a batch that decodes alone: TTFT, ITL, ITL at the last step, output rate"),
+    "verdict": (TEXT, "whether it meets its targets: met, missed, in part, none set"),
+    "cost": (TEXT, "cost of a million output tokens"),
+    "findings": (TEXTS, "its faults by name: does_not_fit, ttft_missed, …"),
     "targets": ("objects", "each target: name, limit, value, state (met, missed, partly), slack"),
-    "prefill_bound": (TEXTS, "what limits the prefill; several over ranges"),
-    "decode_bound": (TEXTS, "what limits a decode step; several over ranges"),
-    "alternatives": ("objects", "one change at a time, each worked out: kind, label, gain, bounds at the peak, whether it fits and meets every target"),
-    "others": ("object", "labels of the other cases by what they amount to"),
+}
+FLIP: dict[str, Field] = {
+    "name": (TEXT, "the input"),
+    "label": (TEXT, "the input in words"),
+    "now": (TEXT, "its value"),
+    "at": (TEXT, "the value at which the verdict changes"),
+    "up": (TRUTH, "whether that is above the value now"),
+    "counted": (TRUTH, "whether the input counts things"),
+    "until": (TEXT, "the next value at which it changes back"),
+    "everywhere": (TRUTH, "whether it does so in all of the ranges"),
+    "inside": (TRUTH, "whether the value lies inside the input's own range"),
+    "evenly": (TEXT, "devices that divide the heads evenly, where those of the flip do not"),
+    "change": (TEXT, "how far away: +29 %, ×3.5"),
+    "condition": (TEXT, "what changes: memory, ttft, itl, load, cost, price"),
+    "holds": (TRUTH, "whether the condition holds from there on"),
+    "wrong": (TEXTS, "the conditions that fail there"),
+    "good": (TRUTH, "whether everything holds there"),
+    "ruins": (TRUTH, "whether everything holds now and no longer there"),
+}
+INSIDE: dict[str, dict[str, Field]] = {
+    "verdict": {
+        "state": (TEXT, "does_not_fit, fits_partly, missed, partly, met, no_targets or memory_unknown"),
+        "case": (TEXT, "the case in a line"),
+        "needed": (TEXT, "memory it needs"),
+        "usable": (TEXT, "memory it may use"),
+        "short": (TEXT, "memory it lacks"),
+        "spare": (TEXT, "memory left over"),
+        "devices": (COUNT, "devices of an instance"),
+        "targets": ("objects", "each target: name, limit, value, state (met, missed, partly), slack"),
+        "prefill_bound": (TEXTS, "what limits the prefill; several over ranges"),
+        "decode_bound": (TEXTS, "what limits a decode step; several over ranges"),
+        "prefill_intensity": (TEXT, "FLOP a byte of the prefill"),
+        "decode_intensity": (TEXT, "FLOP a byte of a decode step"),
+        "ridge": (TEXT, "FLOP a byte at which compute and memory bandwidth balance, efficiencies counted"),
+        "alternatives": ("objects", "one change at a time: the keys of a case, kind and label of the change, gain, fits (a truth), shown_fits, good"),
+        "good": ("objects", "those that fit and meet every target"),
+        "fitting": ("objects", "those that fit"),
+        "ridge_batch": ("object", "the batch at which decode becomes compute-bound: shown, exists, memory, number"),
+        "limits": ("object", "other limits by the name of their threshold, in the same form"),
+        "ttft": (TEXT, "time to first token of one request alone"),
+        "itl": (TEXT, "the last step of a batch that decodes alone"),
+        "rate": (TEXT, "output tokens a second of that batch"),
+        "all_usable": (TRUTH, "whether nothing of the memory is set aside"),
+        "others": ("object", "labels of the other cases by what they amount to: does_not_fit, missed, met"),
+    },
+    "decision": {
+        "under_load": (TRUTH, "whether latencies are those of a server at work"),
+        "numbers": (ROWS, "key numbers: quantity, value with its range, bound, target, slack"),
+        "basis": (TEXT, "what the latencies, rates and costs rest on"),
+        "bounds": (ROWS, "each case at the peak of its device: label, TTFT, ITL, rate, cost"),
+        "rests_on": (ROWS, "efficiencies, and defaults that could change the verdict: input, value, evidence"),
+        "does_not_fit": (TRUTH, "whether the case fails to fit anywhere in its ranges"),
+        "some_do_not_fit": (TRUTH, "whether that is so of any case of the study"),
+    },
+    "derivations": {
+        "name": (TEXT, "the quantity"),
+        "heading": (TEXT, "the quantity in words"),
+        "lines": ("objects", "for each name: name, symbol, meaning, left side, steps of the formula, and rows with both"),
+    },
+    "flips": {
+        "better": ("objects", "flips that repair something"),
+        "worse": ("objects", "flips that break something"),
+        "nearest": (COUNT, "how many of each the body shows"),
+        "far": ("objects", "those that break something further away than far_factor"),
+        "far_factor": (TEXT, "the factor beyond which a flip is far"),
+        "never": (TEXTS, "inputs that change nothing whatever their value"),
+        "ranged": (TRUTH, "whether some input is a range"),
+        "standing": (TEXT, "where ranges stand: middle, or expected values"),
+        "good_now": (TRUTH, "whether everything holds now"),
+        "mending": ("object", "the nearest flip after which everything holds"),
+        "breaking": ("object", "the nearest flip after which it no longer does"),
+    },
+    "cases": CASE,
+    "memory": {
+        "parts": (ROWS, "what has to fit: name, size, meaning"),
+        "usable": (TEXT, "memory it may use"),
+        "free": (TEXT, "memory left over"),
+        "short": (TRUTH, "whether it fails to fit"),
+        "utilization": (TEXT, "share of the usable memory"),
+        "concurrency": (TEXT, "requests that memory holds"),
+        "logical": (TEXT, "the cache that the tokens need"),
+        "set_aside": (TEXTS, "what engines allocate for it, where that is notably more"),
+        "header": (TEXTS, "the parts in words, as columns of rows"),
+        "rows": (ROWS, "each case: label, the parts, total, usable, fits"),
+        "devices": (COUNT, "devices of an instance"),
+        "all_usable": (TRUTH, "whether nothing of the memory is set aside"),
+    },
+    "operators": {
+        "step": (TEXT, "prefill, decode, mixed, loaded, verify"),
+        "rows": (ROWS, "operator, share, time, bound, FLOP a byte, work, traffic"),
+        "link": (TEXT, "time between devices"),
+        "overhead": (TEXT, "fixed overheads"),
+    },
+    "serving": {"heading": (TEXT, "the group"), "rows": (ROWS, "quantity, formula, value, meaning")},
+    "thresholds": {
+        "heading": (TEXT, "the group"),
+        "entries": ("objects", "name, value, reason (what it means), memory, equation, formula, unknown, and rank among those near the case, 0 elsewhere"),
+    },
+    "ledger": {
+        "chosen_inputs": (ROWS, "input, symbol, value, source"),
+        "defaulted": (ROWS, "input, symbol, value, meaning"),
+        "chosen": (ROWS, "counting choices that were made: name, value, meaning"),
+        "standard": (ROWS, "counting choices at their default: name, value, meaning"),
+        "precisions": (ROWS, "what is stored, and in what"),
+        "compute": (TEXT, "the precision whose peak counts"),
+    },
+    "lacking": {"rows": (ROWS, "case, input, value now, what passes, change"), "more": (COUNT, "failing cases beyond those")},
+    "elasticities": {"metrics": (TEXTS, "the columns"), "rows": (ROWS, "input, then a figure for each metric"), "best": ("object", "the strongest input of each latency")},
+    "approximations": {
+        "levels": (ROWS, "detail, TTFT, ITL, intensity of prefill and decode"),
+        "rooflines": (ROWS, "roofline, TTFT, ITL"),
+        "apart": (TRUTH, "whether the rooflines differ by more than two per cent"),
+    },
+    "figures": {},
+}
+"""The keys of each object, and of each entry where there are several."""
+INSIDE["figures"] = {
+    name: ("object", "file, alt (alternative text) and says (the takeaway)")
+    for name in ("memory", "latency_throughput", "ttft", "itl", "roofline", "regimes", "pareto", "tornado", "waterfall")
 }
 
 
 def review_schema() -> dict[str, Any]:
     """The JSON Schema of the data that a review's template gets.
 
-    >>> review_schema()["properties"]["title"]
-    {'type': 'string', 'description': 'title of the study, or the case in a line'}
+    >>> review_schema()["properties"]["version"]
+    {'type': ['string', 'null'], 'description': 'version of symroof'}
+    >>> review_schema()["properties"]["flips"]["properties"]["better"]["items"]["properties"]["now"]["description"]
+    'its value'
     """
-    properties = {name: _described(field) for name, field in FIELDS.items()}
-    properties["verdict"] = {"type": "object", "description": FIELDS["verdict"][1], "properties": {name: _described(field) for name, field in VERDICT.items()}}
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Review", "type": "object", "properties": properties}
+    properties = {name: _described(field, INSIDE.get(name, {})) for name, field in FIELDS.items()}
+    inside = properties["flips"]["properties"]
+    for name in ("better", "worse", "far"):
+        inside[name]["items"] = _object(FLIP)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Review", "description": WRITING, "type": "object", "properties": properties,
+    }  # fmt: skip
 
 
-def _described(field: Field) -> dict[str, Any]:
+def _described(field: Field, inside: dict[str, Field]) -> dict[str, Any]:
     kind, meaning = field
-    return {**TYPES[kind], "description": meaning}
+    made = {**TYPES[kind], "description": meaning}
+    if inside and kind == "objects":
+        return {**made, "items": _object(inside)}
+    return {**made, "properties": _object(inside)["properties"]} if inside else made
+
+
+def _object(fields: dict[str, Field]) -> dict[str, Any]:
+    return {"type": "object", "properties": {name: _described(field, {}) for name, field in fields.items()}}
