@@ -15,7 +15,6 @@ from typing import Any
 
 from markupsafe import Markup
 
-
 UNKNOWN = "not known"
 """What stands where a case has no value."""
 

@@ -181,7 +181,11 @@ INSIDE: dict[str, dict[str, Field]] = {
         "compute": (TEXT, "the precision whose peak counts"),
     },
     "lacking": {"rows": (ROWS, "case, input, value now, what passes, change"), "more": (COUNT, "failing cases beyond those")},
-    "elasticities": {"metrics": (TEXTS, "the columns"), "rows": (ROWS, "input, then a figure for each metric"), "best": ("object", "the strongest input of each latency")},
+    "elasticities": {
+        "metrics": (TEXTS, "the columns"),
+        "rows": (ROWS, "input, then a figure for each metric"),
+        "best": ("object", "the strongest input of each latency"),
+    },
     "approximations": {
         "levels": (ROWS, "detail, TTFT, ITL, intensity of prefill and decode"),
         "rooflines": (ROWS, "roofline, TTFT, ITL"),
@@ -190,10 +194,10 @@ INSIDE: dict[str, dict[str, Field]] = {
     "figures": {},
 }
 """The keys of each object, and of each entry where there are several."""
-INSIDE["figures"] = {
-    name: ("object", "file, alt (alternative text) and says (the takeaway)")
-    for name in ("memory", "latency_throughput", "ttft", "itl", "roofline", "regimes", "pareto", "tornado", "waterfall")
-}
+INSIDE["figures"] = dict.fromkeys(
+    ("memory", "latency_throughput", "ttft", "itl", "roofline", "regimes", "pareto", "tornado", "waterfall"),
+    ("object", "file, alt (alternative text) and says (the takeaway)"),
+)
 
 
 def review_schema() -> dict[str, Any]:
