@@ -182,7 +182,7 @@ class Format:
     text: Callable[[str], str]
     code: Callable[[str], str]
     math: Callable[[Math], str]
-    ranged: Callable[[Ranged], str]
+    ranged: Callable[[Ranged], str] | None = None
 
     def written(self, value: Any) -> Markup:
         """What a template prints for a value: everything but finished markup is escaped here."""
@@ -192,7 +192,7 @@ class Format:
             return Markup()
         if isinstance(value, Math):
             return Markup(self.math(value))
-        if isinstance(value, Ranged):
+        if isinstance(value, Ranged) and self.ranged:
             return Markup(self.ranged(value))
         if isinstance(value, Code):
             return Markup(self.code(value))
@@ -200,7 +200,7 @@ class Format:
 
 
 FORMATS = {
-    "md": Format("markdown", "md", "svg", markdown_text, markdown_code, markdown_math, markdown_text),
+    "md": Format("markdown", "md", "svg", markdown_text, markdown_code, markdown_math),
     "tex": Format("latex", "tex", "pdf", latex_text, latex_code, latex_math, latex_ranged),
     "html": Format("html", "html", "svg", html_text, lambda text: f"<code>{html_text(text)}</code>", html_math, html_ranged),
 }

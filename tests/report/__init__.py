@@ -129,7 +129,7 @@ RANGED = re.compile(r"\\ranged\{((?:[^{}]|\{\})*)\}\{((?:[^{}]|\{\})*)\}")
 
 def in_a_line(match):
     """A value over its range as one text: the range has the unit of the value, unless it has its own."""
-    number, _, unit = match[1].partition(" ")
+    unit = match[1].partition(" ")[2]
     return f"{match[1]} ({match[2]}{'' if match[2].rpartition(' ')[2][0].isalpha() or not unit else f' {unit}'})"
 
 
