@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from symroof.report.view import FIGURES
+
 TEXT, TRUTH, COUNT, NUMBER, TEXTS, ROWS = "text", "truth", "count", "number", "texts", "rows"
 TYPES: dict[str, dict[str, Any]] = {
     TEXT: {"type": ["string", "null"]},
@@ -194,10 +196,7 @@ INSIDE: dict[str, dict[str, Field]] = {
     "figures": {},
 }
 """The keys of each object, and of each entry where there are several."""
-INSIDE["figures"] = dict.fromkeys(
-    ("memory", "latency_throughput", "ttft", "itl", "roofline", "regimes", "pareto", "tornado", "waterfall"),
-    ("object", "file, alt (alternative text) and says (the takeaway)"),
-)
+INSIDE["figures"] = dict.fromkeys(FIGURES, ("object", "file, alt (alternative text) and says (the takeaway)"))
 
 
 def review_schema() -> dict[str, Any]:
