@@ -295,7 +295,7 @@ def test_a_target_is_judged_flipped_solved_and_selected_by(newcomer, reviews):
     ]
     assert solved == ["lhs_above", "crosses"]
     assert "energy" in newcomer.run("select", "study.yaml", code=1).out
-    assert "meets ENERGY" in reviews["md"]
+    assert "meets the energy target" in reviews["md"]
     newcomer.run("eval", *CASE, "--target", "energy=2 J")
 
 
