@@ -48,6 +48,7 @@ def environment(sandboxed: bool = False) -> Environment:
         "numeric_columns": numeric_columns,
         "column_spec": column_spec,
         "filled": filled,
+        "stacked": stacked,
         "ranged": ranged,
         "chained": lambda items, word: Markup(word).join(Markup(item) for item in items),
         "as_code": as_code,
@@ -69,6 +70,11 @@ def written(context: Context, value: Any) -> Markup:
     if callable(value) and not isinstance(value, Undefined):
         raise TemplateRuntimeError(f"prints a function and no value; call it: {getattr(value, '__name__', None) or getattr(value, 'name', '')}(…)")
     return BY_NAME[context["format_name"]].written(value)
+
+
+@pass_context
+def stacked(context: Context, value: Any) -> Markup:
+    return BY_NAME[context["format_name"]].stacked(value)
 
 
 @pass_context

@@ -184,6 +184,10 @@ class Format:
     math: Callable[[Math], str]
     ranged: Callable[[Ranged], str] | None = None
 
+    def stacked(self, value: Any) -> Markup:
+        """What a table prints for a cell: a range smaller, or under its value, where the format has a way to."""
+        return Markup(self.ranged(value)) if isinstance(value, Ranged) and self.ranged else self.written(value)
+
     def written(self, value: Any) -> Markup:
         """What a template prints for a value: everything but finished markup is escaped here."""
         if isinstance(value, Markup):
@@ -192,8 +196,6 @@ class Format:
             return Markup()
         if isinstance(value, Math):
             return Markup(self.math(value))
-        if isinstance(value, Ranged) and self.ranged:
-            return Markup(self.ranged(value))
         if isinstance(value, Code):
             return Markup(self.code(value))
         return Markup(self.text(str(value)))
