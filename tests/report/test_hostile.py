@@ -13,7 +13,7 @@ from symroof.api import Study
 from symroof.errors import InputError
 from symroof.report import sandbox
 from symroof.report.environment import environment
-from symroof.report.markup import Code, Math, latex_code, latex_text, markdown_code, markdown_text
+from symroof.report.markup import Code, Math, Ranged, latex_code, latex_text, markdown_code, markdown_text
 from symroof.report.sandbox import plain, render_in_child
 from symroof.report.view import view
 
@@ -258,7 +258,7 @@ def kinds(value):
 
 def test_an_own_template_gets_plain_data_only():
     study = Study.load(ROOT / "specs" / "studies" / "llama-3-70b-chat.yaml")
-    assert kinds(plain(view(study, "symroof"))) <= {str, Code, Math, int, float, bool, type(None)}
+    assert kinds(plain(view(study, "symroof"))) <= {str, Code, Math, Ranged, int, float, bool, type(None)}
 
 
 def test_an_endless_template_is_stopped(monkeypatch):
@@ -321,7 +321,8 @@ def test_the_data_of_a_template_is_documented(study):
         for name, schema in properties.items():
             kinds = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
             assert schema["description"]
-            assert name not in values or type(values[name]) in [JSON_TYPES[kind] for kind in kinds], name
+            held = str if isinstance(values.get(name), Ranged) else type(values.get(name))
+            assert name not in values or held in [JSON_TYPES[kind] for kind in kinds], name
     assert documented.keys() - data.keys() <= {"against"}
 
 
