@@ -56,8 +56,12 @@ def key_metrics(subject: Answers) -> list[str]:
 
 def bounds(study: Study) -> list[list[str]]:
     """Each case with the latencies, rate and cost that none can beat, at 100 % of peak; nothing where no case stands below it."""
-    names = [(case, (*deciding(case).values(), "cost_per_mtok")) for case in study.cases if case.roof]
-    return [[marked(case_label(case), case), *(_bound(name, case) or UNKNOWN for name in of)] for case, of in names]
+    return [[marked(case_label(case), case), *bounds_of(case)] for case in study.cases if case.roof]
+
+
+def bounds_of(case: Answers) -> list[str]:
+    """The latencies, rate and cost of a case at 100 % of peak; nothing where it stands there."""
+    return [_bound(name, case) or UNKNOWN for name in (*deciding(case).values(), "cost_per_mtok")] if case.roof else []
 
 
 def _bound(name: str, case: Answers) -> str:

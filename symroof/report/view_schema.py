@@ -110,7 +110,10 @@ INSIDE: dict[str, dict[str, Field]] = {
         "prefill_intensity": (TEXT, "FLOP a byte of the prefill"),
         "decode_intensity": (TEXT, "FLOP a byte of a decode step"),
         "ridge": (TEXT, "FLOP a byte at which compute and memory bandwidth balance, efficiencies counted"),
-        "alternatives": ("objects", "one change at a time: the keys of a case, kind and label of the change, gain, fits (a truth), shown_fits, good"),
+        "alternatives": (
+            "objects",
+            "one change at a time: the keys of a case, kind and label of the change, gain, bounds at the peak, fits (a truth), shown_fits, good",
+        ),
         "good": ("objects", "those that fit and meet every target"),
         "fitting": ("objects", "those that fit"),
         "ridge_batch": ("object", "the batch at which decode becomes compute-bound: shown, exists, memory, number"),

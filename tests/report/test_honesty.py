@@ -212,6 +212,8 @@ def compared(stem, kind, text=None):
     if any(block.section == ISOLATED for block in made):
         yield from ((cells[0], fit) for cells, fit in zip(rows_under(made, ISOLATED, "Case"), fits, strict=False))
     yield from ((cells[0], fit) for cells, fit in zip(rows_under(made, BOUNDS, "Bound of"), fits, strict=False))
+    changes = [cells[1] for cells in rows_under(made, "Alternatives", "Change")]
+    yield from ((cells[0], fit) for cells, fit in zip(rows_under(made, BOUNDS, "Bound with"), changes, strict=False))
     yield from ((cells[0], cells[-1]) for cells in rows_under(made, "Memory", "Case"))
 
 

