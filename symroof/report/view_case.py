@@ -9,7 +9,8 @@ from typing import Any
 
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import ISOLATED_METRICS, TARGET_METRICS, all_met, case_label, case_title, devices, findings, target_checks, under_load
-from symroof.cases.case_results import TARGETS, WITHOUT_RANGE, Answers, Result
+from symroof.cases.case_results import Answers
+from symroof.cases.quantity_result import WITHOUT_RANGE, Result
 from symroof.formula.parse import parse
 from symroof.report.formulas import symbol
 from symroof.report.markup import UNKNOWN, Code, Ranged

@@ -12,7 +12,8 @@ from typing import Any
 
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import LOAD, metrics_of, under_load
-from symroof.cases.case_results import NO_RANGE, TARGETS, WITHOUT_RANGE, Answers
+from symroof.cases.case_results import Answers
+from symroof.cases.quantity_result import NO_RANGE, WITHOUT_RANGE
 from symroof.formula.tree import Name, Num, Tree
 from symroof.report.field_names import input_name, quantity_name
 from symroof.report.live.choices import Setting, differing, settings, values_of
@@ -32,7 +33,16 @@ LONGEST, LARGEST_BATCH, MOST_DEVICES = 16_384, 4_096, 16
 MOST_PRINTED = 20_000
 """Characters of a threshold's closed forms beyond which it is left out of the page, which is to stay small."""
 MEMORY_PARTS = ("weight_bytes_per_device", "peak_kv_cache_bytes_per_device", "state_bytes_per_device", "memory_reserve")
-MEMORY = ("memory_bytes", "usable_memory", "free_memory", "fits", "memory_bytes_per_device", "usable_memory_per_device", "concurrency", "instance_devices")
+MEMORY_FIGURES = (
+    "memory_bytes",
+    "usable_memory",
+    "free_memory",
+    "fits",
+    "memory_bytes_per_device",
+    "usable_memory_per_device",
+    "concurrency",
+    "instance_devices",
+)
 LIMITING = ("prefill_bound", "prefill_intensity", "decode_bound", "decode_intensity", "effective_ridge")
 
 
@@ -160,7 +170,7 @@ def _quantities(subject: Answers) -> list[str]:
     """The quantities that the page shows."""
     limits = [name for target in _targets(subject) for name in (*target["metrics"], target["limit"]) if isinstance(name, str)]
     metrics = [*key_metrics(subject), *(name for name in deciding(subject).values() if subject.get(name))]
-    return [name for name in dict.fromkeys((*MEMORY, *MEMORY_PARTS, *metrics, *limits, *LIMITING)) if subject.case.theory.knows(name)]
+    return [name for name in dict.fromkeys((*MEMORY_FIGURES, *MEMORY_PARTS, *metrics, *limits, *LIMITING)) if subject.case.theory.knows(name)]
 
 
 def _numbers(subject: Answers) -> list[dict[str, str]]:
