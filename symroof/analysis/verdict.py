@@ -10,7 +10,10 @@ from symroof.cases.binding import Binding
 from symroof.cases.case_results import Answers
 from symroof.cases.evidence import AT_PEAK
 from symroof.cases.quantity_result import Result
-from symroof.formula.evaluate import NoValue
+from symroof.cases.spec_values import middle
+from symroof.formula.evaluate import NotGiven, NoValue
+from symroof.formula.text import number_text, text
+from symroof.formula.tree import Num
 from symroof.specs.efficiencies import FITTED
 from symroof.specs.engines import DEFAULT_ENGINE, engine_class
 from symroof.specs.precision import BITS
@@ -139,13 +142,27 @@ def case_title(answers: Answers) -> str:
         return ", ".join([answers.case.theory.own.title, *varied])
     drafted = f" drafted by {binding.chosen_draft.spec.shown_name}" if binding.chosen_draft.spec else ""
     parts = [f"{model}{drafted} on {_group(answers)}"]
-    for name in ("batch", "prompt", "output"):
-        if name in binding.given:
-            low, high = binding.box().get(name, (answers.case.value(name),) * 2)
-            parts.append(f"{name} {low.numerator:,}" + (f" to {high.numerator:,}" if high != low else ""))
+    parts += [f"{name} {_span(answers, name)}" for name in ("batch", "prompt", "output") if name in binding.given]
     parts += degrees(answers)
     parts += [f"{name} {value}" for name, value in binding.varied if name not in {"batch", "prompt", "output", *DEGREES}]
     return ", ".join(parts)
+
+
+def _span(answers: Answers, name: str) -> str:
+    """The value of an input or its range; a formula that varies with a range, or lacks a value, is shown itself."""
+    box, setting = answers.binding.box(), answers.binding.given[name].setting
+    if name in box:
+        return " to ".join(map(_count, box[name]))
+    if box and not isinstance(setting, Num):
+        return text(middle(setting, name))
+    try:
+        return _count(answers.case.value(name))
+    except NotGiven:
+        return text(middle(setting, name))
+
+
+def _count(value: Fraction) -> str:
+    return f"{value.numerator:,}" if value.denominator == 1 else number_text(value)
 
 
 def basis_of(answers: Answers, names: Collection[str]) -> list[str]:

@@ -109,13 +109,13 @@ def there_is(text: str) -> None:
 
 
 def is_file(text: str) -> bool:
-    """Whether a side is the path of something that is there; a long line or one with odd characters is none.
+    """Whether a side is the path of a file that is there; a long line or one with odd characters is none.
 
     >>> is_file("pyproject.toml"), is_file("--model llama-3-8b " * 100)
     (True, False)
     """
     try:
-        return Path(text).exists()
+        return Path(text).is_file()
     except (OSError, ValueError):
         return False
 

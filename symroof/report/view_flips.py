@@ -67,7 +67,7 @@ def row(flip: Flip, subject: Answers) -> dict[str, Any]:
         "up": flip.up,
         "counted": flip.now.symbol.counted,
         "until": flip.until and f"{flip.until.numerator:,}" if flip.now.symbol.counted else None,
-        "more_turns": max(len(flip.turns) - 1, 0),
+        "more_turns": _more(len(flip.turns) - 1),
         "everywhere": flip.everywhere,
         "inside": flip.inside,
         "evenly": _evenly(flip, subject),
@@ -78,6 +78,15 @@ def row(flip: Flip, subject: Answers) -> dict[str, Any]:
         "good": flip.good,
         "ruins": flip.ruins,
     }
+
+
+def _more(changes: int) -> str:
+    """How many more times a limit is crossed further away.
+
+    >>> _more(2), _more(1), _more(0)
+    ('2 more changes', '1 more change', '')
+    """
+    return f"{changes} more change{'s' * (changes > 1)}" if changes > 0 else ""
 
 
 def change(factor: Fraction | None) -> str:

@@ -85,6 +85,7 @@ FLIP: dict[str, Field] = {
     "up": (TRUTH, "whether that is above the value now"),
     "counted": (TRUTH, "whether the input counts things"),
     "until": (TEXT, "the next value at which it changes back"),
+    "more_turns": (TEXT, "how many more times the verdict changes further away, in words; empty for none"),
     "everywhere": (TRUTH, "whether it does so in all of the ranges"),
     "inside": (TRUTH, "whether the value lies inside the input's own range"),
     "evenly": (TEXT, "devices that divide the heads evenly, where those of the flip do not"),

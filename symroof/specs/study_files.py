@@ -20,7 +20,7 @@ def study_document(path: str) -> Document:
     Raises:
         InputError: no such file, no such name.
     """
-    if Path(path).exists():
+    if Path(path).is_file() or (Path(path).exists() and not any(holds(kind, path) for kind in ("studies", "theories"))):  # a folder hides no name
         return load(path)
     return find("theories" if holds("theories", path) and not holds("studies", path) else "studies", path)
 

@@ -8,7 +8,7 @@ import pytest
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES
 
-from . import H100, cases, good, write_study
+from . import H100, call, cases, good, write_study
 
 
 def test_eval_has_the_shape_of_the_contract():
@@ -128,3 +128,29 @@ def test_assume_turns_one_switch():
     (plain,) = cases(*H100)
     assert plain["assumptions"]["attention"] == {"value": "causal", "defaulted": True}
     assert plain["quantities"]["prefill_pairs"]["value"] == 1024 * 1025 // 2
+
+
+@pytest.mark.parametrize(
+    ("given", "title"),
+    [
+        (("--prompt", "8*batch", "--batch", "500"), "batch 500, prompt 4,000"),
+        (("--prompt", "700", "--batch", "prompt/3"), "batch 700/3, prompt 700"),
+        (("--prompt", "1000*batch", "--batch", "1..8"), "batch 1 to 8, prompt 1000*batch"),
+    ],
+)
+def test_the_title_shows_what_a_formula_comes_to_or_the_formula(given, title):
+    assert good("eval", "--model", "llama-3-8b", "--hardware", "h100-sxm", *given).out.partition(" ==")[0].endswith(f"80 GB, {title}")
+
+
+def test_a_formula_that_lacks_a_value_says_which():
+    assert "prompt: its formula has no value here: needs window" in call("eval", "--prompt", "window").err
+
+
+def test_a_folder_hides_no_study_of_the_catalogue(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "llama-3-8b-chat").mkdir()
+    (tmp_path / "genz").mkdir()
+    (tmp_path / "other").mkdir()
+    assert "Llama 3 8B" in good("eval", "llama-3-8b-chat").out
+    assert "slip: genz" in good("diff", "llama-3-8b-chat", "genz").out
+    assert "is a directory, not a file" in call("eval", "other").err

@@ -145,6 +145,7 @@ PLACES = {
     "gemma-3-1b": {"global": [5, 11, 17, 23]},
     "gemma-3-27b": {"global": [5, 11, 17, 23, 29, 35, 41, 47, 53, 59]},
     "gemma-3-4b": {"global": [5, 11, 17, 23, 29]},
+    "gemma-4-31b": {"global": range(5, 60, 6)},
     "glm-4.5": {"dense": [0, 1, 2], "moe": range(3, 92)},
     "glm-4.5-air": {"dense": [0], "moe": range(1, 46)},
     "glm-4.6": {"dense": [0, 1, 2], "moe": range(3, 92)},
