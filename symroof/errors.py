@@ -127,9 +127,15 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
     >>> nearest("mem_bandwith", ["mem_bandwidth", "mem_capacity"])
     "did you mean 'mem_bandwidth'?"
+
+    A name that another spells out further is meant before one that only looks alike:
+
+    >>> nearest("device_price", ["fleet_price", "price"])
+    "did you mean 'price'?"
     """
     names = sorted(known)
-    matches = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    parts = [each for each in names if f"_{each}_" in f"_{name.lower()}_"]
+    matches = difflib.get_close_matches(name, names, n=1, cutoff=0.8) or sorted(parts, key=len)[-1:] or difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     if matches:
         return f"did you mean {matches[0]!r}?"
     return f"there are: {', '.join(names)}" if 0 < len(names) <= 16 else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from symroof.errors import nearest
 from symroof.formula import dimension
@@ -24,6 +24,18 @@ Setting = Tree | Span
 MOST_VALUES = 64
 
 
+PRECISION_NAMES = {"precision", "dtype", "quantization"}
+
+
+def name_hint(name: str, known: Iterable[str]) -> str:
+    """The hint for the unknown name of a setting: its nearest, or what one precision is here.
+
+    >>> name_hint("dtype", ["kv", "weights"])
+    "did you mean 'weights', 'kv' or 'activations'? each has a precision of its own"
+    """
+    return "did you mean 'weights', 'kv' or 'activations'? each has a precision of its own" if name in PRECISION_NAMES else nearest(name, known)
+
+
 def symbol_of(name: str, own: Declarations = NONE) -> Symbol:
     """The declaration behind a name people write; ``own`` are the declarations of a study.
 
@@ -33,7 +45,7 @@ def symbol_of(name: str, own: Declarations = NONE) -> Symbol:
     full = canonical(name)
     symbol = None if full == STEP_INDEX.name else own.symbol(full)
     if symbol is None:
-        hint = nearest(name, [*own.known, *ALIASES])
+        hint = name_hint(name, [*own.known, *ALIASES])
         raise ValueError(f"unknown name {name[:40]!r}" + (f"; {hint}" if hint.startswith("did") else ""))
     return symbol
 
@@ -79,7 +91,7 @@ def in_domain(symbol: Symbol, value: Setting) -> Setting:
     low, high = (value.low, value.high) if isinstance(value, Span) else (value.value, value.value)  # type: ignore[union-attr]
     from_zero = symbol.may_vanish or isinstance(symbol, Quantity)
     if low < 0 or (low == 0 and not from_zero):
-        raise ValueError(f"must be {'0 or more' if from_zero else 'positive'}")
+        raise ValueError(f"must be {'0 or more' if from_zero else 'positive'}" + ("; leave it out for a prompt alone" if symbol.name == "output" else ""))
     if symbol.name in SHARES and high > 1:
         raise ValueError("is a share: it lies between 0 and 1 (or write 62 %)")
     if symbol.counted and not isinstance(symbol, Quantity) and (low.denominator != 1 or high.denominator != 1):

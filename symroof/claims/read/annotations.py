@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symroof.claims.claim_settings import SETTABLE, SWITCH_NAMES
-from symroof.errors import nearest
 from symroof.specs.claims import PYTHON_WORDS, ClaimSpec
 from symroof.specs.declared_names import OWN_NAME
+from symroof.specs.input_values import name_hint
 from symroof.specs.strict_yaml import DECIMAL, INTEGER, Location
 from symroof.theory.symbols import base_name
 from symroof.units import UnitError, parse_number
@@ -106,7 +106,7 @@ def _put(result: Fields, word: Word) -> None:
     elif word.name in SWITCH_NAMES or word.name in SETTABLE or base_name(word.name) in SETTABLE or (result.theory and OWN_NAME.fullmatch(word.name)):
         result.put(("given", word.name), word.value if word.name in SWITCH_NAMES else typed(word), word.at)
     else:
-        result.faults.append((word.at, f"unknown name {word.name[:60]!r}", nearest(word.name, {*OWN, *NESTED, *CASE, *SWITCH_NAMES, *SETTABLE})))
+        result.faults.append((word.at, f"unknown name {word.name[:60]!r}", name_hint(word.name, {*OWN, *NESTED, *CASE, *SWITCH_NAMES, *SETTABLE})))
 
 
 def _deep(name: str) -> tuple[str, ...]:
