@@ -106,7 +106,7 @@ ARRIVALS = referenced(
         "mg1": "(1 + service_spread)/2*lane_utilization*lane_time/max(1 - lane_utilization, 0)",
     }),
     _q("load", "loaded_ttft", r"\mathrm{TTFT}_{s}", "s", "mean time to first token of a server at work: the estimated wait, and the steps the prompt is read in",
-       "queue_time + lane_wait(batch = busy_batch) + reading_time(batch = busy_batch)", without=("arrival_rate", "queue_time + reading_time"), reference=source.DISTSERVE),
+       "queue_time + lane_wait(batch = busy_batch, step_budget = step_budget) + reading_time(batch = busy_batch, step_budget = step_budget)", without=("arrival_rate", "queue_time + reading_time"), reference=source.DISTSERVE),
     _q("load", "held_itl", r"\mathrm{ITL}_{t}", "s", "inter-token latency that the target is held against", switch="targets_under", without=("output", "itl"), reference=source.DISTSERVE,
        variants={"load": "sustained_itl", "isolated": "itl_last"}),
     _q("load", "held_ttft", r"\mathrm{TTFT}_{t}", "s", "time to first token that the target is held against", switch="targets_under", without=("output", "ttft"), reference=source.DISTSERVE,

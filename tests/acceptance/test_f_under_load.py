@@ -108,6 +108,18 @@ def test_the_busy_batch_is_its_own_arrivals(rate):
     assert 0 < busy < 64
 
 
+@pytest.mark.parametrize("rate", [Fraction(1, 2), Fraction(2)])
+def test_a_paced_server_reads_prompts_at_the_pace_of_its_slots(rate):
+    """64 slots take 514.01 prompt tokens a step along, however few of them are busy: three such pieces of a prompt and a rest; the wait is that of M/M/1."""
+    case = Study(**under(arrival_rate=f"{float(rate)} request/s")).first.case
+    busy = case.value("busy_batch")
+    assert float(busy) == pytest.approx(float(rate * 255 * step(busy + busy * Fraction(2048, 255))), rel=1e-12)
+    pace = Fraction(64 * 2048, 255)
+    service = 3 * step(pace + busy) + step(2048 - 3 * pace + busy)
+    assert float(case.value("loaded_ttft")) == pytest.approx(float(service / (1 - rate * service)), rel=1e-12)  # T + rho T/(1 - rho)
+    assert case.value("loaded_ttft") < 1
+
+
 def test_no_steady_state_is_said():
     study = Study(**under(chunk=2048, arrival_rate="3 request/s"))
     assert study.exact("load") > 1
@@ -139,6 +151,8 @@ def test_the_best_batch_batch_by_batch(itl, ttft):
         ({"itl_target": "60 ms", "mem_capacity": "141 GB"}, "a batch of 1 does not fit, it needs 141.9 GB of the 141 GB"),  # 2 P + 327,680 byte * 2,303
         # (240 GB - 2 P)/(2,303 * 327,680 byte) = 131.04; itl 42.122 + 131/255 (310.9 - 42.122) = 180.2 ms, 131/(255 itl) = 2.851 a second
         ({"ttft_target": "1 s", "mem_capacity": "240 GB", "arrival_rate": "4 request/s"}, "at the largest, 131, load is 1.403"),
+        # a prompt of 100 tokens is read in one step of 42.122 ms, 23.74 a second
+        ({"ttft_target": "1 s", "prompt": 100, "output": 101, "arrival_rate": "24 request/s"}, "prompts come faster than they are read, 2,048 tokens a step"),
         ({"ttft_target": "250 ms", "arrival_rate": "2 request/s", "mem_capacity": "240 GB"}, "the least that keeps up with the arrivals, has a loaded_ttft"),
     ],
 )
