@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from symroof.analysis.compile import Compiled, compile_cases
+from symroof.analysis.compile import Compiled, compile_alike
 from symroof.analysis.verdict import LOAD, MEMORY, TARGET_METRICS, under_load
 from symroof.cases.case_results import Answers
 from symroof.cases.evidence import AT_PEAK, COSTS, paced
 from symroof.errors import InputError
 from symroof.formula.tree import Num, Tree
 from symroof.theory.case import Case
-from symroof.theory.layout import SHAPING
+from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import GROUPS
 from symroof.theory.theory import Theory
 
@@ -44,8 +44,8 @@ ROOM = ("usable_memory_per_device", "concurrency")
 EFFICIENCIES = frozenset({*AT_PEAK, *COSTS})
 """Ranges whose ends are screened beside what is expected; any other range is screened at its corners."""
 
-SHARED = (frozenset(symbol.name for group in ("hardware", "efficiency", "precision") for symbol in GROUPS[group]) - SHAPING) | {"chunk"}
-"""Inputs that may differ between configurations of one function."""
+SHARED = frozenset(symbol.name for group in ("hardware", "efficiency", "precision") for symbol in GROUPS[group]) | {*DEGREES, "prefill_devices", "chunk"}
+"""Inputs that may differ between configurations of one function: degrees where they lead to one theory."""
 
 
 PRICE = "price"
@@ -115,7 +115,9 @@ def _groups(cases: Sequence[Answers], own: bool = True) -> Iterator[tuple[list[i
                 relevant[id(case.theory)] = _relevant(case.theory)
             used = relevant[id(case.theory)]
             fixed = tuple(
-                (name, None if name in SHARED and isinstance(tree, Num) else number(tree)) for name, tree in case.given.items() if name in used and name != PRICE
+                (name, None if name in SHARED and isinstance(tree, Num) else number(tree))
+                for name, tree in case.given.items()
+                if name in used and name != PRICE
             )
             unpriced = not case.has(PRICE) and bool(PRICED & answers.targets.keys())
             by_shape.setdefault((id(case.theory), fixed, tuple(case.numbers.items()), unpriced), []).append(place)
@@ -183,11 +185,12 @@ class _Group:
     def _numbers(self, end: int | None = None) -> list[Array]:
         """The inputs in which configurations differ, efficiencies that are ranges among them: as expected, or at their slow end, the first, or the fast one."""
         pairs = list(zip(self.cases, self.ends, strict=True))
-        return [np.array([_number(c.case, name) if end is None or name not in ends else float(ends[name][end]) for c, ends in pairs]) for name in self.differing]
+        return [
+            np.array([_number(c.case, name) if end is None or name not in ends else float(ends[name][end]) for c, ends in pairs]) for name in self.differing
+        ]
 
     def _compiled(self, names: Sequence[str]) -> Compiled:
-        (compiled,) = compile_cases(names, self.inputs, self.cases[:1])
-        return compiled
+        return compile_alike(names, self.inputs, self.cases[0], free=["dp"] if self.open_copies else ())
 
     def _part_of(self, compiled: Compiled, names: Sequence[str]) -> Function:
         part = compiled.only(names)
