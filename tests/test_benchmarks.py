@@ -9,6 +9,7 @@ import pytest
 FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
 PRINTED = {
     "report.py": ("import sympy", "--help", "validate"),
+    "selection.py": ("import sympy", "alone", "together"),
     "solve.py": ("numbers, cold", "symbols, warm", "batch_to_ridge"),
     "sweep.py": ("compiled", "by hand in NumPy", "lambdify(cse=True)", "scattered points"),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -17,6 +17,7 @@ from symroof.arrays.program import Output, Program
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
+from symroof.theory.case import Case
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.symbols import Symbol
 from symroof.theory.sympy_input import is_sympy, name_in
@@ -182,6 +183,17 @@ def compile(quantities: Any, inputs: Sequence[Any], study: Study | Answers | Non
     return _compiled(tuple(known(name, own) for name in names), _moved(inputs, own), answers, single)
 
 
+def compile_alike(quantities: Sequence[str], inputs: Sequence[str], answers: Answers, free: Collection[str] = ()) -> Compiled:
+    """Quantities as a function of inputs that may shape a layout of devices, for arrays of numbers that all lead to that of this case; those of ``free`` may be any.
+
+    Raises:
+        InputError: as :func:`compile`.
+    """
+    own = answers.case.theory.own
+    names, moved = tuple(known(name, own) for name in quantities), _moved(inputs, own)
+    return _built(names, moved, replace(answers.case.freed(free), same_layout=True), False)
+
+
 def compile_cases(quantities: Sequence[str], inputs: Sequence[str], cases: Iterable[Answers]) -> list[Compiled]:
     """The same quantities as a function for each of several cases.
 
@@ -205,9 +217,13 @@ def _moved(inputs: Sequence[Any], own: Declarations) -> tuple[str, ...]:
 
 
 def _compiled(names: tuple[str, ...], inputs: tuple[str, ...], answers: Answers, single: bool) -> Compiled:
-    builder = Builder(replace(answers.case.freed(inputs), rounded=True), inputs)  # arrays may hold degrees that do not divide the heads
+    return _built(names, inputs, replace(answers.case.freed(inputs), rounded=True), single)  # arrays may hold degrees that do not divide the heads
+
+
+def _built(names: tuple[str, ...], inputs: tuple[str, ...], case: Case, single: bool) -> Compiled:
+    builder = Builder(case, inputs)
     outputs = tuple(_output(name, builder) for name in names)
-    symbols = tuple(answers.case.theory.symbol(name) for name in names)
+    symbols = tuple(case.theory.symbol(name) for name in names)
     return Compiled(symbols, inputs, Program(pruned(builder.graph, outputs), outputs), single)
 
 
@@ -247,4 +263,4 @@ def pruned(graph: Graph, outputs: Iterable[Output]) -> Graph:
     return Graph(graph.inputs, {name: operation for name, operation in graph.operations.items() if name in used})
 
 
-__all__ = ["Compiled", "compile", "compile_cases"]
+__all__ = ["Compiled", "compile", "compile_alike", "compile_cases"]

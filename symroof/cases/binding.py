@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from symroof.cases.draft_model import OF_TARGET, draft_given
 from symroof.cases.evidence import AT_PEAK, COSTS, add_evidence, at_peak, paced
-from symroof.cases.selection import Entry, Selection, Values, device_entry, model_entry, preset_of
+from symroof.cases.selection import Entry, Selection, device_entry, model_entry, preset_of
 from symroof.cases.spec_values import (
     ENGINE_CHUNK,
     ENGINE_SHARE,
@@ -23,17 +23,13 @@ from symroof.cases.spec_values import (
     Given,
     beyond_context,
     check_degrees,
-    check_name,
     check_prefix,
     check_split,
-    device_values,
     dimension,
     lengths,
     middle,
-    model_values,
-    precision_values,
-    stored_model,
 )
+from symroof.cases.supplied import Supplied, supplied_by
 from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
 from symroof.formula.text import text
@@ -43,7 +39,7 @@ from symroof.specs.fields import Span
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import Setting
 from symroof.specs.model import ModelSpec
-from symroof.specs.preset import Definition, PresetSpec
+from symroof.specs.preset import PresetSpec
 from symroof.specs.strict_yaml import Document
 from symroof.theory.architecture import GENERIC, Architecture
 from symroof.theory.case import Case
@@ -73,6 +69,7 @@ class Binding:
     preset: PresetSpec | None = None
     several_models: bool = False
     chosen_draft: Entry[ModelSpec] = field(default_factory=Entry)
+    supplied: Supplied | None = field(default=None, repr=False, compare=False)
 
     @property
     def model(self) -> ModelSpec | None:
@@ -91,7 +88,11 @@ class Binding:
         origin = dict.fromkeys([*line.precision, *line.values], "variant")
         chosen = Selection(precision=line.precision, values=line.values, origin=origin).over(self.selection)
         roles = {role: next(iter(chosen.precision.get(role, ())), None) for role in ROLE_INPUT}
-        return _bind(chosen, self.preset, self.documents[:1] if self.preset else (), self.chosen_model, (on or self).chosen_device, roles, {})
+        device = (on or self).chosen_device
+        made = self.supplied
+        if made is None or line.precision or made.chosen_model is not self.chosen_model or made.chosen_device is not device:
+            made = supplied_by(chosen, self.preset, self.chosen_model, device, roles)
+        return _bind(chosen, made, self.documents[:1] if self.preset else (), roles, {})
 
     def on(self, device: str) -> Binding:
         """The same request on another device of the catalogue.
@@ -161,10 +162,12 @@ def bindings(chosen: Selection, most: int = MOST_CASES) -> Iterator[Binding]:
     listed = {name: values for name, values in layered.values.items() if len(values) > 1}
     stored = [role for role, names in layered.precision.items() if len(names) > 1]
     singles = [dict(zip(listed, values, strict=True)) for values in itertools.product(*listed.values())]
-    for model, device, role, single in itertools.product(models, devices, roles, singles):
-        made = _with_sound_formulas(_bind(layered, preset, documents, model, device, role, single))
-        shown = tuple((name, made.precisions[name]) for name in stored if name in made.precisions)
-        yield replace(made, several_models=len(models) > 1, varied=(*shown, *made.varied))
+    for model, device, role in itertools.product(models, devices, roles):
+        supplied = supplied_by(layered, preset, model, device, role)
+        shown = tuple((name, supplied.precisions[name]) for name in stored if name in supplied.precisions)
+        for single in singles:
+            made = _with_sound_formulas(_bind(layered, supplied, documents, role, single))
+            yield replace(made, several_models=len(models) > 1, varied=(*shown, *made.varied))
 
 
 def _within_limit(lengths: Iterable[int], most: int) -> None:
@@ -200,35 +203,14 @@ def _under(chosen: Selection, preset: PresetSpec | None) -> Selection:
     return chosen.over(Selection(precision=precision, values=dict(preset.set), assume=dict(preset.assume), origin=origin))
 
 
-def _bind(
-    layered: Selection,
-    preset: PresetSpec | None,
-    documents: tuple[Document, ...],
-    chosen_model: Entry[ModelSpec],
-    chosen_device: Entry[HardwareSpec],
-    roles: dict[str, str | None],
-    single: dict[str, Setting],
-) -> Binding:
-    """One combination, values laid over each other from the weakest to the strongest."""
+def _bind(layered: Selection, supplied: Supplied, documents: tuple[Document, ...], roles: dict[str, str | None], single: dict[str, Setting]) -> Binding:
+    """One combination: the chosen values over those of the specs."""
+    preset, chosen_model, chosen_device = supplied.preset, supplied.chosen_model, supplied.chosen_device
     model, device = chosen_model.spec, chosen_device.spec
-    given: dict[str, Given] = {}
-    warnings: list[str] = []
-    model, as_stored = stored_model(model, roles["weights"], warnings)
-    chosen_model = replace(chosen_model, spec=model)
-    precisions, widths = precision_values(roles, given, layered.origin, model, as_stored)
-    if model:
-        given |= model_values(model)
-        warnings += model.cautions()
-        check_name(chosen_model.name, roles, warnings)
-    compute = device_values(device, preset, widths, given, warnings) if device else None
-    special: Values = {}
-    if preset:
-        special = {**preset.hardware.get(device.name if device else "", {}), **preset.models.get(model.name if model else "", {})}
-        given |= {name: Given(values[0], f"preset {preset.name}") for name, values in special.items()}
-        given |= {name: Given(own.tree, f"definition of preset {preset.name}", definition=own) for name, own in _definitions(preset, given)}
+    given, warnings = dict(supplied.given), list(supplied.warnings)
     values = {name: single.get(name, values[0]) for name, values in layered.values.items()}
     for name, value in values.items():
-        if preset and name in special and layered.origin.get(name) == f"preset {preset.name}":
+        if preset and name in supplied.special and layered.origin.get(name) == f"preset {preset.name}":
             continue  # what the preset sets for this device or model is stronger than what it sets for all
         given[name] = Given(value, layered.origin.get(name, "given"), value.text if isinstance(value, Span) else "")
     if layered.deciding:
@@ -255,15 +237,22 @@ def _bind(
     chosen = assume(**layered.assume)
     files = (*files, draft.document) if draft.document else files
     varied = tuple((name, value.text if isinstance(value, Span) else text(value)) for name, value in single.items())
-    made = Binding(chosen_model, chosen_device, chosen, given, precisions, compute, tuple(warnings), files, varied, own, preset, chosen_draft=draft)
+    made = Binding(
+        chosen_model,
+        chosen_device,
+        chosen,
+        given,
+        supplied.precisions,
+        supplied.compute,
+        tuple(warnings),
+        files,
+        varied,
+        own,
+        preset,
+        chosen_draft=draft,
+        supplied=supplied,
+    )
     return _drafted(made, layered, documents, roles, single) if draft.spec else made
-
-
-def _definitions(preset: PresetSpec, given: Collection[str]) -> Iterator[tuple[str, Definition]]:
-    """A tool's own definitions, as they are for this model."""
-    for name, own in preset.definitions.items():
-        if made := own.for_model(given):
-            yield name, made
 
 
 def _drafted(made: Binding, layered: Selection, documents: tuple[Document, ...], roles: dict[str, str | None], single: dict[str, Setting]) -> Binding:
@@ -272,9 +261,9 @@ def _drafted(made: Binding, layered: Selection, documents: tuple[Document, ...],
     if made.model is None:
         raise InputError(Problem(layered.origin.get("draft", "given"), "a draft model drafts for a model: give one", path="draft"))
     values = {key: value for key, value in layered.values.items() if key not in OF_TARGET}
-    alone = _bind(
-        replace(layered, values=values, draft=None), made.preset, documents, draft, made.chosen_device, roles, {k: v for k, v in single.items() if k in values}
-    )
+    alone_too = replace(layered, values=values, draft=None)
+    supplied = supplied_by(alone_too, made.preset, draft, made.chosen_device, roles)
+    alone = _bind(alone_too, supplied, documents, roles, {k: v for k, v in single.items() if k in values})
     extra = draft_given(alone.case(), made.case(), made.given, name)
     notes = [
         f"drafted by {name}: its own prefill of the prompt is not in ttft",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import lru_cache
 
 from symroof.cases.spec_values import Given
 from symroof.formula.tree import Num
@@ -42,15 +43,20 @@ def add_evidence(device: HardwareSpec, engine: str, given: dict[str, Given], war
     Raises:
         FileNotFoundError: a broken installation.
     """
-    table = shipped()
     grouped = any(_degree(given.get(name)) for name in DEGREES)
     for name in FITTED:
         if name in given or (name in OF_LINKS and not grouped):
             continue
-        entry, word = table.chosen(name, device.family, engine)
-        given[name] = Given(spanned(entry), source(entry, engine), written(entry), measured=True)
+        given[name], word = _fitted(name, device.family, engine)
         if word:
             warnings.append(word)
+
+
+@lru_cache(maxsize=256)
+def _fitted(name: str, family: str, engine: str) -> tuple[Given, str]:
+    """The value of an input, written once for all devices of a family, and a word where it is that of others."""
+    entry, word = shipped().chosen(name, family, engine)
+    return Given(spanned(entry), source(entry, engine), written(entry), measured=True), word
 
 
 def _degree(given: Given | None) -> bool:

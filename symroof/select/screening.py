@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from symroof.analysis.compile import Compiled, compile_cases
+from symroof.analysis.compile import Compiled, compile_alike
 from symroof.analysis.verdict import LOAD, MEMORY, TARGET_METRICS, under_load
 from symroof.cases.case_results import Answers
+from symroof.cases.evidence import AT_PEAK, COSTS, paced
 from symroof.errors import InputError
-from symroof.formula.tree import Num
+from symroof.formula.tree import Num, Tree
 from symroof.theory.case import Case
-from symroof.theory.layout import SHAPING
+from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import GROUPS
 from symroof.theory.theory import Theory
 
@@ -37,8 +38,14 @@ QUEUED = "loaded_ttft"
 UNQUEUED = ("sustained_itl", "reading_time", "queue_time")
 """What rises with the batch: the ITL, and the TTFT without any wait for a lane."""
 
-SHARED = (frozenset(symbol.name for group in ("hardware", "efficiency", "precision") for symbol in GROUPS[group]) - SHAPING) | {"chunk"}
-"""Inputs that may differ between configurations of one function."""
+ROOM = ("usable_memory_per_device", "concurrency")
+"""What memory allows, whatever the batch."""
+
+EFFICIENCIES = frozenset({*AT_PEAK, *COSTS})
+"""Ranges whose ends are screened beside what is expected; any other range is screened at its corners."""
+
+SHARED = frozenset(symbol.name for group in ("hardware", "efficiency", "precision") for symbol in GROUPS[group]) | {*DEGREES, "prefill_devices", "chunk"}
+"""Inputs that may differ between configurations of one function: degrees where they lead to one theory."""
 
 
 PRICE = "price"
@@ -100,20 +107,41 @@ def _groups(cases: Sequence[Answers], own: bool = True) -> Iterator[tuple[list[i
     """Configurations under load without ranges but of efficiencies, by all that shapes their functions."""
     by_shape: dict[Any, list[int]] = {}
     relevant: dict[int, frozenset[str]] = {}
+    number = _Numbered()
     for place, answers in enumerate(cases):
         case = answers.case
-        if under_load(case) and (answers.moved or not answers.binding.box() or answers.binding.paced(fast=False)) and case.known("fits"):
-            used = relevant.setdefault(id(case.theory), _relevant(case.theory))
-            present = [(name, tree) for name, tree in case.given.items() if name in used and name != PRICE]
-            fixed = tuple((name, tree if name not in SHARED or not isinstance(tree, Num) else None) for name, tree in present)
+        if under_load(case) and (answers.moved or answers.binding.box().keys() <= EFFICIENCIES):
+            if id(case.theory) not in relevant:
+                relevant[id(case.theory)] = _relevant(case.theory)
+            used = relevant[id(case.theory)]
+            fixed = tuple(
+                (name, None if name in SHARED and isinstance(tree, Num) else number(tree))
+                for name, tree in case.given.items()
+                if name in used and name != PRICE
+            )
             unpriced = not case.has(PRICE) and bool(PRICED & answers.targets.keys())
             by_shape.setdefault((id(case.theory), fixed, tuple(case.numbers.items()), unpriced), []).append(place)
     for alike in by_shape.values():
         places = sorted(alike, key=lambda place: not cases[place].case.has(PRICE))  # the first one's formulas are those of all
+        if not cases[places[0]].case.known("fits"):
+            continue
         try:
             yield places, _Group([cases[place] for place in places], own)
         except InputError:
             continue  # a quantity has no value there: each is judged on its own
+
+
+class _Numbered:
+    """Formulas by number, equal ones by the same: most are the same object in many cases, and comparing exact numbers takes long."""
+
+    def __init__(self) -> None:
+        self._by_object: dict[int, tuple[int, Tree]] = {}
+        self._by_formula: dict[Tree, int] = {}
+
+    def __call__(self, tree: Tree) -> int:
+        if id(tree) not in self._by_object:
+            self._by_object[id(tree)] = self._by_formula.setdefault(tree, len(self._by_formula)), tree
+        return self._by_object[id(tree)][0]
 
 
 def _relevant(held: Theory) -> frozenset[str]:
@@ -133,13 +161,14 @@ class _Group:
         self.chosen_batch = own and "batch" in first.given
         self.open_copies = self.rate and "dp" not in first.given
         used = _relevant(first.theory)
-        self.ranged = frozenset().union(*(() if c.moved else c.binding.box() for c in cases))
+        self.ends = [{} if c.moved else {name: paced(ends, name) for name, ends in c.binding.box().items()} for c in cases]
+        self.ranged = frozenset().union(*self.ends)
         self.differing = [
             name for name, tree in first.given.items() if name in SHARED & used and (name in self.ranged or any(c.case.given.get(name) != tree for c in cases))
         ]
         self.inputs = ["batch", *(["dp"] if self.open_copies else []), *self.differing]
-        self.expected = self._numbers([c.case for c in cases])
-        self.slow, self.fast = (self._numbers([_end(c, fast) for c in cases]) if self.ranged else self.expected for fast in (False, True))
+        self.expected = self._numbers()
+        self.slow, self.fast = (self._numbers(end) if self.ranged else self.expected for end in (0, 1))
         self.limits = {name: np.array([float(c.targets[name]) for c in cases]) for name in self.targets}
         compared = (*VALUES, *(TARGET_METRICS[name] for name in self.targets))
         plain = [name for name in compared if self._has(name) and not (self.rate and name == QUEUED)]
@@ -147,19 +176,21 @@ class _Group:
         self.quick = self._part_of(self.compiled, self.compiled.outputs)
         self.rising = self._part_of(self.compiled, UNQUEUED)  # bisections work these out dozens of times
         self.queued = self._wait() if self.rate else self.quick  # the batch that a rate keeps busy is searched: asked for as seldom as possible
-        self.usable = np.array([float(c.case.value("usable_memory_per_device")) for c in cases])
-        self.capacity = np.array([float(c.case.value("concurrency")) for c in cases])
+        ones = np.ones(self.size)
+        self.usable, self.capacity = self._called(self._compiled(ROOM), ROOM, ones, ones, self.expected).values()
 
     def _has(self, name: str) -> bool:
         return self.cases[0].case.has(PRICE) or ("cost" not in name and "price" not in name)
 
-    def _numbers(self, cases: Sequence[Case]) -> list[Array]:
-        """The inputs in which configurations differ, efficiencies that are ranges among them."""
-        return [np.array([_number(case, name) for case in cases]) for name in self.differing]
+    def _numbers(self, end: int | None = None) -> list[Array]:
+        """The inputs in which configurations differ, efficiencies that are ranges among them: as expected, or at their slow end, the first, or the fast one."""
+        pairs = list(zip(self.cases, self.ends, strict=True))
+        return [
+            np.array([_number(c.case, name) if end is None or name not in ends else float(ends[name][end]) for c, ends in pairs]) for name in self.differing
+        ]
 
     def _compiled(self, names: Sequence[str]) -> Compiled:
-        (compiled,) = compile_cases(names, self.inputs, self.cases[:1])
-        return compiled
+        return compile_alike(names, self.inputs, self.cases[0], free=["dp"] if self.open_copies else ())
 
     def _part_of(self, compiled: Compiled, names: Sequence[str]) -> Function:
         part = compiled.only(names)
@@ -282,13 +313,10 @@ class _Group:
 
 def _number(case: Case, name: str) -> float:
     """A value of a case; the price of a device that has none is no number, and what depends on it is none either."""
+    tree = case.given.get(name)
+    if isinstance(tree, Num) and name not in case.numbers:
+        return float(tree.value)
     return float(case.value(name)) if name != PRICE or case.has(PRICE) else math.nan
-
-
-def _end(answers: Answers, fast: bool) -> Case:
-    """The case with its efficiencies at their slow or fast end; as it is where none of them is a range."""
-    end = None if answers.moved else answers.binding.paced(fast)
-    return end.case() if end else answers.case
 
 
 def _last(holds: Callable[[Array], Array], high: Array) -> Array:

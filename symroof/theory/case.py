@@ -64,6 +64,8 @@ MOST_CHANGES = 12
 class Case:
     """Values for a theory: ``given`` maps names to numbers or formulas; values are worked out when asked, once.
 
+    With ``same_layout`` degrees move among numbers that lead to the layout of this case, so that its formulas are theirs too.
+
     >>> from symroof.formula.parse import parse
     >>> from symroof.theory.theory import theory
     >>> case = Case(theory(), {"peak_flops": parse("989.4 TFLOP/s"), "mem_bandwidth": parse("3.35 TB/s")})
@@ -76,6 +78,7 @@ class Case:
     numbers: Mapping[str, Any] = field(default_factory=dict)
     free: frozenset[str] = frozenset()
     rounded: bool = False
+    same_layout: bool = False
     _memo: dict[str, Any] = field(default_factory=dict, init=False)
     _open: set[str] = field(default_factory=set, init=False)
     _moving: dict[str, Case] = field(default_factory=dict, init=False)
@@ -252,7 +255,7 @@ class Case:
 
     def _laid_out(self, changed: frozenset[str]) -> Theory:
         """The theory where some names may be any number: a degree among them is no longer known to be one."""
-        if not changed:
+        if not changed or self.same_layout:
             return self.theory
         if changed not in self._laid:
             self._laid[changed] = self.freed(changed - self.free).theory
