@@ -110,7 +110,7 @@ class Study:
             numbers in the units that it declares; its quantities are like any other.
         targets: limits by metric: ``{"ttft": 0.2, "itl": "50 ms"}``; a plain number is in seconds, or in USD.
         efficiency: where efficiencies that are not given come from: ``"peak"`` (a bound, the default) or ``"measured"`` (what to expect, a range).
-        engine: the engine, or its class, that ``"measured"`` is of: ``"compiled"`` (the default), ``"eager"``, ``"ggml"``.
+        engine: the engine, or its class, that ``"measured"`` is of: ``"compiled"`` (the default), ``"earlier"`` (compiled engines until 2024), ``"eager"``, ``"ggml"``.
         chosen: any input or quantity by name (``prompt``, ``batch``, ``tp``, ``mfu`` ...), and ``weights``, ``kv``, ``activations`` for
             precisions. A number is in base units, a text carries its unit (``"3.35 TB/s"``), ``"0.5..0.7"`` is a range, a list makes a case each.
 

@@ -1,13 +1,15 @@
 """Efficiencies fitted to the measurements of the catalogue, and the judgement of the fit: each source predicted from the others.
 
 A few classes: ``mfu`` by family of devices, apart for ggml engines; one ``mbu``; a cost a layer by kind of memory and class of engines; one traffic of
-the work between operators; one latency and one share of links. The latency is that of the engines' own all-reduces of small messages, measured alone. Everything else has the least
-robust loss of the logarithms of predicted over measured, each source weighing as the root of its rows.
+the work between operators; one share of links, and a latency by the size of the group. The latency is that of all-reduces of small messages, measured alone: the
+engines' own kernels for ``compiled`` ones, a library's (NCCL) for all others. Everything else has the least robust loss of the logarithms of predicted over
+measured, each source weighing as the root of its rows.
 """
 
 from __future__ import annotations
 
 import math
+import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +17,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from symroof.calibrate.catalogue_rows import MeasuredRow, sources
-from symroof.specs.efficiencies import ALL, FITTED
+from symroof.specs.efficiencies import ALL, FITTED, group_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,35 +37,38 @@ HELD = 0.8
 SMALL_MESSAGE = 40_000
 
 
-def keys_of(family: str, engine: str) -> tuple[Key, ...]:
-    """The class of each input for a family and a class of engines, in the order of ``FITTED``."""
+def keys_of(family: str, engine: str, devices: int) -> tuple[Key, ...]:
+    """The class of each input for a family, a class of engines and the devices of a group, in the order of ``FITTED``.
+
+    Compiled engines of 2025 are measured on server parts alone: on other families they share a cost of a layer with those before them.
+    """
     ggml = engine == "ggml"
     server = ggml and family in ("hbm", "gddr")
     return (
         ("mfu", "server" if server else family, "ggml" if ggml else ALL),
         ("mbu", ALL, ALL),
-        ("layer_overhead", "gddr" if family == "geforce" else family, engine),
+        ("layer_overhead", "gddr" if family == "geforce" else family, "compiled" if engine == "earlier" and family != "hbm" else engine),
         ("elementwise_bytes", ALL, ALL),
-        ("link_latency", ALL, ALL),
+        ("link_latency", group_of(devices), engine if engine == "compiled" else ALL),
         ("link_share", ALL, ALL),
     )
 
 
-def all_alike(family: str, engine: str) -> tuple[Key, ...]:
+def all_alike(family: str, engine: str, devices: int) -> tuple[Key, ...]:
     """One class for every device and engine: what stands in for a family that was never measured."""
     return tuple((name, ALL, ALL) for name in FITTED)
 
 
-def link_latency() -> float:
-    """The median time in seconds of the engines' own all-reduces of small messages."""
-    times = [
-        float(ceiling.value.value)
-        for spec in sources()
-        for ceiling in spec.ceilings
-        if ceiling.op == "all_reduce" and ceiling.value.dimension == (("s", 1),) and "NCCL" not in ceiling.engine
-        if ceiling.shape.get("message", SMALL_MESSAGE) < SMALL_MESSAGE
-    ]
-    return sorted(times)[len(times) // 2]
+def link_latencies() -> dict[Key, float]:
+    """The median times in seconds of all-reduces of small messages in pairs and in larger groups: the engines' own kernels, those of NCCL, and of all."""
+    times: dict[Key, list[float]] = {}
+    for spec in sources():
+        for ceiling in spec.ceilings:
+            if ceiling.op == "all_reduce" and ceiling.value.dimension == (("s", 1),) and ceiling.shape.get("message", SMALL_MESSAGE) < SMALL_MESSAGE:
+                kernels = ALL if "NCCL" in ceiling.engine else "compiled"
+                for key in (("link_latency", group_of(ceiling.devices), kernels), ("link_latency", ALL, ALL)):
+                    times.setdefault(key, []).append(float(ceiling.value.value))
+    return {key: statistics.median(values) for key, values in times.items()}
 
 
 @dataclass(frozen=True)
@@ -78,7 +83,7 @@ class Table:
         return tuple(sorted({key for row in self.rows for key in self.classes(row)}))
 
     def classes(self, row: MeasuredRow) -> tuple[Key, ...]:
-        return (all_alike if self.alike else keys_of)(row.family, row.engine)
+        return (all_alike if self.alike else keys_of)(row.family, row.engine, row.row.tp)
 
     @cached_property
     def arrays(self) -> tuple[Array, Array, Array]:
@@ -87,7 +92,7 @@ class Table:
 
         place = {key: i for i, key in enumerate(self.keys)}
         parts = [(i, part, [place[key] for key in self.classes(row)]) for i, row in enumerate(self.rows) for part in row.parts]
-        values = np.array([[p.compute, p.memory, p.layers, p.between, p.messages, p.sent] for _, p, _ in parts])
+        values = np.array([[max(p.compute, p.tile), p.memory, p.layers, p.between, p.messages, p.sent] for _, p, _ in parts])
         return values, np.array([i for i, _, _ in parts]), np.array([places for _, _, places in parts])
 
     @cached_property
@@ -129,13 +134,12 @@ class Table:
         return float((self.weights * np.where(error < ROBUST, error**2 / (2 * ROBUST), error - ROBUST / 2)).sum())
 
 
-def fit(rows: Sequence[MeasuredRow], latency: float, alike: bool = False) -> dict[Key, float]:
-    """The parameters of least loss, by steps along one parameter at a time, ever smaller; the link's latency stands."""
+def fit(rows: Sequence[MeasuredRow], latency: Mapping[Key, float], alike: bool = False, start: Mapping[str, float] = START) -> dict[Key, float]:
+    """The parameters of least loss, by steps along one parameter at a time, ever smaller; the links' latencies stand."""
     import numpy as np
 
     table = Table(tuple(rows), alike)
-    start = {**START, "link_latency": latency}
-    point = np.log([start[key[0]] for key in table.keys])
+    point = np.log([latency[key] if key in latency else start[key[0]] for key in table.keys])
     most = np.log([MOST.get(key[0], 1e9) for key in table.keys])
     free = [i for i, key in enumerate(table.keys) if key[0] != "link_latency"]
     best = table.loss(point)
@@ -154,11 +158,11 @@ def fit(rows: Sequence[MeasuredRow], latency: float, alike: bool = False) -> dic
 
 
 def completed(values: Mapping[Key, float], general: Mapping[Key, float], keys: Sequence[Key]) -> dict[Key, float]:
-    """Values for classes of which some were never measured: the same family under another engine, else all devices'."""
+    """Values for classes of which some were never measured: the geometric mean of the same family under other engines, else all devices'."""
     made = {}
     for name, family, engine in keys:
         others = [value for (n, f, _), value in values.items() if (n, f) == (name, family)]
-        made[name, family, engine] = values.get((name, family, engine), others[0] if others else general[name, ALL, ALL])
+        made[name, family, engine] = values.get((name, family, engine), statistics.geometric_mean(others) if others else general[name, ALL, ALL])
     return made
 
 
@@ -192,8 +196,9 @@ def widths(rows: Sequence[MeasuredRow], values: Mapping[Key, float]) -> dict[str
     for i, row in enumerate(rows):
         shares = dict.fromkeys(FITTED, 0.0)
         for part in row.parts:
-            mfu, mbu, layer, elementwise, latency, link = (values[key] for key in keys_of(row.family, row.engine))
-            shares["mfu" if part.compute / mfu > part.memory / mbu else "mbu"] += max(part.compute / mfu, part.memory / mbu)
+            mfu, mbu, layer, elementwise, latency, link = (values[key] for key in keys_of(row.family, row.engine, row.row.tp))
+            compute, memory = max(part.compute, part.tile) / mfu, part.memory / mbu
+            shares["mfu" if compute > memory else "mbu"] += max(compute, memory)
             shares["layer_overhead"] += part.layers * layer
             shares["elementwise_bytes"] += part.between * elementwise
             shares["link_latency"] += part.messages * latency
@@ -220,12 +225,15 @@ def ends(values: Mapping[Key, float], width: Mapping[str, float], widening: floa
     return fast, slow
 
 
-def left_out(rows: Sequence[MeasuredRow], latency: float, width: Mapping[str, float]) -> tuple[list[Prediction], float]:
+def left_out(rows: Sequence[MeasuredRow], latency: Mapping[Key, float], width: Mapping[str, float]) -> tuple[list[Prediction], float]:
     """Every row predicted from the sources other than its own, and the least common widening of the intervals that holds 80 % of them."""
     fitted = []
     for name in sorted({row.source for row in rows}):
         others, own = [row for row in rows if row.source != name], Table(tuple(row for row in rows if row.source == name))
-        fitted.append((own, completed(fit(others, latency), fit(others, latency, alike=True), own.keys)))
+        general = fit(others, latency, alike=True)
+        near = {key[0]: value for key, value in general.items()}
+        values = fit(others, latency, start={**near, "mfu": START["mfu"]})  # an mfu that no row decides stays where it starts
+        fitted.append((own, completed({**values, **latency}, general, own.keys)))
     for step in range(1, 101):
         widening = step / 20
         made = [prediction for own, values in fitted for prediction in _predicted(own, values, width, widening)]

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from symroof.cases.binding import bindings
+from symroof.cases.binding import Binding, bindings
+from symroof.cases.evidence import share_of_tile
 from symroof.cases.request import selection
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
@@ -26,8 +27,8 @@ LATENCIES = ("layer_overhead", "elementwise_bytes", "link_latency")
 
 @dataclass(frozen=True)
 class Parts:
-    """A time in seconds, as ``max(compute/mfu, memory/mbu) + layers*layer_overhead + between*elementwise_bytes + messages*link_latency + sent/link_share``;
-    ``between`` is in seconds a byte."""
+    """A time in seconds, as ``max(compute/mfu, tile/mfu, memory/mbu) + layers*layer_overhead + between*elementwise_bytes + messages*link_latency +
+    sent/link_share``; ``between`` is in seconds a byte, ``tile`` is what the multiplication takes of the smallest tile of rows by all that is read."""
 
     compute: float
     memory: float
@@ -35,6 +36,7 @@ class Parts:
     between: float
     messages: float
     sent: float
+    tile: float = 0.0
 
     @property
     def roof(self) -> float:
@@ -104,27 +106,33 @@ LEAST = 0.8
 
 
 def _parts(spec: MeasuredSpec, row: Measurement) -> MeasuredRow:
-    case, device = bound(spec, row)
+    binding = bound(spec, row)
+    case, device, tile = binding.case(), binding.hardware, _tile(binding, row)
+    assert device is not None
     whole = row.metric in ("response_time", "response_rate")
-    prefill = _of(case, "ttft") if whole or row.metric in ("ttft", "prefill_rate") else None
-    decode = None if (prefill and not whole) or row.output == 1 else _of(case, "itl" if row.output is None else "decode_time")
+    prefill = _of(case, "ttft", tile) if whole or row.metric in ("ttft", "prefill_rate") else None
+    decode = None if (prefill and not whole) or row.output == 1 else _of(case, "itl" if row.output is None else "decode_time", tile)
     if decode and not whole and row.output is not None:
         steps = row.output - 1
         decode = Parts(*(value / steps for value in vars(decode).values()))
     return MeasuredRow(spec.name, row, device.family, float(row.seconds), prefill, decode)
 
 
-def bound(spec: MeasuredSpec, row: Measurement) -> tuple[Case, HardwareSpec]:
-    """The case of a row, a static batch at the peak, and its device."""
+def bound(spec: MeasuredSpec, row: Measurement) -> Binding:
+    """What a row stands for: a static batch at the peak, on its device."""
     inline: Any = spec.models.get(row.spec or "", row.spec)
     given: dict[str, Any] = {"weights": row.weights, "kv": row.kv, "activations": row.activations, "tp": row.tp, "pp": row.pp}
     given |= {"batch": row.batch, "prefill_batch": row.batch, "prompt": row.prompt, "output": row.output}
     if row.accumulate:
         given["peak_flops"] = accumulating(row)
     chosen = selection(inline, row.hardware, **given)
-    binding = next(bindings(chosen))
+    return next(bindings(chosen))
+
+
+def _tile(binding: Binding, row: Measurement) -> Fraction | None:
+    """The share of the bandwidth that the smallest tile leaves for weights; None where engines have kernels for few rows."""
     assert binding.hardware is not None
-    return binding.case(), binding.hardware
+    return share_of_tile(binding.hardware.family, row.engine_class, binding.compute, binding.given)
 
 
 def accumulating(row: Measurement) -> Fraction | None:
@@ -134,11 +142,13 @@ def accumulating(row: Measurement) -> Fraction | None:
     return rate.value if rate else None
 
 
-def _of(case: Case, metric: str) -> Parts:
+def _of(case: Case, metric: str, tile: Fraction | None) -> Parts:
     """The parts of a time, each by letting the others take none."""
     none = {**dict.fromkeys(SHARES, FREE), **dict.fromkeys(LATENCIES, Fraction(0))}
 
     def alone(**changes: int) -> float:
         return float(case.changed({**none, **{name: Fraction(value) for name, value in changes.items()}}).value(metric))
 
-    return Parts(alone(mfu=1), alone(mbu=1), alone(layer_overhead=1), alone(elementwise_bytes=1), alone(link_latency=1), alone(link_share=1))
+    memory = alone(mbu=1)
+    costs = (alone(layer_overhead=1), alone(elementwise_bytes=1), alone(link_latency=1), alone(link_share=1))
+    return Parts(alone(mfu=1), memory, *costs, tile=memory / float(tile) if tile else 0.0)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from symroof.calibrate.catalogue_fit import Key, Prediction, ends, fit, keys_of, left_out, link_latency, widths
+from symroof.calibrate.catalogue_fit import Key, Prediction, ends, fit, keys_of, left_out, link_latencies, widths
 from symroof.calibrate.catalogue_rows import MeasuredRow, Refused, comparable, sources
 from symroof.specs.efficiencies import ALL, FITTED
 from symroof.theory.symbols import INPUTS
@@ -29,8 +29,8 @@ class CatalogueFit:
         return cls(tuple(row for row in made if isinstance(row, MeasuredRow)), tuple(row for row in made if isinstance(row, Refused)))
 
     @cached_property
-    def latency(self) -> float:
-        return link_latency()
+    def latency(self) -> dict[Key, float]:
+        return link_latencies()
 
     @cached_property
     def values(self) -> dict[Key, float]:
@@ -73,7 +73,9 @@ class CatalogueFit:
 
     def count(self, key: Key) -> tuple[int, int]:
         """The rows and the sources behind a class."""
-        own = [row for row in self.rows if key in keys_of(row.family, row.engine) and (key[0] not in ("link_share", "link_latency") or row.row.tp > 1)]
+        own = [
+            row for row in self.rows if key in keys_of(row.family, row.engine, row.row.tp) and (key[0] not in ("link_share", "link_latency") or row.row.tp > 1)
+        ]
         return len(own), len({row.source for row in own})
 
 
@@ -95,12 +97,13 @@ def efficiencies(fitted: CatalogueFit) -> str:
     for name in FITTED:
         own = sorted((key for key in fitted.values if key[0] == name), key=lambda key: (key[2] == ALL, key))
         for key in own:
-            for family in FAMILIES.get((name, key[1]), (key[1],)):
-                lines.append(_line(key, family, fitted.values[key], (fast[key], slow[key]), fitted.count(key)))
+            for engine in ("compiled", "earlier") if name == "layer_overhead" and key[1:] not in SERVERS and key[2] == "compiled" else (key[2],):
+                for family in FAMILIES.get((name, key[1]), (key[1],)):
+                    lines.append(_line((name, family, engine), fitted.values[key], (fast[key], slow[key]), fitted.count(key)))
         if own[-1][1] != ALL or len(own) > 1:
             reach = [end for key in own for end in (fast[key], slow[key])]
             count = (len(fitted.rows), len({row.source for row in fitted.rows}))
-            lines.append(_line((name, ALL, ALL), ALL, fitted.general[name, ALL, ALL], reach, count))
+            lines.append(_line((name, ALL, ALL), fitted.general[name, ALL, ALL], reach, count))
     return "\n".join(lines) + "\n"
 
 
@@ -108,8 +111,12 @@ FAMILIES: Mapping[tuple[str, str], tuple[str, ...]] = {("mfu", "server"): ("hbm"
 """The families that share a class."""
 
 
-def _line(key: Key, family: str, value: float, reach: Sequence[float], count: tuple[int, int]) -> str:
-    name, _, engine = key
+SERVERS = (("hbm", "compiled"),)
+"""Where compiled engines have a cost of a layer apart from those before them."""
+
+
+def _line(key: Key, value: float, reach: Sequence[float], count: tuple[int, int]) -> str:
+    name, family, engine = key
     low, high = min(*reach, value), max(*reach, value)
     values = ", ".join(f"{word}: {_written(name, number)}" for word, number in (("value", value), ("low", low), ("high", high)))
     return f"- {{input: {name}, family: {family}, engine: {engine}, {values}, rows: {count[0]}, sources: {count[1]}}}"

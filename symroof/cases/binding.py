@@ -218,7 +218,7 @@ def _bind(layered: Selection, supplied: Supplied, documents: tuple[Document, ...
         if "output" in given and assume(**layered.assume)["scheduling"] == "chunked":
             given.setdefault("chunk", DECIDING_CHUNK)
     if layered.basis == "measured" and device:
-        add_evidence(device, layered.engine or DEFAULT_ENGINE, given, warnings)
+        add_evidence(device, layered.engine or DEFAULT_ENGINE, supplied.compute, given, warnings)
     if WIDTH in values:  # a width chosen by hand is that of every quantized operator
         given = {name: chosen for name, chosen in given.items() if not name.startswith(f"{WIDTH}.")}
     check_split(values, given)

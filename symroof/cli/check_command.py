@@ -32,7 +32,7 @@ WITHOUT_TERMINAL = 140
 @click.option("--strict", is_flag=True, help="Exit 1 also for what is conditional, does not fit, or could not be checked.")
 @click.option("-v", "--verbose", is_flag=True, help="For each claim that does not hold all that is known of it, with the command that derives it.")
 @click.option("--efficiency", type=click.Choice(("peak", "measured")), help="Where efficiencies that a claim does not state come from (default: peak).")
-@click.option("--engine", metavar="NAME", help="The engine, or its class, that measured efficiencies are of: compiled, eager, ggml, vllm ...")
+@click.option("--engine", metavar="NAME", help="The engine, or its class, that measured efficiencies are of: compiled, earlier, eager, ggml, vllm ...")
 @json_option
 def command(
     files: tuple[str, ...],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import lru_cache
 from typing import Annotated, Any, Literal
 
@@ -19,6 +20,26 @@ FITTED = ("mfu", "mbu", "layer_overhead", "elementwise_bytes", "link_latency", "
 ALL = "all"
 FILE = "efficiencies.yaml"
 
+TILE_ROWS = 64
+"""Rows of the smallest tile that a library's matrix product computes, however few it is asked for: NVIDIA, Matrix Multiplication Background User's Guide
+(DU-09799-001), tile quantization; the least of the wgmma instructions of Hopper too."""
+
+
+def tile_share(peak: Fraction, width: Fraction, bandwidth: Fraction) -> Fraction:
+    """The share of the bandwidth at which a device takes weights of so many bytes while it multiplies each by the rows of one tile, at full compute.
+
+    An H20 multiplies slowly for the memory it has: at 148 TFLOP/s and 4 TB/s, weights in 16 bits come at most at 58 % of the bandwidth.
+
+    >>> round(float(tile_share(Fraction(148 * 10**12), Fraction(2), Fraction(4 * 10**12))), 3)
+    0.578
+    """
+    return peak * width / (2 * TILE_ROWS * bandwidth)
+
+
+def group_of(devices: int | None) -> str:
+    """What stands in the place of a family for the latency of links: ``pair`` of devices, or a larger ``group``; so where the number is not known."""
+    return "pair" if devices is not None and devices <= 2 else "group"
+
 
 def _quantity(value: object) -> Any:
     if isinstance(value, str) and value[-1:].isalpha():
@@ -35,7 +56,8 @@ Amount = Annotated[Any, BeforeValidator(_quantity), WithJsonSchema({"type": ["st
 
 
 class Efficiency(Spec):
-    """One input for one family of devices and one class of engines, ``all`` where it does not depend on them.
+    """One input for one family of devices and one class of engines, ``all`` where it does not depend on them; the family of ``link_latency`` is the
+    size of the group that sends, ``pair`` or ``group``.
 
     ``value`` is what evidence expects; between ``low`` and ``high`` lie the values that hold 80 % of the rows of a source left out of the fit.
     """

@@ -179,7 +179,7 @@ Efficiencies = Annotated[
                 "type": "object",
                 "properties": {
                     "from": {"enum": list(BASES), "description": "where efficiencies that are not given come from"},
-                    "engine": {"type": "string", "description": "an engine or its class: compiled, eager, ggml"},
+                    "engine": {"type": "string", "description": "an engine or its class: compiled, earlier, eager, ggml"},
                     **{symbol.name: {"description": symbol.meaning} for symbol in GROUPS["efficiency"]},
                 },
                 "additionalProperties": False,
