@@ -36,13 +36,14 @@ class Reach:
     def recorded(cls, folder: Path, root: Path, tests: Iterable[str], areas: Iterable[str]) -> Reach:
         """The record in a folder; tests whose files are not in it as they are now are run for it first, which takes half as long again as without it.
 
-        A record of another state of the package is thrown away: lines have moved.
+        A record of another state of the rooms is thrown away: lines have moved.
 
         Raises:
             RuntimeError: pytest does not run.
         """
         folder.mkdir(parents=True, exist_ok=True)
-        state = digest(sorted((root / "symroof").rglob("*.py")))
+        areas = tuple(areas)
+        state = digest(path for area in areas for path in sorted((root / "symroof" / area).rglob("*.py")))
         if (folder / STATE).exists() and (folder / STATE).read_text(encoding="utf-8") != state:
             for name in (LINES, TESTS):
                 (folder / name).unlink(missing_ok=True)

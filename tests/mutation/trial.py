@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,10 +41,18 @@ class Outcome:
 
 
 class Copy:
-    """A copy of the repository in which one file at a time is changed; the repository itself never is."""
+    """A copy of the repository in which one file at a time is changed; the repository itself never is.
 
-    def __init__(self, folder: Path, limit: float, root: Path = ROOT, witnesses: tuple[str, ...] = WITNESSES) -> None:
-        self.root, self.limit, self.witnesses = folder / "copy", limit, witnesses
+    Args:
+        folder: a folder of its own.
+        limit: processor time for one fault.
+        root: the repository.
+        witnesses: the files and folders of tests that may notice.
+        areas: the rooms whose lines are recorded.
+    """
+
+    def __init__(self, folder: Path, limit: float, root: Path = ROOT, witnesses: tuple[str, ...] = WITNESSES, areas: Iterable[str] = AREAS) -> None:
+        self.root, self.limit, self.witnesses, self.areas = folder / "copy", limit, witnesses, tuple(areas)
         shutil.copytree(root, self.root, ignore=shutil.ignore_patterns(*LEFT_OUT))
         self.folder = folder
         self.failing: dict[str, bool] = {}
@@ -55,7 +64,7 @@ class Copy:
     def reach(self) -> Reach:
         """The tests by the lines they execute."""
         if self._reach is None:
-            self._reach = Reach.recorded(self.record, self.root, self.witnesses, AREAS)
+            self._reach = Reach.recorded(self.record, self.root, self.witnesses, self.areas)
         return self._reach
 
     @property
