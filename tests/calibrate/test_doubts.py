@@ -53,7 +53,9 @@ def test_the_roof_is_the_longer_arm_of_each_pair_and_what_is_fixed():
     assert ARMS.roof == 5 + 3 + 2
 
 
-@pytest.mark.parametrize(("slopes", "bound"), [((2, 4), "memory"), ((2, 3), "compute"), ((4, 6), "compute"), ((1, 2), "memory"), ((6, 10), "compute"), ((1, 1), "compute")])
+@pytest.mark.parametrize(
+    ("slopes", "bound"), [((2, 4), "memory"), ((2, 3), "compute"), ((4, 6), "compute"), ((1, 2), "memory"), ((6, 10), "compute"), ((1, 1), "compute")]
+)
 def test_a_row_is_limited_by_what_it_spends_most_of_its_time_on(slopes, bound):
     """The first pair takes 5x or y, the second x or 3y: at (2, 4) 10 of compute against 12 of memory."""
     assert _bound(ARMS, np.array(slopes, dtype=float)) == bound

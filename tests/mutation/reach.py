@@ -173,6 +173,24 @@ def spot(source: str, line: int) -> Spot:
     return Spot(lines, in_function, texts, assigned)
 
 
+def assignments(sources: Iterable[str]) -> list[tuple[tuple[str, ...], set[str]]]:
+    """The names that each assignment of a module, at import, gives a value, and those it takes it from."""
+    nodes = (node for source in sources for node in ast.parse(source).body if isinstance(node, ast.Assign | ast.AnnAssign))
+    return [(_assigned(node), {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}) for node in nodes]
+
+
+def made_of(names: tuple[str, ...], uses: Iterable[tuple[tuple[str, ...], set[str]]]) -> tuple[str, ...]:
+    """Some names, and those that are assigned from any of them: a table of tables too.
+
+    >>> made_of(("A",), assignments(["A = {}", "C = {**B}; B = {**A}", "D = f(E)"]))
+    ('A', 'B', 'C')
+    """
+    known, uses = list(names), list(uses)
+    for name in known:  # it grows meanwhile
+        known += [target for targets, used in uses if name in used for target in targets if target not in known]
+    return tuple(known)
+
+
 def _assigned(node: ast.stmt) -> tuple[str, ...]:
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         return (node.name,)

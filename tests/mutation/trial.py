@@ -14,10 +14,11 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from .areas import AREAS, ROOT, WITNESSES, Fault
-from .reach import OPTIONS, Reach, Spot, spot
+from .reach import OPTIONS, Reach, Spot, assignments, made_of, spot
 from .serve_faults import ANSWERS, CRASHED, JOBS, WALL
 
 LEFT_OUT = (".*", "__pycache__", "build", "dist", "*.egg-info")
@@ -80,6 +81,11 @@ class Copy:
                 raise RuntimeError(f"the tests do not start: {self._warm.output.read_text(encoding='utf-8')[-2000:]}")
         return self._warm
 
+    @cached_property
+    def assignments(self) -> list[tuple[tuple[str, ...], set[str]]]:
+        """What names of the package are made of, without any fault."""
+        return assignments(path.read_text(encoding="utf-8") for path in sorted((self.root / "symroof").rglob("*.py")))
+
     def close(self) -> None:
         if self._warm:
             self._warm.close()
@@ -116,10 +122,11 @@ class Copy:
     def _by_name(self, place: Spot) -> list[str]:
         """Tests of what runs at import alone: those that look up the formula declared there, execute a line with the name assigned there, or mention either."""
         declared = [text for text in place.texts if text.replace("{step}", "step").isidentifier()]
+        names = made_of(place.assigned, self.assignments)
         likely = [
             *self.reach.asking(declared),
-            *self.reach.executing(self._using(place.assigned)),
-            *self.reach.mentioning([*declared, *place.assigned], self.root),
+            *self.reach.executing(self._using(names)),
+            *self.reach.mentioning([*declared, *names], self.root),
         ]
         return list(dict.fromkeys(likely or self.reach.tests))
 

@@ -304,6 +304,42 @@ def test_mamba_has_a_state_and_no_cache(read):
     assert Study(model=found).exact("kv_bytes_per_token") == 0
 
 
+def test_mamba2_has_groups_of_heads_that_share_a_state(read):
+    """Mamba-Codestral-7B: 7,285,403,648 parameters; 128 heads of 64 in 8 groups, 128 states, a convolution of 4 over channels and both sides of the state."""
+    d, inner, groups, state, n_heads, vocab = 4096, 8192, 8, 128, 128, 32768
+    channels = inner + 2 * groups * state
+
+    def layer(i):
+        found = [("attn_norm.weight", (d,), F32), ("ssm_in.weight", (d, inner + channels + n_heads), F16), ("ssm_conv1d.weight", (4, channels), F32)]
+        found += [("ssm_norm.weight", (inner // groups, groups), F32), ("ssm_out.weight", (inner, d), F16), ("ssm_conv1d.bias", (channels,), F32)]
+        found += [(name, (1, n_heads), F32) for name in ("ssm_a", "ssm_d")] + [("ssm_dt.bias", (n_heads,), F32)]
+        return [(f"blk.{i}.{name}", shape, kind) for name, shape, kind in found]
+
+    known = {"mamba2.ssm.group_count": groups, "mamba2.ssm.time_step_rank": n_heads, "mamba2.ssm.state_size": state, "mamba2.ssm.inner_size": inner}
+    metadata, tensors = model("mamba2", [layer(i) for i in range(64)], d, vocab, known, head=F16, table=F16)
+    found = read(metadata, tensors)
+    assert Study(model=found).exact("params") == found.published_params == 7_285_403_648
+    assert resident(found) == bytes_of(tensors)
+    (kind,) = found.layers
+    assert (kind.mixer.d_state, kind.mixer.ssm_groups, kind.mixer.ssm_heads, kind.mixer.d_conv) == (state, groups, n_heads, 4)
+
+
+@pytest.mark.parametrize("positions", [1024, None])
+def test_gpt2_has_a_row_for_every_position(read, positions):
+    """GPT-2: 124,439,808 parameters, 1,024 positions of 768 among them."""
+
+    def layer(i):
+        shapes = {"attn_norm": (768,), "attn_qkv": (768, 2304), "attn_output": (768, 768), "ffn_norm": (768,), "ffn_up": (768, 3072), "ffn_down": (3072, 768)}
+        whole = [(f"blk.{i}.{name}.weight", shape, F16 if len(shape) > 1 else F32) for name, shape in shapes.items()]
+        return whole + [(f"blk.{i}.{name}.bias", shape[-1:], F32) for name, shape in shapes.items()]
+
+    outer = [("output_norm.bias", (768,), F32), *([("position_embd.weight", (768, positions), F32)] if positions else [])]
+    known = heads("gpt2", 12, 12, context_length=1024)
+    found = read(*model("gpt2", [layer(i) for i in range(12)], 768, 50257, known, head=None, table=F16, outer=outer))
+    assert found.positions == positions
+    assert Study(model=found).exact("params") == 124_439_808 - (0 if positions else 1024 * 768)
+
+
 def test_what_no_operator_has_is_told(read):
     layers = [block(i, 64, 4, 2, 16, 96, more=[("attn_something.weight", (64, 64), F16)]) for i in range(2)]
     (note,) = [note for note in read(*model("llama", layers, 64, 320, heads("llama", 4, 2))).notes if "operator" in note]
