@@ -114,6 +114,13 @@ def test_a_crossing_in_the_edge_itself():
     assert all(condition.holds for branch in found.branches if branch.holds for condition in branch.conditions)
 
 
+def test_an_edge_at_a_place_where_an_arm_has_no_value():
+    """(x² - 4)/(x - 2) is x + 2 but at 2 itself, where it rises above 4: the sides are the same from there on."""
+    found = solved("max((x^2 - 4)/(x - 2), 4) - (x + 2)")
+    assert (found.verdict, found.values) == ("crosses", (2,))
+    assert [branch.value for branch in found.branches if branch.holds] == [2]
+
+
 def test_several_crossings_and_open_ends():
     found = solved("max(10 - x, min(x, 4) - x/8)")
     assert found.value == 32  # 4 - x/8 = 0; before it one of the two is positive
