@@ -187,6 +187,16 @@ def test_rough_values_narrow_a_bracket_as_far_as_floats_go(name, turned):
     assert low <= PLACE - 1 and high >= PLACE + 1
 
 
+@pytest.mark.parametrize("place", [Fraction(750), Fraction(2, 3), Fraction(123_456)])
+@pytest.mark.parametrize("held", [True, False])
+def test_a_jump_at_a_plain_number_takes_few_looks(place, held):
+    """Where floats end, it is guessed, and what lies right beside it: the jump may be at the number or just behind it."""
+    gap, calls = looked_at(lambda x: 1 if x > place or (x == place and held) else -1)
+    found = narrowed(gap, place * (1 - Fraction(1, 10**13)), place * (1 + Fraction(3, 10**14)), -1, False)
+    assert abs(found - place) <= DIGITS * place
+    assert len(calls) <= 12
+
+
 @pytest.mark.parametrize("place", [Fraction(1, 3), Fraction(7), Fraction(999_999, 2)])
 def test_halving_meets_where_values_end(place):
     """Beyond the place there is no value: it is where the last one is, of whole numbers the first without one."""
