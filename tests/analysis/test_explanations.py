@@ -23,8 +23,8 @@ SENTENCES = [
     ("decode_compute_time = 3*decode_compute_time + decode_memory_time", "batch",
      "decode_compute_time stays below 3*decode_compute_time + decode_memory_time for every batch "
      "(each request adds 20 µs to decode_compute_time and 60 µs to 3*decode_compute_time + decode_memory_time)"),
-    ("decode_memory_time = 1 ms + itl", "batch",
-     "decode_memory_time stays below 1 ms + itl for every batch (each request adds 20 µs to 1 ms + itl, decode_memory_time is 10 ms)"),
+    ("decode_memory_time = 2*itl", "batch",
+     "decode_memory_time stays below 2*itl for every batch (each request adds 40 µs to 2*itl, decode_memory_time is 10 ms)"),
     ("decode_memory_time = 1 s", "batch", "decode_memory_time stays below 1 s for every batch (this does not depend on batch here)"),
     ("ttft = 1 ms", "mfu", "ttft stays above 1 ms for every mfu (even at mfu 1 they are 20 ms and 1 ms)"),
     ("itl = itl", "batch", "both sides are the same formula"),
