@@ -126,7 +126,7 @@ def _beside_zeros(gap: Gap, points: list[tuple[Fraction, Value]], whole: bool) -
     near = []
     for (a, before), (b, after) in pairwise(points):
         for zero, size, end, other in ((a, before, b, after), (b, after, a, before)):
-            if size == 0 and other != 0:
+            if size == 0:
                 beside = zero + (1 if end > zero else -1) * (1 if whole else NEAR * zero)
                 g = gap(beside) if a < beside < b else None
                 if g is not None and sign(g) * sign(other) < 0:

@@ -72,7 +72,7 @@ def setting(name: str, value: object, formulas: bool = True, bare: bool = False,
     symbol = symbol_of(name, own)
     if isinstance(value, str) and ".." in value:
         span = parse_span(value, symbol.unit, symbol.written_in, not needs_unit(symbol))
-        return Num(span.low, symbol.dimension) if span.low == span.high else in_domain(symbol, span)
+        return in_domain(symbol, span if span.low < span.high else Num(span.low, symbol.dimension))
     if is_sympy(value):
         tree = read_expression(value, symbol.name, own)
         if not isinstance(tree, Num):

@@ -12,6 +12,7 @@ LINK = 450 * 10**9
 """An H100's NVLink, one direction."""
 NETWORK = 50 * 10**9
 """And its port to other nodes."""
+NODES = {"node_devices": 8, "link_latency": "2 us", "network_latency": "9 us"}
 ON = {**B70, **H100, "assume": WEIGHTS}
 # 2 all-reduces in each of 80 layers; a decode message is a token of 8192 two-byte numbers; a device sends 2(n-1)/n of it
 SENT = 160 * 8192 * 2
@@ -93,6 +94,40 @@ def test_an_all_reduce_sends_what_a_ring_sends(size):
     message = 7 * 8192 * 2
     assert study.exact("all_reduce_time") == Fraction(2, 10**6) + ring_all_reduce(size) * message / LINK
     assert study.exact("all_gather_time") == Fraction(2, 10**6) + Fraction(size - 1, size) * message / LINK
+
+
+@pytest.mark.parametrize("nodes", [1, 2, 4])
+def test_a_ring_over_nodes_is_one_inside_each_and_one_of_a_share_between_them(nodes):
+    """Eight devices a node: all of a message round the node, and each device's eighth round the nodes over the network."""
+    study = Study(d_model=8192, **H100, **NODES, batch=7, tp=8 * nodes)
+    message, far = 7 * 8192 * 2, min(nodes - 1, 1) * Fraction(9, 10**6)
+    near = Fraction(2, 10**6) + ring_all_reduce(8) * message / LINK
+    assert study.exact("all_reduce_time") == near + far + ring_all_reduce(nodes) * message / 8 / NETWORK
+    gathered = Fraction(2, 10**6) + Fraction(7, 8) * message / LINK + far
+    assert study.exact("all_gather_time") == gathered + Fraction(nodes - 1, nodes) * message / 8 / NETWORK
+
+
+@pytest.mark.parametrize("ep", [4, 8, 16, 32])
+def test_copies_of_tokens_that_leave_the_node(ep):
+    """A token's two copies, spread evenly over the devices: seven eighths at most stay on links, all beyond the node's devices go over the network."""
+    study = Study(model="mixtral-8x7b", **H100, **NODES, batch=4, ep=ep)
+    links = networks = 0
+    for device in range(1, ep):  # as seen from device 0
+        links, networks = (links + 1, networks) if device < 8 else (links, networks + 1)
+    copies = 4 * 4096 * 2 * 2
+    expected = Fraction(2, 10**6) + Fraction(links * copies, ep) / LINK + (networks > 0) * Fraction(9, 10**6) + Fraction(networks * copies, ep) / NETWORK
+    assert study.exact("all_to_all_time") == expected
+
+
+@pytest.mark.parametrize(("tp", "pp"), [(1, 4), (2, 4), (2, 8), (8, 2), (8, 4), (4, 5)])
+def test_sends_that_cross_from_node_to_node(tp, pp):
+    """Stages lie one after another on the devices: a send goes over the network where the next stage begins another node."""
+    crossing = sum(stage * tp % 8 == 0 for stage in range(1, pp))
+    between = Study(**B70, **H100, **NODES, tp=tp, pp=pp, prompt=1000, batch=1)
+    ring = between.exact("all_reduce_time") if tp > 1 else 0
+    message = Fraction(8192 * 2)
+    sends = (pp - 1 - crossing) * (Fraction(2, 10**6) + message / LINK) + crossing * (Fraction(9, 10**6) + message / NETWORK)
+    assert between.exact("decode_link_time") - 160 * ring == sends
 
 
 @pytest.mark.parametrize("ep", [1, 2, 4])

@@ -32,3 +32,29 @@ def test_three_axes_hold_what_broadcasting_holds(seed, monkeypatch):
             result[place] = sum(cut(x, place) for x in seen)
     assert result.reshape(made.shape).shape == plain.shape
     np.testing.assert_allclose(result.reshape(made.shape), plain)
+
+
+@pytest.mark.parametrize("sizes", [(1, 1, 1), (3, 7, 5), (1, 90, 400), (40, 3, 2), (5, 1, 33), (2, 64, 16), (9, 2, 8)])
+@pytest.mark.parametrize("most", [16, 128])
+def test_blocks_are_as_large_as_they_may_be_and_no_larger(sizes, most, monkeypatch):
+    """No block holds more points than allowed; no neighbours of one chunk could be one; what is prepared of a chunk stays below its own bound."""
+    monkeypatch.setattr(layout, "BLOCK", most)
+    monkeypatch.setattr(layout, "WIDE", 4 * most)
+    made = Layout(sizes, 1, 1)
+    outer, rows, columns = sizes
+    chunks = list(made.chunks())
+    lengths = [part.stop - part.start for part in chunks]
+    assert [part.start for part in chunks] == [sum(lengths[:i]) for i in range(len(lengths))] and sum(lengths) == outer
+    assert all(length * (rows + columns) <= 4 * most or length == 1 for length in lengths)
+    assert all((length + 1) * (rows + columns) > 4 * most for length in lengths[:-1])
+    for chunk in chunks:
+        blocks = [tuple(part.stop - part.start for part in place) for place in made.blocks(chunk)]
+        points = [o * r * c for o, r, c in blocks]
+        assert max(points) <= most and sum(points) == (chunk.stop - chunk.start) * rows * columns
+        whole_rows, whole_tables = columns <= most, rows * columns <= most
+        least = (
+            -(-(chunk.stop - chunk.start) // (most // (rows * columns)))
+            if whole_tables
+            else (chunk.stop - chunk.start) * (-(-rows // (most // columns)) if whole_rows else rows * -(-columns // most))
+        )
+        assert len(blocks) == least

@@ -1,10 +1,14 @@
 """What a fit says of itself: limits, intervals, what limits each row, and what it is not sure of, against times made for it."""
 
+from fractions import Fraction
+
+import numpy as np
 import pytest
 
 import symroof as sr
 from symroof.calibrate.calibration_result import Parameter, written
-from symroof.calibrate.fit import _parameter
+from symroof.calibrate.fit import _bound, _parameter, _spread
+from symroof.calibrate.terms import Terms
 
 from . import BANDWIDTH, CASES, DH, FLOPS, MATRICES, H, L, Truth, device_bytes, table
 
@@ -40,6 +44,33 @@ def test_a_parameter_from_its_slope(name, slope, reach, expected):
     assert bool(made.note) is (made.value == (0 if name == "step_overhead" else 1))
     alone = _parameter(name, slope, None)
     assert (alone.value, alone.low, alone.high, alone.note) == (made.value, None, None, made.note)
+
+
+ARMS = Terms(((Fraction(5), Fraction(1)), (Fraction(1), Fraction(3))), (Fraction(9),), Fraction(2), "compute")
+
+
+def test_the_roof_is_the_longer_arm_of_each_pair_and_what_is_fixed():
+    assert ARMS.roof == 5 + 3 + 2
+
+
+@pytest.mark.parametrize(
+    ("slopes", "bound"), [((2, 4), "memory"), ((2, 3), "compute"), ((4, 6), "compute"), ((1, 2), "memory"), ((6, 10), "compute"), ((1, 1), "compute")]
+)
+def test_a_row_is_limited_by_what_it_spends_most_of_its_time_on(slopes, bound):
+    """The first pair takes 5x or y, the second x or 3y: at (2, 4) 10 of compute against 12 of memory."""
+    assert _bound(ARMS, np.array(slopes, dtype=float)) == bound
+
+
+@pytest.mark.parametrize(("apart", "rank", "unseen"), [(0.1, 2, [False, False]), (1e-4, 2, [False, False]), (1e-9, 1, [True, True])])
+def test_columns_that_are_alike_to_a_thousand_millionth_tell_one_direction(apart, rank, unseen):
+    """Where they do tell two, the spread is the root of the diagonal of the inverse of the normal equations."""
+    columns = np.array([[1.0, 2.0], [1.0, 2.0 + apart]])
+    spread, open_, told = _spread(columns)
+    assert (told, open_) == (rank, unseen)
+    if rank == 2:
+        (a, b), (c, d) = columns
+        determinant = (a * d - b * c) ** 2
+        assert list(spread) == pytest.approx([np.hypot(b, d) / np.sqrt(determinant), np.hypot(a, c) / np.sqrt(determinant)], rel=1e-6)
 
 
 def test_an_overhead_below_nothing_is_at_its_limit(tmp_path):

@@ -36,13 +36,14 @@ class Reach:
     def recorded(cls, folder: Path, root: Path, tests: Iterable[str], areas: Iterable[str]) -> Reach:
         """The record in a folder; tests whose files are not in it as they are now are run for it first, which takes half as long again as without it.
 
-        A record of another state of the package is thrown away: lines have moved.
+        A record of another state of the rooms is thrown away: lines have moved.
 
         Raises:
             RuntimeError: pytest does not run.
         """
         folder.mkdir(parents=True, exist_ok=True)
-        state = digest(sorted((root / "symroof").rglob("*.py")))
+        areas = tuple(areas)
+        state = digest(path for area in areas for path in sorted((root / "symroof" / area).rglob("*.py")))
         if (folder / STATE).exists() and (folder / STATE).read_text(encoding="utf-8") != state:
             for name in (LINES, TESTS):
                 (folder / name).unlink(missing_ok=True)
@@ -170,6 +171,24 @@ def spot(source: str, line: int) -> Spot:
     strings = (inner for inner in ast.walk(call)) if call else ()
     texts = tuple(inner.value for inner in strings if isinstance(inner, ast.Constant) and isinstance(inner.value, str))
     return Spot(lines, in_function, texts, assigned)
+
+
+def assignments(sources: Iterable[str]) -> list[tuple[tuple[str, ...], set[str]]]:
+    """The names that each assignment of a module, at import, gives a value, and those it takes it from."""
+    nodes = (node for source in sources for node in ast.parse(source).body if isinstance(node, ast.Assign | ast.AnnAssign))
+    return [(_assigned(node), {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}) for node in nodes]
+
+
+def made_of(names: tuple[str, ...], uses: Iterable[tuple[tuple[str, ...], set[str]]]) -> tuple[str, ...]:
+    """Some names, and those that are assigned from any of them: a table of tables too.
+
+    >>> made_of(("A",), assignments(["A = {}", "C = {**B}; B = {**A}", "D = f(E)"]))
+    ('A', 'B', 'C')
+    """
+    known, uses = list(names), list(uses)
+    for name in known:  # it grows meanwhile
+        known += [target for targets, used in uses if name in used for target in targets if target not in known]
+    return tuple(known)
 
 
 def _assigned(node: ast.stmt) -> tuple[str, ...]:

@@ -12,11 +12,13 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from .areas import AREAS, ROOT, WITNESSES, Fault
-from .reach import OPTIONS, Reach, Spot, spot
+from .reach import OPTIONS, Reach, Spot, assignments, made_of, spot
 from .serve_faults import ANSWERS, CRASHED, JOBS, WALL
 
 LEFT_OUT = (".*", "__pycache__", "build", "dist", "*.egg-info")
@@ -40,10 +42,18 @@ class Outcome:
 
 
 class Copy:
-    """A copy of the repository in which one file at a time is changed; the repository itself never is."""
+    """A copy of the repository in which one file at a time is changed; the repository itself never is.
 
-    def __init__(self, folder: Path, limit: float, root: Path = ROOT, witnesses: tuple[str, ...] = WITNESSES) -> None:
-        self.root, self.limit, self.witnesses = folder / "copy", limit, witnesses
+    Args:
+        folder: a folder of its own.
+        limit: processor time for one fault.
+        root: the repository.
+        witnesses: the files and folders of tests that may notice.
+        areas: the rooms whose lines are recorded.
+    """
+
+    def __init__(self, folder: Path, limit: float, root: Path = ROOT, witnesses: tuple[str, ...] = WITNESSES, areas: Iterable[str] = AREAS) -> None:
+        self.root, self.limit, self.witnesses, self.areas = folder / "copy", limit, witnesses, tuple(areas)
         shutil.copytree(root, self.root, ignore=shutil.ignore_patterns(*LEFT_OUT))
         self.folder = folder
         self.failing: dict[str, bool] = {}
@@ -55,7 +65,7 @@ class Copy:
     def reach(self) -> Reach:
         """The tests by the lines they execute."""
         if self._reach is None:
-            self._reach = Reach.recorded(self.record, self.root, self.witnesses, AREAS)
+            self._reach = Reach.recorded(self.record, self.root, self.witnesses, self.areas)
         return self._reach
 
     @property
@@ -70,6 +80,11 @@ class Copy:
             if not self._warm.alive:
                 raise RuntimeError(f"the tests do not start: {self._warm.output.read_text(encoding='utf-8')[-2000:]}")
         return self._warm
+
+    @cached_property
+    def assignments(self) -> list[tuple[tuple[str, ...], set[str]]]:
+        """What names of the package are made of, without any fault."""
+        return assignments(path.read_text(encoding="utf-8") for path in sorted((self.root / "symroof").rglob("*.py")))
 
     def close(self) -> None:
         if self._warm:
@@ -107,10 +122,11 @@ class Copy:
     def _by_name(self, place: Spot) -> list[str]:
         """Tests of what runs at import alone: those that look up the formula declared there, execute a line with the name assigned there, or mention either."""
         declared = [text for text in place.texts if text.replace("{step}", "step").isidentifier()]
+        names = made_of(place.assigned, self.assignments)
         likely = [
             *self.reach.asking(declared),
-            *self.reach.executing(self._using(place.assigned)),
-            *self.reach.mentioning([*declared, *place.assigned], self.root),
+            *self.reach.executing(self._using(names)),
+            *self.reach.mentioning([*declared, *names], self.root),
         ]
         return list(dict.fromkeys(likely or self.reach.tests))
 

@@ -91,6 +91,16 @@ def test_without_a_response_the_batch_that_nobody_chose_is_the_largest_by_hand()
     assert (configuration.window.least, configuration.window.most, configuration.run.batch) == (1, most, most)
 
 
+@pytest.mark.parametrize(("spare", "most", "stopped"), [(-1, 88, ("memory",)), (0, 89, ("memory", "itl")), (1, 89, ("itl",))])
+def test_memory_that_ends_one_batch_before_with_and_after_the_target(spare, most, stopped):
+    """A step as above passes up to 89; the memory holds 89 caches beside the weights, one less, or one more."""
+    cache, weights = 2048 * 131_072, 2 * 8_030_000_000
+    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "params": 8_030_000_000, "assume": {"detail": "kv"}, "prompt": 2048, "targets": {"itl": 0.012}}
+    found = window(Study(**case, mem_capacity=f"{weights + (89 + spare) * cache} byte").first)
+    assert (12 * 3_350_000_000 - weights) // cache == 89
+    assert (found.least, found.most, found.stopped_by) == (1, most, stopped)
+
+
 def test_a_batch_that_is_too_large_is_told_the_one_that_passes():
     (found,) = select(model="llama-3-8b", hardware="h100-sxm", prompt=2048, batch=4000, targets={"itl": 0.012}, efficiency="peak").configurations
     assert found.state == "fails" and found.window.most < 4000

@@ -8,7 +8,7 @@ import pytest
 
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
-from symroof.solver.scan import DIGITS, scan
+from symroof.solver.scan import DIGITS, Gap, _halved, _sectioned, narrowed, scan
 
 COUNTED, REAL = parse("sum(step, step, 1, x)"), parse("sqrt(x) + 2^x")
 
@@ -132,3 +132,83 @@ def test_a_step_of_any_height_is_met_where_it_stands(place, step, whole):
     found = scanned(lambda x: math.ceil(x / step) - place - Fraction(1, 2), COUNTED if whole else REAL, low=1 if whole else 0, high=10**6)
     (value,) = found.values
     assert value == place * step + 1 if whole else abs(value - place * step) <= 2 * DIGITS * value
+
+
+# ------------------------------------------------------------------------------------------------ brackets narrowed down
+
+PLACE = Fraction(123_456_789, 1000)
+"""Where the functions below pass zero, between 1 and a million."""
+CURVES = {
+    "a line": lambda x: x - PLACE,
+    "ever steeper": lambda x: (x / PLACE) ** 9 - 1,
+    "ever flatter": lambda x: 1 - (PLACE / x) ** 3,
+    "nearly a step": lambda x: (x - PLACE) / (abs(x - PLACE) + Fraction(1, 1000)),
+    "bends": lambda x: x - PLACE + max(x - 2 * PLACE, 0) * 10**6 + min(x - PLACE / 2, 0) * 10**3,
+    "a step": lambda x: 1 if x > PLACE else -1,
+}
+
+
+def looked_at(f, rough=None):
+    """A gap that counts how often its exact value is asked for."""
+    calls = []
+
+    def exact(x):
+        calls.append(x)
+        return Fraction(f(x))
+
+    return Gap(exact, rough and (lambda points: [rough(point) for point in points])), calls
+
+
+@pytest.mark.parametrize("name", CURVES)
+@pytest.mark.parametrize("turned", [1, -1])
+def test_a_bracket_is_narrowed_to_the_last_digit_in_few_looks(name, turned):
+    """Bisection alone takes 115, and has to where there is no slope; a line takes four."""
+    gap, calls = looked_at(lambda x: turned * CURVES[name](x))
+    found = narrowed(gap, Fraction(1), Fraction(10**6), -turned, False)
+    assert abs(found - PLACE) <= 2 * DIGITS * PLACE
+    assert len(calls) <= {"a line": 4, "a step": 115}.get(name, 70)
+    gap, calls = looked_at(lambda x: turned * CURVES[name](x))
+    assert narrowed(gap, Fraction(1), Fraction(10**6), -turned, True) == 123_457
+    assert len(calls) <= 40
+
+
+@pytest.mark.parametrize("name", CURVES)
+@pytest.mark.parametrize("turned", [1, -1])
+def test_rough_values_narrow_a_bracket_as_far_as_floats_go(name, turned):
+    """Whole numbers down to neighbours, others to fifteen digits, without one exact value; where floats do not show the sign they end."""
+    gap, calls = looked_at(CURVES[name], lambda x: turned * float(CURVES[name](x)))
+    assert _sectioned(gap, Fraction(1), Fraction(10**6), -turned, True) == (123_456, 123_457)
+    low, high = _sectioned(gap, Fraction(1), Fraction(10**6), -turned, False)
+    assert low <= PLACE <= high and high - low < PLACE / 10**13
+    assert not calls
+    hidden, _ = looked_at(CURVES[name], lambda x: math.nan if abs(x - PLACE) < 1 else turned * float(CURVES[name](x)))
+    low, high = _sectioned(hidden, Fraction(1), Fraction(10**6), -turned, False)
+    assert low < PLACE < high and high - low < 40
+    assert low <= PLACE - 1 and high >= PLACE + 1
+
+
+@pytest.mark.parametrize("place", [Fraction(750), Fraction(2, 3), Fraction(123_456)])
+@pytest.mark.parametrize("held", [True, False])
+def test_a_jump_at_a_plain_number_takes_few_looks(place, held):
+    """Where floats end, it is guessed, and what lies right beside it: the jump may be at the number or just behind it."""
+    gap, calls = looked_at(lambda x: 1 if x > place or (x == place and held) else -1)
+    found = narrowed(gap, place * (1 - Fraction(1, 10**13)), place * (1 + Fraction(3, 10**14)), -1, False)
+    assert abs(found - place) <= DIGITS * place
+    assert len(calls) <= 12
+
+
+@pytest.mark.parametrize("place", [Fraction(1, 3), Fraction(7), Fraction(999_999, 2)])
+def test_halving_meets_where_values_end(place):
+    """Beyond the place there is no value: it is where the last one is, of whole numbers the first without one."""
+    calls = []
+
+    def exact(x):
+        calls.append(x)
+        if x > place:
+            raise NoValue("no steady state")
+        return Fraction(-1)
+
+    found = _halved(Gap(exact), Fraction(0), Fraction(10**6), -1, False)
+    assert 0 <= found - place <= 2 * DIGITS * found
+    assert len(calls) <= 140
+    assert _halved(Gap(exact), Fraction(0), Fraction(10**6), -1, True) == math.floor(place) + 1

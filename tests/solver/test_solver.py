@@ -114,6 +114,19 @@ def test_a_crossing_in_the_edge_itself():
     assert all(condition.holds for branch in found.branches if branch.holds for condition in branch.conditions)
 
 
+def test_an_edge_at_a_place_where_an_arm_has_no_value():
+    """(x² - 4)/(x - 2) is x + 2 but at 2 itself, where it rises above 4: the sides are the same from there on."""
+    found = solved("max((x^2 - 4)/(x - 2), 4) - (x + 2)")
+    assert (found.verdict, found.values) == ("crosses", (2,))
+    assert [branch.value for branch in found.branches if branch.holds] == [2]
+
+
+def test_an_arm_without_a_value_at_the_first_places_that_are_looked_at():
+    """An arm with poles at 1 and 1/2 is the larger one everywhere; (x - 1)*(2*x - 1) is 3 at 2."""
+    (value,) = solved("max(1/((x - 1)^2*(2*x - 1)^2), -1) - 1/9").values
+    assert isclose(value, 2, rel_tol=1e-20)
+
+
 def test_several_crossings_and_open_ends():
     found = solved("max(10 - x, min(x, 4) - x/8)")
     assert found.value == 32  # 4 - x/8 = 0; before it one of the two is positive

@@ -248,6 +248,8 @@ def test_sides_whose_signs_are_plain_never_meet():
     assert symbolic(parse("a*x + b"), "x").verdict == "lhs_above"
     assert symbolic(parse("a*x - 2*a*x"), "x").verdict == "lhs_below"
     assert symbolic(parse("n*x - 3*x"), "x").verdict == "conditional"
+    assert symbolic(parse("(a*x + b)/(c + d)"), "x").verdict == "lhs_above"
+    assert symbolic(parse("(a*x + b)/(c - d)"), "x").verdict == "conditional"
 
 
 def test_one_maximum_has_one_winner_wherever_it_stands():

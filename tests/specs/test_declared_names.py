@@ -63,6 +63,12 @@ def test_all_faults_of_formulas_come_in_one_run():
     assert found["define.six.formula"][1].endswith("6 FLOP")
 
 
+def test_what_speaks_of_a_formula_that_cannot_be_read_is_not_judged():
+    """Its dimension is not known: the one fault is that of the other."""
+    found = problems(defined(["one: {formula: 2*(ttft, unit: s, means: m}", "two: {formula: one*params, unit: token, means: m}"]))
+    assert [path for _, path, _, _ in found] == ["define.one.formula"]
+
+
 def test_a_circle_is_an_error_that_shows_it():
     entries = ["one: {formula: two + 1, unit: '', means: m}", "two: {formula: six/2, unit: '', means: m}", "six: {formula: 3*one, unit: '', means: m}"]
     ((line, path, message, _),) = problems(defined(entries))

@@ -70,6 +70,29 @@ def test_what_a_name_says_of_the_weights_is_told_and_not_taken():
     assert not sr.Study(model="Qwen/Qwen2.5-72B-Instruct", prompt=1).bound.warnings
 
 
+@pytest.mark.parametrize(
+    ("name", "precision"),
+    [
+        ("Llama-3.1-8B-Instruct-AWQ-INT4", "awq"),
+        ("Llama-3.1-8B-4bit-AWQ", "awq"),
+        ("Llama-3.1-8B-8bit-GPTQ", "gptq"),
+        ("Llama-3.1-8B-GPTQ-Int8", "gptq"),
+        ("Llama-3.1-8B-FP8-dynamic", "fp8"),
+        ("Llama-3.1-8B-dynamic-w8a8", "w8a8"),
+        ("Llama-3.1-8B-4bit", "nf4"),
+        ("Llama-3.1-8B-8bit", "int8"),
+        ("Llama-3.1-8B-int4", "w4a16"),
+        ("Llama-3.1-8B-quantized.w8a16", "w8a16"),
+        ("Llama-3.1-8B-GGUF", "q4_k_m"),
+        ("Llama-3.1-8B-NVFP4", "nvfp4"),
+        ("Llama-3.1-8B-MXFP4", "mxfp4"),
+    ],
+)
+def test_the_method_says_more_than_the_number_of_bits(name, precision):
+    (warning,) = sr.Study(model=name, prompt=1).bound.warnings
+    assert f": --weights {precision} takes" in warning
+
+
 def test_a_version_the_catalogue_does_not_know_is_told():
     warnings = sr.Study(model="mistralai/Mistral-7B-Instruct-v0.2", prompt=1).bound.warnings
     assert any("does not tell its v0.2 apart" in warning for warning in warnings)

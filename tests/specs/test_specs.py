@@ -375,6 +375,15 @@ def test_a_range_of_one_value_is_that_value():
     assert setting("mfu", "0.5..0.5").value == Fraction(1, 2)
 
 
+@pytest.mark.parametrize(("name", "text"), [("batch", "0..0"), ("batch", "1.5..1.5"), ("batch", "-1..-1"), ("mfu", "3..3"), ("mem_bandwidth", "0..0 GB/s")])
+def test_a_range_of_one_value_is_refused_where_that_value_is(name, text):
+    one = text.partition("..")[2]
+    with pytest.raises(ValueError, match="must be positive|whole number|lies between 0 and 1") as alone:
+        setting(name, one)
+    with pytest.raises(ValueError, match=re.escape(str(alone.value))):
+        setting(name, text)
+
+
 @pytest.mark.parametrize(
     ("name", "bits"),
     [

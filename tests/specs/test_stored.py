@@ -8,6 +8,7 @@ import symroof as sr
 from symroof.analysis.verdict import case_warnings
 from symroof.errors import InputError
 from symroof.specs.catalogue import entries
+from symroof.specs.stored import listed
 
 LINEAR = 32 * (4096 * (32 + 2 * 8) * 128 + 4096 * 4096 + 3 * 4096 * 14336)
 TABLE = 128_256 * 4096
@@ -68,6 +69,25 @@ PUBLISHED = {
     "iq4_xs": 4.4597, "iq4_nl": 4.6818,
 }  # fmt: skip
 """Bits a weight of Llama 3.1 8B, from the table in ``tools/quantize/README.md`` of llama.cpp (commit 311c2c9)."""
+
+
+OF_FILES = {
+    "q2_k": ("Q2_K", 2.625), "q3_k_s": ("Q3_K", 3.4375), "q3_k_m": ("Q3_K", 3.4375), "q3_k_l": ("Q3_K", 3.4375), "q4_0": ("Q4_0", 4.5), "q4_1": ("Q4_1", 5),
+    "q4_k_s": ("Q4_K", 4.5), "q4_k_m": ("Q4_K", 4.5), "q5_0": ("Q5_0", 5.5), "q5_1": ("Q5_1", 6), "q5_k_s": ("Q5_K", 5.5), "q5_k_m": ("Q5_K", 5.5),
+    "q6_k": ("Q6_K", 6.5625), "q8_0": ("Q8_0", 8.5), "iq4_xs": ("IQ4_XS", 4.25), "iq4_nl": ("IQ4_NL", 4.5),
+}  # fmt: skip
+"""The type of most matrices, with its bits a weight as llama.cpp's quantize tool states them."""
+OTHERS = {"awq": 4 + (16 + 4) / 128, "gptq": 4 + (16 + 4) / 128, "nf4": 4 + 32 / 64, "nvfp4": 4 + 8 / 16, "mxfp4": 4 + 8 / 32}
+"""A scale and a zero point for 128 weights, a scale for 64, for 16, and for 32."""
+
+
+def test_precisions_are_listed_with_their_bits():
+    rows = {name: (float(bits), meaning) for name, bits, meaning in listed()}
+    for name, (kind, bits) in OF_FILES.items():
+        uniform = name in ("q4_0", "q4_1", "q5_0", "q5_1", "q8_0", "q6_k", "q3_k_s", "q5_k_s")
+        assert rows[name] == (bits, f"a file of llama.cpp: most matrices in {kind}" + ("" if uniform else ", some in more"))
+    for name, bits in OTHERS.items():
+        assert rows[name][0] == pytest.approx(bits), name
 
 
 @pytest.mark.parametrize("name", PUBLISHED)

@@ -1,19 +1,82 @@
-"""The search for a fixed point: x = 3/(1 + x), whose root is (sqrt(13) - 1)/2, since x² + x = 3."""
+"""The search for a fixed point against lines that are solved by hand, and the largest number that qualifies against counting."""
 
+import random
 from fractions import Fraction
 
-from symroof.theory.search import DIGITS, fixed_point
+import pytest
+
+from symroof.formula.dual import Dual
+from symroof.formula.evaluate import NotGiven, NoValue
+from symroof.theory.search import DIGITS, fixed_point, most, slope_of_fixed_point
 
 
-def test_an_irrational_fixed_point_is_close_and_soon_there():
+@pytest.mark.parametrize(
+    ("body", "high", "root"),
+    [
+        pytest.param(lambda x: 3 / (1 + x), 10, lambda x: x * x + x - 3, id="falls"),
+        pytest.param(lambda x: 3 - 12 / (x + 6), 10, lambda x: x * x + 3 * x - 6, id="rises ever less"),
+        pytest.param(lambda x: x * x / 8 + 1, 4, lambda x: 8 * x - x * x - 8, id="rises ever more"),
+        pytest.param(lambda x: 1 + x**3 / 30, 3, lambda x: 30 * x - x**3 - 30, id="rises as a cube"),
+    ],
+)
+def test_an_irrational_fixed_point_is_close_and_soon_there(body, high, root):
     """It comes within the digits that are asked for, and the search ends then: a body may be a whole step of a server."""
     calls = []
 
-    def body(x):
+    def counted(x):
         calls.append(x)
-        return 3 / (1 + x)
+        return body(x)
 
-    root = fixed_point(body, Fraction(10))
-    near = 20 * DIGITS
-    assert (root - near) ** 2 + (root - near) < 3 < (root + near) ** 2 + (root + near)
+    found = fixed_point(counted, Fraction(high))
+    near = 20 * high * DIGITS
+    assert root(found - near) < 0 < root(found + near)
     assert len(calls) < 25
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_where_lines_meet_the_diagonal(seed):
+    """The largest of rising lines ``b + c x`` meets ``x`` where the last of them does, the smallest where the first does: at ``b/(1 - c)``."""
+    draw = random.Random(seed)
+    lines = [(Fraction(draw.randint(1, 9)), Fraction(draw.randint(0, 7), 8)) for _ in range(draw.randint(1, 3))]
+    meets = [b / (1 - c) for b, c in lines]
+    for pick in (max, min):
+        root, body = pick(meets), lambda x, pick=pick: pick(b + c * x for b, c in lines)
+        assert fixed_point(body, 100 * root) == pytest.approx(root, rel=1e-20)
+        assert fixed_point(body, root) == root
+        assert fixed_point(body, root - Fraction(1, 10)) == root - Fraction(1, 10)
+    assert fixed_point(lambda x: lines[0][0] + lines[0][1] * x, 100 * meets[0]) == meets[0]  # one line: exactly
+    assert fixed_point(lambda x: Fraction(0), meets[0]) == 0
+
+
+@pytest.mark.parametrize("high", [Fraction(0), Fraction(1), Fraction(4), Fraction(9, 2), Fraction(7)])
+def test_the_largest_that_qualifies_is_that_of_counting(high):
+    """Numbers up to ``last`` qualify; below ``first`` there is no value."""
+    for first in range(9):
+        for last in range(9):
+
+            def meets(n, first=first, last=last):
+                assert n.denominator == 1
+                if n < first:
+                    raise NoValue("a server that does not keep up")
+                return int(n <= last)
+
+            expected = max((n for n in range(max(first, 1), int(high) + 1) if n <= last), default=0)
+            assert most(meets, high) == expected, (first, last)
+
+
+def test_an_input_that_is_missing_is_missing():
+    def meets(n):
+        raise NotGiven("batch")
+
+    with pytest.raises(NotGiven):
+        most(meets, Fraction(4))
+
+
+def test_the_slope_of_a_fixed_point():
+    """``x = 3 + x/4 + 5 y`` is ``x = (3 + 5 y)/(3/4)``: at y = 3 it is 24 and grows by 20/3 for one of y; ``x = x`` has none."""
+    by_y = Dual(Fraction(3), Fraction(1))
+    found = slope_of_fixed_point(lambda x: 18 + x * Fraction(1, 4), lambda x: 3 + x * Fraction(1, 4) + by_y * 5, Fraction(24))
+    assert (found.value, found.slope) == (24, Fraction(20, 3))
+    assert slope_of_fixed_point(lambda x: Fraction(24), lambda x: Fraction(24), Fraction(24)).slope == 0
+    with pytest.raises(NoValue, match="no slope"):
+        slope_of_fixed_point(lambda x: x, lambda x: x, Fraction(1))

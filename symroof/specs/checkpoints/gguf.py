@@ -128,7 +128,7 @@ def _around(header: Header, architecture: str) -> dict[str, Any]:
         "d_model": d_model,
         "vocab_size": vocab,
         "tied_embeddings": "output.weight" not in tensors,
-        "positions": positions.shape[-1] if positions and len(positions.shape) > 1 else None,
+        "positions": positions.shape[1] if positions and len(positions.shape) > 1 else None,
         "head_bias": "output.bias" in tensors,
         "max_context": context if isinstance(context, int) and not isinstance(context, bool) and context > 0 else None,
         "norm": {"kind": "layer" if norms else "rms", "final": "output_norm.weight" in tensors},

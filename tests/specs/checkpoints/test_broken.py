@@ -198,6 +198,8 @@ def test_fields_that_contradict_each_other(model, changes, field):
         ('{"a": 1} {"b": 2}', "not valid JSON"),
         ('{"model_type": "llama", "hidden_size": 1, "hidden_size": 2}', "hidden_size: duplicate key"),
         ('{"a": {"b": 1, "b": 2}}', "b: duplicate key"),
+        ('{"a": 1,\n "a": 2,\n "a": 3}', "config.json:2:2: a: duplicate key"),  # the second, not the last
+        ('{"a": 1,\n "\\u0061": 2}', "config.json:1:2: a: duplicate key"),  # spelled otherwise, so the one that is there
         ("[" * 100_000, f"nested more than {DEEPEST} deep"),
         ('{"a":' * 50_000 + "1" + "}" * 50_000, f"nested more than {DEEPEST} deep"),
         ('{"a": [' + "[]," * 300_000 + "[]]}", "more than 200,000 values"),
@@ -209,7 +211,7 @@ def test_fields_that_contradict_each_other(model, changes, field):
         ('{"text_config": []}', "text_config: expected an object with fields, found a list"),
         ('{"model_type": "llama", "hidden_size": ' + "9" * 3000 + "}", "hidden_size: expected a whole number"),
     ],
-    ids=range(23),
+    ids=range(25),
 )
 def test_what_a_file_may_not_be(text, said):
     assert said in one_line(text)

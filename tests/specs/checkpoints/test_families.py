@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from symroof.specs.checkpoints.family_table import SAME_AS, WRAPPERS, family_of, known_types
+from symroof.specs.checkpoints.family_table import FAMILIES, SAME_AS, WRAPPERS, family_of, known_types
 from symroof.theory.mixers import CORE, SCAN
 from symroof.theory.operator_table import cells, total
 from symroof.theory.switches import assume
@@ -14,6 +14,23 @@ from . import DATA, FULL, case, read
 MEASURED = json.loads((DATA / "families.json").read_text())["models"]
 CACHED_EXPANDED = {"falcon-40b", "falcon-11b", "made-up-falcon-new"}
 """Falcon's new decoder keeps a key and a value for every query head in this implementation; engines keep those of the KV heads."""
+OF_CLASSES = json.loads((DATA / "class_defaults.json").read_text())
+DEFAULTS, LAYERS = OF_CLASSES["types"], OF_CLASSES["layers"]
+SETTINGS = {
+    "default": {},
+    "seven layers": {"num_hidden_layers": 7},
+    "window in use": {"num_hidden_layers": 9, "use_sliding_window": True, "sliding_window": 512, "max_window_layers": 5},
+}
+NOT_OF_THE_CLASS = {
+    "tie_word_embeddings": {"qwen2_5_omni_text", "qwen2_5_vl_text", "qwen2_vl_text", "qwen3_omni_moe_text", "qwen3_vl_moe_text", "qwen3_vl_text", "glm4v_text"},
+    "intermediate_size": {"qwen3_5_moe_text", "solar_open"},
+    "num_key_value_heads": {"persimmon"},
+    "num_hidden_layers": {"nemotron_h"},
+}
+"""Fields that the model around it decides on, that a class lacks, or that it counts from a pattern of layers."""
+BESIDE = {"dots1": {"num_experts_per_tok": 6, "n_routed_experts": 128}, "gemma3n_text": {"num_kv_shared_layers": 0}}
+"""What a class leaves open, or has for its own number of layers only."""
+MIXING = {"gqa": "f", "mla": "f", "chunked": "c"}
 NOT_COMPARED = frozenset({CORE, SCAN, "conv", "ssm_dt"})
 """Operators that are no module of one matrix product in the measured implementation."""
 
@@ -92,6 +109,28 @@ def test_every_family_is_measured():
         reached |= {SAME_AS.get(own, own), WRAPPERS[own].family if own in WRAPPERS else own}
     unmeasured = {name for name in known_types() if name not in SAME_AS and name not in WRAPPERS} - reached
     assert unmeasured == set()
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_what_a_silent_file_gets_is_the_default_of_its_class(name):
+    expected = {field: value for field, value in DEFAULTS[name].items() if name not in NOT_OF_THE_CLASS.get(field, ())}
+    own = {field: value for field, value in FAMILIES[name].defaults.items() if name not in NOT_OF_THE_CLASS.get(field, ())}
+    assert own == expected
+
+
+def letters(made):
+    """A letter for each layer's mixing: full, sliding, chunked or linear; and for its feed-forward: dense, or x for experts."""
+    kinds = dict(zip(made.labels(), made.layers, strict=True))
+    layers = [kinds[label] for label in made.sequence()] or [made.layers[0]] * made.layers[0].count
+    mixing = ["s" if getattr(kind.attention, "window", None) else MIXING.get(kind.attention.kind, "l") for kind in layers]
+    return {"mixing": "".join(mixing), "feeding": "".join("x" if kind.ffn.kind == "moe" else "d" for kind in layers)}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_layers_are_of_the_kinds_that_the_class_works_out(name):
+    for setting, expected in LAYERS[name].items():
+        found = letters(read({"model_type": name, **SETTINGS[setting], **BESIDE.get(name, {})}))
+        assert {key: found[key] for key in expected} == expected, setting
 
 
 def test_wrappers_lead_to_families():

@@ -10,7 +10,7 @@ import pytest
 from symroof.api import Study
 from symroof.errors import InputError
 from symroof.specs import catalogue
-from symroof.specs.checkpoints.ggml_types import TYPES
+from symroof.specs.checkpoints.ggml_types import FILE_TYPES, TYPES
 from symroof.specs.checkpoints.gguf import read_gguf
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
@@ -19,18 +19,31 @@ from . import numbered
 from .gguf_files import BF16, F16, F32, MXFP4, Q4_0, Q4_K, Q6_K, Q8_0, block, gguf, heads, model, text, value
 from .sizes import resident
 
-BITS = {
-    "F32": 32, "F16": 16, "BF16": 16, "Q4_0": 4.5, "Q4_1": 5, "Q5_0": 5.5, "Q5_1": 6, "Q8_0": 8.5, "Q2_K": 2.625, "Q3_K": 3.4375, "Q4_K": 4.5, "Q5_K": 5.5,
-    "Q6_K": 6.5625, "Q8_K": 9.125, "IQ1_S": 1.5625, "IQ1_M": 1.75, "IQ2_XXS": 2.0625, "IQ2_XS": 2.3125, "IQ2_S": 2.5625, "IQ3_XXS": 3.0625, "IQ3_S": 3.4375,
-    "IQ4_NL": 4.5, "IQ4_XS": 4.25, "TQ1_0": 1.6875, "TQ2_0": 2.0625, "MXFP4": 4.25, "NVFP4": 4.5,
+STORED = {
+    0: ("F32", 1, 4), 1: ("F16", 1, 2), 2: ("Q4_0", 32, 18), 3: ("Q4_1", 32, 20), 6: ("Q5_0", 32, 22), 7: ("Q5_1", 32, 24), 8: ("Q8_0", 32, 34),
+    9: ("Q8_1", 32, 40), 10: ("Q2_K", 256, 84), 11: ("Q3_K", 256, 110), 12: ("Q4_K", 256, 144), 13: ("Q5_K", 256, 176), 14: ("Q6_K", 256, 210),
+    15: ("Q8_K", 256, 292), 16: ("IQ2_XXS", 256, 66), 17: ("IQ2_XS", 256, 74), 18: ("IQ3_XXS", 256, 98), 19: ("IQ1_S", 256, 50), 20: ("IQ4_NL", 32, 18),
+    21: ("IQ3_S", 256, 110), 22: ("IQ2_S", 256, 82), 23: ("IQ4_XS", 256, 136), 24: ("I8", 1, 1), 25: ("I16", 1, 2), 26: ("I32", 1, 4), 27: ("I64", 1, 8),
+    28: ("F64", 1, 8), 29: ("IQ1_M", 256, 56), 30: ("BF16", 1, 2), 34: ("TQ1_0", 256, 54), 35: ("TQ2_0", 256, 66), 39: ("MXFP4", 32, 17),
+    40: ("NVFP4", 64, 36), 41: ("Q1_0", 128, 18),
 }  # fmt: skip
-"""Bits of a weight that llama.cpp's quantize tool and its documents state for each type."""
+"""Name, weights and bytes of a block of each type by its id: ``GGML_QUANT_SIZES`` of the package gguf 0.19.0, which has 4 bytes too many for Q8_1:
+``block_q8_1`` of ggml-common.h is two halves and 32 bytes."""
+MOSTLY = {
+    0: "ALL_F32", 1: "MOSTLY_F16", 2: "MOSTLY_Q4_0", 3: "MOSTLY_Q4_1", 7: "MOSTLY_Q8_0", 8: "MOSTLY_Q5_0", 9: "MOSTLY_Q5_1", 10: "MOSTLY_Q2_K",
+    11: "MOSTLY_Q3_K_S", 12: "MOSTLY_Q3_K_M", 13: "MOSTLY_Q3_K_L", 14: "MOSTLY_Q4_K_S", 15: "MOSTLY_Q4_K_M", 16: "MOSTLY_Q5_K_S", 17: "MOSTLY_Q5_K_M",
+    18: "MOSTLY_Q6_K", 19: "MOSTLY_IQ2_XXS", 20: "MOSTLY_IQ2_XS", 21: "MOSTLY_Q2_K_S", 22: "MOSTLY_IQ3_XS", 23: "MOSTLY_IQ3_XXS", 24: "MOSTLY_IQ1_S",
+    25: "MOSTLY_IQ4_NL", 26: "MOSTLY_IQ3_S", 27: "MOSTLY_IQ3_M", 28: "MOSTLY_IQ2_S", 29: "MOSTLY_IQ2_M", 30: "MOSTLY_IQ4_XS", 31: "MOSTLY_IQ1_M",
+    32: "MOSTLY_BF16", 36: "MOSTLY_TQ1_0", 37: "MOSTLY_TQ2_0", 38: "MOSTLY_MXFP4_MOE", 39: "MOSTLY_NVFP4", 40: "MOSTLY_Q1_0",
+}  # fmt: skip
+"""``LlamaFileType`` of the same package."""
 
 
-@pytest.mark.parametrize("name", BITS)
-def test_bits_of_a_weight(name):
-    (found,) = [kind for kind in TYPES.values() if kind.name == name]
-    assert found.bits == Fraction(BITS[name])
+def test_types_are_those_of_the_format():
+    assert {number: kind[:3] for number, kind in TYPES.items()} == {**STORED, 9: ("Q8_1", 32, 36)}
+    assert all(kind.bits == Fraction(8 * STORED[number][2], STORED[number][1]) for number, kind in TYPES.items() if number != 9)
+    plain = {number: name.replace("MOSTLY_", "").replace("ALL_", "").replace("_MOE", "").lower() for number, name in MOSTLY.items()}
+    assert plain == FILE_TYPES
 
 
 @pytest.fixture
@@ -75,13 +88,14 @@ def q4_k_m(vocab, kv, ff, extra=()):
 
 
 def bytes_of(tensors):
-    """Bytes of tensors by the stated bits of their types."""
+    """Bytes of tensors by the blocks of their types."""
     total = 0
     for _, shape, kind in tensors:
         elements = 1
         for extent in shape:
             elements *= extent
-        total += elements * Fraction(BITS[TYPES[kind].name]) / 8
+        _, weights, size = STORED[kind]
+        total += elements * Fraction(size, weights)
     return total
 
 
@@ -288,6 +302,42 @@ def test_mamba_has_a_state_and_no_cache(read):
     assert Study(model=found).exact("params") == found.published_params == 129_135_360
     assert resident(found) == bytes_of(tensors)
     assert Study(model=found).exact("kv_bytes_per_token") == 0
+
+
+def test_mamba2_has_groups_of_heads_that_share_a_state(read):
+    """Mamba-Codestral-7B: 7,285,403,648 parameters; 128 heads of 64 in 8 groups, 128 states, a convolution of 4 over channels and both sides of the state."""
+    d, inner, groups, state, n_heads, vocab = 4096, 8192, 8, 128, 128, 32768
+    channels = inner + 2 * groups * state
+
+    def layer(i):
+        found = [("attn_norm.weight", (d,), F32), ("ssm_in.weight", (d, inner + channels + n_heads), F16), ("ssm_conv1d.weight", (4, channels), F32)]
+        found += [("ssm_norm.weight", (inner // groups, groups), F32), ("ssm_out.weight", (inner, d), F16), ("ssm_conv1d.bias", (channels,), F32)]
+        found += [(name, (1, n_heads), F32) for name in ("ssm_a", "ssm_d")] + [("ssm_dt.bias", (n_heads,), F32)]
+        return [(f"blk.{i}.{name}", shape, kind) for name, shape, kind in found]
+
+    known = {"mamba2.ssm.group_count": groups, "mamba2.ssm.time_step_rank": n_heads, "mamba2.ssm.state_size": state, "mamba2.ssm.inner_size": inner}
+    metadata, tensors = model("mamba2", [layer(i) for i in range(64)], d, vocab, known, head=F16, table=F16)
+    found = read(metadata, tensors)
+    assert Study(model=found).exact("params") == found.published_params == 7_285_403_648
+    assert resident(found) == bytes_of(tensors)
+    (kind,) = found.layers
+    assert (kind.mixer.d_state, kind.mixer.ssm_groups, kind.mixer.ssm_heads, kind.mixer.d_conv) == (state, groups, n_heads, 4)
+
+
+@pytest.mark.parametrize("positions", [1024, None])
+def test_gpt2_has_a_row_for_every_position(read, positions):
+    """GPT-2: 124,439,808 parameters, 1,024 positions of 768 among them."""
+
+    def layer(i):
+        shapes = {"attn_norm": (768,), "attn_qkv": (768, 2304), "attn_output": (768, 768), "ffn_norm": (768,), "ffn_up": (768, 3072), "ffn_down": (3072, 768)}
+        whole = [(f"blk.{i}.{name}.weight", shape, F16 if len(shape) > 1 else F32) for name, shape in shapes.items()]
+        return whole + [(f"blk.{i}.{name}.bias", shape[-1:], F32) for name, shape in shapes.items()]
+
+    outer = [("output_norm.bias", (768,), F32), *([("position_embd.weight", (768, positions), F32)] if positions else [])]
+    known = heads("gpt2", 12, 12, context_length=1024)
+    found = read(*model("gpt2", [layer(i) for i in range(12)], 768, 50257, known, head=None, table=F16, outer=outer))
+    assert found.positions == positions
+    assert Study(model=found).exact("params") == 124_439_808 - (0 if positions else 1024 * 768)
 
 
 def test_what_no_operator_has_is_told(read):
