@@ -36,7 +36,7 @@ def tile_share(peak: Fraction, width: Fraction, bandwidth: Fraction) -> Fraction
     return peak * width / (2 * TILE_ROWS * bandwidth)
 
 
-def group_of(devices: int | None) -> str:
+def group_of(devices: Fraction | int | None) -> str:
     """What stands in the place of a family for the latency of links: ``pair`` of devices, or a larger ``group``; so where the number is not known."""
     return "pair" if devices is not None and devices <= 2 else "group"
 
