@@ -87,7 +87,7 @@ def bears(run: Run, name: str) -> Bears | None:
 class _Batch:
     """The requests that decode as an input changes: no more than now, than fit, and than meet the ITL target, which they do the slower the more they are."""
 
-    def __init__(self, answers: Answers, name: str, most: int, limit: float) -> None:
+    def __init__(self, answers: Answers, name: str, most: float, limit: float) -> None:
         self.most, self.limit = most, limit
         self.capacity = compile("concurrency", [name], answers)
         self.step: Compiled | None = compile(ITL, [name, "batch"], answers) if limit < math.inf else None
@@ -111,6 +111,8 @@ class _Batch:
 def expected_copies(run: Run) -> int:
     """The least number of copies that does at the values expected, where the number was solved for the slow end of the efficiencies; else those it has.
 
+    A batch that was solved for the slow end is solved for the values expected, too: faster steps take more requests within the target.
+
     >>> from symroof.select.choice import select
     >>> case = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "arrival_rate": 100, "targets": {"itl": "50 ms"}}
     >>> run = select(**case).passing[0].run
@@ -120,14 +122,23 @@ def expected_copies(run: Run) -> int:
     if "dp" not in dict(run.changes) or not run.slow:
         return run.copies
     low, high = 0, run.copies
+    changes = dict(run.changes) | {"batch": _expected_batch(run)}
     while high - low > 1:
         middle = (low + high) // 2
-        there = varied(run.own, **{**dict(run.changes), "dp": middle})
+        there = varied(run.own, **{**changes, "dp": middle})
         if all(condition.holds(there.case) for condition in conditions(there) if condition.name not in run.missed):
             high = middle
         else:
             low = middle
     return high
+
+
+def _expected_batch(run: Run) -> int:
+    """The largest batch that fits and meets the ITL target at the values expected, where the batch was solved for; else the batch it has."""
+    if "batch" not in dict(run.changes):
+        return run.batch
+    limits = _limits(run.own)
+    return int(_Batch(run.own, "dp", math.inf, limits[ITL][1] if ITL in limits else math.inf)(np.ones(1))[0])
 
 
 def _limits(answers: Answers) -> Mapping[str, tuple[str, float]]:
