@@ -12,6 +12,7 @@ from symroof.cases.request import selection
 from symroof.cases.selection import Selection
 from symroof.cases.spec_values import DEFAULT_PRECISION, ENGINE_SHARE
 from symroof.errors import InputError
+from symroof.formula.evaluate import NoValue
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import read_model
 from symroof.units import format_quantity
@@ -45,10 +46,10 @@ class Served:
     """A line as a case.
 
     Attributes:
-        study: the case; its batch is max-num-seqs of every rank, its chunk what the budget leaves beside a rank's full batch.
+        study: the case; its batch is max-num-seqs of every rank, or as many as memory holds where that is fewer, its chunk what the budget leaves beside them.
         flags: every flag that says something, the line's first, then the defaults.
         longest: tokens of the longest request.
-        batch: requests of all ranks.
+        batch: requests of all ranks that run together.
         budget: tokens of one step of a rank.
     """
 
@@ -85,8 +86,9 @@ def served(line: Line, chosen: Selection) -> Served:
     laid = selection(model=[model] if isinstance(model, str) else model, origin=ORIGIN, **values).over(Selection(efficiency="measured"))
     study = Study()
     study.select(chosen.over(laid))
-    batch, budget = _step(line, flags, study)
     workload: dict[str, Any] = {} if "prompt" in study.first.binding.given or longest is None else {"prompt": longest}
+    study.select(chosen.over(laid.over(selection(origin=ORIGIN, **workload))))
+    batch, budget = _step(line, flags, study)
     own = own_requests(study, batch)
     chunk: dict[str, Any] = {"chunk": budget - own} if budget > own else {}
     study.select(chosen.over(laid.over(selection(origin=ORIGIN, batch=batch, **chunk, **workload))))
@@ -233,14 +235,26 @@ def _step(line: Line, flags: list[FlagNote], study: Study) -> tuple[int, int]:
     batch = int(study.first.case.value("batch")) if "batch" in inputs else ranks * (_value(line, "max-num-seqs") or (1024 if large else 256))
     own = own_requests(study, batch)
     budget = _value(line, "max-num-batched-tokens") or max(8192 if large else 2048, own)
+    running = batch if "batch" in inputs else _running(study, batch)
     if budget < own:
         column = line.flags["max-num-batched-tokens"].column
         raise InputError(
             line.problem(column, f"a step of {budget:,} tokens has no room for {own:,} requests", "vLLM wants max-num-batched-tokens >= max-num-seqs")
         )
-    _note_flag(line, flags, "max-num-seqs", f"batch = {batch:,}" + (f": {own:,} of each rank" if ranks > 1 else ""), f"{own:,}")
-    _note_flag(line, flags, "max-num-batched-tokens", f"chunk = {budget - own:,}: what {budget:,} tokens leave beside a full batch", f"{budget:,}")
-    return batch, budget
+    own_running = own_requests(study, running)
+    each = f": {own_running:,} of each rank" if ranks > 1 else ""
+    _note_flag(line, flags, "max-num-seqs", f"batch = {running:,}{each}" + (", as many as fit; others wait" if running < batch else ""), f"{own:,}")
+    _note_flag(line, flags, "max-num-batched-tokens", f"chunk = {budget - own_running:,}: what {budget:,} tokens leave beside a full batch", f"{budget:,}")
+    return running, budget
+
+
+def _running(study: Study, most: int) -> int:
+    """Requests that run together: vLLM lets others wait where memory holds fewer than it may run. Where it holds none, nothing runs, and the line stays as it is."""
+    try:
+        room = int(study.first.case.value("concurrency"))
+    except NoValue:
+        return most
+    return room if 1 <= room < most else most
 
 
 def own_requests(study: Study, batch: int) -> int:

@@ -45,8 +45,8 @@ def test_the_batch_and_the_chunk_within_the_itl_target():
     found = reviewed(targets={"itl": "30 ms"})
     batch = limit(found, "max_batch_itl")
     assert PEAK.itl(batch, 4607, tp=2) <= 0.030 < PEAK.itl(batch + 1, 4607, tp=2)
-    chunk = limit(found, "max_chunk_itl")
-    assert mixed(256, chunk, 4607, 4096) <= 0.030 < mixed(256, chunk + 1, 4607, 4096)
+    chunk, running = limit(found, "max_chunk_itl"), found.served.batch
+    assert mixed(running, chunk, 4607, 4096) <= 0.030 < mixed(running, chunk + 1, 4607, 4096)
     paced = next(x.value for x in found.limits if "batch*prompt" in x.name)
     assert mixed(paced, paced * 8, 4607, 4096) <= 0.030 < mixed(paced + 1, (paced + 1) * 8, 4607, 4096)
 
@@ -95,8 +95,24 @@ def test_flags_in_terms_of_symroof():
 def test_defaults_go_by_the_device(device, batch, budget):
     """EngineArgs.get_batch_defaults of vLLM: 70 GiB and more, but no A100."""
     made = reviewed("vllm serve meta-llama/Llama-3.1-8B", hardware=device).served
-    assert (made.batch, made.budget) == (batch, budget)
-    assert {t.flag for t in made.flags if t.defaulted} >= {"--max-num-seqs", "--max-num-batched-tokens", "--gpu-memory-utilization"}
+    defaults = {t.flag: t.value for t in made.flags if t.defaulted}
+    assert (defaults["--max-num-seqs"], defaults["--max-num-batched-tokens"]) == (f"{batch:,}", f"{budget:,}")
+    assert "--gpu-memory-utilization" in defaults
+
+
+@pytest.mark.parametrize(("line", "running", "words"), [("", 256, "batch = 256"), (" --max-num-seqs 300", 279, "batch = 279, as many as fit; others wait")])
+def test_as_many_requests_run_as_fit(line, running, words):
+    """(0.92 * 85.52 GB - 2 * 8,030,261,248 byte)/(131,072 byte * (1,500 + 211 - 1) token) = 279.4"""
+    made = reviewed(f"vllm serve meta-llama/Llama-3.1-8B{line}", prompt=1500, output=211, **({} if line else {"batch": 256}), mem_capacity="85.52 GB").served
+    assert made.batch == running == made.study.first.case.value("batch")
+    assert next(t.sets for t in made.flags if t.flag == "--max-num-seqs") == words
+    assert not made.study.first.does_not_fit
+    assert made.study.first.case.value("chunk") == made.budget - running
+
+
+def test_where_not_one_request_fits_the_line_stays_as_it_is():
+    made = reviewed("vllm serve meta-llama/Meta-Llama-3-70B-Instruct --max-num-seqs 16").served
+    assert made.batch == 16 and made.study.first.does_not_fit
 
 
 def test_what_symroof_is_told_wins_over_the_line():
