@@ -115,7 +115,7 @@ WORKLOAD = (
     _symbol("draft_tokens", r"\gamma", "token", "tokens drafted for one verification", counted=True),
     _symbol("acceptance", r"\alpha", "", "chance that a drafted token is accepted", most="1", from_zero=True),
     _symbol("draft_cost", "c", "", "time to draft one token, as a share of a decode step", "0"),
-    _symbol("arrival_rate", r"\lambda", "request/s", "requests that arrive per second", from_zero=True),
+    _symbol("arrival_rate", r"\lambda", "request/s", "requests that arrive per second", aliases=("request_rate", "qps", "rps"), from_zero=True),
     _symbol("service_spread", "v_s", "", "squared coefficient of variation of the service time", "1", from_zero=True),
     _symbol("output_spread", "v_N", "", "squared coefficient of variation of the output length: 0 where all requests write equally much", "0", from_zero=True),
     _symbol("hit_rate", "h", "", "share of requests whose prefix is cached", "1", most="1", from_zero=True),
