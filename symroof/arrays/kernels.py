@@ -20,11 +20,13 @@ from typing import Any
 import numpy as np
 
 from symroof.arrays.graph import FOLDED, Form, Graph
-from symroof.formula.evaluate import MOST_TERMS, NoValue, divide, power
+from symroof.formula.evaluate import MOST_TERMS, NoValue, divide, place_chosen, power
 from symroof.formula.polynomial import Polynomial
 from symroof.theory.search import fixed_point, most
 
 Kernel = Callable[..., Any]
+CHOICE = "of_largest"
+"""Of pairs (key, value) the value whose key is largest; a tie goes to the first."""
 
 
 @dataclass
@@ -52,6 +54,8 @@ class Values:
                 value = self._steps(operation.args, operation.words[0])
             elif operation.kind in SEARCHES:
                 value = self._searched(operation.kind, operation.args, operation.words[0])
+            elif operation.kind == CHOICE and CHOICE not in self.kernels:
+                value = self.form(operation.args[place_chosen([self.form(key) for key in operation.args[::2]])])  # the others may have no value
             else:
                 value = self.kernels[operation.kind](*(self.form(arg) for arg in operation.args))
             self.point[name] = self.mend(self, name, value) if self.mend else value
@@ -233,7 +237,7 @@ ARRAYS: dict[str, Kernel] = {
     "cut": np.floor,
     "sqrt": np.sqrt,
     "log2": _logarithm,
-    "of_largest": _of_largest,
+    CHOICE: _of_largest,
     "power": _power,
     "form": lambda x: x,
     "guard": lambda x, holds: np.where(holds, x, np.nan),

@@ -15,6 +15,7 @@ from typing import Any
 
 from symroof.cases.draft_model import OF_TARGET, draft_given
 from symroof.cases.evidence import AT_PEAK, COSTS, add_evidence, at_peak, paced
+from symroof.cases.mixed_requests import add_mix
 from symroof.cases.selection import Entry, Selection, device_entry, model_entry, preset_of
 from symroof.cases.spec_values import (
     ENGINE_CHUNK,
@@ -217,6 +218,8 @@ def _bind(layered: Selection, supplied: Supplied, documents: tuple[Document, ...
         given.setdefault("memory_share", DECIDING_SHARE)
         if "output" in given and assume(**layered.assume)["scheduling"] == "chunked":
             given.setdefault("chunk", DECIDING_CHUNK)
+        if assume(**layered.assume)["targets_under"] == "load":
+            add_mix(given, warnings)
     if layered.basis == "measured" and device:
         add_evidence(device, layered.engine or DEFAULT_ENGINE, supplied.compute, given, warnings)
     if WIDTH in values:  # a width chosen by hand is that of every quantized operator

@@ -127,8 +127,9 @@ def _at_rate(run: Run) -> str:
     price = run.value("fleet_price")
     if price is None:
         return UNKNOWN
-    tokens = run.answers.case.value("arrival_rate") * run.answers.case.value("output")
-    return Result(run.answers.case.theory.symbol("cost_per_mtok"), price * 10**6 / tokens).plain()
+    case = run.answers.case
+    tokens = case.value("arrival_rate") * case.value("sustained_throughput") / case.value("sustained_requests")
+    return Result(case.theory.symbol("cost_per_mtok"), price * 10**6 / tokens).plain()
 
 
 def _borne(run: Run, name: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from symroof.analysis.study import Study
 from symroof.analysis.tracking import Track, untracked
 from symroof.analysis.verdict import MEMORY, basis_lines
+from symroof.cases.mixed_requests import mixed
 from symroof.cases.request import selection
 from symroof.errors import InputError, Problem, nearest
 from symroof.select.candidates import hint, widened
@@ -157,7 +158,8 @@ class Choice:
         """The first of those that pass whose budget of prompt tokens fills every step before the batch is full."""
         for c in self.passing[:1]:
             case = c.run.answers.case
-            decoding = case.value("chunked_batch") if case.theory.assumptions["scheduling"] == "chunked" and case.known("chunked_batch") else c.run.batch
+            served = "mix_batch" if mixed(c.run.answers.binding.given) else "chunked_batch"
+            decoding = case.value(served) if case.theory.assumptions["scheduling"] == "chunked" and case.known(served) else c.run.batch
             if decoding < c.run.batch:
                 return (
                     f"{c.label}: {int(case.value('chunk')):,} prompt tokens fill every step beside {math.ceil(decoding):,} requests, so that a batch of {c.run.batch:,} "

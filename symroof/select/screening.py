@@ -7,7 +7,7 @@ what a token costs falls with it, and a queue shortens with every copy: so each 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,8 +17,9 @@ from symroof.analysis.compile import Compiled, compile_alike
 from symroof.analysis.verdict import LOAD, MEMORY, TARGET_METRICS, under_load
 from symroof.cases.case_results import Answers
 from symroof.cases.evidence import AT_PEAK, COSTS, paced
+from symroof.cases.mixed_requests import mixed
 from symroof.errors import InputError
-from symroof.formula.tree import Num, Tree
+from symroof.formula.tree import Num, Tree, names
 from symroof.theory.case import Case
 from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import GROUPS
@@ -35,8 +36,11 @@ VALUES = (
 """What configurations are compared by, beside the metrics of their targets."""
 
 QUEUED = "loaded_ttft"
-UNQUEUED = ("sustained_itl", "reading_time", "queue_time")
-"""What rises with the batch: the ITL, and the TTFT without any wait for a lane."""
+READING = ("reading_time", "mix_reading_time")
+"""The TTFT without any wait for a lane, of requests that are alike and of a mix."""
+
+RISING = ("sustained_itl", "queue_time")
+"""What rises with the batch beside it."""
 
 ROOM = ("usable_memory_per_device", "concurrency")
 """What memory allows, whatever the batch."""
@@ -106,27 +110,28 @@ def screened(cases: Sequence[Answers], own: bool = True) -> list[Screened | None
 def _groups(cases: Sequence[Answers], own: bool = True) -> Iterator[tuple[list[int], _Group]]:
     """Configurations under load without ranges but of efficiencies, by all that shapes their functions."""
     by_shape: dict[Any, list[int]] = {}
-    relevant: dict[int, frozenset[str]] = {}
+    relevant: dict[Any, frozenset[str]] = {}
     number = _Numbered()
     for place, answers in enumerate(cases):
         case = answers.case
         if under_load(case) and (answers.moved or answers.binding.box().keys() <= EFFICIENCIES):
-            if id(case.theory) not in relevant:
-                relevant[id(case.theory)] = _relevant(case.theory)
-            used = relevant[id(case.theory)]
+            formulas = frozenset().union(*(names(tree) for tree in case.given.values() if not isinstance(tree, Num)))
+            if (id(case.theory), formulas) not in relevant:
+                relevant[id(case.theory), formulas] = _relevant(case.theory, formulas)
+            used = relevant[id(case.theory), formulas]
             fixed = tuple(
                 (name, None if name in SHARED and isinstance(tree, Num) else number(tree))
                 for name, tree in case.given.items()
                 if name in used and name != PRICE
             )
             unpriced = not case.has(PRICE) and bool(PRICED & answers.targets.keys())
-            by_shape.setdefault((id(case.theory), fixed, tuple(case.numbers.items()), unpriced), []).append(place)
-    for alike in by_shape.values():
+            by_shape.setdefault((id(case.theory), fixed, tuple(case.numbers.items()), unpriced, used), []).append(place)
+    for (*_, used), alike in by_shape.items():
         places = sorted(alike, key=lambda place: not cases[place].case.has(PRICE))  # the first one's formulas are those of all
         if not cases[places[0]].case.known("fits"):
             continue
         try:
-            yield places, _Group([cases[place] for place in places], own)
+            yield places, _Group([cases[place] for place in places], own, used)
         except InputError:
             continue  # a quantity has no value there: each is judged on its own
 
@@ -144,15 +149,15 @@ class _Numbered:
         return self._by_object[id(tree)][0]
 
 
-def _relevant(held: Theory) -> frozenset[str]:
-    """The names that lead to the screened quantities."""
-    return frozenset().union(*(held.ancestry(name) for name in (*VALUES, *UNQUEUED, *TARGET_METRICS.values(), LOAD, "concurrency")))
+def _relevant(held: Theory, formulas: Collection[str]) -> frozenset[str]:
+    """The names that lead to the screened quantities, directly or through formulas that replace definitions."""
+    return frozenset().union(*(held.ancestry(name) for name in (*VALUES, *READING, *RISING, *TARGET_METRICS.values(), LOAD, *ROOM, *formulas)))
 
 
 class _Group:
     """Configurations whose functions are the same."""
 
-    def __init__(self, cases: Sequence[Answers], own: bool) -> None:
+    def __init__(self, cases: Sequence[Answers], own: bool, used: frozenset[str]) -> None:
         self.cases = cases
         first = cases[0].case
         self.size = len(cases)
@@ -160,7 +165,8 @@ class _Group:
         self.rate = "arrival_rate" in first.given
         self.chosen_batch = own and "batch" in first.given
         self.open_copies = self.rate and "dp" not in first.given
-        used = _relevant(first.theory)
+        self.reading = READING[mixed(cases[0].binding.given)]
+        self.unqueued = (*RISING, self.reading)
         self.ends = [{} if c.moved else {name: paced(ends, name) for name, ends in c.binding.box().items()} for c in cases]
         self.ranged = frozenset().union(*self.ends)
         self.differing = [
@@ -172,9 +178,9 @@ class _Group:
         self.limits = {name: np.array([float(c.targets[name]) for c in cases]) for name in self.targets}
         compared = (*VALUES, *(TARGET_METRICS[name] for name in self.targets))
         plain = [name for name in compared if self._has(name) and not (self.rate and name == QUEUED)]
-        self.compiled = self._compiled(tuple(dict.fromkeys((*UNQUEUED, *plain, *([LOAD] if self.rate else [])))))
+        self.compiled = self._compiled(tuple(dict.fromkeys((*self.unqueued, *plain, *([LOAD] if self.rate else [])))))
         self.quick = self._part_of(self.compiled, self.compiled.outputs)
-        self.rising = self._part_of(self.compiled, UNQUEUED)  # bisections work these out dozens of times
+        self.rising = self._part_of(self.compiled, self.unqueued)  # bisections work these out dozens of times
         self.queued = self._wait() if self.rate else self.quick  # the batch that a rate keeps busy is searched: asked for as seldom as possible
         ones = np.ones(self.size)
         self.usable, self.capacity = self._called(self._compiled(ROOM), ROOM, ones, ones, self.expected).values()
@@ -272,7 +278,7 @@ class _Group:
     def _limited(self, batch: Array) -> dict[str, Array]:
         """The same by target: no copies needed, no queue counted."""
         at = self.rising(batch, np.ones(self.size))
-        metrics = {"ttft": at["queue_time"] + at["reading_time"], "itl": at["sustained_itl"]}
+        metrics = {"ttft": at["queue_time"] + at[self.reading], "itl": at["sustained_itl"]}
         return {name: self._within(metric, self.limits[name]) for name, metric in metrics.items() if name in self.limits}
 
     def _met(self, values: Mapping[str, Array]) -> Array:

@@ -7,9 +7,9 @@ their steps. Prompts of both kinds share one budget. Where they are cut into pie
 from __future__ import annotations
 
 from symroof.theory import references as source
+from symroof.theory.quantity import Search, referenced
 from symroof.theory.quantity import declared as _q
-from symroof.theory.quantity import referenced
-from symroof.theory.under_load import NEW, TURNS
+from symroof.theory.under_load import NEW, PREFILL, TURNS
 
 
 def _long(changes: str = "") -> str:
@@ -37,6 +37,19 @@ MIX_PACED = "batch = mix_batch, piece = mix_piece, piece_prompts = max(mix_promp
 """A step in which prompts of both kinds are paced."""
 BESIDE = "chunked_batch = mix_batch, prompts_per_step = mix_prompts_per_step"
 """The pieces of one prompt beside requests of the mix."""
+OWN_PREFILL = "(prefill_time{it} + prefill_overhead{it})"
+LONG_PREFILL = OWN_PREFILL.format(it=_long())
+STEADY = (("mix_load < 1", "no steady state: requests of the mix come at least as fast as they are served, so the queue only grows"),)
+LANE_STEADY = (("mix_lane_utilization < 1", "no steady state: prompts of the mix come at least as fast as they are read, so the queue only grows"),)
+READINGS = {"chunked": f"reading_time({BESIDE})", "exclusive": "reading_time", "disaggregated": PREFILL}
+LONG_READINGS = {"chunked": f"reading_time{_long(BESIDE)}", "exclusive": f"reading_time{_long()}", "disaggregated": LONG_PREFILL}
+"""For how long a prompt of each kind holds its lane."""
+
+OF_THE_MIX = {
+    "peak_context": "mix_peak_context",
+    **{name: f"mix_{name}" for name in ("paced_itl", "worst_itl", "sustained_itl", "sustained_requests", "sustained_throughput", "busy_batch", "loaded_ttft")},
+}
+"""The quantities of a server at work that decide, and what they are where it serves a mix."""
 
 MIXES = referenced(
     source.DEFINITION,
@@ -58,20 +71,51 @@ MIXES = referenced(
     _q("mix", "mix_piece", r"c_{\mathrm{mix1}}", "token", "prompt tokens of one piece where prompts are paced", "mix_new*min(mix_prompts_per_step, 1)", counted=True),
     _q("mix", "mix_past", r"c_{\mathrm{mixpast}}", "token", "prompt tokens read before a piece, on average over the tokens of all prompts",
        f"cached_prefix + (((1 - long_share)*{NEW}^2 + long_share*(long_prompt - cached_prefix)^2)/mix_new - mix_piece)/2", counted=True),
+    _q("mix", "mix_paced_itl", r"\mathrm{ITL}_{\mathrm{mixpace}}", "s", "mean time per token where prompts of the mix are spread evenly over all steps: a bound that no token budget beats", _per_step("loaded_time", MIX_PACED), exists=TURNS, reference=source.SARATHI),
+    _q("mix", "mix_decode_itl", r"\mathrm{ITL}_{\mathrm{mixd}}", "s", "mean time of a step of the mix that takes no prompt along", _per_step("loaded_decode_time", "batch = batch"), exists=TURNS),
     _q("mix", "mix_chunked_itl", r"\mathrm{ITL}_{\mathrm{mixc}}", "s", "mean time per token beside prompts of the mix that are taken along in pieces",
-       f"of_largest(mix_paced_chunk, {_per_step('loaded_time', MIX_PACED)}, mix_budget, {_per_step('loaded_decode_time', 'batch = mix_batch')}"
+       f"of_largest(mix_paced_chunk, mix_paced_itl, mix_budget, {_per_step('loaded_decode_time', 'batch = mix_batch')}"
        f" + mix_prompts_per_step*((1 - long_share)*pieces_time({BESIDE}) + long_share*pieces_time{_long(BESIDE)}))",
-       without=("chunk", _per_step("loaded_time", MIX_PACED)), exists=TURNS, reference=source.SARATHI),
+       without=("chunk", "mix_paced_itl"), exists=TURNS, reference=source.SARATHI),
+    _q("mix", "mix_prefill_requests", r"X_{\mathrm{mixp}}", "request/s", "prompts of the mix per second that the prefill devices of an instance read", _harmonic("prefill_requests"), reference=source.SPLITWISE),
+    _q("mix", "mix_disaggregated_batch", r"B_{\mathrm{mixpd}}", "request", "requests of the mix that decode where prompts are read on devices of their own: the batch, or those that a slower prefill keeps busy",
+       counted=True, search=Search("fixed", "batch", "mix_prefill_requests*mix_steps*mix_decode_itl", "batch"), reference=source.LITTLE),
     _q("mix", "mix_sustained_requests", r"X_{\mathrm{mix}}^{r}", "request/s", "responses per second that an instance sustains of the mix, prefills included", switch="scheduling", reference=source.LITTLE, variants={
         "chunked": "mix_batch/(mix_steps*mix_chunked_itl)",
         "exclusive": _harmonic("exclusive_requests"),
-        "disaggregated": f"min({_harmonic('decode_requests')}, {_harmonic('prefill_requests')})",
+        "disaggregated": f"min({_harmonic('decode_requests')}, mix_prefill_requests)",
     }),
-    _q("mix", "mix_sustained_itl", r"\mathrm{ITL}_{\mathrm{mix}}", "s", "mean inter-token latency of a server at work on the mix, over all steps; where prompts are read elsewhere it has no closed form", switch="scheduling", exists=TURNS, reference=source.LITTLE, variants={
+    _q("mix", "mix_sustained_itl", r"\mathrm{ITL}_{\mathrm{mix}}", "s", "mean inter-token latency of a server at work on the mix, over all steps", switch="scheduling", exists=TURNS, reference=source.LITTLE, variants={
         "chunked": "mix_chunked_itl",
-        "exclusive": f"({_mixed('response_steps{it}*sustained_itl{it}')})/mix_steps",
+        "exclusive": f"mix_decode_itl + max(batch/prefill_batch - 1, 0)*({_mixed(OWN_PREFILL)})/mix_steps",
+        "disaggregated": "mix_decode_itl(batch = mix_disaggregated_batch)",
     }),
     _q("mix", "mix_sustained_throughput", r"X_{\mathrm{mix}}", "token/s", "output tokens per second that an instance sustains of the mix, prefills included", "mix_output*mix_sustained_requests"),
     _q("mix", "mix_cost_per_mtok", r"c_{\mathrm{mix}}^{1M}", "USD", "price of a million output tokens of the mix, prefills included", "price*served_devices*10^6/mix_sustained_throughput"),
     _q("mix", "mix_load", r"\rho_{\mathrm{mix}}", "", "arriving requests of the mix over what the fleet sustains; no steady state from 1 on", "arrival_rate/(dp*mix_sustained_requests)", reference=source.KLEINROCK),
+    _q("mix", "mix_peak_context", r"C_{\mathrm{mix}}", "token", "longest context of a response, the mean over slots: what a slot's cache has to hold", "(1 - long_slots_share)*(prompt + output - 1) + long_slots_share*(long_prompt + long_output - 1)", counted=True),
+    _q("mix", "mix_worst_itl", r"\mathrm{ITL}_{\mathrm{mixworst}}", "s", "longest step that a decoding request of the mix waits for", switch="scheduling", reference=source.SARATHI, variants={
+        "chunked": f"max(worst_chunked_itl({BESIDE}), worst_chunked_itl{_long(BESIDE)})",
+        "exclusive": f"mix_decode_itl + max({PREFILL}, {LONG_PREFILL})",
+        "disaggregated": f"max(itl_last(batch = mix_disaggregated_batch), itl_last{_long('batch = mix_disaggregated_batch')})",
+    }),
+    _q("mix", "mix_reading_time", r"t_{\mathrm{mixread}}", "s", "mean time of the steps that a prompt of the mix is read in, and of handing its cache over", switch="scheduling", reference=source.SARATHI, variants={
+        "chunked": f"(1 - long_share)*{READINGS['chunked']} + long_share*{LONG_READINGS['chunked']}",
+        "exclusive": _mixed("reading_time{it}"),
+        "disaggregated": _mixed("reading_time{it}"),
+    }),
+    _q("mix", "mix_lane_time", r"t_{\mathrm{mixlane}}", "s", "mean time that a prompt of the mix holds its lane", switch="scheduling",
+       variants={kind: f"(1 - long_share)*{READINGS[kind]} + long_share*{LONG_READINGS[kind]}" for kind in READINGS}),
+    _q("mix", "mix_lane_residual", r"t_{\mathrm{mixlane2}}", "s", "mean square of the time that a prompt of the mix holds its lane, over its mean: long ones are met more often", switch="scheduling", reference=source.KLEINROCK,
+       variants={kind: f"((1 - long_share)*{READINGS[kind]}^2 + long_share*{LONG_READINGS[kind]}^2)/mix_lane_time" for kind in READINGS}),
+    _q("mix", "mix_lane_utilization", r"\rho_{\mathrm{mixl}}", "", "share of time that a lane of prompts of the mix is busy; no steady state from 1 on", "arrival_rate/dp/lanes(prompts_per_step = mix_prompts_per_step)*mix_lane_time", reference=source.KLEINROCK),
+    _q("mix", "mix_lane_wait", r"W_{\mathrm{mixl}}", "s", "estimated mean wait before a prompt of the mix is read: the queue of a lane in which long ones stand too", switch="queue", exists=LANE_STEADY, reference=source.KLEINROCK, variants={
+        "mm1": "mix_lane_utilization*mix_lane_residual/max(1 - mix_lane_utilization, 0)",
+        "md1": "mix_lane_utilization*mix_lane_residual/(2*max(1 - mix_lane_utilization, 0))",
+        "mg1": "(1 + service_spread)/2*mix_lane_utilization*mix_lane_residual/max(1 - mix_lane_utilization, 0)",
+    }),
+    _q("mix", "mix_busy_batch", r"B_{\lambda,\mathrm{mix}}", "request", "requests of the mix that decode at the arrival rate: Little's law; the batch where no rate is known", counted=True, exists=STEADY, without=("arrival_rate", "batch"),
+       search=Search("fixed", "batch", "arrival_rate/dp*mix_steps*mix_sustained_itl", "batch"), reference=source.LITTLE),
+    _q("mix", "mix_loaded_ttft", r"\mathrm{TTFT}_{\mathrm{mix}}", "s", "mean time to first token of a server at work on the mix: the estimated wait, and the steps the prompt is read in",
+       "queue_time + mix_lane_wait(batch = mix_busy_batch) + mix_reading_time(batch = mix_busy_batch)", without=("arrival_rate", "queue_time + mix_reading_time"), reference=source.DISTSERVE),
 )  # fmt: skip

@@ -79,8 +79,9 @@ SUSTAINED = referenced(
         "exclusive": PREFILL,
         "disaggregated": f"{PREFILL} + transfer_time",
     }),
+    _q("load", "worst_chunked_itl", r"\mathrm{ITL}_{\mathrm{worst},c}", "s", "longest step that takes a piece of a prompt along", f"max({LATE_PIECE}, {LAST_PIECE})", reference=source.SARATHI),
     _q("load", "worst_itl", r"\mathrm{ITL}_{\mathrm{worst}}", "s", "longest step that a decoding request waits for", switch="scheduling", reference=source.SARATHI, variants={
-        "chunked": f"max({LATE_PIECE}, {LAST_PIECE})",
+        "chunked": "worst_chunked_itl",
         "exclusive": f"loaded_decode_time + {PREFILL}",
         "disaggregated": "itl_last(batch = disaggregated_batch)",
     }),

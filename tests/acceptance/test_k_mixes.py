@@ -77,5 +77,37 @@ def test_a_mix_of_one_kind_is_that_kind(scheduling, share, lengths):
     mix = Study(**case, prompt=2048, output=256, long_share=share, long_prompt=4096, long_output=512)
     alone = Study(**{**case, "prompt": 2048, "output": 256, **lengths})
     assert mix.exact("mix_sustained_requests") == alone.exact("sustained_requests")
-    if scheduling != "disaggregated":
-        assert mix.exact("mix_sustained_itl") == alone.exact("sustained_itl")
+    assert mix.exact("mix_sustained_itl") == pytest.approx(alone.exact("sustained_itl"), rel=1e-12)
+
+
+@pytest.mark.parametrize("queue", ["mm1", "md1"])
+@pytest.mark.parametrize("scheduling", ["chunked", "exclusive", "disaggregated"])
+def test_first_tokens_and_memory_of_two_kinds_that_are_alike(scheduling, queue):
+    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "batch": 32, "chunk": 1000, "prefill_devices": 1, "arrival_rate": "2 request/s"}
+    case |= {"assume": {"scheduling": scheduling, "queue": queue}, "prompt": 2048, "output": 256}
+    mix, alone = Study(**case, long_share=0.4, long_prompt=2048, long_output=256), Study(**case)
+    for name in ("loaded_ttft", "worst_itl", "busy_batch", "peak_context", "paced_itl"):
+        assert float(mix.exact(f"mix_{name}")) == pytest.approx(float(alone.exact(name)), rel=1e-9), name
+
+
+@pytest.mark.parametrize(("queue", "half"), [("mm1", 1), ("md1", 2)])
+def test_the_wait_in_a_lane_that_long_prompts_stand_in_too(queue, half):
+    """Pollaczek and Khinchine: the rate times the mean square of the service over twice the idle share; of services that vary as mm1 has them the square is twice as large."""
+    rate, mean = Fraction(1), (3 * prefill(2048) + prefill(4096)) / 4
+    square = (3 * prefill(2048) ** 2 + prefill(4096) ** 2) / 4
+    study = under(assume={"detail": "weights", "scheduling": "exclusive", "queue": queue}, arrival_rate="1 request/s")
+    assert study.exact("mix_lane_wait") == rate * square / (half * (1 - rate * mean))
+    assert study.exact("mix_loaded_ttft") == study.exact("mix_lane_wait") + mean
+
+
+def test_the_memory_of_a_slot_of_a_mix():
+    """A slot holds a long request for 511 of 3*255 + 511 steps; by its last step it has 4,096 + 512 - 1 tokens."""
+    share = Fraction(511, 3 * 255 + 511)
+    assert under().exact("mix_peak_context") == (1 - share) * (2048 + 255) + share * (4096 + 511)
+
+
+def test_the_worst_step_of_a_mix_takes_the_longest_piece_along():
+    """Two pieces of 2,048 of the long prompt are no longer than the one of a short one; read whole, the long one is."""
+    assert under(chunk=2048).exact("mix_worst_itl") == step(2048 + 64)
+    assert under(chunk=4096).exact("mix_worst_itl") == step(4096 + 64)
+    assert under("exclusive").exact("mix_worst_itl") == D + prefill(4096)

@@ -60,3 +60,5 @@ def test_a_simulated_mix(scheduling, within):
     kinds = itertools.cycle([(1500, 120), (3000, 60), (1500, 120), (1500, 120)])
     tally = SERVERS[scheduling](study, sizes=lambda _: next(kinds), grain=16).run(turns=16, warm=8)
     assert float(study.exact("mix_sustained_throughput")) == pytest.approx(tally.throughput, rel=within)
+    assert float(study.exact("mix_sustained_itl")) == pytest.approx(tally.mean("itls"), rel=max(within, 0.01))
+    assert float(study.exact("mix_lane_time")) == pytest.approx(tally.mean("readings"), rel=1e-3)

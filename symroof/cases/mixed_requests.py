@@ -1,0 +1,48 @@
+"""A mix of two kinds of requests where something is decided: rates, latencies at work, costs and memory are those of the mix."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from symroof.cases.spec_values import Given
+from symroof.formula.tree import Name, Num
+from symroof.theory.mixes import OF_THE_MIX
+from symroof.units import significant
+
+LENGTHS = ("prompt", "output", "long_prompt", "long_output")
+"""The lengths of both kinds: a mix is known with all of them."""
+
+SHARE = "long_share"
+
+
+def mixed(given: Mapping[str, Given]) -> bool:
+    """Whether some requests are long ones, of a length that is known."""
+    share = given.get(SHARE)
+    return share is not None and share.setting != NONE and all(name in given for name in LENGTHS)
+
+
+def add_mix(given: dict[str, Given], warnings: list[str]) -> None:
+    """Let what decides be that of the mix, and say so; a quantity that is given stays."""
+    if mixed(given):
+        given |= {name: Given(Name(own), "of the mix of requests", defaulted=True) for name, own in OF_THE_MIX.items() if name not in given}
+        warnings.append(
+            f"a mix of requests: {_kinds(given)}; rates, latencies at work, costs and memory (a slot's mean) are of the mix, latencies alone of the first kind"
+        )
+    elif SHARE in given and given[SHARE].setting != NONE:
+        missing = " and ".join(name for name in LENGTHS if name not in given)
+        warnings.append(f"{SHARE} without {missing}: all requests are taken to be alike")
+
+
+NONE = Num(Fraction(0))
+
+
+def _kinds(given: Mapping[str, Given]) -> str:
+    """``70 % of 500 + 200 tokens and 30 % of 8,000 + 400``; names where one is no plain number."""
+    settings = [given[name].setting for name in (SHARE, *LENGTHS)]
+    numbers = [setting.value for setting in settings if isinstance(setting, Num)]
+    if len(numbers) < len(settings):
+        return f"{SHARE} of {LENGTHS[2]} + {LENGTHS[3]} tokens, the others of {LENGTHS[0]} + {LENGTHS[1]}"
+    share, *lengths = numbers
+    prompt, output, long_prompt, long_output = (f"{float(length):,.10g}" for length in lengths)
+    return f"{significant(100 - 100 * share, 3)} % of {prompt} + {output} tokens and {significant(100 * share, 3)} % of {long_prompt} + {long_output}"
