@@ -67,7 +67,10 @@ def headline(choice: Choice) -> str:
     total, passing = len(choice.configurations), len(choice.passing)
     limits = [f"{name} within {text}" for name, text in _limits(choice).items()]
     what = " and ".join(["memory", *limits]) if len(limits) < 2 else ", ".join(["memory", *limits[:-1]]) + f" and {limits[-1]}"
-    return f"{passing:,} of {total:,} configuration{'s' * (total != 1)} pass{'es' * (1 in (passing, total))}: {what}"
+    says = f"{passing:,} of {total:,} configuration{'s' * (total != 1)} pass{'es' * (1 in (passing, total))}: {what}"
+    undecided = [c for c in choice.configurations if c.state == "unknown"]
+    priceless = all(set(c.run.unknown) <= PRICED for c in undecided)
+    return says + (f"; {len(undecided):,} more {'have no price' if priceless else 'are not known'}" if undecided else "")
 
 
 def _limits(choice: Choice) -> dict[str, str]:
@@ -283,15 +286,18 @@ def _answers_to(choice: Choice, most: int) -> Part:
     """Per cent that each latency moves for one per cent of compute and of bandwidth, and so what to buy."""
     rows = [line for c in choice.configurations[:most] if (line := _bought(c.label, c.run))]
     header = ("configuration", "ttft to compute", "to bandwidth", "itl to compute", "to bandwidth", "buy")
-    return Part("Buy bandwidth or buy compute", header, tuple(rows), "per cent that a latency moves when the device's peak or bandwidth grows by one per cent")
+    says = "per cent that a latency moves when the device's peak or bandwidth grows by one per cent; of the latencies that the targets limit, at this batch"
+    return Part("Buy bandwidth or buy compute", header, tuple(rows), says)
 
 
 def _bought(label: str, run: Run) -> tuple[str, ...]:
-    spans = {(metric, by): over_ranges(run.answers, metric, by) for metric in ("ttft", "itl") for by in BUYS}
+    metrics = {target: metrics_of(target, run.answers.case)[0] for target in ("ttft", "itl")}
+    spans = {(target, by): over_ranges(run.answers, metric, by) for target, metric in metrics.items() for by in BUYS}
     if None in spans.values():
         return ()
     cells = [span_text(*span) for span in spans.values() if span]
-    words = [f"{what} for {metric}" for metric in ("ttft", "itl") if (what := buy({by: span[0] for (m, by), span in spans.items() if m == metric and span}))]
+    parts = {target: buy({by: span[0] for (m, by), span in spans.items() if m == target and span}) for target in metrics}
+    words = [f"{what} for {' and '.join(t for t, part in parts.items() if part == what)}" for what in dict.fromkeys(parts.values()) if what]
     return (label, *cells, ", ".join(words) or "neither moves them")
 
 
