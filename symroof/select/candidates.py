@@ -50,6 +50,9 @@ def widened(study: Study, among: Mapping[str, Any]) -> Study:
     return made
 
 
+DEVICE_NAMES = {"gpu", "gpus", "gpu_type", "gpu_name", "device", "accelerator"}
+
+
 def _name(key: Any, own: Declarations) -> str:
     """A name that can be chosen among, the inputs of the study's own theory too; a SymPy symbol is one.
 
@@ -59,7 +62,8 @@ def _name(key: Any, own: Declarations) -> str:
     text = str(name_in(key))
     name = canonical(text.strip())
     if name not in KINDS and name not in ROLES and own.input(name) is None:
-        raise InputError(Problem(ORIGIN, f"no such name {text[:40]!r} to choose among", hint=nearest(text, [*KINDS, *ROLES, *INPUTS, *own])))
+        hint = "did you mean 'hardware'?" if name in DEVICE_NAMES else nearest(text, [*KINDS, *ROLES, *INPUTS, *own])
+        raise InputError(Problem(ORIGIN, f"no such name {text[:40]!r} to choose among", hint=hint))
     return name
 
 

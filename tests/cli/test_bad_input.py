@@ -390,3 +390,18 @@ def test_an_interrupt_while_modules_load_prints_no_traceback(start, module):
 def test_the_library_leaves_ctrl_c_to_its_caller():
     code = "import signal, symroof\nassert signal.getsignal(signal.SIGINT) is signal.default_int_handler"
     assert process(code=code).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        (("select", "--model", "llama-3.1-8b", "--hardware", "h100-sxm, h200"), "several: --among hardware=h100-sxm,h200 of select, or a list in a study"),
+        (("select", "--model", "llama-3.1-8b", "--among", "gpu=h100-sxm"), "did you mean 'hardware'?"),
+        (("eval", "--model", "llama-3.1-8b", "--set", "dtype=fp8"), "each has a precision of its own"),
+        (("eval", "--model", "llama-3.1-8b", "--prompt", "9", "--output", "0"), "leave it out for a prompt alone"),
+    ],
+)
+def test_a_likely_slip_gets_a_hint(line, hint):
+    outcome = call(*line)
+    assert outcome.code == 2
+    assert hint in outcome.err
