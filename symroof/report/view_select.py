@@ -243,12 +243,9 @@ def _largest(choice: Choice, most: int) -> Part:
     windowed = [c for c in choice.configurations if c.window]
     rows = [_window(c) for c in windowed[:most]]
     header = ("configuration", "batches", "one more", "itl", "throughput", "of a device", "cost")
-    return Part(
-        "The largest batch that fits and meets every target",
-        header,
-        tuple(rows),
-        "prefills included where the output length is known: inter-token latency, throughput and cost of a server at work; else of one step at the context",
-    )
+    says = "prefills included where the output length is known: inter-token latency, throughput and cost of a server at work; else of one step at the context"
+    slow = "; batches at the slow end of what was measured" if any(c.run.slow for c in windowed[:most]) else ""
+    return Part("The largest batch that fits and meets every target", header, tuple(rows), says + slow)
 
 
 def _window(c: Configuration) -> tuple[str, ...]:
