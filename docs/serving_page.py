@@ -41,6 +41,21 @@ Prompts of one length are nearer to `md1`; `mm1` is the cautious side of it. Whe
 is too short. Throughput, mean inter-token latency and time to first token without its wait are within 1 % of the simulation in 99 of 100 random deployments
 (`python -m tests.theory.simulation`).
 
+## A mix of requests
+
+`long_share`, `long_prompt` and `long_output` are of a second kind of requests beside those of `prompt` and `output`: 70 % chat of 500 + 200 tokens and 30 % documents of 8,000 + 400 are
+`prompt: 500`, `output: 200`, `long_share: 0.3`, `long_prompt: 8000`, `long_output: 400`. A response holds its slot for all its steps, so that documents hold 46 % of the slots
+(0.3·399 of 0.7·199 + 0.3·399 steps). `eval` and `derive` have the quantities of the mix beside those of the first kind, under `mix_…`. Where something is decided (`select`,
+`report`, `plot`) throughput, inter-token latency, time to first token, load, cost and memory are those of the mix, and a line says so; a slot then holds the mean of the longest
+caches of both kinds, and the targets are held against means over all requests. A target for one kind alone is not held: try that kind as a case of its own.
+
+```sh
+symroof select --model llama-3.1-8b --prompt 500 --output 200 --set long_share=0.3 --set long_prompt=8000 --set long_output=400 --set arrival_rate='20 request/s' \\
+  --among hardware='h100-sxm,l40s' --among instance_devices=1,2 --target ttft='2 s' --target itl='50 ms' --target fleet_price='60 USD/hour'
+```
+
+In the estimated wait a prompt waits for the rest of whatever is being read, long ones more often than their share (Pollaczek and Khinchine): `mix_lane_wait`.
+
 ## Percentiles
 
 `sustained_itl`, `loaded_ttft` and `lane_wait` are means, and targets are held against them. The closed forms have no percentile of a server at work: a target on a

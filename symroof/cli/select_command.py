@@ -93,7 +93,10 @@ def written(choice: Choice, show: int, lacks: int, form: str) -> str:
     lines += [f"! {text}" if plain else f"- {markdown_text(text)}" for text in (*choice.hints, *warnings(choice, show))]
     for part in (*parts(choice, show, lacks), *ledger(choice, show)):
         heading = f"{part.title}" + (f" ({part.says})" if part.says else "")
-        lines += ["", heading, table(part.rows, part.header, "  ")] if plain else ["", f"## {markdown_text(part.title)}", ""]
+        lines += (
+            ["", heading, table(part.rows, part.header, "  "), *(f"  {note}" for note in part.notes)] if plain else ["", f"## {markdown_text(part.title)}", ""]
+        )
         if not plain:
             lines += [*([markdown_text(part.says[:1].upper() + part.says[1:] + "."), ""] if part.says else []), markdown_table(part.rows, part.header)]
+            lines += ["", *(f"- {markdown_text(note)}" for note in part.notes)] if part.notes else []
     return "\n".join(lines)

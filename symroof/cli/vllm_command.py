@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from symroof.vllm.advice import Advice, Limit, Review
 
 
+SOLVED = "flags solved at the values expected, not at the slow end of their ranges, where `symroof select` chooses its batches"
+
+
 @click.command("vllm")
 @click.argument("line", metavar="'vllm serve ...'")
 @case_options
@@ -50,10 +53,11 @@ def review_json(advised: Review) -> dict[str, Any]:
         "flags": [{"flag": t.flag, "value": t.value, "sets": t.sets, "says": t.says, "defaulted": t.defaulted} for t in made.flags],
         "not_modelled": list(made.others),
         "basis": efficiency_basis(answers),
-        "quantities": {name: answers.decided_json(name) for name in advised.facts},
+        "quantities": {name: advised.case_of(name).decided_json(name) for name in advised.facts},
         "limits": [_limit_json(limit) for limit in advised.limits],
         "recommended": {
             "line": advised.line or None,
+            "solved": SOLVED if advised.served.study.first.binding.box() else None,
             "flags": [{"flag": a.flag, "value": a.value, "because": a.because, "limits": [_limit_json(limit) for limit in a.limits]} for a in advised.advice],
             "copies": {"slow": advised.copies[0], "expected": advised.copies[1]} if advised.copies else None,
             "quantities": {name: result.as_json() for name, result in advised.gives.items()},
@@ -84,7 +88,7 @@ def review_text(advised: Review) -> str:
     lines += ["the line (* = vLLM's default)", table(rows, ["  flag", "value", "sets", "means"]), ""]
     if made.others:
         lines += [f"not modelled: {' '.join(made.others)}", ""]
-    facts = [[name, result.text(), answers.bound_text(name, flagged=True), result.symbol.meaning] for name, result in advised.facts.items()]
+    facts = [[name, result.text(), advised.case_of(name).bound_text(name, flagged=True), result.symbol.meaning] for name, result in advised.facts.items()]
     lines += [
         "as it is",
         table(facts, ["", "", "bound at 100 % of peak", ""], indent="  ") if answers.roof else table([[n, v, m] for n, v, _, m in facts], indent="  "),
@@ -113,7 +117,7 @@ def _advice(advised: Review) -> list[str]:
     """The recommended flags with their closed forms, and the line."""
     if not advised.advice:
         return []
-    lines = ["recommended"]
+    lines = ["recommended" + (f" ({SOLVED})" if advised.served.study.first.binding.box() else "")]
     for advice in advised.advice:
         lines += [f"  --{advice.flag} {advice.value}: {advice.because}", *_derived(advice)]
     return [*lines, "", advised.line, "", *_gives(advised)]

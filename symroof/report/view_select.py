@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -39,12 +39,13 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Part:
-    """One table with its heading; ``says`` stands before it."""
+    """One table with its heading; ``says`` stands before it, ``notes`` on its columns behind it."""
 
     title: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     says: str = ""
+    notes: tuple[str, ...] = ()
 
 
 def parts(choice: Choice, most: int, lacking_ones: int = NEAREST_MISSES) -> tuple[Part, ...]:
@@ -100,14 +101,25 @@ def buys(choice: Choice, most: int) -> Part:
     )  # fmt: skip
     rate = shown_ones[0].run.answers.result("arrival_rate").plain() if shown_ones else ""
     says = [
-        f"of {rate}, cheapest first where all prices are known",
-        *(["as many copies as bear it at the slow end of what was measured; if as expected: as many as would do then"] if ranged else []),
-        "batch and chunk of each copy",
-        "a million output tokens at this rate",
-        "the wait in TTFT is an estimate",
-        "bears: where a condition breaks, the devices and all else as they are, but fewer requests in a batch where they have to be",
+        f"for {rate}, cheapest first where all prices are known",
+        *([f"the first {len(shown_ones):,} of {len(serving):,} that serve it"] if len(shown_ones) < len(serving) else []),
     ]
-    return Part("What to buy", header, tuple(_buy(c, ranged) for c in shown_ones), "; ".join(says))
+    return Part("What to buy", header, tuple(_buy(c, ranged) for c in shown_ones), "; ".join(says), tuple(_columns(shown_ones, ranged)) if shown_ones else ())
+
+
+def _columns(shown_ones: Sequence[Configuration], ranged: bool) -> Iterator[str]:
+    """What the columns of the table say."""
+    grouped = any(c.run.answers.case.value("attention_dp") > 1 for c in shown_ones)
+    yield "copies: as many as bear the rate" + (
+        " at the slow end of what was measured; if as expected: as many as do where all is as expected" if ranged else ""
+    )
+    yield "batch and chunk: of each copy, vLLM's max-num-seqs, and its max-num-batched-tokens less the batch" + (
+        "; of all groups of attention_dp together, where vLLM counts each rank's own" if grouped else ""
+    )
+    yield "price: of all copies; a million tokens: of output, at this rate, time without work paid for"
+    yield "load: arriving requests over what all copies sustain; at 1 the queue grows without end"
+    yield "ttft and itl: means of a server at work; the wait in ttft is an estimate"
+    yield "bears: the last value that still does, and what breaks beyond it; the devices as they are, fewer requests in a batch where they have to be"
 
 
 def _checked(c: Configuration) -> Collection[str]:
@@ -234,12 +246,9 @@ def _largest(choice: Choice, most: int) -> Part:
     windowed = [c for c in choice.configurations if c.window]
     rows = [_window(c) for c in windowed[:most]]
     header = ("configuration", "batches", "one more", "itl", "throughput", "of a device", "cost")
-    return Part(
-        "The largest batch that fits and meets every target",
-        header,
-        tuple(rows),
-        "prefills included where the output length is known: inter-token latency, throughput and cost of a server at work; else of one step at the context",
-    )
+    says = "prefills included where the output length is known: inter-token latency, throughput and cost of a server at work; else of one step at the context"
+    slow = "; batches at the slow end of what was measured" if any(c.run.slow for c in windowed[:most]) else ""
+    return Part("The largest batch that fits and meets every target", header, tuple(rows), says + slow)
 
 
 def _window(c: Configuration) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from symroof.select.candidates import hint, widened
 from symroof.select.configuration import Configuration, Run, judged, targets_of
 from symroof.select.layouts import NO_COUNTS, Counts, degrees_of, device_counts, laid_out
 from symroof.select.pareto_front import front
+from symroof.select.screening import PRICED
 from symroof.theory.case import Missing, NoValue
 from symroof.theory.symbols import GROUPS, TARGET_SYMBOLS
 
@@ -54,6 +55,9 @@ SHOWN = ("ttft", "itl", "decode_throughput", "cost_per_mtok")
 RANK = {"passes": 0, "in part": 2, "fails": 3, "unknown": 4}
 """The order of the states; between the first two, what fails at its batch and passes at another."""
 
+
+MOST_NAMED = 6
+"""Devices without a price that are named; more are counted."""
 
 NEAREST_MISSES = 3
 """Failing configurations for which what they lack is solved, unless more are asked for."""
@@ -143,7 +147,17 @@ class Choice:
     def hints(self) -> tuple[str, ...]:
         """How to get more from the selection: set targets where there are none, list candidates where there is one."""
         aim = () if self.targets else ("no target is set, so that memory alone decides: --target ttft='200 ms' --target itl='50 ms'",)
-        return (*aim, *((hint(self.study),) if len(self.configurations) == 1 else ()), *self._one_layout, *self._full_steps)
+        return (*aim, *((hint(self.study),) if len(self.configurations) == 1 else ()), *self._one_layout, *self._without_price, *self._full_steps)
+
+    @property
+    def _without_price(self) -> tuple[str, ...]:
+        """The devices whose price is not known, where a price decides."""
+        if not PRICED & self.targets.keys() and self.order not in ("cost", "price", "fleet"):
+            return ()
+        bindings = [c.run.own.binding for c in self.configurations if not c.run.own.case.has("price")]
+        names = list(dict.fromkeys(binding.hardware.name for binding in bindings if binding.hardware))
+        shown = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else "")
+        return (f"no price of {shown} is known, so what they cost is not judged: --set price='3 USD/hour' sets one for every device listed",) if names else ()
 
     @property
     def _one_layout(self) -> tuple[str, ...]:

@@ -36,11 +36,8 @@ VALUES = (
 """What configurations are compared by, beside the metrics of their targets."""
 
 QUEUED = "loaded_ttft"
-READING = ("reading_time", "mix_reading_time")
-"""The TTFT without any wait for a lane, of requests that are alike and of a mix."""
-
-RISING = ("sustained_itl", "queue_time")
-"""What rises with the batch beside it."""
+UNQUEUED = tuple(("sustained_itl", reading, "queue_time") for reading in ("reading_time", "mix_reading_time"))
+"""What rises with the batch: the ITL, and the TTFT without any wait for a lane; of requests that are alike, and of a mix."""
 
 ROOM = ("usable_memory_per_device", "concurrency")
 """What memory allows, whatever the batch."""
@@ -151,7 +148,7 @@ class _Numbered:
 
 def _relevant(held: Theory, formulas: Collection[str]) -> frozenset[str]:
     """The names that lead to the screened quantities, directly or through formulas that replace definitions."""
-    return frozenset().union(*(held.ancestry(name) for name in (*VALUES, *READING, *RISING, *TARGET_METRICS.values(), LOAD, *ROOM, *formulas)))
+    return frozenset().union(*(held.ancestry(name) for name in (*VALUES, *UNQUEUED[0], *UNQUEUED[1], *TARGET_METRICS.values(), LOAD, *ROOM, *formulas)))
 
 
 class _Group:
@@ -165,8 +162,7 @@ class _Group:
         self.rate = "arrival_rate" in first.given
         self.chosen_batch = own and "batch" in first.given
         self.open_copies = self.rate and "dp" not in first.given
-        self.reading = READING[mixed(cases[0].binding.given)]
-        self.unqueued = (*RISING, self.reading)
+        self.unqueued = UNQUEUED[mixed(cases[0].binding.given)]
         self.ends = [{} if c.moved else {name: paced(ends, name) for name, ends in c.binding.box().items()} for c in cases]
         self.ranged = frozenset().union(*self.ends)
         self.differing = [
@@ -278,7 +274,8 @@ class _Group:
     def _limited(self, batch: Array) -> dict[str, Array]:
         """The same by target: no copies needed, no queue counted."""
         at = self.rising(batch, np.ones(self.size))
-        metrics = {"ttft": at["queue_time"] + at[self.reading], "itl": at["sustained_itl"]}
+        itl, reading, queueing = at.values()
+        metrics = {"ttft": queueing + reading, "itl": itl}
         return {name: self._within(metric, self.limits[name]) for name, metric in metrics.items() if name in self.limits}
 
     def _met(self, values: Mapping[str, Array]) -> Array:

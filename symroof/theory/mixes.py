@@ -35,7 +35,7 @@ def _harmonic(name: str) -> str:
 
 MIX_PACED = "batch = mix_batch, piece = mix_piece, piece_prompts = max(mix_prompts_per_step, 1), piece_past = mix_past, piece_rows = mix_piece/mix_new"
 """A step in which prompts of both kinds are paced."""
-BESIDE = "chunked_batch = mix_batch, prompts_per_step = mix_prompts_per_step"
+BESIDE = "chunked_batch = mix_batch, prompts_per_step = mix_prompts_per_step, step_budget = mix_budget"
 """The pieces of one prompt beside requests of the mix."""
 OWN_PREFILL = "(prefill_time{it} + prefill_overhead{it})"
 LONG_PREFILL = OWN_PREFILL.format(it=_long())
@@ -117,5 +117,5 @@ MIXES = referenced(
     _q("mix", "mix_busy_batch", r"B_{\lambda,\mathrm{mix}}", "request", "requests of the mix that decode at the arrival rate: Little's law; the batch where no rate is known", counted=True, exists=STEADY, without=("arrival_rate", "batch"),
        search=Search("fixed", "batch", "arrival_rate/dp*mix_steps*mix_sustained_itl", "batch"), reference=source.LITTLE),
     _q("mix", "mix_loaded_ttft", r"\mathrm{TTFT}_{\mathrm{mix}}", "s", "mean time to first token of a server at work on the mix: the estimated wait, and the steps the prompt is read in",
-       "queue_time + mix_lane_wait(batch = mix_busy_batch) + mix_reading_time(batch = mix_busy_batch)", without=("arrival_rate", "queue_time + mix_reading_time"), reference=source.DISTSERVE),
+       "queue_time + mix_lane_wait(batch = mix_busy_batch, mix_budget = mix_budget) + mix_reading_time(batch = mix_busy_batch, mix_budget = mix_budget)", without=("arrival_rate", "queue_time + mix_reading_time"), reference=source.DISTSERVE),
 )  # fmt: skip

@@ -22,13 +22,15 @@ from symroof.theory.thresholds import THRESHOLDS
 from symroof.vllm.command_line import Line
 from symroof.vllm.served_case import Served, own_requests, whole_power
 
-PACE = "mixed_time(chunk = batch*prompt/output) = itl_target"
-"""In a steady state a step ends batch/output requests, so it has to read as many prompts: batch*prompt/output tokens."""
+PACE, PACE_OF_RANKS = (f"mixed_time(chunk = batch*prompt/{over}) = itl_target" for over in ("output", "(output*attention_dp)"))
+"""In a steady state a step ends batch/output requests, so it has to read as many prompts: batch*prompt/output tokens, shared out over the ranks."""
 MOST_DEVICES = 64
 FACTS = (
     "memory_bytes", "usable_memory", "fits", "concurrency", "itl", "itl_last", "mixed_time", "ttft", "chunk_steps", "chunked_ttft", "decode_throughput",
     "sustained_itl", "paced_itl", "loaded_ttft", "worst_itl", "sustained_throughput", "cost_per_mtok", "speculation_speedup",
 )  # fmt: skip
+AT_WORK = frozenset({"sustained_itl", "paced_itl", "loaded_ttft", "worst_itl", "sustained_throughput", "cost_per_mtok"})
+"""The facts that stand on the budgets of all ranks; a step that takes one chunk along, on that of its own rank."""
 GIVES = ("sustained_itl", "worst_itl", "loaded_ttft", "sustained_throughput", "load", "cost_per_mtok", "fleet_price")
 """What the recommended line gives, of as many copies as the arrival rate asks for."""
 
@@ -67,6 +69,7 @@ class Review:
 
     Attributes:
         facts: quantities of the line as it is.
+        at_work: the case of its :data:`AT_WORK`: vLLM has a budget for each rank, all of which read prompts at once.
         limits: what bounds its batch and its chunk as it is.
         advice: the recommended flags; empty where no number of devices does.
         line: the recommended line; empty where there is none.
@@ -76,6 +79,7 @@ class Review:
     """
 
     served: Served
+    at_work: Answers
     facts: dict[str, Result]
     limits: list[Limit]
     advice: list[Advice]
@@ -85,20 +89,31 @@ class Review:
     gives: dict[str, Result] = field(default_factory=dict)
     doubts: list[str] = field(default_factory=list)
 
+    def case_of(self, name: str) -> Answers:
+        """The case that a fact is of."""
+        return self.at_work if name in AT_WORK else self.served.study.first
+
 
 def review(served: Served) -> Review:
     """Explain a line and recommend another."""
-    answers = served.study.first
     limits = [*_batch_limits(served.study), *_chunk_limits(served.study)]
-    facts = {name: result for name in FACTS if (result := answers.get(name)) is not None}
     advice, why, study = _advised(served)
-    made = Review(served, facts, limits, advice, _recommended(served, advice) if advice else "", [*served.warnings, *why])
+    made = Review(served, _at_work(served.study).first, {}, limits, advice, _recommended(served, advice) if advice else "", [*served.warnings, *why])
+    made.facts = {name: result for name in FACTS if (result := made.case_of(name).get(name)) is not None}
     if advice:
+        study = _at_work(study)
         made.copies = _copies(study)
         fleet = _with(study, dp=made.copies[0]) if made.copies else study
         made.gives = {name: result for name in GIVES if (result := fleet.first.get(name)) is not None}
         made.doubts = target_warnings(fleet.first)
     return made
+
+
+def _at_work(study: Study) -> Study:
+    """The same case with the chunks of all ranks, as quantities of an instance at work count them."""
+    case = study.first.case
+    ranks = int(case.value("attention_dp"))
+    return study if ranks == 1 or not case.chosen("chunk") else _with(study, chunk=ranks * case.value("chunk"))
 
 
 def _copies(study: Study) -> tuple[int, int] | None:
@@ -156,7 +171,8 @@ def _batch_limits(study: Study) -> list[Limit]:
         limits.append(_solved(study, "max_batch_itl", "batch"))
         if "output" in inputs and "prompt" in inputs:
             late = _late(study)
-            limits.append(_solved(late, PACE, "batch", "the largest batch that meets the ITL target while it reads as many prompts as it finishes"))
+            pace = PACE if late.first.case.value("attention_dp") == 1 else PACE_OF_RANKS
+            limits.append(_solved(late, pace, "batch", "the largest batch that meets the ITL target while it reads as many prompts as it finishes"))
     return [limit for limit in limits if limit]
 
 

@@ -244,7 +244,8 @@ def _step(line: Line, flags: list[FlagNote], study: Study) -> tuple[int, int]:
     own_running = own_requests(study, running)
     each = f": {own_running:,} of each rank" if ranks > 1 else ""
     _note_flag(line, flags, "max-num-seqs", f"batch = {running:,}{each}" + (", as many as fit; others wait" if running < batch else ""), f"{own:,}")
-    _note_flag(line, flags, "max-num-batched-tokens", f"chunk = {budget - own_running:,}: what {budget:,} tokens leave beside a full batch", f"{budget:,}")
+    left = f"chunk = {budget - own_running:,}: what {budget:,} tokens leave beside a full batch{' of each rank' * (ranks > 1)}"
+    _note_flag(line, flags, "max-num-batched-tokens", left, f"{budget:,}")
     return running, budget
 
 
@@ -293,6 +294,8 @@ def _warnings(made: Served, assumed: bool) -> list[str]:
         warnings.append(
             f"a step that takes a full chunk along takes {mixed.plain()}, more than the ITL target of {format_quantity(limit, 's')}: requests that decode wait for it"
         )
+    if "long_share" in inputs:
+        warnings.append("a mix of requests is not heeded here: every request is taken to be of prompt and output; symroof select decides for a mix")
     if "memory_reserve" not in inputs:
         warnings.append("activations and CUDA graphs take memory that is not counted: --set memory_reserve='4 GB' does")
     names = {word.lstrip("-").partition("=")[0].replace("_", "-") for word in made.others if word.startswith("-")}

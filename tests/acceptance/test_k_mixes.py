@@ -80,10 +80,17 @@ def test_a_mix_of_one_kind_is_that_kind(scheduling, share, lengths):
     assert mix.exact("mix_sustained_itl") == pytest.approx(alone.exact("sustained_itl"), rel=1e-12)
 
 
-@pytest.mark.parametrize("queue", ["mm1", "md1"])
-@pytest.mark.parametrize("scheduling", ["chunked", "exclusive", "disaggregated"])
-def test_first_tokens_and_memory_of_two_kinds_that_are_alike(scheduling, queue):
-    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "batch": 32, "chunk": 1000, "prefill_devices": 1, "arrival_rate": "2 request/s"}
+@pytest.mark.parametrize("chunk", [1000, None])
+@pytest.mark.parametrize(("scheduling", "queue"), [("chunked", "mm1"), ("exclusive", "md1"), ("disaggregated", "mm1")])
+def test_first_tokens_and_memory_of_two_kinds_that_are_alike(scheduling, queue, chunk):
+    case = {
+        "model": "llama-3-8b",
+        "hardware": "h100-sxm",
+        "batch": 32,
+        "prefill_devices": 1,
+        "arrival_rate": "2 request/s",
+        **({"chunk": chunk} if chunk else {}),
+    }
     case |= {"assume": {"scheduling": scheduling, "queue": queue}, "prompt": 2048, "output": 256}
     mix, alone = Study(**case, long_share=0.4, long_prompt=2048, long_output=256), Study(**case)
     for name in ("loaded_ttft", "worst_itl", "busy_batch", "peak_context", "paced_itl"):

@@ -160,3 +160,32 @@ def test_more_copies_where_the_queue_and_not_the_load_is_too_long():
     tight = reviewed(LINE.replace("-tp 2", "-tp 1"), targets=ARRIVING | {"ttft": "80 ms"}, **case)
     assert tight.copies[0] > relaxed.copies[0]
     assert tight.gives["loaded_ttft"].value <= 0.08 < relaxed.gives["loaded_ttft"].value
+
+
+RANKS = "vllm serve deepseek-ai/DeepSeek-V2-Lite --data-parallel-size 4 --enable-expert-parallel --max-num-seqs 16 --max-num-batched-tokens 1040"
+
+
+@pytest.fixture(scope="module")
+def ranks():
+    return reviewed(RANKS, targets={"itl": "30 ms"}, prompt=2048, output=256)
+
+
+def test_every_rank_reads_prompts_with_a_budget_of_its_own(ranks):
+    """Four ranks of 16 requests take 4*1,024 prompt tokens along; a step that takes one chunk along takes that of one rank."""
+    case = {"model": "deepseek-v2-lite", "hardware": "h100-sxm", "prompt": 2048, "output": 256, "attention_dp": 4, "batch": 64, "memory_share": 0.92}
+    whole, own = Study(**case, ep=4, chunk=4096), Study(**case, ep=4, chunk=1024)
+    for name in ("sustained_itl", "sustained_throughput", "loaded_ttft"):
+        assert ranks.facts[name].value == whole.exact(name), name
+    assert ranks.facts["mixed_time"].value == own.exact("mixed_time")
+    assert whole.exact("sustained_throughput") > own.exact("sustained_throughput")
+
+
+def test_prompts_of_a_steady_state_are_shared_out_over_the_ranks(ranks):
+    """The step of a rank that reads a fourth of the prompt tokens that all of them end requests for, each request at its last token."""
+    paced = next(x.value for x in ranks.limits if "batch*prompt" in x.name)
+
+    def late(batch):
+        values = {"context": 2048 + 255, "chunk_past": 2048, "attention_dp": 4, "ep": 4, "batch": batch, "chunk": batch * 2}
+        return Study("deepseek-v2-lite", "h100-sxm", prompt=2048, output=256, **values).exact("mixed_time")
+
+    assert late(paced) <= 0.030 < late(paced + 1)
