@@ -116,6 +116,9 @@ PARTS = {
     "rtx4090": "rtx-4090",
     "TPU v5e": "tpu-v5e",
     "Gaudi 3": "gaudi3",
+    "H200 NVL": "h200-nvl",
+    "GB300": "gb300",
+    "RTX PRO 6000 Blackwell Server Edition": "rtx-pro-6000-server",
 }
 
 
@@ -132,7 +135,7 @@ def test_every_part_is_called_by_its_names_and_its_title(entry):
 
 @pytest.mark.parametrize(
     ("name", "candidates"),
-    [("A100 PCIe", {"a100-40gb-pcie", "a100-80gb-pcie"}), ("mi3", None), ("H200 NVL", None), ("V100 16GB", None), ("GPU", None), ("", None)],
+    [("A100 PCIe", {"a100-40gb-pcie", "a100-80gb-pcie"}), ("mi3", None), ("H20 NVL", None), ("V100 16GB", None), ("GPU", None), ("", None)],
 )
 def test_parts_that_are_several_or_none(name, candidates):
     with pytest.raises(InputError) as caught:
