@@ -89,3 +89,20 @@ SENTENCES = [
 @pytest.mark.parametrize(("text", "quantity"), SENTENCES, ids=[quantity for _, quantity in SENTENCES])
 def test_a_plain_sentence(text, quantity):
     assert [one.quantity for one in draft(CASE + text, "note.md").drafts][-1] == quantity
+
+
+@pytest.mark.parametrize(
+    ("text", "batch"), [("A decode step takes 42 ms.", None), ("All users together get 760 token/s.", "32"), ("At batch 8 a decode step takes 42 ms.", "8")]
+)
+def test_a_batch_reaches_beyond_its_paragraph_where_a_number_means_little_without(text, batch):
+    one = draft(f"{CASE}We use batch 32.\n\n{text}\n", "note.md").drafts[-1]
+    assert one.given.get("batch") == batch
+
+
+def test_the_nearest_statement_counts():
+    """Its own sentence before its paragraph, that before the heading, that before another paragraph."""
+    text = "# Llama 3 8B\n\nOn an A100 80GB it is slow. On an L40S the card reads 864 GB/s. The weights take 16 GB.\n\nMistral 7B v0.1 on the same: weights of 14 GB.\n\nWeights: 16 GB.\n"
+    drafts = draft(text, "note.md").drafts
+    assert [(one.quantity, one.given.get("hardware"), one.given.get("model")) for one in drafts] == [
+        ("mem_bandwidth", "l40s", None), ("weight_bytes", None, "llama-3-8b"), ("weight_bytes", None, "mistral-7b-v0.1"), ("weight_bytes", None, "llama-3-8b"),
+    ]  # fmt: skip
