@@ -106,3 +106,21 @@ def test_the_nearest_statement_counts():
     assert [(one.quantity, one.given.get("hardware"), one.given.get("model")) for one in drafts] == [
         ("mem_bandwidth", "l40s", None), ("weight_bytes", None, "llama-3-8b"), ("weight_bytes", None, "mistral-7b-v0.1"), ("weight_bytes", None, "llama-3-8b"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", ["per GPU-hour", "an hour", "every hour", "each card hour", "per hour"])
+def test_an_hour_behind_dollars_is_a_price(words):
+    one = draft(f"{CASE}The card rents at $2.50 {words}.", "note.md").drafts[-1]
+    assert (one.quantity, one.given["price"]) == ("price", "2.50 USD/hour")
+
+
+@pytest.mark.parametrize("number", ["40 s", "12 GB", "500 tokens", "$3", "35 %", "8 requests", "5 J", "700 W", "3 GB/s", "2 request/s"])
+def test_a_number_that_nothing_speaks_for_is_left_alone(number):
+    assert draft(f"{CASE}\n\nIt was {number} there.\n", "note.md").drafts == ()
+
+
+@pytest.mark.parametrize(
+    ("number", "quantity"), [("10 token/s", "user_rate"), ("300 TFLOP/s", "peak_flops"), ("5 FLOP/byte", "ridge_point"), ("328 kB/token", "kv_bytes_per_token")]
+)
+def test_a_unit_alone_may_say_enough(number, quantity):
+    assert [one.quantity for one in draft(f"{CASE}\n\nIt was {number} there.\n", "note.md").drafts] == [quantity]
