@@ -4,7 +4,7 @@ import pytest
 
 from symroof.claims.conflicts import compatible
 from symroof.claims.read.tables import Cell, Table
-from symroof.claims.read.written_number import read_written
+from symroof.claims.read.written_number import LONGEST, read_written
 
 HEADS = {
     "KV cache (GB)": "GB", "time, ms": "ms", "rate (token/s)": "token/s", "ITL (ms per layer)": "ms", "batch (requests)": "request", "(%)": "%", "GB": "GB",
@@ -30,3 +30,9 @@ def test_two_values_are_one_as_far_as_their_digits_go(one, two, same):
     """24 stands for 23.5 to 24.5; a bound for everything on its side."""
     written = (read_written(one, ""), read_written(two, ""))
     assert compatible(*written) is compatible(*reversed(written)) is same
+
+
+def test_a_value_is_no_longer_than_it_may_be():
+    assert read_written("compute" + "x" * (LONGEST - 7), "").word
+    with pytest.raises(ValueError, match=f"at most {LONGEST} characters"):
+        read_written("compute" + "x" * (LONGEST - 6), "")
