@@ -5,6 +5,7 @@ A step reads 20 GB in 10 ms and computes 20 µs for each request, so 500 of them
 
 import pytest
 
+from symroof.analysis.asymptotics import LONGEST, limit_forms
 from symroof.api import Study
 
 CASE = {"params": 10**10, "peak_flops": "1000 TFLOP/s", "mem_bandwidth": "2 TB/s", "prompt": 1000, "assume": {"detail": "weights"}}
@@ -62,3 +63,11 @@ def test_a_value_has_the_ends_of_its_range():
     assert (ranged.low, ranged.high) == (0.01, 0.02)
     alone = Study(**CASE).value("itl")
     assert (alone.low, alone.high) == (0.01, 0.01)
+
+
+@pytest.mark.parametrize("model", [None, "mixtral-8x7b"])
+@pytest.mark.parametrize("quantity", ["itl", "ttft", "user_rate"])
+def test_a_limit_is_as_short_as_a_line_or_left_out_with_all_its_arms(model, quantity):
+    limits = limit_forms(quantity, (Study(model=model) if model else Study()).first)
+    assert limits
+    assert all(len(limit.text) + sum(map(len, limit.conditions_text)) <= LONGEST for limit in limits)

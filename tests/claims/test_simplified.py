@@ -66,8 +66,9 @@ def test_random_errors_seldom_hold_at_one():
     """Of 50 true values off by a random factor, at most 1 is taken for a simplification."""
     rng, taken, count = random.Random(11), 0, 0
     while count < 50:
-        _, given = by_hand.case(rng)
-        given = {name: value for name, value in given.items() if name != "assume"}
+        if count % 5 == 0:  # a case is built once for five errors
+            _, given = by_hand.case(rng)
+            given = {name: value for name, value in given.items() if name != "assume"}
         quantity = rng.choice(("prefill_flops", "itl", "ttft", "decode_throughput", "decode_intensity", "user_rate"))
         factor = Fraction(10 ** rng.uniform(-0.4, 0.4))
         claim = ClaimSpec(id="c", quantity=quantity, given=given, value="1")

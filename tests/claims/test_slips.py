@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from itertools import islice
 
 import pytest
 
@@ -165,16 +167,21 @@ def test_a_slip_is_one_entry():
 # ------------------------------------------------------------------------------------------------------ measured
 
 
-def drawn(rng: random.Random) -> tuple[by_hand.Numbers, dict[str, object], str]:
-    numbers, given = by_hand.case(rng)
-    quantity = rng.choice(list(by_hand.UNIT))
-    if quantity == "weight_bytes_per_device":
-        permitted = [devices for devices in (2, 4, 8) if numbers.K % devices == 0]  # whole heads for each
-        if not permitted:
-            return drawn(rng)
-        devices = rng.choice(permitted)
-        numbers, given = replace(numbers, n=devices), {**given, "tp": devices}
-    return numbers, given, quantity
+OF_A_CASE = 5
+"""Quantities asked of each random case: what a case takes to be built is paid once."""
+
+
+def drawn(rng: random.Random) -> Iterator[tuple[by_hand.Numbers, dict[str, object], str]]:
+    """Random cases without end, each with several quantities."""
+    while True:
+        numbers, given = by_hand.case(rng)
+        for quantity in rng.sample(list(by_hand.UNIT), OF_A_CASE):
+            permitted = [devices for devices in (2, 4, 8) if numbers.K % devices == 0]  # whole heads for each
+            if quantity != "weight_bytes_per_device":
+                yield numbers, given, quantity
+            elif permitted:
+                devices = rng.choice(permitted)
+                yield replace(numbers, n=devices), {**given, "tp": devices}, quantity
 
 
 def explained(text: str, quantity: str, given: dict[str, object], true: Fraction) -> tuple[Explanation, ...]:
@@ -188,8 +195,9 @@ def test_random_errors_are_seldom_named():
     """Of 150 true values off by a random factor, fewer than 8 get a named slip."""
     rng = random.Random(2026)
     count, misnamed = 0, Counter()
-    while count < 150:
-        numbers, given, quantity = drawn(rng)
+    for numbers, given, quantity in drawn(rng):
+        if count == 150:
+            break
         factor = 10 ** rng.uniform(-1, 1)
         if abs(factor - 1) <= 0.05:
             continue
@@ -204,8 +212,9 @@ def test_small_random_errors_are_seldom_named():
     """Near the true value slips that change little stand close together: of 100 errors of 0.5 to 5 % fewer than 12 get one."""
     rng = random.Random(7)
     count, misnamed = 0, 0
-    while count < 100:
-        numbers, given, quantity = drawn(rng)
+    for numbers, given, quantity in drawn(rng):
+        if count == 100:
+            break
         true = numbers.value(quantity)
         text, wrote = by_hand.written(true * Fraction(1 + rng.choice((-1, 1)) * rng.uniform(0.005, 0.05)), by_hand.UNIT[quantity], rng.choice((3, 4)))
         if abs(wrote / true - 1) > Fraction(1, 200):
@@ -222,8 +231,7 @@ def test_seeded_slips_are_named_first():
     """
     rng = random.Random(1987)
     outcome, missed = Counter(), Counter()
-    while outcome.total() < 150:
-        numbers, given, quantity = drawn(rng)
+    for numbers, given, quantity in islice(drawn(rng), 150):
         options = {name: values for name, values in by_hand.slips(numbers, quantity, by_hand.UNIT[quantity]).items() if values}
         slip = rng.choice(sorted(options))
         value = rng.choice(options[slip])

@@ -1,0 +1,44 @@
+"""What a reader must know before a number: shares of heads, arithmetic wider than the weights, counts that are not the published ones."""
+
+import pytest
+
+from symroof.analysis.verdict import case_warnings, splits_evenly
+from symroof.api import Study
+
+EVEN = {"llama-3-8b": {1, 2, 4, 8, 16, 32}, "qwen2.5-7b": {1, 2, 4, 28}, "gpt2": {1, 2, 3, 4, 6, 12}}
+"""Of 32 heads with 8 for the cache, 28 with 4, and 12 of each: degrees that give every device as many heads, and as many of the cache's or one copy."""
+
+
+@pytest.mark.parametrize("model", EVEN)
+def test_degrees_that_share_out_the_heads(model):
+    degrees = [n for n in range(1, 33) if splits_evenly(Study(model=model).first, n)]
+    assert set(degrees) == EVEN[model]
+
+
+def test_heads_that_are_not_known_split():
+    assert all(splits_evenly(Study().first, n) for n in (1, 3, 7))
+
+
+@pytest.mark.parametrize(
+    ("hardware", "chosen", "warned"),
+    [
+        ("h100-sxm", {"weights": "fp8"}, True),
+        ("h100-sxm", {"weights": "int8"}, True),
+        ("h100-sxm", {"weights": "fp8", "activations": "fp8"}, False),
+        ("h100-sxm", {"weights": "fp8", "activations": "fp16"}, False),  # somebody said so
+        ("h100-sxm", {"activations": "fp8"}, False),
+        ("h100-sxm", {"weights": "fp16"}, False),
+        ("h100-sxm", {"weights": "int4"}, False),  # not 8 bits
+        ("a100-80gb-sxm", {"weights": "fp8"}, False),  # there is no such arithmetic
+        ("a100-80gb-sxm", {"weights": "int8"}, True),
+        (None, {"weights": "fp8"}, False),
+    ],
+)
+def test_eight_bits_of_weights_beside_sixteen_of_activations(hardware, chosen, warned):
+    device = {"hardware": hardware} if hardware else {}
+    warnings = [line for line in case_warnings(Study(model="llama-3-8b", **device, **chosen, prompt=1000).first) if "are multiplied at" in line]
+    assert bool(warnings) is warned
+    if warned:
+        assert warnings == [
+            f"{chosen['weights']} weights beside fp16 activations are multiplied at fp16; --activations {chosen['weights']} takes the {chosen['weights']} peak"
+        ]

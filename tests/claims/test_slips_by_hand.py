@@ -1,0 +1,168 @@
+"""Where each slip of the catalogue leads, worked out by hand: the figure that somebody who makes it writes down."""
+
+from fractions import Fraction
+from functools import cache
+
+import pytest
+
+from symroof.claims.derive_claim import derived
+from symroof.claims.slips.context import context_of
+from symroof.claims.slips.predictions import predictions
+from symroof.claims.slips.slip_catalogue import CATALOGUE
+from symroof.specs.claims import ClaimSpec
+
+FIRST_ORDER = {"model": "llama-3-70b", "hardware": "h100-sxm", "params": "70e9", "prompt": 4000, "assume": {"detail": "weights"}}
+CLAIMS = {
+    "cache": ("1 GB", {"quantity": "kv_cache_bytes", "given": {"model": "llama-3-70b", "prompt": 4096, "batch": 4, "output": 100}}),
+    "latent": ("30 KB", {"quantity": "kv_bytes_per_token", "given": {"model": "deepseek-v2-lite"}}),
+    "narrow heads": ("1 KB", {"quantity": "kv_bytes_per_token", "given": {"model": "mistral-nemo-12b"}}),
+    "experts": ("47e9", {"quantity": "params", "given": {"model": "mixtral-8x7b"}}),
+    "active": ("13e9", {"quantity": "active_params", "given": {"model": "mixtral-8x7b"}}),
+    "read": ("15 GB", {"quantity": "weight_bytes_read", "given": {"model": "llama-3-8b"}}),
+    "held": ("16 GB", {"quantity": "weight_bytes", "given": {"model": "llama-3-8b"}}),
+    "verify": ("2", {"quantity": "tokens_per_verify", "given": {"acceptance": 0.5, "draft_tokens": 4}}),
+    "price": ("1 USD", {"quantity": "price_per_mtok", "given": {**FIRST_ORDER, "price": "2 USD/hour", "margin": 0.25, "output": 100}}),
+    "prefill": ("1 PFLOP", {"quantity": "prefill_flops", "given": {**FIRST_ORDER, "assume": {"detail": "attention"}}}),
+    "square": ("1 PFLOP", {"quantity": "prefill_flops", "given": {**FIRST_ORDER, "assume": {"detail": "attention", "attention": "full"}}}),
+    "step": ("42 ms", {"quantity": "decode_roofline_time", "given": {**FIRST_ORDER, "batch": 8}}),
+    "read prompt": ("1 s", {"quantity": "prefill_roofline_time", "given": FIRST_ORDER}),
+    "response": ("0.4 s", {"quantity": "decode_time", "given": {**FIRST_ORDER, "output": 10}}),
+    "group": ("1 ms", {"quantity": "decode_roofline_time", "given": {**FIRST_ORDER, "tp": 4}}),
+    "linked": ("1 ms", {"quantity": "itl", "given": {**FIRST_ORDER, "tp": 4, "link_latency": "10 us"}}),
+    "longest": ("1024 token", {"quantity": "peak_context", "given": {"prompt": 1000, "output": 24}}),
+    "capacity": ("80 GB", {"quantity": "mem_capacity", "given": {"mem_capacity": "80 GB"}}),
+    "link": ("450 GB/s", {"catalogue": "h100-sxm.link.bandwidth"}),
+    "money": ("6 USD", {"expression": "6 USD/hour * 1 s"}),
+}
+CACHE, TABLE = 4 * 4096 * 327_680, 128_256 * 4096
+"""Four caches of 4,096 tokens of 2*80*8*128 16-bit numbers; the vectors of Llama 3 8B's vocabulary."""
+P8, MIXTRAL, TABLE8 = 8_030_261_248, 46_702_792_704, 32_000 * 4096
+ACTIVE = 12_879_925_248 - TABLE8
+"""Mixtral's published count of active parameters less the table that a token looks up."""
+READ = 2 * (P8 - TABLE - 65 * 4096)
+"""Without the vectors of 65 norms."""
+LINEAR, PAIRS = 2 * 70 * 10**9 * 4000, 80 * 4 * 64 * 128
+TIMES = Fraction(140, 3350), Fraction(8 * 140, 989_400)
+"""Seconds of a step's bytes, and of its FLOPs for eight."""
+RING = 160 * (Fraction(10, 10**6) + Fraction(2 * 3, 4) * 8192 * 2 / (450 * 10**9))
+
+HAND = [
+    ("cache", "query heads used for KV heads in the cache", 8 * CACHE),
+    ("cache", "query heads used for KV heads", 8 * CACHE),
+    ("cache", "keys without values, or values without keys", CACHE / 2),
+    ("cache", "the factor 2 of keys and values twice", 2 * CACHE),
+    *(("cache", f"{count} KV heads", count * CACHE / 8) for count in (1, 2, 4, 16, 32)),
+    ("cache", "width guessed as sqrt(params/(12*n_layers)), grouped heads left out", 4 * 4096 * 2 * 80 * (70_553_706_496 / 960) ** 0.5 * 2),
+    ("cache", "the cache of one layer", CACHE / 80),
+    ("cache", "one layer in place of all", CACHE / 80),
+    ("cache", "layers counted twice", CACHE * 80),
+    ("cache", "one request in place of the batch", CACHE / 4),
+    ("cache", "the batch left out", CACHE / 4),
+    ("cache", "multiplied by the batch once more", 4 * CACHE),
+    ("cache", "of one token, not of the sequence", CACHE / 4096),
+    ("cache", "of a sequence, not of one token", CACHE * 4096),
+    ("cache", "of one prompt token, not of the prompt", CACHE / 4096),
+    ("cache", "one token of context more", 4 * 4097 * 327_680),
+    ("cache", "the kv at fp32", 2 * CACHE),
+    ("cache", "the kv at fp8", CACHE / 2),
+    ("cache", "the kv at int4", CACHE / 4),
+    ("cache", "weights, cache and arithmetic at fp8", CACHE / 2),
+    ("cache", "a GiB written for a GB", CACHE * (1000 / 1024) ** 3),
+    ("cache", "a GB written for a GiB", CACHE * 1.024**3),
+    ("cache", "a k of 1,000 in the prompt", 4 * 4000 * 327_680),
+    ("cache", "a k of 1,024 in the context", CACHE * 1.024),
+    ("cache", "bits taken for bytes", 8 * CACHE),
+    ("cache", "bytes taken for bits", CACHE / 8),
+    ("cache", "the ratio upside down", 1 / CACHE),
+    *(("cache", f"the decimal point {places} place{'s' * (places > 1)} to the right", CACHE * 10**places) for places in (1, 2, 3)),
+    *(("cache", f"the decimal point {places} place{'s' * (places > 1)} to the left", CACHE / 10**places) for places in (1, 2, 3)),
+    # 27 layers, 512 wide with a rotated key of 64; 16 heads of 128 and 64 for keys, of 128 for values
+    ("latent", "keys and values of every head kept in place of their latent", 27 * 2 * 16 * (128 + 64 + 128)),
+    ("latent", "a latent cache taken for two vectors of value_dim a head", 27 * 2 * 16 * 2 * 128),
+    ("latent", "a latent for keys and another for values", 27 * 2 * 2 * 512),
+    ("latent", "the rotated key beside the latent left out", 27 * 2 * 512),
+    ("narrow heads", "head width taken as d_model/n_heads in attention", 2 * 40 * 8 * 160 * 2),  # 5,120/32 for the model's 128
+    ("narrow heads", "head width taken as d_model/n_heads", 2 * 40 * 8 * 160 * 2),
+    ("experts", "only the parameters that a token multiplies counted", ACTIVE),
+    ("experts", "only the parameters that a token multiplies counted, and the input table", ACTIVE + TABLE8),
+    ("experts", "a tied embedding counted twice, or a head counted in", MIXTRAL + TABLE8),
+    ("experts", "an untied head left out", MIXTRAL - TABLE8),
+    ("active", "every parameter taken for one that a token multiplies", MIXTRAL),
+    ("active", "the gathered input table counted among the active parameters", ACTIVE + TABLE8),
+    ("active", "every expert multiplied by every token", ACTIVE + 32 * 6 * 3 * 4096 * 14_336),
+    ("read", "the gathered input table streamed too", READ + 2 * TABLE),
+    ("read", "the head not streamed", READ - 2 * TABLE),
+    ("held", "weights at one byte each: the bytes of a parameter forgotten", P8),
+    ("held", "the weights at fp32", 4 * P8),
+    ("held", "the weights at int4", P8 / 2),
+    ("verify", "accepted tokens added up, though each needs all before it to be accepted", 3),
+    ("verify", "only the tokens that are accepted counted, not the one that comes with them", sum(0.5**k for k in range(1, 5))),
+    ("prefill", "the whole square of attention counted, not the causal half", LINEAR + PAIRS * 4000**2),
+    ("prefill", "attention FLOPs left out", LINEAR),
+    ("prefill", "6 FLOP a parameter and token, as in training, for 2", 3 * LINEAR + PAIRS * 4000 * 4001 / 2),
+    ("prefill", "forward and backward pass counted, as in training", 3 * (LINEAR + PAIRS * 4000 * 4001 / 2)),
+    ("prefill", "multiply-adds counted as one FLOP", (LINEAR + PAIRS * 4000 * 4001 / 2) / 2),
+    ("prefill", "FLOPs doubled once more", (LINEAR + PAIRS * 4000 * 4001 / 2) * 2),
+    ("square", "the causal half counted, not the whole square", LINEAR + PAIRS * 4000 * 4001 / 2),
+    ("step", "only the decode's FLOPs timed: no memory floor", TIMES[1]),
+    ("read prompt", "only the prefill's bytes timed: no compute floor", TIMES[0]),
+    ("read prompt", "a sparse peak for the dense one", Fraction(LINEAR, 2 * 989_400 * 10**9)),
+    ("read prompt", "a k of 1,024 in the prompt", Fraction(LINEAR, 989_400 * 10**9) * 1024 / 1000),
+    ("read prompt", "of one prompt token, not of the prompt", Fraction(LINEAR // 4000, 989_400 * 10**9)),
+    ("step", "a time in milliseconds read as a rate", 1000 / TIMES[0]),
+    ("step", "of the prompt, not of one token", 4000 * TIMES[0]),
+    ("step", "hours taken for seconds", 3600 * TIMES[0]),
+    ("step", "seconds taken for hours", TIMES[0] / 3600),
+    ("response", "as many decode steps as output tokens; the first token comes with the prefill", 10 * TIMES[0]),
+    ("response", "one output token more", 10 * TIMES[0]),
+    ("response", "one output token fewer", 8 * TIMES[0]),
+    ("response", "of one output token, not of the response", Fraction(9, 10) * TIMES[0]),
+    ("response", "of the response, not of one output token", 90 * TIMES[0]),
+    ("group", "one device in place of the group", TIMES[0]),
+    ("linked", "the time on the links between devices left out", TIMES[0] / 4),
+    ("linked", "both directions of the link added", TIMES[0] / 4 + RING / 2 + 160 * Fraction(5, 10**6)),
+    ("longest", "the output left out of the longest context", 1000),
+    ("longest", "the prompt left out of the longest context", 24),
+    ("longest", "tokens counted with a k of 1,024", 1023 / 1.024),  # the last token is never read
+    ("longest", "tokens counted with a k of 1,000", 1023 * 1.024),
+    ("capacity", "memory of so many GB taken as GiB", 80 * 1024**3),
+    ("capacity", "memory of so many GiB taken as GB", 80 * 10**9 * (1000 / 1024) ** 3),
+    ("link", "both directions of the link added", 900 * 10**9),
+    ("money", "hours taken for seconds", 6),
+]  # fmt: skip
+
+
+@cache
+def predicted(claim):
+    """Every value that a slip leads to, by its words."""
+    value, spec = CLAIMS[claim]
+    made = ClaimSpec(id="c", value=value, **spec)
+    context = context_of(made, derived(made), value)
+    found = {}
+    for slip in CATALOGUE:
+        for prediction in predictions(context, slip):
+            found.setdefault(prediction.texts[0], []).append(float(prediction.value))
+    return found
+
+
+@pytest.mark.parametrize(("claim", "text", "value"), HAND, ids=[f"{claim}: {text}" for claim, text, _ in HAND])
+def test_a_slip_leads_where_the_hand_comes(claim, text, value):
+    assert any(found == pytest.approx(float(value), rel=1e-12) for found in predicted(claim).get(text, ())), predicted(claim).get(text)
+
+
+def test_a_margin_is_a_share_of_the_price():
+    """At 25 % of it a price is 4/3 of the cost, not 5/4."""
+    (found,) = predicted("price")["a share of the price put on top of the cost"]
+    (down,) = predicted("price")["the decimal point 1 place to the left"]
+    assert found == pytest.approx(10 * down * (3 / 4) * (5 / 4), rel=1e-12)
+
+
+def test_figures_that_are_rounded_on_the_way():
+    """A step of 12.0565 ms, 82.943 a second; a figure that moves the answer by more than a tenth (10 ms) is no such slip."""
+    found = {text: value for text, (value, *_) in predicted("linked").items() if "rounded" in text}
+    assert 1000 * float(TIMES[0] / 4 + RING) == pytest.approx(12.0565, abs=1e-4)
+    assert found["mem_bandwidth rounded to 2 digits on the way"] == pytest.approx(float(TIMES[0]) / 4 * 3.35 / 3.4 + float(RING), rel=1e-12)
+    assert {text: 1000 * value for text, value in found.items() if text.startswith(("itl", "user_rate"))} == pytest.approx({
+        "itl rounded to 2 digits on the way": 12, "itl rounded to 3 digits on the way": 12.1, "user_rate rounded to 1 digit on the way": 1000 / 80,
+        "user_rate rounded to 2 digits on the way": 1000 / 83, "user_rate rounded to 3 digits on the way": 1000 / 82.9,
+    })  # fmt: skip

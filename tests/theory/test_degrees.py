@@ -1,0 +1,117 @@
+"""How an instance lies on its devices, read off the values of a case: a table by hand."""
+
+from fractions import Fraction
+
+import pytest
+
+from symroof.formula.text import text
+from symroof.theory.architecture import GENERIC, Architecture, Layer
+from symroof.theory.layout import FREE, SINGLE, SYMBOLIC, Layout, layout
+
+DIMENSIONS = {"d_model": 4096, "n_layers": 32, "n_heads": 32, "n_kv_heads": 8}
+
+
+def made(architecture=GENERIC, rounded=False, **values):
+    return layout(architecture, {name: Fraction(value) if isinstance(value, (int, float)) else value for name, value in values.items()}.get, rounded)
+
+
+def test_one_device_is_one_device():
+    assert made() == made(tp=1, pp=1, ep=1, dp=1, attention_dp=1) == SINGLE
+    assert SINGLE.single and not SINGLE.staged
+    assert (SINGLE.instance, SINGLE.group, text(SINGLE.devices())) == ("1", "", "1")
+
+
+@pytest.mark.parametrize(
+    ("values", "flags", "instance", "group"),
+    [
+        ({"tp": 4}, {"tp"}, "tp", "tp"),
+        ({"pp": 4}, {"pp"}, "pp", ""),
+        ({"dp": 4}, {"dp"}, "1", ""),
+        ({"ep": 4}, {"ep"}, "1", ""),
+        ({"attention_dp": 4}, {"attention_dp", "ep"}, "attention_dp", "attention_dp"),  # whose experts lie on all of them
+        ({"tp": 2, "pp": 4, "attention_dp": 2}, {"tp", "pp", "attention_dp", "ep"}, "tp*attention_dp*pp", "tp*attention_dp"),
+        ({"tp": FREE}, {"tp"}, "tp", "tp"),
+        ({"tp": 0.5}, {"tp"}, "tp", "tp"),
+    ],
+)
+def test_which_degrees_count(values, flags, instance, group):
+    found = made(**values)
+    assert {name for name in ("tp", "attention_dp", "ep", "dp") if getattr(found, name)} | ({"pp"} if found.staged else set()) == flags
+    assert (found.instance, found.group) == (instance, group)
+    assert set(found.absent()) == {"tp", "pp", "attention_dp", "ep", "dp"} - flags
+    assert found.single is not bool(flags & {"tp", "pp", "attention_dp"})
+
+
+@pytest.mark.parametrize(("pp", "stages"), [(1, 1), (2, 2), (7, 7), (FREE, SYMBOLIC), (2.5, SYMBOLIC), (0, SYMBOLIC), (-3, SYMBOLIC)])
+def test_stages_are_counted_where_they_are_a_number(pp, stages):
+    assert made(tp=2, pp=pp).pp == stages
+
+
+@pytest.mark.parametrize(
+    ("values", "known"),
+    [
+        ({}, False),
+        ({"d_model": 4096}, False),
+        ({"n_layers": 32}, False),
+        (DIMENSIONS, True),
+        ({**DIMENSIONS, "params": 8e9}, False),  # of a total the parts are not known
+        ({**DIMENSIONS, "weight_bytes": 16e9}, False),
+    ],
+)
+def test_whether_the_parts_of_a_device_are_known(values, known):
+    assert made(tp=4, **values).copies is known
+    other = Architecture((Layer(label="a"), Layer(label="b")), order=("a", "b"))
+    assert made(other, tp=4, **values).copies is not bool({"params", "weight_bytes"} & values.keys())
+
+
+@pytest.mark.parametrize(
+    ("tp", "heads", "shared", "uneven"),
+    [
+        (4, 32, 8, set()),
+        (16, 32, 8, {"n_kv_heads"}),
+        (3, 32, 9, {"n_heads"}),
+        (5, 32, 8, {"n_heads", "n_kv_heads"}),
+        (FREE, 32, 8, {"n_heads", "n_kv_heads"}),
+        (4, FREE, 8, {"n_heads"}),
+        (4, 32, None, set()),
+    ],
+)
+def test_heads_that_devices_hold_unequal_shares_of(tp, heads, shared, uneven):
+    values = {"tp": tp, "n_heads": heads} | ({"n_kv_heads": shared} if shared else {})
+    found = made(**values)
+    assert found.uneven == uneven
+    held = {name: text(tree) for name, tree in found.shares(GENERIC.layers[0]).items()}
+    rounded = "max({}/tp, 1)" if tp == FREE else "ceil({}/tp)"
+    assert {name for name, share in held.items() if share == rounded.format(name)} >= uneven
+    assert held["d_ff"] == "d_ff/tp"
+    assert all(held[name] == f"{name}/tp" for name in {"n_heads", "n_kv_heads"} - uneven)
+
+
+def test_a_degree_that_will_not_divide_the_heads_is_rounded_up():
+    held = {name: text(tree) for name, tree in made(rounded=True, tp=FREE, n_heads=32).shares(GENERIC.layers[0]).items()}
+    assert held["n_heads"] == "ceil(n_heads/tp)"
+    assert made(rounded=True, tp=4, n_heads=32).rounded is False
+    assert Layout(tp=True).shares(GENERIC.layers[0]).keys() == held.keys() and SINGLE.shares(GENERIC.layers[0]) == {}
+
+
+@pytest.mark.parametrize(
+    ("values", "leaves"),
+    [
+        ({"tp": 8, "node_devices": 8}, False),
+        ({"tp": 9, "node_devices": 8}, True),
+        ({"tp": 16, "node_devices": 8}, True),
+        ({"tp": 4, "pp": 2, "node_devices": 8}, False),
+        ({"tp": 4, "pp": 4, "node_devices": 8}, True),
+        ({"tp": 2, "attention_dp": 8, "node_devices": 8}, True),
+        ({"ep": 16, "node_devices": 8}, True),
+        ({"tp": 2, "dp": 64, "node_devices": 8}, False),  # copies do not talk to each other
+        ({"tp": 64}, False),  # nothing says how large a node is
+        ({"tp": FREE, "node_devices": 8}, False),
+        ({"tp": FREE, "node_devices": 8, "network_bandwidth": 10**9}, True),
+        ({"tp": 2, "dp": FREE, "node_devices": 8, "network_bandwidth": 10**9}, False),
+        ({"tp": 2, "node_devices": FREE, "network_bandwidth": 10**9}, True),
+        ({"tp": 2, "node_devices": FREE}, False),
+    ],
+)
+def test_whether_a_group_may_leave_its_node(values, leaves):
+    assert made(**values).network is leaves
