@@ -86,7 +86,7 @@ PRECISIONS = {
     "bf16": r"bf16|bfloat16",
     "fp32": r"fp32|float32|32[- ]bits?|single precision",
     "fp8": r"fp8|float8|e4m3|e5m2",
-    "int8": r"int8|8[- ]bits?|q8_0",
+    "int8": r"int8|8[- ]bits?|q8(?:_0)?",
     "w8a8": r"w8a8",
     "awq": r"awq",
     "gptq": r"gptq",
