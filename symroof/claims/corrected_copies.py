@@ -25,6 +25,8 @@ ENDINGS = {"corrected": "fixed", "drafted": "draft"}
 MOST_AGAIN = 5
 """Places of the same number that are listed."""
 AUTHOR = "what is right only its author knows"
+DOUBTFUL = "doubtful"
+"""How the note of a drafted annotation begins that a person has yet to look at."""
 Change = tuple[Figure, str]
 Changes = Mapping[int, Change]
 
@@ -136,6 +138,8 @@ def _resting(file: str, original: str, claims: list[Checked], claim: Checked) ->
 def _change(claim: Checked) -> Change | str:
     """The number to replace and its replacement, or why it stays."""
     figure, value = claim.figure, claim.judgement.value
+    if (claim.claim.note or "").lower().startswith(DOUBTFUL):
+        return "doubtful: not changed; remove its note once the annotation is right"
     if claim.verdict != "wrong":
         return "it contradicts itself or another claim: " + AUTHOR
     if figure is None:

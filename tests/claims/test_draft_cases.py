@@ -2,6 +2,8 @@
 
 import pytest
 
+from symroof.claims.check import check_text
+from symroof.claims.corrected_copies import corrected
 from symroof.claims.draft.drafted_copy import draft
 
 
@@ -55,3 +57,41 @@ def test_a_what_if_holds_for_the_rest_of_its_item():
 def test_what_a_heading_says_lasts_for_its_section():
     note = weights("# Llama 3.1 8B on the H100 in FP8\n\nIn bf16 the weights would take 16 GB.\n\nThe weights take 8 GB.\n\nEach decode step takes 2.4 ms.\n")
     assert (note["16 GB"], note["8 GB"], note["2.4 ms"]) == ("bf16", "fp8", "fp8")
+
+
+@pytest.mark.parametrize(
+    ("text", "quantity", "given"),
+    [
+        ("Mixtral 8x7B weights in bf16 go on two GPUs (TP=2): 46.7 GB each.", "weight_bytes_per_device", {"model": "mixtral-8x7b", "weights": "bf16", "tp": "2"}),
+        ("With TP=2 the weights of Mixtral 8x7B in bf16 take 46.7 GB per card.", "weight_bytes_per_device", {"model": "mixtral-8x7b", "weights": "bf16", "tp": "2"}),
+        ("The cache of Mixtral 8x7B takes 131 KB per token, or 262 MB for a 2,000-token request.", "kv_cache_bytes", {"model": "mixtral-8x7b", "prompt": "2000"}),
+        ("Llama 3.1 8B caches 0.125 MB per token, so 32k tokens = 4.3GB.", "kv_cache_bytes", {"model": "llama-3.1-8b", "context": "32768"}),
+        ("Llama 3.1 8B: 32k tokens of cache = 4.3 GB. With a q8 KV cache half of that, 2.1 GB.", "kv_cache_bytes", {"model": "llama-3.1-8b", "kv": "int8", "context": "32768"}),
+        ("The weights of Llama 3.1 70B in fp8 take 71 GB, and one H100 SXM has 80 GB.", "mem_capacity", {"hardware": "h100-sxm"}),
+        ("The weights of Llama 3.1 8B take 16 GB; our L40S nodes have 48 GB each.", "mem_capacity", {"hardware": "l40s"}),
+    ],
+)  # fmt: skip
+def test_the_words_beside_a_number_say_what_it_is_of(text, quantity, given):
+    one = draft(text, "note.md").drafts[-1]
+    assert (one.quantity, one.given) == (quantity, given)
+
+
+def test_the_memory_of_several_devices_is_left_alone():
+    """48 GB are two cards of 24 GB: no figure of the card."""
+    note = draft("The weights of Llama 3.1 70B at 4 bit take 35 GB, so two RTX 4090s (48 GB) are enough.", "note.md")
+    assert ([one.text for one in note.drafts], [(one.text, one.why) for one in note.left]) == (["35 GB"], [("48 GB", "it is the memory of several devices together")])
+
+
+def test_a_table_of_devices_takes_the_group_of_the_text_doubtfully():
+    one = draft("Llama 3.1 8B on two L40S (TP=2) in bf16.\n\nAlone:\n\n| GPU | Step at batch 1 |\n|---|---|\n| H100 | 4.8 ms |\n", "note.md").drafts[-1]
+    assert "tp 2" in one.doubts
+
+
+def test_a_doubtful_draft_is_never_corrected(tmp_path):
+    """Both numbers are half of what the annotations derive; only the one that a person has looked at is changed."""
+    note = tmp_path / "note.md"
+    claim = "The weights take 8 GB. <!-- symroof: weight_bytes model=llama-3.1-8b weights=fp16{} -->\n"
+    note.write_text(claim.format(" note='doubtful: weights fp16'") + "\n" + claim.format(" note='from the model card'"))
+    copy = corrected(str(note), list(check_text(note.read_text(), str(note)).claims), tmp_path / "copy.md")
+    assert [line[:22] for line in copy.content.decode().splitlines()[::2]] == ["The weights take 8 GB.", "The weights take 16 GB"]
+    assert [(claim.line, why.partition(":")[0], "not changed" in why) for claim, why in copy.left] == [(1, "doubtful", True)]

@@ -62,6 +62,7 @@ def _patterns() -> Iterator[tuple[str, re.Pattern[str], str]]:
     yield rule(
         "prompt", rf"(?<![\w.,]){COUNT}\s?tokens? (?:in|prompt)\b|\b[SP]\s?=\s?{COUNT.replace('count', 'count2').replace('kilo', 'kilo2')}\$?\s*tokens?\b"
     )
+    yield rule("prompt", rf"(?<![\w.,]){COUNT}[ -]tokens?[ -]requests?\b")
     yield rule("output", rf"(?<![\w.,]){COUNT}\s?(?:tokens? out|new tokens|generated tokens|tokens? long)\b")
     yield rule("context", rf"\bC\s?=\s?{COUNT}")
     yield rule("context?", rf"(?<![\w.,]){COUNT}\s?tokens?\b(?!\s?(?:/|per|a second|of chunk))")

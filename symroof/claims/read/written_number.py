@@ -29,7 +29,7 @@ ABOUT = re.compile(rf"^(?:{'|'.join(map(re.escape, HEDGES))})\s*", re.IGNORECASE
 BOUND = re.compile(rf"^({'|'.join(map(re.escape, OPERATORS))})\s*", re.IGNORECASE)
 NUMBER = r"[+-]?(?:\d[\d_,]*(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?"
 DECIMAL_COMMA = re.compile(r"([+-]?(?:\d{1,6}(?=,(?:\d{1,2}|\d{4,9})(?!\d))|0)),(\d{1,9}(?:[eE][+-]?\d{1,3})?)")
-KILO = re.compile(rf"({NUMBER})\s?[kK](?=\s*(?:tok|req|tps))")
+KILO = re.compile(rf"({NUMBER})\s?[kK](?=\s*(?:tok|req|tps|t/s))")
 COUNTED = re.compile(rf"({NUMBER})\s?(?:(thousand|million|billion|trillion)(?!\w)|([KMBT]|bn)(?=\s*(?:$|param|weights?|flop)))", re.IGNORECASE)
 """``70.6B``, ``8.03 billion``: a letter only of parameters and FLOPs."""
 COUNTED_BY_LETTER = ("parameter", "FLOP")

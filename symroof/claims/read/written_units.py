@@ -29,6 +29,9 @@ SPELLED |= {f"{word}flop{s}": f"{letter}FLOP" for word, letter in (("giga", "G")
 SPELLED |= {f"{word}byte{s}": f"{letter}B" for word, letter in (("kilo", "k"), ("mega", "M"), ("giga", "G"), ("tera", "T")) for s in ("", "s")}
 SPELLED |= {f"{word}byte{s}": f"{letter}B" for word, letter in (("kibi", "Ki"), ("mebi", "Mi"), ("gibi", "Gi"), ("tebi", "Ti")) for s in ("", "s")}
 
+RATES = (["t", "s"], ["T", "s"])
+"""``t/s``, tokens a second as llama.cpp prints them; alone the letter is no unit."""
+
 NOUNS = {
     "device": r"(?:GPU|card|device|accelerator|chip|TPU|rank|[A-Z]{1,2}\d{2,3}[A-Z]?)s?(?!-)", "layer": r"layers?",
     "request": r"(?:request|sequence|user|conversation|session|stream|client|customer|query|queries|seq)s?",
@@ -78,6 +81,8 @@ def unit_at(text: str, place: int) -> tuple[str, int]:
     parts = list(SEPARATOR.finditer(match[0]))
     for cut in [len(match[0]), *(part.start() for part in reversed(parts))]:
         pieces = [spelled(HOUR_OF.sub("", piece)) for piece in SEPARATOR.split(match[0][:cut])]
+        if pieces[:2] in RATES:
+            pieces[0] = "token"
         if pieces[0].endswith("FLOPS") and pieces[1:2] == ["byte"]:  # FLOPS/byte: the S is a plural
             pieces[0] = pieces[0][:-1]
         after = match.start() + cut
