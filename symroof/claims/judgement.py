@@ -103,6 +103,8 @@ def tolerance_of(claim: ClaimSpec, digits: int = 0) -> Fraction | None:
 def _reason(written: Written, derived: Derived, verdict: str) -> str:
     if derived.value == "in part":
         return "holds in a part of the range only" + (f": {derived.why}" if derived.why else "")
+    if verdict == "approximate" and derived.number is not None and written.hedged(derived.number):
+        return f"as near as a hedged number of {written.digits} digit{'s' * (written.digits > 1)} has to be"
     if verdict == "rounded" and derived.number is not None and written.value is not None and abs(derived.number - written.value) > written.room:
         return "digits were cut off, not rounded"
     return derived.why if verdict == "wrong" else ""

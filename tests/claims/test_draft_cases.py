@@ -79,7 +79,10 @@ def test_the_words_beside_a_number_say_what_it_is_of(text, quantity, given):
 def test_the_memory_of_several_devices_is_left_alone():
     """48 GB are two cards of 24 GB: no figure of the card."""
     note = draft("The weights of Llama 3.1 70B at 4 bit take 35 GB, so two RTX 4090s (48 GB) are enough.", "note.md")
-    assert ([one.text for one in note.drafts], [(one.text, one.why) for one in note.left]) == (["35 GB"], [("48 GB", "it is the memory of several devices together")])
+    assert ([one.text for one in note.drafts], [(one.text, one.why) for one in note.left]) == (
+        ["35 GB"],
+        [("48 GB", "it is the memory of several devices together")],
+    )
 
 
 def test_a_table_of_devices_takes_the_group_of_the_text_doubtfully():
