@@ -106,6 +106,24 @@ def head_of_unit(text: str, start: int, stop: int) -> int:
     return behind.start() if behind and behind.start() > start else stop
 
 
+LADDERS = (("ns", "us", "ms", "s"), ("byte", "kB", "MB", "GB", "TB", "PB"), ("FLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP"), ("mW", "W", "kW"), ("mJ", "J", "kJ"))
+"""Units that are a thousand of the one before."""
+ALIKE = {"KB": "kB", "B": "byte", "µs": "us", "FLOPS": "FLOP"}
+
+
+def beside(unit: str, step: int) -> str:
+    """The unit that is a thousand of one (``step`` 1) or a thousandth of it (-1), over the same; empty where people write none.
+
+    >>> beside("ms", 1), beside("GB/s", 1), beside("TFLOP/s", -1), beside("s", 1), beside("token/s", 1)
+    ('s', 'TB/s', 'GFLOP/s', '', '')
+    """
+    head, bar, rest = unit.partition("/")
+    head = ALIKE.get(head, head)
+    ladder = next((one for one in LADDERS if head in one), ())
+    at = ladder.index(head) + step if ladder else -1
+    return f"{ladder[at]}{bar}{rest}" if 0 <= at < len(ladder) else ""
+
+
 def money_unit(text: str, place: int) -> tuple[str, int]:
     """The unit of a price behind its number, ``an hour`` or ``/GPU-hour``, and where it ends; of a price of something else just dollars.
 
