@@ -80,3 +80,10 @@ def test_a_lower_bound_is_explained_by_what_comes_to_it():
     near, far = (claims(f"It is more than {bound} MB. <!-- symroof: kv_bytes_per_token model=llama-3-70b -->")[0].slips for bound in ("2.6", "2"))
     assert [slip.slip for slip in near] == ["gqa_forgotten"]
     assert "gqa_forgotten" not in [slip.slip for slip in far]
+
+
+def test_what_is_shown_reads_as_it_was_written():
+    note = f"A prompt takes 2*8e9*2048/330e12 = 0.1 s. <!-- symroof: prefill_time {L8} prompt=2048 -->\n\nIt costs $1.79 per hour. <!-- symroof: price price='1.79 USD/hour' -->"
+    arithmetic, price = claims(note)
+    assert arithmetic.says == "A prompt takes 2*8e9*2048/330e12 = 0.1 s."
+    assert (price.derived, price.verdict) == ("1.79 USD/hour", "exact")

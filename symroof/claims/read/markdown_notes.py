@@ -20,7 +20,7 @@ from typing import Any
 from symroof.claims.claim_settings import changed, normalized, theory_of, with_theory
 from symroof.claims.read import latex_notes
 from symroof.claims.read.annotations import Fields, fields
-from symroof.claims.read.claimed_number import claimed_number
+from symroof.claims.read.claimed_number import claimed_number, expected_unit
 from symroof.claims.read.latex_text import plain
 from symroof.claims.read.markdown import Passage, blocks, line_starts, passages, prose_of
 from symroof.claims.read.numbers import Figure, figures
@@ -113,7 +113,7 @@ class _Reader:
         self.aside: set[int] = set()
         self.figures: list[Figure | None] = []
         self.beside: list[tuple[int, int]] = []
-        self.tables = tables(prose_of(text)) if "|" in text and not is_latex(file) and len(text) <= MOST_CHARACTERS else []
+        self.tables = _tables(text, file) if len(text) <= MOST_CHARACTERS else []
         self.shared: list[frozenset[str]] = []
         self.problems: list[Problem] = []
         self.last = 0
@@ -190,7 +190,7 @@ class _Reader:
             return table.completed(figure, table.column_at(place, table.row_at(place))) if table else figure
 
         claimed = claimed_number(data, passage.prose, max(self.last - passage.start, 0), owned, complete)
-        if claimed.fault and table and "value" not in data and (cells := table.under(passage.at)):
+        if claimed.fault and table and "value" not in data and (cells := table.under(passage.at, expected_unit(data) or "")):
             self._cells(data, annotation, at, cells, passage)
             return
         if claimed.fault:
@@ -255,6 +255,11 @@ class _Reader:
     def _fresh(self, name: str) -> str:
         taken = {claim["id"] for claim in self.claims}
         return next(one for one in (name, *(f"{name}-{i}" for i in range(2, MOST_ANNOTATIONS + 2))) if one not in taken)
+
+
+def _tables(text: str, file: str) -> list[Table]:
+    """The tables of a note."""
+    return latex_notes.tables(text) if is_latex(file) else tables(prose_of(text)) if "|" in text else []
 
 
 def _sized(data: dict[str, Any], of: tuple[Denominator, ...], cells: Mapping[str, object] = MappingProxyType({})) -> dict[str, Any]:
