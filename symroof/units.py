@@ -140,9 +140,23 @@ def parse_unit(text: str) -> Unit:
     return Unit(text.strip(), size, dimension)
 
 
+PREFIXES_ALONE = {"k": 1, "K": 1, "M": 2, "G": 3}
+"""Letters that are a power of 1,000 or of 1,024, by its exponent, where no unit follows them."""
+
+
+def _either(number: str, letter: str) -> str:
+    """The error text for a number whose letter has two meanings, with both.
+
+    >>> _either("128", "k")
+    "'128k' is ambiguous: write 128000 or 131072"
+    """
+    decimal, binary = (f"{float(parse_number(number) * size ** PREFIXES_ALONE[letter]):.15g}" for size in (1000, 1024))
+    return f"{number + letter!r} is ambiguous: write {decimal} or {binary}"
+
+
 def unknown_unit(name: str) -> str:
     """The error text for an unknown unit, with the nearest ones."""
-    if name in ("k", "K", "M", "G"):
+    if name in PREFIXES_ALONE:
         return f"{name!r} alone is ambiguous (a power of 1000 or of 1024); write the number out"
     same_but_case = [unit for unit in UNITS if unit.lower() == name.lower()]
     near = list(dict.fromkeys([*same_but_case, *difflib.get_close_matches(name, UNITS, n=2, cutoff=0.5)]))
@@ -172,6 +186,8 @@ def parse_quantity(text: str) -> Quantity:
     match = re.fullmatch(rf"\s*({NUMBER})\s*(.*?)\s*", text, flags=re.DOTALL)
     if not match or len(text) > 120:
         raise UnitError(f"not a quantity: {text[:40]!r}; write a number and a unit, such as '3.35 TB/s'")
+    if match[2] in PREFIXES_ALONE:
+        raise UnitError(_either(match[1], match[2]))
     unit = parse_unit(match[2])
     return Quantity(parse_number(match[1]) * unit.size, unit.dimension, text.strip())
 

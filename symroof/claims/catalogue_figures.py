@@ -3,6 +3,7 @@ that get taken for one another: sparse peaks, other precisions, other parts of a
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from functools import lru_cache
 
@@ -114,7 +115,8 @@ def confusable(binding: Binding, symbol: str, kind: str) -> tuple[tuple[str, Fra
 
     Args:
         kind: ``sparse`` (the peak of this precision with 2:4 sparsity), ``precisions`` (the dense peaks of this part at others),
-            ``parts`` (the same figure of the other parts of the family).
+            ``parts`` (the same figure of the other parts of the family that have memory of the same sort: HBM, GDDR, LPDDR), ``relatives``
+            (of its parts with another sort, which serve elsewhere).
 
     >>> from symroof.claims.claim_settings import study_of
     >>> binding = study_of({"hardware": "h100-sxm"}).first.binding
@@ -131,8 +133,16 @@ def confusable(binding: Binding, symbol: str, kind: str) -> tuple[tuple[str, Fra
         return ((peak.sparse.text, peak.sparse.value),) if peak and peak.sparse else ()
     if kind == "precisions":
         return tuple((name, peak.dense.value) for name, peak in device.peaks.items() if name != compute)
-    others = [(part.name, _figure(part, symbol, compute)) for part in family(device.vendor, device.architecture or "") if part.name != device.name]
+    kin = [part for part in family(device.vendor, device.architecture or "") if part.name != device.name]
+    alike = kind == "parts"
+    others = [(part.name, _figure(part, symbol, compute)) for part in kin if (_sort(part) == _sort(device)) is alike]
     return tuple((name, value) for name, value in others if value)
+
+
+def _sort(part: HardwareSpec) -> str:
+    """The sort of a part's memory without its generation: ``HBM`` of HBM2e."""
+    match = re.match(r"[A-Z]+", part.memory.kind.upper())
+    return match[0] if match else ""
 
 
 def _figure(part: HardwareSpec, symbol: str, compute: str | None) -> Fraction | None:

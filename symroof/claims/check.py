@@ -24,6 +24,7 @@ from symroof.cases.request import selection
 from symroof.claims.check_result import FAILS, Checked, Report
 from symroof.claims.conflicts import by_id, resolved, stated
 from symroof.claims.corrected_numbers import corrected_text
+from symroof.claims.following_numbers import following
 from symroof.claims.judge import failed, judge
 from symroof.claims.judgement import HOLDS, Judgement
 from symroof.claims.read.claim_files import CLAIM_FILES, Source, cannot_hold, read, read_on
@@ -172,7 +173,7 @@ def _judged(sources: list[Source], problems: Iterable[Problem] = (), track: Trac
     """The claims of several files, one after the other; claims that the time does not suffice for are a problem of their file."""
     claims: list[Checked] = []
     every = list(problems)
-    for source, judged in zip(sources, _in_time(sources, track), strict=True):
+    for source, judged in zip(sources, map(following, _in_time(sources, track)), strict=True):
         ids = by_id(judged)
         own = [_checked(source, i, judgement, ids) for i, judgement in enumerate(judged)]
         own = _passed_on(source, own)
@@ -232,6 +233,8 @@ def _checked(source: Source, index: int, judgement: Judgement, ids: Mapping[str,
         settled = resolved(judgement, ids)
         if source.note and (unsound := source.note.unsound.get(index)) and settled.error is None:
             settled = _unsound(settled, unsound)
+        elif source.note and (figure := source.note.figures[index]) and any(one.follows and one.result.start == figure.start for one in source.note.arithmetic):
+            settled = replace(settled, slips=tuple(slip for slip in settled.slips if slip.slip != "arithmetic"))  # it is written out, and right
         return _placed(source, index, settled)
     except Exception as error:
         return _placed(source, index, failed(judgement.claim, error))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from symroof.claims.check import check_text
 from symroof.claims.check_result import FAILS, Checked, Report
-from symroof.claims.corrected_numbers import in_its_unit, replaceable, replaced
+from symroof.claims.corrected_numbers import replaceable, replaced, replacement
 from symroof.claims.judgement import HOLDS
 from symroof.claims.read.markdown import line_starts
 from symroof.claims.read.markdown_notes import NOTES, numbers_of, read_note
@@ -25,6 +25,8 @@ ENDINGS = {"corrected": "fixed", "drafted": "draft"}
 MOST_AGAIN = 5
 """Places of the same number that are listed."""
 AUTHOR = "what is right only its author knows"
+DOUBTFUL = "doubtful"
+"""How the note of a drafted annotation begins that a person has yet to look at."""
 Change = tuple[Figure, str]
 Changes = Mapping[int, Change]
 
@@ -100,7 +102,7 @@ def _goal(file: str, out: str | None, notes: int, ending: str) -> Path:
 def corrected(file: str, claims: list[Checked], goal: Path, asked: bool = False) -> Copy:
     """A note with every wrong number replaced that can be; line ends and byte-order mark stay as they are."""
     original = read_text(file)
-    wrong = {i: _change(claim) for i, claim in enumerate(claims) if claim.verdict in FAILS}
+    wrong = {i: _change(claim, original) for i, claim in enumerate(claims) if claim.verdict in FAILS}
     left = {i: reason for i, reason in wrong.items() if isinstance(reason, str)}
     changes = {i: change for i, change in wrong.items() if not isinstance(change, str)}
     held = {claim.figure.start for claim in claims if claim.figure and claim.verdict in HOLDS}
@@ -133,9 +135,11 @@ def _resting(file: str, original: str, claims: list[Checked], claim: Checked) ->
     return (*sources, *claim.passed_on, *(f"{one.text} in line {line(one.start)}" for one in again[:MOST_AGAIN]))
 
 
-def _change(claim: Checked) -> Change | str:
+def _change(claim: Checked, text: str) -> Change | str:
     """The number to replace and its replacement, or why it stays."""
     figure, value = claim.figure, claim.judgement.value
+    if (claim.claim.note or "").lower().startswith(DOUBTFUL):
+        return "doubtful: not changed; remove its note once the annotation is right"
     if claim.verdict != "wrong":
         return "it contradicts itself or another claim: " + AUTHOR
     if figure is None:
@@ -144,8 +148,7 @@ def _change(claim: Checked) -> Change | str:
         return "there is no right number for it"
     if not replaceable(figure):
         return "it is a bound or a range: " + AUTHOR
-    digits = in_its_unit(figure, value)
-    return (figure, digits) if digits else "its unit cannot be read"
+    return replacement(text, figure, value) or "its unit cannot be read"
 
 
 def _agreed(changes: Changes, *_: object) -> set[int]:

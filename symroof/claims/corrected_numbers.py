@@ -6,13 +6,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
 from symroof.claims.read.numbers import Figure, figures
 from symroof.claims.read.written_number import precision
+from symroof.claims.read.written_units import beside, spelled
 from symroof.units import UnitError, parse_unit
+
+FAR = 100
+"""How many times too large or too small a number is whose unit may be the wrong one."""
+HEAD = re.compile(r"(?P<gap>[ \u00a0\u202f~]?)(?P<unit>[^\W\d_]{1,12})")
+SHOWN = {"us": "µs", "byte": "B"}
+"""Units as people write them."""
 
 
 def rewritten(digits: str, value: Fraction) -> str:
@@ -47,8 +56,40 @@ def corrected_text(text: str, value: Fraction | None) -> str:
     numbers = figures(text)
     if value is None or len(numbers) != 1 or not replaceable(numbers[0]):
         return ""
-    digits = in_its_unit(numbers[0], value)
-    return replaced(text, [(numbers[0], digits)]) if digits else ""
+    change = replacement(text, numbers[0], value)
+    return replaced(text, [change]) if change else ""
+
+
+def replacement(text: str, figure: Figure, value: Fraction) -> tuple[Figure, str] | None:
+    """What of a figure's text is replaced, and by what: its digits; its unit as well where the value is far from it and has a better one.
+
+    >>> [replaced(text, [replacement(text, figures(text)[0], Fraction("0.197"))]) for text in ("197 µs per token", "0.5 s")]
+    ['197 ms per token', '0.2 s']
+    """
+    unit = _better_unit(figure, value)
+    head = HEAD.match(text, figure.end, figure.stop)
+    if unit and head and figure.unit.partition("/")[0] in (head["unit"], spelled(head["unit"])):
+        digits = in_its_unit(replace(figure, unit=unit), value)
+        shown = unit.partition("/")[0]
+        return replace(figure, end=head.end()), f"{digits}{head['gap']}{SHOWN.get(shown, shown)}"
+    digits = in_its_unit(figure, value)
+    return (figure, digits) if digits else None
+
+
+def _better_unit(figure: Figure, value: Fraction) -> str:
+    """The unit in which a value far from what was written has one to three digits before its point; empty where its own will do."""
+    try:
+        number = value / parse_unit(figure.unit).size
+        written = Fraction(figure.number.replace(",", ""))
+    except UnitError:
+        return ""
+    if figure.power or not number or not written or 1 / FAR < abs(number / written) < FAR:
+        return ""
+    unit = figure.unit
+    while unit and not 1 <= abs(number) < 1000:
+        step = 1 if abs(number) >= 1000 else -1
+        unit, number = beside(unit, step), number / Fraction(1000) ** step
+    return "" if unit == figure.unit else unit
 
 
 def replaceable(figure: Figure) -> bool:

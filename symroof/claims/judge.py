@@ -247,6 +247,6 @@ def _missed(judgement: Judgement, levels: list[Level], near: bool, explain: bool
     if near and judgement.ratio is not None:
         return replace(judgement, verdict="approximate", slips=slips, reason=f"{judgement.reason}; {float(judgement.ratio):.4g} times here")
     if counted_otherwise(slips):
-        return replace(judgement, verdict="conditional", needs=(slips[0].text,), slips=slips, reason=f"holds where {slips[0].text}; {judgement.reason}")
+        return replace(judgement, verdict="conditional", needs=(slips[0].cause,), slips=slips, reason=f"holds with {slips[0].text}; {judgement.reason}")
     flags = ("dimension",) if levels[0].own.verdict == "dimension" else ()
     return replace(judgement, verdict="wrong", flags=flags, slips=slips)

@@ -12,11 +12,13 @@ from symroof.claims.read.written_number import Written, read_written
 from symroof.claims.slips.explanation import Explanation
 from symroof.errors import InputError, Problem
 from symroof.specs.claims import ClaimSpec
-from symroof.units import format_quantity
+from symroof.units import format_quantity, parse_unit, significant
 
 HOLDS = ("exact", "rounded", "approximate")
 ORDER = (*HOLDS, "conditional", "inconsistent", "wrong", "unchecked")
 """From best to worst; a row of values is as good as its worst."""
+SHOWN_IN = {"USD/s": "USD/hour"}
+"""Units that people write in place of the base unit."""
 FIGURE = 4
 """Digits from which a figure of a data sheet claims to be that figure."""
 
@@ -103,13 +105,21 @@ def tolerance_of(claim: ClaimSpec, digits: int = 0) -> Fraction | None:
 def _reason(written: Written, derived: Derived, verdict: str) -> str:
     if derived.value == "in part":
         return "holds in a part of the range only" + (f": {derived.why}" if derived.why else "")
+    if verdict == "approximate" and derived.number is not None and written.hedged(derived.number):
+        return f"as near as a hedged number of {written.digits} digit{'s' * (written.digits > 1)} has to be"
     if verdict == "rounded" and derived.number is not None and written.value is not None and abs(derived.number - written.value) > written.room:
         return "digits were cut off, not rounded"
     return derived.why if verdict == "wrong" else ""
 
 
 def value_text(value: Fraction | str | bool | None, unit: str) -> str:
-    """A derived value as text."""
+    """A derived value as text, a price by the hour.
+
+    >>> value_text(Fraction(179, 360000), "USD/s"), value_text(Fraction(1, 40), "s"), value_text(True, "")
+    ('1.79 USD/hour', '25 ms', 'true')
+    """
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, Fraction) and (shown := SHOWN_IN.get(unit)):
+        return f"{significant(value / parse_unit(shown).size, 5)} {shown}"
     return format_quantity(value, unit, 5) if isinstance(value, Fraction) else str(value)

@@ -58,7 +58,7 @@ def explained(claim: ClaimSpec, judgement: Judgement, judge: Judge) -> Judgement
         return judgement
     first = judgement.slips[0] if judgement.slips and judgement.slips[0].named else None
     if first is not None and counted_otherwise(judgement.slips):
-        return replace(judgement, verdict="conditional", needs=(first.text,), reason=f"holds where {first.text}")
+        return replace(judgement, verdict="conditional", needs=(first.cause,), reason=f"holds with {first.text}")
     simple = simplification(claim, judgement, judge)
     if simple and (first is None or simple.chance <= first.chance):
         needs, named = settings_text(simple.settings), {slip.slip for slip in simple.slips}
@@ -108,7 +108,7 @@ def simplification(claim: ClaimSpec, judgement: Judgement, judge: Judge) -> Simp
         return None
 
 
-LEFT_OUT = {"kv_ignored": ("kv_traffic", "the cache is not read"), "attention_ignored": ("attention_flops", "attention FLOPs left out")}
+LEFT_OUT = {"kv_ignored": ("kv_traffic", "reads of the cache left out"), "attention_ignored": ("attention_flops", "attention FLOPs left out")}
 """Slips that a plainer count makes, the switch of each, and the words for it."""
 
 

@@ -173,7 +173,7 @@ def in_a_line(claim: Checked) -> str:
 def times_of(text: str) -> str:
     """The factor at the end of a slip's sentence.
 
-    >>> times_of("the cache is not read: ÷1.612, at detail weights")
+    >>> times_of("reads of the cache left out: ÷1.612, at detail weights")
     '÷1.612'
     """
     match = re.search(r"[×÷][\d.,]*\d", text)

@@ -91,3 +91,33 @@ def test_a_span_holds_the_claims_that_would_have_agreed(text, value):
     number = Fraction(text.strip("~"))
     assert low == pytest.approx(float(value * number / (number + max(room, 2 * room if "~" not in text else room))), rel=1e-12)
     assert high == pytest.approx(float(value * number / (number - room)), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("text", "derived", "verdict"),
+    [
+        ("about 24", "24.5", "rounded"),  # as any 24
+        ("about 24", "25", "rounded"),  # half a unit more: 4 % off
+        ("~24", "23", "rounded"),  # 4.3 %
+        ("~24", "22.9", "approximate"),  # 4.8 %, more than a unit off
+        ("about 4", "4.5", "rounded"),
+        ("about 4", "4.6", "approximate"),  # 13 %
+        ("about 4", "4.913", "approximate"),  # 19 %: within a unit of one digit, and no rounding
+        ("about 4", "5", "approximate"),
+        ("about 4", "5.001", "wrong"),
+        ("about 4", "3.2", "approximate"),  # 25 %
+        ("about 4", "3.19", "wrong"),
+        ("4", "4.913", "wrong"),
+        ("about 25", "27.2", "wrong"),  # 8 %, and two units off
+        ("about 1e1", "16.1", "wrong"),  # one digit of tens: 38 %
+        ("about 3..4", "4.9", "approximate"),
+        ("about 3..4", "5.1", "wrong"),
+        ("about 20..30", "31", "exact"),
+    ],
+)
+def test_a_hedge_is_half_a_unit_more_and_no_licence(text, derived, verdict):
+    assert read_written(text, "").verdict(Fraction(derived)) == verdict
+
+
+def test_a_hedge_helps_no_tolerance_that_the_text_states():
+    assert read_written("about 4", "").verdict(Fraction("4.9"), Fraction(1, 10)) == "wrong"

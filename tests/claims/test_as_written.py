@@ -291,3 +291,60 @@ A token adds \SI{2.62}{\mega\byte}, 50\% more. % symroof: kv_bytes_per_token mod
 def test_claims_in_latex_source():
     judged = [(claim.line, claim.claimed, claim.verdict) for claim in claims(TEX, "paper.tex")]
     assert judged == [(2, "1.34 GB", "rounded"), (3, "2.62 MB", "wrong"), (6, "1.34 GB", "rounded"), (7, "2.68 GB", "rounded")]
+
+
+# ------------------------------------------------------------------------------------------------- lengths with a k, rates
+
+LENGTHS = f"""<!-- symroof: given {L70} -->
+
+| setup | KV per 4k-token request |
+|---|---|
+| a | 1.34 GB <!-- symroof: kv_cache_bytes --> |
+| b | 1.31 GB <!-- symroof: kv_cache_bytes --> |
+| c | 0.671 GB <!-- symroof: kv_cache_bytes prompt=2048 --> |
+
+| context | KV cache (GB) <!-- symroof: kv_cache_bytes --> |
+|---|---|
+| 4k | 1.34 |
+| 8k tokens | 2.62 |
+| 10k | 3.28 |
+
+| prompt | KV cache (GB) <!-- symroof: kv_cache_bytes prompt=2048 --> |
+|---|---|
+| 4k | 0.671 |
+
+It takes 0.671 GB per 4k tokens. <!-- symroof: kv_cache_bytes prompt=2048 -->
+
+It takes 0.671 GB per 2k-token request. <!-- symroof: kv_cache_bytes batch=32 -->
+"""
+
+
+def test_lengths_with_a_k_are_either_and_the_comment_wins_over_the_head():
+    """327,680 byte a token: times 4,096 are 1.342 GB, times 4,000 are 1.311 GB; times 8,000 are 2.621 GB, times 10,000 are 3.277 GB; times 2,048 are 0.671 GB."""
+    assert [(claim.line, claim.verdict) for claim in claims(LENGTHS)] == [(line, "rounded") for line in (5, 6, 7, 11, 12, 13, 17, 19, 21)]
+
+
+def test_an_ambiguous_length_in_an_annotation_is_refused_with_both_its_values():
+    with pytest.raises(InputError, match="'128k' is ambiguous: write 128000 or 131072"):
+        claims(f"It takes 39 GB. <!-- symroof: kv_cache_bytes {L70} context=128k -->")
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("It reads 3.35 TB/s -> 23.9 tok/s.", "23.9 tok/s"),  # an arrow is no bound
+        ("It reads 3.35 TB/s => 23.9 t/s.", "23.9 t/s"),
+        ("llama.cpp prints 23.9 t/s.", "23.9 t/s"),
+        ("It makes ~24 t/s.", "~24 t/s"),
+        ("It makes 0.0239k t/s.", "0.0239k t/s"),
+        ("It makes more than 20 tok/s, so > 20 t/s.", "> 20 t/s"),
+    ],
+)
+def test_rates_as_forums_write_them(text, number):
+    (claim,) = claims(f"{text} <!-- symroof: user_rate {FIRST} -->")
+    assert (claim.claimed, claim.verdict in (*HOLDS,)) == (number, True)
+
+
+def test_a_t_alone_is_no_rate():
+    with pytest.raises(InputError, match="no number in token/s"):
+        claims(f"It weighs 24 t. <!-- symroof: user_rate {FIRST} -->")

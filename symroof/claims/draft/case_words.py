@@ -62,6 +62,7 @@ def _patterns() -> Iterator[tuple[str, re.Pattern[str], str]]:
     yield rule(
         "prompt", rf"(?<![\w.,]){COUNT}\s?tokens? (?:in|prompt)\b|\b[SP]\s?=\s?{COUNT.replace('count', 'count2').replace('kilo', 'kilo2')}\$?\s*tokens?\b"
     )
+    yield rule("prompt", rf"(?<![\w.,]){COUNT}[ -]tokens?[ -]requests?\b")
     yield rule("output", rf"(?<![\w.,]){COUNT}\s?(?:tokens? out|new tokens|generated tokens|tokens? long)\b")
     yield rule("context", rf"\bC\s?=\s?{COUNT}")
     yield rule("context?", rf"(?<![\w.,]){COUNT}\s?tokens?\b(?!\s?(?:/|per|a second|of chunk))")
@@ -86,7 +87,7 @@ PRECISIONS = {
     "bf16": r"bf16|bfloat16",
     "fp32": r"fp32|float32|32[- ]bits?|single precision",
     "fp8": r"fp8|float8|e4m3|e5m2",
-    "int8": r"int8|8[- ]bits?|q8_0",
+    "int8": r"int8|8[- ]bits?|q8(?:_0)?",
     "w8a8": r"w8a8",
     "awq": r"awq",
     "gptq": r"gptq",

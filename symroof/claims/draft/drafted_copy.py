@@ -16,11 +16,13 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
 
+from symroof.claims.corrected_copies import DOUBTFUL
 from symroof.claims.draft.guess_case import guess_case
 from symroof.claims.draft.guess_quantity import Guess, as_written, guess, kind_of, numbers
 from symroof.claims.draft.named_parts import named
 from symroof.claims.draft.note_blocks import Block, Whole, read_blocks
 from symroof.claims.draft.note_words import NoteWords
+from symroof.claims.draft.numbers_beside import of_several_devices
 from symroof.claims.read.annotations import fields
 from symroof.claims.read.claim_files import Source, read_on
 from symroof.claims.read.markdown import line_starts, passages
@@ -80,7 +82,7 @@ class Draft:
         if self.value:
             words.append(f"value={_quoted(self.value)}")
         if self.doubts:
-            words.append(f"note={_quoted('doubtful: ' + '; '.join(self.doubts))}")
+            words.append(f"note={_quoted(f'{DOUBTFUL}: ' + '; '.join(self.doubts))}")
         return f"<!-- symroof: {' '.join(words)} -->"
 
     def as_json(self) -> dict[str, Any]:
@@ -221,16 +223,8 @@ class _Drafter:
         if start in self.owned or ANNOTATED.match(self.text, at):
             return None
         line, column = self._position(start)
-        if not one.quantity or self.room <= 0:
-            if figure.unit:
-                self.left.append(
-                    Left(
-                        line,
-                        column,
-                        figure.text,
-                        "no quantity of inference speaks from its words" if not one.quantity else f"a file has at most {MOST_ANNOTATIONS} annotations",
-                    )
-                )
+        if why := self._why_left(block, figure, one):
+            self.left += [Left(line, column, figure.text, why)] if figure.unit else []
             return None
         self.room -= 1
         if one.quantity == "peak_flops" and kind_of(figure) == "FLOP":  # 989 TFLOPs, that stands for a rate
@@ -239,6 +233,14 @@ class _Drafter:
         in_head = not as_written(block, figure)
         value = f"{figure.number.replace(',', '')} {figure.unit}" if in_head else ""
         return Draft(line, column, figure.text, start, at, one.quantity, case.given, (*one.doubts, *case.doubts), figure, in_head, value)
+
+    def _why_left(self, block: Block, figure: Figure, one: Guess) -> str:
+        """Why a number gets no annotation; empty for one that does."""
+        if not one.quantity:
+            return "no quantity of inference speaks from its words"
+        if one.quantity == "mem_capacity" and of_several_devices(block.text, figure):
+            return "it is the memory of several devices together"
+        return f"a file has at most {MOST_ANNOTATIONS} annotations" if self.room <= 0 else ""
 
     def _position(self, place: int) -> tuple[int, int]:
         line = bisect.bisect_right(self.starts, place)

@@ -10,6 +10,7 @@ from typing import Any
 
 from symroof.claims.corrected_copies import goals_of
 from symroof.claims.draft.drafted_copy import Drafted, draft
+from symroof.claims.read.markdown_notes import is_latex
 from symroof.errors import InputError, Problem
 from symroof.specs.strict_yaml import read_text
 
@@ -34,7 +35,9 @@ def drafted_files(files: Sequence[str], out: str | None = None, in_place: bool =
     """
     notes = [file for file in files if Path(file).suffix.lower() in MARKDOWN]
     if not notes:
-        raise InputError(Problem(", ".join(files)[:200], "is no Markdown note; only Markdown notes are drafted"))
+        latex = any(is_latex(file) for file in files)
+        hint = "in LaTeX source write `% symroof: QUANTITY NAME=VALUE …` at the end of a number's line; `symroof check` reads it" if latex else ""
+        raise InputError(Problem(", ".join(files)[:200], "annotations are drafted in Markdown notes (.md) only", hint=hint))
     made: list[DraftedFile] = []
     problems: list[Problem] = []
     for file, goal in goals_of(notes, out, in_place, "drafted").items():

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from symroof.claims.draft.note_words import ELSEWHERE, PARAGRAPH, PRECISIONS, SENTENCE, NoteWords, written_value
+from symroof.claims.draft.note_words import ELSEWHERE, OWN_ROW, PARAGRAPH, PRECISIONS, SENTENCE, NoteWords, written_value
 from symroof.claims.read.numbers import Figure
 from symroof.theory.layout import Layout
 from symroof.theory.symbols import GROUPS, INPUTS
@@ -48,6 +48,7 @@ def guess_case(words: NoteWords, index: int, figure: Figure, quantity: str) -> C
     """The settings of a number of a block."""
     case = Case()
     moves = moved_by(quantity)
+    reaches: dict[str, int] = {}
 
     def take(name: str) -> str:
         far = name == "batch" and any(part in quantity for part in OF_BATCHES)
@@ -55,7 +56,9 @@ def guess_case(words: NoteWords, index: int, figure: Figure, quantity: str) -> C
         if stated is None or (name == "batch" and quantity in OF_ONE_SENTENCE and stated.reach == PARAGRAPH):
             return ""
         case.given[name] = stated.value
-        if (stated.soft and name not in PRECISIONS) or (stated.reach == ELSEWHERE and (far or words.several(name))):
+        reaches[name] = stated.reach
+        compared = name == "tp" and reaches.get("hardware") == OWN_ROW
+        if (stated.soft and name not in PRECISIONS) or (stated.reach == ELSEWHERE and (far or compared or words.several(name))):
             case.doubts.append(f"{name} {stated.value}")
         return stated.value
 

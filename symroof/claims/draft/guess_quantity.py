@@ -17,6 +17,7 @@ from functools import lru_cache
 from symroof.claims.draft.cues import ONLY_BEFORE, cues
 from symroof.claims.draft.named_parts import named
 from symroof.claims.draft.note_blocks import Block
+from symroof.claims.draft.numbers_beside import AS_BEFORE, cues_beside, of_each_device
 from symroof.claims.draft.readings import CLOSE, LEAST, READINGS, SURE
 from symroof.claims.read.numbers import Figure, figures
 from symroof.claims.read.shown_words import SENTENCE_END
@@ -44,26 +45,13 @@ refers to it) and the block before count."""
 REFERS = re.compile(r"\b(?:that|this|these|those|it|its|they|them|each|both)\b", re.IGNORECASE)
 OF_ANOTHER = 0.6
 """What is left of a cue that stands nearer to another number of the same unit."""
-SAME_AGAIN, SAME_SENTENCE = 0.15, 0.35
-"""What speaks for a quantity that the number before it has, of the same unit and paragraph, or sentence."""
+SAME_AGAIN, SAME_SENTENCE, REFERRED_TO = 0.15, 0.35, 1.2
+"""What speaks for a quantity that the number before it has, of the same unit and paragraph, or sentence; and where it is ``half of that``."""
 OFF_TOPIC = 1.5
 """What a cue of something that is not inference takes from every reading."""
 WIDEST = 64
 """So many bits or bytes are a precision, which is no quantity."""
 SHARES = {"token": "per_token", "device": "per_device", "request": "per_request"}
-SHARED = re.compile(r"\s?/\s?(?:(?P<user>user|stream|client|req(?:uest)?|seq(?:uence)?)|(?P<device>gpu|card|device|chip))\b", re.IGNORECASE)
-"""A share behind a unit that is none of a unit's own: ``tok/s/user``."""
-LABELLING = re.compile(
-    r"[ -]?(?:(?:nvidia|amd|consumer|data ?cent\w+|gaming) )?(?:cards?|gpus?|boards?|parts?|accelerators?)\b| of (?:hbm|vram|gddr|unified|on-?board)",
-    re.IGNORECASE,
-)
-"""What follows the size of a memory: ``a 24 GB card``, ``80 GB of HBM3``."""
-BEHIND_DEVICE = re.compile(r"(?:[ -]?(?:sxm\d?|pcie|nvl|oam))?(?: gpus?| cards?)?[ -]?[(,]?\s?", re.IGNORECASE)
-"""What stands between the name of a device and the size of its memory: ``H100 SXM (80 GB each)``."""
-IN_OR_OUT = re.compile(r" (?:(?P<prefill>in)|(?P<output_word>out))(?=\s*(?:[,.;)/|+]|and\b|$))")
-"""What follows the tokens of a request: ``8,000 tokens in, 400 tokens out``."""
-LEFT = re.compile(r" (?:(?:is|are|stays?|will be) )?(?:left|free|remain\w*|available|to spare)\b", re.IGNORECASE)
-"""What follows the memory that is left: ``62 GB are left``."""
 UNIT_OF_HEAD = re.compile(r"[(\[]\s*([^()\[\]\d]{1,16}?)\s*[)\]]|,\s*([A-Za-z%/µ]{1,12})$|\bin ([A-Za-z%/µ]{1,12})$")
 
 
@@ -164,6 +152,7 @@ def guess(block: Block, figure: Figure, before: str, last: tuple[str, int] = (""
     scores = {name: start + sum(weight * strength.get(cue, 0.0) for cue, weight in weights.items()) - lost for name, (start, weights) in readings.items()}
     if last[0] in scores:
         scores[last[0]] += SAME_SENTENCE if last[1] >= sentence_around(block, figure.start)[0] else SAME_AGAIN
+        scores[last[0]] += REFERRED_TO if AS_BEFORE.search(block.text, last[1], figure.start) else 0
     ranked = sorted(scores, key=lambda name: (-scores[name], name))
     score = scores[ranked[0]]
     if score < LEAST:
@@ -182,32 +171,21 @@ def _strengths(block: Block, figure: Figure, before: str) -> dict[str, float]:
 
     for cue in _of_unit(figure):
         note(cue, 1.0)
-    if share := SHARED.match(block.text, figure.stop):
-        note("per_device" if share.lastgroup == "device" else "per_user", 1.0)
-    if way := IN_OR_OUT.match(block.text, figure.stop):
-        note(str(way.lastgroup), 0.8)
-    if LEFT.match(block.text, figure.stop):
-        note("free", 1.3)
+    for cue, value in cues_beside(block.text, figure):
+        note(cue, value)
     start, end = sentence_around(block, figure.start)
     low = max(start, figure.start - FARTHEST)
     for cue, at, until in _cues(block.text[low : min(end, figure.stop + FARTHEST)]):
         if cue not in ONLY_BEFORE or low + until <= figure.start:
             note(cue, _nearness(block, figure, low + at, low + until))
-    if LABELLING.match(block.text, figure.stop) or _behind_device(block.text, figure):
-        note("labelled", 1.0)
     for label, over in _over(block, figure, start, before):
         for cue, _, _ in _cues(label):
             if cue in ONLY_BEFORE and not block.table:
                 continue
             note(cue, over * (0.5 if cue == "off_topic" and over < 0.5 else 1.0))
+    if of_each_device(block.text[low : figure.start], block.text, figure):
+        strength |= {"per_device": 1.2, "per_request": 0.0}
     return strength
-
-
-def _behind_device(text: str, figure: Figure) -> bool:
-    """Whether a number stands right behind the name of a device."""
-    low = max(0, figure.start - FARTHEST)
-    ends = [low + part.end for part in named(text[low : figure.start]) if part.kind == "hardware"]
-    return any(BEHIND_DEVICE.fullmatch(text, end, figure.start) for end in ends)
 
 
 def _of_unit(figure: Figure) -> Iterator[str]:

@@ -35,6 +35,8 @@ LINK = re.compile(rf"!?\[[^\[\]\r\n]*\](?:{TARGET}|\[[^\[\]\r\n]*\])")
 UNDERLINE = re.compile(r"^[ \t>]*(=+|-+)[ \t]*$")
 RULE_OF_HEAD = re.compile(r"^[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 HEADING = re.compile(r"^[ \t>]*(#{1,6})[ \t]+(.*?)[ \t#]*$", re.DOTALL)
+ITEM = re.compile(r"(?:^|[\r\n])[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+$")
+"""The marker of an item, before its words."""
 BOLD_LINE = re.compile(r"^\s*(?:\*\*[^*\r\n]{1,120}\*\*|__[^_\r\n]{1,120}__):?\s*$")
 MARKS = re.compile(r"[*`]{1,3}|(?<!\w)_{1,2}|_{1,2}(?!\w)")
 BOLD_LEVEL = 7
@@ -55,6 +57,7 @@ class Block:
         column, row: the head of its column and the first cell of its row; empty outside tables.
         siblings: the other cells of its row, each behind the head of its column.
         is_title: whether it is a heading.
+        is_item: whether it is an item of a list.
         table: which table it is a cell of; 0 outside tables.
     """
 
@@ -65,6 +68,7 @@ class Block:
     row: str = ""
     siblings: tuple[str, ...] = ()
     is_title: bool = False
+    is_item: bool = False
     table: int = 0
 
     def place(self, at: int) -> int:
@@ -198,19 +202,20 @@ class _Reader:
             end = start + len(raw) - len(lines[-1]) - len(lines[-2]) - 1
             if end <= start:
                 return
-        level, title = self._title(start, raw, lines)
-        block = self._block(start, end, is_title=level > 0)
+        level, title = self._title(start, raw, lines, self.quiet[start:end])
+        is_item = ITEM.search(self.quiet[max(start - 40, 0) : start]) is not None
+        block = self._block(start, end, is_title=level > 0, is_item=is_item)
         if level:
             while self.over and self.over[-1][0] >= level:
                 self.over.pop()
             self.over.append((level, title[:LONGEST_LABEL]))
         yield block
 
-    def _title(self, start: int, raw: str, lines: list[str]) -> tuple[int, str]:
-        """The level of a heading and its text; 0 for a block that is none."""
+    def _title(self, start: int, raw: str, lines: list[str], whole: str) -> tuple[int, str]:
+        """The level of a heading and its text; 0 for a block that is none, such as one whose last line is the marker of the next item."""
         if start in self.walk.headings and (match := HEADING.match(raw)):
             return len(match[1]), _label(match[2])
-        if len(lines) > 1 and (match := UNDERLINE.match(lines[-1])):
+        if len(lines) > 1 and (match := UNDERLINE.match(lines[-1])) and not ITEM.search(whole):
             return 1 if "=" in match[1] else 2, _label(" ".join(lines[:-1]))
         return (BOLD_LEVEL, _label(raw)) if len(raw) < LONGEST_LABEL and BOLD_LINE.match(raw) else (0, "")
 

@@ -9,16 +9,20 @@ import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from symroof.claims.draft.case_words import NEAR, OF_WEIGHTS, Setting, count, settings
 from symroof.claims.draft.guess_quantity import sentence_around
 from symroof.claims.draft.named_parts import Name, named
 from symroof.claims.draft.note_blocks import Block
+from symroof.claims.draft.passing_words import in_its_clause, leads_its_clause, passing
 from symroof.claims.read.numbers import Figure
 
 NARROW = frozenset(["batch", "mfu", "mbu", "chunk", "dp", "step_overhead"])
 """Settings that reach no farther than their paragraph, their headings, or the table they introduce."""
 PRECISIONS = frozenset(["weights", "kv"])
+OF_ONE_NUMBER = PRECISIONS | {"compute"}
+"""Settings of which a text states several side by side, each of the number in its own clause."""
 SAME = {"bf16": "fp16"}
 """Precisions of one width."""
 ASSUMED = frozenset(["mfu", "mbu"])
@@ -27,8 +31,15 @@ MOST_STATED = 1000
 """Places of one setting that are remembered: a bound for a file that states nothing else."""
 OWN_ROW, SENTENCE, PARAGRAPH, HEADING, ELSEWHERE = range(5)
 
-Place = tuple[int, int, str, bool]
-"""The block and the place in it where a value is stated, the value, and whether it is only inferred."""
+
+class Place(NamedTuple):
+    """The block and the place in it where a value is stated, the value, whether it is only inferred, and whether it is only of its own sentence."""
+
+    block: int
+    start: int
+    value: str
+    soft: bool
+    passing: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,6 +65,8 @@ class NoteWords:
             for word in (*_of_names(names), *settings(block.text)):
                 self._add(index, word)
         self._of_cache_only()
+        for name in OF_ONE_NUMBER:
+            self.prose[name] = list(self._with_passing(self.prose.get(name, [])))
         self.intros = list(_intros(blocks))
 
     def _of_cache_only(self) -> None:
@@ -65,11 +78,22 @@ class NoteWords:
                 store["weights"].remove(word)
                 bisect.insort(store.setdefault("kv", []), word)
 
+    def _with_passing(self, words: Sequence[Place]) -> Iterator[Place]:
+        """The same, with those marked that a text only passes by: what would be, and another case beside the one that it stated first."""
+        before = ""
+        for word in words:
+            block = self.blocks[word.block]
+            low, high = sentence_around(block, word.start)
+            another = before not in ("", word.value) and leads_its_clause(block.text, word.start)
+            in_passing = not block.is_title and (another or passing(block.text[low:high], word.start - low))
+            before = before if in_passing else SAME.get(word.value, word.value)
+            yield word._replace(passing=in_passing)
+
     def _add(self, index: int, word: Setting) -> None:
         store = self.cells if self.blocks[index].table else self.prose
         places = store.setdefault(word.name, [])
         if len(places) < MOST_STATED:
-            bisect.insort(places, (index, word.start, word.value, word.soft))
+            bisect.insort(places, Place(index, word.start, word.value, word.soft))
 
     def state(self, index: int, name: str, figure: Figure) -> None:
         """A number of the note that is an input: what comes near it rests on it."""
@@ -91,7 +115,7 @@ class NoteWords:
     def several(self, name: str) -> bool:
         """Whether a note states more than one value."""
         return (
-            len({SAME.get(value, value) for store in (self.prose, self.cells) for _, _, value, soft in store.get(name, []) if not soft or name in PRECISIONS})
+            len({SAME.get(word.value, word.value) for store in (self.prose, self.cells) for word in store.get(name, []) if not word.soft or name in PRECISIONS})
             > 1
         )
 
@@ -111,16 +135,13 @@ class NoteWords:
         inside = [word for word in self._of_block(name, index) if not (hard and word[3])]
         if name in ASSUMED:
             inside = [word for word in inside if word[1] < figure.start]
-        if inside:
-            start, end = sentence_around(block, figure.start)
-            here = [word for word in inside if start <= word[1] < end]
-            nearest = min(here or inside, key=lambda word: (word[3], abs(word[1] - figure.start)))
-            return Stated(nearest[2], SENTENCE if here else PARAGRAPH, nearest[3])
+        if inside and (own := _of_own_block(name, block, inside, figure)):
+            return own
         for heading in reversed(block.headings):
             if word := _first(heading, name, hard):
                 return Stated(word.value, HEADING, word.soft)
         intro = self.intros[index]
-        if intro is not None and (words := [word for word in self._of_block(name, intro) if not (hard and word[3])]):
+        if intro is not None and (words := [word for word in self._of_block(name, intro) if not (hard and word.soft) and not word.passing]):
             return Stated(words[-1][2], PARAGRAPH, words[-1][3])
         if column := self._in_column(name, index, hard):
             return column
@@ -148,8 +169,8 @@ class NoteWords:
     def _elsewhere(self, name: str, index: int, hard: bool) -> Stated | None:
         """The last value before a block, else what the note says by an annotation, else the first after it; prose before tables."""
         for store in (self.prose, self.cells):
-            words = store.get(name, [])
-            words = [word for word in words if not word[3]] or ([] if hard else words)
+            words = [word for word in store.get(name, []) if not word.passing]
+            words = [word for word in words if not word.soft] or ([] if hard else words)
             at = bisect.bisect_left(words, (index,))
             if at and store is self.prose:
                 return Stated(words[at - 1][2], ELSEWHERE, words[at - 1][3])
@@ -159,6 +180,22 @@ class NoteWords:
                 chosen = words[at - 1] if at else words[0]
                 return Stated(chosen[2], ELSEWHERE, chosen[3])
         return Stated(self.defaults[name], HEADING) if name in self.defaults else None
+
+
+def _of_own_block(name: str, block: Block, words: Sequence[Place], figure: Figure) -> Stated | None:
+    """A value that the block of a number states itself: in its sentence, or else in another one that says more than its own case."""
+    start, end = sentence_around(block, figure.start)
+    here = [word for word in words if start <= word.start < end]
+    if here and name in OF_ONE_NUMBER:
+        nearest = min(here, key=lambda word: in_its_clause(block.text, word.start, figure))
+    elif here:
+        nearest = min(here, key=lambda word: (word.soft, abs(word.start - figure.start)))
+    else:
+        words = [word for word in words if not word.passing or (block.is_item and word.start < figure.start)]
+        if not words:
+            return None
+        nearest = min(words, key=lambda word: (word.soft, abs(word.start - figure.start)))
+    return Stated(nearest.value, SENTENCE if here else PARAGRAPH, nearest.soft)
 
 
 def _of_names(names: Sequence[Name]) -> Iterator[Setting]:

@@ -28,6 +28,16 @@ BOUND = re.compile(r"\b(compute|memory|link|overhead)[\s-]+(?:bound|limited)", r
 NOT = re.compile(r"(?:\bnot|n't|n’t|\bnever|\bcannot)\s+fit", re.IGNORECASE)
 
 
+EXAMPLES = {
+    "byte": "1.34 GB",
+    "s": "25 ms",
+    "token/s": "48 token/s",
+    "FLOP/s": "312 TFLOP/s",
+    "byte/s": "3.35 TB/s",
+    "FLOP": "289 TFLOP",
+    "USD/s": "2.50 USD/hour",
+}
+"""A number as an annotation refers to it, in units of each kind that people write."""
 PRECISION = re.compile(
     r"[\s*_`~-]*(?:bit|bits|byte|bytes|B)\b[\s*_`]*(?:/|per\s|each\b|apiece\b|an?\s(?:param|weight|element|value|number)|\)|precision|weights?\b|wide)",
     re.IGNORECASE,
@@ -90,7 +100,7 @@ def claimed_number(
     if figure is None and unit != ANY:
         missing = f"no number in {unit}" if unit else "no plain number"
         where = "between the annotation before and this one" if fresh else "before this annotation, in its paragraph or cell"
-        return ClaimedNumber(fault=(f"{missing} stands {where}", "name the one it is about: value='1.34 GB'"))
+        return ClaimedNumber(fault=(f"{missing} stands {where}", f"name the one it is about: value='{EXAMPLES.get(unit, f'12 {unit}').strip()}'"))
     return _claimed(figure, figure.written) if figure else ClaimedNumber(value="?")
 
 

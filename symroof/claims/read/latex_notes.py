@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator
 
 from symroof.claims.read.markdown import LONGEST_PASSAGE, MARK, Passage
+from symroof.claims.read.tables import MOST_ROWS, Cell, Table
 
 COMMENT = re.compile(r"(?<!\\)(?:\\\\)*(%)([^\r\n]*)")
 BREAK = re.compile(
@@ -27,6 +28,11 @@ NO_PROSE = re.compile(
     r"\\(?:label|ref|eqref|autoref|cref|cite[a-z]{0,8}|includegraphics|begin|end|input|include|url|href|hspace|vspace|bibitem|usepackage|documentclass)"
     r"\*?(?:\[[^\]\r\n]{0,200}\]){0,2}(?:\{[^{}\r\n]{0,300}\}){0,1}"
 )
+
+
+TABULAR = re.compile(r"\\begin\{(tabular[xy*]?|longtable|array)\}(?:\[[^\]\r\n]{0,20}\])?(?:\{(?:[^{}\r\n]|\{[^{}\r\n]{0,80}\}){0,200}\}){1,2}")
+RULES = re.compile(r"\\(?:hline|toprule|midrule|bottomrule|endhead|(?:cline|cmidrule)(?:\([a-z]{0,2}\))?\{[^{}\r\n]{0,20}\})")
+ROW = re.compile(r"\\\\(?:\[[^\]\r\n]{0,20}\])?")
 
 
 def passages(text: str) -> Iterator[Passage]:
@@ -52,6 +58,37 @@ def blocks(text: str) -> Iterator[tuple[int, str]]:
     yield from ((low, blank[low:high].replace("&", "|")) for low, high in itertools.pairwise(places) if blank[low:high].strip())
 
 
+def tables(text: str) -> list[Table]:
+    r"""The tables outside listings: the first row of each is its head, whatever lines it is written on.
+
+    >>> [table] = tables(r"\begin{tabular}{lr} precision & TPOT (ms) \\ \hline fp16 & 7.9 \\ \end{tabular}")
+    >>> [cell.text for cell in table.head], table.number(0, 1).text
+    (['precision', 'TPOT (ms)'], '7.9 ms')
+    """
+    code = [match.span() for match in CODE.finditer(text)]
+    quiet = _without(text, [*(match.span(1)[:1] + match.span(2)[1:] for match in COMMENT.finditer(text)), *code])
+    every: list[Table] = []
+    for opened in TABULAR.finditer(quiet):
+        end = quiet.find(rf"\end{{{opened[1]}}}", opened.end())
+        if end < 0:
+            break
+        body = RULES.sub(lambda rule: " " * len(rule[0]), quiet[opened.end() : end])
+        edges = [0, *(place for match in ROW.finditer(body) for place in match.span()), len(body)]
+        rows = [_cells(body[low:high], opened.end() + low) for low, high in zip(edges[::2], edges[1::2], strict=True) if body[low:high].strip()][
+            : MOST_ROWS + 1
+        ]
+        if len(rows) > 1:
+            every.append(Table(rows[0], tuple(rows[1:]), end))
+    return every
+
+
+def _cells(row: str, start: int) -> tuple[Cell, ...]:
+    """The cells of a row, the text of each without the blanks around it."""
+    edges = [0, *(place for match in CELL.finditer(row) for place in match.span()), len(row)]
+    cells = ((low, row[low:high]) for low, high in zip(edges[::2], edges[1::2], strict=True))
+    return tuple(Cell(start + low + len(cell) - len(cell.lstrip()), cell.strip()) for low, cell in cells)
+
+
 def _passage(text: str, blank: str, opens: int, ends: int, begun: int) -> Passage:
     inner = text[opens + 1 : ends]
     at = opens + 1 + len(inner) - len(inner.lstrip())
@@ -67,8 +104,13 @@ def _passage(text: str, blank: str, opens: int, ends: int, begun: int) -> Passag
 
 def _blanked(text: str, comments: list[tuple[int, int]], code: list[tuple[int, int]]) -> str:
     """The text with everything blanked that is not prose; a line end stays one."""
+    return _without(text, [*comments, *code, *(match.span() for match in NO_PROSE.finditer(text))])
+
+
+def _without(text: str, spans: list[tuple[int, int]]) -> str:
+    """The text with stretches of it blanked, but for the ends of lines."""
     pieces, place = [], 0
-    for low, high in sorted([*comments, *code, *(match.span() for match in NO_PROSE.finditer(text))]):
+    for low, high in sorted(spans):
         if high <= place:
             continue
         low = max(low, place)

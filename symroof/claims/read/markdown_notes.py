@@ -20,13 +20,15 @@ from typing import Any
 from symroof.claims.claim_settings import changed, normalized, theory_of, with_theory
 from symroof.claims.read import latex_notes
 from symroof.claims.read.annotations import Fields, fields
-from symroof.claims.read.claimed_number import claimed_number
+from symroof.claims.read.claimed_number import claimed_number, expected_unit
 from symroof.claims.read.latex_text import plain
 from symroof.claims.read.markdown import Passage, blocks, line_starts, passages, prose_of
 from symroof.claims.read.numbers import Figure, figures
 from symroof.claims.read.shown_words import row_text, sentence
 from symroof.claims.read.spelled_arithmetic import LONGEST_BLOCK, MOST_CHARACTERS, Equation, of_blocks
 from symroof.claims.read.tables import Table, tables
+from symroof.claims.read.written_lengths import IN_TOKENS, OF_A_CONTEXT, lengths, with_lengths
+from symroof.claims.read.written_units import Denominator
 from symroof.errors import Problem, why
 from symroof.specs.strict_yaml import Document, Location
 
@@ -111,7 +113,7 @@ class _Reader:
         self.aside: set[int] = set()
         self.figures: list[Figure | None] = []
         self.beside: list[tuple[int, int]] = []
-        self.tables = tables(prose_of(text)) if "|" in text and not is_latex(file) and len(text) <= MOST_CHARACTERS else []
+        self.tables = _tables(text, file) if len(text) <= MOST_CHARACTERS else []
         self.shared: list[frozenset[str]] = []
         self.problems: list[Problem] = []
         self.last = 0
@@ -188,14 +190,14 @@ class _Reader:
             return table.completed(figure, table.column_at(place, table.row_at(place))) if table else figure
 
         claimed = claimed_number(data, passage.prose, max(self.last - passage.start, 0), owned, complete)
-        if claimed.fault and table and "value" not in data and (cells := table.under(passage.at)):
+        if claimed.fault and table and "value" not in data and (cells := table.under(passage.at, expected_unit(data) or "")):
             self._cells(data, annotation, at, cells, passage)
             return
         if claimed.fault:
             self.complain(at + annotation.places[("value",)] if "value" in data else passage.at, *claimed.fault)
             return
         data |= {} if claimed.value is None else {"value": claimed.value}
-        data |= {"per": claimed.of} if claimed.of and data.get("quantity") and "per" not in data else {}
+        data = _sized(data, claimed.figure.of if claimed.figure else ())
         figure = claimed.figure and claimed.figure.moved(passage.start)
         beside = self.place(figure.start if figure else passage.at)
         self.owned |= {figure.start} if figure else set()
@@ -218,8 +220,8 @@ class _Reader:
     def _cells(self, data: dict[str, Any], annotation: Fields, at: int, cells: list[tuple[Figure, dict[str, object]]], passage: Passage) -> None:
         """A claim for each cell of a column or a row, whose inputs the others of its row or the head hold."""
         for figure, inputs in cells:
-            of = " per ".join(map(str, figure.of))
-            own = {**data, "given": changed(data["given"], inputs), "value": figure.written, **({"per": of} if of and data.get("quantity") else {})}
+            given = changed(changed(self.defaults, inputs), annotation.data.get("given", {}))  # the comment wins over the table
+            own = _sized({**data, "given": given, "value": figure.written}, figure.of, inputs)
             self.owned.add(figure.start)
             self._add(own, self.place(figure.start), figure, plain(f"{', '.join(f'{name} {value}' for name, value in inputs.items())}: {figure.text}"))
             self._places(annotation, at, passage)
@@ -253,6 +255,28 @@ class _Reader:
     def _fresh(self, name: str) -> str:
         taken = {claim["id"] for claim in self.claims}
         return next(one for one in (name, *(f"{name}-{i}" for i in range(2, MOST_ANNOTATIONS + 2))) if one not in taken)
+
+
+def _tables(text: str, file: str) -> list[Table]:
+    """The tables of a note."""
+    return latex_notes.tables(text) if is_latex(file) else tables(prose_of(text)) if "|" in text else []
+
+
+def _sized(data: dict[str, Any], of: tuple[Denominator, ...], cells: Mapping[str, object] = MappingProxyType({})) -> dict[str, Any]:
+    """A claim's data with what the words around its number say it is of, and how long its requests are: the annotation's own lengths win.
+
+    ``cells`` are the inputs that its table states.
+    """
+    given = data["given"]
+    written = {name: str(value) for name, value in cells.items() if name in IN_TOKENS and lengths(str(value)) and given.get(name) == value}
+    own = of
+    if any(name in given for name in OF_A_CONTEXT):
+        own = tuple(one for one in of if one.kind != "token" or not one.tokens)
+    else:
+        written |= next(({"prompt": one.tokens} for one in of if one.tokens and one.kind == "request"), {})
+    if of and data.get("quantity") and "per" not in data:
+        data = {**data, "per": " per ".join(map(str, own))}
+    return with_lengths(data, written) if written else data
 
 
 def _malformed(passage: Passage, lead: re.Match[str] | None, body: str) -> tuple[str, str] | None:

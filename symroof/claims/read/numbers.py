@@ -31,7 +31,7 @@ TIMES_TEN = re.compile(r"[ $]{0,8}(?:×|x|\*|·)\s{0,8}10(?:\^\{?([+-]?\d{1,2})\
 RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 GAP = re.compile(r"(?:\s|[*_`$\\]|&nbsp;|&thinsp;|-(?=[a-z])){0,30}")
 """Wide enough for what LaTeX sets between a number and its unit."""
-MAGNITUDE = re.compile(r"[\s-]?(thousand|million|billion|trillion)\b|(bn|[MBT])\b|(k)(?=\s{0,4}(?:tok|req|tps))", re.IGNORECASE)
+MAGNITUDE = re.compile(r"[\s-]?(thousand|million|billion|trillion)\b|(bn|[MB]|T(?!/s))\b|(k)(?=\s{0,4}(?:tok|req|tps|t/s))", re.IGNORECASE)
 
 BOUNDS = OPERATORS | {
     "&lt;": "<", "≲": "<=", "no more than": "<=", "not more than": "<=", "&gt;": ">", "≳": ">=", "no less than": ">=", "not less than": ">=",
@@ -39,6 +39,8 @@ BOUNDS = OPERATORS | {
 BEFORE = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, sorted([*BOUNDS, *HEDGES], key=len, reverse=True)))})[\s*_`$]*$", re.IGNORECASE)
 JOINED = re.compile(r"\s{0,8}(?:\.\.|[–—]|-{1,2})\s{0,8}|\s{1,8}(to|and)\s{1,8}")
 
+ARROW = re.compile(r"[-=–—]$")
+"""Before a ``>`` it makes an arrow: ``400 GB/s -> 11 tok/s``."""
 NEGATED = re.compile(r"\b(?:cannot|can't|can’t|not|never)\b[^.;:,]{0,20}$", re.IGNORECASE)
 OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
@@ -189,6 +191,8 @@ def _sign(text: str, start: int) -> tuple[str, int]:
     if not match:
         return "", start
     sign = BOUNDS.get(match[1].lower(), "about")
+    if sign == ">" and ARROW.search(text, low, low + match.start(1)):
+        return "", start
     if sign in OPPOSITE and (negated := NEGATED.search(text[max(low + match.start() - 30, 0) : low + match.start()])):  # cannot take less than
         return OPPOSITE[sign], low + match.start() - len(negated[0])
     return sign, low + match.start()

@@ -8,7 +8,7 @@ from symroof.claims.read.latex_text import bare
 
 LONGEST_SENTENCE = 300
 SENTENCE_END = re.compile(r"(?<=[.!?])[\s*_`)\"”]*\s+(?=[\"“'(*_`\[]*[^\W_a-z])")
-MARKUP = re.compile(r"[*`]{1,3}|(?<!\w)_{1,2}|_{1,2}(?!\w)|!?\[|\]|&nbsp;|^\W*\|")
+MARKUP = re.compile(r"`{1,3}|\*{2,3}|(?<![\w)])\*|\*(?![\w(])|(?<!\w)_{1,2}|_{1,2}(?!\w)|!?\[|\]|&nbsp;|^\W*\|")
 
 
 def sentence(prose: str, place: int, fresh: int = 0) -> str:
@@ -16,6 +16,8 @@ def sentence(prose: str, place: int, fresh: int = 0) -> str:
 
     >>> sentence("It fits. A **4,096-token** prompt takes `1.34 GB`. ", 45)
     'A 4,096-token prompt takes 1.34 GB.'
+    >>> sentence("It takes *about* 2*8e9*2048/330e12 = 0.1 s. ", 40)
+    'It takes about 2*8e9*2048/330e12 = 0.1 s.'
     """
     prose = bare(prose)
     begins = max((match.end() for match in SENTENCE_END.finditer(prose) if match.end() <= place), default=0)

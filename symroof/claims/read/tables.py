@@ -16,7 +16,9 @@ from symroof.claims.claim_settings import SETTABLE
 from symroof.claims.read.numbers import Figure, figures
 from symroof.claims.read.spelled_arithmetic import Equation
 from symroof.claims.read.written_units import OF, denominators, unit_at
-from symroof.theory.symbols import ALIASES, canonical
+from symroof.theory.quantities import QUANTITIES
+from symroof.theory.symbols import ALIASES, INPUTS, canonical
+from symroof.units import parse_unit, strict
 
 RULE = re.compile(r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
 BAR = re.compile(r"(?<!\\)\|")
@@ -28,6 +30,11 @@ WORDS = {
     "device": "hardware", "accelerator": "hardware", "precision": "weights",
 }  # fmt: skip
 """Heads of columns that name an input in other words."""
+LENGTHS = ("context", "peak_context")
+"""Derived names that a column states as inputs."""
+PRECISIONS = ("weights", "kv", "activations")
+WIDTH = re.compile(r"[A-Za-z]|\d+(?:\.\d+)?[ -]?bits?\b", re.IGNORECASE)
+COUNTED = ("token", "request", "device")
 MOST_ROWS, LONGEST_LINE = 200, 4000
 
 
@@ -56,11 +63,15 @@ class Table:
         return unit if unit not in ("", "x") and (not rest.strip() or OF.match(rest)) else ""
 
     def input(self, column: int) -> str:
-        """The input that the head of a column names; empty for none."""
+        """The input that the head of a column names; empty for none, such as one that has a result under it: ``TPOT (ms)``, ``Weights (GB)``."""
         words = re.sub(r"\(.*?\)|\[.*?\]|[*_`$]", " ", self.head[column].text if column < len(self.head) else "").strip().lower()
         name = WORDS.get(words) or words.replace(" ", "_").replace("-", "_")
         name = canonical(name) if name in ALIASES else name
-        return name if name in SETTABLE else ""
+        if name not in SETTABLE or (name in QUANTITIES and name not in LENGTHS):
+            return ""
+        unit, symbol = self.unit(column), INPUTS.get(name) or QUANTITIES.get(name)
+        fits = not unit or (symbol is not None and strict(parse_unit(unit).dimension) == strict(parse_unit(symbol.unit).dimension))
+        return name if fits else ""
 
     def number(self, row: int, column: int) -> Figure | None:
         """The number of a cell, with the unit and the denominator that the head states where it has none."""
@@ -86,15 +97,29 @@ class Table:
         """The row a place stands in; None for the head."""
         return max((i for i, row in enumerate(self.rows) if row and row[0].start <= place), default=None)
 
-    def under(self, place: int) -> list[tuple[Figure, dict[str, object]]]:
+    def fitting(self, place: int, unit: str) -> int:
+        """The column of the head that an annotation at a place is about: its own, or where it stands behind the head the only one whose unit fits.
+
+        A comment ends its line in LaTeX, so that it may stand behind the whole head.
+        """
+        own, last = self.column_at(place, None), self.head[-1]
+        if place < last.start + len(last.text) or not unit:
+            return own
+        needed = parse_unit(unit).dimension if unit != "any" else ()
+        fits = [i for i in range(len(self.head)) if (named := self.unit(i)) and strict(parse_unit(named).dimension) == strict(needed)]
+        return fits[0] if len(fits) == 1 else own
+
+    def under(self, place: int, unit: str = "") -> list[tuple[Figure, dict[str, object]]]:
         r"""The numbers that an annotation at a place of the head, or of a row's first cell, is about, each with the inputs of its row or column.
+
+        ``unit`` is that of the claim's number, by which a column is told where the annotation stands behind the whole head.
 
         >>> [table] = tables("| batch | cache (GB) |\n|---|---|\n| 1 | 1.34 |\n| 2 | 2.68 |\n")
         >>> [(figure.text, inputs) for figure, inputs in table.under(12)]
         [('1.34 GB', {'batch': 1}), ('2.68 GB', {'batch': 2})]
         """
         row = self.row_at(place)
-        column = self.column_at(place, row)
+        column = self.column_at(place, row) if row is not None else self.fitting(place, unit)
         if row is None:
             named = {name: other for other in range(len(self.head)) if other != column and (name := self.input(other))}
             cells = [(self.number(i, column), {name: value for name, other in named.items() if (value := self.value(i, other))}) for i in range(len(self.rows))]
@@ -105,8 +130,12 @@ class Table:
         return []
 
     def value(self, row: int, column: int) -> object:
-        """A cell as the value of an input; empty where there is none."""
-        return _value(self.rows[row][column].text) if column < len(self.rows[row]) else ""
+        """A cell as the value of an input, in the unit of its head; empty where there is none, or a size in place of a precision."""
+        value = _value(self.rows[row][column].text) if column < len(self.rows[row]) else ""
+        if self.input(column) in PRECISIONS and not WIDTH.match(str(value)):
+            return ""
+        unit = self.unit(column)
+        return f"{value} {unit}" if unit and unit not in COUNTED and re.fullmatch(r"[\d.,]+", str(value)) else value
 
     def sums(self) -> Iterator[Equation]:
         """The sums that the table states: a last row, and a column, that is called a total."""

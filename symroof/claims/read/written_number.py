@@ -1,6 +1,7 @@
 """A number as it was written: its value, the precision it claims, and how a derived value compares with it.
 
-A number written with so many digits claims half a unit of the last one; ``~24`` and ``about 24`` claim half a unit more.
+A number written with so many digits claims half a unit of the last one; ``~24`` and ``about 24`` allow half a unit more. Of one digit that is a lot:
+beyond 5 % such a number is ``approximate``, and beyond 25 % no hedge helps.
 
 >>> read_written("1.34 GB", "byte").verdict(Fraction(1342177280))
 'rounded'
@@ -20,6 +21,8 @@ from symroof.units import UnitError, describe, parse_number, parse_unit, strict
 
 CLOSE_ENOUGH = Fraction(5, 100)
 """How far off a number may be to count as approximate, where the text states no tolerance."""
+HEDGED = Fraction(25, 100)
+"""How far off a hedged number may be, however few digits it has: as far as a condition that a text leaves out."""
 HEDGES = ("~", "≈", "about", "around", "roughly", "approximately", "ca.", "ca", "some", "nearly", "almost")
 OPERATORS = {
     "<=": "<=", ">=": ">=", "<": "<", ">": ">", "≤": "<=", "≥": ">=", "less than": "<", "under": "<", "below": "<", "at most": "<=", "up to": "<=",
@@ -29,7 +32,7 @@ ABOUT = re.compile(rf"^(?:{'|'.join(map(re.escape, HEDGES))})\s*", re.IGNORECASE
 BOUND = re.compile(rf"^({'|'.join(map(re.escape, OPERATORS))})\s*", re.IGNORECASE)
 NUMBER = r"[+-]?(?:\d[\d_,]*(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?"
 DECIMAL_COMMA = re.compile(r"([+-]?(?:\d{1,6}(?=,(?:\d{1,2}|\d{4,9})(?!\d))|0)),(\d{1,9}(?:[eE][+-]?\d{1,3})?)")
-KILO = re.compile(rf"({NUMBER})\s?[kK](?=\s*(?:tok|req|tps))")
+KILO = re.compile(rf"({NUMBER})\s?[kK](?=\s*(?:tok|req|tps|t/s))")
 COUNTED = re.compile(rf"({NUMBER})\s?(?:(thousand|million|billion|trillion)(?!\w)|([KMBT]|bn)(?=\s*(?:$|param|weights?|flop)))", re.IGNORECASE)
 """``70.6B``, ``8.03 billion``: a letter only of parameters and FLOPs."""
 COUNTED_BY_LETTER = ("parameter", "FLOP")
@@ -83,13 +86,17 @@ class Written:
         """Whether a derived value agrees to the digits written."""
         if self.operator:
             return bool(RELATIONS[self.operator](derived, self.value))
-        if self.low is not None and self.high is not None:
-            return self.low - self.room <= derived <= self.high + self.room
-        return self.value is not None and (abs(derived - self.value) <= self.room or self.truncated(derived))
+        off = self._off(derived)
+        return off <= self.half or (off <= self.room and off <= abs(derived) * CLOSE_ENOUGH) or self.truncated(derived)
+
+    def _off(self, derived: Fraction) -> Fraction:
+        """How far a derived value is from the number, or from the range."""
+        low, high = (self.number, self.number) if self.low is None or self.high is None else (self.low, self.high)
+        return max(low - derived, derived - high, Fraction(0))
 
     def truncated(self, derived: Fraction) -> bool:
         """Whether the number is the derived one with digits cut off rather than rounded, and no further off than is approximate."""
-        if self.value is None or abs(derived - self.value) > abs(derived) * CLOSE_ENOUGH:
+        if self.value is None or self.low is not None or abs(derived - self.value) > abs(derived) * CLOSE_ENOUGH:
             return False
         return 0 <= (derived - self.value) * (1 if self.value >= 0 else -1) < 2 * self.half
 
@@ -107,8 +114,12 @@ class Written:
         allowed = CLOSE_ENOUGH if tolerance is None else tolerance
         if self.operator:
             return tolerance is not None and self.value is not None and abs(derived - self.value) <= abs(self.value) * tolerance
-        ends = [end for end in (self.low, self.high, self.value if self.low is None else None) if end is not None]
-        return any(abs(derived - end) <= abs(derived) * allowed for end in ends)
+        return self._off(derived) <= abs(derived) * allowed or (tolerance is None and self.hedged(derived))
+
+    def hedged(self, derived: Fraction) -> bool:
+        """Whether a number is further off than is approximate, but no further than ``about`` and its digits allow."""
+        off = self._off(derived)
+        return self.about and not self.operator and abs(derived) * CLOSE_ENOUGH < off <= min(self.room, abs(derived) * HEDGED)
 
 
 def read_written(written: object, unit: str) -> Written:

@@ -29,6 +29,9 @@ SPELLED |= {f"{word}flop{s}": f"{letter}FLOP" for word, letter in (("giga", "G")
 SPELLED |= {f"{word}byte{s}": f"{letter}B" for word, letter in (("kilo", "k"), ("mega", "M"), ("giga", "G"), ("tera", "T")) for s in ("", "s")}
 SPELLED |= {f"{word}byte{s}": f"{letter}B" for word, letter in (("kibi", "Ki"), ("mebi", "Mi"), ("gibi", "Gi"), ("tebi", "Ti")) for s in ("", "s")}
 
+RATES = (["t", "s"], ["T", "s"])
+"""``t/s``, tokens a second as llama.cpp prints them; alone the letter is no unit."""
+
 NOUNS = {
     "device": r"(?:GPU|card|device|accelerator|chip|TPU|rank|[A-Z]{1,2}\d{2,3}[A-Z]?)s?(?!-)", "layer": r"layers?",
     "request": r"(?:request|sequence|user|conversation|session|stream|client|customer|query|queries|seq)s?",
@@ -37,6 +40,8 @@ NOUNS = {
 }  # fmt: skip
 """What a number can be of, and the words for it."""
 TIMES = {"second": Fraction(1), "hour": Fraction(3600), "day": Fraction(86400), "month": Fraction(730 * 3600)}
+LONG = r"(?P<long>tok(?:en)?s?[\s-]{1,3}(?:long[\s-])?(?=request|sequence|user|conversation|session))?"
+"""``4k-token`` before the request that is so long."""
 COUNT = r"(?:(?P<count>\d[\d,]{0,12}(?:\.\d{1,3})?)\s?)?(?:(?P<size>k|K|M|B|thousand|million|billion)(?:\b|(?=[Tt]ok))[\s-]?)?"
 MANY = {"k": 3, "thousand": 3, "m": 6, "million": 6, "b": 9, "bn": 9, "billion": 9, "t": 12, "trillion": 12}
 """The powers of ten that words and letters behind a number are."""
@@ -44,11 +49,11 @@ NOUN = "|".join(f"(?P<{kind}>{words})" for kind, words in NOUNS.items())
 OF = re.compile(
     rf"(?:\s{{0,4}}/\s{{0,4}}|\s{{1,4}}an?\s{{1,4}}|(?:\s+(?:of|for)\s+(?:the\s+)?[A-Za-z-]{{2,14}}(?:\s+[A-Za-z-]{{2,14}})?)?"
     rf"(?:[\s-]{{1,4}}per[\s-]{{1,4}}|\s{{1,4}}(?:on|for|in|of|at)\s+(?:each|every)\s+(?:of\s+the\s+)?|\s+(?:each|every)\s+))"
-    rf"{COUNT}(?:(?!(?:of|and|with)\b)[A-Za-z]{{3,14}}[\s-]){{0,2}}?(?:{NOUN})(?![\w])"
+    rf"{COUNT}{LONG}(?:(?!(?:of|and|with)\b)[A-Za-z]{{3,14}}[\s-]){{0,2}}?(?:{NOUN})(?![\w])"
 )
 """``per GPU``, ``an hour``, ``/1K tokens``, ``on each device``: at once behind a unit."""
 LEADING = re.compile(
-    rf"(?:^|[.,;:(|]\s*|\band\s+|\bso\s+|\bthen\s+)(?:(?:on|for|in|and|so)\s+)?(?:each|every|per)\s+{COUNT}(?:[A-Za-z]{{3,14}}[\s-]){{0,2}}?(?:{NOUN})\b"
+    rf"(?:^|[.,;:(|]\s*|\band\s+|\bso\s+|\bthen\s+)(?:(?:on|for|in|and|so)\s+)?(?:each|every|per)\s+{COUNT}{LONG}(?:[A-Za-z]{{3,14}}[\s-]){{0,2}}?(?:{NOUN})\b"
     r"(?![\s-]*(?:per|of each|group))(?:(?!\b(?:together|total|altogether|overall|in all|all)\b)[^.;!?|\d]){0,60}$",
     re.IGNORECASE,
 )
@@ -57,7 +62,7 @@ LEADING = re.compile(
 
 @dataclass(frozen=True)
 class Denominator:
-    """What a number is of: so many of a kind, one of :data:`NOUNS`.
+    """What a number is of: so many of a kind, one of :data:`NOUNS`; of how many ``tokens``, as written, where these are the length of a request.
 
     >>> str(Denominator("token", Fraction(1000))), str(Denominator("device"))
     ('1,000 tokens', 'device')
@@ -65,6 +70,7 @@ class Denominator:
 
     kind: str
     count: Fraction = Fraction(1)
+    tokens: str = ""
 
     def __str__(self) -> str:
         return self.kind if self.count == 1 else f"{float(self.count):,.10g} {self.kind}s"
@@ -78,6 +84,8 @@ def unit_at(text: str, place: int) -> tuple[str, int]:
     parts = list(SEPARATOR.finditer(match[0]))
     for cut in [len(match[0]), *(part.start() for part in reversed(parts))]:
         pieces = [spelled(HOUR_OF.sub("", piece)) for piece in SEPARATOR.split(match[0][:cut])]
+        if pieces[:2] in RATES:
+            pieces[0] = "token"
         if pieces[0].endswith("FLOPS") and pieces[1:2] == ["byte"]:  # FLOPS/byte: the S is a plural
             pieces[0] = pieces[0][:-1]
         after = match.start() + cut
@@ -96,6 +104,24 @@ def head_of_unit(text: str, start: int, stop: int) -> int:
     """
     behind = SEPARATOR.search(text, start, stop)
     return behind.start() if behind and behind.start() > start else stop
+
+
+LADDERS = (("ns", "us", "ms", "s"), ("byte", "kB", "MB", "GB", "TB", "PB"), ("FLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP"), ("mW", "W", "kW"), ("mJ", "J", "kJ"))
+"""Units that are a thousand of the one before."""
+ALIKE = {"KB": "kB", "B": "byte", "µs": "us", "FLOPS": "FLOP"}
+
+
+def beside(unit: str, step: int) -> str:
+    """The unit that is a thousand of one (``step`` 1) or a thousandth of it (-1), over the same; empty where people write none.
+
+    >>> beside("ms", 1), beside("GB/s", 1), beside("TFLOP/s", -1), beside("s", 1), beside("token/s", 1)
+    ('s', 'TB/s', 'GFLOP/s', '', '')
+    """
+    head, bar, rest = unit.partition("/")
+    head = ALIKE.get(head, head)
+    ladder = next((one for one in LADDERS if head in one), ())
+    at = ladder.index(head) + step if ladder else -1
+    return f"{ladder[at]}{bar}{rest}" if 0 <= at < len(ladder) else ""
 
 
 def money_unit(text: str, place: int) -> tuple[str, int]:
@@ -150,5 +176,9 @@ def _behind(text: str, place: int) -> Iterator[Denominator]:
 
 def _denominator(match: re.Match[str]) -> Denominator:
     kind = next(kind for kind in NOUNS if match[kind])
-    count = Fraction((match["count"] or "1").replace(",", "")) * 10 ** MANY.get((match["size"] or "").lower(), 0)
-    return Denominator(kind, count)
+    size = (match["size"] or "").lower()
+    count = Fraction((match["count"] or "1").replace(",", "")) * 10 ** MANY.get(size, 0)
+    written = f"{match['count'] or 1}{'k' if MANY.get(size) == 3 else ''}".replace(",", "")
+    if match["long"]:
+        return Denominator(kind, tokens=written if match["count"] else "")
+    return Denominator(kind, count, written if kind == "token" and count not in (1, 1000, 10**6) else "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,8 @@ from symroof.claims.catalogue_figures import as_quantity
 from symroof.claims.claim_settings import Settings, changed, study_of
 from symroof.claims.denominators import asked
 from symroof.claims.derive_claim import Derived, Steps, Value, derived, resolved_but, worked_out
+from symroof.claims.read.numbers import figures
+from symroof.claims.read.written_units import beside
 from symroof.errors import InputError
 from symroof.formula.parse import parse
 from symroof.formula.rewrite import substitute
@@ -39,6 +41,7 @@ class Context:
         value: the true value.
         prefix: of the unit of bytes it is written in (``G``); empty where there is none.
         steps: numbers that its arithmetic may name: the steps of a chain before it.
+        written: the unit it is written in (``ms``); empty for none.
     """
 
     claim: ClaimSpec
@@ -47,6 +50,7 @@ class Context:
     unit: str
     prefix: str = ""
     steps: Steps = field(default_factory=dict)
+    written: str = ""
 
     @property
     def answers(self) -> Answers:
@@ -142,21 +146,24 @@ class Context:
 
     @property
     def words(self) -> dict[str, str]:
-        """The names that sentences of results may use: the unit of bytes with either prefix."""
-        return {"decimal": f"{self.prefix}B", "binary": f"{self.prefix}iB"}
+        """The names that sentences of results may use: the unit of bytes with either prefix, and the unit that the claim's may stand for."""
+        smaller, larger = (beside(self.written, step) for step in (-1, 1))
+        stands = {name: f", {self.written} for {other}" if other else "" for name, other in (("too_large", smaller), ("too_small", larger))}
+        return {"decimal": f"{self.prefix}B", "binary": f"{self.prefix}iB", **stands}
 
 
 def context_of(claim: ClaimSpec, derived: Derived, written: str, steps: Steps | None = None) -> Context:
     """The context of a claim; a figure of the catalogue is that quantity of its device or model."""
-    value, unit = derived.number or Fraction(0), derived.unit
     prefix = match[1].upper() if (match := BYTES.search(written)) else ""
+    number = next(iter(figures(written)), None)
+    made = Context(claim, (claim.given,), derived.number or Fraction(0), derived.unit, prefix, steps or {}, number.unit if number else "")
     if claim.form == "compare":
-        return Context(claim, tuple(changed(claim.given, between) for between in claim.between), value, unit, prefix)
+        return replace(made, cases=tuple(changed(claim.given, between) for between in claim.between))
     if claim.form == "catalogue" and (quantity := as_quantity(claim.catalogue or "")):
         name, case = quantity
-        context = Context(claim.model_copy(update={"catalogue": None, "quantity": name, "given": case}), (case,), value, unit, prefix)
-        return context if context.again(({},)) == value else Context(claim, (claim.given,), value, unit, prefix)
-    return Context(claim, (claim.given,), value, unit, prefix, steps or {})
+        context = replace(made, claim=claim.model_copy(update={"catalogue": None, "quantity": name, "given": case}), cases=(case,))
+        return context if context.again(({},)) == made.value else made
+    return made
 
 
 def _texts(sets: Settings) -> Settings:

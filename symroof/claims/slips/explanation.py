@@ -7,6 +7,7 @@ share of all wrong numbers, whatever went wrong in truth.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,6 +27,9 @@ SIZES = 3
 small error by up to thrice that error, for slips that change little stand close together."""
 
 
+FACTOR = re.compile(r": [×÷](?:[^,]|,(?=\d))*")
+
+
 @dataclass(frozen=True)
 class Explanation:
     """A slip that leads to the claimed value.
@@ -43,6 +47,15 @@ class Explanation:
     explains: Fraction | str
     chance: float
     text: str
+
+    @property
+    def cause(self) -> str:
+        """The sentence without the factor it makes.
+
+        >>> Explanation("kv_ignored", True, Fraction(1), 0.0, "reads of the cache left out: ÷1.6, at detail kv").cause
+        'reads of the cache left out, at detail kv'
+        """
+        return FACTOR.sub("", self.text)
 
     def as_json(self) -> dict[str, Any]:
         return {"slip": self.slip, "named": self.named, "explains": bare(self.explains), "chance": round(self.chance, 4), "text": self.text}

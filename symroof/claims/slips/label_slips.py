@@ -11,7 +11,7 @@ from math import inf
 
 from symroof.cases.case_results import Answers
 from symroof.claims.derive_claim import Derived, Value
-from symroof.claims.read.written_number import Written
+from symroof.claims.read.written_number import CLOSE_ENOUGH, Written
 from symroof.claims.slips.context import Context, context_of
 from symroof.claims.slips.explanation import Explanation, chance
 from symroof.claims.slips.predictions import changes
@@ -59,7 +59,8 @@ def _outcomes(context: Context) -> list[tuple[str, str, Value]]:
 
 def _holds(written: Written, outcome: Value) -> bool:
     if written.operator:
-        return isinstance(outcome, Fraction) and written.agrees(outcome)
+        least = written.operator.startswith(">")  # whoever works out 42 writes "at least 42", not "at least 21"
+        return isinstance(outcome, Fraction) and written.agrees(outcome) and not (least and outcome > written.number * (1 + CLOSE_ENOUGH))
     return written.word is not None and written.word == outcome and isinstance(written.word, bool) == isinstance(outcome, bool)
 
 

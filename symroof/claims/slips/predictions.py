@@ -39,6 +39,7 @@ class Prediction:
         sets: the changes of each case there is; None for a result.
         way: how the result is read otherwise; None where the case is changed.
         paired: whether it may be one of two.
+        fine: whether it explains a number of three digits or more only.
     """
 
     slips: tuple[str, ...]
@@ -47,6 +48,7 @@ class Prediction:
     sets: tuple[Settings, ...] | None = None
     way: Result | None = None
     paired: bool = True
+    fine: bool = False
 
 
 def predictions(context: Context, slip: Slip) -> Iterator[Prediction]:
@@ -60,7 +62,8 @@ def predictions(context: Context, slip: Slip) -> Iterator[Prediction]:
         for text, sets in changes(context, way):
             value = context.again(sets)
             if value is not None and not (isinstance(way, Rounded) and abs(value / context.value - 1) > MOST_ROUNDED):
-                yield Prediction((slip.name,), (text,), value, sets, paired=slip.paired)
+                fine = not isinstance(way, Rounded) and any(context.matters(name) for name in way.fine)
+                yield Prediction((slip.name,), (text,), value, sets, paired=slip.paired, fine=fine)
 
 
 def can_happen(way: Result, unit: str, names: frozenset[str]) -> bool:

@@ -29,7 +29,7 @@ def _switch(name: str, value: str) -> dict[str, dict[str, str]]:
 
 
 OMISSIONS = (
-    Slip("kv_ignored", (Change("the cache is not read", _switch("kv_traffic", "off")), Change("no cache at all", _times("0", *CACHE)))),
+    Slip("kv_ignored", (Change("reads of the cache left out", _switch("kv_traffic", "off")), Change("no cache at all", _times("0", *CACHE)))),
     Slip("attention_ignored", (Change("attention FLOPs left out", _switch("attention_flops", "off")),)),
     Slip("growth_ignored", (
         Change("every step at one context, as if the cache did not grow", {"assume": {"kv_growth": "fixed"}}),
@@ -51,7 +51,7 @@ OMISSIONS = (
 STRUCTURE = (
     Slip("gqa_forgotten", (
         Change("query heads used for KV heads in the cache", _times("n_heads/n_kv_heads", *CACHE)),
-        Change("query heads used for KV heads", {"n_kv_heads": "n_heads"}),
+        Change("query heads used for KV heads", {"n_kv_heads": "n_heads"}, fine=("params",)),
     )),
     Slip("latent_kv_expanded", (
         Change("keys and values of every head kept in place of their latent",
@@ -158,8 +158,14 @@ DEVICE = (
         Change("a sparse peak for the dense one", _times("2", "peak_flops")),
     ), figures=True),
     Slip("peak_of_other_dtype", (Other("the {figure} peak", "peak_flops", "precisions"),)),
-    Slip("peak_of_other_sku", (Other("the peak of the {figure}", "peak_flops", "parts"),)),
-    Slip("bandwidth_of_other_part", (Other("the bandwidth of the {figure}", "mem_bandwidth", "parts"),)),
+    Slip("peak_of_other_sku", (
+        Other("the peak of the {figure}", "peak_flops", "parts"),
+        Other("the peak of the {figure}", "peak_flops", "relatives", fine=("peak_flops",)),
+    )),
+    Slip("bandwidth_of_other_part", (
+        Other("the bandwidth of the {figure}", "mem_bandwidth", "parts"),
+        Other("the bandwidth of the {figure}", "mem_bandwidth", "relatives", fine=("mem_bandwidth",)),
+    )),
     Slip("bidirectional_link", (
         Change("both directions of the link added", _times("2", "link_bandwidth")),
         Change("both directions of the host link added", _times("2", "host_bandwidth")),
@@ -210,9 +216,11 @@ UNITS = (
         Result("hours taken for seconds", "value*3600", ("s", "USD")),
         Result("seconds taken for hours", "value/3600", ("s", "USD")),
     )),
-    Slip("decimal_point", tuple(
-        Result(f"the decimal point {places} place{'s' * (places > 1)} to the {side}", f"value{by}10^{places}")
-        for places in (1, 2, 3) for side, by in (("right", "*"), ("left", "/"))
+    Slip("decimal_point", (
+        *(Result(f"the decimal point {places} place{'s' * (places > 1)} to the {side}", f"value{by}10^{places}")
+          for places in (1, 2) for side, by in (("right", "*"), ("left", "/"))),
+        Result("a factor of 1,000{too_large}", "value*10^3"),
+        Result("a factor of 1,000{too_small}", "value/10^3"),
     ), paired=False, figures=True),
 )  # fmt: skip
 """Of units and notation."""

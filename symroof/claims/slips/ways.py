@@ -17,10 +17,14 @@ class Change:
 
     A formula for an input, or for a quantity in terms of itself, is worked out in the true case first; any other stands
     as the definition of its quantity.
+
+    Attributes:
+        fine: names of which, where the value depends on one, it explains a number of three digits or more only: fewer say too little.
     """
 
     text: str
     sets: Mapping[str, Any]
+    fine: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -43,12 +47,15 @@ class Other:
     Attributes:
         text: the explanation; ``{figure}`` is the other figure's name.
         symbol: the input.
-        figures: ``sparse`` (this peak with sparsity), ``precisions`` (this part's other peaks), ``parts`` (its kin).
+        figures: ``sparse`` (this peak with sparsity), ``precisions`` (this part's other peaks), ``parts`` (its kin with memory of its sort),
+            ``relatives`` (its other kin).
+        fine: as of a :class:`Change`.
     """
 
     text: str
     symbol: str
     figures: str
+    fine: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -56,7 +63,8 @@ class Result:
     """The derived value, read or counted otherwise.
 
     Attributes:
-        text: the explanation; ``{decimal}`` and ``{binary}`` are the claim's unit of bytes, such as GB and GiB.
+        text: the explanation; ``{decimal}`` and ``{binary}`` are the claim's unit of bytes, such as GB and GiB; ``{too_large}`` and ``{too_small}``
+            the unit that it may stand for, a thousandth or a thousand of it.
         formula: over the case and ``value``, the derived value; ``prefix`` is the power of the claim's prefix, 3 for GB.
         units: base units of which the derived value has one; empty for any.
         over: names of which the claimed quantity depends on one; empty for any.

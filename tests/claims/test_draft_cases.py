@@ -1,0 +1,100 @@
+"""Drafted cases: which precision, length and group of devices a number of a note is of. The notes are small, and what is right any reader says."""
+
+import pytest
+
+from symroof.claims.check import check_text
+from symroof.claims.corrected_copies import corrected
+from symroof.claims.draft.drafted_copy import draft
+
+
+def drafted(text):
+    """The drafts of a note by the number as it stands there, each with its quantity and settings."""
+    return {one.text: (one.quantity, one.given) for one in draft(text, "note.md").drafts}
+
+
+def weights(text):
+    return {number: given.get("weights") for number, (_, given) in drafted(text).items()}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "answers"),
+    [
+        ("The weights of Llama 3.1 70B are 140 GB in fp16 and 35 GB at 4 bit.", {"140 GB": "fp16", "35 GB": "int4"}),
+        ("Llama 3.1 70B at 4 bits needs 35 GB for the weights, in fp16 it needs 140 GB.", {"35 GB": "int4", "140 GB": "fp16"}),
+        ("Llama 3.1 8B weights in int8 are 8 GB, like that. fp16 would be 16 GB.", {"8 GB": "int8", "16 GB": "fp16"}),
+        ("In fp16, the checkpoint of Llama 3.1 8B is 16 GB, and its weights stay 16.1 GB on the card.", {"16 GB": "fp16", "16.1 GB": "fp16"}),
+    ],
+)
+def test_a_precision_belongs_to_the_number_of_its_clause(sentence, answers):
+    assert weights(sentence).items() >= answers.items()
+
+
+SETUP = "We serve Llama 3.1 8B in bf16 on an H100 SXM. The weights take 16 GB.\n\n"
+
+
+@pytest.mark.parametrize(
+    "passage",
+    [
+        "In FP8 the weights shrink to 8 GB.",
+        "Switching to INT8 weights would halve the checkpoint to 8 GB.",
+        "- Switching to INT8 halves the weights.\n- With FP8 the weights take 8 GB.",
+        "With FP8 the weights take 8 GB.",
+    ],
+)
+def test_a_what_if_lasts_for_its_sentence_or_item(passage):
+    """Whatever a text passes by, its later numbers are of what it serves."""
+    note = weights(f"{SETUP}{passage}\n\nAt batch 1 each decode step takes 4.8 ms.\n\n| GPU | Step at batch 1 (ms) |\n|---|---|\n| L40S | 18.6 |\n")
+    assert (note["4.8 ms"], note["18.6"], note.get("8 GB", "fp8") in ("fp8", "int8")) == ("bf16", "bf16", True)
+
+
+def test_a_what_if_holds_for_the_rest_of_its_item():
+    note = weights(
+        f"{SETUP}- Switching to INT8 shrinks the weights to 8 GB. Each decode step at batch 1 then takes 2.4 ms.\n- Each decode step takes 4.8 ms.\n"
+    )
+    assert (note["8 GB"], note["2.4 ms"], note["4.8 ms"]) == ("int8", "int8", "bf16")
+
+
+def test_what_a_heading_says_lasts_for_its_section():
+    note = weights("# Llama 3.1 8B on the H100 in FP8\n\nIn bf16 the weights would take 16 GB.\n\nThe weights take 8 GB.\n\nEach decode step takes 2.4 ms.\n")
+    assert (note["16 GB"], note["8 GB"], note["2.4 ms"]) == ("bf16", "fp8", "fp8")
+
+
+@pytest.mark.parametrize(
+    ("text", "quantity", "given"),
+    [
+        ("Mixtral 8x7B weights in bf16 go on two GPUs (TP=2): 46.7 GB each.", "weight_bytes_per_device", {"model": "mixtral-8x7b", "weights": "bf16", "tp": "2"}),
+        ("With TP=2 the weights of Mixtral 8x7B in bf16 take 46.7 GB per card.", "weight_bytes_per_device", {"model": "mixtral-8x7b", "weights": "bf16", "tp": "2"}),
+        ("The cache of Mixtral 8x7B takes 131 KB per token, or 262 MB for a 2,000-token request.", "kv_cache_bytes", {"model": "mixtral-8x7b", "prompt": "2000"}),
+        ("Llama 3.1 8B caches 0.125 MB per token, so 32k tokens = 4.3GB.", "kv_cache_bytes", {"model": "llama-3.1-8b", "context": "32768"}),
+        ("Llama 3.1 8B: 32k tokens of cache = 4.3 GB. With a q8 KV cache half of that, 2.1 GB.", "kv_cache_bytes", {"model": "llama-3.1-8b", "kv": "int8", "context": "32768"}),
+        ("The weights of Llama 3.1 70B in fp8 take 71 GB, and one H100 SXM has 80 GB.", "mem_capacity", {"hardware": "h100-sxm"}),
+        ("The weights of Llama 3.1 8B take 16 GB; our L40S nodes have 48 GB each.", "mem_capacity", {"hardware": "l40s"}),
+    ],
+)  # fmt: skip
+def test_the_words_beside_a_number_say_what_it_is_of(text, quantity, given):
+    one = draft(text, "note.md").drafts[-1]
+    assert (one.quantity, one.given) == (quantity, given)
+
+
+def test_the_memory_of_several_devices_is_left_alone():
+    """48 GB are two cards of 24 GB: no figure of the card."""
+    note = draft("The weights of Llama 3.1 70B at 4 bit take 35 GB, so two RTX 4090s (48 GB) are enough.", "note.md")
+    assert ([one.text for one in note.drafts], [(one.text, one.why) for one in note.left]) == (
+        ["35 GB"],
+        [("48 GB", "it is the memory of several devices together")],
+    )
+
+
+def test_a_table_of_devices_takes_the_group_of_the_text_doubtfully():
+    one = draft("Llama 3.1 8B on two L40S (TP=2) in bf16.\n\nAlone:\n\n| GPU | Step at batch 1 |\n|---|---|\n| H100 | 4.8 ms |\n", "note.md").drafts[-1]
+    assert "tp 2" in one.doubts
+
+
+def test_a_doubtful_draft_is_never_corrected(tmp_path):
+    """Both numbers are half of what the annotations derive; only the one that a person has looked at is changed."""
+    note = tmp_path / "note.md"
+    claim = "The weights take 8 GB. <!-- symroof: weight_bytes model=llama-3.1-8b weights=fp16{} -->\n"
+    note.write_text(claim.format(" note='doubtful: weights fp16'") + "\n" + claim.format(" note='from the model card'"))
+    copy = corrected(str(note), list(check_text(note.read_text(), str(note)).claims), tmp_path / "copy.md")
+    assert [line[:22] for line in copy.content.decode().splitlines()[::2]] == ["The weights take 8 GB.", "The weights take 16 GB"]
+    assert [(claim.line, why.partition(":")[0], "not changed" in why) for claim, why in copy.left] == [(1, "doubtful", True)]

@@ -1,0 +1,89 @@
+"""What posts of newcomers stumbled over: units a thousand off, bounds, other parts, rates after latencies. Every answer is worked out by hand.
+
+Llama-3-8B: 8,030,261,248 parameters, 16.06 GB in 16 bits; its cache takes 2*32*8*128*2 = 131,072 byte a token. A100: 2.039 TB/s, 312 TFLOP/s.
+"""
+
+import pytest
+
+from symroof.claims.check import check_text
+from symroof.claims.corrected_copies import corrected
+
+L8 = "model=llama-3-8b hardware=a100-80gb-sxm"
+STEP = f"{L8} batch=32 context=4096"
+
+
+def claims(text, name="note.md"):
+    return check_text(text, name).claims
+
+
+@pytest.mark.parametrize(
+    ("text", "quantity", "slip", "correction"),
+    [
+        ("197 µs", f"ttft {L8} prompt=4096", "a factor of 1,000, µs for ms: ÷1,000", "197 ms"),
+        ("0.197 ms", f"ttft {L8} prompt=4096", "a factor of 1,000, ms for s: ÷1,000", "197 ms"),
+        ("7.4 s", f"itl {L8} prompt=1", "a factor of 1,000, s for ms: ×1,000", "7.4 ms"),
+        ("4.8 GB/s", "mem_bandwidth hardware=h200", "a factor of 1,000, GB/s for TB/s: ÷1,000", "4.8 TB/s"),
+        ("16.1 TB", f"weight_bytes {L8}", "a factor of 1,000, TB for GB: ×1,000", "16.1 GB"),
+        ("1.61 GB", f"weight_bytes {L8}", "the decimal point 1 place to the left: ÷10", "16.1 GB"),
+    ],
+)
+def test_a_factor_of_a_thousand_is_a_unit_and_so_is_its_correction(text, quantity, slip, correction):
+    (claim,) = claims(f"It is {text}. <!-- symroof: {quantity} -->")
+    assert [one.text.rpartition(" ")[0] for one in claim.slips if one.named] == [slip.rpartition(" ")[0]]
+    assert claim.correction == correction
+
+
+def test_a_corrected_copy_has_the_unit_of_the_value(tmp_path):
+    note = tmp_path / "note.md"
+    note.write_text(f"TTFT is **197 µs** here. <!-- symroof: ttft {L8} prompt=4096 -->\n")
+    copy = corrected(str(note), list(claims(note.read_text())), tmp_path / "copy.md")
+    assert copy.content.decode().startswith("TTFT is **197 ms** here. <!--")
+
+
+def test_a_rate_that_follows_from_a_latency_is_as_wrong_for_the_same_reason():
+    """The weights alone take 15.01 GB/(2.039 TB/s) = 7.36 ms and a little of activations: 7.4 ms without the cache's 17.2 GB; 32/7.4 ms = 4,324 token/s."""
+    first, second = claims(f"A step takes 7.4 ms, <!-- symroof: itl {STEP} --> that is 4324 tokens/s. <!-- symroof: decode_throughput {STEP} -->")
+    assert [(one.verdict, one.slips[0].slip, one.slips[0].named) for one in (first, second)] == [("conditional", "kv_ignored", True)] * 2
+    assert (second.assumptions_needed, second.reason) == (first.assumptions_needed, f"follows from 7.4 ms in line 1, which {first.reason.partition(';')[0]}")
+    assert "is not" not in first.assumptions_needed[0]
+
+
+def test_a_rate_that_follows_from_a_wrong_latency_says_so_and_another_does_not():
+    """32/8.0 ms = 4,000 token/s."""
+    note = f"A step takes 8.0 ms, <!-- symroof: itl {STEP} --> that is {{}} tokens/s. <!-- symroof: decode_throughput {STEP} -->"
+    (_, follows), (_, alone) = claims(note.format("4000")), claims(note.format("4100"))
+    assert (follows.verdict, follows.reason) == ("wrong", "follows from 8.0 ms in line 1")
+    assert (alone.verdict, "follows" in alone.reason) == ("wrong", False)
+
+
+@pytest.mark.parametrize(
+    ("text", "quantity", "slip"),
+    [
+        (
+            "at least 21 ms",
+            "itl model=llama-3.1-70b hardware=h100-sxm weights=fp8 activations=fp8 prompt=2048 tp=2",
+            "precision_mixed",
+        ),  # 41.6 ms at four bytes
+        ("64 FLOPs/byte", "ridge_point hardware=a100-80gb-sxm weights=int8 activations=int8", "peak_of_other_sku"),  # 129.6/2.039 = 63.6, of a part for games
+        ("80 GB", "weight_bytes model=llama-3.1-70b weights=fp8", "gqa_forgotten"),  # 79.9 GB with 64 heads for 8, and the memory of an H100
+        ("2 × 70.6e9 × 2048 = 289 TFLOPs", "prefill_flops model=llama-3.1-70b prompt=2048", "arithmetic"),  # 289.2: it comes out
+    ],
+)
+def test_what_is_no_reason(text, quantity, slip):
+    (claim,) = claims(f"It is {text}. <!-- symroof: {quantity} -->")
+    assert claim.verdict in ("wrong", "approximate")
+    assert slip not in [one.slip for one in claim.slips]
+
+
+def test_a_lower_bound_is_explained_by_what_comes_to_it():
+    """64 query heads for 8: 80*2*64*128*2 = 2.621 MB a token, which is about 2.6 MB and far above 2 MB."""
+    near, far = (claims(f"It is more than {bound} MB. <!-- symroof: kv_bytes_per_token model=llama-3-70b -->")[0].slips for bound in ("2.6", "2"))
+    assert [slip.slip for slip in near] == ["gqa_forgotten"]
+    assert "gqa_forgotten" not in [slip.slip for slip in far]
+
+
+def test_what_is_shown_reads_as_it_was_written():
+    note = f"A prompt takes 2*8e9*2048/330e12 = 0.1 s. <!-- symroof: prefill_time {L8} prompt=2048 -->\n\nIt costs $1.79 per hour. <!-- symroof: price price='1.79 USD/hour' -->"
+    arithmetic, price = claims(note)
+    assert arithmetic.says == "A prompt takes 2*8e9*2048/330e12 = 0.1 s."
+    assert (price.derived, price.verdict) == ("1.79 USD/hour", "exact")
