@@ -76,7 +76,7 @@ class Study(core.Study):
         >>> picture.data.sel(point=picture.data.line == "line").x.min().item()
         1.0
         """
-        from symroof.claims.two_cases import OWN, counted_by, diff, is_number, resolved
+        from symroof.claims.two_cases import OWN, counted_by, diff, number_side, resolved
         from symroof.report.pictures import over_input, picture_kinds
 
         study = counted_by(OWN, self).decide()
@@ -91,7 +91,7 @@ class Study(core.Study):
             raise InputError(Problem(kind, "takes no second side", hint="leave against out, or draw a waterfall"))
         from symroof.report.pictures.waterfall_bars import waterfall_picture
 
-        number = isinstance(against, str) and is_number(against)
+        number = isinstance(against, str) and number_side(against)
         other = against if number else counted_by(OWN, resolved(against, study, study)).decide()
         return waterfall_picture(diff(study, other, quantity), "this study", os.fspath(against) if not isinstance(against, core.Study) else "the other")
 

@@ -99,7 +99,11 @@ class Calibration:
         known = [p for p in self.parameters if p.value is not None]
         lines = [f"# fitted to {len(self.residuals)} measured times of {_name(self.file)}; intervals at {self.level:.0%}"]
         lines += [f"# {p.name} is not determined by these rows" for p in self.parameters if p.value is None]
-        lines += [f"# {p.name} lies between {ends}{'; not known' if p.unknown else ''}" for p in known if (ends := _ends(p, " and ")) and not _as_range(p) and not _narrow(p)]
+        lines += [
+            f"# {p.name} lies between {ends}{'; not known' if p.unknown else ''}"
+            for p in known
+            if (ends := _ends(p, " and ")) and not _as_range(p) and not _narrow(p)
+        ]
         for key, members in (("efficiency", [p for p in known if p.name in EFFICIENCY]), ("set", [p for p in known if p.name not in EFFICIENCY])):
             if members:
                 lines.append(f"{key}: {{{', '.join(f'{p.name}: {written(p)}' for p in members)}}}")
