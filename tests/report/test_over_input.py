@@ -7,7 +7,7 @@ import sympy
 
 import symroof as sr
 from symroof import symbols
-from symroof.report.pictures.over_input import in_short
+from symroof.formula.text import in_short
 from tests.cli import call, good, refused
 
 LINK = """\

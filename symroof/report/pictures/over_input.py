@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,6 +16,7 @@ from symroof.drawing.colours import BLUE, DOTTED, GREY, VERMILION
 from symroof.drawing.frame import Frame
 from symroof.drawing.scales import decimal, evenly, powers_of_two
 from symroof.errors import InputError, Problem
+from symroof.formula.text import in_short
 from symroof.report.pictures.curves import POINTS, Line, along, band, curve, held, power_of_two, spread
 from symroof.report.pictures.poles import beside, poles
 from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
@@ -81,7 +81,7 @@ def picture(study: Study, quantity: Any, over: Any, title: str = "", label: str 
         raise InputError(Problem("plot", f"{name} is a truth or a label, not a number"))
     if by not in subject.case.leads_to(name):
         raise InputError(Problem("plot", f"{by} does not move {name} here", hint=f"these do: {', '.join(subject.case.used(name)[:12])}"))
-    drawn = Drawn(subject, name, by, " ".join(label.split())[:LONGEST] or in_short(name))
+    drawn = Drawn(subject, name, by, " ".join(label.split())[:LONGEST] or in_short(name, LONGEST))
     headline, case = " ".join(title.split()) or f"{drawn.label} over {by}", _case_words(subject, name)
     line = _line(drawn)
     frame = _frame(drawn, line, headline, case)
@@ -89,19 +89,6 @@ def picture(study: Study, quantity: Any, over: Any, title: str = "", label: str 
     _draw(frame, drawn, broken)
     notes = ["The hatched part does not fit in memory."] if line.held and line.held.real and line.places[-1] > line.held.value else []
     return finished("over", headline, case, frame, f"{drawn.label} over {by}.", _says(drawn, line, broken.poles), notes)
-
-
-def in_short(name: str, most: int = LONGEST) -> str:
-    """A formula that is not cut inside a word: it ends where a term ends, or else a factor.
-
-    >>> in_short("ttft/itl"), in_short("2*kv_cache_bytes/mem_bandwidth + decode_overhead*n_layers", 48)
-    ('ttft/itl', '2*kv_cache_bytes/mem_bandwidth …')
-    """
-    if len(name) <= most:
-        return str(name)
-    cuts = [[match.start() for match in re.finditer(pattern, name[:most]) if match.start() > most / 3] for pattern in (r" [-+] ", r"[-+*/,()\s]")]
-    end = next((places[-1] for places in cuts if places), most - 2)
-    return f"{name[:end].rstrip(' +-*/(,')} …"
 
 
 def _case_words(subject: Answers, name: str) -> str:
