@@ -50,9 +50,11 @@ class Study(core.Study):
         single = isinstance(quantities, str) or is_sympy(quantities)
         return dataset(self.planned_sweep(axes_of(over.items(), own=self.declared), [quantities] if single else quantities))
 
-    def plot(self, kind: Any, over: Any = None, against: core.Study | str | os.PathLike[str] | None = None, quantity: Any = "itl") -> Picture:
-        """A picture, shown as it is in a notebook: its kinds are those of ``symroof plot``, and like there 0.92 of a device's memory is used unless
-        ``memory_share`` is given.
+    def plot(
+        self, kind: Any, over: Any = None, against: core.Study | str | os.PathLike[str] | None = None, quantity: Any = "itl", title: str = "", label: str = ""
+    ) -> Picture:
+        """A picture, shown as it is in a notebook: its kinds are those of ``symroof plot``, and like there they stand at measured efficiencies and
+        0.92 of a device's memory is used unless the study says otherwise. A quantity over an input stands where :meth:`value` has it.
 
         Args:
             kind: ``roofline``, ``latency-throughput``, ``regimes``, ``pareto``, ``memory``, ``tornado``, ``ttft`` or ``itl``; ``waterfall`` with a
@@ -60,6 +62,7 @@ class Study(core.Study):
             over: the input that it is drawn over, by name or symbol, around the value it has here.
             against: what a waterfall leads to: a study, the file or name of one, a preset that counts this one, or a number with its unit.
             quantity: what a waterfall is of.
+            title, label: of a quantity over an input the headline, and what it is called beside the axis and in words.
 
         Returns:
             The picture: ``.save("x.svg")`` (or ``.pdf``, ``.png``), ``.says`` for its takeaway, ``.data`` for its points as an ``xarray.Dataset``.
@@ -68,7 +71,7 @@ class Study(core.Study):
             InputError: no such kind; what the kind needs and this study lacks; a second side for a kind that takes none.
 
         >>> from symroof.symbols import batch, itl, price
-        >>> Study("llama-3-8b", "h100-sxm", prompt=4096, price="2.5 USD/hour", efficiency="peak").plot(price*itl/batch, over=batch).says
+        >>> Study("llama-3-8b", "h100-sxm", prompt=4096, price="2.5 USD/hour").plot(price*itl/batch, over=batch).says
         'At batch 1 request, itl*price/batch is 3.224e-6 USD; from 1 to 16 it goes from 3.224e-6 USD to 3.068e-7 USD.'
         >>> picture = Study("llama-3-8b", "h100-sxm", prompt=4096).plot("itl")
         >>> picture
@@ -76,12 +79,12 @@ class Study(core.Study):
         >>> picture.data.sel(point=picture.data.line == "line").x.min().item()
         1.0
         """
-        from symroof.claims.two_cases import OWN, counted_by, diff, is_number, resolved
+        from symroof.claims.two_cases import OWN, counted_by, diff, number_side, resolved
         from symroof.report.pictures import over_input, picture_kinds
 
-        study = counted_by(OWN, self).decide()
         if over is not None:
-            return over_input.picture(study, kind, over)
+            return over_input.picture(self, kind, over, title, label)
+        study = counted_by(OWN, self).decide()
         kind = name_in(kind)
         if kind not in picture_kinds.KINDS and kind != picture_kinds.WATERFALL and (is_sympy(kind) or self.declared.quantity(str(kind))):
             raise InputError(Problem(str(kind)[:80], "a quantity is drawn over an input", hint=f"study.plot({str(kind)[:40]}, over=batch)"))
@@ -91,7 +94,7 @@ class Study(core.Study):
             raise InputError(Problem(kind, "takes no second side", hint="leave against out, or draw a waterfall"))
         from symroof.report.pictures.waterfall_bars import waterfall_picture
 
-        number = isinstance(against, str) and is_number(against)
+        number = isinstance(against, str) and number_side(against)
         other = against if number else counted_by(OWN, resolved(against, study, study)).decide()
         return waterfall_picture(diff(study, other, quantity), "this study", os.fspath(against) if not isinstance(against, core.Study) else "the other")
 

@@ -120,23 +120,29 @@ def describe(dimension: Dimension) -> str:
     return ("*".join(over) or "1") + "".join(f"/{n}" for n in under) if over or under else "a plain number"
 
 
+POWER = re.compile(r"[1-9]")
+"""An exponent of a unit."""
+NAMES = "byte, bit, FLOP, s, hour, USD, J, W, Hz, token, request, parameter, device and %, with k, M, G ... where they are usual"
+
+
 @lru_cache(maxsize=512)
 def parse_unit(text: str) -> Unit:
-    """Read ``TB/s``, ``FLOP/byte``, ``USD/hour``; the empty text is a plain number.
+    """Read ``TB/s``, ``FLOP/byte``, ``USD/hour``, ``J*s``, ``byte/s^2``; the empty text is a plain number.
 
     Raises:
         UnitError: an unknown unit, with the nearest known ones.
     """
     size, dimension = Fraction(1), PLAIN
-    for position, name in enumerate(text.split("/") if text.strip() else []):
-        name = name.strip()
-        if name in ("", "1") and position == 0:  # 3/s is three in a second
+    parts = re.split(r"([*/])", text) if text.strip() else []
+    for position, (mark, part) in enumerate(zip(["*", *parts[1::2]], parts[::2], strict=False)):
+        name, raised, exponent = (piece.strip() for piece in part.partition("^"))
+        if position == 0 and not raised and (name == "1" or (not name and parts[1:2] == ["/"])):  # 3/s is three in a second
             continue
-        if name not in UNITS:
-            raise UnitError(unknown_unit(name))
-        sign = 1 if position == 0 else -1
-        size *= UNITS[name][0] ** sign
-        dimension = combine((dimension, 1), (UNITS[name][1], sign))
+        if name not in UNITS or (raised and not POWER.fullmatch(exponent)):
+            raise UnitError(unknown_unit(part.strip()))
+        power = int(exponent or 1) * (1 if mark == "*" else -1)
+        size *= UNITS[name][0] ** power
+        dimension = combine((dimension, 1), (UNITS[name][1], power))
     return Unit(text.strip(), size, dimension)
 
 
@@ -157,10 +163,10 @@ def _either(number: str, letter: str) -> str:
 def unknown_unit(name: str) -> str:
     """The error text for an unknown unit, with the nearest ones."""
     if name in PREFIXES_ALONE:
-        return f"{name!r} alone is ambiguous (a power of 1000 or of 1024); write the number out"
+        return f"{name!r} alone is ambiguous (a power of 1000 or of 1024); write the number out, or one of the units {NAMES}"
     same_but_case = [unit for unit in UNITS if unit.lower() == name.lower()]
     near = list(dict.fromkeys([*same_but_case, *difflib.get_close_matches(name, UNITS, n=2, cutoff=0.5)]))
-    return f"unknown unit {name[:40]!r}" + (f"; did you mean {' or '.join(near)}?" if near else "")
+    return f"unknown unit {name[:40]!r}" + (f"; did you mean {' or '.join(near)}?" if near else f"; there are: {NAMES}")
 
 
 def parse_number(text: str, largest: int = LARGEST_EXPONENT) -> Fraction:

@@ -178,6 +178,27 @@ def test_compile_takes_expressions_and_symbols():
     assert slope(8.5) == pytest.approx(itl_at(9.0) - itl_at(8.0))
 
 
+def test_a_derivative_of_a_symbol_names_the_formula():
+    """SymPy takes the derivative of a symbol as 0; the formula's own is the slope by hand, and the place where it is 0 is a place, not a least number."""
+    for slope in (sympy.diff(s.itl, s.batch), sympy.Derivative(s.itl, s.batch)):
+        with pytest.raises(sr.InputError, match=r"study\.sympy\('itl'\)"):
+            STUDY.value(slope)
+    with pytest.raises(sr.InputError, match=r"it is True whatever the symbols are\n.*study\.sympy\('itl'\)"):
+        STUDY.solve(sympy.Eq(sympy.diff(s.itl, s.batch), 0), for_=s.batch)
+    assert sr.Study(batch=sympy.Integer(1)).exact("batch") == 1  # the number one is no truth
+
+
+def test_an_extremum_is_a_place():
+    """B/(a + bB)² is largest at B = a/b, by the slope b and the start a of a step's time."""
+    case = sr.Study("llama-3-8b", "h100-sxm", prompt=4096)
+    one, two = (sr.Study("llama-3-8b", "h100-sxm", prompt=4096, batch=batch).exact("itl") for batch in (1, 2))
+    best = (2 * one - two) / (two - one)
+    solution = case.solve(sympy.Eq(sympy.diff(s.batch / case.sympy("itl") ** 2, s.batch), 0), for_=s.batch)
+    assert float(solution.value) == pytest.approx(float(best), rel=1e-9)
+    assert solution.shown() == f"{float(best):.2f} requests, between {int(best)} and {int(best) + 1}"
+    assert len(repr(solution)) < 250 and len(solution.reason) < 250
+
+
 def test_sweep_takes_expressions():
     grid = STUDY.sweep(batch=[1, 8], quantities=[s.ttft / s.itl, s.itl])
     assert grid["ttft/itl"].values[1] == pytest.approx(float(STUDY.exact("ttft") / STUDY.exact("itl")))

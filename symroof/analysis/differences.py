@@ -45,6 +45,10 @@ class Change:
     slip: str = ""
     declared: Declarations | None = None
 
+    def turned(self) -> Change:
+        """The change the other way, to be read; it is not one that a case can be given."""
+        return replace(self, before=self.after, after=self.before, given=())
+
     def applied(self, binding: Binding) -> Binding:
         """The case with this change."""
         if self.switch:

@@ -86,11 +86,16 @@ def _reach(solution: Solution) -> str:
 
 
 def shown_side(side: Tree, solution: Solution) -> str:
-    """A side as it is written; a number with its unit."""
+    """A side as it is written; a number with its unit, a long one by its place."""
     if isinstance(side, Num):
         unit = _unit(solution)
         return with_unit(side.value, unit) if unit is not None else text(side)
-    return text(side)
+    written = text(side)
+    return written if len(written) <= LONGEST else f"the {'left' if side == trees(solution).sides[0] else 'right'} side"
+
+
+LONGEST = 160
+"""Characters of a side that a sentence holds."""
 
 
 def with_unit(value: Fraction, unit: str) -> str:

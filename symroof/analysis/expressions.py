@@ -12,7 +12,6 @@ from symroof.formula.rewrite import inline, substitute
 from symroof.formula.to_sympy import label
 from symroof.formula.tree import At, Name, Tree, names, walk
 from symroof.symbols import expressions, symbol
-from symroof.theory.case import default_of
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS
 from symroof.theory.theory import UnknownName
@@ -67,7 +66,8 @@ def _opened_once(tree: Tree, answers: Answers) -> Tree:
 def values(answers: Answers, quantities: bool = False) -> dict[Any, Any]:
     """Symbol -> exact number: every input that has a value, defaults included, and what has a value but no formula; with ``quantities`` all."""
     case = answers.case
-    inputs = (name for name in dict.fromkeys((*case.given, *INPUTS)) if name in case.given or default_of(name) is not None)
+    declared = (symbol.name for symbol in case.theory.own.inputs)
+    inputs = (name for name in dict.fromkeys((*case.given, *INPUTS, *declared)) if name in case.given or case.default(name) is not None)
     derived = answers.quantities() if quantities else (name for name in QUANTITIES if case.theory.definition(name) is None)
     numbers: dict[Any, Any] = {}
     for name in dict.fromkeys((*inputs, *derived)):

@@ -16,14 +16,17 @@ from symroof.cases.quantity_result import DOES_NOT_FIT, plural
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex
-from symroof.formula.text import text
-from symroof.formula.tree import Compare, Tree, names
+from symroof.formula.text import in_short, text
+from symroof.formula.tree import ZERO, Compare, Tree, names
 from symroof.solver.closed_forms import COEFFICIENTS
 from symroof.solver.result import CLOSED, Condition, Solved
 from symroof.solver.roots import sign
 from symroof.theory.symbols import Symbol
 from symroof.theory.thresholds import Threshold
-from symroof.units import format_quantity
+from symroof.units import format_quantity, significant
+
+LONGEST = 80
+"""Characters of a side that a solution shows of itself."""
 
 MOST_DEGREES = 1024
 """How many numbers of devices beyond a crossing are tried."""
@@ -259,7 +262,15 @@ class Solution:
         return (DOES_NOT_FIT,) if self.within_memory is False else ()
 
     def shown(self) -> str:
-        """The answer in a few words: the whole number or value with its unit, or "never"."""
+        """The answer in a few words: the whole number or value with its unit, or "never".
+
+        Where a side is 0, as of the derivative at an extremum, no whole number is asked for, and the place itself is the answer.
+
+        >>> from symroof.analysis.study import Study
+        >>> study = Study("llama-3-8b", "h100-sxm", prompt=4096)
+        >>> study.solve("itl = 10 ms", "batch").shown(), study.solve("itl - 10 ms = 0", "batch").shown()
+        ('at least 35 requests', '34.11 requests, between 34 and 35')
+        """
         if self.verdict == "identical":
             return "everywhere"
         if self.verdict == "conditional":
@@ -268,10 +279,20 @@ class Solution:
             return "always one, by the formula"
         if self.value is None:
             return "never"
+        if self.integer and self.threshold is None and ZERO in self._trees.sides:
+            return self._place(self.value)
         if self.integer:
             (word, number), unit = next(iter(self.integer.items())), self.symbol.unit
             return f"{word.replace('_', ' ')} {number:,}" + (f" {plural(unit, Fraction(number))}" if unit else "")
         return format_quantity(self.value, self.symbol.unit)
+
+    def _place(self, value: Fraction) -> str:
+        """A crossing of a count as it lies, between two whole numbers or on one."""
+        unit = self.symbol.unit
+        named = f" {plural(unit, value)}" if unit else ""
+        if value.denominator == 1:
+            return f"{value.numerator:,}{named}"
+        return f"{significant(value)}{named}, between {math.floor(value):,} and {math.ceil(value):,}"
 
     def _repr_latex_(self) -> str | None:
         branch = self._trees.branch
@@ -279,7 +300,7 @@ class Solution:
         return None if form is None else f"$\\displaystyle {self.spelled(self.unknown)} = {latex(form, self.spelled)}$"
 
     def __repr__(self) -> str:
-        return f"<{text(self._trees.lhs)} = {text(self._trees.rhs)} for {self.unknown}: {self.shown()}>"
+        return f"<{in_short(text(self._trees.lhs), LONGEST)} = {in_short(text(self._trees.rhs), LONGEST)} for {self.unknown}: {self.shown()}>"
 
     @cached_property
     def reason(self) -> str:

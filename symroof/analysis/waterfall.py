@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -14,6 +14,7 @@ from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result, bare
 from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
+from symroof.specs.preset import PresetSpec
 from symroof.theory.symbols import Symbol
 from symroof.theory.theory import UnknownName
 from symroof.units import format_quantity, significant
@@ -48,6 +49,10 @@ class Step:
         """``attention: causal -> full``, ``prefill_time = prefill_compute_time``; a term of a definition is its name alone."""
         return ", ".join(change_label(change) for change in self.changes)
 
+    def turned(self) -> Step:
+        """The same step the other way."""
+        return Step(tuple(change.turned() for change in reversed(self.changes)), self.after, self.before)
+
     @property
     def slip(self) -> str:
         """The mistake in a tool's choice, where a preset says so."""
@@ -74,6 +79,7 @@ class Waterfall:
         start, end: the quantity on both sides, with unit and flags.
         steps: what moves it, in order; their effects add up to the difference exactly.
         without_effect: what differs and moves nothing at its place.
+        presets: what each preset of the two sides sets, where nothing moves.
 
     >>> from symroof.analysis.study import Study
     >>> waterfall(*(Study("llama-3-8b", prompt=prompt).first for prompt in (1024, 2048)), "kv_cache_bytes")
@@ -84,6 +90,12 @@ class Waterfall:
     end: Result
     steps: tuple[Step, ...]
     without_effect: tuple[Change, ...]
+    presets: tuple[str, ...] = ()
+
+    def turned(self) -> Waterfall:
+        """The way back: the same steps in the other order."""
+        steps = tuple(step.turned() for step in reversed(self.steps))
+        return replace(self, start=self.end, end=self.start, steps=steps, without_effect=tuple(change.turned() for change in self.without_effect))
 
     @property
     def symbol(self) -> Symbol:
@@ -109,10 +121,10 @@ class Waterfall:
         return [*made, ["to", end, signed(self.effect, unit), times(self.factor), self.end.text()]]
 
     def notes(self) -> list[str]:
-        """The mistakes in a tool's choice, and what differs without effect."""
+        """The mistakes in a tool's choice, what presets set where nothing moves, and what differs without effect."""
         slips = [f"slip: {step.slip}" for step in self.steps if step.slip]
         silent = ", ".join(dict.fromkeys(change.name for change in self.without_effect))
-        return [*dict.fromkeys(slips), *([f"differs without effect here: {silent}"] if silent else [])]
+        return [*dict.fromkeys(slips), *self.presets, *([f"differs without effect here: {silent}"] if silent else [])]
 
     def __repr__(self) -> str:
         steps = "; ".join(f"{step.label}: {signed(step.effect, self.symbol.unit)}" for step in self.steps)
@@ -166,7 +178,8 @@ def waterfall(a: Answers, b: Answers, quantity: str) -> Waterfall:
     """What leads from one case's value of a quantity to another's: definitions first, then counting choices, then inputs.
 
     Each difference is applied to the case that the ones before it made, so a later one works on what they left. The last case is
-    the second, and the effects add up to the difference exactly.
+    the second, and the effects add up to the difference exactly. From a preset to a case without one the way is the one there, gone
+    backwards: a tool's terms are of its own formula, and beside another they would count twice.
 
     Raises:
         InputError: no such quantity, one side has no value of it, it is no number.
@@ -179,8 +192,22 @@ def waterfall(a: Answers, b: Answers, quantity: str) -> Waterfall:
     """
     name = known(quantity, b.binding.selection.own)
     start, end = number_of(a, name, "the first"), number_of(b, name, "the second")
-    steps, silent = _steps(a.binding, b.binding, name, plain(start))
-    return Waterfall(start, end, steps, silent)
+    if a.binding.preset and not b.binding.preset:
+        return _way(b.binding, a.binding, end, start).turned()
+    return _way(a.binding, b.binding, start, end)
+
+
+def _way(a: Binding, b: Binding, start: Result, end: Result) -> Waterfall:
+    """The way between the values of a quantity in two cases."""
+    steps, silent = _steps(a, b, start.name, plain(start))
+    presets = () if steps else tuple(dict.fromkeys(_scope(side.preset, start.name) for side in (a, b) if side.preset))
+    return Waterfall(start, end, steps, silent, presets)
+
+
+def _scope(preset: PresetSpec, name: str) -> str:
+    """What a preset sets, for a quantity that it does not move."""
+    sets = ", ".join(dict.fromkeys((*preset.assume, *preset.set, *preset.definitions)))
+    return f"the preset {preset.name} ({preset.title}) does not move {name} here: it sets {sets}"
 
 
 def number_of(answers: Answers, name: str, which: str) -> Result:

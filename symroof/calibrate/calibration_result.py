@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from symroof.calibrate.measurements import Measurement
+from symroof.calibrate.terms import SHARES
 from symroof.cases.case_results import Answers
 from symroof.theory.symbols import GROUPS
 
@@ -29,6 +30,11 @@ class Parameter:
     low: float | None = None
     high: float | None = None
     note: str = ""
+
+    @property
+    def unknown(self) -> bool:
+        """Whether the interval of a share is everything there is."""
+        return self.name in SHARES and self.low == 0 and self.high == 1
 
 
 @dataclass(frozen=True)
@@ -85,10 +91,19 @@ class Calibration:
         return f"<Calibration of {len(self.residuals)} times: {', '.join(map(_spoken, self.parameters))}>"
 
     def block(self) -> str:
-        """The fit as keys of a study file: ``efficiency:``, and ``set:`` for the others; a range where the interval is wide enough to matter."""
+        """The fit as keys of a study file: ``efficiency:``, and ``set:`` for the others.
+
+        A study stands at the middle of a range, so an interval is written as a range only where the fitted value is its middle; one that
+        ends at a limit (a time of nothing, a share of one) stands in a comment beside the fitted value.
+        """
         known = [p for p in self.parameters if p.value is not None]
         lines = [f"# fitted to {len(self.residuals)} measured times of {_name(self.file)}; intervals at {self.level:.0%}"]
         lines += [f"# {p.name} is not determined by these rows" for p in self.parameters if p.value is None]
+        lines += [
+            f"# {p.name} lies between {ends}{'; not known' if p.unknown else ''}"
+            for p in known
+            if (ends := _ends(p, " and ")) and not _as_range(p) and not _narrow(p)
+        ]
         for key, members in (("efficiency", [p for p in known if p.name in EFFICIENCY]), ("set", [p for p in known if p.name not in EFFICIENCY])):
             if members:
                 lines.append(f"{key}: {{{', '.join(f'{p.name}: {written(p)}' for p in members)}}}")
@@ -119,28 +134,46 @@ def as_fraction(value: float) -> Fraction:
 EFFICIENCY = frozenset(symbol.name for symbol in GROUPS["efficiency"])
 NARROW = 0.005
 """An interval narrower than this share of the value, to either side, is written as the value alone."""
+CENTRED = 0.001
+"""How far the middle of an interval may lie from the value, as a share of it: four digits of either end."""
 
 
 def written(parameter: Parameter) -> str:
     """A value or a range as a study file takes it: ``0.52..0.58``, ``1.2 ms``."""
+    return _ends(parameter, "..") if _as_range(parameter) else _number(parameter.name, parameter.value or 0.0)
+
+
+def _as_range(parameter: Parameter) -> bool:
+    """Whether a range says what was fitted: its middle is the value, and it is wide enough to matter."""
     value, low, high = parameter.value or 0.0, parameter.low, parameter.high
-    if low is None or high is None or value <= 0 or high - low <= 2 * NARROW * value or (low <= 0 and parameter.name in ("mfu", "mbu")):
-        return _number(parameter.name, value)
-    return f"{_number(parameter.name, low)}..{_number(parameter.name, high)}"
+    if low is None or high is None or _narrow(parameter) or (low <= 0 and parameter.name in SHARES):
+        return False
+    return abs((low + high) / 2 - value) <= CENTRED * value
+
+
+def _narrow(parameter: Parameter) -> bool:
+    """Whether an interval is too narrow to matter."""
+    value, low, high = parameter.value or 0.0, parameter.low, parameter.high
+    return low is not None and high is not None and high - low <= 2 * NARROW * value
+
+
+def _ends(parameter: Parameter, between: str) -> str:
+    """Both ends of an interval; empty where there is none."""
+    if parameter.low is None or parameter.high is None:
+        return ""
+    return f"{_number(parameter.name, parameter.low)}{between}{_number(parameter.name, parameter.high)}"
 
 
 def _spoken(parameter: Parameter) -> str:
     """A parameter in a few words: ``mfu 0.55 (0.54 to 0.55)``."""
     if parameter.value is None:
         return f"{parameter.name} not determined"
-    ends = (
-        "" if parameter.low is None or parameter.high is None else f" ({_number(parameter.name, parameter.low)} to {_number(parameter.name, parameter.high)})"
-    )
-    return f"{parameter.name} {_number(parameter.name, parameter.value)}{ends}"
+    ends = _ends(parameter, " to ")
+    return f"{parameter.name} {_number(parameter.name, parameter.value)}{f' ({ends})' if ends else ''}"
 
 
 def _number(name: str, value: float) -> str:
-    if name in ("mfu", "mbu"):
+    if name in SHARES:
         return f"{min(value, 1.0):.4g}"
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
         if value >= size:

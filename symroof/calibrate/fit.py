@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from symroof.calibrate.benchmark_files import Unused, parse_report
@@ -176,7 +177,8 @@ def _parameter(name: str, value: float, reach: float | None) -> Parameter:
     note = "at its limit: the rows ask for more than there is" if at_limit else ""
     if reach is None:
         return Parameter(name, value, note=note)
-    return Parameter(name, value, max(value - reach, 0.0), min(value + reach, most), note)
+    made = Parameter(name, value, max(value - reach, 0.0), min(value + reach, most), note)
+    return replace(made, note="not known: its interval is every share, 0 to 1") if made.unknown else made
 
 
 NO_ROW = {"mfu": "no row is limited by compute", "mbu": "no row is limited by memory", "link_latency": "no row crosses a link"}

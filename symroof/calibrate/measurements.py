@@ -141,7 +141,7 @@ def _heading(text: str, fitted: Collection[str], own: Declarations) -> Heading:
     """A column's name and unit: ``itl [ms]``, ``itl_ms``, ``prompt``."""
     match = HEADING.fullmatch(text)
     if match is None:
-        raise ValueError("is no name of a column; a name and its unit, such as ttft_ms or itl [ms]" if text else "a column has no name")
+        raise ValueError(f"is no name of a column; {_column_hint(text)}" if text else "a column has no name")
     name, unit = match["name"], match["unit"] or ""
     stem, _, suffix = name.rpartition("_")
     if not _known(name, own) and _known(stem, own) and suffix in UNITS and not unit:
@@ -154,6 +154,21 @@ def _heading(text: str, fitted: Collection[str], own: Declarations) -> Heading:
     if unit:
         setting(name, f"1 {unit}", formulas=False, own=own)  # of the right dimension, or an error that says which one is needed
     return Heading(name, unit or ("s" if name in METRICS else ""))
+
+
+BENCHMARK_WORDS = {"ttft": "ttft", "first token": "ttft", "itl": "itl", "inter-token": "itl", "tpot": "itl", "output token": "itl"}
+"""How reports of benchmarks speak of a latency, and its name here; the mean over a response is a step at the context in its middle."""
+
+
+def _column_hint(text: str) -> str:
+    """How to name a column whose heading is a phrase: after the latency that it speaks of, else in general.
+
+    >>> _column_hint("Median TTFT (ms)")
+    'is it ttft? write ttft_ms'
+    """
+    metric = next((name for words, name in BENCHMARK_WORDS.items() if words in text.lower()), None)
+    unit = next((word for word in re.findall(r"[^\W\d_]+", text) if word in UNITS and UNITS[word][1] == UNITS["s"][1]), "ms")
+    return f"is it {metric}? write {metric}_{unit}" if metric else "a name and its unit, such as ttft_ms or itl [ms]"
 
 
 def _known(name: str, own: Declarations) -> bool:

@@ -24,25 +24,45 @@ def beside_the_roof(judgement: Judgement) -> Judgement:
     if judgement.verdict != "wrong" or claim.form != "quantity" or named or judgement.ratio is None or not bound or judgement.unit not in ("s", *RATES):
         return judgement
     answers = derived(claim).answers
-    if answers is not None and answers.roof is not None and answers.case.theory.timed(claim.quantity or ""):
-        return _within(judgement, answers)
-    if answers is None or answers.binding.hardware is None or not answers.case.theory.timed(claim.quantity or ""):
+    if answers is None:
         return judgement
-    share = judgement.ratio if judgement.unit in RATES else 1 / judgement.ratio
+    words = roof_share(answers, claim.quantity or "", bound, judgement.ratio, judgement.unit)
+    return _said(judgement, words) if words else judgement
+
+
+def roof_share(answers: Answers, name: str, bound: Fraction, ratio: Fraction, unit: str) -> str:
+    """What share of the roof a latency or a rate is, and which share is usual; empty for any other quantity, and where the case has efficiencies of its own.
+
+    Args:
+        bound: what the case gives.
+        ratio: the number that is held against it, over that.
+        unit: of both.
+
+    >>> from symroof.analysis.study import Study
+    >>> case = Study("llama-3-8b", "h100-sxm", prompt=2048).first
+    >>> roof_share(case, "itl", case.result("itl").value, Fraction(2), "s").partition(";")[0], roof_share(case, "itl", Fraction(1), Fraction(1, 2), "s")
+    ('50 % of the roof', 'above the roof: impossible')
+    """
+    if unit not in ("s", *RATES) or not answers.case.theory.timed(name):
+        return ""
+    if answers.roof is not None:
+        return _within(answers, name, bound * ratio, unit)
+    if answers.binding.hardware is None:
+        return ""
+    share = ratio if unit in RATES else 1 / ratio
     if share > 1:
-        return _said(judgement, "above the roof: impossible")
-    usual = _usual(answers, claim.quantity or "", bound)
-    return _said(judgement, f"{_percent(share)} % of the roof" + (f"; usual is {usual}" if usual else ""))
+        return "above the roof: impossible"
+    usual = _usual(answers, name, bound)
+    return f"{_percent(share)} % of the roof" + (f"; usual is {usual}" if usual else "")
 
 
-def _within(judgement: Judgement, answers: Answers) -> Judgement:
-    """A claim that is held against measured efficiencies, with whether it lies between what these allow."""
-    expected = answers.get(judgement.claim.quantity or "")
-    if expected is None or expected.low is None or expected.high is None or judgement.value is None or judgement.ratio is None:
-        return judgement
-    ends = " to ".join(format_quantity(end, judgement.unit, 3) for end in (expected.low, expected.high))
-    inside = expected.low <= judgement.ratio * judgement.value <= expected.high
-    return _said(judgement, f"{'between' if inside else 'not between'} the ends of what measured efficiencies allow: {ends}")
+def _within(answers: Answers, name: str, number: Fraction, unit: str) -> str:
+    """Whether a number lies between what measured efficiencies allow, where the case stands at these."""
+    expected = answers.get(name)
+    if expected is None or expected.low is None or expected.high is None:
+        return ""
+    ends = " to ".join(format_quantity(end, unit, 3) for end in (expected.low, expected.high))
+    return f"{'between' if expected.low <= number <= expected.high else 'not between'} the ends of what measured efficiencies allow: {ends}"
 
 
 def _said(judgement: Judgement, words: str) -> Judgement:

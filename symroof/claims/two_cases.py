@@ -17,6 +17,7 @@ from symroof.claims.read.written_number import Written, read_written
 from symroof.claims.slips.explanation import chance, spans
 from symroof.errors import InputError, Problem, nearest
 from symroof.specs.catalogue import entries, holds, is_path
+from symroof.theory.declarations import NONE
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS
 
@@ -30,11 +31,11 @@ def diff(a: Side, b: Side, quantity: Any = "itl", study: Study | None = None) ->
     """Why two cases, or two tools, give different numbers: what each difference does, one after another.
 
     Definitions come first, then counting choices, then inputs; each acts on what the ones before it made, and the effects add up
-    to the difference exactly. A study of several cases stands with its first.
+    to the difference exactly. From a preset to a case without one, the same way is gone backwards. A study of several cases stands with its first.
 
     Args:
         a: a :class:`Study`, the file or name of one, a preset (``"genz"``), or ``"symroof"`` for the default counting.
-        b: the same, or a number with its unit (``"14.2 ms"``), which the smallest set of choices is looked for that gives it.
+        b: the same. One side may be a number with its unit (``"14.2 ms"``): the smallest set of choices is looked for that gives it.
         quantity: any quantity or input by name or symbol.
         study: what presets count; by default the other side.
 
@@ -54,9 +55,28 @@ def diff(a: Side, b: Side, quantity: Any = "itl", study: Study | None = None) ->
     >>> diff(case, "300 MB", "kv_cache_bytes")
     Waterfall(kv_cache_bytes: 268.4 MB to 300 MB; not explained: +31.56 MB)
     """
-    if isinstance(b, str) and is_number(b):
-        return to_written(resolved(a, study, None), str(quantity), b)
+    sides = {side: number for side in (a, b) if isinstance(side, str) and (number := number_side(side))}
+    if sides:
+        return _with_number(a, b, sides, quantity, study)
     return waterfall(resolved(a, study, b).first, resolved(b, study, a).first, quantity)
+
+
+def _with_number(a: Side, b: Side, numbers: dict[str, tuple[str, str]], quantity: Any, study: Study | None) -> Waterfall:
+    """The way where a side is a number.
+
+    Raises:
+        InputError: both are; the number is of another quantity.
+    """
+    if a in numbers and b in numbers:
+        raise InputError(Problem(str(a), "and the other side are both numbers", hint="one side is a case, whose choices are tried"))
+    first = isinstance(a, str) and a in numbers
+    number, case = (str(a), b) if first else (str(b), a)
+    name, value = numbers[number]
+    asked = known(quantity, study.declared if study else case.declared if isinstance(case, Study) else NONE)
+    if name and known(name) != asked:
+        raise InputError(Problem(number, f"is a number of {name}, and {asked} is asked for", hint=f"quantity={name!r}"))
+    way = to_written(resolved(case, study, None), asked, value)
+    return way.turned() if first else way
 
 
 def resolved(side: Side, study: Study | None, other: Side | None) -> Study:
@@ -125,13 +145,19 @@ def is_preset(text: str) -> bool:
     return text == OWN or (not is_file(text) and holds("presets", text))
 
 
-def is_number(text: str) -> bool:
-    """Whether a side is a number with its unit rather than a case.
+NUMBER = re.compile(r"\s*(?:(?P<name>[A-Za-z]\w*)\s*=(?!=)(?P<named>.*)|(?P<plain>(?:~|about )?\s*[\d.].*))", re.DOTALL)
 
-    >>> is_number("14.2 ms"), is_number("~3 GB"), is_number("genz")
-    (True, True, False)
+
+def number_side(text: str) -> tuple[str, str] | None:
+    """A side that is a number with its unit rather than a case: the quantity it names, empty for none, and the number.
+
+    >>> number_side("14.2 ms"), number_side("itl = ~14 ms"), number_side("genz"), number_side("--batch=3")
+    (('', '14.2 ms'), ('itl', '~14 ms'), None, None)
     """
-    return bool(re.match(r"(~|about )?\s*[\d.]", text)) and not is_file(text)
+    match = NUMBER.fullmatch(text)
+    if match is None or is_file(text):
+        return None
+    return (match["name"] or "", (match["named"] or match["plain"] or "").strip())
 
 
 def to_written(study: Study, quantity: str, text: str) -> Waterfall:
@@ -141,8 +167,9 @@ def to_written(study: Study, quantity: str, text: str) -> Waterfall:
         InputError: no number of this quantity.
     """
     name, written = claimed(quantity, text, text)
-    made = origins(study, name, written.agrees).explanations
-    return to_number(study, name, written.number, next((entry for entry in made if entry.changes), None))
+    made = origins(study, name, written.agrees)
+    telling = () if coincidental(by_chance(made, written)) else made.explanations
+    return to_number(study, name, written.number, next((entry for entry in telling if entry.changes), None))
 
 
 def claimed(name: str, text: str, where: str) -> tuple[str, Written]:
@@ -172,6 +199,15 @@ def by_chance(made: Origins, written: Written) -> float | None:
         return None
     values = [value for value in made.values if value > 0 and value != made.derived]
     return chance(float(written.number), float(made.derived), spans(values, written))
+
+
+COINCIDENCE = 0.5
+"""What this share of random numbers would fit too explains none of them."""
+
+
+def coincidental(share: float | None) -> bool:
+    """Whether most random numbers would have been explained as well."""
+    return share is not None and share > COINCIDENCE
 
 
 def ways_between(one: Answers, other: Answers, names: Sequence[str]) -> list[Waterfall]:

@@ -34,11 +34,12 @@ def command(sides: tuple[str, ...], quantities: str, explain: str | None, out: s
 
     symroof diff chat.yaml '--model llama-3-8b --hardware h200 --prompt 4096' -q itl
 
-    symroof diff chat.yaml '14.2 ms' -q itl
+    symroof diff chat.yaml 'itl = 14.2 ms'
 
     symroof diff --explain 'itl = 14.2 ms' chat.yaml
 
-    Definitions come first, then counting choices, then inputs; each acts on what the ones before it made.
+    Definitions come first, then counting choices, then inputs; each acts on what the ones before it made. From a preset to a case
+    without one the same way is gone backwards. One side may be a number; --explain tries the slips of `check` as well.
     """
     checked_sides(sides)
     if explain is not None:
@@ -77,24 +78,34 @@ def _draw(way: Waterfall, sides: tuple[str, ...], out: str) -> None:
 
 def _explain(sides: tuple[str, ...], claim: str, as_json: bool, options: dict[str, Any]) -> None:
     """Print which presets and choices give a number, as text or JSON."""
+    from dataclasses import replace
+
     from symroof.analysis.number_origins import origins
     from symroof.cases.quantity_result import bare
-    from symroof.claims.two_cases import by_chance, claimed
+    from symroof.claims.stated_number import reading
+    from symroof.claims.two_cases import by_chance, claimed, coincidental, number_side
     from symroof.report.waterfall_table import origins_text
 
-    name, mark, text = claim.partition("=")
-    if not mark or not text.strip():
+    name, text = number_side(claim) or ("", "")
+    if not name or not text:
         raise click.BadParameter(f"{claim!r} is not NAME = VALUE, such as 'itl = 14.2 ms'", param_hint="--explain")
     if len(sides) > 1:
         raise click.UsageError("--explain takes one study, or a case of the options")
     printed, written = claimed(name, text, claim)
-    made = origins(case(sides[0], options) if sides else study_from(None, options), printed, written.agrees)
+    study = case(sides[0], options) if sides else study_from(None, options)
+    made = origins(study, printed, written.agrees)
     share = by_chance(made, written)
+    read = reading(study, printed, written)
+    by_choice = [entry for entry in made.explanations if entry.changes]
+    if coincidental(share):
+        made = replace(made, explanations=tuple(entry for entry in made.explanations if not entry.changes))
+    left_out = len(by_choice) if coincidental(share) else 0
     if not as_json:
-        say(origins_text(made, printed, text.strip(), share))
+        say(origins_text(made, printed, text, share, read, left_out))
         return
     explained = {
         "quantity": printed, "unit": made.symbol.unit, "claimed": bare(written.number), "derived": bare(made.derived), "tried": made.tried,
         "complete": made.complete, "chance": None if share is None else round(share, 4), "explanations": [entry.as_json() for entry in made.explanations],
+        "roof": read.roof or None, "slips": [slip.as_json() for slip in read.slips], "fitted": [entry.as_json() for entry in read.fitted],
     }  # fmt: skip
     say_json({"schema": "symroof/diff/1", "explain": explained})

@@ -57,12 +57,12 @@ def _warnings(answers: Answers) -> list[str]:
 
 def case_text(answers: Answers) -> str:
     """One case as tables."""
-    from symroof.analysis.verdict import case_title, efficiency_basis
+    from symroof.analysis.verdict import basis_lines, case_title
     from symroof.report.text_table import table
     from symroof.theory.declarations import OWN
 
     quantities = answers.quantities()
-    sections = [f"== {case_title(answers)} ==", efficiency_basis(answers)]
+    sections = [f"== {case_title(answers)} ==", *basis_lines([answers])]
     sections += [f"! {warning}" for warning in _warnings(answers)]
     sections += _summary(answers)
     groups: dict[str, list[list[str]]] = {}

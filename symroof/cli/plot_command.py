@@ -23,11 +23,24 @@ KIND_LIST = "\n".join(f"  {name:20}{text}" for name, text in {**KINDS, **COMPARI
 @click.argument("kind")
 @click.option("-o", "--out", metavar="FILE", help="Where to, by its ending .svg, .pdf or .png (default: STUDY-KIND.svg here); - is standard output.")
 @click.option("--format", "ending", metavar="FORMAT", help=f"One of {', '.join(ENDINGS)}, where no file says it (default: svg).")
+@click.option(
+    "--over", metavar="INPUT", help="The input that a quantity is drawn over; KIND is then the quantity: itl, or one of a theory or of the study's own."
+)
 @against_option
 @quantities_option
 @study_options
 @click.argument("other", required=False, metavar="[B]")
-def command(kind: str, study: str | None, other: str | None, out: str | None, ending: str | None, against: str | None, quantities: str, **options: Any) -> None:
+def command(
+    kind: str,
+    study: str | None,
+    other: str | None,
+    out: str | None,
+    ending: str | None,
+    over: str | None,
+    against: str | None,
+    quantities: str,
+    **options: Any,
+) -> None:
     """Draw a picture of a study or a case.
 
     symroof plot latency-throughput specs/studies/llama-3-70b-chat.yaml -o latency.svg
@@ -36,18 +49,21 @@ def command(kind: str, study: str | None, other: str | None, out: str | None, en
 
     symroof plot waterfall chat.yaml --against genz -q ttft
 
+    symroof plot decode_intensity chat.yaml --over batch
+
     Kinds that show one case show the first; pareto, memory and latency-throughput compare all. A waterfall leads from STUDY, or from
     the case of the options, to B: `symroof diff` says the same in tables. What a picture says in words is in its text alternative,
     and printed here.
     """
-    name, form = checked(kind), _form(out, ending)
+    form = _form(out, ending)
+    name = kind.strip() if over else checked(kind)
     from symroof.cli.report_command import slug
     from symroof.errors import InputError, Problem
 
-    goal = Path(out) if out and out != "-" else Path(f"{f'{slug(Path(study).stem)}-' if study else ''}{name}.{form}")
+    goal = Path(out) if out and out != "-" else Path(f"{f'{slug(Path(study).stem)}-' if study else ''}{slug(name)}.{form}")
     if out != "-" and not goal.parent.is_dir():
         raise InputError(Problem(str(goal), f"there is no folder {goal.parent}", hint=f"mkdir -p {goal.parent}"))
-    drawn, rests_on = _drawn(name, study, other, against, quantities, options)
+    drawn, rests_on = _over_input(name, over, study, other or against, options) if over else _drawn(name, study, other, against, quantities, options)
     content = drawn.form(form)
     if out == "-":
         sys.stdout.buffer.write(content)
@@ -59,6 +75,17 @@ def command(kind: str, study: str | None, other: str | None, out: str | None, en
     for basis in rests_on:
         say(basis)
     say(drawn.says)
+
+
+def _over_input(name: str, over: str, study: str | None, second: str | None, options: dict[str, Any]) -> tuple[Picture, tuple[str, ...]]:
+    """A quantity over an input, with what it rests on."""
+    if second:
+        raise click.UsageError(f"a quantity over an input takes no second side; only {WATERFALL} does")
+    from symroof.analysis.verdict import basis_of
+    from symroof.report.pictures.over_input import picture
+
+    made = study_from(study, options).decide()
+    return picture(made, name, over), tuple(basis_of(made.first, (name,)))
 
 
 def _drawn(name: str, study: str | None, other: str | None, against: str | None, quantities: str, options: dict[str, Any]) -> tuple[Picture, tuple[str, ...]]:

@@ -83,12 +83,13 @@ def _other(made: Study, study: str | None, options: dict[str, Any]) -> tuple[str
         if "against" in (options["sections"] or ""):
             raise click.BadParameter("the section against needs --against B", param_hint="--sections")
         return None
-    from symroof.claims.two_cases import counted_by, is_file, is_preset, to_written, ways_between
+    from symroof.claims.two_cases import counted_by, is_preset, number_side, to_written, ways_between
     from symroof.report.view import subject_of
 
-    name, mark, number = against.partition("=")
-    if mark and not against.startswith("-") and not is_file(against):
-        return number.strip(), [to_written(made, name, number)]
+    if number := number_side(against):
+        if not number[0]:
+            raise click.BadParameter(f"a number is of one quantity: --against 'itl = {number[1][:40]}'", param_hint="--against")
+        return number[1], [to_written(made, *number)]
     other = counted_by(against, made) if is_preset(against) else case(against, options)
     return against, ways_between(subject_of(made), subject_of(other.decide()), COMPARED)
 

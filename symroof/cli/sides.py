@@ -33,7 +33,7 @@ def ways(sides: tuple[str, ...], quantities: str, options: dict[str, Any], *, de
         deciding: whether both stand as commands that decide take them.
     """
     from symroof.analysis.waterfall import waterfall
-    from symroof.claims.two_cases import is_number, to_written
+    from symroof.claims.two_cases import number_side, to_written
 
     if len(sides) not in (2, 3):
         raise click.UsageError("give two sides: studies, cases in quotes, or presets (and a study for presets)")
@@ -41,24 +41,40 @@ def ways(sides: tuple[str, ...], quantities: str, options: dict[str, Any], *, de
     if not names:
         raise click.BadParameter("names no quantity", param_hint="--quantities")
     first, second, *common = sides
-    one = of_side(first, options, (*common, second))
-    one = one.decide() if deciding else one
-    if is_number(second):
-        if len(names) != 1 and quantities != QUANTITIES:
-            raise click.UsageError("a number is of one quantity: give -q one name")
-        return [to_written(one, names[0], second)]
-    other = of_side(second, options, (*common, first))
-    other = other.decide() if deciding else other
-    return [waterfall(one.first, other.first, name) for name in names]
+    numbers = [number_side(side) for side in sides]
+    cases = [side for side, number in zip(sides, numbers, strict=True) if number is None]
+
+    def study(side: str) -> Study:
+        made = of_side(side, options, (*common, second if side == first else first))
+        return made.decide() if deciding else made
+
+    if len(cases) == len(sides):
+        one, other = study(first), study(second)
+        return [waterfall(one.first, other.first, name) for name in names]
+    if len(cases) < len(sides) - 1 or numbers[2:] not in ([], [None]):
+        raise click.UsageError("one of the two sides is a case, whose choices are tried; the other may be a number")
+    number = numbers[0] or numbers[1]
+    assert number is not None
+    way = to_written(study(second if numbers[0] else first), _of_number(number[0], names, quantities), number[1])
+    return [way.turned() if numbers[0] else way]
+
+
+def _of_number(name: str, names: list[str], quantities: str) -> str:
+    """The quantity that a number on one side is of: the one it names, or the one of the option."""
+    if quantities == QUANTITIES:
+        return name or names[0]
+    if len(names) != 1 or name not in ("", names[0]):
+        raise click.UsageError("a number is of one quantity: give -q one name" + (f", {name}, or leave it out" if name else ""))
+    return names[0]
 
 
 def of_side(side: str, options: dict[str, Any], others: tuple[str, ...]) -> Study:
     """One side under the options; a preset counts the first of the others that is a case, or the case of the options alone."""
-    from symroof.claims.two_cases import counted_by, is_preset
+    from symroof.claims.two_cases import counted_by, is_preset, number_side
 
     if not is_preset(side):
         return case(side, options)
-    base = next((word for word in others if not is_preset(word)), None)
+    base = next((word for word in others if not is_preset(word) and number_side(word) is None), None)
     return counted_by(side, case(base, options) if base else study_from(None, options))
 
 

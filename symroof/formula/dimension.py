@@ -126,7 +126,8 @@ def check(tree: Tree, declared: Dimension, of: Callable[[str], Dimension], name:
         return
     own = dimension(tree, of)
     if own != strict(declared):
-        raise DimensionError(f"{name} is declared as {describe(strict(declared))} but {text(tree)} is {describe(own)}")
+        whole = own or _counted(tree, of)  # tokens and requests too, where there is no other unit
+        raise DimensionError(f"{name} is declared as {describe(strict(declared))} but {text(tree)} is {describe(whole)}")
 
 
 def check_counts(tree: Tree, of: Callable[[str], Dimension], is_share: Callable[[str], bool]) -> None:

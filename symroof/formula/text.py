@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -107,3 +108,16 @@ class _Printer:
             minus = is_negative(term)
             written += (" - " if minus else " + ") + self.inside(neg(term) if minus else term, PRODUCT)
         return written
+
+
+def in_short(written: str, most: int) -> str:
+    """A formula that is not cut inside a word: it ends where a term ends, or else a factor.
+
+    >>> in_short("ttft/itl", 48), in_short("2*kv_cache_bytes/mem_bandwidth + decode_overhead*n_layers", 48)
+    ('ttft/itl', '2*kv_cache_bytes/mem_bandwidth …')
+    """
+    if len(written) <= most:
+        return str(written)
+    cuts = [[match.start() for match in re.finditer(pattern, written[:most]) if match.start() > most / 3] for pattern in (r" [-+] ", r"[-+*/,()\s]")]
+    end = next((places[-1] for places in cuts if places), most - 2)
+    return f"{written[:end].rstrip(' +-*/(,')} …"

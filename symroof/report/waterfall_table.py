@@ -9,8 +9,11 @@ from symroof.report.text_table import markdown_table, table
 from symroof.units import format_quantity
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from symroof.analysis.number_origins import Origins
     from symroof.analysis.waterfall import Waterfall
+    from symroof.claims.stated_number import Reading
 
 
 def terminal(way: Waterfall, start: str, end: str) -> str:
@@ -35,12 +38,33 @@ def markdown(way: Waterfall, start: str, end: str) -> str:
     return "\n\n".join([*lines, *way.notes()])
 
 
-def origins_text(made: Origins, name: str, claimed: str, share: float | None) -> str:
-    """What gives a number, a line each; how many presets and sets of choices were tried, and how many random numbers they would meet."""
+def origins_text(made: Origins, name: str, claimed: str, share: float | None, read: Reading, left_out: int) -> str:
+    """What gives a number, a line each: its share of the roof, slips, presets and choices; then how many random numbers these would meet.
+
+    Args:
+        share: of random numbers that the presets and choices would meet.
+        left_out: sets of choices that are no explanation, since most numbers would be met.
+    """
     unit = made.symbol.unit
     head = f"{name} = {claimed}; the case gives {format_quantity(made.derived, unit)}"
-    rows = [[entry.text, format_quantity(entry.value, unit, 6)] for entry in made.explanations]
+    lines = [f"  {line}" for line in (read.roof, *(entry.text for entry in read.fitted)) if line]
+    slips = [[f"slip {slip.slip}: {slip.text}", _number(slip.explains, unit), _chance(slip.chance)] for slip in read.slips]
+    choices = [[entry.text, format_quantity(entry.value, unit, 6), ""] for entry in made.explanations]
+    if slips or choices:
+        lines.append(table([*slips, *choices], indent="  "))
+    elif not lines:
+        lines.append("  no preset, no slip and no set of up to three choices gives it")
+    if left_out:
+        lines.append(f"  {left_out} set{'s' * (left_out != 1)} of choices would come to it, as to most numbers: no explanation")
     alone = "" if made.complete else ", not all there are"
     met = f"; {share * 100:.2g} % of random numbers of this size and precision would be explained too" if share is not None else ""
-    tried = f"{made.tried:,} presets and sets of choices tried{alone}{met}"
-    return "\n".join([head, table(rows, indent="  ") if rows else "  no preset and no set of up to three choices gives it", tried])
+    return "\n".join([head, *lines, f"{made.tried:,} presets and sets of choices tried{alone}{met}"])
+
+
+def _number(value: Fraction | str, unit: str) -> str:
+    return value if isinstance(value, str) else format_quantity(value, unit, 6)
+
+
+def _chance(share: float) -> str:
+    """How many random errors would have been explained as well."""
+    return f"{share * 100:.2g} % of random errors would match a slip too"

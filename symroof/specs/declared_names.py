@@ -15,7 +15,7 @@ from typing import Any
 from symroof.errors import InputError, nearest, split_hint
 from symroof.formula import dimension
 from symroof.formula.parse import FUNCTIONS, FormulaError
-from symroof.formula.tree import At, Compare, Largest, Name, Tree, names, walk
+from symroof.formula.tree import At, Compare, Largest, Name, Num, Tree, names, walk
 from symroof.specs.declared_entries import FormulaSpec, InputSpec, ThresholdSpec
 from symroof.specs.fields import Faults, Spec, build, in_unit
 from symroof.specs.strict_yaml import Document
@@ -128,7 +128,7 @@ def _name_fault(name: str, known: Declarations) -> str:
     if NONE.symbol(name) is not None:
         return "is a name of symroof already; choose another"
     if name in known_names() or printed_name(name) != name:
-        return f"is read as {printed_name(name)}; choose another name"
+        return f"is read as {printed_name(name)}, which formulas spell so; choose another name, such as {name}_own"
     return "is a word that studies and formulas understand otherwise; choose another name" if name in RESERVED else ""
 
 
@@ -194,7 +194,9 @@ def _wrong_dimension(name: str, tree: Tree, known: Declarations) -> list[str]:
     try:
         dimension.check(tree, declared, lambda inner: known.symbol(inner).dimension, name)  # type: ignore[union-attr]
     except dimension.DimensionError as error:
-        plain = str(error).endswith("is a plain number") and ";" not in str(error)
+        bare = any(isinstance(node, Num) and not node.dimension for node in walk(tree))
+        whole = str(error).startswith(f"{name} is declared as")
+        plain = bare and whole and not dimension.dimension(tree, lambda inner: strict(known.symbol(inner).dimension))  # type: ignore[union-attr]
         return [f"{error}; write the unit behind a number of it, such as {with_usual_unit(Fraction(6), describe(strict(declared)))}" if plain else str(error)]
     return []
 

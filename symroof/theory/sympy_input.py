@@ -32,12 +32,13 @@ def read_expression(expression: Any, beside: str = "", own: Declarations = NONE)
     >>> text(read_expression(sympy.Eq(sympy.Symbol("itl"), sympy.Rational(1, 20))))
     'itl = 0.05 s'
     """
-    if expression in (True, False):
-        raise InputError(Problem("expression", f"SymPy has decided it: it is {expression} whatever the symbols are"))
+    if isinstance(expression, bool) or (getattr(expression, "is_Boolean", False) and expression in (True, False)):
+        raise InputError(Problem("expression", f"SymPy has decided it: it is {expression} whatever the symbols are", hint=OF_FORMULAS))
     try:
         tree = with_units(resolved(from_sympy(expression)), own)
     except NoMeaning as error:
-        raise InputError(Problem("expression", str(error), source=str(expression)[:200])) from None
+        hint = OF_FORMULAS if "Derivative" in str(error) else ""
+        raise InputError(Problem("expression", str(error), hint=hint, source=str(expression)[:200])) from None
     return _alike((Name(beside), tree), own)[1] if beside and not isinstance(tree, Num) else tree
 
 
@@ -67,6 +68,9 @@ def _dimensions(own: Declarations) -> Callable[[str], Dimension]:
     return of
 
 
+OF_FORMULAS = "a symbol does not depend on another: study.sympy('itl') is the formula that sympy.diff takes the derivative of"
+
+
 def quantity_in(thing: Any, own: Declarations = NONE) -> Any:
     """The name of a SymPy symbol, or an expression where a quantity is named, of known names and one dimension; anything else as it is.
 
@@ -76,6 +80,8 @@ def quantity_in(thing: Any, own: Declarations = NONE) -> Any:
     if not is_sympy(thing) or getattr(thing, "is_Symbol", False):
         return name_in(thing)
     formula = Unnamed.of(read_expression(thing, own=own))
+    if formula.tree == ZERO:
+        raise InputError(Problem("expression", "is 0 whatever the symbols are", hint=OF_FORMULAS))
     for name in names(formula.tree):
         if own.symbol(base_name(name)) is None:
             raise InputError(Problem("expression", f"unknown name {name!r}", hint=nearest(name, own.known), source=str(thing)[:200]))

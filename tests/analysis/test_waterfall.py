@@ -69,6 +69,16 @@ def test_definitions_come_first_then_choices_then_inputs():
     assert set(kinds) == {"definition", "switch", "input"}
 
 
+def test_from_a_preset_the_way_there_is_gone_backwards():
+    """A tool's term of its own formula acts once: beside another formula and a switch that count the same it would come and go."""
+    there, back = way(PLAIN, {**PLAIN, "preset": "llm-viewer"}, "itl"), way({**PLAIN, "preset": "llm-viewer"}, PLAIN, "itl")
+    assert [step.effect for step in back.steps] == [-step.effect for step in reversed(there.steps)]
+    assert [(step.before, step.after) for step in back.steps] == [(step.after, step.before) for step in reversed(there.steps)]
+    assert back.steps[0].changes[0].kind == "input" and back.steps[-1].label == "itl = decode_busy_time + decode_overhead"
+    assert [step.label for step in back.steps].count("scores and probabilities are written and read (left out)") == 1
+    assert not any(step.label.startswith("fusion") for step in back.steps)
+
+
 def test_a_given_quantity_is_a_definition():
     found = way(PLAIN, {**PLAIN, "itl": "14 ms"}, "itl")
     assert [(step.changes[0].kind, step.label) for step in found.steps] == [("definition", "itl = 14 ms")]

@@ -41,9 +41,10 @@ def test_a_parameter_from_its_slope(name, slope, reach, expected):
     """A share of one, and a time of nothing, are at their limits; no interval leaves what there is."""
     made = _parameter(name, slope, reach)
     assert [made.value, made.low, made.high] == pytest.approx(list(expected), rel=1e-12)
-    assert bool(made.note) is (made.value == (0 if name == "step_overhead" else 1))
+    at_limit, everything = made.value == (0 if name == "step_overhead" else 1), (made.low, made.high) == (0, 1)
+    assert made.note[:9] == ("at its li" if at_limit else "not known" if everything else "")
     alone = _parameter(name, slope, None)
-    assert (alone.value, alone.low, alone.high, alone.note) == (made.value, None, None, made.note)
+    assert (alone.value, alone.low, alone.high, alone.note) == (made.value, None, None, made.note if at_limit else "")
 
 
 ARMS = Terms(((Fraction(5), Fraction(1)), (Fraction(1), Fraction(3))), (Fraction(9),), Fraction(2), "compute")
@@ -131,11 +132,26 @@ def test_an_interval_that_reaches_nothing_is_said_to_hardly_tell(tmp_path):
         (Parameter("step_overhead", 1.5e-3, 0.0, 3e-3), "0 s..3 ms"),
         (Parameter("step_overhead", 1.5e-3, 1e-3, 2e-3), "1 ms..2 ms"),
         (Parameter("step_overhead", 2.0, 1.0, 3.0), "1 s..3 s"),
-        (Parameter("link_latency", 7e-6, 999e-9, 1e-3), "0.999 us..1 ms"),
+        (Parameter("link_latency", 7e-6, 999e-9, 13.001e-6), "0.999 us..13 us"),
+        (Parameter("step_overhead", 432.8e-6, 0.0, 37.38e-3), "432.8 us"),  # cut off at nothing: the middle is another number
+        (Parameter("mbu", 0.95, 0.85, 1.0), "0.95"),
     ],
 )
 def test_values_and_ranges_as_a_study_takes_them(parameter, text):
     assert written(parameter) == text
+
+
+def test_a_study_of_the_block_stands_at_the_fit(tmp_path):
+    """Times that no one mfu describes: intervals cut off at 0 and 1. The study of the block gives the fitted time of the row, and says what is not known."""
+    found = fitted(tmp_path, "prompt,batch,ttft_ms,itl_ms\n1024,1,18.9,7.02\n1024,16,95.1,8.11\n2048,64,410,14.0\n")
+    assert [(p.name, p.low, p.high) for p in found.parameters][:2] == [("mfu", 0, 1), ("mbu", 0, 1)] and found["step_overhead"].low == 0
+    block = found.block()
+    study = tmp_path / "study.yaml"
+    study.write_text("model: llama-3.1-8b\nhardware: h100-sxm\nworkload: {prompt: 1024, batch: 16}\n" + block, encoding="utf-8")
+    row = next(r for r in found.residuals if r.measurement.line == 3 and r.measurement.metric == "itl")
+    assert sr.Study.load(study).value("itl") == pytest.approx(row.fitted, rel=1e-3)
+    assert "# mfu lies between 0 and 1; not known" in block and "# step_overhead lies between 0 s and 37.38 ms" in block
+    assert [warning for warning in found.warnings if "not known" in warning and warning.split()[0] in ("mfu", "mbu")]
 
 
 def test_a_fit_in_a_few_words_has_both_ends(tmp_path):

@@ -63,20 +63,70 @@ def test_bad_sides_are_refused(arguments, message):
     assert message in refused("diff", *arguments)
 
 
-def test_a_number_is_explained_by_presets_and_choices():
+@pytest.fixture(scope="module")
+def explained():
+    """A number of llm-analysis, explained: the text, and the JSON."""
     arguments = ("diff", "--explain", "itl = 4.643 ms", *CASE, "--set", "mem_bandwidth=3350 GB/s")
-    text = good(*arguments).out
+    return good(*arguments).out, good(*arguments, "--json").json["explain"]
+
+
+def test_a_number_is_explained_by_presets_and_choices(explained):
+    text, entries = explained
     assert "preset llm-analysis" in text
     assert "the cache is charged twice (llm-analysis)" in text
-    explained = good(*arguments, "--json").json["explain"]
-    assert (explained["quantity"], explained["claimed"], explained["explanations"][0]["preset"]) == ("itl", 4.643e-3, "llm-analysis")
-    assert all(abs(entry["value"] - 4.643e-3) < 1e-6 for entry in explained["explanations"])
+    assert (entries["quantity"], entries["claimed"], entries["explanations"][0]["preset"]) == ("itl", 4.643e-3, "llm-analysis")
+    assert all(abs(entry["value"] - 4.643e-3) < 1e-6 for entry in entries["explanations"])
 
 
 def test_a_study_against_a_number_ends_at_the_number():
     (entry,) = good("diff", " ".join(CASE), "5 ms", "-q", "itl", "--json").json["quantities"]
     assert entry["to"]["value"] == 0.005
     assert entry["from"]["value"] + sum(step["effect"] for step in entry["steps"]) == pytest.approx(0.005, rel=1e-12)
+
+
+def test_either_side_may_be_a_number_and_name_its_quantity():
+    """The same step there and back; a preset beside a number counts the case of the options."""
+    there = good("diff", "symroof", "itl = 5 ms", *CASE, "--json").json["quantities"][0]
+    assert (there["quantity"], there["to"]["value"]) == ("itl", 0.005)
+    (back,) = good("diff", "5 ms", " ".join(CASE), "-q", "itl", "--json").json["quantities"]
+    assert (back["from"], back["to"]) == (there["to"], there["from"])
+    assert [step["effect"] for step in back["steps"]] == [-step["effect"] for step in reversed(there["steps"])]
+
+
+def test_an_explanation_names_slips_with_their_chance():
+    """Query heads for KV heads, by hand: 32 heads instead of 8, times 2 x 32 layers x 128 x 2 bytes."""
+    arguments = ("diff", "--explain", "kv_bytes_per_token = 524 kB", "--model", "llama-3-8b")
+    slips = good(*arguments, "--json").json["explain"]["slips"]
+    assert (slips[0]["slip"], slips[0]["named"], slips[0]["explains"]) == ("gqa_forgotten", True, 2 * 32 * 32 * 128 * 2)
+    assert slips[0]["chance"] < 0.05
+    line = next(line for line in good(*arguments).out.splitlines() if "slip gqa_forgotten" in line)
+    assert "×4" in line and "% of random errors would match a slip too" in line
+
+
+def test_a_slow_latency_is_a_share_of_the_roof_first():
+    """Half of the roof: that share, and the bandwidth's share that alone gives it, before anything else."""
+    roof = sr.Study("llama-3-8b", "h100-sxm", prompt=2048).value("decode_memory_time")
+    lines = good("diff", "--explain", f"decode_memory_time = {2 * roof * 1000:.4g} ms", *CASE).out.splitlines()
+    assert lines[1].startswith("  50 % of the roof")
+    assert lines[2] == "  holds at mbu 0.500: that share of the bandwidth is reached"
+
+
+def test_choices_that_most_numbers_would_fit_are_no_explanation(monkeypatch):
+    """A number of one digit: three choices come to it, and to two in five others. Above what is a coincidence they are counted and not shown."""
+    arguments = ("diff", "--explain", "decode_memory_time = 6 ms", *CASE)
+    shown = good(*arguments, "--json").json["explain"]
+    assert 0.3 < shown["chance"] < 0.5 and len(shown["explanations"]) == 1
+    monkeypatch.setattr("symroof.claims.two_cases.COINCIDENCE", 0.3)
+    assert good(*arguments, "--json").json["explain"]["explanations"] == []
+    assert "1 set of choices would come to it, as to most numbers: no explanation" in good(*arguments).out
+    (step,) = sr.diff(sr.Study("llama-3-8b", "h100-sxm", prompt=2048), "6 ms", "decode_memory_time").steps
+    assert step.label == "not explained"
+
+
+def test_a_preset_that_does_not_move_a_quantity_says_what_it_sets():
+    out = good("diff", "vllm", "symroof", *CASE, "-q", "itl").out
+    assert "the preset vllm (vLLM's sizing of the cache) does not move itl here: it sets kv_reserve, memory_share, block_size, concurrency" in out
+    assert "does not move" not in good("diff", "genz", "symroof", *CASE, "-q", "itl").out
 
 
 @pytest.mark.parametrize(
@@ -89,6 +139,9 @@ def test_a_study_against_a_number_ends_at_the_number():
         (("--explain", "itl = 3 ms"), "give a study file, or a case on the line"),
         ((" ".join(CASE), "14.2 GB", "-q", "itl"), "is byte, but the quantity is s"),
         ((" ".join(CASE), "14.2 ms", "-q", "itl,ttft"), "a number is of one quantity"),
+        ((" ".join(CASE), "itl = 14.2 ms", "-q", "ttft"), "a number is of one quantity"),
+        (("14.2 ms", "itl = 3 ms", *CASE), "one of the two sides is a case"),
+        (("symroof", "genz", "3 ms", *CASE), "one of the two sides is a case"),
     ],
 )
 def test_numbers_that_cannot_be_explained_are_refused(arguments, message):
@@ -151,6 +204,7 @@ def test_the_section_names_the_other_side_as_it_was_written():
         (("plot", "waterfall", CHAT, "genz", "-q", "arrival_rate"), "has no value on the first side"),
         (("report", CHAT, "--against", "gen", "-o", "-"), "did you mean 'genz'"),
         (("report", CHAT, "--against", "itl = 14 GB", "-o", "-"), "is byte, but the quantity is s"),
+        (("report", CHAT, "--against", "14.2 ms", "-o", "-"), "--against 'itl = 14.2 ms'"),
         (("report", CHAT, "--against", "--model nope", "-o", "-"), "nope"),
         (("report", CHAT, "--against", "--batch 3", "-o", "-"), "has no value on the second side"),
         (("report", CHAT, "--sections", "against", "-o", "-"), "needs --against B"),
@@ -169,6 +223,7 @@ def test_python_compares_studies_presets_and_numbers():
     assert sr.diff("genz", "llm-viewer", "ttft", study=study).start.value == way.end.value
     assert sr.diff(CHAT, "symroof").steps == ()
     assert sr.diff(study, "5 ms").end.value * 1000 == 5
+    assert sr.diff("itl = 5 ms", study).start.value * 1000 == 5
     assert "<th>effect</th>" in way._repr_html_()
     assert repr(way).startswith("Waterfall(ttft: ")
     assert sr.diff(study, sr.Study("llama-3-8b", "h100-sxm", prompt=4096), sr.symbols.itl).symbol.name == "itl"
@@ -180,6 +235,8 @@ def test_python_compares_studies_presets_and_numbers():
         (("genz", "llm-viewer"), "a preset counts a study, and there is none"),
         ((CHAT, "genzz"), "did you mean 'genz'"),
         ((CHAT, "5 GB"), "is byte, but the quantity is s"),
+        (("ttft = 5 s", CHAT), "is a number of ttft, and itl is asked for"),
+        (("5 s", "6 s"), "are both numbers"),
         ((CHAT, "genz", "it1"), "no such quantity"),
         ((CHAT, "genz", "fits"), "is no number"),
     ],
@@ -196,7 +253,7 @@ def test_kinds_that_take_no_second_side_refuse_one():
         sr.Study.load(CHAT).plot("waterfall")
 
 
-def test_an_explanation_says_how_many_random_numbers_it_would_explain():
+def test_an_explanation_says_how_many_random_numbers_it_would_explain(explained):
     """The share of a number's neighbourhood, in logarithms, that lies as close to a value tried as its digits allow."""
     made = Origins(INPUTS["link_latency"], Fraction(1), (), 3, True, (Fraction(1), Fraction(2), Fraction(4), Fraction(100)))
     two = read_written("2.0 s", "s")
@@ -204,10 +261,9 @@ def test_an_explanation_says_how_many_random_numbers_it_would_explain():
     expected = math.log(2.1 / 1.95) + math.log(2.1 / 2)  # of claims that agree with 4, those below 4
     assert by_chance(made, two) == pytest.approx(expected / (2 * reach), rel=1e-9)
     assert by_chance(made, read_written("~2 s", "s")) > by_chance(made, two) > by_chance(made, read_written("2.000 s", "s"))
-    arguments = ("diff", "--explain", "itl = 4.643 ms", *CASE, "--set", "mem_bandwidth=3350 GB/s")
-    explained = good(*arguments, "--json").json["explain"]
-    assert 0 < explained["chance"] < 0.5
-    assert "% of random numbers of this size and precision would be explained too" in good(*arguments).out
+    text, entries = explained
+    assert 0 < entries["chance"] < 0.5
+    assert "% of random numbers of this size and precision would be explained too" in text
 
 
 @pytest.mark.parametrize("text", ["<= 2 s", "0 s", "1..2 s"])

@@ -51,6 +51,14 @@ def test_a_wrong_dimension_names_both_units_at_its_place():
     assert "declared as byte" in message and "is FLOP" in message
 
 
+def test_counted_units_are_named_where_there_is_no_other():
+    """Tokens a second times seconds are tokens; a share is a plain number, and how to write a unit is the hint."""
+    ((_, _, message, hint),) = problems(defined(["lost: {formula: decode_throughput*ttft, unit: s, means: m}"]))
+    assert (message, hint) == ("lost is declared as s but decode_throughput*ttft is token", "")
+    ((_, _, message, hint),) = problems(defined(["lost: {formula: 1 - hit_rate, unit: s, means: m}"]))
+    assert message.endswith("is a plain number") and hint.startswith("write the unit")
+
+
 def test_all_faults_of_formulas_come_in_one_run():
     entries = [
         "one: {formula: 2*prefil_flops, unit: FLOP, means: m}",

@@ -178,12 +178,13 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Line:
-    """A latency at some values of an input, up to what memory holds of it and beyond."""
+    """A quantity at some values of an input, up to what memory holds of it and beyond; ``poles`` break it."""
 
     points: Sequence[Fraction]
     cases: Sequence[Case]
     values: Sequence[float]
     held: Limit | None
+    poles: Sequence[Fraction] = ()
 
     @classmethod
     def through(cls, answers: Answers, bounds: Bounds, points: Sequence[Fraction]) -> Line:
@@ -201,6 +202,18 @@ class Line:
     def draw(self, frame: Frame, colour: str) -> None:
         """What memory holds as a full line, what lies beyond dashed and grey; the edge belongs to both."""
         edge = float(self.held.value) if self.held else math.inf
-        pairs = [(x, y) for x, y in zip(self.places, self.values, strict=True) if math.isfinite(y)]
-        frame.curve("line", [pair for pair in pairs if pair[0] <= edge], colour, 2.2)
-        frame.curve("beyond", [pair for pair in pairs if pair[0] >= edge], BEYOND, 2.0, DASHED)
+        for pairs in self.runs():
+            frame.curve("line", [pair for pair in pairs if pair[0] <= edge], colour, 2.2)
+            frame.curve("beyond", [pair for pair in pairs if pair[0] >= edge], BEYOND, 2.0, DASHED)
+
+    def runs(self) -> list[list[tuple[float, float]]]:
+        """The points without a break: a pole between two, or one without a value, ends a run."""
+        runs: list[list[tuple[float, float]]] = [[]]
+        ends = [float(place) for place in self.poles]
+        for x, y in zip(self.places, self.values, strict=True):
+            before = runs[-1][-1][0] if runs[-1] else x
+            if runs[-1] and (not math.isfinite(y) or any(before < place <= x for place in ends)):
+                runs.append([])
+            if math.isfinite(y):
+                runs[-1].append((x, y))
+        return [run for run in runs if run]

@@ -2,33 +2,68 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.study import Study, known
-from symroof.analysis.verdict import case_title
+from symroof.analysis.verdict import AT_THE_PEAK, basis_of, case_title
 from symroof.cases.case_results import Answers
-from symroof.drawing.colours import BLUE, VERMILION
+from symroof.drawing.colours import BLUE, DOTTED, GREY, VERMILION
 from symroof.drawing.frame import Frame
 from symroof.drawing.scales import decimal, evenly, powers_of_two
 from symroof.errors import InputError, Problem
+from symroof.formula.text import in_short
 from symroof.report.pictures.curves import POINTS, Line, along, band, curve, held, power_of_two, spread
+from symroof.report.pictures.poles import beside, poles
 from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
-from symroof.report.pictures.words import BEYOND_MEMORY, lines, unfit
+from symroof.report.pictures.words import lines, unfit
 from symroof.theory.symbols import SHARES, Symbol
 from symroof.units import format_quantity
 
 REACH = 16
 """How many times the case's own value of the input the axis begins below it and ends above it."""
+FINER = 4
+"""How many times as many points a curve with a pole has: it bends there."""
 WIDEST = 9
 """Characters of a value beside the upright axis."""
 LONGEST = 60
-"""Characters of an expression that a headline shows."""
+"""Characters of a formula that stands as a name."""
 
 
-def picture(study: Study, quantity: Any, over: Any) -> Picture:
+@dataclass(frozen=True)
+class Drawn:
+    """What is drawn: a quantity of a case over an input, and how both are called.
+
+    Attributes:
+        label: the quantity in a few words, beside the axis and in sentences.
+    """
+
+    subject: Answers
+    name: str
+    by: str
+    label: str
+
+    @property
+    def up(self) -> Symbol:
+        return self.subject.case.theory.symbol(self.name)
+
+    @property
+    def across(self) -> Symbol:
+        return self.subject.case.theory.symbol(self.by)
+
+
+def picture(study: Study, quantity: Any, over: Any, title: str = "", label: str = "") -> Picture:
     """A quantity or a SymPy expression over an input, on logarithmic axes where no value is zero or below.
+
+    It stands at the efficiencies of the study, and says which where they matter.
+
+    Args:
+        title: the headline; by default the label and the input.
+        label: what the quantity is called; by default its name, or its formula in short.
 
     Raises:
         InputError: no such name; a truth or a label; no value; the input does not move it.
@@ -46,30 +81,58 @@ def picture(study: Study, quantity: Any, over: Any) -> Picture:
         raise InputError(Problem("plot", f"{name} is a truth or a label, not a number"))
     if by not in subject.case.leads_to(name):
         raise InputError(Problem("plot", f"{by} does not move {name} here", hint=f"these do: {', '.join(subject.case.used(name)[:12])}"))
-    line = _line(subject, name, by)
-    frame = _frame(subject, line, name)
-    _draw(frame, subject, line, name, by)
-    notes = [BEYOND_MEMORY] if line.held and line.held.real and line.places[-1] > line.held.value else []
-    shown = str(name)[:LONGEST]
-    return finished("over", f"{shown} over {by}", case_title(subject), frame, f"{shown} over {by}.", _says(subject, line, name, by), notes)
+    drawn = Drawn(subject, name, by, " ".join(label.split())[:LONGEST] or in_short(name, LONGEST))
+    headline, case = " ".join(title.split()) or f"{drawn.label} over {by}", _case_words(subject, name)
+    line = _line(drawn)
+    frame = _frame(drawn, line, headline, case)
+    broken = _with_poles(drawn, line)
+    _draw(frame, drawn, broken)
+    notes = ["The hatched part does not fit in memory."] if line.held and line.held.real and line.places[-1] > line.held.value else []
+    return finished("over", headline, case, frame, f"{drawn.label} over {by}.", _says(drawn, line, broken.poles), notes)
 
 
-def _line(subject: Answers, name: str, by: str) -> Line:
+def _case_words(subject: Answers, name: str) -> str:
+    """The case, and the efficiencies that the quantity stands at where it depends on any."""
+    basis = basis_of(subject, (name,))
+    words = basis and (AT_THE_PEAK if basis[0] == AT_THE_PEAK else "at measured efficiencies" if basis[0].startswith("expected") else basis[0])
+    return f"{case_title(subject)}{f', {words}' if words else ''}"
+
+
+def _line(drawn: Drawn) -> Line:
     """The values at points evenly apart in logarithms around the case's own."""
-    symbol, now = subject.case.theory.symbol(by), float(subject.case.value(by)) or 1.0
+    subject, by = drawn.subject, drawn.by
+    now = float(subject.case.value(by)) or 1.0
     low, high = now / REACH, now * REACH
-    if symbol.counted:
+    if drawn.across.counted:
         points = spread(max(1.0, power_of_two(low)), power_of_two(high), [now])
     else:
         high = min(high, 1.0) if by in SHARES else high
         points = sorted({Fraction(low * (high / low) ** (i / (POINTS - 1))).limit_denominator(10**12) for i in range(POINTS)} | {Fraction(now)})
     cases = along(subject.case, by, points)
-    return Line(points, cases, curve(cases, name), held(subject, by))
+    return Line(points, cases, curve(cases, drawn.name), held(subject, by))
 
 
-def _frame(subject: Answers, line: Line, name: str) -> Frame:
+def _with_poles(drawn: Drawn, line: Line) -> Line:
+    """The line broken at its poles, with points close to them, where it leaves the frame."""
+    case = drawn.subject.case
+    places = poles(case, drawn.name, drawn.by, line.points, line.values)
+    if not places:
+        return line
+    close = [point for place in places for point in beside(*_neighbours(line.points, place))]
+    between = [a + (b - a) * part / FINER for a, b in itertools.pairwise(line.points) for part in range(1, FINER)]
+    points = sorted({*line.points, *close, *between} - {*places})
+    cases = along(case, drawn.by, points)
+    return Line(points, cases, curve(cases, drawn.name), line.held, places)
+
+
+def _neighbours(points: Sequence[Fraction], place: Fraction) -> tuple[Fraction, Fraction, Fraction]:
+    """The points on either side of a place between them."""
+    return max(point for point in points if point < place), place, min(point for point in points if point > place)
+
+
+def _frame(drawn: Drawn, line: Line, headline: str, case: str) -> Frame:
     least, most = min(line.finite), max(line.finite)
-    canvas = sheet(f"{str(name)[:LONGEST]}", case_title(subject), subject.does_not_fit)
+    canvas = sheet(headline, case, drawn.subject.does_not_fit)
     ends = (line.places[0], line.places[-1])
     if least > 0:
         return framed(canvas, ends, (least / 1.3, most * 1.3))
@@ -77,21 +140,28 @@ def _frame(subject: Answers, line: Line, name: str) -> Frame:
     return framed(canvas, ends, (least - room, most + room), y_log=False)
 
 
-def _draw(frame: Frame, subject: Answers, line: Line, name: str, by: str) -> None:
-    case = subject.case
-    across, up = case.theory.symbol(by), case.theory.symbol(name)
-    own = float(case.value(by)), float(case.value(name))
+def _draw(frame: Frame, drawn: Drawn, line: Line) -> None:
+    subject, across, up = drawn.subject, drawn.across, drawn.up
+    own = float(subject.case.value(drawn.by)), float(subject.case.value(drawn.name))
     if line.held:
         frame.cut(float(line.held.value))
-    frame.band(line.places, band(subject, name, by, line.points), BLUE)
+    frame.band(line.places, band(subject, drawn.name, drawn.by, line.points), BLUE)
     marks = powers_of_two if across.counted else decimal
-    title = f"{by}{f' ({across.unit})' if across.unit else ''}", f"{str(name)[:LONGEST]}{f' ({up.unit})' if up.unit else ''}"
+    title = f"{drawn.by}{f' ({across.unit})' if across.unit else ''}", f"{drawn.label}{f' ({up.unit})' if up.unit else ''}"
     frame.axes(*title, marks, decimal if frame.y.log else evenly, lambda x: _short(x, across), lambda y: _tick(y, up))
+    for place in line.poles:
+        frame.upright(f"pole {place}", float(place), GREY, DOTTED)
     line.draw(frame, BLUE)
     frame.sign(*own, "diamond", VERMILION, 5.0)
-    frame.near(*own, lines("this case: ", subject.result(name).plain()), VERMILION, bold=True)
+    frame.near(*own, lines("this case: ", subject.result(drawn.name).plain()), VERMILION, bold=True)
     if line.held:
         frame.label_cut(float(line.held.value), "memory ends")
+    for place in line.poles:
+        frame.beside(f"pole {place}", (f"pole at {_at(place, across)}", "pole"), GREY)
+
+
+def _at(place: Fraction, symbol: Symbol) -> str:
+    return format_quantity(place, symbol.unit, 4)
 
 
 def _tick(value: float, symbol: Symbol) -> str:
@@ -104,10 +174,11 @@ def _short(value: float, symbol: Symbol) -> str:
     return f"{value:,.0f}" if symbol.counted and float(value).is_integer() else format_quantity(Fraction(value), symbol.unit, 3)
 
 
-def _says(subject: Answers, line: Line, name: str, by: str) -> str:
-    """The value of the case and at both ends."""
-    symbol, ends = subject.case.theory.symbol(name), [value for value in line.values if math.isfinite(value)]
-    first, last = (format_quantity(Fraction(value), symbol.unit) for value in (ends[0], ends[-1]))
-    places = [subject.result(by).plain(), *(_short(place, subject.case.theory.symbol(by)) for place in (line.places[0], line.places[-1]))]
-    at = f"At {by} {places[0]}, {name} is {subject.result(name).plain()}; from {places[1]} to {places[2]} it goes from {first} to {last}"
-    return "; ".join([at, *unfit(subject)]) + "."
+def _says(drawn: Drawn, line: Line, places: Sequence[Fraction]) -> str:
+    """The value of the case and at both ends, and where it goes to infinity between."""
+    subject, ends = drawn.subject, [value for value in line.values if math.isfinite(value)]
+    first, last = (format_quantity(Fraction(value), drawn.up.unit) for value in (ends[0], ends[-1]))
+    axis = [subject.result(drawn.by).plain(), *(_short(place, drawn.across) for place in (line.places[0], line.places[-1]))]
+    at = f"At {drawn.by} {axis[0]}, {drawn.label} is {subject.result(drawn.name).plain()}; from {axis[1]} to {axis[2]} it goes from {first} to {last}"
+    poles_at = " and ".join(_at(place, drawn.across) for place in places)
+    return "; ".join([at, *([f"it has a pole at {drawn.by} {poles_at}"] if places else []), *unfit(subject)]) + "."

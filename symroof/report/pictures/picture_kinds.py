@@ -42,7 +42,8 @@ def checked(kind: str) -> str:
     """
     name = kind.strip().lower().replace("_", "-")
     if name not in KINDS and name not in COMPARING:
-        raise InputError(Problem(kind[:80], "no such kind of picture", hint=nearest(name, [*KINDS, *COMPARING])))
+        near = nearest(name, [*KINDS, *COMPARING])
+        raise InputError(Problem(kind[:80], "no such kind of picture", hint=f"{near}; a quantity is drawn over an input: --over batch"))
     return name
 
 

@@ -1,0 +1,80 @@
+"""Poles of a curve: places where it goes to infinity and comes back from the other side, between two points that it is drawn through."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+from symroof.formula.evaluate import NoValue
+from symroof.theory.case import Case
+
+HALVINGS = 44
+"""Halvings of the distance of two points; a root is then met to the digits of a float."""
+BEYOND_DOUBT = 1e6
+"""How many times the largest value of its points a quantity is, close to a pole that it leaves with the same sign."""
+CLOSER = 12
+"""Points on either side of a pole, each half as far from it as the one before."""
+
+
+def poles(case: Case, quantity: str, by: str, points: Sequence[Fraction], values: Sequence[float]) -> list[Fraction]:
+    """The places between points where a quantity goes to infinity: with another sign beyond, or where it is largest with the same.
+
+    >>> from symroof.analysis.study import Study
+    >>> from symroof.formula.parse import parse
+    >>> from symroof.theory.symbols import Unnamed
+    >>> case, formula = Study(batch=1).first.case, Unnamed.of(parse("1/(3 - batch)"))
+    >>> [round(float(place), 9) for place in poles(case, formula, "batch", [Fraction(1), Fraction(4)], [0.5, -1.0])]
+    [3.0]
+    """
+    known = [(point, value) for point, value in zip(points, values, strict=True) if math.isfinite(value)]
+    crossed = [_pole(case, quantity, by, *a, *b) for a, b in itertools.pairwise(known) if a[1] * b[1] < 0]
+    peaks = (known[i - 1 : i + 2] for i in range(1, len(known) - 1))
+    touched = [_peak(case, quantity, by, a[0], b, c[0]) for a, b, c in peaks if min(a[1] * b[1], b[1] * c[1]) > 0 and abs(b[1]) > max(abs(a[1]), abs(c[1]))]
+    return sorted(place for place in (*crossed, *touched) if place is not None)
+
+
+def _pole(case: Case, quantity: str, by: str, low: Fraction, at_low: float, high: Fraction, at_high: float) -> Fraction | None:
+    """The pole between two points where the signs differ; None where the quantity passes zero there, or jumps."""
+    largest = max(abs(at_low), abs(at_high))
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        value = value_at(case, quantity, by, middle)
+        if not math.isfinite(value):
+            return middle
+        if value * at_low > 0:
+            low, at_low = middle, value
+        else:
+            high, at_high = middle, value
+    return (low + high) / 2 if min(abs(at_low), abs(at_high)) > largest else None
+
+
+def _peak(case: Case, quantity: str, by: str, low: Fraction, top: tuple[Fraction, float], high: Fraction) -> Fraction | None:
+    """The pole around the largest of three values of one sign; None where there is a largest value."""
+    for _ in range(HALVINGS):
+        left, right = (Fraction(float(low + (high - low) * share)) for share in (Fraction(1, 3), Fraction(2, 3)))
+        at_left, at_right = (abs(value_at(case, quantity, by, point)) for point in (left, right))
+        if math.isnan(at_left) or math.isnan(at_right):
+            return left if math.isnan(at_left) else right
+        low, high = (left, high) if at_left < at_right else (low, right)
+    middle = (low + high) / 2
+    return middle if abs(value_at(case, quantity, by, middle)) > BEYOND_DOUBT * abs(top[1]) else None
+
+
+def beside(low: Fraction, place: Fraction, high: Fraction) -> list[Fraction]:
+    """Points ever closer to a pole between its two neighbours, in order.
+
+    >>> [float(point) for point in beside(Fraction(0), Fraction(1), Fraction(2))][11:13]
+    [0.999755859375, 1.000244140625]
+    """
+    parts = [Fraction(1, 2**i) for i in range(1, CLOSER + 1)]
+    return [*(place - (place - low) * part for part in parts), *(place + (high - place) * part for part in reversed(parts))]
+
+
+def value_at(case: Case, quantity: str, by: str, point: Fraction) -> float:
+    """A quantity at a value of an input; not a number where it has none."""
+    try:
+        return float(case.changed({by: point}).value(quantity))
+    except (NoValue, OverflowError):
+        return math.nan

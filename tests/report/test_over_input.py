@@ -1,0 +1,130 @@
+"""A quantity over an input: where it stands, how it is called, and poles, whose places are worked out by hand."""
+
+import re
+
+import pytest
+import sympy
+
+import symroof as sr
+from symroof import symbols
+from symroof.formula.text import in_short
+from tests.cli import call, good, refused
+
+LINK = """\
+name: shared-link
+title: Queue of a shared link with retries
+inputs:
+  line_rate: {unit: byte/s, means: rate of the link}
+  message: {unit: byte, means: bytes of a message}
+  offered: {unit: 1/s, means: messages a second}
+  loss: {unit: "", means: share lost, default: 0.01}
+define:
+  service: {formula: message/line_rate, unit: s, means: time of a message on the link}
+  busy: {formula: offered*service/(1 - loss), unit: "", means: utilisation with retries}
+  sojourn: {formula: service/(1 - busy), unit: s, means: mean time in the system}
+"""
+POLE = 0.99 / (100e3 / 1e9)
+"""The link is busy all the time where offered*service = 1 - loss: 9,900 messages a second of 100 µs."""
+CASE = ("--set", "line_rate=1 GB/s", "--set", "message=100 kB", "--set", "offered=5000/s")
+CHAT = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096, "batch": 8}
+
+
+@pytest.fixture(scope="module")
+def link(tmp_path_factory):
+    path = tmp_path_factory.mktemp("theory") / "link.yaml"
+    path.write_text(LINK, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def study(link):
+    return sr.Study(theory=link, line_rate="1 GB/s", message="100 kB", offered="5000/s")
+
+
+def sojourn(offered):
+    return 1e-4 / (1 - offered * 1e-4 / 0.99)
+
+
+def test_the_values_of_a_study_hold_the_defaults_of_its_theory(study):
+    """The slope of the sojourn by hand: service²/(1 - loss)/(1 - busy)²; nothing stays free, and `loss` is its default."""
+    formula = study.sympy("sojourn")
+    offered = next(symbol for symbol in formula.free_symbols if symbol.name == "offered")
+    slope = sympy.diff(formula, offered).subs(study.values())
+    assert not slope.free_symbols
+    assert float(slope) == pytest.approx(1e-8 / 0.99 / (1 - 0.5 / 0.99) ** 2)
+    assert {str(symbol): number for symbol, number in study.values().items()}["loss"] == sympy.Rational(1, 100)
+
+
+def strokes(picture):
+    """The parts of the drawn line: connected points, which are more than those of an axis or a sign."""
+    return [item for item in picture.canvas.items if len(getattr(item, "points", ())) > 20]
+
+
+def test_a_pole_breaks_the_line_and_is_marked(study):
+    """No stroke leads from one side of the pole to the other; close to it the line leaves the frame; the points are those of the formula by hand."""
+    drawn = study.plot("sojourn", over="offered")
+    points = [(x, y) for line, x, y in drawn.canvas.drawn if line == "line"]
+    assert all(y == pytest.approx(sojourn(x), rel=1e-9) for x, y in points)
+    assert max(y for _, y in points) > 0.1 and min(y for _, y in points) < -0.1
+    assert len(strokes(drawn)) == 2
+    assert [x for line, x, _ in drawn.canvas.drawn if line.startswith("pole")] == pytest.approx([POLE, POLE])
+    assert "it has a pole at offered 9,900 1/s" in drawn.says and "pole at 9,900 1/s" in drawn._repr_svg_()
+
+
+def test_a_pole_without_a_change_of_sign_and_a_root_that_is_none(study):
+    offered = next(symbol for symbol in study.sympy("sojourn").free_symbols if symbol.name == "offered")
+    slope = study.plot(sympy.diff(study.sympy("sojourn"), offered), over="offered", label="slope", title="How it bends")
+    assert "it has a pole at offered 9,900 1/s" in slope.says and slope.says.startswith("At offered 5,000 1/s, slope is 4.123e-8 s^2")
+    assert repr(slope) == "<How it bends: Queue of a shared link with retries>" and slope.canvas.axes == ("offered (1/s)", "slope (s^2)")
+    through_zero = study.plot(1 - 2 * sympy.Symbol("busy"), over="offered")
+    assert "pole" not in through_zero.says and len(strokes(through_zero)) == 1
+    highest = study.plot(sympy.Symbol("busy") * sympy.exp(0) / (1 + sympy.Symbol("busy") ** 2), over="offered")
+    assert "pole" not in highest.says
+
+
+def test_it_stands_where_the_value_stands():
+    """At the peak unless the study says otherwise, and the case says which; its diamond is the study's own value."""
+    for chosen, words in (
+        ({}, "bound at 100 % of peak"),
+        ({"efficiency": "measured"}, "at measured efficiencies"),
+        ({"mbu": 0.8}, "at the efficiencies given"),
+    ):
+        case = sr.Study(**CHAT, **chosen)
+        drawn = case.plot(symbols.ttft / symbols.itl, over="batch")
+        assert [y for line, _, y in drawn.canvas.drawn if line == "diamond"] == [case.value(symbols.ttft / symbols.itl)]
+        assert drawn.title.endswith(f", {words}")
+    assert "efficienc" not in sr.Study(**CHAT).plot("kv_cache_bytes", over="batch").title
+
+
+def test_beyond_memory_is_said_without_a_dagger():
+    """129 requests of 4,096 tokens fit; the axis goes to 2,048."""
+    drawn = sr.Study(**{**CHAT, "batch": 128}).plot("itl", over="batch")
+    words = " ".join(re.findall(r">([^<]+)<", drawn._repr_svg_()))
+    assert "does not fit" in words and "†" not in words
+
+
+@pytest.mark.parametrize(
+    ("formula", "most", "short"),
+    [
+        ("ttft/itl", 60, "ttft/itl"),
+        ("batch/(step_overhead + layer_overhead*n_layers + max(compute, memory))", 60, "batch/(step_overhead + layer_overhead*n_layers …"),
+        ("weight_bytes_read*kv_bytes_per_token*mem_bandwidth", 40, "weight_bytes_read*kv_bytes_per_token …"),
+        ("x" * 80, 20, "x" * 18 + " …"),
+    ],
+)
+def test_a_long_formula_ends_where_a_term_ends(formula, most, short):
+    assert in_short(formula, most) == short
+
+
+def test_the_line_draws_a_quantity_of_a_theory_over_an_input(link, tmp_path):
+    drawn = call("plot", "sojourn", link, *CASE, "--over", "offered", "-o", tmp_path / "soj.svg")
+    assert drawn.code == 0 and drawn.out.startswith("At offered 5,000 1/s, sojourn is 202.0 µs")
+    assert (tmp_path / "soj.svg").read_bytes().startswith(b"<svg")
+    assert "drawn over an input: --over" in refused("plot", "sojourn", link, *CASE)
+    assert "takes no second side" in refused("plot", "sojourn", link, *CASE, "--over", "offered", "--against", "genz")
+    assert "did you mean 'sojourn'" in refused("plot", "sojurn", link, *CASE, "--over", "offered")
+
+
+def test_a_theory_without_a_device_has_no_peak(link):
+    assert "peak" not in good("eval", link, *CASE).out
+    assert "bound at 100 % of peak" in good("eval", "--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "128").out
