@@ -7,11 +7,12 @@ from typing import Any
 
 from symroof.analysis.study import Study
 from symroof.analysis.tipping_points import flips
-from symroof.analysis.verdict import TargetCheck, case_label, efficiency_basis, metric_of, target_checks, under_load
+from symroof.analysis.verdict import LOAD, TARGET_METRICS, TargetCheck, case_label, efficiency_basis, metric_of, overloaded, target_checks, under_load
 from symroof.cases.case_results import Answers
+from symroof.cases.quantity_result import Result
 from symroof.report.field_names import input_name, quantity_name
 from symroof.report.markup import UNKNOWN
-from symroof.report.view_case import cell, deciding, marked, shown
+from symroof.report.view_case import cell, deciding, marked, metric, shown
 from symroof.specs.efficiencies import FITTED
 
 MOST_NUMBERS, MOST_INPUTS = 8, 8
@@ -41,6 +42,8 @@ def key_numbers(subject: Answers) -> list[list[str]]:
     """Quantity, value with its range, bound at 100 % of peak, target, slack: memory, every metric that has a target, then the other key metrics."""
     checks = {check.metric.name: check for check in target_checks(subject)}
     names = dict.fromkeys([*checks, *key_metrics(subject)])
+    if overloaded(subject):
+        names = dict.fromkeys([LOAD, TARGET_METRICS["ttft"], *names])
     memory = [["Memory", shown(subject.get("memory_bytes")), "", shown(subject.get("usable_memory")), shown(subject.get("free_memory"))]]
     return [*memory, *(_number(name, subject, checks.get(name)) for name in names)][:MOST_NUMBERS]
 
@@ -72,11 +75,17 @@ def _bound(name: str, case: Answers) -> str:
 def _number(name: str, subject: Answers, check: TargetCheck | None) -> list[str]:
     return [
         quantity_name(name, subject),
-        shown(subject.get(name)),
+        shown(check.metric) if check else metric(name, subject),
         _bound(name, subject),
-        check.bound.plain() if check else "",
+        check.bound.plain() if check else _target(name, subject),
         _slack(check) if check else "",
     ]
+
+
+def _target(name: str, subject: Answers) -> str:
+    """The target of a metric without a value, as of a wait that has no end."""
+    limit = next((limit for target, limit in subject.targets.items() if TARGET_METRICS.get(target) == name), None)
+    return "" if limit is None else Result(subject.case.theory.symbol(name), limit).plain()
 
 
 def _slack(check: TargetCheck) -> str:
