@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
-from symroof.analysis.verdict import LOAD, TARGET_METRICS, endless, metric_of, under_load
+from symroof.analysis.verdict import LOAD, TARGET_METRICS, endless, findings, metric_of, under_load
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError
 from symroof.formula.evaluate import NotGiven, NoValue
@@ -92,3 +92,18 @@ def conditions(answers: Answers) -> list[Condition]:
     load = [Condition(LOAD, LOAD, "1")] if "arrival_rate" in case.given and under_load(case) and case.known(LOAD) else []
     metrics = {name: metric_of(name, case) or (TARGET_METRICS[name] if endless(name, case) else None) for name in answers.targets}
     return memory + load + [Condition(name, metric, TARGET_SYMBOLS[name]) for name, metric in metrics.items() if metric]
+
+
+def passes(answers: Answers) -> bool | None:
+    """Whether a case fits and meets every target over all of its ranges; None where it does with ranges at their middle, and not throughout.
+
+    >>> from symroof.analysis.study import Study
+    >>> study = Study("llama-3-8b", "h100-sxm", prompt=4096, batch=[1, 8, 32], mbu="0.5..0.9", mfu=1, targets={"itl": "10 ms"})
+    >>> [passes(case) for case in study.cases]
+    [True, None, False]
+    """
+    if answers.fits is None or not answers.fits.value:
+        return False
+    if not findings(answers):
+        return True
+    return None if all(condition.holds(answers.case) for condition in conditions(answers)) else False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from symroof.analysis.constraints import passes
 from symroof.analysis.study import Study
 from symroof.analysis.tipping_points import flips
 from symroof.analysis.verdict import LOAD, TARGET_METRICS, TargetCheck, case_label, efficiency_basis, metric_of, overloaded, target_checks, under_load
@@ -15,7 +16,7 @@ from symroof.report.markup import UNKNOWN
 from symroof.report.view_case import cell, deciding, marked, metric, shown
 from symroof.specs.efficiencies import FITTED
 
-MOST_NUMBERS, MOST_INPUTS = 8, 8
+MOST_NUMBERS, MOST_INPUTS, MOST_PASSING = 8, 8, 3
 SERVER = ("loaded_ttft", "sustained_itl", "sustained_throughput", "concurrency", "cost_per_mtok")
 REQUEST = ("ttft", "itl_last", "decode_throughput", "response_time", "concurrency", "cost_per_mtok")
 """The key metrics of a server at work, and those of one request alone: a page shows one or the other, never both."""
@@ -35,7 +36,27 @@ def decision(study: Study, subject: Answers) -> dict[str, Any]:
         "rests_on": foundations(subject),
         "does_not_fit": subject.does_not_fit,
         "some_do_not_fit": any(case.does_not_fit for case in study.cases),
+        "passing": passing(study, subject),
+        "cases": len(study.cases),
+        "standing": subject.standing if any(case.ranges.box for case in study.cases) else "",
     }
+
+
+def passing(study: Study, subject: Answers) -> dict[str, Any] | None:
+    """The other cases that meet every target, the cheapest first: those that do throughout their ranges, and where none does and the
+    subject itself does not, those that do with ranges at their middle; None where there is none."""
+    if not subject.targets:
+        return None
+    states = [(case, passes(case)) for case in sorted(study.cases, key=_cost) if case is not subject]
+    everywhere = [case_label(case) for case, state in states if state]
+    partly = [] if everywhere or passes(subject) is None else [case_label(case) for case, state in states if state is None]
+    named = everywhere or partly
+    return {"labels": named[:MOST_PASSING], "more": len(named[MOST_PASSING:]) or None, "everywhere": bool(everywhere)} if named else None
+
+
+def _cost(case: Answers) -> tuple[bool, Fraction]:
+    cost = case.get("cost_per_mtok")
+    return cost is None, Fraction(cost.value) if cost else Fraction(0)
 
 
 def key_numbers(subject: Answers) -> list[list[str]]:

@@ -56,13 +56,18 @@ def test_the_advice_follows_the_numbers():
         named = [cells[0] for cells in rows_under(blocks(text_of(stem, "md"), "md"), "Verdict", "Change") if "(now " not in cells[0]]
         suffice = set(changes_that_suffice(stem, ttft, itl))
         assert set(named) <= suffice, stem
+        thens = [cells[2] for cells in rows_under(blocks(text_of(stem, "md"), "md"), "Verdict", "Change")]
+        assert all(then.startswith("fits, meets every target") for then in thens)
+        throughout = set(changes_that_suffice(stem, ttft, itl, everywhere=True))
+        assert {name for name, then in zip(named, thens, strict=False) if then == "fits, meets every target"} <= throughout
         assert set(named) == suffice or len(named) == MOST["changes"], stem  # page one has room for so many
 
 
-def changes_that_suffice(stem, ttft, itl):
+def changes_that_suffice(stem, ttft, itl, everywhere=False):
+    """The changes whose row fits and meets both limits, with ranges at their middle or throughout."""
     for cells in rows_under(blocks(text_of(stem, "md"), "md"), "Alternatives", "Change"):
         first, last = (printed(cell)[0] for cell in cells[3:5])
-        if cells[1] == "yes" and (first.high or first.value) <= ttft and (last.high or last.value) <= itl:
+        if cells[1] == "yes" and (everywhere * (first.high or 0) or first.value) <= ttft and (everywhere * (last.high or 0) or last.value) <= itl:
             yield cells[0]
 
 
