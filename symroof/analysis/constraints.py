@@ -7,13 +7,17 @@ from fractions import Fraction
 
 from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
-from symroof.analysis.verdict import LOAD, TARGET_METRICS, metric_of, under_load
+from symroof.analysis.verdict import LOAD, TARGET_METRICS, endless, findings, metric_of, under_load
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError
 from symroof.formula.evaluate import NotGiven, NoValue
 from symroof.theory.case import Case
 from symroof.theory.symbols import TARGET_SYMBOLS
 from symroof.theory.thresholds import FULL_MEMORY, THRESHOLDS
+
+
+ENDLESS = Fraction(10**300)
+"""The share of its limit that a wait without end takes up."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +65,13 @@ class Condition:
         return bool(value < bound if self.name == LOAD else value <= bound)
 
     def share(self, case: Case) -> Fraction:
-        """How much of its limit the metric takes up."""
-        return Fraction(case.value(self.metric)) / self.bound(case)
+        """How much of its limit the metric takes up; a wait that has no end more than any number of times."""
+        try:
+            return Fraction(case.value(self.metric)) / self.bound(case)
+        except NoValue:
+            if not endless(self.name, case):
+                raise
+            return ENDLESS
 
     def solved(self, unknown: str, answers: Answers) -> Solution | None:
         """Where it is met with equality; None where a missing input leaves it open, and of a wait, which no formula gives: :func:`symroof.select.endurance`."""
@@ -81,4 +90,20 @@ def conditions(answers: Answers) -> list[Condition]:
     case = answers.case
     memory = [Condition("memory", "memory_bytes_per_device", "usable_memory_per_device")] if case.known("fits") else []
     load = [Condition(LOAD, LOAD, "1")] if "arrival_rate" in case.given and under_load(case) and case.known(LOAD) else []
-    return memory + load + [Condition(name, metric, TARGET_SYMBOLS[name]) for name in answers.targets if (metric := metric_of(name, case))]
+    metrics = {name: metric_of(name, case) or (TARGET_METRICS[name] if endless(name, case) else None) for name in answers.targets}
+    return memory + load + [Condition(name, metric, TARGET_SYMBOLS[name]) for name, metric in metrics.items() if metric]
+
+
+def passes(answers: Answers) -> bool | None:
+    """Whether a case fits and meets every target over all of its ranges; None where it does with ranges at their middle, and not throughout.
+
+    >>> from symroof.analysis.study import Study
+    >>> study = Study("llama-3-8b", "h100-sxm", prompt=4096, batch=[1, 8, 32], mbu="0.5..0.9", mfu=1, targets={"itl": "10 ms"})
+    >>> [passes(case) for case in study.cases]
+    [True, None, False]
+    """
+    if answers.fits is None or not answers.fits.value:
+        return False
+    if not findings(answers):
+        return True
+    return None if all(condition.holds(answers.case) for condition in conditions(answers)) else False

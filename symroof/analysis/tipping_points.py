@@ -13,7 +13,7 @@ from symroof.analysis.constraints import Condition, conditions
 from symroof.analysis.corners import at_corners
 from symroof.analysis.solution import Solution
 from symroof.cases.case_results import Answers
-from symroof.cases.quantity_result import DOES_NOT_FIT, Result
+from symroof.cases.quantity_result import DOES_NOT_FIT, Result, Value
 from symroof.formula.evaluate import NoValue
 from symroof.theory.case import Case, default_of
 from symroof.theory.symbols import SHARES
@@ -170,7 +170,14 @@ def _matters(name: str, asked: list[Condition], answers: Answers) -> bool:
     """Whether another value changes a metric or a limit at all: one device has no links, whatever their bandwidth."""
     now = answers.case.value(name)
     others = [answers.case.changed({name: value}) for value in (2 * now + 1, now / 2)]
-    return any(case.value(side) != answers.case.value(side) for case in others for c in asked for side in c.sides)
+    return any(_known(case, side) != _known(answers.case, side) for case in others for c in asked for side in c.sides)
+
+
+def _known(case: Case, name: str) -> Value | None:
+    try:
+        return case.value(name)
+    except NoValue:  # the wait of an overloaded server
+        return None
 
 
 def _flips(condition: Condition, name: str, asked: list[Condition], answers: Answers) -> Iterator[Flip]:

@@ -12,6 +12,7 @@ from symroof.cases.evidence import AT_PEAK
 from symroof.cases.quantity_result import Result
 from symroof.cases.spec_values import middle
 from symroof.formula.evaluate import NotGiven, NoValue
+from symroof.formula.parse import parse
 from symroof.formula.text import number_text, text
 from symroof.formula.tree import Num
 from symroof.specs.efficiencies import FITTED
@@ -101,13 +102,42 @@ MEMORY, LOAD = "memory", "load"
 """The conditions beside the targets: that it fits, and that requests are served as fast as they come."""
 
 
+def endless(target: str, case: Case) -> bool:
+    """Whether the metric of a target has no value because a queue only grows."""
+    if target != "ttft" or "arrival_rate" not in case.given or not under_load(case):
+        return False
+    try:
+        case.value(TARGET_METRICS[target])
+    except NotGiven:
+        return False
+    except NoValue:
+        return True
+    return False
+
+
+LANES = "lane_utilization(batch = busy_batch)"
+"""How busy those are that read the prompts, at the requests that decode at the arrival rate."""
+
+
 def _load_check(answers: Answers) -> list[TargetCheck]:
-    """Whether there is a steady state at the arrival rate, where one is known."""
+    """Whether there is a steady state at the arrival rate, where one is known: of responses, and of prompts where they alone pile up."""
     load = answers.get(LOAD) if "arrival_rate" in answers.case.given and under_load(answers.case) else None
     if load is None:
         return []
+    if Fraction(load.value) < 1 and endless("ttft", answers.case):
+        load = answers.formula(parse(LANES), answers.case.theory.symbol("lane_utilization"), timed=False)
     low, high = load.low or load.value, load.high or load.value
     return [TargetCheck(LOAD, load, Fraction(1), True if high < 1 else False if low >= 1 else None)]  # type: ignore[operator]
+
+
+def overloaded(answers: Answers) -> bool:
+    """Whether requests come at least as fast as they are served, so that no wait has an end; ranges at their middle.
+
+    >>> from symroof.analysis.study import Study
+    >>> [overloaded(Study("llama-3-8b", "h100-sxm", prompt=4096, output=256, batch=8, arrival_rate=f"{rate} request/s").first) for rate in (1, 90)]
+    [False, True]
+    """
+    return any(check.slack <= 0 for check in _load_check(answers))
 
 
 def all_met(checks: list[TargetCheck]) -> bool | None:

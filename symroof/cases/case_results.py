@@ -112,7 +112,8 @@ class Answers:
         if self.roof is None or not self.case.theory.timed(name) or isinstance(self.case.given.get(name), Num):
             return None
         bound = self.roof.get(name)
-        if bound and bound.symbol.unit == "s" and Fraction(bound.value) > Fraction(self.case.value(name)):
+        own = self.get(name) if bound and bound.symbol.unit == "s" else None
+        if bound and own and Fraction(bound.value) > Fraction(own.value):
             return None  # a faster prefill on devices of its own keeps more requests decoding, and so their steps longer: the peak bounds nothing
         return bound
 

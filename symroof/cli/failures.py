@@ -29,6 +29,7 @@ def report_bug(error: Exception, where: str = "", debug: bool = False) -> int:
     if debug:
         say("".join(traceback.format_exception(error)), err=True)
     place = f"{where}: " if where else ""
-    line = f"symroof: {place}a bug in symroof: {type(error).__name__}: {str(error)[:200]} (run again with --debug and report it)"
+    ask = "report it with the traceback above" if debug else "`symroof --debug …` shows where; report it"
+    line = f"symroof: {place}a bug in symroof: {type(error).__name__}: {str(error)[:200]} ({ask})"
     say(visible(line), err=True)
     return BUG

@@ -102,9 +102,10 @@ def ranged(text: Any) -> str:
     >>> ranged("above 402.5 GB/s (331.2 to 512.9 GB/s)").ends
     '331.2 to 512.9'
     """
+    kind = Markup if isinstance(text, Markup) else str  # what a macro made is escaped already
     plain = " ".join(str(text).split())
     match = WITH_RANGE.fullmatch(plain)
-    return Ranged(match[1], match[2]) if match else plain
+    return Ranged(kind(match[1]), kind(match[2])) if match else kind(plain)
 
 
 def filled(rows: list[list[Any]], header: list[str]) -> dict[str, list[Any]]:

@@ -52,7 +52,7 @@ class Ranged(str):
     value: str
     span: str
 
-    def __new__(cls, value: str, span: str) -> Ranged:
+    def __new__(cls, value: str, span: str) -> Ranged:  # both finished markup, or both plain
         made = super().__new__(cls, f"{value} ({span})")
         made.value, made.span = value, span
         return made
@@ -62,7 +62,7 @@ class Ranged(str):
         """The range without its unit, where that is the unit of the value."""
         unit = UNIT.search(self.value)
         low, _, high = self.span.partition(" to ")
-        return f"{low} to {high.removesuffix(unit[0])}" if unit and " " not in low and high.endswith(unit[0]) else self.span
+        return type(self.span)(f"{low} to {high.removesuffix(unit[0])}") if unit and " " not in low and high.endswith(unit[0]) else self.span
 
     def __reduce__(self) -> tuple[type[Ranged], tuple[str, str]]:
         return Ranged, (self.value, self.span)
@@ -152,7 +152,12 @@ def latex_math(text: str) -> str:
 
 
 def latex_ranged(cell: Ranged) -> str:
-    return rf"\ranged{{{latex_text(cell.value)}}}{{{latex_text(cell.ends)}}}"
+    return rf"\ranged{{{_once(cell.value, latex_text)}}}{{{_once(cell.ends, latex_text)}}}"
+
+
+def _once(text: str, write: Callable[[str], str]) -> str:
+    """A text as a format writes it; finished markup as it is, so that nothing is escaped twice."""
+    return text if isinstance(text, Markup) else write(text)
 
 
 def html_text(text: str) -> str:
@@ -160,7 +165,7 @@ def html_text(text: str) -> str:
 
 
 def html_ranged(cell: Ranged) -> str:
-    return f"{html_text(cell.value)} <small>({html_text(cell.span)})</small>"
+    return f"{_once(cell.value, html_text)} <small>({_once(cell.span, html_text)})</small>"
 
 
 def html_math(formula: Math, display: str = "inline") -> str:
@@ -192,6 +197,8 @@ class Format:
         """What a template prints for a value: everything but finished markup is escaped here."""
         if isinstance(value, Markup):
             return value
+        if isinstance(value, Ranged) and isinstance(value.value, Markup):
+            return Markup(value)
         if value is None:
             return Markup()
         if isinstance(value, Math):

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 View = dict[str, Any]
 
-MOST = {"changes": 4, "inputs": 5, "near": 6}
-"""Rows that page one and the body take of what the appendix has in full: changes, inputs that decide, thresholds near the case."""
+MOST = {"changes": 4, "flips": 3, "inputs": 5, "near": 6}
+"""Rows that page one and the body take of what the appendix has in full: changes, flips after which all is met, inputs that decide, thresholds near the case."""
 
 FIGURES = ("memory", "latency_throughput", "ttft", "itl", "roofline", "regimes", "pareto", "tornado", "waterfall")
 """The names under which a template finds its figures; each is None where it is not drawn."""

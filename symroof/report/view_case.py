@@ -8,7 +8,18 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import ISOLATED_METRICS, TARGET_METRICS, all_met, case_label, case_title, devices, findings, target_checks, under_load
+from symroof.analysis.verdict import (
+    ISOLATED_METRICS,
+    TARGET_METRICS,
+    all_met,
+    case_label,
+    case_title,
+    devices,
+    findings,
+    overloaded,
+    target_checks,
+    under_load,
+)
 from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import WITHOUT_RANGE, Result
 from symroof.formula.parse import parse
@@ -22,6 +33,16 @@ from symroof.theory.symbols import TARGET_SYMBOLS
 def shown(result: Result | None) -> str:
     """A result as text; "not known" where there is none. That a case does not fit is marked at its name, not at each number."""
     return cell(result) if result else UNKNOWN
+
+
+NO_STEADY_STATE = "grows without end"
+"""The wait of requests that come faster than they are served, and so their time to first token."""
+
+
+def metric(name: str, case: Answers) -> str:
+    """A metric of a case as text: of an overloaded server no wait has an end."""
+    result = case.get(name)
+    return NO_STEADY_STATE if result is None and name == TARGET_METRICS["ttft"] and overloaded(case) else shown(result)
 
 
 def cell(result: Result) -> str:
@@ -66,7 +87,7 @@ def case_row(case: Answers, is_subject: bool = False) -> dict[str, Any]:
         "is_subject": is_subject,
         "fits": shown(case.fits) if case.fits else UNKNOWN,
         "memory": shown(case.get("memory_bytes")),
-        **{word: shown(case.get(name)) for word, name in deciding(case).items()},
+        **{word: metric(name, case) for word, name in deciding(case).items()},
         "isolated": [shown(case.get(name)) for name in isolated],
         "verdict": _met(case),
         "cost": shown(case.get("cost_per_mtok")),

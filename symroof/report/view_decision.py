@@ -5,16 +5,18 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from symroof.analysis.constraints import passes
 from symroof.analysis.study import Study
 from symroof.analysis.tipping_points import flips
-from symroof.analysis.verdict import TargetCheck, case_label, efficiency_basis, metric_of, target_checks, under_load
+from symroof.analysis.verdict import LOAD, TARGET_METRICS, TargetCheck, case_label, efficiency_basis, metric_of, overloaded, target_checks, under_load
 from symroof.cases.case_results import Answers
+from symroof.cases.quantity_result import Result
 from symroof.report.field_names import input_name, quantity_name
 from symroof.report.markup import UNKNOWN
-from symroof.report.view_case import cell, deciding, marked, shown
+from symroof.report.view_case import cell, deciding, marked, metric, shown
 from symroof.specs.efficiencies import FITTED
 
-MOST_NUMBERS, MOST_INPUTS = 8, 8
+MOST_NUMBERS, MOST_INPUTS, MOST_PASSING = 8, 8, 3
 SERVER = ("loaded_ttft", "sustained_itl", "sustained_throughput", "concurrency", "cost_per_mtok")
 REQUEST = ("ttft", "itl_last", "decode_throughput", "response_time", "concurrency", "cost_per_mtok")
 """The key metrics of a server at work, and those of one request alone: a page shows one or the other, never both."""
@@ -34,13 +36,35 @@ def decision(study: Study, subject: Answers) -> dict[str, Any]:
         "rests_on": foundations(subject),
         "does_not_fit": subject.does_not_fit,
         "some_do_not_fit": any(case.does_not_fit for case in study.cases),
+        "passing": passing(study, subject),
+        "cases": len(study.cases),
+        "standing": subject.standing if any(case.ranges.box for case in study.cases) else "",
     }
+
+
+def passing(study: Study, subject: Answers) -> dict[str, Any] | None:
+    """The other cases that meet every target, the cheapest first: those that do throughout their ranges, and where none does and the
+    subject itself does not, those that do with ranges at their middle; None where there is none."""
+    if not subject.targets:
+        return None
+    states = [(case, passes(case)) for case in sorted(study.cases, key=_cost) if case is not subject]
+    everywhere = [case_label(case) for case, state in states if state]
+    partly = [] if everywhere or passes(subject) is None else [case_label(case) for case, state in states if state is None]
+    named = everywhere or partly
+    return {"labels": named[:MOST_PASSING], "more": len(named[MOST_PASSING:]) or None, "everywhere": bool(everywhere)} if named else None
+
+
+def _cost(case: Answers) -> tuple[bool, Fraction]:
+    cost = case.get("cost_per_mtok")
+    return cost is None, Fraction(cost.value) if cost else Fraction(0)
 
 
 def key_numbers(subject: Answers) -> list[list[str]]:
     """Quantity, value with its range, bound at 100 % of peak, target, slack: memory, every metric that has a target, then the other key metrics."""
     checks = {check.metric.name: check for check in target_checks(subject)}
     names = dict.fromkeys([*checks, *key_metrics(subject)])
+    if overloaded(subject):
+        names = dict.fromkeys([LOAD, TARGET_METRICS["ttft"], *names])
     memory = [["Memory", shown(subject.get("memory_bytes")), "", shown(subject.get("usable_memory")), shown(subject.get("free_memory"))]]
     return [*memory, *(_number(name, subject, checks.get(name)) for name in names)][:MOST_NUMBERS]
 
@@ -72,11 +96,17 @@ def _bound(name: str, case: Answers) -> str:
 def _number(name: str, subject: Answers, check: TargetCheck | None) -> list[str]:
     return [
         quantity_name(name, subject),
-        shown(subject.get(name)),
+        shown(check.metric) if check else metric(name, subject),
         _bound(name, subject),
-        check.bound.plain() if check else "",
+        check.bound.plain() if check else _target(name, subject),
         _slack(check) if check else "",
     ]
+
+
+def _target(name: str, subject: Answers) -> str:
+    """The target of a metric without a value, as of a wait that has no end."""
+    limit = next((limit for target, limit in subject.targets.items() if TARGET_METRICS.get(target) == name), None)
+    return "" if limit is None else Result(subject.case.theory.symbol(name), limit).plain()
 
 
 def _slack(check: TargetCheck) -> str:

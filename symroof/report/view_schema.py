@@ -113,9 +113,10 @@ INSIDE: dict[str, dict[str, Field]] = {
         "ridge": (TEXT, "FLOP a byte at which compute and memory bandwidth balance, efficiencies counted"),
         "alternatives": (
             "objects",
-            "one change at a time: the keys of a case, kind and label of the change, gain, bounds at the peak, fits (a truth), shown_fits, good",
+            "one change at a time: the keys of a case, kind and label of the change, gain, bounds at the peak, fits (a truth), shown_fits, "
+            "and passes: whether it fits and meets every target, null where it does with ranges at their middle and not throughout",
         ),
-        "good": ("objects", "those that fit and meet every target"),
+        "good": ("objects", "those that fit and meet every target, ranges at their middle where the case itself does not"),
         "fitting": ("objects", "those that fit"),
         "ridge_batch": ("object", "the batch at which decode becomes compute-bound: shown, exists, memory, number"),
         "limits": ("object", "other limits by the name of their threshold, in the same form"),
@@ -133,6 +134,9 @@ INSIDE: dict[str, dict[str, Field]] = {
         "rests_on": (ROWS, "efficiencies, and defaults that could change the verdict: input, value, evidence"),
         "does_not_fit": (TRUTH, "whether the case fails to fit anywhere in its ranges"),
         "some_do_not_fit": (TRUTH, "whether that is so of any case of the study"),
+        "passing": ("object", "other cases that meet every target, the cheapest first: labels, how many more, and whether throughout their ranges (everywhere)"),
+        "cases": (COUNT, "cases of the study"),
+        "standing": (TEXT, "where ranges stand, in words; empty where no case has any"),
     },
     "derivations": {
         "name": (TEXT, "the quantity"),
@@ -149,7 +153,7 @@ INSIDE: dict[str, dict[str, Field]] = {
         "ranged": (TRUTH, "whether some input is a range"),
         "standing": (TEXT, "where ranges stand: middle, or expected values"),
         "good_now": (TRUTH, "whether everything holds now"),
-        "mending": ("object", "the nearest flip after which everything holds"),
+        "mending": ("objects", "flips after which everything holds, no further away than far_factor, the nearest first"),
         "breaking": ("object", "the nearest flip after which it no longer does"),
     },
     "cases": CASE,

@@ -6,6 +6,7 @@ import contextlib
 from fractions import Fraction
 from typing import Any
 
+from symroof.analysis.constraints import passes
 from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
 from symroof.analysis.study import Study
@@ -29,6 +30,7 @@ def verdict(study: Study, subject: Answers) -> dict[str, Any]:
     """State, numbers, what binds and what would change it."""
     checks = [target_row(check) for check in target_checks(subject)]
     tried = alternatives(study, subject)
+    enough = (True,) if passes(subject) is None else (True, None)  # what passes at the middle of its ranges already has to pass throughout
     return {
         "state": state(subject),
         "case": case_title(subject),
@@ -44,7 +46,7 @@ def verdict(study: Study, subject: Answers) -> dict[str, Any]:
         "decode_intensity": in_prose(subject, "decode_intensity"),
         "ridge": in_prose(subject, "effective_ridge"),
         "alternatives": tried,
-        "good": [entry for entry in tried if entry["good"]],
+        "good": [entry for entry in tried if entry["passes"] in enough],
         "fitting": [entry for entry in tried if entry["fits"]],
         "ridge_batch": _solved("batch_to_ridge", subject),
         "limits": {
@@ -126,7 +128,7 @@ def alternatives(study: Study, subject: Answers) -> list[dict[str, Any]]:
                 "shown_fits": row["fits"],
                 "bounds": bounds_of(changed),
                 "gain": gain(changed, subject),
-                "good": changed.fits is not None and not findings(changed),
+                "passes": passes(changed),
             }
         )
     return rows

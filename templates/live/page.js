@@ -111,10 +111,10 @@ function verdict(at, corners, checks) {
   const read = name => ranged(name, at.v(name), spread(name, corners), 3), count = at.v("instance_devices"), device = data.devices[form.elements.device.value];
   const parts = [`${data.model} on ${count > 1 ? `${count} × ` : ""}${device}`, ...["batch", "prompt", "output"].filter(name => form.elements[name]).map(name => `${name} ${labelOf(name, at, corners)}`)];
   const title = parts.join(", "), fits = possible("fits", at, corners), missed = checks.filter(check => check.met === false), partly = checks.filter(check => check.met === null);
-  const each = (name, check) => say(name, {metric: words[`metric-${check.name}`], value: read(check.metric), limit: shown(check.metric, check.limit, 4)});
+  const each = (name, check) => say(check.name === "load" ? `${name}_load` : name, {metric: words[`metric-${check.name}`], value: read(check.metric), limit: shown(check.metric, check.limit, 4)});
   const memory = {case: title, needed: read("memory_bytes"), usable: read("usable_memory"), short: quantity(-at.v("free_memory"), "byte", 3)};
   if (fits.includes(false)) return say(fits.includes(true) ? "fits_partly" : "does_not_fit", memory);
-  if (missed.length) return say("missed", {case: title, targets: missed.map(check => each("one_missed", check)).join(" and ")});
+  if (missed.length) return say("missed", {case: title, targets: [...missed.map(check => each("one_missed", check)), ...partly.map(check => each("one_partly", check))].join(" and ")});
   if (partly.length) return say("partly", {case: title, targets: partly.map(check => each("one_partly", check)).join(" and ")});
   if (checks.length) return say("met", {case: title, targets: checks.map(check => each("one_met", check)).join(", ")});
   return say("no_targets", {case: title, spare: read("free_memory")});

@@ -41,7 +41,7 @@ def test_every_object_has_the_keys_and_types_that_are_documented(data):
             one = {**one, "entries": one["entries"]}
         off += wrong(one, fields, name)
     off += wrong(data["flips"]["worse"][0], FLIP, "flip")
-    extra = {"kind": ("text", ""), "gain": ("text", ""), "bounds": ("texts", ""), "good": ("truth", ""), "shown_fits": ("text", ""), "fits": ("truth", "")}
+    extra = {"kind": ("text", ""), "gain": ("text", ""), "bounds": ("texts", ""), "passes": ("truth", ""), "shown_fits": ("text", ""), "fits": ("truth", "")}
     off += wrong(data["verdict"]["alternatives"][0], {**CASE, **extra}, "alternative")
     assert off == []
 

@@ -1,0 +1,63 @@
+"""Reviews of servers that requests overload, everywhere or in a part of the ranges: written in every format, and saying so."""
+
+import re
+
+import pytest
+
+from symroof.api import Study
+from symroof.report.pictures.picture_kinds import of_review
+from symroof.report.render import render
+from symroof.report.view import subject_of, view
+from symroof.report.view_decision import key_numbers
+
+from . import FORMATS, static
+
+CASE = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 1000, "output": 200, "batch": 32, "mbu": "0.6..0.9", "mfu": 0.6, "layer_overhead": 0, "elementwise_bytes": 0}
+STUDIES = {
+    "everywhere": {"arrival_rate": "60 request/s", "targets": {"ttft": "500 ms"}},
+    "in part, at its middle": {"arrival_rate": "14 request/s", "targets": {"ttft": "500 ms"}},
+    "in part, not at its middle": {"arrival_rate": "12.5 request/s", "targets": {"ttft": "500 ms"}},
+    "in chunks": {"arrival_rate": "60 request/s", "assume": {"scheduling": "chunked"}},
+}
+STEADY = "in part, not at its middle"
+
+
+@pytest.fixture(scope="module")
+def made():
+    """Each study with the data of its review, as far as its body shows it."""
+    studies = {name: Study(**CASE, **{"assume": {"scheduling": "exclusive"}, **rest}) for name, rest in STUDIES.items()}
+    return {name: (study, view(study, "symroof report x.yaml", ("verdict", "alternatives"), whole=False)) for name, study in studies.items()}
+
+
+def test_the_loads_are_what_the_names_say(made):
+    loads = {name: subject_of(study).result("load") for name, (study, _) in made.items()}
+    assert {name: (load.low < 1, load.value < 1, load.high < 1) for name, load in loads.items()} == {
+        "everywhere": (False, False, False),
+        "in part, at its middle": (True, False, False),
+        STEADY: (True, True, False),
+        "in chunks": (False, False, False),
+    }
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_review_in_every_format_says_that_the_server_does_not_keep_up(name, kind, made):
+    text = " ".join(re.sub(r"<[^>]*>", "", static(render(made[name][1], kind))).split())
+    says = "keeps up with the arriving requests in a part of its ranges only" if name.startswith("in part") else "does not keep up with the arriving requests"
+    assert says in text
+    assert ("grows without end" in text) is (name != STEADY)
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_time_to_first_token_of_an_overloaded_server_stands_beside_its_target(name, made):
+    rows = {row[0]: row for row in key_numbers(subject_of(made[name][0]))}
+    _, value, bound, target, slack = rows["TTFT under load"]
+    assert target == ("500 ms" if "targets" in STUDIES[name] else "")
+    assert (value == "grows without end") is (name != STEADY)
+    assert (slack == "") is (name != STEADY)
+    assert (bound == "") is ("in part" not in name)  # at the peak these keep up, and the others do not
+
+
+def test_the_pictures_of_an_overloaded_server(made):
+    study, _ = made["everywhere"]
+    assert {"memory", "roofline"} <= {picture.name for picture in of_review(study, subject_of(study), unused=("regimes", "ttft", "itl", "tornado", "pareto"))}
