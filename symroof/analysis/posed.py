@@ -14,6 +14,7 @@ from symroof.analysis.no_closed_form import because, because_searched, searched_
 from symroof.cases.case_results import Answers
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
+from symroof.formula.evaluate import evaluate as evaluate_formula
 from symroof.formula.parse import parse
 from symroof.formula.repeated import Repeated
 from symroof.formula.tree import Compare, Tree, mentions, names
@@ -58,13 +59,22 @@ class Posed:
 
     def scanned_in(self, cases: Sequence[Case]) -> list[tuple[Fraction, ...]]:
         """The crossings in cases that differ in ranged inputs alone, looked at together on one axis; none where there is no value."""
-        difference = build.sub(*self._opened(self.answers.binding.box().keys()))
+        ranged = frozenset(self.answers.binding.box())
+        difference = build.sub(*self._opened(ranged))
         whole = counts_terms(difference, self.unknown)
+        demands = [opened(demand, self.unknown, self.answers, ranged=ranged) for demand in demands_of(self.relation, self.answers.case) if self._known(demand)]
 
         def values(case: Case) -> Search[tuple[Fraction, ...]]:
             evaluate = self._exact(case)
+
+            def exact(point: Fraction) -> Fraction:
+                at = {self.unknown: point}
+                if not all(evaluate_formula(demand, case, at) for demand in demands) and not self._exists(point, case):
+                    raise NoValue("it does not exist here")
+                return evaluate(difference, at)
+
             try:
-                answer = yield from crossings(Gap(lambda point: evaluate(difference, {self.unknown: point}), True), *domain(self.unknown, case), whole)
+                answer = yield from crossings(Gap(exact, True), *domain(self.unknown, case), whole)
                 return self._where_it_exists(answer.values, case)
             except NoValue:
                 return ()
@@ -80,8 +90,8 @@ class Posed:
         """Whether the case and those within its ranges have the same array operations."""
         return bool(self._differences.ranged)
 
-    def _opened(self, ranged: Any = ()) -> tuple[Tree, Tree]:
-        left, right = (opened(side, self.unknown, self.answers, ranged=frozenset(ranged)) for side in (self.relation.left, self.relation.right))
+    def _opened(self, ranged: frozenset[str] = frozenset()) -> tuple[Tree, Tree]:
+        left, right = (opened(side, self.unknown, self.answers, ranged=ranged) for side in (self.relation.left, self.relation.right))
         return left, right
 
     @cached_property
@@ -128,6 +138,14 @@ class Posed:
             return values
         counted = case.theory.symbol(self.unknown).counted  # between whole numbers a sum has no value
         return tuple(value for value in values if self._exists(value, case) or (counted and self._exists(Fraction(math.ceil(value)), case)))
+
+    def _known(self, demand: Compare) -> bool:
+        """Whether a condition has a value in the case."""
+        try:
+            self.answers.case.evaluate(demand)
+        except NoValue:
+            return False
+        return True
 
     def _exists(self, point: Fraction, case: Case) -> bool:
         try:

@@ -59,7 +59,7 @@ class RoughDifferences:
 
     def places(self, cases: Sequence[Case]) -> Place:
         """Where they stand in a case for each point."""
-        each = {id(case): self.place(case) for case in cases}
+        each = {number: self.place(case) for number, case in {id(case): case for case in cases}.items()}
         return {name: np.array([each[id(case)][name] for case in cases]) for name in self.ranged}
 
     def at(self, relation: Compare, points: Sequence[Fraction | float], place: Place) -> list[float]:

@@ -23,15 +23,17 @@ LEAST, MOST = Fraction(1, 10**15), Fraction(10**24)
 PER_DECADE = 8
 TURNS, DIGITS = 250, Fraction(1, 10**30)
 """How often a bracket is looked into, and how narrow it gets, as a share of the crossing."""
-SECANTS = 4
-"""How often in turn the bracket of a crossing is cut before it is halved."""
+SECANTS, TRAP = 4, 2
+"""How often in turn the bracket of a crossing is cut before it is halved, and after how many cuts both sides of the next one are looked at."""
 SECTIONS, DIP_SECTIONS = 128, 8
 """Parts of a bracket that are looked at together, roughly, and of a stretch where the difference comes near zero."""
 NEAR, POLE_GROWTH = Fraction(1, 10**12), 10**4
 """How near a change of side is looked at, and how much larger the difference must be there for it to be a pole."""
 ROUGHLY = Fraction(1, 10**11)
 """How narrow rough values make a bracket, as a share of the crossing: nearer to a jump they have to be worked out exactly."""
-DIP_STEPS, EDGE_TURNS = 13, 20
+DIP_STEPS = 13
+EDGE_TURNS, EDGE_SECTIONS = 4, 32
+"""How often the stretch between a point with a value and one without is looked into, and in how many parts."""
 FLAT = 10
 """How many times the difference would have to fall as far again as it does towards its least value, for a dip to be given up."""
 EVERY = 1024
@@ -136,27 +138,24 @@ def crossings(gap: Gap, low: Fraction, high: Fraction | None, whole: bool) -> Se
         NoValue, NotGiven: as :func:`scan`.
     """
     looked_at = grid(low, high, whole)
-    others = (
-        sorted({Fraction(n) for n in range(max(math.ceil(low), 1), math.floor(min(high or EVERY, EVERY)) + 1)} - {*looked_at}) if whole and gap.floats else []
-    )
+    others = between_grid(low, high) if whole and gap.floats else ()
     values_there = yield [*looked_at, *others]
     on_grid = [value if value == value else gap(point) for point, value in zip(looked_at, values_there, strict=False)]
     between = [(point, g) for point, g in zip(others, values_there[len(looked_at) :], strict=True) if g == g]
-    everywhere = sorted([*zip(looked_at, on_grid, strict=True), *between])
-    points: list[tuple[Fraction, Value]] = [
-        (point, g) for point, g in sorted([*everywhere, *(yield from _last_values(gap, everywhere, whole))]) if g is not None
-    ]
+    everywhere = in_order([*zip(looked_at, on_grid, strict=True), *between])
+    last = yield from _last_values(gap, everywhere, whole)
+    points: list[tuple[Fraction, Value]] = [(point, g) for point, g in in_order([*everywhere, *last]) if g is not None]
     if not points:
         raise NoValue("the equation has no value anywhere on the axis")
     searched = (points[0][0], points[-1][0])
     if all(g == 0 for _, g in points):
         return Crossing("identical", NUMERIC, domain=(low, high), searched=searched)
     if not whole:
-        points = sorted([*points, *(yield from dips(gap, points))])
+        points = in_order([*points, *(yield from dips(gap, points))])
     values = [points[0][0]] if points[0][1] == 0 else []
     if whole and low == 0:
         values += _below_one(gap, points[0])
-    steps = list(pairwise(sorted([*points, *_beside_zeros(gap, points, whole)])))
+    steps = list(pairwise(in_order([*points, *_beside_zeros(gap, points, whole)])))
     changes = [(a, b, sign(before), max(abs(before), abs(after))) for (a, before), (b, after) in steps if sign(before) * sign(after) < 0]
     brackets = yield from together(_sectioned(gap, a, b, side, whole) for a, b, side, _ in changes)
     for (a, b, side, around), bracket in zip(changes, brackets, strict=True):
@@ -180,15 +179,14 @@ def _last_value(gap: Gap, inside: Fraction, outside: Fraction, whole: bool) -> S
     """Between a point with a value and one without, the last that is looked at with one; None where that is the first."""
     last = None
     for _ in range(EDGE_TURNS):
-        middle = (inside + outside) / 2
-        middle = Fraction(math.floor(middle)) if whole else _short(middle)
-        if middle in (inside, outside):
-            break
-        (here,) = yield from gap.at([middle])
-        if here is None:
-            outside = middle
-        else:
-            inside, last = middle, (middle, here)
+        between = [inside + (outside - inside) * i / EDGE_SECTIONS for i in range(1, EDGE_SECTIONS)]
+        points = list(dict.fromkeys(point for x in between if (point := Fraction(math.floor(x)) if whole else _short(x)) not in (inside, outside)))
+        for point, value in zip(points, (yield points), strict=True):
+            here = value if value == value else gap(point)
+            if here is None:
+                outside = point
+                break
+            inside, last = point, (point, here)
     return last
 
 
@@ -229,6 +227,18 @@ def grid(low: Fraction, high: Fraction | None, whole: bool) -> tuple[Fraction, .
     inside = [Fraction(float(start) * ratio**i) for i in range(1, steps)]
     points = [Fraction(round(p)) for p in inside] if whole else [_short(p) for p in inside]
     return tuple(sorted({start, *points, end}))
+
+
+@lru_cache(maxsize=64)
+def between_grid(low: Fraction, high: Fraction | None) -> tuple[Fraction, ...]:
+    """The first whole numbers of an axis that are not on its grid."""
+    on_grid = set(grid(low, high, True))
+    return tuple(point for n in range(max(math.ceil(low), 1), math.floor(min(high or EVERY, EVERY)) + 1) if (point := Fraction(n)) not in on_grid)
+
+
+def in_order(points: list[tuple[Fraction, Any]]) -> list[tuple[Fraction, Any]]:
+    """Points as they follow each other; floats tell them apart, and compare many times as fast as fractions."""
+    return sorted(points, key=lambda point: float(point[0]))
 
 
 def _digits(x: Fraction) -> int:
@@ -284,18 +294,23 @@ def narrowed(gap: Gap, start: Fraction, end: Fraction, bracket: tuple[Fraction, 
     if below is None or above is None or below * above >= 0:
         return _halved(gap, start, end, before, whole) if not _same_side(gap(start), gap(end)) else None
     side = 0
+    seen: list[tuple[Fraction, Any]] = []
     corners: Iterator[Fraction] = iter(())
     for turn in range(TURNS):
         if high - low <= (1 if whole else DIGITS * high):
             break
+        secant = low + (high - low) * (below / (below - above) if (turn + 1) % SECANTS else Fraction(1, 2))
+        if turn == TRAP and not whole:  # two cuts of a narrow bracket are so good that the crossing lies right beside the line through them
+            corners = iter(_beside(seen))
         if turn == SECANTS and not whole:  # most jumps lie at plain numbers: these, and what lies right beside them
             plain = ((low + high) / 2).limit_denominator(10**6)
             corners = iter((plain, plain * (1 + DIGITS / 2), plain * (1 - DIGITS / 2)))
-        middle = next(corners, None) or low + (high - low) * (below / (below - above) if (turn + 1) % SECANTS else Fraction(1, 2))
+        middle = next(corners, None) or secant
         middle = Fraction(math.floor(middle)) if whole else middle.limit_denominator(10**40)
         if not low < middle < high:
             middle = Fraction((low + high) // 2) if whole else (low + high) / 2
         here = gap(middle)
+        seen.append((middle, here))
         if here is None or here == 0:
             return middle if here == 0 and not whole else _halved(gap, low, middle, before, whole)
         if sign(here) == before:  # an end that stands still has its value halved, or the other would creep towards it
@@ -303,6 +318,15 @@ def narrowed(gap: Gap, start: Fraction, end: Fraction, bracket: tuple[Fraction, 
         else:
             high, above, below, side = middle, here, below / 2 if side == -1 else below, -1
     return high
+
+
+def _beside(seen: list[tuple[Fraction, Fraction]]) -> tuple[Fraction, ...]:
+    """Points on both sides of where the line through the last two points is zero, as near as a crossing is asked for."""
+    (a, before), (b, here) = seen[-2:]
+    if before == here:
+        return ()
+    zero = b - here * (b - a) / (here - before)
+    return zero * (1 - DIGITS / 2), zero * (1 + DIGITS / 2)
 
 
 def _same_side(first: Fraction | None, second: Fraction | None) -> bool:
@@ -325,9 +349,9 @@ def _sectioned(gap: Gap, low: Fraction, high: Fraction, before: int, whole: bool
 
 def _inside(low: Fraction, high: Fraction, whole: bool) -> list[float]:
     """Floats that part a bracket."""
-    start, width = float(low), float(high) - float(low)
-    points = (start + width * i / SECTIONS for i in range(1, SECTIONS))
-    return sorted({float(point) for x in points if low < (point := math.floor(x) if whole else x) < high})
+    start, end = float(low), float(high)
+    points = (start + (end - start) * i / SECTIONS for i in range(1, SECTIONS))
+    return sorted({point for x in points if start < (point := float(math.floor(x)) if whole else x) < end})
 
 
 def _halved(gap: Gap, low: Fraction, high: Fraction, before: int, whole: bool) -> Fraction:
