@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from symroof.analysis.posed import Posed
 from symroof.analysis.solution import Solution, trees
 from symroof.analysis.solve import solve
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.text import text
+from symroof.formula.tree import Compare
 from symroof.theory.case import Case
 
 
@@ -47,8 +49,17 @@ def at_corners(solution: Solution) -> tuple[tuple[Fraction, ...], ...]:
         return ()
     asked = (*trees(solution).sides, solution.unknown)
     if asked not in answers.crossed:
-        answers.crossed[asked] = tuple(crossings_in(solution, case) for case in answers.corners)
+        answers.crossed[asked] = _at_each(solution, answers.corners)
     return answers.crossed[asked]
+
+
+def _at_each(solution: Solution, corners: tuple[Case, ...]) -> tuple[tuple[Fraction, ...], ...]:
+    """The crossings at each corner; where only a scan finds them, all corners are scanned together."""
+    solved = trees(solution)
+    posed = Posed(Compare("=", *solved.sides), solution.unknown, solution.answers)
+    if corners and solved.crossing.searched and posed.shares_arrays:
+        return tuple(posed.scanned_in(corners))
+    return tuple(crossings_in(solution, case) for case in corners)
 
 
 def spread(solution: Solution) -> tuple[Fraction | None, Fraction | None, bool]:

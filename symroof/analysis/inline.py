@@ -21,38 +21,47 @@ Stop = Callable[[str], Tree | None]
 """The formula that a moving name is replaced by instead of its definition; None where its definition is inlined."""
 
 
-def opened(tree: Tree, unknown: str, answers: Answers, fixed: frozenset[str] = frozenset(), stop: Stop | None = None, symbolic: bool = False) -> Tree:
+def opened(
+    tree: Tree,
+    unknown: str,
+    answers: Answers,
+    fixed: frozenset[str] = frozenset(),
+    stop: Stop | None = None,
+    symbolic: bool = False,
+    ranged: frozenset[str] = frozenset(),
+) -> Tree:
     """Inline definitions that depend on the unknown; leave everything else as named coefficients.
 
     ``fixed`` names stay though they have a neutral default; ``stop`` may replace a name before its definition is inlined.
     ``symbolic`` is for answers without numbers: efficiencies and the formula's own names stay, and no missing input counts as one.
+    The result holds whatever the values of ``ranged`` names: nothing is decided by them.
     """
-    key = (tree, unknown, fixed, symbolic)
+    key = (tree, unknown, fixed, symbolic, ranged)
     if stop is not None:
-        return _opened(tree, unknown, answers, fixed, stop, symbolic)
+        return _opened(tree, unknown, answers, fixed, stop, symbolic, ranged)
     if key not in answers.opened:
-        answers.opened[key] = _opened(tree, unknown, answers, fixed, stop, symbolic)
+        answers.opened[key] = _opened(tree, unknown, answers, fixed, stop, symbolic, ranged)
     return answers.opened[key]
 
 
-def _opened(tree: Tree, unknown: str, answers: Answers, fixed: frozenset[str], stop: Stop | None, symbolic: bool) -> Tree:
+def _opened(tree: Tree, unknown: str, answers: Answers, fixed: frozenset[str], stop: Stop | None, symbolic: bool, ranged: frozenset[str]) -> Tree:
     fixed = fixed | EFFICIENCIES | set(names(tree)) if symbolic else fixed | set(names(tree))
     case, moves, spoken = answers.case, answers.moves, answers.spoken
 
     def stands(name: str, keys: frozenset[str]) -> Tree:
-        return case.stands_for(name, complete=not symbolic, changed=keys)
+        return case.stands_for(name, complete=not symbolic, changed=keys | ranged)
 
     def moving(name: str, keys: frozenset[str]) -> bool:
         if name in keys:
             return True
-        known = (name, keys, symbolic)
+        known = (name, keys, symbolic, ranged)
         if known not in moves:
             moves[known] = False
             moves[known] = any(moving(inner, keys) for inner in speaks_of(name, keys))
         return moves[known]
 
     def speaks_of(name: str, keys: frozenset[str]) -> tuple[str, ...]:
-        known = (name, keys, symbolic)
+        known = (name, keys, symbolic, ranged)
         if known not in spoken:
             formula = stands(name, keys)
             changed = tuple(key for node in walk(formula) if isinstance(node, At) for key, _ in node.changes)
@@ -65,7 +74,8 @@ def _opened(tree: Tree, unknown: str, answers: Answers, fixed: frozenset[str], s
         keys = changed | {unknown}
         if moving(name, keys):
             return (stop(name) if stop and not changed else None) or stands(name, keys)
-        return Name(name) if name in fixed else _neutral(Name(name), answers)
+        still = name in fixed or not ranged.isdisjoint(case.theory.ancestry(name))
+        return Name(name) if still else _neutral(Name(name), answers)
 
     return inline(tree, formula)
 

@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 from symroof.analysis.equations import SHOWN, all_names, check_names, check_occurs, heeded, named_threshold, parse_equation, unknown_of
 from symroof.analysis.explain_solution import reason
 from symroof.analysis.inline import opened
 from symroof.analysis.no_closed_form import because, because_searched, searched_quantity
+from symroof.analysis.posed import Posed, demands_of, end, ends
 from symroof.analysis.solution import REACH, Solution
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError, NoValueHere, Problem, nearest
 from symroof.formula import build, quotients
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
-from symroof.formula.repeated import Repeated
-from symroof.formula.tree import Compare, Name, Tree, mentions, names
-from symroof.solver.crossing import crossing
+from symroof.formula.tree import Compare, Name, mentions
 from symroof.solver.rational import NotRational
 from symroof.solver.result import CLOSED, Crossing, Solved
-from symroof.solver.scan import scan
 from symroof.solver.symbolic import symbolic
 from symroof.theory.case import Missing
-from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import printed_name
-from symroof.theory.symbols import INPUTS, base_name
 from symroof.theory.sympy_input import is_sympy, name_in
 from symroof.theory.thresholds import THRESHOLDS
 
@@ -80,7 +73,8 @@ def _solve(equation: Any, answers: Answers, for_: str | None) -> Solution:
         return Solution(Solved(relation.left, relation.right, crossing), unknown, kind, answers, named, missing, moves, reason)
 
     try:
-        crossings, moves = _with_numbers(relation, unknown, answers)
+        posed = Posed(relation, unknown, answers)
+        crossings, moves = posed.crossing(), posed.moves
         if any(not SMALLEST < abs(value) < LARGEST for value in crossings.values):
             raise NoValueHere(Problem(equation[:SHOWN], f"its answer is out of the range of numbers, 1e{-RANGE} to 1e{RANGE}"))
     except Missing as error:
@@ -111,64 +105,6 @@ def symbolic_answer(name: str, answers: Answers) -> tuple[Compare, Crossing] | N
     return (relation, crossings) if crossings.branches and not crossings.more else None
 
 
-def _with_numbers(relation: Compare, unknown: str, answers: Answers) -> tuple[Crossing, bool]:
-    lhs, rhs = (opened(side, unknown, answers) for side in (relation.left, relation.right))
-    moves = mentions(lhs, unknown) or mentions(rhs, unknown)
-    low, high = (_end(text, answers) for text in _ends(unknown))
-    difference, rough = build.sub(lhs, rhs), partial(_rough, relation, unknown, answers)
-    if inner := searched_quantity(relation, unknown, answers):
-        case, sides = answers.case, build.sub(relation.left, relation.right)
-        scanned = scan(difference, unknown, lambda _, at: Fraction(case.changed(at).evaluate(sides)), low or Fraction(0), high, rough)
-        return replace(scanned, because=because_searched(inner, unknown)), True
-    crossings = crossing(difference, unknown, Repeated(answers.case), low or Fraction(0), high, rough)
-    crossings = replace(crossings, because=because(crossings.because, relation, unknown, answers))
-    return _existing(crossings, relation, difference, unknown, answers), moves
-
-
-def _rough(relation: Compare, unknown: str, answers: Answers, points: Sequence[Fraction]) -> Sequence[float]:
-    """Left side less right side at many points, in floats."""
-    from symroof.analysis.rough_difference import RoughDifference  # NumPy is not loaded for what has a closed form
-
-    if (relation, unknown) not in answers.rough:
-        answers.rough[relation, unknown] = RoughDifference(relation, unknown, answers.case)
-    values: Sequence[float] = answers.rough[relation, unknown](points)
-    return values
-
-
-def _existing(crossings: Crossing, relation: Compare, difference: Tree, unknown: str, answers: Answers) -> Crossing:
-    """The crossings at which every quantity of the equation exists: beyond the load that a queue can bear there are none."""
-    if not crossings.values or not list(_demands(relation, answers)):
-        return crossings
-    case, sides = answers.case, build.sub(relation.left, relation.right)
-
-    def gap(_: Tree, at: dict[str, Fraction]) -> Fraction:
-        return Fraction(case.changed(at).evaluate(sides))
-
-    def exists(point: Fraction) -> bool:
-        try:
-            gap(sides, {unknown: point})
-        except NoValue:
-            return False
-        return True
-
-    counted = case.theory.symbol(unknown).counted  # between whole numbers a sum has no value
-    existing = tuple(value for value in crossings.values if exists(value) or (counted and exists(Fraction(math.ceil(value)))))
-    branches = tuple(branch for branch in crossings.branches if branch.value is None or branch.value in existing or not branch.holds)
-    if existing:
-        return replace(crossings, values=existing, branches=branches)
-    return replace(
-        scan(difference, unknown, gap, *crossings.domain, partial(_rough, relation, unknown, answers)), branches=branches
-    )  # which side is larger where both exist
-
-
-def _demands(relation: Compare, answers: Answers) -> Iterator[Compare]:
-    """The conditions under which the quantities of an equation have values, each once."""
-    known = answers.case.theory
-    for inner in sorted({inner for name in names(relation) for inner in known.ancestry(name)} - set(answers.case.given)):
-        for condition, _ in QUANTITIES[inner].exists if inner in QUANTITIES else ():
-            yield parse(condition)  # type: ignore[misc]
-
-
 def _cancelled(crossings: Crossing, unknown: str, answers: Answers) -> Crossing | None:
     """The crossing as a number, where the missing inputs cancel in its formula: ``params`` of a ridge batch of weights alone."""
     case = answers.case
@@ -187,24 +123,10 @@ def _cancelled(crossings: Crossing, unknown: str, answers: Answers) -> Crossing 
     return None
 
 
-def _ends(unknown: str) -> tuple[str | None, str | None]:
-    """The formulas of the least and the largest value of an unknown, where it has them."""
-    symbol = INPUTS.get(base_name(unknown))
-    return (symbol.least, symbol.most) if symbol else (None, None)
-
-
-def _end(formula: str | None, answers: Answers) -> Fraction | None:
-    """The value of an end; None where it has none."""
-    try:
-        return Fraction(answers.case.evaluate(parse(formula))) if formula else None
-    except NoValue:
-        return None
-
-
 def _within(unknown: str, answers: Answers) -> tuple[Compare, ...]:
     """The ends of an unknown as conditions, for an answer without numbers."""
-    least, most = _ends(unknown)
-    lower = (Compare(">=", Name(unknown), parse(least)),) if least and _end(least, answers) != 0 else ()
+    least, most = ends(unknown)
+    lower = (Compare(">=", Name(unknown), parse(least)),) if least and end(least, answers.case) != 0 else ()
     upper = (Compare("<=", Name(unknown), parse(most)),) if most else ()
     return (*lower, *upper)
 
@@ -216,7 +138,7 @@ def _without_numbers(relation: Compare, unknown: str, answers: Answers, equation
     lhs, rhs = (opened(side, unknown, answers, named, symbolic=True) for side in (relation.left, relation.right))
     if lhs != rhs and not (mentions(lhs, unknown) or mentions(rhs, unknown)):
         raise NoValueHere(Problem(equation[:SHOWN], f"{unknown} does not occur in it under these assumptions, and {missing} is missing for a verdict"))
-    demands = dict.fromkeys(opened(condition, unknown, answers, symbolic=True) for condition in _demands(relation, answers))
+    demands = dict.fromkeys(opened(condition, unknown, answers, symbolic=True) for condition in demands_of(relation, answers.case))
     try:
         return symbolic(build.sub(lhs, rhs), unknown, (*demands, *_within(unknown, answers)))  # type: ignore[arg-type]
     except NotRational as error:

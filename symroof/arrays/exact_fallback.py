@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache, reduce
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from symroof.arrays.graph import Form, Graph
 from symroof.arrays.kernels import Values, exact
-from symroof.formula.evaluate import RELATIONS, NoValue
+from symroof.formula.evaluate import RELATIONS, NoValue, written
 
 DOUBT = 512 * float(np.finfo(float).eps)
 """The share of the magnitude of its terms by which a sum of floats may be off here: they have a few dozen operations at most."""
 
 ROUNDINGS = ("ceil", "floor")
-
-
-@lru_cache(maxsize=65536)
-def written(x: float) -> Fraction:
-    """What a float means: the decimal it is written as, ``0.1`` a tenth."""
-    return Fraction(int(x)) if x == int(x) else Fraction(Decimal(repr(x)))
 
 
 def magnitude(form: Form, sizes: Callable[[str, bool], float]) -> float:

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import reduce
 from itertools import count
 from typing import Any
 
@@ -59,7 +58,14 @@ class Operation:
 
 def added(parts: Iterable[Polynomial]) -> Polynomial:
     """The sum of several polynomials."""
-    return reduce(plus, parts, {})
+    total: Polynomial = {}
+    for part in parts:
+        for monomial, coefficient in part.items():
+            if left := total.get(monomial, 0) + coefficient:
+                total[monomial] = left
+            else:
+                del total[monomial]
+    return total
 
 
 def frozen(p: Polynomial) -> Form:

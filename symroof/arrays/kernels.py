@@ -25,8 +25,6 @@ from symroof.formula.polynomial import Polynomial
 from symroof.theory.search import fixed_point, most
 
 Kernel = Callable[..., Any]
-CHOICE = "of_largest"
-"""Of pairs (key, value) the value whose key is largest; a tie goes to the first."""
 
 
 @dataclass
@@ -54,8 +52,8 @@ class Values:
                 value = self._steps(operation.args, operation.words[0])
             elif operation.kind in SEARCHES:
                 value = self._searched(operation.kind, operation.args, operation.words[0])
-            elif operation.kind == CHOICE and CHOICE not in self.kernels:
-                value = self.form(operation.args[place_chosen([self.form(key) for key in operation.args[::2]])])  # the others may have no value
+            elif operation.kind not in self.kernels:
+                value = self._chosen(operation.args)
             else:
                 value = self.kernels[operation.kind](*(self.form(arg) for arg in operation.args))
             self.point[name] = self.mend(self, name, value) if self.mend else value
@@ -99,6 +97,10 @@ class Values:
             return fixed_point(at, high) if kind == "fixed" else most(at, high)
         return SEARCHES[kind](at, np.asarray(high, dtype=float))
 
+    def _chosen(self, args: tuple[Form, ...]) -> Any:
+        """At one point, the value of the pair (key, value) whose key is largest; the others may have none."""
+        return self.form(args[place_chosen([self.form(key) for key in args[::2]])])
+
     def _settle(self, form: Form, moving: frozenset[str]) -> None:
         """Work out once what a search would work out at every step: whatever in a form does not move with its unknown."""
         for name in {name for monomial, _ in form for name, _ in monomial} & self.graph.operations.keys():
@@ -112,20 +114,37 @@ class Values:
     def _steps(self, args: tuple[Form, ...], index: str) -> Any:
         """A sum taken term by term; where some points have fewer terms than others, the rest is not counted for them."""
         body, first, last = args[0], self.form(args[1]), self.form(args[2])
-        start, end = _end(np.nanmin, first), _end(np.nanmax, last)
         total = (first + last) * self.number(Fraction(0))
-        if end - start >= MOST_TERMS:
-            raise NoValue(f"a sum of {end - start + 1} terms that has no closed form")
         if isinstance(total, Fraction):
-            return sum((self.at({index: Fraction(j)}).form(body) for j in range(start, end + 1)), total)
+            if last - first >= MOST_TERMS:
+                raise NoValue(f"a sum of {last - first + 1} terms that has no closed form")
+            return sum((self.at({index: Fraction(j)}).form(body) for j in range(int(first), int(last) + 1)), total)
+        last = np.where(np.less(last - first, MOST_TERMS), last, np.nan)  # longer ones have no value
+        return self._in_blocks(body, index, first, last, total + last * 0)
+
+    def _in_blocks(self, body: Form, index: str, first: Any, last: Any, total: Any) -> Any:
+        """The sum of so many terms at a time; over points in a row, those whose sum has ended are left out."""
+        start, end = _end(np.nanmin, first), _end(np.nanmax, last)
         axes = max(map(np.ndim, self.point.values()), default=0)
-        together = max(1, MOST_TOGETHER // max(1, *map(np.size, (total, *self.point.values()))))
-        for low in range(start, end + 1, together):
+        size = max(1, *map(np.size, (total, *self.point.values())))
+        together, low = max(1, MOST_TOGETHER // size), start
+        while low <= end:
+            if axes == 1 and low > start and 2 * np.count_nonzero(open_ := np.broadcast_to(low <= last, size)) < size:
+                total = np.array(np.broadcast_to(total, size))
+                begin, finish = (np.broadcast_to(bound, size)[open_] for bound in (np.maximum(first, low), last))
+                total[open_] = self._at_points(open_, size)._in_blocks(body, index, begin, finish, total[open_])
+                return total
             steps = np.arange(low, min(low + together, end + 1), dtype=float).reshape(-1, *(1,) * axes)
             terms = np.where((first <= steps) & (steps <= last), self.at({index: steps}).form(body), 0.0)
             shape = np.broadcast_shapes(np.shape(total), terms.shape[1:])
             total = np.add.accumulate(np.concatenate([np.broadcast_to(rows, (len(rows), *shape)) for rows in (np.asarray(total)[None], terms)]))[-1]
+            low += together
         return total
+
+    def _at_points(self, chosen: Any, size: int) -> Values:
+        """The same at some of the points in a row."""
+        point = {name: np.asarray(value)[chosen] if np.shape(value) == (size,) else value for name, value in self.point.items()}
+        return Values(self.graph, point, self.kernels, self.number, self.inverse, self.mend)
 
 
 MOST_TOGETHER = 2**16
@@ -237,7 +256,7 @@ ARRAYS: dict[str, Kernel] = {
     "cut": np.floor,
     "sqrt": np.sqrt,
     "log2": _logarithm,
-    CHOICE: _of_largest,
+    "of_largest": _of_largest,
     "power": _power,
     "form": lambda x: x,
     "guard": lambda x, holds: np.where(holds, x, np.nan),

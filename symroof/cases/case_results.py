@@ -35,15 +35,15 @@ class Answers:
     binding: Binding
     _memo: dict[str, Result] = field(default_factory=dict)
     solved: dict[tuple[str, str | None], Any] = field(default_factory=dict)
-    rough: dict[tuple[Tree, str], Any] = field(default_factory=dict)
-    """Differences of equations along an unknown, in floats."""
+    rough: dict[str, Any] = field(default_factory=dict)
+    """Differences of equations along each unknown, in floats."""
     crossed: dict[tuple[Tree | str, ...], tuple[tuple[Fraction, ...], ...]] = field(default_factory=dict)
     """The crossings of solved equations at each corner of the ranges."""
     moved: Case | None = None
     """The case where it is not the binding's own: a corner of its ranges."""
-    spoken: dict[tuple[str, frozenset[str], bool], tuple[str, ...]] = field(default_factory=dict)
-    moves: dict[tuple[str, frozenset[str], bool], bool] = field(default_factory=dict)
-    opened: dict[tuple[Tree, str, frozenset[str], bool], Tree] = field(default_factory=dict)
+    spoken: dict[tuple[str, frozenset[str], bool, frozenset[str]], tuple[str, ...]] = field(default_factory=dict)
+    moves: dict[tuple[str, frozenset[str], bool, frozenset[str]], bool] = field(default_factory=dict)
+    opened: dict[tuple[Tree, str, frozenset[str], bool, frozenset[str]], Tree] = field(default_factory=dict)
     at_context: dict[Fraction, Answers] = field(default_factory=dict)
     """The case as requests at one context, shared by all that ask there."""
     signs: dict[Tree, int | None] = field(default_factory=dict)

@@ -11,6 +11,7 @@ import operator
 from collections.abc import Callable, Mapping
 from decimal import Decimal, DivisionByZero, InvalidOperation, Overflow, localcontext
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Protocol
 
 from symroof.formula.dual import Dual
@@ -129,6 +130,16 @@ RULES: dict[type, Callable[[Any, Environment, Mapping[str, Any]], Any]] = {
     Largest: lambda node, env, bound: max(node.arms, key=lambda arm: evaluate(arm[1], env, bound))[0],
 }
 """How each kind of node gets its value from those below it."""
+
+
+@lru_cache(maxsize=65536)
+def written(x: float) -> Fraction:
+    """What a float means: the decimal it is written as.
+
+    >>> written(0.1)
+    Fraction(1, 10)
+    """
+    return Fraction(int(x)) if x == int(x) else Fraction(Decimal(repr(x)))
 
 
 def divide(over: Any, under: Any) -> Any:

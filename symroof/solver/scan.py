@@ -1,15 +1,20 @@
-"""Crossings that no closed form gives: signs on a logarithmic grid, near misses looked into, every change narrowed down."""
+"""Crossings that no closed form gives: signs on a logarithmic grid, near misses looked into, every change narrowed down.
+
+The parts of a search are generators that ask for the difference at points and are sent it, in floats. Whatever can be looked at in
+the same turn is, of one equation in several cases too: an array costs little more than a number.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
-from typing import Any, TypeAlias
+from functools import lru_cache
+from itertools import islice, pairwise
+from typing import Any, TypeAlias, TypeVar
 
-from symroof.formula.evaluate import NotGiven, NoValue
+from symroof.formula.evaluate import NotGiven, NoValue, written
 from symroof.formula.tree import Total, Tree, mentions, parts
 from symroof.solver.result import NUMERIC, Crossing
 from symroof.solver.roots import sign
@@ -18,28 +23,73 @@ LEAST, MOST = Fraction(1, 10**15), Fraction(10**24)
 PER_DECADE = 8
 TURNS, DIGITS = 250, Fraction(1, 10**30)
 """How often a bracket is looked into, and how narrow it gets, as a share of the crossing."""
-SECANTS = 4
-"""How often in turn the bracket of a crossing is cut before it is halved."""
-SECTIONS, DIP_SECTIONS = 32, 8
+SECANTS, TRAP = 4, 2
+"""How often in turn the bracket of a crossing is cut before it is halved, and after how many cuts both sides of the next one are looked at."""
+SECTIONS, DIP_SECTIONS = 128, 8
 """Parts of a bracket that are looked at together, roughly, and of a stretch where the difference comes near zero."""
 NEAR, POLE_GROWTH = Fraction(1, 10**12), 10**4
 """How near a change of side is looked at, and how much larger the difference must be there for it to be a pole."""
-DIP_STEPS, EDGE_TURNS = 13, 20
+ROUGHLY = Fraction(1, 10**11)
+"""How narrow rough values make a bracket, as a share of the crossing: nearer to a jump they have to be worked out exactly."""
+DIP_STEPS = 13
+EDGE_TURNS, EDGE_SECTIONS = 4, 32
+"""How often the stretch between a point with a value and one without is looked into, and in how many parts."""
+FLAT = 10
+"""How many times the difference would have to fall as far again as it does towards its least value, for a dip to be given up."""
 EVERY = 1024
 """Whole numbers from one on that are all looked at where rough values make that cheap: a sum of so many parts may turn back at each of them."""
 
-Rough = Callable[[Sequence[Fraction]], Sequence[float]]
+T = TypeVar("T")
+Points: TypeAlias = Sequence[Any]
+"""Points to look at, fractions or floats."""
+Rough = Callable[[Points], Sequence[float]]
 """The difference of the sides at many points, in floats; NaN where floats do not show its sign, or it has no value."""
 Value: TypeAlias = Any
 """A fraction, or a float."""
+Search: TypeAlias = Generator[Points, Sequence[float], T]
+"""A part of a search: it asks for the difference at points, and is sent what :data:`Rough` gives."""
+
+
+def together(searches: Iterable[Search[T]]) -> Search[list[T]]:
+    """Several searches as one: what they ask for in the same turn is looked at together."""
+    running = list(searches)
+    results: dict[int, T] = {}
+    asked: dict[int, Points] = {}
+
+    def turn(i: int, sent: Sequence[float] | None) -> None:
+        try:
+            asked[i] = running[i].send(sent)  # type: ignore[arg-type]
+        except StopIteration as end:
+            results[i] = end.value
+            asked.pop(i, None)
+
+    for i in range(len(running)):
+        turn(i, None)
+    while asked:
+        lengths = [(i, len(points)) for i, points in asked.items()]
+        values = iter((yield [point for points in asked.values() for point in points]))
+        for i, length in lengths:
+            turn(i, list(islice(values, length)))
+    return [results[i] for i in range(len(running))]
+
+
+def answered(search: Search[T], rough: Rough | None) -> T:
+    """The result of a search; without rough values it is sent that floats show nothing."""
+    sent: Any = None
+    while True:
+        try:
+            points = search.send(sent)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+        sent = rough(points) if rough else [math.nan] * len(points)
 
 
 @dataclass
 class Gap:
-    """The difference of two sides along an axis."""
+    """The difference of two sides along an axis; ``floats`` is whether rough values are to be had."""
 
     exact: Callable[[Fraction], Fraction]
-    rough: Rough | None = None
+    floats: bool = False
 
     def __call__(self, point: Fraction) -> Fraction | None:
         """Its value at a point; None where it has none."""
@@ -50,9 +100,9 @@ class Gap:
         except NoValue:
             return None
 
-    def at(self, points: Sequence[Fraction]) -> list[Value | None]:
+    def at(self, points: Sequence[Fraction]) -> Search[list[Value | None]]:
         """Its values at many points: their signs are right, their sizes may be floats."""
-        values = self.rough(points) if self.rough else [math.nan] * len(points)
+        values = yield points
         return [value if value == value else self(point) for point, value in zip(points, values, strict=True)]
 
 
@@ -72,52 +122,71 @@ def scan(
         NoValue: the equation has no value anywhere on the axis.
         NotGiven: a name in it has none.
     """
-    whole = any(isinstance(node, Total) and (mentions(node.first, x) or mentions(node.last, x)) for node in parts(difference))
+    gap = Gap(lambda point: evaluate(difference, {x: point}), rough is not None)
+    return answered(crossings(gap, low, high, counts_terms(difference, x)), rough)
 
-    gap = Gap(lambda point: evaluate(difference, {x: point}), rough)
+
+def counts_terms(difference: Tree, x: str) -> bool:
+    """Whether the unknown bounds a sum."""
+    return any(isinstance(node, Total) and (mentions(node.first, x) or mentions(node.last, x)) for node in parts(difference))
+
+
+def crossings(gap: Gap, low: Fraction, high: Fraction | None, whole: bool) -> Search[Crossing]:
+    """The search for all crossings along an axis, of whole numbers or of any.
+
+    Raises:
+        NoValue, NotGiven: as :func:`scan`.
+    """
     looked_at = grid(low, high, whole)
-    everywhere = list(zip(looked_at, gap.at(looked_at), strict=True))
-    if whole and rough:
-        others = sorted({Fraction(n) for n in range(max(math.ceil(low), 1), math.floor(min(high or EVERY, EVERY)) + 1)} - {*looked_at})
-        everywhere = sorted([*everywhere, *((point, g) for point, g in zip(others, rough(others), strict=True) if g == g)])
-    points: list[tuple[Fraction, Value]] = [(point, g) for point, g in sorted([*everywhere, *_last_values(gap, everywhere, whole)]) if g is not None]
+    others = between_grid(low, high) if whole and gap.floats else ()
+    values_there = yield [*looked_at, *others]
+    on_grid = [value if value == value else gap(point) for point, value in zip(looked_at, values_there, strict=False)]
+    between = [(point, g) for point, g in zip(others, values_there[len(looked_at) :], strict=True) if g == g]
+    everywhere = in_order([*zip(looked_at, on_grid, strict=True), *between])
+    last = yield from _last_values(gap, everywhere, whole)
+    points: list[tuple[Fraction, Value]] = [(point, g) for point, g in in_order([*everywhere, *last]) if g is not None]
     if not points:
         raise NoValue("the equation has no value anywhere on the axis")
     searched = (points[0][0], points[-1][0])
     if all(g == 0 for _, g in points):
         return Crossing("identical", NUMERIC, domain=(low, high), searched=searched)
     if not whole:
-        points = sorted([*points, *dips(gap, points)])
+        points = in_order([*points, *(yield from dips(gap, points))])
     values = [points[0][0]] if points[0][1] == 0 else []
     if whole and low == 0:
         values += _below_one(gap, points[0])
-    for (a, before), (b, after) in pairwise(sorted([*points, *_beside_zeros(gap, points, whole)])):
-        if after == 0:
-            values.append(b)
-        elif sign(before) * sign(after) < 0:
-            root = b if whole and b - a == 1 else narrowed(gap, a, b, sign(before), whole)
-            if whole or not _pole(gap, root, max(abs(before), abs(after))):
-                values.append(root)
+    steps = list(pairwise(in_order([*points, *_beside_zeros(gap, points, whole)])))
+    changes = [(a, b, sign(before), max(abs(before), abs(after))) for (a, before), (b, after) in steps if sign(before) * sign(after) < 0]
+    brackets = yield from together(_sectioned(gap, a, b, side, whole) for a, b, side, _ in changes)
+    for (a, b, side, around), bracket in zip(changes, brackets, strict=True):
+        root = b if whole and b - a == 1 else narrowed(gap, a, b, bracket, side, whole)
+        if root is not None and (whole or not _pole(gap, root, around)):
+            values.append(root)
+    values = sorted([*values, *(b for _, (b, after) in steps if after == 0)])
     if values:
         return Crossing("crosses", NUMERIC, (), tuple(_apart(points, values)), (low, high), searched=searched)
     return Crossing("lhs_above" if points[0][1] > 0 else "lhs_below", NUMERIC, domain=(low, high), searched=searched)
 
 
-def _last_values(gap: Gap, points: list[tuple[Fraction, Value | None]], whole: bool) -> list[tuple[Fraction, Value]]:
+def _last_values(gap: Gap, points: list[tuple[Fraction, Value | None]], whole: bool) -> Search[list[tuple[Fraction, Value]]]:
     """The last points with a value beside those without one: a queue grows beyond every limit before it has no steady state."""
-    last = []
-    for (a, before), (b, after) in pairwise(points):
-        if (before is None) == (after is None):
-            continue
-        inside, outside = (a, b) if after is None else (b, a)
-        for _ in range(EDGE_TURNS):
-            middle = (inside + outside) / 2
-            middle = Fraction(math.floor(middle)) if whole else _short(middle)
-            if middle in (inside, outside):
+    edges = [(a, b) if after is None else (b, a) for (a, before), (b, after) in pairwise(points) if (before is None) != (after is None)]
+    last = yield from together(_last_value(gap, inside, outside, whole) for inside, outside in edges)
+    return [each for each in last if each is not None]
+
+
+def _last_value(gap: Gap, inside: Fraction, outside: Fraction, whole: bool) -> Search[tuple[Fraction, Value] | None]:
+    """Between a point with a value and one without, the last that is looked at with one; None where that is the first."""
+    last = None
+    for _ in range(EDGE_TURNS):
+        between = [inside + (outside - inside) * i / EDGE_SECTIONS for i in range(1, EDGE_SECTIONS)]
+        points = list(dict.fromkeys(point for x in between if (point := Fraction(math.floor(x)) if whole else _short(x)) not in (inside, outside)))
+        for point, value in zip(points, (yield points), strict=True):
+            here = value if value == value else gap(point)
+            if here is None:
+                outside = point
                 break
-            inside, outside = (middle, outside) if gap(middle) is not None else (inside, middle)
-        if inside not in (a, b):
-            last.append((inside, gap(inside)))
+            inside, last = point, (point, here)
     return last
 
 
@@ -148,7 +217,8 @@ def _apart(points: list[tuple[Fraction, Value]], values: list[Fraction]) -> list
     return [v for v in values if v not in neighbours or not (v in zeros and neighbours[v][0] in zeros and neighbours[v][1] in zeros)]
 
 
-def grid(low: Fraction, high: Fraction | None, whole: bool) -> list[Fraction]:
+@lru_cache(maxsize=64)
+def grid(low: Fraction, high: Fraction | None, whole: bool) -> tuple[Fraction, ...]:
     """Points to look at: evenly spaced in their logarithm, the ends of a bounded axis among them."""
     start = Fraction(1) if whole else max(low, LEAST)
     end = high or MOST
@@ -156,7 +226,19 @@ def grid(low: Fraction, high: Fraction | None, whole: bool) -> list[Fraction]:
     ratio = (float(end) / float(start)) ** (1 / steps)
     inside = [Fraction(float(start) * ratio**i) for i in range(1, steps)]
     points = [Fraction(round(p)) for p in inside] if whole else [_short(p) for p in inside]
-    return sorted({start, *points, end})
+    return tuple(sorted({start, *points, end}))
+
+
+@lru_cache(maxsize=64)
+def between_grid(low: Fraction, high: Fraction | None) -> tuple[Fraction, ...]:
+    """The first whole numbers of an axis that are not on its grid."""
+    on_grid = set(grid(low, high, True))
+    return tuple(point for n in range(max(math.ceil(low), 1), math.floor(min(high or EVERY, EVERY)) + 1) if (point := Fraction(n)) not in on_grid)
+
+
+def in_order(points: list[tuple[Fraction, Any]]) -> list[tuple[Fraction, Any]]:
+    """Points as they follow each other; floats tell them apart, and compare many times as fast as fractions."""
+    return sorted(points, key=lambda point: float(point[0]))
 
 
 def _digits(x: Fraction) -> int:
@@ -168,30 +250,31 @@ def _short(x: Fraction) -> Fraction:
     return Fraction(f"{float(x):.6g}")
 
 
-def dips(gap: Gap, points: list[tuple[Fraction, Value]]) -> list[tuple[Fraction, Value]]:
+def dips(gap: Gap, points: list[tuple[Fraction, Value]]) -> Search[list[tuple[Fraction, Value]]]:
     """Where the difference comes nearest to zero between points of one sign: two crossings may lie within one step."""
-    nearest = []
-    for (a, before), (_, here), (c, after) in zip(points, points[1:], points[2:], strict=False):
-        if sign(before) == sign(here) == sign(after) != 0 and abs(here) <= min(abs(before), abs(after)) and abs(here) < max(abs(before), abs(after)):
-            point = _least(gap, a, c, sign(here))
-            if point is not None:
-                nearest.append(point)
-    return nearest
+    near = [
+        _least(gap, a, c, sign(here))
+        for (a, before), (_, here), (c, after) in zip(points, points[1:], points[2:], strict=False)
+        if sign(before) == sign(here) == sign(after) != 0 and abs(here) <= min(abs(before), abs(after)) and abs(here) < max(abs(before), abs(after))
+    ]
+    return [point for point in (yield from together(near)) if point is not None]
 
 
-def _least(gap: Gap, low: Fraction, high: Fraction, side: int) -> tuple[Fraction, Value] | None:
+def _least(gap: Gap, low: Fraction, high: Fraction, side: int) -> Search[tuple[Fraction, Value] | None]:
     """The first point beyond zero that shows where an interval is searched for the least difference; None where it stays on its side."""
     for _ in range(DIP_STEPS):
         points = [low, *(_short(low + (high - low) * i / DIP_SECTIONS) for i in range(1, DIP_SECTIONS)), high]
         if not all(a < b for a, b in pairwise(points)):
             break
-        values = gap.at(points[1:-1])
+        values = yield from gap.at(points[1:-1])
         for point, here in zip(points[1:-1], values, strict=True):
             if here is not None and sign(here) != side:
                 return point, here
         sizes = [math.inf if here is None else float(abs(here)) for here in values]
         least = min(range(len(sizes)), key=sizes.__getitem__)
         low, high = points[least], points[least + 2]
+        if 0 < least < len(sizes) - 1 and FLAT * (max(sizes[least - 1], sizes[least + 1]) - sizes[least]) < sizes[least]:
+            break
     return None
 
 
@@ -201,29 +284,33 @@ def _pole(gap: Gap, point: Fraction, around: Value) -> bool:
     return bool(near) and min(near) > around * POLE_GROWTH
 
 
-def narrowed(gap: Gap, low: Fraction, high: Fraction, before: int, whole: bool) -> Fraction:
-    """The crossing in a bracket; of whole numbers the first beyond it.
+def narrowed(gap: Gap, start: Fraction, end: Fraction, bracket: tuple[Fraction, Fraction], before: int, whole: bool) -> Fraction | None:
+    """The crossing between two points, which rough values put in a bracket; of whole numbers the first beyond it. None where floats misled.
 
     A secant meets a straight line exactly; where it gains little (a jump, a bend), the bracket is halved.
     """
-    start, end = low, high
-    low, high = _sectioned(gap, low, high, before, whole)
+    low, high = bracket
     below, above = gap(low), gap(high)
     if below is None or above is None or below * above >= 0:
-        return _halved(gap, start, end, before, whole)
+        return _halved(gap, start, end, before, whole) if not _same_side(gap(start), gap(end)) else None
     side = 0
+    seen: list[tuple[Fraction, Any]] = []
     corners: Iterator[Fraction] = iter(())
     for turn in range(TURNS):
         if high - low <= (1 if whole else DIGITS * high):
             break
+        secant = low + (high - low) * (below / (below - above) if (turn + 1) % SECANTS else Fraction(1, 2))
+        if turn == TRAP and not whole:  # two cuts of a narrow bracket are so good that the crossing lies right beside the line through them
+            corners = iter(_beside(seen))
         if turn == SECANTS and not whole:  # most jumps lie at plain numbers: these, and what lies right beside them
             plain = ((low + high) / 2).limit_denominator(10**6)
             corners = iter((plain, plain * (1 + DIGITS / 2), plain * (1 - DIGITS / 2)))
-        middle = next(corners, None) or low + (high - low) * (below / (below - above) if (turn + 1) % SECANTS else Fraction(1, 2))
+        middle = next(corners, None) or secant
         middle = Fraction(math.floor(middle)) if whole else middle.limit_denominator(10**40)
         if not low < middle < high:
             middle = Fraction((low + high) // 2) if whole else (low + high) / 2
         here = gap(middle)
+        seen.append((middle, here))
         if here is None or here == 0:
             return middle if here == 0 and not whole else _halved(gap, low, middle, before, whole)
         if sign(here) == before:  # an end that stands still has its value halved, or the other would creep towards it
@@ -233,23 +320,38 @@ def narrowed(gap: Gap, low: Fraction, high: Fraction, before: int, whole: bool) 
     return high
 
 
-def _sectioned(gap: Gap, low: Fraction, high: Fraction, before: int, whole: bool) -> tuple[Fraction, Fraction]:
+def _beside(seen: list[tuple[Fraction, Fraction]]) -> tuple[Fraction, ...]:
+    """Points on both sides of where the line through the last two points is zero, as near as a crossing is asked for."""
+    (a, before), (b, here) = seen[-2:]
+    if before == here:
+        return ()
+    zero = b - here * (b - a) / (here - before)
+    return zero * (1 - DIGITS / 2), zero * (1 + DIGITS / 2)
+
+
+def _same_side(first: Fraction | None, second: Fraction | None) -> bool:
+    """Whether the exact difference has one sign at both ends, so that the sides do not change over between them."""
+    return first is not None and second is not None and first * second > 0
+
+
+def _sectioned(gap: Gap, low: Fraction, high: Fraction, before: int, whole: bool) -> Search[tuple[Fraction, Fraction]]:
     """A bracket made as narrow as rough values can."""
-    while gap.rough:
-        points = sorted({point for i in range(1, SECTIONS) if low < (point := _part(low, high, i, whole)) < high})
-        sides = [(point, sign(value)) for point, value in zip(points, gap.rough(points), strict=True) if value == value]
-        beyond = next((point for point, side in sides if side == -before), high)
-        short = max((point for point, side in sides if side == before and point < beyond), default=low)
-        narrower = (short, beyond) != (low, high) and len(sides) == len(points)
-        low, high = short, beyond
-        if not narrower:
+    while gap.floats and high - low > ROUGHLY * high and (points := _inside(low, high, whole)):
+        values = yield points
+        sides = [(point, sign(value)) for point, value in zip(points, values, strict=True) if value == value]
+        beyond = next((point for point, side in sides if side == -before), None)
+        short = max((point for point, side in sides if side == before and (beyond is None or point < beyond)), default=None)
+        low, high = (low if short is None else written(short)), (high if beyond is None else written(beyond))
+        if (short is None and beyond is None) or len(sides) < len(points):
             break
     return low, high
 
 
-def _part(low: Fraction, high: Fraction, i: int, whole: bool) -> Fraction:
-    point = low + (high - low) * i / SECTIONS
-    return Fraction(math.floor(point)) if whole else Fraction(f"{float(point):.15g}")  # a number that floats hold
+def _inside(low: Fraction, high: Fraction, whole: bool) -> list[float]:
+    """Floats that part a bracket."""
+    start, end = float(low), float(high)
+    points = (start + (end - start) * i / SECTIONS for i in range(1, SECTIONS))
+    return sorted({point for x in points if start < (point := float(math.floor(x)) if whole else x) < end})
 
 
 def _halved(gap: Gap, low: Fraction, high: Fraction, before: int, whole: bool) -> Fraction:

@@ -1,0 +1,193 @@
+"""An equation posed with numbers: its crossings in a case, and in other cases whose ranged inputs stand elsewhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+from symroof.analysis.inline import opened
+from symroof.analysis.no_closed_form import because, because_searched, searched_quantity
+from symroof.cases.case_results import Answers
+from symroof.formula import build
+from symroof.formula.evaluate import NoValue
+from symroof.formula.evaluate import evaluate as evaluate_formula
+from symroof.formula.parse import parse
+from symroof.formula.repeated import Repeated
+from symroof.formula.tree import Compare, Tree, mentions, names
+from symroof.solver.crossing import crossing
+from symroof.solver.result import Crossing, Evaluate
+from symroof.solver.scan import Gap, Points, Search, answered, counts_terms, crossings, scan, together
+from symroof.theory.case import Case
+from symroof.theory.quantities import QUANTITIES
+from symroof.theory.symbols import INPUTS, base_name
+
+if TYPE_CHECKING:
+    from symroof.analysis.rough_difference import RoughDifferences
+
+
+@dataclass
+class Posed:
+    """An equation to be solved for one unknown, with the numbers of a case."""
+
+    relation: Compare
+    unknown: str
+    answers: Answers
+
+    @cached_property
+    def moves(self) -> bool:
+        """Whether a side depends on the unknown in this case."""
+        return any(mentions(side, self.unknown) for side in self._opened())
+
+    def crossing(self) -> Crossing:
+        """Every crossing in the case.
+
+        Raises:
+            NoValue: an input that it needs is missing, or it has no value anywhere.
+        """
+        difference, case = build.sub(*self._opened()), self.answers.case
+        low, high = domain(self.unknown, case)
+        if self._searched:
+            scanned = scan(difference, self.unknown, self._exact(case), low, high, self._rough)
+            return replace(scanned, because=because_searched(self._searched, self.unknown))
+        solved = crossing(difference, self.unknown, self._exact(case), low, high, self._rough)
+        solved = replace(solved, because=because(solved.because, self.relation, self.unknown, self.answers))
+        return self._existing(solved, difference)
+
+    def scanned_in(self, cases: Sequence[Case]) -> list[tuple[Fraction, ...]]:
+        """The crossings in cases that differ in ranged inputs alone, looked at together on one axis; none where there is no value."""
+        ranged = frozenset(self.answers.binding.box())
+        difference = build.sub(*self._opened(ranged))
+        whole = counts_terms(difference, self.unknown)
+        demands = [opened(demand, self.unknown, self.answers, ranged=ranged) for demand in demands_of(self.relation, self.answers.case) if self._known(demand)]
+
+        def values(case: Case) -> Search[tuple[Fraction, ...]]:
+            evaluate = self._exact(case)
+
+            def exact(point: Fraction) -> Fraction:
+                at = {self.unknown: point}
+                if not all(evaluate_formula(demand, case, at) for demand in demands) and not self._exists(point, case):
+                    raise NoValue("it does not exist here")
+                return evaluate(difference, at)
+
+            try:
+                answer = yield from crossings(Gap(exact, True), *domain(self.unknown, case), whole)
+                return self._where_it_exists(answer.values, case)
+            except NoValue:
+                return ()
+
+        def rough(asked: Points) -> Sequence[float]:
+            differences, points = self._differences, [point for _, point in asked]
+            return differences.at(self.relation, points, differences.places([cases[i] for i, _ in asked]))
+
+        return answered(together(_located(values(case), i) for i, case in enumerate(cases)), rough)
+
+    @property
+    def shares_arrays(self) -> bool:
+        """Whether the case and those within its ranges have the same array operations."""
+        return bool(self._differences.ranged)
+
+    def _opened(self, ranged: frozenset[str] = frozenset()) -> tuple[Tree, Tree]:
+        left, right = (opened(side, self.unknown, self.answers, ranged=ranged) for side in (self.relation.left, self.relation.right))
+        return left, right
+
+    @cached_property
+    def _sides(self) -> Tree:
+        return build.sub(self.relation.left, self.relation.right)
+
+    @cached_property
+    def _searched(self) -> str:
+        return searched_quantity(self.relation, self.unknown, self.answers)
+
+    def _exact(self, case: Case) -> Evaluate:
+        """The exact difference: of what is searched, by the definitions themselves."""
+        return (lambda _, at: Fraction(case.changed(at).evaluate(self._sides))) if self._searched else Repeated(case)
+
+    def _rough(self, points: Points) -> Sequence[float]:
+        """Left side less right side at many points, in floats."""
+        return self._differences.at(self.relation, points, self._differences.place(self.answers.case))
+
+    @property
+    def _differences(self) -> RoughDifferences:
+        from symroof.analysis.rough_difference import RoughDifferences  # NumPy is not loaded for what has a closed form
+
+        if self.unknown not in self.answers.rough:
+            self.answers.rough[self.unknown] = RoughDifferences.of(self.unknown, self.answers.case, self.answers.binding.box())
+        differences: RoughDifferences = self.answers.rough[self.unknown]
+        return differences
+
+    def _existing(self, solved: Crossing, difference: Tree) -> Crossing:
+        """The crossings at which every quantity of the equation exists: beyond the load that a queue can bear there are none."""
+        if not solved.values or not list(demands_of(self.relation, self.answers.case)):
+            return solved
+        existing = self._where_it_exists(solved.values, self.answers.case)
+        branches = tuple(branch for branch in solved.branches if branch.value is None or branch.value in existing or not branch.holds)
+        if existing:
+            return replace(solved, values=existing, branches=branches)
+        gap = partial(self._gap, self.answers.case)
+        return replace(scan(difference, self.unknown, gap, *solved.domain, self._rough), branches=branches)  # which side is larger where both exist
+
+    def _gap(self, case: Case, _: Tree, at: dict[str, Fraction]) -> Fraction:
+        return Fraction(case.changed(at).evaluate(self._sides))
+
+    def _where_it_exists(self, values: tuple[Fraction, ...], case: Case) -> tuple[Fraction, ...]:
+        if not values or not list(demands_of(self.relation, case)):
+            return values
+        counted = case.theory.symbol(self.unknown).counted  # between whole numbers a sum has no value
+        return tuple(value for value in values if self._exists(value, case) or (counted and self._exists(Fraction(math.ceil(value)), case)))
+
+    def _known(self, demand: Compare) -> bool:
+        """Whether a condition has a value in the case."""
+        try:
+            self.answers.case.evaluate(demand)
+        except NoValue:
+            return False
+        return True
+
+    def _exists(self, point: Fraction, case: Case) -> bool:
+        try:
+            self._gap(case, self._sides, {self.unknown: point})
+        except NoValue:
+            return False
+        return True
+
+
+def _located(search: Search[Any], place: int) -> Search[Any]:
+    """A search that says with each point where it looks."""
+    sent: Any = None
+    while True:
+        try:
+            points = search.send(sent)
+        except StopIteration as end:
+            return end.value
+        sent = yield [(place, point) for point in points]
+
+
+def demands_of(relation: Compare, case: Case) -> Iterator[Compare]:
+    """The conditions under which the quantities of an equation have values, each once."""
+    for inner in sorted({inner for name in names(relation) for inner in case.theory.ancestry(name)} - set(case.given)):
+        for condition, _ in QUANTITIES[inner].exists if inner in QUANTITIES else ():
+            yield parse(condition)  # type: ignore[misc]
+
+
+def ends(unknown: str) -> tuple[str | None, str | None]:
+    """The formulas of the least and the largest value of an unknown, where it has them."""
+    symbol = INPUTS.get(base_name(unknown))
+    return (symbol.least, symbol.most) if symbol else (None, None)
+
+
+def end(formula: str | None, case: Case) -> Fraction | None:
+    """The value of an end; None where it has none."""
+    try:
+        return Fraction(case.evaluate(parse(formula))) if formula else None
+    except NoValue:
+        return None
+
+
+def domain(unknown: str, case: Case) -> tuple[Fraction, Fraction | None]:
+    """Where an unknown can lie in a case."""
+    least, most = ends(unknown)
+    return end(least, case) or Fraction(0), end(most, case)
