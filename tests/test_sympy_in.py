@@ -1,5 +1,6 @@
 """SymPy in: expressions, relations and symbols wherever text is taken; there and back is the same formula."""
 
+import math
 import random
 from fractions import Fraction
 
@@ -88,7 +89,18 @@ def test_random_expressions_there_and_back(tens):
 
 @pytest.mark.parametrize(
     "source",
-    ["sqrt(a)/b", "1/sqrt(a*b)", "log2(a)*b", "a*log2(b)/log2(c)", "2**(-a)*b", "sum(a*j + b, j, 1, c)", "a - (b - c)/2", "largest(x = a, y = b, z = c)"],
+    [
+        "sqrt(a)/b",
+        "1/sqrt(a*b)",
+        "log2(a)*b",
+        "exp(-a/b)*c",
+        "exp(1)*a",
+        "a*log2(b)/log2(c)",
+        "2**(-a)*b",
+        "sum(a*j + b, j, 1, c)",
+        "a - (b - c)/2",
+        "largest(x = a, y = b, z = c)",
+    ],
 )
 def test_each_kind_of_node_there_and_back(source):
     tree = parse(source)
@@ -186,6 +198,17 @@ def test_a_derivative_of_a_symbol_names_the_formula():
     with pytest.raises(sr.InputError, match=r"it is True whatever the symbols are\n.*study\.sympy\('itl'\)"):
         STUDY.solve(sympy.Eq(sympy.diff(s.itl, s.batch), 0), for_=s.batch)
     assert sr.Study(batch=sympy.Integer(1)).exact("batch") == 1  # the number one is no truth
+
+
+def test_an_exponential_of_a_time_over_a_number_of_seconds():
+    """SymPy has no units: the hundredth is of a second. Without a number, a time has no exponential."""
+    weight = STUDY.value(s.decode_throughput * sympy.exp(-s.itl / sympy.Rational(1, 100)))
+    assert weight == pytest.approx(float(STUDY.exact("decode_throughput")) * math.exp(-float(STUDY.exact("itl")) / 0.01))
+    with pytest.raises(sr.InputError, match=r"exp\(\) must be a plain number"):
+        STUDY.value(sympy.exp(-s.itl))
+    assert STUDY.solve("exp(-batch/100) = 1/2", for_="batch").value == pytest.approx(100 * math.log(2))
+    swept = sr.compile(s.batch * sympy.exp(-s.batch / 10), inputs=["batch"])([1, 10])
+    assert swept.tolist() == pytest.approx([math.exp(-0.1), 10 * math.exp(-1)])
 
 
 def test_an_extremum_is_a_place():

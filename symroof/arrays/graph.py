@@ -46,7 +46,7 @@ MOST_EXPANDED = 48
 class Operation:
     """A function of polynomials that is none itself.
 
-    Kinds: ``max min ceil floor sqrt log2 power``; ``form``, a polynomial that others divide by or multiply as a whole;
+    Kinds: ``max min ceil floor sqrt log2 exp power``; ``form``, a polynomial that others divide by or multiply as a whole;
     ``guard``, the first argument where the relation of the second holds; relations (``<=`` ...: their one argument against
     zero); ``missing`` and ``void``; the sums of :mod:`symroof.arrays.sums`.
     """

@@ -256,6 +256,7 @@ ARRAYS: dict[str, Kernel] = {
     "cut": np.floor,
     "sqrt": np.sqrt,
     "log2": _logarithm,
+    "exp": np.exp,
     "of_largest": _of_largest,
     "power": _power,
     "form": lambda x: x,

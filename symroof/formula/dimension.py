@@ -59,8 +59,8 @@ def _called(node: Call, go: Go) -> Dimension:
     match node.function:
         case "sqrt":
             return combine((go(node.args[0]), Fraction(1, 2)))
-        case "log2":
-            return _plain(node.args[0], go, "log2()")
+        case "log2" | "exp":
+            return _plain(node.args[0], go, f"{node.function}()")
         case "of_largest":
             _agree(node.args[::2], go)
             return _agree(node.args[1::2], go)
@@ -172,6 +172,8 @@ def _counted(tree: Tree, of: Callable[[str], Dimension]) -> Dimension:
             return of(name)
         case Neg(arg) | Total(arg, _, _, _):
             return _counted(arg, of)
+        case Call("log2" | "exp", _):
+            return PLAIN
         case Add(parts) | Call(_, parts):
             return next(filter(None, (_counted(part, of) for part in parts)), PLAIN)
         case Mul(parts):

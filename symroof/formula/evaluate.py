@@ -1,7 +1,7 @@
 """The value of a formula, exactly, for any number type that can add, multiply and compare.
 
 Fractions give exact values, :class:`~symroof.formula.dual.Dual` gives slopes, floats give speed; the walk is the same.
-Roots, logarithms and powers that are no longer rational are taken to 40 digits.
+Roots, logarithms, exponentials and powers that are no longer rational are taken to 40 digits.
 """
 
 from __future__ import annotations
@@ -222,6 +222,18 @@ def _log2(args: list[Any]) -> Any:
     return _rounded(lambda d: d.ln() / Decimal(2).ln(), x)
 
 
+def _exp(args: list[Any]) -> Any:
+    (x,) = args
+    if isinstance(x, float):
+        return math.exp(x)
+    if isinstance(x, Dual):
+        value = _exp([x.value])
+        return Dual(value, value * x.slope)
+    if isinstance(x, Piecewise):
+        raise NotPolynomial("an exponential of the index of a sum")
+    return _rounded(Decimal.exp, x) if x else Fraction(1)
+
+
 def _extreme(args: list[Any], larger: bool) -> Any:
     pieces = [arg for arg in args if isinstance(arg, Piecewise)]
     if not pieces:
@@ -252,6 +264,7 @@ FUNCTIONS: dict[str, Any] = {
     "floor": lambda args: _whole(args, False),
     "sqrt": _sqrt,
     "log2": _log2,
+    "exp": _exp,
 }
 
 RELATIONS: dict[str, Any] = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt, "=": operator.eq}

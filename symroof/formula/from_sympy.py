@@ -231,6 +231,8 @@ def _rules() -> tuple[tuple[Any, Callable[[Any, Go], Tree]], ...]:
         ((sympy.Rational, sympy.Float), _number),
         (sympy.Add, lambda node, go: build.add(*map(go, node.args))),
         (sympy.Mul, _product),
+        (sympy.exp, lambda node, go: build.call("exp", go(node.exp))),
+        (type(sympy.E), lambda node, go: build.call("exp", ONE)),
         (sympy.Pow, _power),
         (sympy.Max, _called("max")),
         (sympy.Min, _called("min")),

@@ -45,6 +45,7 @@ class _Latex(Notation):
         "floor": r"\left\lfloor {} \right\rfloor",
         "sqrt": r"\sqrt{{{}}}",
         "log2": r"\log_2" + brackets,
+        "exp": r"\exp" + brackets,
         "max": r"\max" + brackets,
         "min": r"\min" + brackets,
         "argmax": r"\operatorname{{arg\,max}}" + brackets,

@@ -1,7 +1,7 @@
 """The grammar people write formulas in: our own reader, never ``eval``.
 
 ``+ - * / ^ **``, parentheses, names, numbers with an optional unit that binds to its number (``3.35e12 byte/s``),
-``max min ceil floor sqrt log2``, ``sum(body, index, first, last)``, a quantity at a changed input
+``max min ceil floor sqrt log2 exp``, ``sum(body, index, first, last)``, a quantity at a changed input
 (``itl(context = 8192)``) and one comparison. Bounded in length, depth and exponents; every error has its column.
 
 >>> from symroof.formula.text import text
@@ -29,7 +29,17 @@ from symroof.units import UNITS, UnitError, parse_number, parse_quantity, parse_
 
 LONGEST, DEEPEST, LARGEST_EXPONENT = 4096, 64, 64
 LARGEST_POWER_OF_TEN = 99  # what numbers may be multiplied to; it can still be written and read back
-FUNCTIONS = {"max": (1, 16), "min": (1, 16), "ceil": (1, 1), "floor": (1, 1), "sqrt": (1, 1), "log2": (1, 1), "of_largest": (2, 64), "sum": (4, 4)}
+FUNCTIONS = {
+    "max": (1, 16),
+    "min": (1, 16),
+    "ceil": (1, 1),
+    "floor": (1, 1),
+    "sqrt": (1, 1),
+    "log2": (1, 1),
+    "exp": (1, 1),
+    "of_largest": (2, 64),
+    "sum": (4, 4),
+}
 """Function names with the least and the largest number of arguments."""
 
 TOKEN = re.compile(

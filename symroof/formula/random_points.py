@@ -143,7 +143,7 @@ def _points(seed: int, whole: bool) -> Iterator[Point]:
 
 def _is_rounded(node: Tree) -> bool:
     """Whether a value may be irrational."""
-    return (isinstance(node, Call) and node.function in ("sqrt", "log2")) or (isinstance(node, Pow) and not isinstance(node.exponent, Num))
+    return (isinstance(node, Call) and node.function in ("sqrt", "log2", "exp")) or (isinstance(node, Pow) and not isinstance(node.exponent, Num))
 
 
 def _taken(call: Call, point: Point) -> int:

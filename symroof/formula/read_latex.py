@@ -148,6 +148,8 @@ class _LatexReader(SignReader):
                 return build.call("sqrt", self.argument())
             case "log":
                 return build.call("log2", self.logarithm(token))
+            case "exp":
+                return build.call("exp", self.power())
             case "sum":
                 return self.total()
         return self.arms(token)

@@ -83,6 +83,7 @@ def _rules() -> dict[type, Any]:
         "floor": _rounded(sympy.floor),
         "sqrt": sympy.sqrt,
         "log2": lambda x: sympy.log(x, 2),
+        "exp": sympy.exp,
     }
     functions["of_largest"] = lambda *args: _of_largest(args[::2], args[1::2])
     relations = {"<=": sympy.Le, ">=": sympy.Ge, "<": sympy.Lt, ">": sympy.Gt, "=": sympy.Eq}

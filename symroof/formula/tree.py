@@ -82,7 +82,7 @@ class Pow(_Hashed):
 
 @_node
 class Call(_Hashed):
-    """``max``, ``min``, ``ceil``, ``floor``, ``sqrt`` or ``log2`` of its arguments."""
+    """``max``, ``min``, ``ceil``, ``floor``, ``sqrt``, ``log2`` or ``exp`` of its arguments."""
 
     function: str
     args: tuple[Tree, ...]

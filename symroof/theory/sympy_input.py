@@ -107,7 +107,7 @@ def name_in(thing: Any) -> Any:
 def with_units(tree: Tree, own: Declarations = NONE) -> Tree:
     """A formula whose numbers have the units that base units leave unsaid, as far as what stands beside them decides it: SymPy has no units.
 
-    A number beside seconds is in seconds. FLOPs are numbers in what people write (``2*params*prompt``), so a part that lacks them gets them.
+    A number beside seconds is in seconds, and one that divides seconds in an exponent too. FLOPs are numbers in what people write (``2*params*prompt``), so a part that lacks them gets them.
 
     >>> from symroof.formula.parse import parse
     >>> with_units(parse("prefill_flops + 2*params*prompt")) == parse("prefill_flops + 2 FLOP*params*prompt")
@@ -122,9 +122,21 @@ def with_units(tree: Tree, own: Declarations = NONE) -> Tree:
         case Call("of_largest", args):
             pairs = zip(_alike(args[::2], own), _alike(args[1::2], own), strict=True)
             return build.call("of_largest", *(part for pair in pairs for part in pair))
+        case Call("exp" | "log2", (arg,)):
+            return build.call(whole.function, _plain(arg, own))
         case Compare(operator, left, right):
             return Compare(operator, *_alike((left, right), own))
     return whole
+
+
+def _plain(part: Tree, own: Declarations) -> Tree:
+    """The argument of an exponential or a logarithm as a plain number, where a number of it may have a unit: ``exp(-itl/0.01)``."""
+    try:
+        unit = dimension(part, _dimensions(own))
+    except (DimensionError, UnknownName):
+        return part
+    numbers = any(isinstance(node, Num) and not node.dimension and abs(node.value) not in (0, 1) for node in walk(part))
+    return build.mul(Num(ONE.value, combine((unit, -1))), part) if unit and numbers else part
 
 
 def _alike(parts: tuple[Tree, ...], own: Declarations) -> tuple[Tree, ...]:

@@ -80,7 +80,7 @@ class Walk:
                 return np.ceil(go(arg) - NEAR)
             case Call("floor", (arg,)):
                 return np.floor(go(arg) + NEAR)
-            case Call("sqrt" | "log2" as function, (arg,)):
+            case Call("sqrt" | "log2" | "exp" as function, (arg,)):
                 return getattr(np, function)(go(arg))
             case Call("of_largest", args):
                 return np.choose(self.first(list(map(go, args[::2]))), np.broadcast_arrays(*map(go, args[1::2])))

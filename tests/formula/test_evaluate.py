@@ -49,7 +49,10 @@ def test_values_are_those_of_sympy(source, point):
     assert evaluate(tree, Values(point)) == Fraction(int(found.p), int(found.q))
 
 
-@pytest.mark.parametrize("source", ["sqrt(2)", "sqrt(a*b + 1/3)", "log2(a)", "log2(1000000)*b", "a**b", "(31/32)**(100*a + 1/2)", "sqrt(a)/log2(b + 2)"])
+@pytest.mark.parametrize(
+    "source",
+    ["sqrt(2)", "sqrt(a*b + 1/3)", "log2(a)", "log2(1000000)*b", "a**b", "(31/32)**(100*a + 1/2)", "sqrt(a)/log2(b + 2)", "exp(a)", "exp(-100*a)*b", "exp(1)"],
+)
 def test_roots_and_logarithms_to_thirty_digits(source):
     point = {"a": Fraction(7, 3), "b": Fraction(11, 7)}
     found = evaluate(parse(source), Values(point))
@@ -266,13 +269,22 @@ def test_slopes_are_derivatives(source, point, name):
     assert found == Fraction(int(expected.p), int(expected.q))
 
 
-@pytest.mark.parametrize("source", ["sqrt(a*b)", "log2(a + b)", "a**b", "b**(2*a)", "sqrt(a)/log2(b + 1)", "a**(1/b)"])
+@pytest.mark.parametrize("source", ["sqrt(a*b)", "log2(a + b)", "a**b", "b**(2*a)", "sqrt(a)/log2(b + 1)", "a**(1/b)", "exp(-a*b)", "a*exp(a/b)"])
 @pytest.mark.parametrize("name", ["a", "b"])
 def test_slopes_of_roots_and_logarithms(source, name):
     point = {"a": Fraction(7, 3), "b": Fraction(11, 7)}
     at = {symbol(n): sympy.Rational(v.numerator, v.denominator) for n, v in point.items()}
     expected = sympy.diff(to_sympy(parse(source)), symbol(name)).subs(at)
     assert float(slope_of(parse(source), point, name)) == pytest.approx(float(expected), rel=1e-12)
+
+
+def test_an_exponential_at_its_ends():
+    """One at zero exactly; nothing far below it; no number far above it."""
+    at = Values({"a": Fraction(0), "b": Fraction(10**9)})
+    assert evaluate(parse("exp(a)"), at) == 1 and evaluate(parse("exp(-b)"), at) == 0
+    with pytest.raises(NoValue, match="too large"):
+        evaluate(parse("exp(b)"), at)
+    assert evaluate(parse("sum(exp(-j), j, 1, 3)"), at) == pytest.approx(sum(math.exp(-j) for j in (1, 2, 3)))
 
 
 def test_the_slope_of_a_maximum_is_that_of_the_arm_that_binds():

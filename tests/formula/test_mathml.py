@@ -24,7 +24,7 @@ from . import examples, with_functions
 
 PARTS = {"mfrac": 2, "msub": 2, "msup": 2, "msubsup": 3, "munderover": 3}
 ELEMENTS = {*PARTS, "mrow", "msqrt", "mi", "mn", "mo", "mtext", "mspace"}
-SIGNS = {"cdot": "·", "le": "≤", "ge": "≥", "sum": "∑", "lceil": "⌈", "rceil": "⌉", "lfloor": "⌊", "rfloor": "⌋", "vert": "|", "max": "max", "min": "min", "log": "log",
+SIGNS = {"cdot": "·", "le": "≤", "ge": "≥", "sum": "∑", "lceil": "⌈", "rceil": "⌉", "lfloor": "⌊", "rfloor": "⌋", "vert": "|", "max": "max", "min": "min", "log": "log", "exp": "exp",
          "phi": "ϕ", "varphi": "φ", ",": "", "_": "_", "%": "%"}  # fmt: skip
 SILENT = {"left", "right", "frac", "sqrt", "mathrm", "text", "operatorname", "left."}
 
@@ -97,7 +97,17 @@ def test_any_formula_is_printed_in_the_order_and_with_the_brackets_of_its_latex(
 
 @pytest.mark.parametrize(
     "source",
-    ["sum(a**j, j, 1, a)**2", "itl(context = a + 1, batch = 2)", "largest(one = a, two = b)", "a <= 2*b", "log2(a)*2*3", "sqrt(a/b)", "3e9*2", "(1/3)**a"],
+    [
+        "sum(a**j, j, 1, a)**2",
+        "itl(context = a + 1, batch = 2)",
+        "largest(one = a, two = b)",
+        "a <= 2*b",
+        "log2(a)*2*3",
+        "exp(-a/2)*b",
+        "sqrt(a/b)",
+        "3e9*2",
+        "(1/3)**a",
+    ],
 )
 def test_the_other_kinds_of_nodes(source):
     agree(parse(source), lambda name: {"itl": r"\mathrm{ITL}", "context": "C", "batch": "B"}.get(name, name))

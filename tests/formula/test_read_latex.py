@@ -38,6 +38,7 @@ SECONDS = 2.0
         (r"\left\lfloor \frac{M}{\kappa} \right\rfloor", "floor(M/kappa)"),
         (r"\sqrt{\frac{P}{12 L}}", "sqrt(P/(12*L))"),
         (r"\log_2 B + \log_{2}\left(B + 1\right)", "log2(B) + log2(B + 1)"),
+        (r"\exp\left(-\frac{a}{b}\right) + \exp(x)", "exp(-a/b) + exp(x)"),
         (r"d_h^2 + d^{2} + d^x", "d_h**2 + d**2 + d**x"),
         (r"\left(1 - \frac{k}{E}\right)^{T}", "(1 - k/E)**T"),
         (r"\text{TTFT} = \mathrm{ITL} \cdot N", "TTFT = ITL*N"),

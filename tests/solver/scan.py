@@ -83,6 +83,7 @@ FUNCTIONS = {
     "floor": np.floor,
     "sqrt": np.sqrt,
     "log2": np.log2,
+    "exp": np.exp,
 }
 
 
