@@ -134,7 +134,10 @@ INSIDE: dict[str, dict[str, Field]] = {
         "rests_on": (ROWS, "efficiencies, and defaults that could change the verdict: input, value, evidence"),
         "does_not_fit": (TRUTH, "whether the case fails to fit anywhere in its ranges"),
         "some_do_not_fit": (TRUTH, "whether that is so of any case of the study"),
-        "passing": ("object", "other cases that meet every target, the cheapest first: labels, how many more, and whether throughout their ranges (everywhere)"),
+        "passing": (
+            "object",
+            "other cases that meet every target, the cheapest first: labels, how many more, and whether throughout their ranges (everywhere)",
+        ),
         "cases": (COUNT, "cases of the study"),
         "standing": (TEXT, "where ranges stand, in words; empty where no case has any"),
     },

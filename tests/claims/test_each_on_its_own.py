@@ -103,7 +103,9 @@ def test_a_failure_of_symroof_in_a_claim_of_a_study_leaves_its_review(tmp_path, 
     assert outcome.code == 101
     assert "symroof itself failed in this claim: RuntimeError: a wheel came off" in outcome.out
     assert "rounded" in outcome.out
-    assert outcome.err == f"symroof: {tmp_path / 'c.yaml'}:2: one: a bug in symroof: RuntimeError: a wheel came off (`symroof --debug …` shows where; report it)\n"
+    assert (
+        outcome.err == f"symroof: {tmp_path / 'c.yaml'}:2: one: a bug in symroof: RuntimeError: a wheel came off (`symroof --debug …` shows where; report it)\n"
+    )
     assert "Traceback" in call("--debug", "report", str(study), "-o", "-", "--sections", "claims").err
 
 

@@ -12,7 +12,17 @@ from symroof.report.view_decision import key_numbers
 
 from . import FORMATS, static
 
-CASE = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 1000, "output": 200, "batch": 32, "mbu": "0.6..0.9", "mfu": 0.6, "layer_overhead": 0, "elementwise_bytes": 0}
+CASE = {
+    "model": "llama-3.1-8b",
+    "hardware": "h100-sxm",
+    "prompt": 1000,
+    "output": 200,
+    "batch": 32,
+    "mbu": "0.6..0.9",
+    "mfu": 0.6,
+    "layer_overhead": 0,
+    "elementwise_bytes": 0,
+}
 STUDIES = {
     "everywhere": {"arrival_rate": "60 request/s", "targets": {"ttft": "500 ms"}},
     "in part, at its middle": {"arrival_rate": "14 request/s", "targets": {"ttft": "500 ms"}},
