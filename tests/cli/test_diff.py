@@ -168,7 +168,7 @@ def test_a_waterfall_is_a_kind_of_picture(tmp_path):
         outcome = call("plot", "waterfall", *sides, "-q", "ttft", "-o", tmp_path / "way.svg")
         assert outcome.code == 0, outcome.err
         assert (tmp_path / "way.svg").read_bytes().startswith(b"<svg")
-        assert re.search(r"layer_overhead: [\d.]+ µs\.\.[\d.]+ µs -> 0 s: -", outcome.out)
+        assert re.search(r"elementwise_bytes: [\d.]+ byte\.\.[\d.]+ byte -> 0 byte: -", outcome.out)
     chat = call("plot", "waterfall", CHAT, "genz", "-q", "ttft", "-o", tmp_path / "way.svg").out
     assert f"ttft goes from {study.first.result('ttft').text().partition(' (')[0]} to " in chat
     assert sr.Study.load(CHAT).plot("waterfall", against="genz", quantity="ttft").says == chat.strip()

@@ -78,7 +78,7 @@ REFUSED = {
     "a sum over no name": (["sum(3, 4, 1, 5) = batch", "--for", "batch"], ["index"]),
     "max of nothing": (["max() = batch", "--for", "batch"], ["equation:1:"]),
     "max of too many": (["max(" + ", ".join(["batch"] * 40) + ") = 3", "--for", "batch"], ["arguments"]),
-    "an unknown function": (["exp(batch) = 3", "--for", "batch"], ["exp", "there are"]),
+    "an unknown function": (["sinh(batch) = 3", "--for", "batch"], ["sinh", "there are"]),
     "eval": (["eval(batch) = 3", "--for", "batch"], ["eval", "there are"]),
     "a target of nothing": (["max_batch_itl", "--target", "itll=5 ms"], ["did you mean 'itl'"]),
     "a study that is not there": (["max_batch_itl", "nothing.yaml"], ["nothing.yaml"]),
