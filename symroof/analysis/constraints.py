@@ -15,7 +15,6 @@ from symroof.theory.case import Case
 from symroof.theory.symbols import TARGET_SYMBOLS
 from symroof.theory.thresholds import FULL_MEMORY, THRESHOLDS
 
-
 ENDLESS = Fraction(10**300)
 """The share of its limit that a wait without end takes up."""
 

@@ -175,7 +175,8 @@ def _matters(name: str, asked: list[Condition], answers: Answers) -> bool:
 
 def _known(case: Case, name: str) -> Value | None:
     try:
-        return case.value(name)
+        value: Value = case.value(name)
+        return value
     except NoValue:  # the wait of an overloaded server
         return None
 

@@ -1,8 +1,8 @@
 """The review: its conclusions, its words, its three forms."""
 
 import contextlib
-import os
 import itertools
+import os
 import re
 import shutil
 import subprocess
