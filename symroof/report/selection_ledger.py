@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from symroof.analysis.verdict import case_warnings
 from symroof.cases.quantity_result import Input
-from symroof.report.view_select import Part
+from symroof.report.selection_cells import Part
 from symroof.select.choice import Choice
 from symroof.select.configuration import Configuration
 from symroof.theory.switches import SWITCHES

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from fractions import Fraction
 
 from symroof.analysis.sensitivity import NOTICEABLE, over_ranges, span_text
-from symroof.analysis.verdict import LOAD, MEMORY, TargetCheck, metrics_of, under_load
+from symroof.analysis.verdict import MEMORY, metrics_of, under_load
 from symroof.cases.quantity_result import Result
+from symroof.report.selection_cells import MISSES, UNKNOWN, Part, shown, slack, verdict
+from symroof.report.view_buying import buys
 from symroof.report.view_flips import change, lacking
 from symroof.select.choice import BESTS, NEAREST_MISSES, Choice, Front, misses
 from symroof.select.configuration import Configuration, Run
-from symroof.select.endurance import bears, expected_copies
 from symroof.select.required_changes import Keep, keeps
-from symroof.select.screening import PRICED
-from symroof.units import significant
 
-UNKNOWN = "not known"
-MISSES = {MEMORY: "does not fit", LOAD: "does not keep up"}
 BUYS = {"peak_flops": "compute", "mem_bandwidth": "bandwidth"}
 """What a latency can answer to, and what one buys for it."""
 
@@ -35,17 +31,6 @@ WORDS = {
     "sustained_itl": "inter-token latency",
     "loaded_ttft": "time to first token",
 }
-
-
-@dataclass(frozen=True)
-class Part:
-    """One table with its heading; ``says`` stands before it, ``notes`` on its columns behind it."""
-
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    says: str = ""
-    notes: tuple[str, ...] = ()
 
 
 def parts(choice: Choice, most: int, lacking_ones: int = NEAREST_MISSES) -> tuple[Part, ...]:
@@ -78,81 +63,6 @@ def _limits(choice: Choice) -> dict[str, str]:
     """The targets as they are written."""
     case = choice.configurations[0].run.own.case
     return {name: Result(case.theory.symbol(metrics_of(name, case)[0]), limit).plain() for name, limit in choice.targets.items()}
-
-
-# ---------------------------------------------------------------------------------------------------------- what to buy
-
-MOST_BORNE = 5
-"""Configurations whose breaking points are worked out."""
-
-OVER = {MEMORY: "memory", LOAD: "the queue", "ttft": "TTFT", "itl": "ITL", "cost": "cost", "price": "price", "fleet_price": "the budget"}
-BORNE = {"arrival_rate": "bears requests", "prompt": "bears prompts", "output": "bears outputs"}
-"""What may grow while a fleet serves, with the heading of its breaking point."""
-
-
-def buys(choice: Choice, most: int) -> Part:
-    """What to buy for the arrival rate, how to lay it out and set it, what it costs, and what breaks it: of all that serve it, whatever they cost."""
-    serving = [c for c in choice.configurations if set(c.run.missed) | set(c.run.unknown if c.state == "unknown" else ()) <= PRICED and LOAD in _checked(c)]
-    shown_ones = serving[: min(most, MOST_BORNE)]
-    ranged = any(c.run.slow for c in shown_ones)
-    header = (
-        "configuration", "verdict", "copies", *(["if as expected"] if ranged else []), "devices", "batch", "chunk", "price", "a million tokens", "load", "ttft", "itl",
-        *BORNE.values(),
-    )  # fmt: skip
-    rate = shown_ones[0].run.answers.result("arrival_rate").plain() if shown_ones else ""
-    says = [
-        f"for {rate}, cheapest first where all prices are known",
-        *([f"the first {len(shown_ones):,} of {len(serving):,} that serve it"] if len(shown_ones) < len(serving) else []),
-    ]
-    return Part("What to buy", header, tuple(_buy(c, ranged) for c in shown_ones), "; ".join(says), tuple(_columns(shown_ones, ranged)) if shown_ones else ())
-
-
-def _columns(shown_ones: Sequence[Configuration], ranged: bool) -> Iterator[str]:
-    """What the columns of the table say."""
-    grouped = any(c.run.answers.case.value("attention_dp") > 1 for c in shown_ones)
-    yield "copies: as many as bear the rate" + (
-        " at the slow end of what was measured; if as expected: as many as do where all is as expected" if ranged else ""
-    )
-    yield "batch and chunk: of each copy, vLLM's max-num-seqs, and its max-num-batched-tokens less the batch" + (
-        "; of all groups of attention_dp together, where vLLM counts each rank's own" if grouped else ""
-    )
-    yield "price: of all copies; a million tokens: of output, at this rate, time without work paid for"
-    yield "load: arriving requests over what all copies sustain; at 1 the queue grows without end"
-    yield "ttft and itl: means of a server at work; the wait in ttft is an estimate"
-    yield "bears: the last value that still does, and what breaks beyond it; the devices as they are, fewer requests in a batch where they have to be"
-
-
-def _checked(c: Configuration) -> Collection[str]:
-    """The conditions that a configuration was held against."""
-    return c.run.shares or [check.name for check in c.run.checks]
-
-
-def _buy(c: Configuration, ranged: bool) -> tuple[str, ...]:
-    run, case = c.run, c.run.answers.case
-    count = int(case.value("served_devices") * case.value("dp"))
-    chunk = f"{int(case.value('chunk')):,}" if run.answers.binding.assumptions["scheduling"] == "chunked" and case.chosen("chunk") else "whole prompts"
-    return (
-        c.label, verdict(c), f"{run.copies:,}", *([f"{expected_copies(run):,}"] if ranged else []), f"{count:,}", f"{run.batch:,}", chunk, shown(run, "fleet_price"),
-        _at_rate(run), shown(run, LOAD), shown(run, "loaded_ttft"), shown(run, "sustained_itl"), *(_borne(run, name) for name in BORNE),
-    )  # fmt: skip
-
-
-def _at_rate(run: Run) -> str:
-    """The price of a million output tokens at the arrival rate: idle copies are paid for too."""
-    price = run.value("fleet_price")
-    if price is None:
-        return UNKNOWN
-    case = run.answers.case
-    tokens = case.value("arrival_rate") * case.value("sustained_throughput") / case.value("sustained_requests")
-    return Result(case.theory.symbol("cost_per_mtok"), price * 10**6 / tokens).plain()
-
-
-def _borne(run: Run, name: str) -> str:
-    last = bears(run, name)
-    if last is None:
-        return UNKNOWN
-    value = Result(run.answers.case.theory.symbol(name), Fraction(last.value).limit_denominator(10**6)).plain()
-    return f"{value} ({', '.join(OVER[broken] for broken in last.breaks)})" if last.breaks else "any"
 
 
 # ------------------------------------------------------------------------------------------------------------ verdicts
@@ -195,27 +105,6 @@ def _verdict(c: Configuration, names: Sequence[str], extra: Sequence[str], bound
     return (c.label, f"{c.run.batch:,}", verdict(c), *cells, *([""] * missing))
 
 
-def verdict(c: Configuration) -> str:
-    """The state in words, with the targets it misses and the batches that would pass."""
-    run = c.run
-    missed = ", ".join(MISSES.get(name, f"misses {name}") for name in run.missed)
-    words = {"passes": "passes", "in part": "passes in a part of its ranges", "unknown": f"not known: {', '.join(run.unknown)}", "fails": missed}
-    return words[run.state] + (f"; passes with a batch of {c.window}" if c.window and run.state in ("fails", "in part") else "")
-
-
-def slack(check: TargetCheck) -> str:
-    """The slack to the limit, negative where it is exceeded, in the unit of the metric and in per cent of the limit.
-
-    >>> from symroof.analysis.study import Study
-    >>> from symroof.analysis.verdict import target_checks
-    >>> study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096, targets={"ttft": 0.1})
-    >>> slack(target_checks(study.first)[0])
-    '+37.77 ms (38 %)'
-    """
-    where = " at the middle" if check.met is None else ""
-    return f"{'-' if check.slack < 0 else '+'}{check.gap.plain()} ({significant(100 * abs(check.slack) / check.limit, 2)} %){where}"
-
-
 def _left_out(count: int, most: int) -> str:
     return f"the first {most:,} of {count:,}; --show {count} shows all" if count > most else ""
 
@@ -233,12 +122,6 @@ def _bests(choice: Choice) -> Part:
             runs = sum(bool(c.runs) for c in choice.configurations)
             rows.append((what + (f" (known of {known:,} of {runs:,})" if known < runs else ""), shown(best, name), best.label, f"{best.batch:,}"))
     return Part("Best under the targets" if choice.targets else "Best of what fits", ("best", "", "configuration", "batch"), tuple(rows))
-
-
-def shown(run: Run, name: str) -> str:
-    """A quantity of a run, flags included."""
-    result = run.result(name)
-    return result.text() if result else UNKNOWN
 
 
 def _largest(choice: Choice, most: int) -> Part:

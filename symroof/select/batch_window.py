@@ -11,7 +11,8 @@ from symroof.analysis.constraints import Condition, conditions
 from symroof.analysis.corners import crossings_in
 from symroof.cases.case_results import Answers
 from symroof.formula.evaluate import NoValue
-from symroof.select.screening import Screened, screened
+from symroof.select.screened_group import Screened
+from symroof.select.screening import screened
 from symroof.theory.case import Case
 
 

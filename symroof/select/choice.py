@@ -19,7 +19,7 @@ from symroof.select.candidates import hint, widened
 from symroof.select.configuration import Configuration, Run, judged, targets_of
 from symroof.select.layouts import NO_COUNTS, Counts, degrees_of, device_counts, laid_out
 from symroof.select.pareto_front import front
-from symroof.select.screening import PRICED
+from symroof.select.screened_group import PRICED
 from symroof.theory.case import Missing, NoValue
 from symroof.theory.symbols import GROUPS, TARGET_SYMBOLS
 

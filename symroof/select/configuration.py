@@ -14,7 +14,8 @@ from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import Result
 from symroof.select.batch_window import Window, window
 from symroof.select.ranged_screening import screened_over_ranges
-from symroof.select.screening import CLOSE, Screened, screened
+from symroof.select.screened_group import CLOSE, Screened
+from symroof.select.screening import screened
 from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import TARGET_SYMBOLS
 

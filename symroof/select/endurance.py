@@ -16,7 +16,7 @@ from symroof.cases.case_results import Answers
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
 from symroof.select.configuration import Run, varied
-from symroof.select.screening import PRICED
+from symroof.select.screened_group import PRICED
 
 Array = np.ndarray[Any, Any]
 

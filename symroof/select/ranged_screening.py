@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from symroof.analysis.verdict import LOAD
 from symroof.cases.case_results import Answers
-from symroof.select.screening import CLOSE, Screened, screened
+from symroof.select.screened_group import CLOSE, Screened
+from symroof.select.screening import screened
 
 Varied = Callable[..., Answers]
 

@@ -6,87 +6,19 @@ what a token costs falls with it, and a queue shortens with every copy: so each 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
-from symroof.analysis.compile import Compiled, compile_alike
-from symroof.analysis.verdict import LOAD, MEMORY, TARGET_METRICS, under_load
+from symroof.analysis.verdict import LOAD, TARGET_METRICS, under_load
 from symroof.cases.case_results import Answers
-from symroof.cases.evidence import AT_PEAK, COSTS, paced
-from symroof.cases.mixed_requests import mixed
+from symroof.cases.evidence import AT_PEAK, COSTS
 from symroof.errors import InputError
 from symroof.formula.tree import Num, Tree, names
-from symroof.theory.case import Case
-from symroof.theory.layout import DEGREES
-from symroof.theory.symbols import GROUPS
+from symroof.select.screened_group import PRICE, PRICED, ROOM, SHARED, UNQUEUED, VALUES, Group, Screened
 from symroof.theory.theory import Theory
-
-Array = np.ndarray[Any, Any]
-Function = Callable[..., dict[str, Array]]
-"""Quantities by batch and copies, at the slow end of the efficiencies unless other numbers are asked for."""
-
-VALUES = (
-    "sustained_throughput", "sustained_throughput_per_device", "sustained_requests", "cost_per_mtok", "loaded_ttft", "sustained_itl", "group_price", "fleet_price",
-    "memory_bytes_per_device",
-)  # fmt: skip
-"""What configurations are compared by, beside the metrics of their targets."""
-
-QUEUED = "loaded_ttft"
-UNQUEUED = tuple(("sustained_itl", reading, "queue_time") for reading in ("reading_time", "mix_reading_time"))
-"""What rises with the batch: the ITL, and the TTFT without any wait for a lane; of requests that are alike, and of a mix."""
-
-ROOM = ("usable_memory_per_device", "concurrency")
-"""What memory allows, whatever the batch."""
 
 EFFICIENCIES = frozenset({*AT_PEAK, *COSTS})
 """Ranges whose ends are screened beside what is expected; any other range is screened at its corners."""
-
-SHARED = frozenset(symbol.name for group in ("hardware", "efficiency", "precision") for symbol in GROUPS[group]) | {*DEGREES, "prefill_devices", "chunk"}
-"""Inputs that may differ between configurations of one function: degrees where they lead to one theory."""
-
-
-PRICE = "price"
-PRICED = frozenset({"cost", "price", "fleet_price"})
-"""Targets that cannot be judged without a price: the batch and the copies are those that all others allow."""
-
-LARGEST = 1 << 30
-MOST_COPIES = 1 << 16
-CLOSE = 1e-9
-"""A metric so near to its limit is compared exactly."""
-
-
-@dataclass(frozen=True)
-class Screened:
-    """What the screening says of one configuration.
-
-    Attributes:
-        most: the largest batch that passes; 0 where none does.
-        least: the smallest one from which on every batch up to ``most`` passes. Over ranges both hold at the slow end of every efficiency.
-        copies: instances that bear the arrival rate; None where their number is chosen, or no number of them does.
-        stopped_by: the conditions that one request more breaks.
-        batch: where it is judged: its own batch, else the largest that passes, else 1.
-        shares: how much of its limit each metric takes up there, by condition, as evidence expects; over ranges ``slow`` and ``fast`` are the same at
-            their ends.
-        values: quantities by batch, then name, where it is judged and at both ends of what passes, as evidence expects.
-    """
-
-    most: int
-    least: int
-    copies: int | None
-    batch: int
-    stopped_by: tuple[str, ...] = ()
-    shares: Mapping[str, float] = field(default_factory=dict)
-    values: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
-    slow: Mapping[str, float] = field(default_factory=dict)
-    fast: Mapping[str, float] = field(default_factory=dict)
-
-    @property
-    def passes(self) -> bool:
-        return self.most > 0 and self.least <= self.batch <= self.most
 
 
 def screened(cases: Sequence[Answers], own: bool = True) -> list[Screened | None]:
@@ -104,7 +36,7 @@ def screened(cases: Sequence[Answers], own: bool = True) -> list[Screened | None
     return results
 
 
-def _groups(cases: Sequence[Answers], own: bool = True) -> Iterator[tuple[list[int], _Group]]:
+def _groups(cases: Sequence[Answers], own: bool = True) -> Iterator[tuple[list[int], Group]]:
     """Configurations under load without ranges but of efficiencies, by all that shapes their functions."""
     by_shape: dict[Any, list[int]] = {}
     relevant: dict[Any, frozenset[str]] = {}
@@ -128,7 +60,7 @@ def _groups(cases: Sequence[Answers], own: bool = True) -> Iterator[tuple[list[i
         if not cases[places[0]].case.known("fits"):
             continue
         try:
-            yield places, _Group([cases[place] for place in places], own, used)
+            yield places, Group([cases[place] for place in places], own, used)
         except InputError:
             continue  # a quantity has no value there: each is judged on its own
 
@@ -149,194 +81,3 @@ class _Numbered:
 def _relevant(held: Theory, formulas: Collection[str]) -> frozenset[str]:
     """The names that lead to the screened quantities, directly or through formulas that replace definitions."""
     return frozenset().union(*(held.ancestry(name) for name in (*VALUES, *UNQUEUED[0], *UNQUEUED[1], *TARGET_METRICS.values(), LOAD, *ROOM, *formulas)))
-
-
-class _Group:
-    """Configurations whose functions are the same."""
-
-    def __init__(self, cases: Sequence[Answers], own: bool, used: frozenset[str]) -> None:
-        self.cases = cases
-        first = cases[0].case
-        self.size = len(cases)
-        self.targets = {name: limit for name, limit in cases[0].targets.items() if first.has(PRICE) or name not in PRICED}
-        self.rate = "arrival_rate" in first.given
-        self.chosen_batch = own and "batch" in first.given
-        self.open_copies = self.rate and "dp" not in first.given
-        self.unqueued = UNQUEUED[mixed(cases[0].binding.given)]
-        self.ends = [{} if c.moved else {name: paced(ends, name) for name, ends in c.binding.box().items()} for c in cases]
-        self.ranged = frozenset().union(*self.ends)
-        self.differing = [
-            name for name, tree in first.given.items() if name in SHARED & used and (name in self.ranged or any(c.case.given.get(name) != tree for c in cases))
-        ]
-        self.inputs = ["batch", *(["dp"] if self.open_copies else []), *self.differing]
-        self.expected = self._numbers()
-        self.slow, self.fast = (self._numbers(end) if self.ranged else self.expected for end in (0, 1))
-        self.limits = {name: np.array([float(c.targets[name]) for c in cases]) for name in self.targets}
-        compared = (*VALUES, *(TARGET_METRICS[name] for name in self.targets))
-        plain = [name for name in compared if self._has(name) and not (self.rate and name == QUEUED)]
-        self.compiled = self._compiled(tuple(dict.fromkeys((*self.unqueued, *plain, *([LOAD] if self.rate else [])))))
-        self.quick = self._part_of(self.compiled, self.compiled.outputs)
-        self.rising = self._part_of(self.compiled, self.unqueued)  # bisections work these out dozens of times
-        self.queued = self._wait() if self.rate else self.quick  # the batch that a rate keeps busy is searched: asked for as seldom as possible
-        ones = np.ones(self.size)
-        self.usable, self.capacity = self._called(self._compiled(ROOM), ROOM, ones, ones, self.expected).values()
-
-    def _has(self, name: str) -> bool:
-        return self.cases[0].case.has(PRICE) or ("cost" not in name and "price" not in name)
-
-    def _numbers(self, end: int | None = None) -> list[Array]:
-        """The inputs in which configurations differ, efficiencies that are ranges among them: as expected, or at their slow end, the first, or the fast one."""
-        pairs = list(zip(self.cases, self.ends, strict=True))
-        return [
-            np.array([_number(c.case, name) if end is None or name not in ends else float(ends[name][end]) for c, ends in pairs]) for name in self.differing
-        ]
-
-    def _compiled(self, names: Sequence[str]) -> Compiled:
-        return compile_alike(names, self.inputs, self.cases[0], free=["dp"] if self.open_copies else ())
-
-    def _part_of(self, compiled: Compiled, names: Sequence[str]) -> Function:
-        part = compiled.only(names)
-        return lambda batch, copies, numbers=None: self._called(part, names, batch, copies, numbers or self.slow)
-
-    def _wait(self) -> Function:
-        """The TTFT with its wait; without a value where the lanes of prompts do not keep up at any batch."""
-        try:
-            return self._part_of(self._compiled((QUEUED,)), (QUEUED,))
-        except InputError:
-            return lambda batch, copies, numbers=None: {QUEUED: np.full(batch.shape, np.nan)}
-
-    def _called(self, compiled: Compiled, names: Sequence[str], batch: Array, copies: Array, numbers: list[Array]) -> dict[str, Array]:
-        arguments = [batch.astype(float), *([copies.astype(float)] if self.open_copies else []), *numbers]
-        return {name: np.broadcast_to(column, batch.shape) for name, column in zip(names, compiled(*arguments), strict=True)}
-
-    def results(self) -> list[Screened]:
-        highest = np.minimum(np.where(np.isnan(self.capacity), 0, self.capacity), LARGEST)
-        most = _last(self._unqueued, highest)
-        own = np.array([float(c.case.value("batch")) for c in self.cases])
-        judged = own if self.chosen_batch else np.maximum(most, 1)
-        copies = self._copies(judged) if self.open_copies else np.ones(self.size)
-        borne = copies <= MOST_COPIES
-        copies = np.where(borne, copies, 1)
-        tried = np.maximum(most, 1)
-        waits = {QUEUED: self.queued(judged, copies)[QUEUED]}
-        passing = (most >= 1) & borne & self._met({**self.quick(tried, copies), **waits})
-        most = np.where(passing, most, 0)
-        least = self._least(tried, copies) if passing.any() else tried
-        expected, fast = waits, waits
-        if self.ranged:
-            expected, fast = ({QUEUED: self.queued(judged, copies, numbers)[QUEUED]} for numbers in (self.expected, self.fast))
-        ends = (("judged", judged), ("least", least), ("most", tried))
-        places = {name: {**self.quick(batch, copies, self.expected), **expected} for name, batch in ends}
-        shares = self._shares(places["judged"])
-        slowest = self._shares({**self.quick(judged, copies), **waits}) if self.ranged else {}
-        fastest = self._shares({**self.quick(judged, copies, self.fast), **fast}) if self.ranged else {}
-        beyond = {MEMORY: most + 1 > self.capacity} | {name: ~met for name, met in self._limited(most + 1).items()}
-        made = []
-        for i in range(self.size):
-            batches = {int(at[i]): name for at, name in ((least, "least"), (tried, "most"), (judged, "judged"))}
-            values = {batch: {key: float(column[i]) for key, column in places[name].items() if not math.isnan(column[i])} for batch, name in batches.items()}
-            found = int(copies[i]) if self.open_copies and borne[i] else None
-            made.append(
-                Screened(
-                    int(most[i]),
-                    int(least[i]),
-                    found,
-                    int(judged[i]),
-                    tuple(name for name, broken in beyond.items() if broken[i]),
-                    {key: float(column[i]) for key, column in shares.items()},
-                    values,
-                    {key: float(column[i]) for key, column in slowest.items()},
-                    {key: float(column[i]) for key, column in fastest.items()},
-                )
-            )
-        return made
-
-    def _least(self, most: Array, copies: Array) -> Array:
-        """The smallest batch from which on every one up to ``most`` passes: mostly 1, and then nothing is bisected."""
-        alone = self._met(self.quick(np.ones(self.size), copies))
-        if alone.all():
-            return np.ones(self.size)
-        return np.where(alone, 1, _first(lambda batch: self._met(self.quick(batch, copies)), most))
-
-    def _shares(self, values: Mapping[str, Array]) -> dict[str, Array]:
-        """Metrics over their limits; without a steady state the wait has none, and is endless."""
-        shares = {MEMORY: values["memory_bytes_per_device"] / self.usable}
-        if self.rate:
-            shares[LOAD] = values[LOAD]
-        for name, limit in self.limits.items():
-            shares[name] = np.nan_to_num(values[TARGET_METRICS[name]], nan=np.inf) / limit
-        return shares
-
-    def _unqueued(self, batch: Array) -> Array:
-        """Whether what rises with the batch is within its limits."""
-        return np.asarray(np.logical_and.reduce([np.ones(self.size, bool), *self._limited(batch).values()]))
-
-    def _limited(self, batch: Array) -> dict[str, Array]:
-        """The same by target: no copies needed, no queue counted."""
-        at = self.rising(batch, np.ones(self.size))
-        itl, reading, queueing = at.values()
-        metrics = {"ttft": queueing + reading, "itl": itl}
-        return {name: self._within(metric, self.limits[name]) for name, metric in metrics.items() if name in self.limits}
-
-    def _met(self, values: Mapping[str, Array]) -> Array:
-        """Whether the targets on these values are met, and whether there is a steady state at the arrival rate.
-
-        Where there is one, the batch that the arrival rate keeps busy, and so the wait, is the same at every batch.
-        """
-        met = values[LOAD] < 1 if self.rate else np.ones(self.size, bool)
-        for name, limit in self.limits.items():
-            if TARGET_METRICS[name] in values:
-                met = met & self._within(values[TARGET_METRICS[name]], limit)
-        return met
-
-    @staticmethod
-    def _within(metric: Array, limit: Array) -> Array:
-        return np.asarray(np.nan_to_num(metric, nan=np.inf) <= limit * (1 + CLOSE))
-
-    def _copies(self, batch: Array) -> Array:
-        """The least number of copies that bears the arrival rate within the targets: as many as the load asks for, more where the wait does."""
-        batch = np.maximum(batch, 1)
-        load = self.quick(batch, np.ones(self.size))[LOAD]
-        copies: Array = np.asarray(np.minimum(np.floor(np.nan_to_num(load, nan=MOST_COPIES)) + 1, MOST_COPIES + 1))
-        if "ttft" not in self.limits:
-            return copies
-        late, step = ~self._within(self.queued(batch, copies)[QUEUED], self.limits["ttft"]), 1
-        short = copies - 1
-        while late.any() and step < MOST_COPIES:
-            short = np.where(late, copies, short)
-            copies = np.where(late, copies + step, copies)
-            late, step = ~self._within(self.queued(batch, copies)[QUEUED], self.limits["ttft"]) & late, step * 2
-        copies = np.where(late, MOST_COPIES + 1, copies)
-        while (open_ := (copies - short > 1) & (copies <= MOST_COPIES)).any():
-            middle = np.where(open_, np.floor((short + copies) / 2), copies)
-            enough = self._within(self.queued(batch, middle)[QUEUED], self.limits["ttft"])
-            short, copies = np.where(open_ & ~enough, middle, short), np.where(open_ & enough, middle, copies)
-        return copies
-
-
-def _number(case: Case, name: str) -> float:
-    """A value of a case; the price of a device that has none is no number, and what depends on it is none either."""
-    tree = case.given.get(name)
-    if isinstance(tree, Num) and name not in case.numbers:
-        return float(tree.value)
-    return float(case.value(name)) if name != PRICE or case.has(PRICE) else math.nan
-
-
-def _last(holds: Callable[[Array], Array], high: Array) -> Array:
-    """The largest whole number up to ``high`` at which ``holds``, which ceases for good; 0 where it is never so."""
-    low, high = np.zeros(len(high)), np.floor(high) + 1
-    while (high - low > 1).any():
-        middle = np.floor((low + high) / 2)
-        met = holds(np.maximum(middle, 1))
-        low, high = np.where(met, np.maximum(middle, low), low), np.where(met, high, np.maximum(middle, low + 1))
-    return low
-
-
-def _first(holds: Callable[[Array], Array], high: Array) -> Array:
-    """The smallest whole number up to ``high`` from which on ``holds``, taken to hold at ``high``."""
-    low, end = np.zeros(len(high)), high.astype(float)
-    while (end - low > 1).any():
-        middle = np.floor((low + end) / 2)
-        met = holds(np.maximum(middle, 1))
-        low, end = np.where(met, low, np.minimum(middle, end - 1)), np.where(met, np.maximum(middle, 1), end)
-    return end

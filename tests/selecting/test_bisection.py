@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from symroof.select.screening import _first, _last
+from symroof.select.screened_group import _first, _last
 
 HIGH = 12
 

@@ -6,7 +6,7 @@ import pytest
 
 from symroof.api import Study
 from symroof.errors import InputError
-from symroof.report.view_select import buys
+from symroof.report.view_buying import buys
 from symroof.select.choice import select
 from symroof.select.endurance import bears, expected_copies
 

@@ -9,7 +9,7 @@ import pytest
 
 from symroof.analysis.verdict import case_warnings
 from symroof.api import Study
-from symroof.report.view_select import _at_rate
+from symroof.report.view_buying import _at_rate
 from symroof.select.choice import select
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec

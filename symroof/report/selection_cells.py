@@ -1,0 +1,50 @@
+"""What the tables of a selection share: a table, a verdict in words, a quantity of a run, the slack to a limit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from symroof.analysis.verdict import LOAD, MEMORY, TargetCheck
+from symroof.select.configuration import Configuration, Run
+from symroof.units import significant
+
+UNKNOWN = "not known"
+MISSES = {MEMORY: "does not fit", LOAD: "does not keep up"}
+
+
+@dataclass(frozen=True)
+class Part:
+    """One table with its heading; ``says`` stands before it, ``notes`` on its columns behind it."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    says: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def verdict(c: Configuration) -> str:
+    """The state in words, with the targets it misses and the batches that would pass."""
+    run = c.run
+    missed = ", ".join(MISSES.get(name, f"misses {name}") for name in run.missed)
+    words = {"passes": "passes", "in part": "passes in a part of its ranges", "unknown": f"not known: {', '.join(run.unknown)}", "fails": missed}
+    return words[run.state] + (f"; passes with a batch of {c.window}" if c.window and run.state in ("fails", "in part") else "")
+
+
+def slack(check: TargetCheck) -> str:
+    """The slack to the limit, negative where it is exceeded, in the unit of the metric and in per cent of the limit.
+
+    >>> from symroof.analysis.study import Study
+    >>> from symroof.analysis.verdict import target_checks
+    >>> study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096, targets={"ttft": 0.1})
+    >>> slack(target_checks(study.first)[0])
+    '+37.77 ms (38 %)'
+    """
+    where = " at the middle" if check.met is None else ""
+    return f"{'-' if check.slack < 0 else '+'}{check.gap.plain()} ({significant(100 * abs(check.slack) / check.limit, 2)} %){where}"
+
+
+def shown(run: Run, name: str) -> str:
+    """A quantity of a run, flags included."""
+    result = run.result(name)
+    return result.text() if result else UNKNOWN

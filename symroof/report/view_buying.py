@@ -1,0 +1,86 @@
+"""What to buy for an arrival rate, as a table: layout, copies, settings, price, and what breaks it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from fractions import Fraction
+
+from symroof.analysis.verdict import LOAD, MEMORY
+from symroof.cases.quantity_result import Result
+from symroof.report.selection_cells import UNKNOWN, Part, shown, verdict
+from symroof.select.choice import Choice
+from symroof.select.configuration import Configuration, Run
+from symroof.select.endurance import bears, expected_copies
+from symroof.select.screened_group import PRICED
+
+MOST_BORNE = 5
+"""Configurations whose breaking points are worked out."""
+
+OVER = {MEMORY: "memory", LOAD: "the queue", "ttft": "TTFT", "itl": "ITL", "cost": "cost", "price": "price", "fleet_price": "the budget"}
+BORNE = {"arrival_rate": "bears requests", "prompt": "bears prompts", "output": "bears outputs"}
+"""What may grow while a fleet serves, with the heading of its breaking point."""
+
+
+def buys(choice: Choice, most: int) -> Part:
+    """What to buy for the arrival rate, how to lay it out and set it, what it costs, and what breaks it: of all that serve it, whatever they cost."""
+    serving = [c for c in choice.configurations if set(c.run.missed) | set(c.run.unknown if c.state == "unknown" else ()) <= PRICED and LOAD in _checked(c)]
+    shown_ones = serving[: min(most, MOST_BORNE)]
+    ranged = any(c.run.slow for c in shown_ones)
+    header = (
+        "configuration", "verdict", "copies", *(["if as expected"] if ranged else []), "devices", "batch", "chunk", "price", "a million tokens", "load", "ttft", "itl",
+        *BORNE.values(),
+    )  # fmt: skip
+    rate = shown_ones[0].run.answers.result("arrival_rate").plain() if shown_ones else ""
+    says = [
+        f"for {rate}, cheapest first where all prices are known",
+        *([f"the first {len(shown_ones):,} of {len(serving):,} that serve it"] if len(shown_ones) < len(serving) else []),
+    ]
+    return Part("What to buy", header, tuple(_buy(c, ranged) for c in shown_ones), "; ".join(says), tuple(_columns(shown_ones, ranged)) if shown_ones else ())
+
+
+def _columns(shown_ones: Sequence[Configuration], ranged: bool) -> Iterator[str]:
+    """What the columns of the table say."""
+    grouped = any(c.run.answers.case.value("attention_dp") > 1 for c in shown_ones)
+    yield "copies: as many as bear the rate" + (
+        " at the slow end of what was measured; if as expected: as many as do where all is as expected" if ranged else ""
+    )
+    yield "batch and chunk: of each copy, vLLM's max-num-seqs, and its max-num-batched-tokens less the batch" + (
+        "; of all groups of attention_dp together, where vLLM counts each rank's own" if grouped else ""
+    )
+    yield "price: of all copies; a million tokens: of output, at this rate, time without work paid for"
+    yield "load: arriving requests over what all copies sustain; at 1 the queue grows without end"
+    yield "ttft and itl: means of a server at work; the wait in ttft is an estimate"
+    yield "bears: the last value that still does, and what breaks beyond it; the devices as they are, fewer requests in a batch where they have to be"
+
+
+def _checked(c: Configuration) -> Collection[str]:
+    """The conditions that a configuration was held against."""
+    return c.run.shares or [check.name for check in c.run.checks]
+
+
+def _buy(c: Configuration, ranged: bool) -> tuple[str, ...]:
+    run, case = c.run, c.run.answers.case
+    count = int(case.value("served_devices") * case.value("dp"))
+    chunk = f"{int(case.value('chunk')):,}" if run.answers.binding.assumptions["scheduling"] == "chunked" and case.chosen("chunk") else "whole prompts"
+    return (
+        c.label, verdict(c), f"{run.copies:,}", *([f"{expected_copies(run):,}"] if ranged else []), f"{count:,}", f"{run.batch:,}", chunk, shown(run, "fleet_price"),
+        _at_rate(run), shown(run, LOAD), shown(run, "loaded_ttft"), shown(run, "sustained_itl"), *(_borne(run, name) for name in BORNE),
+    )  # fmt: skip
+
+
+def _at_rate(run: Run) -> str:
+    """The price of a million output tokens at the arrival rate: idle copies are paid for too."""
+    price = run.value("fleet_price")
+    if price is None:
+        return UNKNOWN
+    case = run.answers.case
+    tokens = case.value("arrival_rate") * case.value("sustained_throughput") / case.value("sustained_requests")
+    return Result(case.theory.symbol("cost_per_mtok"), price * 10**6 / tokens).plain()
+
+
+def _borne(run: Run, name: str) -> str:
+    last = bears(run, name)
+    if last is None:
+        return UNKNOWN
+    value = Result(run.answers.case.theory.symbol(name), Fraction(last.value).limit_denominator(10**6)).plain()
+    return f"{value} ({', '.join(OVER[broken] for broken in last.breaks)})" if last.breaks else "any"
