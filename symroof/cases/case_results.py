@@ -173,8 +173,20 @@ class Answers:
             return Result(symbol, value)
         try:
             return self._over_ranges(name, symbol, value)
+        except NotWorkedOut as error:
+            return self._at_corners(name, symbol, value) or Result(symbol, value, flags=(_without_range(error),))
         except NoValue as error:
             return Result(symbol, value, flags=(_without_range(error),))
+
+    def _at_corners(self, name: str, symbol: Symbol, value: Value) -> Result | None:
+        """A number between its values at the corners, where all ranges are of measured efficiencies: faster is faster, and slower slower; else None."""
+        if not isinstance(value, Fraction) or not all(self.binding.given[own].measured for own in self.binding.box()):
+            return None
+        try:
+            values = [value, *(Fraction(corner.value(name)) for corner in self.corners)]
+        except NoValue as error:
+            return Result(symbol, value, flags=(_without_range(error),))
+        return Result(symbol, value, min(values), max(values))
 
     def _over_ranges(self, name: str, symbol: Symbol, value: Value) -> Result:
         formula = Name(name) if self.case.search(name) else self.case.formula(name)

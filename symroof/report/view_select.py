@@ -14,6 +14,7 @@ from symroof.report.view_flips import change, lacking
 from symroof.select.choice import BESTS, NEAREST_MISSES, Choice, Front, misses
 from symroof.select.configuration import Configuration, Run
 from symroof.select.required_changes import Keep, keeps
+from symroof.select.screened_group import PRICED
 
 BUYS = {"peak_flops": "compute", "mem_bandwidth": "bandwidth"}
 """What a latency can answer to, and what one buys for it."""

@@ -58,6 +58,15 @@ def test_what_it_bears_it_bears_at_the_slow_end():
     assert below.exact("load") < 1 <= above.exact("load")
 
 
+def test_a_wait_has_the_range_of_its_slow_and_its_fast_end():
+    """The batch that a rate keeps busy is searched for at every point of the ranges, too long for all of them."""
+    (configuration,) = select(**CASE, targets={"ttft": 2}, arrival_rate=4, batch=24).configurations
+    result, copies = configuration.run.result("loaded_ttft"), configuration.run.copies
+    ends = [float(Study(**CASE, **values, batch=24, dp=copies, arrival_rate=4).exact("loaded_ttft")) for values in (FAST, EXPECTED, SLOW)]
+    assert [float(x) for x in (result.low, result.value, result.high)] == pytest.approx(ends, rel=1e-9)
+    assert not result.flags
+
+
 def test_an_efficiency_that_is_given_wins_and_the_others_are_measured():
     given = select(**CASE, batch=16, mbu=1).configurations[0].run.answers.binding.given
     assert (given["mbu"].measured, given["mfu"].measured, given["layer_overhead"].measured) == (False, True, True)
