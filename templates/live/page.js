@@ -38,8 +38,9 @@ function ranged(name, value, ends, digits) {
 }
 
 function caseOf(key, inputs) {
-  const [group, table, ends] = data.settings[key], alone = inputs.tp === 1 ? data.alone : {}, at = new Case(PROGRAMS[group].theory, {...table, ...alone, ...inputs});
-  return {group, at, corners: cornersOf(at, ends, {...alone, ...inputs})};
+  const [group, table, ends] = data.settings[key], links = data.links[inputs.tp] ?? {values: {}, ends: {}};
+  const at = new Case(PROGRAMS[group].theory, {...table, ...links.values, ...inputs}), fixed = Object.keys(links.values).filter(name => !(name in links.ends));
+  return {group, at, corners: cornersOf(at, {...ends, ...links.ends}, {...Object.fromEntries(fixed.map(name => [name, null])), ...inputs})};
 }
 // The case at every corner of the ranges that are not set to a number.
 function cornersOf(at, ends, set) {

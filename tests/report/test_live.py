@@ -24,6 +24,7 @@ from symroof.report.live.choices import settings
 from symroof.report.live.page import as_data, live, policy
 from symroof.report.view_decision import key_numbers
 from symroof.report.view_verdict import state, verdict
+from symroof.specs.efficiencies import shipped
 from symroof.theory.case import NoValue
 from symroof.units import format_quantity
 
@@ -150,11 +151,13 @@ def browsed(made, points, numbers, tmp_path_factory):
 
 @needs_browser
 def test_a_thousand_random_settings_agree_with_numpy_functions(points, browsed):
-    """They come by another way through the formulas: polynomials, and sums in closed form."""
+    """They come by another way through the formulas: polynomials, and sums in closed form. A message takes as long as evidence says of a group so large."""
     off = []
+    latency = {group: float(shipped().chosen("link_latency", group, "compiled")[0].value.value) for group in ("pair", "group")}
     for (setting, own), rows in zip(points, browsed["values"], strict=True):
-        function = compile(ASKED, INPUTS, Answers(setting.binding))
-        columns = function(*(np.array([float(where[name]) for where in own]) for name in INPUTS))
+        function = compile(ASKED, [*INPUTS, "link_latency"], Answers(setting.binding))
+        messages = np.array([latency["pair" if where["tp"] <= 2 else "group"] for where in own])
+        columns = function(*(np.array([float(where[name]) for where in own]) for name in INPUTS), messages)
         expected = np.broadcast_arrays(*columns)
         for i, (where, row) in enumerate(zip(own, rows, strict=True)):
             off += [(setting.key, where, name, row[j], expected[j][i]) for j, name in enumerate(ASKED) if differ(row[j], expected[j][i])]

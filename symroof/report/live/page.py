@@ -19,7 +19,7 @@ from symroof.report.field_names import input_name, quantity_name
 from symroof.report.live.choices import Setting, differing, settings, values_of
 from symroof.report.live.every_closed_form import ClosedForm, closed_form
 from symroof.report.live.javascript_program import Program, together
-from symroof.report.live.spread import Ends, at_peak, ends, expected, over_ranges, without_links
+from symroof.report.live.spread import Ends, at_peak, ends, expected, of_links, over_ranges
 from symroof.report.view_case import deciding
 from symroof.report.view_decision import IN_PART, MOST_NUMBERS, key_metrics
 from symroof.resources import data_folder
@@ -81,7 +81,7 @@ def live(study: Study, subject: Answers) -> dict[str, Any] | None:
         "ranged": over_ranges(_quantities(subject), subject),
         "ranged_at_peak": over_ranges(_quantities(subject), subject.roof or subject),
         "no_range": WITHOUT_RANGE[NO_RANGE],
-        "alone": without_links(chosen[0]),
+        "links": of_links(chosen[0], next((control["options"] for control in controls if control["name"] == "tp"), ())),
         "curve": deciding(subject),
         "memory": {name: subject.case.theory.symbol(name).meaning for name in MEMORY_PARTS},
         "units": _units(subject),

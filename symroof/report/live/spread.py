@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable
+from typing import Any
 
 from symroof.cases.binding import Binding
 from symroof.cases.case_results import Answers
@@ -38,15 +39,24 @@ def _of_several(binding: Binding, given: dict[str, Given]) -> dict[str, Given]:
     return given
 
 
-def without_links(setting: Setting) -> dict[str, float]:
-    """The inputs of links as they stand where a reader takes one device, of which evidence says nothing; empty where other degrees need links."""
-    with contextlib.suppress(InputError):
-        alone = setting.binding.variant(tp=1)
-        case = alone.case()
-        return {
-            name: float(case.value(name)) for name, value in efficiencies(setting).items() if name in OF_LINKS and value.measured and name not in alone.given
-        }
-    return {}
+def of_links(setting: Setting, degrees: Iterable[int]) -> dict[str, dict[str, Any]]:
+    """The inputs of links, with their ends, where a reader takes so many devices and evidence says something else of them than of the setting's own; of
+    one device it says nothing, and they stand at their defaults."""
+    own, ranges = efficiencies(setting), ends(setting)
+    measured = {name: value.setting for name, value in own.items() if name in OF_LINKS and value.measured}
+    made: dict[str, dict[str, Any]] = {}
+    for tp in degrees:
+        with contextlib.suppress(InputError):  # heads that cannot be shared out so
+            other = setting.binding.variant(tp=tp)
+            case = other.case()
+            spans = {name: given.setting for name in measured if (given := other.given.get(name)) and isinstance(given.setting, Span)}
+            values = {name: float(case.value(name)) for name, mine in measured.items() if spans.get(name) != mine}
+            if values:
+                made[str(tp)] = {
+                    "values": values,
+                    "ends": {name: (float(s.low), float(s.high)) for name, s in spans.items() if name in values and name in ranges},
+                }
+    return made
 
 
 def ends(setting: Setting) -> Ends:
