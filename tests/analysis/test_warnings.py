@@ -42,3 +42,11 @@ def test_eight_bits_of_weights_beside_sixteen_of_activations(hardware, chosen, w
         assert warnings == [
             f"{chosen['weights']} weights beside fp16 activations are multiplied at fp16; --activations {chosen['weights']} takes the {chosen['weights']} peak"
         ]
+
+
+@pytest.mark.parametrize(("share", "impossible"), [(0.5, False), (1, False), (1.01, True), (1.9, True), (3, True)])
+def test_more_than_the_roof_is_impossible(share, impossible):
+    """20 GB at 2 TB/s take 10 ms; a step that is given as shorter reads more than there is bandwidth for."""
+    case = {"params": 10**10, "peak_flops": "1000 TFLOP/s", "mem_bandwidth": "2 TB/s", "prompt": 1000, "assume": {"detail": "weights"}}
+    warnings = case_warnings(Study(**case, itl=f"{0.01 / share} s").first)
+    assert any("impossible: decode_mbu" in line for line in warnings) is impossible
