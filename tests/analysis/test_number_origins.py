@@ -32,6 +32,12 @@ def test_a_printed_number_leads_to_the_tool_that_printed_it(quantity, text, pres
     assert [entry.preset for entry in made(quantity, text).explanations if entry.preset] == [preset]
 
 
+def test_a_number_that_is_right_as_it_stands_is_tried_once():
+    plain = sr.Study(**CASE).exact("itl")
+    found = origins(sr.Study(**CASE), "itl", lambda value: value == plain)
+    assert (found.tried, found.complete, [(entry.preset, entry.changes) for entry in found.explanations]) == (1, True, [("", ())])
+
+
 def test_the_smallest_set_of_choices_is_what_the_number_was_made_with():
     """The cache once more than it is read, by hand: 2,048 tokens of 131,072 bytes."""
     plain = sr.Study(**CASE).exact("itl")

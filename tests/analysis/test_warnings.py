@@ -2,7 +2,7 @@
 
 import pytest
 
-from symroof.analysis.verdict import case_warnings, splits_evenly
+from symroof.analysis.verdict import case_warnings, splits_evenly, target_checks
 from symroof.api import Study
 
 EVEN = {"llama-3-8b": {1, 2, 4, 8, 16, 32}, "qwen2.5-7b": {1, 2, 4, 28}, "gpt2": {1, 2, 3, 4, 6, 12}}
@@ -42,3 +42,28 @@ def test_eight_bits_of_weights_beside_sixteen_of_activations(hardware, chosen, w
         assert warnings == [
             f"{chosen['weights']} weights beside fp16 activations are multiplied at fp16; --activations {chosen['weights']} takes the {chosen['weights']} peak"
         ]
+
+
+@pytest.mark.parametrize(("share", "impossible"), [(0.5, False), (1, False), (1.01, True), (1.9, True), (3, True)])
+def test_more_than_the_roof_is_impossible(share, impossible):
+    """20 GB at 2 TB/s take 10 ms; a step that is given as shorter reads more than there is bandwidth for."""
+    case = {"params": 10**10, "peak_flops": "1000 TFLOP/s", "mem_bandwidth": "2 TB/s", "prompt": 1000, "assume": {"detail": "weights"}}
+    warnings = case_warnings(Study(**case, itl=f"{0.01 / share} s").first)
+    assert any("impossible: decode_mbu" in line for line in warnings) is impossible
+
+
+RANGED = {"params": 10**10, "peak_flops": "1000 TFLOP/s", "mem_bandwidth": "1 TB/s..2 TB/s", "prompt": 1000, "assume": {"detail": "weights"}}
+"""A step of 10 to 20 ms."""
+
+
+@pytest.mark.parametrize(("target", "met"), [("25 ms", True), ("20 ms", True), ("19.9 ms", None), ("10 ms", None), ("9.9 ms", False), ("5 ms", False)])
+def test_a_target_over_a_range_is_met_missed_or_both(target, met):
+    (check,) = target_checks(Study(**RANGED, targets={"itl": target}).first)
+    assert (check.name, check.met) == ("itl", met)
+
+
+@pytest.mark.parametrize(("rate", "met"), [("0.1", True), ("0.1..0.2", True), ("0.1..1000", None), ("500..1000", False), ("1000", False)])
+def test_requests_come_slower_than_they_are_served_faster_or_both(rate, met):
+    """A response of ten tokens takes nine steps of 10 to 20 ms: some ten a second of a batch of one."""
+    checks = {check.name: check.met for check in target_checks(Study(**RANGED, output=10, batch=1, arrival_rate=f"{rate} request/s").first)}
+    assert checks == {"load": met}

@@ -124,3 +124,8 @@ def test_a_number_that_nothing_speaks_for_is_left_alone(number):
 )
 def test_a_unit_alone_may_say_enough(number, quantity):
     assert [one.quantity for one in draft(f"{CASE}\n\nIt was {number} there.\n", "note.md").drafts] == [quantity]
+
+
+def test_an_empty_cell_keeps_its_column():
+    text = "Llama 3.1 8B\n\n| GPU | remark | ITL |\n|---|---|---|\n| L40S || 19 ms |\n| H100 | fast | 5 ms |\n"
+    assert [(one.quantity, one.given["hardware"]) for one in draft(text, "note.md").drafts] == [("itl", "l40s"), ("itl", "h100-sxm")]

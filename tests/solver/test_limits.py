@@ -101,3 +101,10 @@ def test_a_sum_with_steps_of_both_kinds_has_none():
     with pytest.raises(NotRational, match="both kinds"):
         list(leading_terms(parse("x*sum(max(a, step)*x, step, 1, 9)"), "x", "infinity", lambda part: sign(evaluate(part, numbers))))
     assert text(leading(tree, "x", 0, known_sign).coefficient)
+
+
+@pytest.mark.parametrize(
+    ("written", "whole"), [("a*x^2/b", True), ("a/x", True), ("a", True), ("x - x", True), ("a*x + b", False), ("a/(x + b)", False), ("(a*x + b)/(c*x)", False)]
+)
+def test_a_formula_of_one_term_is_its_own_leading_term(written, whole):
+    assert [leading(parse(written), "x", to, known_sign).whole for to in ENDS] == [whole] * 2

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from symroof.errors import InputError
 from symroof.formula.tree import Num
 from symroof.specs import catalogue
-from symroof.specs.fields import Span, build
+from symroof.specs.fields import Span, build, example, in_unit
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import setting
 from symroof.specs.model import ModelSpec
@@ -437,3 +437,11 @@ def test_operands_meet_in_the_wider_format(weights, activations, wanted):
 )
 def test_a_missing_peak_falls_back_to_a_wider_one(wanted, available, found):
     assert peak_precision(wanted, available) == found
+
+
+@pytest.mark.parametrize(
+    ("unit", "least", "most"),
+    [("s", "1 ms", "1 s"), ("byte", "1 GB", "1 TB"), ("byte/s", "100 GB/s", "100 TB/s"), ("FLOP/s", "10 TFLOP/s", "100 PFLOP/s"), ("W", "50 W", "5 kW"), ("USD/s", "0.1 USD/hour", "100 USD/hour"), ("Hz", "1 GHz", "5 GHz")],
+)  # fmt: skip
+def test_examples_of_units_are_of_the_size_that_devices_have(unit, least, most):
+    assert in_unit(least, unit).value <= in_unit(example(unit).strip("'"), unit).value <= in_unit(most, unit).value

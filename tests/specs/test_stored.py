@@ -8,6 +8,8 @@ import symroof as sr
 from symroof.analysis.verdict import case_warnings
 from symroof.errors import InputError
 from symroof.specs.catalogue import entries
+from symroof.specs.checkpoints.gguf_mixtures import mixture
+from symroof.specs.model_files import read_model
 from symroof.specs.stored import listed
 
 LINEAR = 32 * (4096 * (32 + 2 * 8) * 128 + 4096 * 4096 + 3 * 4096 * 14336)
@@ -169,3 +171,32 @@ def test_a_precision_nobody_knows(written, hint):
     with pytest.raises(InputError) as caught:
         sr.Study(model="llama-3-8b", weights=written, prompt=1)
     assert hint in caught.value.problems[0].hint
+
+
+def mean(first, count, then):
+    """Bits of a weight over 28 layers, so many of them in the first type."""
+    return (count * first + (28 - count) * then) / 28
+
+
+def of_queries_and_keys(most, value):
+    """Rows of a fused product: 28 heads of queries and 4 of keys in one type, 4 of values in another."""
+    return (32 * most + 4 * value) / 36
+
+
+MORE = 3 + 4 + 7
+"""Of 28 layers the first 28 // 8, those from 7*28 // 8 = 24 on, and of the rest the third, sixth, ...: 5, 8, 11, 14, 17, 20, 23."""
+OF_28_LAYERS = {
+    "iq4_xs": {"down": mean(5.5, 3, 4.25), "qkv": of_queries_and_keys(4.25, 5.5)},  # seven query heads share a key head
+    "q4_k_s": {"down": mean(5.5, 3, 4.5), "qkv": of_queries_and_keys(4.5, mean(5.5, 4, 4.5))},
+    "q3_k_m": {"down": mean(5.5, 1, 4.5), "qkv": of_queries_and_keys(3.4375, mean(5.5, 2, 4.5)), "attention_out": 4.5},
+    "q4_k_m": {"down": mean(6.5625, MORE, 4.5), "qkv": of_queries_and_keys(4.5, mean(6.5625, MORE, 4.5))},
+    "q5_k_m": {"down": mean(6.5625, MORE, 5.5), "qkv": of_queries_and_keys(5.5, mean(6.5625, MORE, 5.5))},
+    "q2_k": {"down": 3.4375, "qkv": of_queries_and_keys(2.625, 4.5), "attention_out": 3.4375},
+}
+
+
+@pytest.mark.parametrize("name", OF_28_LAYERS)
+def test_layers_that_do_not_divide_by_eight(name):
+    """Qwen2.5-7B; the head of every one of these in Q6_K."""
+    widths = {operator: float(8 * width.value) for operator, width in mixture(name, read_model("qwen2.5-7b")[0]).widths.items()}
+    assert widths == pytest.approx({**OF_28_LAYERS[name], "lm_head": 6.5625})

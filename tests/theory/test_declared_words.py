@@ -2,6 +2,8 @@
 
 import pytest
 
+from symroof.theory.architecture import Layer
+from symroof.theory.mixers import MIXERS
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS
 from symroof.theory.thresholds import THRESHOLDS
@@ -34,3 +36,10 @@ def test_what_costs_money_for_its_time_is_written_by_the_hour():
     assert set(written) >= {"price", "price_target", "fleet_price_target", "rival_price", "group_price", "fleet_price"}
     assert set(written.values()) == {"USD/hour"}
     assert {INPUTS[name].written_in for name in ("weight_bits", "scale_bits")} == {"bit"}
+
+
+def test_equal_heads_of_a_fused_product_are_written_together():
+    """As textbooks write it; where heads differ in width the parts stand one by one."""
+    amounts = {traits: next(row.amount for row in MIXERS["gqa"](Layer(traits=frozenset(traits))) if row.operator == "qkv") for traits in ((), ("value_dim",))}
+    assert amounts[()] == "(d_model)*((n_heads + 2*n_kv_heads)*head_dim)"
+    assert "n_heads*head_dim + n_kv_heads*(head_dim + value_dim)" in amounts["value_dim",]

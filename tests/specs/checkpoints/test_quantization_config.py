@@ -105,6 +105,7 @@ CASES = [
     ({"quant_method": "torchao", "quant_type": {"default": {"_type": "Int4WeightOnlyConfig", "_data": {"group_size": 64}}}}, lambda n, k: n * k // 2 + n * (k // 64) * 4),
     ({"quant_method": "modelopt", "quant_algo": "FP8", "ignore": ["lm_head"]}, lambda n, k: n * k + 8),
     ({"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": ["lm_head"]}, lambda n, k: n * k // 2 + n * (k // 16) + 8),
+    ({"quant_method": "nvfp4", "ignore": ["lm_head"]}, lambda n, k: n * k // 2 + n * (k // 16) + 8),
     ({"quant_method": "modelopt", "quantization": {"quant_algo": "NVFP4", "group_size": 16, "exclude_modules": ["lm_head"]}}, lambda n, k: n * k // 2 + n * (k // 16) + 8),
     ({"quant_method": "aqlm", "in_group_size": 8, "nbits_per_codebook": 16, "num_codebooks": 1}, lambda n, k: n * k // 4 + 2 * n + 65536 * 8 * 2),
 ]  # fmt: skip
@@ -259,6 +260,7 @@ def test_the_head_of_compressed_tensors_is_narrow_where_nothing_ignores_it():
         ({"quantization_config": {"quant_method": "compressed-tensors"}}, "quantization_config.config_groups: is missing"),
         ({"quantization_config": compressed({"num_bits": 9}, "")}, "quantization_config.config_groups.group_0.weights.num_bits: expected 2 or 3 or 4 or 8"),
         ({"quantization_config": {"quant_method": "modelopt", "quant_algo": "W7A7"}}, "quantization_config.quant_algo: no algorithm 'W7A7' is known"),
+        ({"quantization_config": {"quant_method": "modelopt"}}, "quantization_config.quant_algo: no algorithm 'MISSING' is known"),
         ({"quantization_config": {"quant_method": "torchao", "quant_type": "x" * 999}}, "quantization_config.quant_type: no type"),
         ({"quantization_config": {"quant_method": "awq", "modules_to_not_convert": "lm_head"}}, "modules_to_not_convert: expected a list of module names"),
         ({"quantization_config": {"quant_method": "awq", "ignore": [1]}}, "ignore: expected a list of module names"),

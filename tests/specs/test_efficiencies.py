@@ -1,0 +1,69 @@
+"""Entries of fitted efficiencies: their order and unit, and which one stands for a device and an engine."""
+
+from fractions import Fraction
+
+import pytest
+from pydantic import ValidationError
+
+from symroof.specs.efficiencies import EfficienciesSpec, Efficiency
+
+
+def entry(**changes):
+    return {
+        "input": "mfu",
+        "family": "all",
+        "engine": "all",
+        "value": Fraction(1, 2),
+        "low": Fraction(2, 5),
+        "high": Fraction(3, 5),
+        "rows": 9,
+        "sources": 3,
+    } | changes
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"low": Fraction(51, 100)}, "low, value and high in this order"),
+        ({"high": Fraction(49, 100)}, "low, value and high in this order"),
+        ({"value": "1 ms", "low": "1 ms", "high": "2 ms"}, "mfu is in no unit"),
+        ({"high": "2 s"}, "mfu is in no unit"),  # one of the three is enough
+        ({"input": "layer_overhead"}, "layer_overhead is in s"),
+        ({"input": "layer_overhead", "value": "1 ms", "low": "1 ms", "high": 2}, "layer_overhead is in s"),
+    ],
+)
+def test_an_entry_that_contradicts_itself_is_refused(changes, message):
+    with pytest.raises(ValidationError, match=message):
+        Efficiency(**entry(**changes))
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, {"low": Fraction(1, 2), "high": Fraction(1, 2)}, {"input": "layer_overhead", "value": "1 ms", "low": "500 us", "high": "2 ms"}]
+)
+def test_an_entry_in_order_is_taken(changes):
+    assert Efficiency(**entry(**changes)).rows == 9
+
+
+OWN = [("all", "all"), ("hopper", "server"), ("hopper", "plain"), ("ampere", "server"), ("cpu", "all")]
+
+
+@pytest.mark.parametrize(
+    ("family", "engine", "chosen", "words"),
+    [
+        ("hopper", "plain", ("hopper", "plain"), ""),
+        ("hopper", "server", ("hopper", "server"), ""),
+        ("ampere", "plain", ("ampere", "server"), "of plain engines on this family of devices (ampere): that of server engines"),
+        ("cpu", "server", ("cpu", "all"), ""),
+        ("mi", "server", ("all", "all"), "on this family of devices (mi): that of all devices"),
+    ],
+)
+def test_the_entry_of_a_family_and_an_engine_or_the_nearest(family, engine, chosen, words):
+    entries = [entry(family=one, engine=other) for one, other in OWN]
+    table = EfficienciesSpec(rows=9, sources=3, median_error=1, within_half=1, held=1, efficiencies=entries)
+    found, said = table.chosen("mfu", family, engine)
+    assert ((found.family, found.engine), words in said, bool(said)) == (chosen, True, bool(words))
+
+
+def test_what_does_not_depend_on_the_family_is_no_fallback():
+    table = EfficienciesSpec(rows=9, sources=3, median_error=1, within_half=1, held=1, efficiencies=[entry()])
+    assert table.chosen("mfu", "hopper", "server")[1] == ""
