@@ -54,6 +54,7 @@ def test_a_rate_that_follows_from_a_wrong_latency_says_so_and_another_does_not()
     (_, follows), (_, alone) = claims(note.format("4000")), claims(note.format("4100"))
     assert (follows.verdict, follows.reason) == ("wrong", "follows from 8.0 ms in line 1")
     assert (alone.verdict, "follows" in alone.reason) == ("wrong", False)
+    assert follows.slips == ()
 
 
 @pytest.mark.parametrize(
@@ -65,6 +66,7 @@ def test_a_rate_that_follows_from_a_wrong_latency_says_so_and_another_does_not()
             "precision_mixed",
         ),  # 41.6 ms at four bytes
         ("64 FLOPs/byte", "ridge_point hardware=a100-80gb-sxm weights=int8 activations=int8", "peak_of_other_sku"),  # 129.6/2.039 = 63.6, of a part for games
+        ("0.1 s", "prefill_time model=llama-3.1-8b hardware=rtx-4090 weights=q4_k_m prompt=2048", "peak_of_other_sku"),  # any number would fit one digit
         ("80 GB", "weight_bytes model=llama-3.1-70b weights=fp8", "gqa_forgotten"),  # 79.9 GB with 64 heads for 8, and the memory of an H100
         ("2 × 70.6e9 × 2048 = 289 TFLOPs", "prefill_flops model=llama-3.1-70b prompt=2048", "arithmetic"),  # 289.2: it comes out
     ],
