@@ -107,15 +107,15 @@ def guess_case(words: NoteWords, index: int, figure: Figure, quantity: str) -> C
 def _of_one_device(case: Case, quantity: str, figure: Figure, groups: Sequence[str]) -> None:
     """A table of devices without the group that the text states elsewhere, where the number holds of one of each and not of the group."""
     alone = {name: value for name, value in case.given.items() if name not in groups}
-    own, group = ({"quantity": quantity, "value": figure.written, "given": _typed(given)} for given in (alone, case.given))
+    own, group = ({"quantity": quantity, "value": figure.written, "given": _typed(settings)} for settings in (alone, case.given))
     if holds(own) and not holds(group):
         case.given = alone
         case.doubts = [doubt for doubt in case.doubts if doubt.split()[0] not in groups] + [f"of one device, not {name}" for name in sorted(groups)]
 
 
-def _typed(given: Mapping[str, str]) -> dict[str, object]:
+def _typed(settings: Mapping[str, str]) -> dict[str, object]:
     """Settings as an annotation would be read."""
-    return {name: int(value) if value.isdigit() else value for name, value in given.items()}
+    return {name: int(value) if value.isdigit() else value for name, value in settings.items()}
 
 
 def _devices(case: Case, devices: str) -> None:
