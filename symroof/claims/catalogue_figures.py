@@ -121,7 +121,7 @@ def confusable(binding: Binding, symbol: str, kind: str) -> tuple[tuple[str, Fra
     >>> from symroof.claims.claim_settings import study_of
     >>> binding = study_of({"hardware": "h100-sxm"}).first.binding
     >>> [name for name, _ in confusable(binding, "mem_bandwidth", "parts")]
-    ['gh200', 'h100-nvl', 'h100-pcie', 'h20', 'h200']
+    ['gh200', 'h100-nvl', 'h100-pcie', 'h20', 'h200-nvl', 'h200']
     >>> [(name, float(value) / 1e12) for name, value in confusable(binding, "peak_flops", "sparse")]
     [('1978.9 TFLOP/s', 1978.9)]
     """

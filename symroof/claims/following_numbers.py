@@ -58,11 +58,10 @@ def _expected(rate: Judgement, latency: Judgement) -> Fraction | None:
 
 
 def _resting(rate: Judgement, latency: Judgement) -> Judgement:
-    """A rate that is as wrong as the latency it is worked out of, or holds under the same condition."""
+    """A rate that is as wrong as the latency it is worked out of, or holds under the same condition; it has no slip of its own."""
     place = f" in line {latency.claim.line}" if latency.claim.line else f" in {latency.claim.id}"
     expected, true = _expected(rate, latency) or Fraction(1), rate.value or Fraction(1)
-    named = [Explanation(slip.slip, True, expected, slip.chance, f"{slip.cause}: {times(expected / true)}") for slip in latency.slips if slip.named]
-    slips = (*named, *(slip for slip in rate.slips if slip.slip not in {one.slip for one in named}))
+    slips = tuple(Explanation(slip.slip, True, expected, slip.chance, f"{slip.cause}: {times(expected / true)}") for slip in latency.slips if slip.named)
     reason = f"follows from {latency.claimed}{place}"
     if latency.verdict == "conditional":
         return replace(rate, verdict="conditional", needs=latency.needs, slips=slips, reason=f"{reason}, which {latency.reason.partition(';')[0]}")

@@ -203,7 +203,8 @@ def test_units_nobody_writes_are_no_bug():
     assert [c.verdict for c in yaml_claims(f"id: a, {square}, conflicts_with: b", f"id: b, {square}").claims] == ["unchecked", "unchecked"]
     products = [f"id: {i}, expression: 2 byte * 3 byte, value: {v}, conflicts_with: {o}" for i, v, o in [("a", 6, "b"), ("b", 7, "a")]]
     assert len(yaml_claims(*products).claims) == 2
-    assert check_text("6 <!-- symroof: expression='2 byte * 3 byte' -->", "n.md").claims[0].verdict != "exact"
+    with pytest.raises(InputError, match=r"no number in byte\^2"):  # a bare number is none
+        check_text("6 <!-- symroof: expression='2 byte * 3 byte' -->", "n.md")
 
 
 # ---------------------------------------------------------------------------------------------------------- corrections

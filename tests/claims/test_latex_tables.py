@@ -77,5 +77,5 @@ def test_drafts_of_latex_are_refused_with_what_works(tmp_path):
     paper.write_text("It takes 16 GB.")
     with pytest.raises(InputError) as caught:
         drafted_files([str(paper)])
-    assert "Markdown notes (.md) only" in caught.value.problems[0].message
+    assert "is no Markdown note" in caught.value.problems[0].message
     assert "% symroof:" in caught.value.problems[0].hint

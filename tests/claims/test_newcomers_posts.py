@@ -54,6 +54,7 @@ def test_a_rate_that_follows_from_a_wrong_latency_says_so_and_another_does_not()
     (_, follows), (_, alone) = claims(note.format("4000")), claims(note.format("4100"))
     assert (follows.verdict, follows.reason) == ("wrong", "follows from 8.0 ms in line 1")
     assert (alone.verdict, "follows" in alone.reason) == ("wrong", False)
+    assert follows.slips == ()
 
 
 @pytest.mark.parametrize(
@@ -65,11 +66,12 @@ def test_a_rate_that_follows_from_a_wrong_latency_says_so_and_another_does_not()
             "precision_mixed",
         ),  # 41.6 ms at four bytes
         ("64 FLOPs/byte", "ridge_point hardware=a100-80gb-sxm weights=int8 activations=int8", "peak_of_other_sku"),  # 129.6/2.039 = 63.6, of a part for games
+        ("0.1 s", "prefill_time model=llama-3.1-8b hardware=rtx-4090 weights=q4_k_m prompt=2048", "peak_of_other_sku"),  # any number would fit one digit
         ("80 GB", "weight_bytes model=llama-3.1-70b weights=fp8", "gqa_forgotten"),  # 79.9 GB with 64 heads for 8, and the memory of an H100
         ("2 × 70.6e9 × 2048 = 289 TFLOPs", "prefill_flops model=llama-3.1-70b prompt=2048", "arithmetic"),  # 289.2: it comes out
     ],
 )
-def test_what_is_no_reason(text, quantity, slip):
+def test_a_coincidence_is_no_explanation(text, quantity, slip):
     (claim,) = claims(f"It is {text}. <!-- symroof: {quantity} -->")
     assert claim.verdict in ("wrong", "approximate")
     assert slip not in [one.slip for one in claim.slips]
@@ -82,7 +84,7 @@ def test_a_lower_bound_is_explained_by_what_comes_to_it():
     assert "gqa_forgotten" not in [slip.slip for slip in far]
 
 
-def test_what_is_shown_reads_as_it_was_written():
+def test_sentences_and_prices_are_shown_as_they_were_written():
     note = f"A prompt takes 2*8e9*2048/330e12 = 0.1 s. <!-- symroof: prefill_time {L8} prompt=2048 -->\n\nIt costs $1.79 per hour. <!-- symroof: price price='1.79 USD/hour' -->"
     arithmetic, price = claims(note)
     assert arithmetic.says == "A prompt takes 2*8e9*2048/330e12 = 0.1 s."

@@ -5,11 +5,13 @@ A batch reaches no farther than its paragraph or table; a model reaches through 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 from symroof.claims.draft.note_words import ELSEWHERE, OWN_ROW, PARAGRAPH, PRECISIONS, SENTENCE, NoteWords, written_value
 from symroof.claims.read.numbers import Figure
+from symroof.claims.read.written_lengths import holds
 from symroof.theory.layout import Layout
 from symroof.theory.symbols import GROUPS, INPUTS
 from symroof.theory.theory import theory
@@ -26,6 +28,7 @@ OF_ONE_SENTENCE = frozenset(["kv_cache_bytes", "kv_cache_bytes_per_device"])
 """Quantities whose batch stands in their own sentence: the next one may speak of one request again."""
 OF_THE_DEVICE = frozenset(["peak_flops", "ridge_point", "effective_ridge"])
 """Quantities of the precision that is multiplied, whatever the weights are stored in."""
+GROUPED = frozenset(["tp", "pp", "ep", "dp"])
 NOT_OF = {"concurrency": {"batch"}, "free_memory": {"batch"}, "energy_per_token": {"power"}, "decode_energy_per_token": {"power"}}
 """Inputs that words near a quantity usually do not mean."""
 
@@ -57,7 +60,7 @@ def guess_case(words: NoteWords, index: int, figure: Figure, quantity: str) -> C
             return ""
         case.given[name] = stated.value
         reaches[name] = stated.reach
-        compared = name == "tp" and reaches.get("hardware") == OWN_ROW
+        compared = name in GROUPED and reaches.get("hardware") == OWN_ROW  # a row for each device may be of one of each
         if (stated.soft and name not in PRECISIONS) or (stated.reach == ELSEWHERE and (far or compared or words.several(name))):
             case.doubts.append(f"{name} {stated.value}")
         return stated.value
@@ -93,9 +96,26 @@ def guess_case(words: NoteWords, index: int, figure: Figure, quantity: str) -> C
     ):
         case.given = {quantity: written_value(figure)}
         case.doubts = []
+    groups = [name for name in GROUPED & case.given.keys() if reaches.get(name) == ELSEWHERE and reaches.get("hardware") == OWN_ROW]
+    if groups and quantity not in INPUTS:
+        _of_one_device(case, quantity, figure, groups)
     if quantity == "weight_bytes_per_param":
         case.given = {"weights": case.given.get("weights", "fp16")}
     return case
+
+
+def _of_one_device(case: Case, quantity: str, figure: Figure, groups: Sequence[str]) -> None:
+    """A table of devices without the group that the text states elsewhere, where the number holds of one of each and not of the group."""
+    alone = {name: value for name, value in case.given.items() if name not in groups}
+    own, group = ({"quantity": quantity, "value": figure.written, "given": _typed(settings)} for settings in (alone, case.given))
+    if holds(own) and not holds(group):
+        case.given = alone
+        case.doubts = [doubt for doubt in case.doubts if doubt.split()[0] not in groups] + [f"of one device, not {name}" for name in sorted(groups)]
+
+
+def _typed(settings: Mapping[str, str]) -> dict[str, object]:
+    """Settings as an annotation would be read."""
+    return {name: int(value) if value.isdigit() else value for name, value in settings.items()}
 
 
 def _devices(case: Case, devices: str) -> None:

@@ -29,6 +29,8 @@ ASSUMED = frozenset(["mfu", "mbu"])
 """Settings that hold from where they are stated on."""
 MOST_STATED = 1000
 """Places of one setting that are remembered: a bound for a file that states nothing else."""
+MOST_BESIDE = 6
+"""Precisions on either side of a number, in its sentence, of which one may be its own."""
 OWN_ROW, SENTENCE, PARAGRAPH, HEADING, ELSEWHERE = range(5)
 
 
@@ -187,7 +189,8 @@ def _of_own_block(name: str, block: Block, words: Sequence[Place], figure: Figur
     start, end = sentence_around(block, figure.start)
     here = [word for word in words if start <= word.start < end]
     if here and name in OF_ONE_NUMBER:
-        nearest = min(here, key=lambda word: in_its_clause(block.text, word.start, figure))
+        at = bisect.bisect_left(here, (here[0].block, figure.start))
+        nearest = min(here[max(at - MOST_BESIDE, 0) : at + MOST_BESIDE], key=lambda word: in_its_clause(block.text, word.start, figure))
     elif here:
         nearest = min(here, key=lambda word: (word.soft, abs(word.start - figure.start)))
     else:

@@ -13,6 +13,8 @@ from symroof.claims.read.numbers import Figure
 PARTS = re.compile(r"(?P<end>[;!?](?=\s)|\.(?=\s)|—|\s[-–]\s)|,(?!\d)|[():]|\b(?:and|or|but|while|whereas|versus|vs\.?)\b|(?:->|→|=>)", re.IGNORECASE)
 """What parts clauses; the end of a sentence, and what is as good as one, parts them further."""
 SENTENCE_APART = 4
+LOOKED_THROUGH = 400
+"""Characters between a number and a precision that are looked through; what is farther apart is parted often enough."""
 WHAT_IF = re.compile(
     r"\b(?:switch(?:ing|ed)? (?:\w+ )?(?:over )?to|(?:mov|go|chang|quanti[sz])(?:e|es|ing|ed) (?:\w+ )?(?:down )?(?:to|in|with)|would|could|might|if|instead|alternatively|"
     r"halv(?:e|es|ed|ing)|shrinks?|shrunk|drops?|down to|only half|half of (?:that|it)|twice (?:that|as)|unlike|compared (?:to|with))\b|['’]d\b",
@@ -26,7 +28,7 @@ LEADING = re.compile(r"(?:^|[.;:!?]\s+|^\s*(?:[-*+]|\d+[.)])\s+)[*_`]*(?:in|with
 
 def passing(sentence: str, place: int) -> bool:
     """Whether a sentence names what stands at a place as a what-if: then it says nothing of what comes after."""
-    return any(match.end() > place - WHAT_IF_REACH and match.start() < place + WHAT_IF_REACH for match in WHAT_IF.finditer(sentence))
+    return WHAT_IF.search(sentence, max(place - WHAT_IF_REACH, 0), place + WHAT_IF_REACH) is not None
 
 
 def leads_its_clause(text: str, place: int) -> bool:
@@ -47,5 +49,5 @@ def in_its_clause(text: str, place: int, figure: Figure) -> tuple[int, int]:
     [[0, 1], [1, 0]]
     """
     low, high = sorted((place, figure.start))
-    between = PARTS.finditer(text, low, high)
+    between = PARTS.finditer(text, low, min(high, low + LOOKED_THROUGH))
     return sum(SENTENCE_APART if match["end"] else 1 for match in between), high - low

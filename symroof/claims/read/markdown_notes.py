@@ -220,8 +220,8 @@ class _Reader:
     def _cells(self, data: dict[str, Any], annotation: Fields, at: int, cells: list[tuple[Figure, dict[str, object]]], passage: Passage) -> None:
         """A claim for each cell of a column or a row, whose inputs the others of its row or the head hold."""
         for figure, inputs in cells:
-            given = changed(changed(self.defaults, inputs), annotation.data.get("given", {}))  # the comment wins over the table
-            own = _sized({**data, "given": given, "value": figure.written}, figure.of, inputs)
+            settings = changed(changed(self.defaults, inputs), annotation.data.get("given", {}))  # the comment wins over the table
+            own = _sized({**data, "given": settings, "value": figure.written}, figure.of, inputs)
             self.owned.add(figure.start)
             self._add(own, self.place(figure.start), figure, plain(f"{', '.join(f'{name} {value}' for name, value in inputs.items())}: {figure.text}"))
             self._places(annotation, at, passage)
@@ -267,10 +267,10 @@ def _sized(data: dict[str, Any], of: tuple[Denominator, ...], cells: Mapping[str
 
     ``cells`` are the inputs that its table states.
     """
-    given = data["given"]
-    written = {name: str(value) for name, value in cells.items() if name in IN_TOKENS and lengths(str(value)) and given.get(name) == value}
+    settings = data["given"]
+    written = {name: str(value) for name, value in cells.items() if name in IN_TOKENS and lengths(str(value)) and settings.get(name) == value}
     own = of
-    if any(name in given for name in OF_A_CONTEXT):
+    if any(name in settings for name in OF_A_CONTEXT):
         own = tuple(one for one in of if one.kind != "token" or not one.tokens)
     else:
         written |= next(({"prompt": one.tokens} for one in of if one.tokens and one.kind == "request"), {})

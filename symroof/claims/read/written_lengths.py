@@ -46,11 +46,11 @@ def with_lengths(data: Mapping[str, Any], written: Mapping[str, str]) -> dict[st
     result = dict(data)
     for name, text in written.items():
         options = [{**result, "given": changed(result.get("given", {}), {name: length})} for length in lengths(text)]
-        result = next((option for option in options if len(options) > 1 and _holds(option)), options[0] if options else result)
+        result = next((option for option in options if len(options) > 1 and holds(option)), options[0] if options else result)
     return result
 
 
-def _holds(data: Mapping[str, Any]) -> bool:
+def holds(data: Mapping[str, Any]) -> bool:
     """Whether a claim's number is the derived one, to the digits written; what cannot be derived is reported where it is judged."""
     try:
         result = derived(ClaimSpec.model_validate({**data, "id": "length"}))

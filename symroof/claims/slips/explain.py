@@ -98,7 +98,7 @@ def explain(claim: ClaimSpec, written: Written, derived: Derived, steps: Steps |
     if written.value is None or written.operator or written.value <= 0 or derived.number is None or derived.number <= 0:
         return ()
     context = context_of(claim, derived, written.text, steps)
-    singles = [p for slip in CATALOGUE for p in predictions(context, slip) if _differs(p.value, context, written) and _fine(p, written)]
+    singles = [p for slip in CATALOGUE for p in predictions(context, slip) if _differs(p.value, context, written) and p.digits <= written.digits]
     explained = _of_formulas(singles, context, written) or _of_digits(singles, context, written)
     if not explained:
         simpler, pairs = _of_levels(singles, context, written), _of_pairs(singles, context, written)
@@ -109,11 +109,6 @@ def explain(claim: ClaimSpec, written: Written, derived: Derived, steps: Steps |
 def _differs(value: Fraction, context: Context, written: Written) -> bool:
     """Whether a prediction differs from the true value by more than the digits written can hide."""
     return abs(value / context.value - 1) > written.half / written.number
-
-
-def _fine(prediction: Prediction, written: Written) -> bool:
-    """Whether a number is written finely enough for a prediction."""
-    return not prediction.fine or written.digits >= PAIRED_DIGITS - 1
 
 
 def _of_formulas(singles: Sequence[Prediction], context: Context, written: Written) -> list[Explanation]:
@@ -180,7 +175,7 @@ def _at(context: Context, settings: dict[str, Any], slips: Iterable[Slip], writt
     if there.value <= 0:
         return []
     tried = [slip for slip in slips if "assume" not in settings or slip.name not in OTHER_COUNTS]
-    every = (p for slip in tried for p in predictions(there, slip) if _fine(p, written))
+    every = (p for slip in tried for p in predictions(there, slip) if p.digits <= written.digits)
     return [p for p in every if _differs(p.value, context, written) and abs(p.value / there.value - 1) > CLOSE_ENOUGH]
 
 

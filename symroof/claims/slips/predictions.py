@@ -39,7 +39,7 @@ class Prediction:
         sets: the changes of each case there is; None for a result.
         way: how the result is read otherwise; None where the case is changed.
         paired: whether it may be one of two.
-        fine: whether it explains a number of three digits or more only.
+        digits: from how many digits of a number on it explains one.
     """
 
     slips: tuple[str, ...]
@@ -48,7 +48,13 @@ class Prediction:
     sets: tuple[Settings, ...] | None = None
     way: Result | None = None
     paired: bool = True
-    fine: bool = False
+    digits: int = 1
+
+
+FINE = 3
+"""Digits from which on a number tells a change that hardly matters from chance."""
+FROM_DIGITS = {"parts": 2, "relatives": FINE}
+"""Digits from which on a number tells which other part's figure it is: there are many."""
 
 
 def predictions(context: Context, slip: Slip) -> Iterator[Prediction]:
@@ -62,8 +68,14 @@ def predictions(context: Context, slip: Slip) -> Iterator[Prediction]:
         for text, sets in changes(context, way):
             value = context.again(sets)
             if value is not None and not (isinstance(way, Rounded) and abs(value / context.value - 1) > MOST_ROUNDED):
-                fine = not isinstance(way, Rounded) and any(context.matters(name) for name in way.fine)
-                yield Prediction((slip.name,), (text,), value, sets, paired=slip.paired, fine=fine)
+                yield Prediction((slip.name,), (text,), value, sets, paired=slip.paired, digits=_digits(context, way))
+
+
+def _digits(context: Context, way: InCase) -> int:
+    """From how many digits on a number shows that it came about in a way."""
+    if isinstance(way, Other):
+        return FROM_DIGITS.get(way.figures, 1)
+    return FINE if isinstance(way, Change) and any(context.matters(name) for name in way.fine) else 1
 
 
 def can_happen(way: Result, unit: str, names: frozenset[str]) -> bool:

@@ -160,11 +160,11 @@ DEVICE = (
     Slip("peak_of_other_dtype", (Other("the {figure} peak", "peak_flops", "precisions"),)),
     Slip("peak_of_other_sku", (
         Other("the peak of the {figure}", "peak_flops", "parts"),
-        Other("the peak of the {figure}", "peak_flops", "relatives", fine=("peak_flops",)),
+        Other("the peak of the {figure}", "peak_flops", "relatives"),
     )),
     Slip("bandwidth_of_other_part", (
         Other("the bandwidth of the {figure}", "mem_bandwidth", "parts"),
-        Other("the bandwidth of the {figure}", "mem_bandwidth", "relatives", fine=("mem_bandwidth",)),
+        Other("the bandwidth of the {figure}", "mem_bandwidth", "relatives"),
     )),
     Slip("bidirectional_link", (
         Change("both directions of the link added", _times("2", "link_bandwidth")),

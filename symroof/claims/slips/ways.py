@@ -49,13 +49,11 @@ class Other:
         symbol: the input.
         figures: ``sparse`` (this peak with sparsity), ``precisions`` (this part's other peaks), ``parts`` (its kin with memory of its sort),
             ``relatives`` (its other kin).
-        fine: as of a :class:`Change`.
     """
 
     text: str
     symbol: str
     figures: str
-    fine: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
