@@ -178,9 +178,9 @@ def _matters(name: str, asked: list[Condition], answers: Answers) -> bool:
 def _known(case: Case, name: str) -> Value | None:
     try:
         value: Value = case.value(name)
-        return value
     except NoValue:  # the wait of an overloaded server
         return None
+    return value
 
 
 def _flips(condition: Condition, name: str, asked: list[Condition], answers: Answers) -> Iterator[Flip]:

@@ -179,7 +179,8 @@ INSIDE: dict[str, dict[str, Field]] = {
         "step": (TEXT, "prefill, decode, mixed, loaded, verify"),
         "rows": (ROWS, "operator, share, time, bound, FLOP a byte, work, traffic"),
         "link": (TEXT, "time between devices"),
-        "overhead": (TEXT, "fixed overheads"),
+        "overhead": (TEXT, "overheads: fixed costs, and traffic between operators"),
+        "traffic_between": (TRUTH, "whether that traffic is among them"),
     },
     "serving": {"heading": (TEXT, "the group"), "rows": (ROWS, "quantity, formula, value, meaning")},
     "thresholds": {

@@ -141,7 +141,12 @@ def _ends(curves: list[Curve]) -> tuple[tuple[float, float], tuple[float, float]
         if ridge and ridge.real and ridge.value < 64 * max(marks):
             marks.append(float(ridge.value))
         last = 2 * max([8.0, *marks])
-        shown += [place for line in (made.places, *([made.roof] if len(curves) <= 2 else [])) for batch, place in zip(made.batches, line, strict=False) if batch <= last]
+        shown += [
+            place
+            for line in (made.places, *([made.roof] if len(curves) <= 2 else []))
+            for batch, place in zip(made.batches, line, strict=False)
+            if batch <= last
+        ]
     goals = [float(goal) for goal in _goals(curves)]
     rates, latencies = zip(*shown, strict=True)
     return (min(rates) / 1.3, max(rates) * 1.6), (min([*latencies, *goals]) / 1.5, max([*latencies, *goals]) * 1.5)

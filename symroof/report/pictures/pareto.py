@@ -177,7 +177,13 @@ def _order(every: Sequence[Configuration], best: Sequence[Point], subject: Answe
 
 
 def _label(
-    frame: Frame, every: Sequence[Configuration], points: Sequence[Point], order: Sequence[int], best: Sequence[Point], chosen: Point | None, goal: Fraction | None
+    frame: Frame,
+    every: Sequence[Configuration],
+    points: Sequence[Point],
+    order: Sequence[int],
+    best: Sequence[Point],
+    chosen: Point | None,
+    goal: Fraction | None,
 ) -> None:
     """The best point, each configuration along its own line, and where the target lies."""
     looks, shown = _looks(every, best), {point.place for point in points}
