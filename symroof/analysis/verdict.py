@@ -120,7 +120,7 @@ def endless(target: str, case: Case) -> bool:
 
 
 LANES = "lane_utilization(batch = busy_batch)"
-"""How busy those are that read the prompts, at the requests that decode at the arrival rate."""
+"""The load of those that read the prompts, at the requests that decode at the arrival rate."""
 
 
 def _load_check(answers: Answers) -> list[TargetCheck]:

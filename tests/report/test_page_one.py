@@ -1,11 +1,13 @@
 """Page one: which case it is about, which cases pass, what to change; by one standard, and nothing that later pages deny."""
 
 import re
+from fractions import Fraction
 
 import pytest
 from markupsafe import Markup
 
-from symroof.analysis.verdict import findings
+from symroof.analysis.tipping_points import flips
+from symroof.analysis.verdict import findings, overloaded
 from symroof.api import Study
 from symroof.report.environment import ranged
 from symroof.report.markup import FORMATS as WRITTEN
@@ -49,16 +51,13 @@ def test_a_case_that_passes_throughout_is_preferred_where_the_subject_passes_at_
 
 
 def test_what_page_one_advises_is_what_the_flips_say(reviews):
-    data, texts = reviews["in part"]
+    _, texts = reviews["in part"]
     rows = blocks(texts["md"], "md")
     later = {f"{cells[0]} {cells[2]}" for cells in rows_under(rows, "What flips this verdict", "Input") if cells[5] == "fits, meets all"}
     advised = [cells for cells in rows_under(rows, "Verdict", "Change") if "(now " in cells[0]]
     assert advised
     assert {cells[0].partition(" (now ")[0] for cells in advised} <= later
     assert {cells[2] for cells in advised} == {"fits, meets every target at the middle of the ranges"}
-    batch = next(int(re.search(r"at most (\d+) requests", cells[0])[1]) for cells in advised if cells[0].startswith("batch"))
-    last = Study(**{**CASE, "batch": 1, "mbu": "0.7"}, targets={"itl": "8 ms"}).first.case
-    assert last.changed({"batch": batch}).value("itl_last") * 1000 <= 8 < last.changed({"batch": batch + 1}).value("itl_last") * 1000
 
 
 def test_a_mark_is_explained_where_it_stands_and_nowhere_else():
@@ -92,8 +91,33 @@ def test_the_picture_of_a_server_at_work_ends_where_its_target_does():
     assert not findings(subject_of(study))
 
 
-def test_prompts_that_pile_up_while_responses_keep_up_are_overload():
-    """One prompt at a time in steps of 16 tokens takes 128 steps of the batch: longer than the time between arrivals, near the full load."""
-    study = Study("llama-3-8b", "h100-sxm", prompt=2048, output=130, batch=1, mfu=0.5, mbu=0.7, layer_overhead=0, chunk=16, targets={"ttft": "9000 s"})
-    rates = [study.first.case.changed({"arrival_rate": rate}) for rate in ()]
-    assert not rates
+def test_every_configuration_is_labelled_once_and_the_subject_is_there():
+    study = Study("llama-3-8b", ["h100-sxm", "l4"], tp=[1, 2], prompt=512, output=64, batch=[8, 64], mfu=0.5, mbu=0.7, layer_overhead=0)
+    texts = [" ".join(words.text.split()) for words in picture("pareto", study, subject_of(study)).canvas.labels]
+    names = ["NVIDIA H100 SXM5 80 GB", "2 × NVIDIA H100 SXM5 80 GB", "NVIDIA L4 24 GB", "2 × NVIDIA L4 24 GB"]
+    assert max(texts.count(name) for name in names) == 1
+    assert texts.count("2 × NVIDIA H100 SXM5 80 GB") == 1  # the last on the first device
+
+
+@pytest.fixture(scope="module")
+def piling_up():
+    """Prompts of 1,024 tokens in chunks of 512 beside 64 requests: near its full load a server reads them more slowly than they come."""
+    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 64, "batch": 64, "mfu": 0.5, "mbu": 0.7, "layer_overhead": 0}
+    return lambda rate: Study(**case, chunk=512, arrival_rate=f"{rate} request/s", targets={"ttft": "1 s"}).first
+
+
+def test_no_flip_meets_every_target_where_the_wait_has_no_end(piling_up):
+    """Right below the arrival rate that it can serve a server keeps up, and its prompts do not."""
+    flip = next(flip for flip in flips(piling_up(90), ("arrival_rate",), ("load",)) if flip.holds)
+    assert (flip.wrong_now, flip.wrong, flip.good) == (("load", "ttft"), ("ttft",), False)
+
+
+def test_prompts_that_pile_up_while_responses_keep_up_are_overload(piling_up):
+    capacity = piling_up(1).case.value("sustained_requests")
+    late = piling_up(float(capacity * (1 - Fraction(1, 10**7))))
+    assert late.case.value("load") < 1
+    assert late.get("loaded_ttft") is None
+    reading = late.case.changed({"batch": late.case.value("busy_batch")})
+    assert late.case.value("arrival_rate") * reading.value("reading_time") >= reading.value("lanes")  # Little: more prompts at once than are read at once
+    assert (overloaded(late), findings(late)) == (True, ["load_missed"])
+    assert not findings(piling_up(float(capacity / 2)))
