@@ -30,7 +30,7 @@ none: tensor-parallel, copies, and a pipeline or attention groups. No rate is ab
 
 WAITING = """## The estimated wait
 
-The wait for the first step of a prompt (`lane_wait`, in `loaded_ttft`) is an estimate: the queue of a lane of prompts, `queue: mm1` (the default) or `md1`. A simulated
+The wait for the first step of a prompt (`lane_wait`, in `loaded_ttft`) is an estimate: the queue of prompts, `queue: mm1` (the default) or `md1`. A simulated
 server (`tests/theory/simulation.py`; {case}), in which requests come at random, waited in the mean:
 
 | scheduling | load | simulated | `mm1` | off | `md1` | off |

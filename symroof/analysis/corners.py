@@ -9,9 +9,11 @@ from symroof.analysis.solution import Solution, trees
 from symroof.analysis.solve import solve
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError
+from symroof.formula import build
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.text import text
 from symroof.formula.tree import Compare
+from symroof.solver.roots import sign
 from symroof.theory.case import Case
 
 
@@ -69,3 +71,33 @@ def spread(solution: Solution) -> tuple[Fraction | None, Fraction | None, bool]:
     if not values:
         return None, None, True
     return min(values), max(values), len(values) == len(corners)
+
+
+ABOVE, BELOW = "above", "below"
+
+
+def gone_to(solution: Solution, crossing: Fraction) -> frozenset[str]:
+    """Where a crossing has gone at the corners that have none: above every value of the unknown, below every one, or both; nothing where that is not known.
+
+    Where the sides never meet, one is the larger throughout. If it is the one that is larger before the crossing, there the crossing
+    would come later than any value; else it would have come before.
+
+    >>> from symroof.analysis.study import Study
+    >>> solution = Study("llama-3-8b", "h100-sxm", prompt=512, mfu="0.2..0.9", mbu=0.8).solve("batch_to_ridge")
+    >>> [len(crossings) for crossings in at_corners(solution)], sorted(gone_to(solution, solution.value))
+    ([1, 0], ['above'])
+    """
+    before, ends = solution.before(crossing), set()
+    point = max(crossing, Fraction(1)).__ceil__() if solution.symbol.counted else crossing
+    difference = build.sub(*trees(solution).sides)
+    for case, crossings in zip(solution.answers.corners, at_corners(solution), strict=False):
+        if crossings:
+            continue
+        try:
+            side = sign(case.changed({solution.unknown: Fraction(point)}).evaluate(difference))
+        except NoValue:
+            return frozenset()
+        if not before or not side:
+            return frozenset()
+        ends.add(ABOVE if side == before else BELOW)
+    return frozenset(ends)

@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from itertools import islice
 
 from symroof.analysis.constraints import Condition, conditions
-from symroof.analysis.corners import at_corners
+from symroof.analysis.corners import at_corners, gone_to
 from symroof.analysis.solution import Solution
 from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result, Value
@@ -60,6 +60,7 @@ class Flip:
         wrong: the conditions that do not hold there; none means it fits and meets every target.
         wrong_now: the conditions that do not hold as things are.
         spread: its least and largest value over the ranges, and whether it exists at every corner: worked out when first asked for.
+        gone: where it has gone at the corners that have none, as :func:`symroof.analysis.corners.gone_to` has it.
     """
 
     now: Result
@@ -73,6 +74,7 @@ class Flip:
     wrong: tuple[str, ...]
     wrong_now: tuple[str, ...]
     spread: Callable[[], Spread] = field(repr=False, compare=False)
+    gone: Callable[[], frozenset[str]] = field(repr=False, compare=False)
 
     @property
     def until(self) -> Fraction | None:
@@ -176,9 +178,9 @@ def _matters(name: str, asked: list[Condition], answers: Answers) -> bool:
 def _known(case: Case, name: str) -> Value | None:
     try:
         value: Value = case.value(name)
-        return value
     except NoValue:  # the wait of an overloaded server
         return None
+    return value
 
 
 def _flips(condition: Condition, name: str, asked: list[Condition], answers: Answers) -> Iterator[Flip]:
@@ -199,7 +201,7 @@ def _flips(condition: Condition, name: str, asked: list[Condition], answers: Ans
         holds = condition.name not in wrong
         last, turns = _last(solution, crossing, value, up), tuple(turned for _, turned, _ in later)
         over = partial(_spread, condition, solution, crossing, holds, up)
-        yield Flip(answers.result(name), condition.name, holds, crossing, value, last, up, turns, wrong, wrong_now, over)
+        yield Flip(answers.result(name), condition.name, holds, crossing, value, last, up, turns, wrong, wrong_now, over, partial(gone_to, solution, crossing))
 
 
 def _turns(condition: Condition, solution: Solution, up: bool) -> Iterator[tuple[Fraction, Fraction, Fraction]]:

@@ -103,8 +103,12 @@ MEMORY, LOAD = "memory", "load"
 
 
 def endless(target: str, case: Case) -> bool:
-    """Whether the metric of a target has no value because a queue only grows."""
-    if target != "ttft" or "arrival_rate" not in case.given or not under_load(case):
+    """Whether the metric of a target has no value because a queue only grows.
+
+    Where chunked prompts are spread evenly over all steps, for want of a chunk, they take as long to read as they have: no queue is modelled.
+    """
+    spread_evenly = case.theory.assumptions["scheduling"] == "chunked" and not case.chosen("chunk")
+    if target != "ttft" or "arrival_rate" not in case.given or not under_load(case) or spread_evenly:
         return False
     try:
         case.value(TARGET_METRICS[target])
@@ -116,7 +120,7 @@ def endless(target: str, case: Case) -> bool:
 
 
 LANES = "lane_utilization(batch = busy_batch)"
-"""How busy those are that read the prompts, at the requests that decode at the arrival rate."""
+"""The load of those that read the prompts, at the requests that decode at the arrival rate."""
 
 
 def _load_check(answers: Answers) -> list[TargetCheck]:

@@ -27,7 +27,7 @@ def verdict(c: Configuration) -> str:
     """The state in words, with the targets it misses and the batches that would pass."""
     run = c.run
     missed = ", ".join(MISSES.get(name, f"misses {name}") for name in run.missed)
-    words = {"passes": "passes", "in part": "passes in a part of its ranges", "unknown": f"not known: {', '.join(run.unknown)}", "fails": missed}
+    words = {"passes": "passes", "in part": "passes over part of its ranges", "unknown": f"not known: {', '.join(run.unknown)}", "fails": missed}
     return words[run.state] + (f"; passes with a batch of {c.window}" if c.window and run.state in ("fails", "in part") else "")
 
 
@@ -40,7 +40,7 @@ def slack(check: TargetCheck) -> str:
     >>> slack(target_checks(study.first)[0])
     '+37.77 ms (38 %)'
     """
-    where = " at the middle" if check.met is None else ""
+    where = ", over part of the ranges" if check.met is None else ""
     return f"{'-' if check.slack < 0 else '+'}{check.gap.plain()} ({significant(100 * abs(check.slack) / check.limit, 2)} %){where}"
 
 

@@ -17,8 +17,8 @@ MOST_BORNE = 5
 """Configurations whose breaking points are worked out."""
 
 OVER = {MEMORY: "memory", LOAD: "the queue", "ttft": "TTFT", "itl": "ITL", "cost": "cost", "price": "price", "fleet_price": "the budget"}
-BORNE = {"arrival_rate": "bears requests", "prompt": "bears prompts", "output": "bears outputs"}
-"""What may grow while a fleet serves, with the heading of its breaking point."""
+BORNE = {"arrival_rate": "largest rate", "prompt": "longest prompt", "output": "longest output"}
+"""What may grow while a fleet serves, with the heading of the last value that passes."""
 
 
 def buys(choice: Choice, most: int) -> Part:
@@ -50,7 +50,7 @@ def _columns(shown_ones: Sequence[Configuration], ranged: bool) -> Iterator[str]
     yield "price: of all copies; a million tokens: of output, at this rate, time without work paid for"
     yield "load: arriving requests over what all copies sustain; at 1 the queue grows without end"
     yield "ttft and itl: means of a server at work; the wait in ttft is an estimate"
-    yield "bears: the last value that still does, and what breaks beyond it; the devices as they are, fewer requests in a batch where they have to be"
+    yield "largest rate, longest prompt and output: the last that pass, and what breaks beyond it; the devices as they are, fewer requests in a batch where they have to be"
 
 
 def _checked(c: Configuration) -> Collection[str]:

@@ -7,10 +7,12 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.constraints import conditions
+from symroof.analysis.corners import ABOVE, BELOW
 from symroof.analysis.study import Study
 from symroof.analysis.tipping_points import Flip, flips, never
 from symroof.analysis.verdict import MEMORY, case_label, splits_evenly
 from symroof.cases.case_results import Answers
+from symroof.cases.quantity_result import Result
 from symroof.report.field_names import input_name
 from symroof.report.markup import Code
 from symroof.select.required_changes import Lever, lacks, together
@@ -59,11 +61,13 @@ def _first_each(breaks: Iterable[Flip]) -> list[Flip]:
 
 def row(flip: Flip, subject: Answers) -> dict[str, Any]:
     """One flip in plain data."""
+    gone = frozenset() if flip.everywhere else flip.gone()
     return {
         "name": Code(flip.name),
         "label": input_name(flip.name, subject),
         "now": flip.now.plain() if flip.now.value else "0",
-        "at": flip.at.plain(),
+        "at": _ends(flip, gone) if gone else flip.at.plain(),
+        "ends_named": bool(gone),
         "up": flip.up,
         "counted": flip.now.symbol.counted,
         "until": flip.until and f"{flip.until.numerator:,}" if flip.now.symbol.counted else None,
@@ -78,6 +82,15 @@ def row(flip: Flip, subject: Answers) -> dict[str, Any]:
         "good": flip.good,
         "ruins": flip.ruins,
     }
+
+
+def _ends(flip: Flip, gone: frozenset[str]) -> str:
+    """The value with its range, of which an end is none at all: ``never`` where no value flips it there, ``any`` where every value has."""
+    never_, any_ = (ABOVE, BELOW) if flip.up else (BELOW, ABOVE)
+    words = {never_: "never", any_: "any"}
+    low, high = (Result(flip.now.symbol, value).plain() for value in (flip.low or flip.value, flip.high or flip.value))
+    low, high = (words[side] if side in gone else end for side, end in ((BELOW, low), (ABOVE, high)))
+    return f"{Result(flip.now.symbol, flip.value).plain()} ({low} to {high})"
 
 
 def _more(changes: int) -> str:
@@ -145,5 +158,5 @@ def _least(lever: Lever, answers: Answers) -> str:
     assert lever.flip is not None
     cells = row(lever.flip, answers)
     more = [f"{cells['evenly']} divide the heads evenly"] if cells["evenly"] else []
-    more += ["in a part of the ranges only"] if not cells["everywhere"] else []
+    more += ["in a part of the ranges only"] if not (cells["everywhere"] or cells["ends_named"]) else []
     return "; ".join([f"at {'least' if lever.flip.up else 'most'} {cells['at']}", *more])

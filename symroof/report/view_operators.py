@@ -14,6 +14,7 @@ from symroof.formula import build
 from symroof.formula.tree import Largest
 from symroof.report.field_names import operator_name
 from symroof.report.markup import UNKNOWN
+from symroof.report.view_case import cell
 from symroof.theory.operators import Operator
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.steps import STEPS
@@ -41,6 +42,7 @@ def phase(step: str, subject: Answers) -> dict[str, Any] | None:
         "rows": rows,
         "link": link.plain(3) if link and link.value else None,
         "overhead": overhead.plain(3) if overhead and overhead.value else None,
+        "traffic_between": bool((between := subject.get("elementwise_bytes")) and between.value),
         "entries": entries,
     }
 
@@ -69,4 +71,4 @@ def row(e: dict[str, Any], whole: Fraction, several: bool) -> list[Any]:
     name = operator_name(e["operator"]) + (f" ({e['layer']})" if several and e["layer"] else "")
     intensity = significant(e["intensity"], 4) if e["intensity"] is not None else UNKNOWN
     share = f"{float(time.value / whole) * 100:.1f} %" if whole else UNKNOWN  # type: ignore[operator]
-    return [name, share, time.plain(), " or ".join(e["bound"]), intensity, format_quantity(e["flops"], "FLOP"), format_quantity(e["bytes"], "byte")]
+    return [name, share, cell(time), " or ".join(e["bound"]), intensity, format_quantity(e["flops"], "FLOP"), format_quantity(e["bytes"], "byte")]

@@ -87,6 +87,7 @@ FLIP: dict[str, Field] = {
     "until": (TEXT, "the next value at which it changes back"),
     "more_turns": (TEXT, "how many more times the verdict changes further away, in words; empty for none"),
     "everywhere": (TRUTH, "whether it does so in all of the ranges"),
+    "ends_named": (TRUTH, "whether the range of that value names an end where there is none: never, any"),
     "inside": (TRUTH, "whether the value lies inside the input's own range"),
     "evenly": (TEXT, "devices that divide the heads evenly, where those of the flip do not"),
     "change": (TEXT, "how far away: +29 %, ×3.5"),
@@ -178,7 +179,8 @@ INSIDE: dict[str, dict[str, Field]] = {
         "step": (TEXT, "prefill, decode, mixed, loaded, verify"),
         "rows": (ROWS, "operator, share, time, bound, FLOP a byte, work, traffic"),
         "link": (TEXT, "time between devices"),
-        "overhead": (TEXT, "fixed overheads"),
+        "overhead": (TEXT, "overheads: fixed costs, and traffic between operators"),
+        "traffic_between": (TRUTH, "whether that traffic is among them"),
     },
     "serving": {"heading": (TEXT, "the group"), "rows": (ROWS, "quantity, formula, value, meaning")},
     "thresholds": {

@@ -6,8 +6,8 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from symroof.analysis.corners import spread
-from symroof.analysis.solution import Solution, readable, trees, whole
+from symroof.analysis.corners import ABOVE, BELOW, gone_to, spread
+from symroof.analysis.solution import LIMIT, REACH, Solution, readable, trees, whole
 from symroof.analysis.solution_text import HOLDS
 from symroof.analysis.solve import solve
 from symroof.analysis.study import Study
@@ -132,14 +132,23 @@ def in_ranges(solution: Solution, subject: Answers) -> str:
     low, high, everywhere = spread(solution)
     if low is None or high is None or (low == high and everywhere):
         return value
+    if solution.value is not None:
+        low, high = min(low, solution.value), max(high, solution.value)
     first, last = _rounded(low, solution), _rounded(high, solution)
     if first == last and everywhere:
         return value
+    if solution.value is not None and not everywhere and (gone := gone_to(solution, solution.value)):
+        past, short = NO_END[solution.kind]
+        return f"{value} ({short if BELOW in gone else first} to {past if ABOVE in gone else last})"
     number, _, unit = first.partition(" ")
     ends = f"{number if unit and last.endswith(f' {unit}') else first} to {last}" if first != last else first
     if solution.value is None:
         return f"never {subject.standing}; {ends} in a part of them"
     return f"{value} ({ends}{'' if everywhere else ', in a part of the ranges only'})"
+
+
+NO_END = {REACH: ("never", "any"), LIMIT: ("no limit", "none")}
+"""The ends of a range of thresholds where some corner has none: what is reached at no value or at any, what is limited by nothing or allows none."""
 
 
 def _rounded(value: Fraction, solution: Solution) -> str:

@@ -101,7 +101,7 @@ def _undone(difference: Tree, node: Tree, along: Walk) -> Crossing:
     outer = exact(inner, Walk(whole_name(along.x), along.evaluate))
     holding = [branch for branch in outer.branches if branch.holds]
     if any(branch.closed_form is None for branch in holding):
-        raise NotRational("no closed form of what stands under the rounding")
+        raise NotRational("no closed form of what is rounded")
     if _zero_at_zero(inner, along):  # the axis is open at zero, a root or a rounding may lie on it
         holding.append(Branch(ZERO, (), ZERO.value, True))
     branches = [back for branch in holding for back in _back(branch, node, along)]

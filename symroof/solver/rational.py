@@ -66,7 +66,7 @@ def rational(tree: Tree, x: str) -> tuple[Polynomial, Polynomial]:
                     raise
                 return _summed(body, index, first, last, x)
         case Call(function, _):
-            raise NotRational(CHOSEN if function == "of_largest" else f"the unknown stands under {function}()")
+            raise NotRational(CHOSEN if function == "of_largest" else f"the unknown is an argument of {function}()")
     raise NotRational("the unknown stands in an exponent")
 
 

@@ -97,11 +97,11 @@ ARRIVALS = referenced(
         "exclusive": "prefill_batch",
         "disaggregated": "prefill_devices/instance_devices*prefill_batch",
     }),
-    _q("load", "lane_time", r"t_{\mathrm{lane}}", "s", "time that a prompt holds its lane", switch="scheduling", reference=source.DEFINITION, variants={
+    _q("load", "lane_time", r"t_{\mathrm{lane}}", "s", "time that a prompt is being read", switch="scheduling", reference=source.DEFINITION, variants={
         "chunked": "reading_time", "exclusive": "reading_time", "disaggregated": PREFILL,
     }),
-    _q("load", "lane_utilization", r"\rho_l", "", "share of time that a lane of prompts is busy; no steady state from 1 on", "arrival_rate/dp/lanes*lane_time"),
-    _q("load", "lane_wait", "W_l", "s", "estimated mean wait before a prompt is read: the queue of a lane of prompts", switch="queue", exists=LANE_STEADY, variants={
+    _q("load", "lane_utilization", r"\rho_l", "", "share of time that prompts are being read, of each read at the same time; no steady state from 1 on", "arrival_rate/dp/lanes*lane_time"),
+    _q("load", "lane_wait", "W_l", "s", "estimated mean wait before a prompt is read", switch="queue", exists=LANE_STEADY, variants={
         "mm1": "lane_utilization*lane_time/max(1 - lane_utilization, 0)",
         "md1": "lane_utilization*lane_time/(2*max(1 - lane_utilization, 0))",
         "mg1": "(1 + service_spread)/2*lane_utilization*lane_time/max(1 - lane_utilization, 0)",

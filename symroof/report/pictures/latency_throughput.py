@@ -7,25 +7,48 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import case_title
+from symroof.analysis.verdict import case_title, under_load
 from symroof.cases.case_results import Answers
 from symroof.drawing.colours import BLACK, DASHED, DOTTED, GREY, SERIES, SKY, VERMILION, WHITE
 from symroof.drawing.frame import Frame
 from symroof.drawing.scales import decimal
 from symroof.report.pictures.cases import Configuration, at_last_step, compared, configurations, known
-from symroof.report.pictures.curves import AT_PEAK, BEYOND, Bounds, along, curve, power_of_two, spread
+from symroof.report.pictures.curves import AT_PEAK, BEYOND, Bounds, along, curve, held, limit, power_of_two, spread
 from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
 from symroof.report.pictures.words import allowances, counted, requests, seconds, target_word
 
-HEADLINE = "Inter-token latency of decode alone against throughput as the batch grows"
+
+@dataclass(frozen=True)
+class Measures:
+    """The latency and the rate that are drawn, where they hold, and the words for all three."""
+
+    itl: str
+    rate: str
+    headline: str
+    across: str
+    where: str
+    note: str
+
+
+UNDER_LOAD = Measures(
+    "sustained_itl", "sustained_throughput", "Inter-token latency under load against throughput as the batch grows",
+    "sustained output tokens per second, prefills included", "", "A server at work, prefills included, as targets are tested.",
+)  # fmt: skip
+ISOLATED = Measures(
+    "itl", "decode_throughput", "Inter-token latency of decode alone against throughput as the batch grows",
+    "output tokens per second of the whole batch, at the last step", "at the context of the last step",
+    "Decode alone: prefills beside it lengthen the steps of a server at work.",
+)  # fmt: skip
+
 MOST_LINES = 4
 LARGEST, POINTS = 2.0**17, 40
 
 
 @dataclass(frozen=True)
 class Curve:
-    """One configuration: batches with throughput and ITL at the last step's context, and what was solved."""
+    """One configuration: batches with throughput and ITL, of a server at work or at the last step's context, and what was solved."""
 
+    of: Measures
     configuration: Configuration
     there: Answers
     batches: list[Fraction]
@@ -38,7 +61,7 @@ class Curve:
     def at(self, batch: Fraction | float) -> tuple[float, float]:
         """Throughput and ITL of a batch."""
         case = self.there.case.changed({"batch": Fraction(batch)})
-        return float(case.value("decode_throughput")), float(case.value("itl"))
+        return float(case.value(self.of.rate)), float(case.value(self.of.itl))
 
     @property
     def places(self) -> list[tuple[float, float]]:
@@ -55,16 +78,17 @@ def picture(study: Study, subject: Answers) -> Picture:
     Raises:
         InputError: no case has an ITL that the batch moves.
     """
-    every = [one for one in configurations(study) if known(one.first, "itl", "decode_throughput", "peak_context")]
-    every = [one for one in every if "batch" in at_last_step(one.first).case.used("itl")]
+    of = UNDER_LOAD if all(under_load(case.case) for case in study.cases) else ISOLATED
+    every = [one for one in configurations(study) if known(one.first, of.itl, of.rate, "peak_context")]
+    every = [one for one in every if "batch" in _there(one, of).case.used(of.itl)]
     if not every:
-        raise lacking("latency-throughput", subject, "itl", "decode_throughput", "peak_context", otherwise="no batch moves its ITL")
+        raise lacking("latency-throughput", subject, of.itl, of.rate, "peak_context", otherwise="no batch moves its ITL")
     every.sort(key=lambda configuration: subject not in configuration.cases)
-    curves = [_curve(configuration) for configuration in every[:MOST_LINES]]
+    curves = [_curve(configuration, of) for configuration in every[:MOST_LINES]]
     single = len(every) == 1
     count = f"{len(curves)} of {len(every)}" if len(every) > len(curves) else f"{len(every)}"
-    named = case_title(subject) if single else compared(study, f"{count} configurations", "at the context of the last step")
-    canvas = sheet(HEADLINE, named, single and curves[0].edge < 1)
+    named = case_title(subject) if single else compared(study, f"{count} configurations", of.where)
+    canvas = sheet(of.headline, named, single and curves[0].edge < 1)
     frame = framed(canvas, *_ends(curves))
     _draw(frame, curves)
     for made in curves:
@@ -72,25 +96,38 @@ def picture(study: Study, subject: Answers) -> Picture:
     _label(frame, curves, study)
     left_out = [configuration.label for configuration in every[MOST_LINES:]]
     notes = [
-        "Square: the last batch that memory holds; the dashed grey line beyond it, and what is marked †, does not fit. Triangle: the target. Diamond: the ridge batch, from which compute limits. "
-        "Ring: a batch of the study. Both axes are logarithmic; every mark is solved.",
-        "Decode alone: prefills beside it lengthen the steps of a server at work.",
+        "Square: the last batch that memory holds; the dashed grey line beyond it, and what is marked †, does not fit. Triangle: the target. "
+        + ("Diamond: the ridge batch, from which compute limits. " if any(made.bounds.ridge for made in curves) else "")
+        + "Ring: a batch of the study. Both axes are logarithmic; every mark is solved.",
+        of.note,
         f"Left out: {'; '.join(left_out)}." if left_out else "",
     ]
-    return finished("latency-throughput", HEADLINE, named, frame, f"{HEADLINE}, both axes logarithmic.", says(curves, single), notes)
+    return finished("latency-throughput", of.headline, named, frame, f"{of.headline}, both axes logarithmic.", says(curves, single), notes)
 
 
-def _curve(configuration: Configuration) -> Curve:
-    there = at_last_step(configuration.first)
-    bounds = Bounds.of("itl", there, "batch")
+def _there(configuration: Configuration, of: Measures) -> Answers:
+    """The case that is drawn: whole responses of a server at work, or the last step."""
+    return configuration.first if of is UNDER_LOAD else at_last_step(configuration.first)
+
+
+def _bounds(there: Answers, of: Measures) -> Bounds:
+    """Memory and target; under load a step has a share of prefill in it, and the ridge of decode alone is not its own."""
+    if of is ISOLATED:
+        return Bounds.of("itl", there, "batch")
+    return Bounds("itl", "batch", there.targets.get("itl"), held(there, "batch"), limit(f"{of.itl} = itl_target", there, "batch"), None)
+
+
+def _curve(configuration: Configuration, of: Measures) -> Curve:
+    there = _there(configuration, of)
+    bounds = _bounds(there, of)
     solved = [float(place.value) for place in bounds.limits if place.real]
     own = [float(batch) for batch in configuration.batches]
     high = min(power_of_two(max([64, *(4 * batch for batch in own), *(2 * value for value in solved)])), max(LARGEST, 2 * max(own)))
     batches = spread(1, high, [*solved, *own], POINTS)
     cases = along(there.case, "batch", batches)
     peak = along(there.roof.case, "batch", batches) if there.roof else []
-    roof = list(zip(curve(peak, "decode_throughput"), curve(peak, "itl"), strict=True))
-    return Curve(configuration, there, batches, curve(cases, "decode_throughput"), curve(cases, "itl"), bounds, roof)
+    roof = list(zip(curve(peak, of.rate), curve(peak, of.itl), strict=True))
+    return Curve(of, configuration, there, batches, curve(cases, of.rate), curve(cases, of.itl), bounds, roof)
 
 
 def _ends(curves: list[Curve]) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -104,7 +141,12 @@ def _ends(curves: list[Curve]) -> tuple[tuple[float, float], tuple[float, float]
         if ridge and ridge.real and ridge.value < 64 * max(marks):
             marks.append(float(ridge.value))
         last = 2 * max([8.0, *marks])
-        shown += [place for line in (made.places, made.roof) for batch, place in zip(made.batches, line, strict=False) if batch <= last]
+        shown += [
+            place
+            for line in (made.places, *([made.roof] if len(curves) <= 2 else []))
+            for batch, place in zip(made.batches, line, strict=False)
+            if batch <= last
+        ]
     goals = [float(goal) for goal in _goals(curves)]
     rates, latencies = zip(*shown, strict=True)
     return (min(rates) / 1.3, max(rates) * 1.6), (min([*latencies, *goals]) / 1.5, max([*latencies, *goals]) * 1.5)
@@ -119,7 +161,8 @@ def _draw(frame: Frame, curves: list[Curve]) -> None:
     goals = _goals(curves)
     for goal in goals:
         frame.region([(frame.x.low, frame.y.low), (frame.x.high, frame.y.low), (frame.x.high, float(goal)), (frame.x.low, float(goal))], SKY, 0.16)
-    frame.axes("output tokens per second of the whole batch, at the last step", "inter-token latency", decimal, decimal, counted, seconds)
+    of = curves[0].of
+    frame.axes(of.across, f"inter-token latency{' under load' if of is UNDER_LOAD else ''}", decimal, decimal, counted, seconds)
     for goal in goals:
         frame.across(f"target {goal}", float(goal), VERMILION, DASHED)
     for i, made in enumerate(curves):
@@ -164,6 +207,8 @@ def _label(frame: Frame, curves: list[Curve], study: Study) -> None:
 
 def says(curves: list[Curve], single: bool) -> str:
     """The takeaway of every line: how far memory and the target let the batch grow, and whether it gets to the ridge."""
+    if curves[0].of is UNDER_LOAD:
+        return "Under load: " + ". ".join(("" if single else f"{made.configuration.label}: ") + _sentence(made) for made in curves) + "."
     contexts = [int(made.there.case.value("context")) for made in curves]
     same = len(set(contexts)) == 1
     texts = [

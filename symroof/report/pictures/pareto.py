@@ -89,14 +89,16 @@ def picture(study: Study, subject: Answers) -> Picture:
     named = case_title(subject) if len(study.cases) == 1 else compared(study, count, "" if of is UNDER_LOAD else "at the context of the last step")
     frame = _frame(headline, named, points, goal, of, by)
     _draw(frame, every, points, best, goal)
-    _label(frame, every, points, best, chosen, goal)
+    numbered = [place for place in behind(every, best) if subject not in every[place].cases] if len(every) > MOST_NAMED else []
+    _label(frame, every, points, [place for place in _order(every, best, subject) if place not in numbered], best, chosen, goal)
+    for place in numbered:
+        for point in [point for point in points if point.place == place][-1:]:
+            frame.near(float(point.itl), float(point.worth), (f"{place + 1}",), _looks(every, best).get(place, (GREY, (), ""))[0], bold=True)
     gone = [configuration.label for place, configuration in enumerate(every) if all(point.place != place for point in points)]
     notes = [
         "Dots: whole batches, from one to the last that memory holds. The black line is the front: nothing shown is better in both respects."
         + (f" Everything stands {subject.standing}." if subject.corners else ""),
-        f"Numbers: {'; '.join(f'{place + 1} = {every[place].label}' for place in behind(every, best) if every[place].label not in gone)}."
-        if len(every) > MOST_NAMED
-        else "",
+        f"Numbers: {'; '.join(f'{place + 1} = {every[place].label}' for place in numbered if every[place].label not in gone)}." if numbered else "",
         f"Left out, for they fit at no batch: {'; '.join(gone)}." if gone else "",
         f"Left out: {len(configurations(study)) - MOST} further configurations." if len(configurations(study)) > MOST else "",
     ]
@@ -168,26 +170,35 @@ def behind(every: Sequence[Configuration], best: Sequence[Point]) -> list[int]:
     return [place for place in range(len(every)) if all(point.place != place for point in best)]
 
 
-def _label(frame: Frame, every: Sequence[Configuration], points: Sequence[Point], best: Sequence[Point], chosen: Point | None, goal: Fraction | None) -> None:
-    looks = _looks(every, best)
+def _order(every: Sequence[Configuration], best: Sequence[Point], subject: Answers) -> list[int]:
+    """The configurations as they are labelled, each once: the subject's while there is most room, then those of the front."""
+    own = [place for place, configuration in enumerate(every) if subject in configuration.cases]
+    return list(dict.fromkeys([*own, *(point.place for point in best), *behind(every, best)]))
+
+
+def _label(
+    frame: Frame,
+    every: Sequence[Configuration],
+    points: Sequence[Point],
+    order: Sequence[int],
+    best: Sequence[Point],
+    chosen: Point | None,
+    goal: Fraction | None,
+) -> None:
+    """The best point, each configuration along its own line, and where the target lies."""
+    looks, shown = _looks(every, best), {point.place for point in points}
     if chosen is not None:
         words = f"best within the target: batch {chosen.batch:,}"
         frame.near(float(chosen.itl), float(chosen.worth), (words, words.replace(": ", ":\n")), VERMILION, bold=True)
-    for place, run in groupby(best, key=lambda point: point.place):
-        members = list(run)
-        middle = members[len(members) // 2]
-        colour = looks.get(place, (GREY, (), ""))[0]
-        frame.near(float(middle.itl), float(middle.worth), (every[place].label, every[place].label.replace(", ", ",\n")), colour, bold=True)
-        for point in dict.fromkeys((members[0], members[-1])) if len(every) < 5 else ():
-            if point == chosen:
-                continue
-            frame.near(float(point.itl), float(point.worth), (f"batch {point.batch:,}", f"{point.batch:,}"), GREY)
-    for place in behind(every, best):
+    for place in order:
         name, colour = every[place].label, looks.get(place, (GREY, (), ""))[0]
-        if len(every) <= MOST_NAMED:
-            frame.beside(f"case {place}", (name, name.replace(", ", ",\n")), colour)
-        for point in [point for point in points if point.place == place][-1:] if len(every) > MOST_NAMED else ():
-            frame.near(float(point.itl), float(point.worth), (f"{place + 1}",), colour, bold=True)
+        if place in shown:
+            frame.beside(f"case {place}", (name, name.replace(", ", ",\n")), colour, bold=place == order[0] or any(point.place == place for point in best))
+    for _, run in groupby(best, key=lambda point: point.place) if len(every) < 5 else ():
+        members = list(run)
+        for point in dict.fromkeys((members[0], members[-1])):
+            if point != chosen:
+                frame.near(float(point.itl), float(point.worth), (f"batch {point.batch:,}", f"{point.batch:,}"), GREY)
     if goal is not None:
         frame.beside("target", (target_word("ITL", goal), target_word("ITL", goal).replace(" target ", " target\n")), VERMILION)
 

@@ -1,0 +1,123 @@
+"""Page one: which case it is about, which cases pass, what to change; by one standard, and nothing that later pages deny."""
+
+import re
+from fractions import Fraction
+
+import pytest
+from markupsafe import Markup
+
+from symroof.analysis.tipping_points import flips
+from symroof.analysis.verdict import findings, overloaded
+from symroof.api import Study
+from symroof.report.environment import ranged
+from symroof.report.markup import FORMATS as WRITTEN
+from symroof.report.pictures.picture_kinds import picture
+from symroof.report.render import render
+from symroof.report.view import subject_of, view
+
+from . import FORMATS, blocks, rows_under, static
+
+CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 512, "output": 64, "batch": [1, 64], "mbu": "0.5..0.9", "mfu": 1}
+CASE |= {"layer_overhead": 0, "elementwise_bytes": 0, "assume": {"targets_under": "isolated"}}
+WITHIN = {"in part": "8 ms", "throughout": "9.2 ms"}
+"""One request takes 15.0 GB of weights: 6.4 ms at 0.7 of 3.35 TB/s and 8.96 ms at half; 64 of them 4.8 GB of cache more, 2.1 ms and 2.9 ms."""
+
+
+@pytest.fixture(scope="module")
+def reviews():
+    made = {}
+    for name, itl in WITHIN.items():
+        data = view(Study(**CASE, targets={"itl": itl}), "symroof report x.yaml", ("verdict", "flips"), whole=False)
+        made[name] = data, {kind: render(data, kind) for kind in FORMATS}
+    return made
+
+
+def page_one(reviews, name, kind="md"):
+    return " ".join(block.text for block in blocks(static(reviews[name][1][kind]), kind) if block.section == "Verdict")
+
+
+@pytest.mark.parametrize("kind", ["md", "html"])
+def test_a_case_that_passes_at_the_middle_is_named_as_that(reviews, kind):
+    text = page_one(reviews, "in part", kind)
+    assert "Of 2 cases in the study, this review goes into the last one listed for the first model and device." in text
+    assert "NVIDIA H100 SXM5 80 GB, batch 1 fits and meets every target at the middle of the ranges, not throughout the ranges." in text
+    assert "No single change" not in text
+
+
+def test_a_case_that_passes_throughout_is_preferred_where_the_subject_passes_at_the_middle(reviews):
+    data, _ = reviews["throughout"]
+    assert data["verdict"]["state"] == "partly"
+    assert "batch 1 fits and meets every target throughout the ranges." in page_one(reviews, "throughout")
+
+
+def test_what_page_one_advises_is_what_the_flips_say(reviews):
+    _, texts = reviews["in part"]
+    rows = blocks(texts["md"], "md")
+    later = {f"{cells[0]} {cells[2]}" for cells in rows_under(rows, "What flips this verdict", "Input") if cells[5] == "fits, meets all"}
+    advised = [cells for cells in rows_under(rows, "Verdict", "Change") if "(now " in cells[0]]
+    assert advised
+    assert {cells[0].partition(" (now ")[0] for cells in advised} <= later
+    assert {cells[2] for cells in advised} == {"fits, meets every target at the middle of the ranges"}
+
+
+def test_a_mark_is_explained_where_it_stands_and_nowhere_else():
+    study = Study("llama-3-8b", "l4", prompt=512, output=64, batch=[512, 1], mfu=1, mbu=1, targets={"itl": "1 s"})
+    assert [case.does_not_fit for case in study.cases] == [True, False]
+    text = render(view(study, "symroof report x.yaml", ("verdict", "alternatives"), whole=False), "md")
+    first, _, second = text.partition("## Alternatives")
+    assert "†" not in first
+    assert "† Does not fit in memory." in second
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_a_range_in_finished_markup_is_escaped_once(kind):
+    """TeX printed ``\\$\\textbackslash{}mu\\$s`` where a macro had written µ already."""
+    output = WRITTEN[kind]
+    for plain in ("below 22.51 µs, outside its range", "below 22.51 µs (20.1 to 25 µs)"):
+        once = output.stacked(ranged(output.written(plain)))
+        assert once == output.stacked(ranged(plain))
+        assert "textbackslash" not in once and isinstance(once, Markup)
+
+
+def test_the_picture_of_a_server_at_work_ends_where_its_target_does():
+    study = Study("llama-3-8b", "h100-sxm", prompt=2048, output=64, batch=8, mfu=0.5, mbu=0.7, layer_overhead=0, targets={"itl": "20 ms"})
+    made = picture("latency-throughput", study)
+    most = int(re.search(r"the target of 20 ms allows at most ([\d,]+) requests", made.says)[1].replace(",", ""))
+    within, beyond = (study.first.case.changed({"batch": batch}).value("sustained_itl") for batch in (most, most + 1))
+    assert within * 1000 <= 20 < beyond * 1000
+    alone = study.first.case.changed({"batch": most + 1}).value("itl_last")
+    assert alone * 1000 < 20  # decode alone would allow more
+    assert made.title.startswith("Inter-token latency under load")
+    assert not findings(subject_of(study))
+
+
+def test_every_configuration_is_labelled_once_and_the_subject_is_there():
+    study = Study("llama-3-8b", ["h100-sxm", "l4"], tp=[1, 2], prompt=512, output=64, batch=[8, 64], mfu=0.5, mbu=0.7, layer_overhead=0)
+    texts = [" ".join(words.text.split()) for words in picture("pareto", study, subject_of(study)).canvas.labels]
+    names = ["NVIDIA H100 SXM5 80 GB", "2 × NVIDIA H100 SXM5 80 GB", "NVIDIA L4 24 GB", "2 × NVIDIA L4 24 GB"]
+    assert max(texts.count(name) for name in names) == 1
+    assert texts.count("2 × NVIDIA H100 SXM5 80 GB") == 1  # the last on the first device
+
+
+@pytest.fixture(scope="module")
+def piling_up():
+    """Prompts of 1,024 tokens in chunks of 512 beside 64 requests: near its full load a server reads them more slowly than they come."""
+    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 64, "batch": 64, "mfu": 0.5, "mbu": 0.7, "layer_overhead": 0}
+    return lambda rate: Study(**case, chunk=512, arrival_rate=f"{rate} request/s", targets={"ttft": "1 s"}).first
+
+
+def test_no_flip_meets_every_target_where_the_wait_has_no_end(piling_up):
+    """Right below the arrival rate that it can serve a server keeps up, and its prompts do not."""
+    flip = next(flip for flip in flips(piling_up(90), ("arrival_rate",), ("load",)) if flip.holds)
+    assert (flip.wrong_now, flip.wrong, flip.good) == (("load", "ttft"), ("ttft",), False)
+
+
+def test_prompts_that_pile_up_while_responses_keep_up_are_overload(piling_up):
+    capacity = piling_up(1).case.value("sustained_requests")
+    late = piling_up(float(capacity * (1 - Fraction(1, 10**7))))
+    assert late.case.value("load") < 1
+    assert late.get("loaded_ttft") is None
+    reading = late.case.changed({"batch": late.case.value("busy_batch")})
+    assert late.case.value("arrival_rate") * reading.value("reading_time") >= reading.value("lanes")  # Little: more prompts at once than are read at once
+    assert (overloaded(late), findings(late)) == (True, ["load_missed"])
+    assert not findings(piling_up(float(capacity / 2)))
