@@ -11,7 +11,7 @@ from symroof.api import Study
 
 EFFICIENCIES = {"mfu": ("0.4", "0.6"), "mbu": ("0.6", "0.9")}
 CHUNKED = {
-    "model": "gpt-oss-20b", "hardware": "h100-sxm", "prompt": 512, "output": 64, "batch": 8, "chunk": 256,
+    "model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 512, "output": 64, "batch": 8, "chunk": 256,
     "assume": {"scheduling": "chunked"}, "targets": {"itl": "8 ms"},
 }  # fmt: skip
 
