@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from symroof.analysis.rough_difference import RoughDifferences
 
 
+STRIDE = 8
+"""Within ranges, the share of points that are looked at exactly on stretches where floats show nothing: the case itself is looked at everywhere."""
+
+
 @dataclass
 class Posed:
     """An equation to be solved for one unknown, with the numbers of a case."""
@@ -74,21 +78,21 @@ class Posed:
                 return evaluate(difference, at)
 
             try:
-                answer = yield from crossings(Gap(exact, True), *domain(self.unknown, case), whole)
+                answer = yield from crossings(Gap(exact, True, STRIDE), *domain(self.unknown, case), whole)
                 return self._where_it_exists(answer.values, case)
             except NoValue:
                 return ()
 
         def rough(asked: Points) -> Sequence[float]:
-            differences, points = self._differences, [point for _, point in asked]
-            return differences.at(self.relation, points, differences.places([cases[i] for i, _ in asked]))
+            places = self._differences.places([cases[i] for i, _ in asked], self.unknown)
+            return self._differences.at(self.relation, self.unknown, [point for _, point in asked], places)
 
         return answered(together(_located(values(case), i) for i, case in enumerate(cases)), rough)
 
     @property
     def shares_arrays(self) -> bool:
         """Whether the case and those within its ranges have the same array operations."""
-        return bool(self._differences.ranged)
+        return self._differences.ranged
 
     def _opened(self, ranged: frozenset[str] = frozenset()) -> tuple[Tree, Tree]:
         left, right = (opened(side, self.unknown, self.answers, ranged=ranged) for side in (self.relation.left, self.relation.right))
@@ -108,16 +112,13 @@ class Posed:
 
     def _rough(self, points: Points) -> Sequence[float]:
         """Left side less right side at many points, in floats."""
-        return self._differences.at(self.relation, points, self._differences.place(self.answers.case))
+        return self._differences.at(self.relation, self.unknown, points, self._differences.place(self.answers.case, self.unknown))
 
-    @property
+    @cached_property
     def _differences(self) -> RoughDifferences:
         from symroof.analysis.rough_difference import RoughDifferences  # NumPy is not loaded for what has a closed form
 
-        if self.unknown not in self.answers.rough:
-            self.answers.rough[self.unknown] = RoughDifferences.of(self.unknown, self.answers.case, self.answers.binding.box())
-        differences: RoughDifferences = self.answers.rough[self.unknown]
-        return differences
+        return RoughDifferences.of(self.unknown, self.answers)
 
     def _existing(self, solved: Crossing, difference: Tree) -> Crossing:
         """The crossings at which every quantity of the equation exists: beyond the load that a queue can bear there are none."""

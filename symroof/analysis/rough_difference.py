@@ -15,64 +15,74 @@ from symroof.arrays.exact_fallback import mend
 from symroof.arrays.graph import Form, frozen
 from symroof.arrays.kernels import arrays
 from symroof.arrays.lower import Builder
+from symroof.cases.case_results import Answers
 from symroof.formula.evaluate import NoValue, written
-from symroof.formula.tree import Compare
+from symroof.formula.tree import Compare, Num
+from symroof.solver.scan import Points
 from symroof.theory.case import Case
 from symroof.theory.layout import shapes
+from symroof.theory.symbols import INPUTS
 
 DOUBT = 1e-9
 """A difference below this share of the sides shows no sign: floats may be off by so much where terms cancel."""
 UNDECIDED = float("nan")
 
 Place = Mapping[str, Any]
-"""Where ranged inputs stand: a number each, or an array with one for each point."""
+"""Where inputs stand: a number each, or an array with one for each point."""
 
 
 @dataclass
 class RoughDifferences:
-    """Left side less right side of the equations of a case along an unknown, wherever its ``ranged`` inputs stand.
+    """Left side less right side of the equations of a case, wherever its ``inputs`` stand.
 
-    One set of array operations serves all equations in an unknown and every corner of the ranges.
+    One set of array operations serves all equations, all of those inputs as unknowns, and every corner of the ranges.
     """
 
-    unknown: str
     case: Case
-    ranged: tuple[str, ...] = ()
+    inputs: tuple[str, ...]
+    ranged: bool
     _sides: dict[Compare, tuple[Form, ...]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, unknown: str, case: Case, box: Mapping[str, tuple[Fraction, Fraction]]) -> RoughDifferences:
-        """Those of a case with ranges; for itself alone where floats do not hold their ends, or the formulas of a device turn on them."""
-        ends = [end for name, span in box.items() for end in (*span, case.value(name))]
-        shared = all(map(in_floats, ends)) and not any(map(shapes, box))
-        return cls(unknown, case, tuple(name for name in box if name != unknown) if shared else ())
+    def of(cls, unknown: str, answers: Answers) -> RoughDifferences:
+        """Those of a case along an unknown: shared by unknowns that are plain numbers here, and by all places within the ranges, where
+        floats hold these and no formula of a device turns on them."""
+        case, box = answers.case, answers.binding.box()
+        ranged = all(in_floats(end) for name, span in box.items() for end in (*span, case.value(name))) and not any(map(shapes, box))
+        plain = _plain(case)
+        shared = (*(box if ranged else ()), *plain)
+        inputs = tuple(dict.fromkeys(shared if unknown in plain else (unknown, *(name for name in shared if name in box))))
+        if inputs not in answers.rough:
+            answers.rough[inputs] = cls(case, inputs, ranged and bool(box))
+        differences: RoughDifferences = answers.rough[inputs]
+        return differences
 
     @cached_property
     def _builder(self) -> Builder:
-        inputs = (self.unknown, *self.ranged)
-        open_case = self.case.freed(inputs)
-        return Builder(open_case if open_case is self.case else replace(open_case, rounded=True), inputs)
+        open_case = self.case.freed(self.inputs)
+        return Builder(open_case if open_case is self.case else replace(open_case, rounded=True), self.inputs)
 
-    def place(self, case: Case) -> Place:
-        """Where the ranged inputs stand in a case."""
-        return {name: float(case.value(name)) for name in self.ranged}
+    def place(self, case: Case, unknown: str) -> Place:
+        """Where all inputs but the unknown stand in a case."""
+        return {name: float(case.value(name)) for name in self.inputs if name != unknown}
 
-    def places(self, cases: Sequence[Case]) -> Place:
+    def places(self, cases: Sequence[Case], unknown: str) -> Place:
         """Where they stand in a case for each point."""
-        each = {number: self.place(case) for number, case in {id(case): case for case in cases}.items()}
-        return {name: np.array([each[id(case)][name] for case in cases]) for name in self.ranged}
+        each = {number: self.place(case, unknown) for number, case in {id(case): case for case in cases}.items()}
+        return {name: np.array([each[id(case)][name] for case in cases]) for name in self.inputs if name != unknown}
 
-    def at(self, relation: Compare, points: Sequence[Fraction | float], place: Place) -> list[float]:
+    def at(self, relation: Compare, unknown: str, points: Points, place: Place) -> list[float]:
         """The differences at some points; NaN where floats do not show the sign, or there is no value."""
+        length = len(points)
         try:
-            values = arrays(self._builder.graph, {self.unknown: np.array([float(point) for point in points]), **place}, mend)
+            values = arrays(self._builder.graph, {unknown: np.array([float(point) for point in points]), **place}, mend)
             with np.errstate(all="ignore"):
                 left, right = [np.asarray(values.form(side), dtype=float) for side in self._lowered(relation)]
                 difference = left - right
                 clear = np.isfinite(difference) & (np.abs(difference) > DOUBT * (np.abs(left) + np.abs(right)))
         except (NoValue, OverflowError, ValueError):  # ValueError: no sides
-            return [UNDECIDED] * len(points)
-        shown: list[float] = np.broadcast_to(np.where(clear, difference, UNDECIDED), len(points)).tolist()
+            return [UNDECIDED] * length
+        shown: list[float] = np.broadcast_to(np.where(clear, difference, UNDECIDED), length).tolist()
         return shown
 
     def _lowered(self, relation: Compare) -> tuple[Form, ...]:
@@ -82,6 +92,12 @@ class RoughDifferences:
             with contextlib.suppress(NoValue):  # exact values say why
                 self._sides[relation] = tuple(frozen(self._builder.value(side)) for side in (relation.left, relation.right))
         return self._sides[relation]
+
+
+def _plain(case: Case) -> tuple[str, ...]:
+    """The inputs of a case that are set to a number which a float holds, count nothing and shape no formula."""
+    numbers = {name: tree.value for name, tree in case.given.items() if isinstance(tree, Num) and name in INPUTS} | dict(case.numbers)
+    return tuple(name for name, value in numbers.items() if name in INPUTS and not INPUTS[name].counted and not shapes(name) and in_floats(Fraction(value)))
 
 
 @lru_cache(maxsize=1024)

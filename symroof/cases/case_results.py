@@ -35,8 +35,8 @@ class Answers:
     binding: Binding
     _memo: dict[str, Result] = field(default_factory=dict)
     solved: dict[tuple[str, str | None], Any] = field(default_factory=dict)
-    rough: dict[str, Any] = field(default_factory=dict)
-    """Differences of equations along each unknown, in floats."""
+    rough: dict[tuple[str, ...], Any] = field(default_factory=dict)
+    """Differences of equations over some inputs, in floats."""
     crossed: dict[tuple[Tree | str, ...], tuple[tuple[Fraction, ...], ...]] = field(default_factory=dict)
     """The crossings of solved equations at each corner of the ranges."""
     moved: Case | None = None

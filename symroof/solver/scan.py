@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import groupby, islice, pairwise
 from typing import Any, TypeAlias, TypeVar
 
 from symroof.formula.evaluate import NotGiven, NoValue, written
@@ -86,10 +86,16 @@ def answered(search: Search[T], rough: Rough | None) -> T:
 
 @dataclass
 class Gap:
-    """The difference of two sides along an axis; ``floats`` is whether rough values are to be had."""
+    """The difference of two sides along an axis.
+
+    Attributes:
+        floats: whether rough values are to be had.
+        stride: of a stretch of points at which floats show nothing, one in so many is looked at exactly, and all between two that differ.
+    """
 
     exact: Callable[[Fraction], Fraction]
     floats: bool = False
+    stride: int = 1
 
     def __call__(self, point: Fraction) -> Fraction | None:
         """Its value at a point; None where it has none."""
@@ -140,9 +146,9 @@ def crossings(gap: Gap, low: Fraction, high: Fraction | None, whole: bool) -> Se
     looked_at = grid(low, high, whole)
     others = between_grid(low, high) if whole and gap.floats else ()
     values_there = yield [*looked_at, *others]
-    on_grid = [value if value == value else gap(point) for point, value in zip(looked_at, values_there, strict=False)]
+    on_grid = _settled(gap, looked_at, values_there[: len(looked_at)])
     between = [(point, g) for point, g in zip(others, values_there[len(looked_at) :], strict=True) if g == g]
-    everywhere = in_order([*zip(looked_at, on_grid, strict=True), *between])
+    everywhere = in_order([*on_grid, *between])
     last = yield from _last_values(gap, everywhere, whole)
     points: list[tuple[Fraction, Value]] = [(point, g) for point, g in in_order([*everywhere, *last]) if g is not None]
     if not points:
@@ -166,6 +172,23 @@ def crossings(gap: Gap, low: Fraction, high: Fraction | None, whole: bool) -> Se
     if values:
         return Crossing("crosses", NUMERIC, (), tuple(_apart(points, values)), (low, high), searched=searched)
     return Crossing("lhs_above" if points[0][1] > 0 else "lhs_below", NUMERIC, domain=(low, high), searched=searched)
+
+
+def _settled(gap: Gap, points: Sequence[Fraction], values: Sequence[float]) -> list[tuple[Fraction, Value | None]]:
+    """The points with their values, exact where floats show nothing."""
+    known: dict[int, Value | None] = {i: value for i, value in enumerate(values) if value == value}
+    runs = [list(run) for undecided, run in groupby(range(len(points)), key=lambda i: i not in known) if undecided]
+    for run in runs:
+        looked_at = [*run[:: gap.stride], *([run[-1]] if (len(run) - 1) % gap.stride else [])]
+        known |= {i: gap(points[i]) for i in looked_at}
+        for a, b in pairwise(looked_at):
+            if _side(known[a]) != _side(known[b]):
+                known |= {i: gap(points[i]) for i in range(a + 1, b)}
+    return [(points[i], known[i]) for i in sorted(known)]
+
+
+def _side(value: Value | None) -> int | None:
+    return None if value is None else sign(value)
 
 
 def _last_values(gap: Gap, points: list[tuple[Fraction, Value | None]], whole: bool) -> Search[list[tuple[Fraction, Value]]]:

@@ -109,3 +109,29 @@ def test_powers_of_one_ratio(ratio):
     graph = Graph(("r",))
     found = total(graph, graph.raised(power_of("r"), power_of("j")), "j", constant(Fraction(0)), constant(Fraction(12)))
     assert float(arrays(graph, {"r": np.float64(ratio)}).form(found)) == pytest.approx(float(sum(Fraction(ratio) ** j for j in range(13))), rel=1e-13)
+
+
+def test_points_with_more_terms_than_others_are_summed_to_the_same_digits():
+    """Term by term, a block at a time: points whose sum has ended are left out, those with too many terms have no value."""
+    graph = Graph(("n", "a"))
+    body = graph.operation("sqrt", plus(power_of("j"), power_of("a")))
+    made = total(graph, body, "j", constant(Fraction(1)), power_of("n"))
+    assert any(operation.kind == "steps" for operation in graph.operations.values())
+    lengths = [*range(60), 900, 7_000, kernels.MOST_TERMS + 1]
+    values = arrays(graph, {"n": np.array(lengths, dtype=float), "a": 2.0}).form(made)
+    for n, value in zip(lengths[:-1], values, strict=False):
+        expected = 0.0
+        for j in range(1, n + 1):
+            expected += float(np.sqrt(j + 2.0))
+        assert value == expected, n
+    assert np.isnan(values[-1])
+
+
+def test_a_choice_at_one_point_needs_no_value_of_what_is_not_chosen():
+    graph = Graph(("x",))
+    x = power_of("x")
+    choice = graph.operation("of_largest", x, x, constant(Fraction(3)), graph.over(constant(Fraction(1)), x))
+    assert exact(graph, {"x": Fraction(5)}).form(choice) == 5
+    assert exact(graph, {"x": Fraction(2)}).form(choice) == Fraction(1, 2)
+    zero = graph.operation("of_largest", constant(Fraction(1)), x, x, graph.over(constant(Fraction(1)), x))
+    assert exact(graph, {"x": Fraction(0)}).form(zero) == 0

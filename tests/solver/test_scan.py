@@ -8,7 +8,7 @@ import pytest
 
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
-from symroof.solver.scan import DIGITS, ROUGHLY, Gap, _halved, _sectioned, answered, narrowed, scan
+from symroof.solver.scan import DIGITS, Gap, _halved, _sectioned, answered, crossings, narrowed, scan, together
 
 COUNTED, REAL = parse("sum(step, step, 1, x)"), parse("sqrt(x) + 2^x")
 
@@ -148,7 +148,7 @@ CURVES = {
 }
 
 
-def looked_at(f, floats=False):
+def looked_at(f):
     """A gap that counts how often its exact value is asked for."""
     calls = []
 
@@ -156,11 +156,22 @@ def looked_at(f, floats=False):
         calls.append(x)
         return Fraction(f(x))
 
-    return Gap(exact, floats), calls
+    return Gap(exact), calls
 
 
-def bracketed(gap, low, high, turned, whole):
-    return narrowed(gap, low, high, (low, high), -turned, whole)
+def narrowed_exactly(gap, low, high, before, whole):
+    return narrowed(gap, low, high, (low, high), before, whole)
+
+
+def sectioned(rough, before, whole):
+    """A bracket from 1 to a million as rough values narrow it; an exact value is none of its business."""
+
+    def exact(x):
+        raise AssertionError(f"looked at {x}")
+
+    return answered(
+        _sectioned(Gap(exact, floats=True), Fraction(1), Fraction(10**6), before, whole), lambda points: [rough(Fraction(point)) for point in points]
+    )
 
 
 @pytest.mark.parametrize("name", CURVES)
@@ -168,30 +179,28 @@ def bracketed(gap, low, high, turned, whole):
 def test_a_bracket_is_narrowed_to_the_last_digit_in_few_looks(name, turned):
     """Bisection alone takes 115, and has to where there is no slope; a line takes four."""
     gap, calls = looked_at(lambda x: turned * CURVES[name](x))
-    found = bracketed(gap, Fraction(1), Fraction(10**6), turned, False)
+    found = narrowed_exactly(gap, Fraction(1), Fraction(10**6), -turned, False)
     assert abs(found - PLACE) <= 2 * DIGITS * PLACE
-    assert len(calls) <= {"a line": 4, "a step": 117}.get(name, 70)
+    assert len(calls) <= {"a line": 4, "a step": 115}.get(name, 70)
     gap, calls = looked_at(lambda x: turned * CURVES[name](x))
-    assert bracketed(gap, Fraction(1), Fraction(10**6), turned, True) == 123_457
+    assert narrowed_exactly(gap, Fraction(1), Fraction(10**6), -turned, True) == 123_457
     assert len(calls) <= 40
 
 
 @pytest.mark.parametrize("name", CURVES)
 @pytest.mark.parametrize("turned", [1, -1])
-def test_rough_values_narrow_a_bracket_as_far_as_they_are_asked_to(name, turned):
+def test_rough_values_narrow_a_bracket_as_far_as_floats_go(name, turned):
     """Whole numbers down to neighbours, others to eleven digits, without one exact value; where floats do not show the sign they end."""
 
-    def sectioned(rough, whole):
-        gap, calls = looked_at(CURVES[name], floats=True)
-        bracket = answered(_sectioned(gap, Fraction(1), Fraction(10**6), -turned, whole), lambda points: [rough(Fraction(point)) for point in points])
-        assert not calls
-        return bracket
+    def rough(x):
+        return turned * float(CURVES[name](x))
 
-    assert sectioned(lambda x: turned * float(CURVES[name](x)), True) == (123_456, 123_457)
-    low, high = sectioned(lambda x: turned * float(CURVES[name](x)), False)
-    assert low <= PLACE <= high and high - low <= ROUGHLY * high
-    low, high = sectioned(lambda x: math.nan if abs(x - PLACE) < 1 else turned * float(CURVES[name](x)), False)
-    assert low <= PLACE - 1 and high >= PLACE + 1 and high - low < 40
+    assert sectioned(rough, -turned, True) == (123_456, 123_457)
+    low, high = sectioned(rough, -turned, False)
+    assert low <= PLACE <= high and high - low < PLACE / 10**11
+    low, high = sectioned(lambda x: math.nan if abs(x - PLACE) < 1 else rough(x), -turned, False)
+    assert low < PLACE < high and high - low < 40
+    assert low <= PLACE - 1 and high >= PLACE + 1
 
 
 @pytest.mark.parametrize("place", [Fraction(750), Fraction(2, 3), Fraction(123_456)])
@@ -199,16 +208,9 @@ def test_rough_values_narrow_a_bracket_as_far_as_they_are_asked_to(name, turned)
 def test_a_jump_at_a_plain_number_takes_few_looks(place, held):
     """Where floats end, it is guessed, and what lies right beside it: the jump may be at the number or just behind it."""
     gap, calls = looked_at(lambda x: 1 if x > place or (x == place and held) else -1)
-    found = bracketed(gap, place * (1 - Fraction(1, 10**13)), place * (1 + Fraction(3, 10**14)), 1, False)
+    found = narrowed_exactly(gap, place * (1 - Fraction(1, 10**13)), place * (1 + Fraction(3, 10**14)), -1, False)
     assert abs(found - place) <= DIGITS * place
-    assert len(calls) <= 14
-
-
-def test_a_bracket_that_floats_misled_into_is_none():
-    """The sides do not change over between its ends; where they do between those of the search, it is halved there."""
-    gap, _ = looked_at(lambda x: x - 5)
-    assert narrowed(gap, Fraction(6), Fraction(9), (Fraction(7), Fraction(8)), -1, False) is None
-    assert narrowed(gap, Fraction(1), Fraction(9), (Fraction(7), Fraction(8)), -1, False) == 5
+    assert len(calls) <= 12
 
 
 @pytest.mark.parametrize("place", [Fraction(1, 3), Fraction(7), Fraction(999_999, 2)])
@@ -226,3 +228,46 @@ def test_halving_meets_where_values_end(place):
     assert 0 <= found - place <= 2 * DIGITS * found
     assert len(calls) <= 140
     assert _halved(Gap(exact), Fraction(0), Fraction(10**6), -1, True) == math.floor(place) + 1
+
+
+def test_floats_that_mislead_make_no_crossing():
+    """Far out, where terms cancel, floats may have the wrong sign at a point; exact values have the last word."""
+    wrong = scanned(lambda x: x + 1, REAL, rough=lambda points: [-1.0 if 1e19 < point < 1e20 else float(point) + 1 for point in points])
+    assert (wrong.verdict, wrong.values) == ("lhs_above", ())
+
+
+def test_where_floats_show_nothing_one_point_in_many_leads_to_the_crossing():
+    """Between 1,000 and a billion floats are silent; the sides change over at 70,000, between two of the points looked at first."""
+    looked_at = []
+
+    def exact(point):
+        looked_at.append(point)
+        return point - 70_000
+
+    def rough(points):
+        return [math.nan if 1e3 < point < 1e9 else float(point) - 70_000 for point in points]
+
+    for stride in (1, 8):
+        looked_at.clear()
+        answer = answered(crossings(Gap(exact, True, stride), Fraction(0), None, False), rough)
+        assert answer.values == (70_000,)
+        assert (len(looked_at) > 48) == (stride == 1)
+
+
+def test_searches_together_ask_at_once_and_find_what_each_finds_alone():
+    turns = []
+
+    def rough(points):
+        turns.append(len(points))
+        return [float(point) for point in points]
+
+    def search(places):
+        total = 0
+        for place in places:
+            values = yield [place] * 3
+            total += sum(values)
+        return total
+
+    searches = [[1], [2, 3, 4], [], [5, 6]]
+    assert answered(together(search(places) for places in searches), rough) == [3 * sum(places) for places in searches]
+    assert turns == [9, 6, 3]
