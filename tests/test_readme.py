@@ -18,7 +18,7 @@ EXAMPLES = [line for block in BLOCKS[2:] for line in block.splitlines() if line.
 def test_example_runs(line, capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(ROOT)
     line = line.replace("corrected/", f"{tmp_path}/")
-    if line.startswith("symroof plot"):
+    if line.startswith("symroof plot") or line.endswith(".svg"):
         line = f"{line.partition(' -o ')[0]} -o {tmp_path / 'picture.svg'}"
     assert main(shlex.split(line, comments=True)[1:]) == int(line.startswith("symroof check"))  # the post has wrong numbers
     assert capsys.readouterr().out.strip()
