@@ -221,7 +221,7 @@ def _devices(served: Served) -> tuple[Advice | None, Study]:
         tried = _with(lone, tp=count)
         if _serves(tried.first):
             made = _with(study, tp=count)
-            end = f"the line's {count} stay" if count == start else f"{count} is the next power of two that serves it"
+            end = f"the line has {count}" if count == start else f"{count} is the next power of two that serves it"
             because = f"one request needs {least} device{'s' * (least > 1)}; {end}"
             return Advice("tensor-parallel-size", str(count), because, limits), made
         count = whole_power(count + 1)
