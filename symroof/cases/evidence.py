@@ -25,8 +25,8 @@ AT_PEAK = {"mfu": 1, "mbu": 1, "link_share": 1, "layer_overhead": 0, "step_overh
 COSTS = frozenset({"layer_overhead", "step_overhead", "elementwise_bytes", "link_latency"})
 """Efficiencies that slow a server down as they grow; the others are shares of a peak."""
 
-FAMILIES = {"hbm": "HBM", "gddr": "GDDR", "geforce": "GeForce", "apple": "Apple"}
-"""How families of devices are written."""
+FAMILIES = {"hbm": "HBM", "gddr": "GDDR", "geforce": "GeForce", "apple": "Apple", "pair": "pairs of", "group": "larger groups of"}
+"""How families of devices, and the groups that a latency of links is of, are written."""
 
 
 def paced(ends: tuple[Fraction, Fraction], name: str) -> tuple[Fraction, Fraction]:
