@@ -107,7 +107,7 @@ class Answers:
         >>> from symroof.analysis.study import Study
         >>> answers = Study("llama-3-8b", "h100-sxm", prompt=4096, efficiency="measured").first
         >>> answers.result("itl").text(), answers.bound("itl").text(), answers.bound("weight_bytes")
-        ('9.670 ms (7.042 to 13.57 ms)', '4.642 ms', None)
+        ('8.358 ms (6.669 to 10.48 ms)', '4.642 ms', None)
         """
         if self.roof is None or not self.case.theory.timed(name) or isinstance(self.case.given.get(name), Num):
             return None

@@ -103,9 +103,9 @@ def compared(claimed: Tree, derived: Tree, seed: int = 0, to_a_difference: bool 
     untried = {(call, i) for call in calls for i in range(len(call.args))}
     rounded = any(_is_rounded(node) for tree in (claimed, derived) for node in walk(tree))
     ratios: list[Fraction] = []
-    equal, one_zero, count, end = True, False, 0, time.monotonic() + SECONDS
+    equal, one_zero, count, end = True, False, 0, time.process_time() + SECONDS
     for tried, point in enumerate(_points(seed, bool(sums))):
-        if time.monotonic() > end if count else tried >= MOST_WITHOUT_VALUE:
+        if time.process_time() > end if count else tried >= MOST_WITHOUT_VALUE:
             break
         try:
             if any(not evaluate(node.last, point) - evaluate(node.first, point) < MOST_INDEX for node in sums):
