@@ -103,12 +103,8 @@ MEMORY, LOAD = "memory", "load"
 
 
 def endless(target: str, case: Case) -> bool:
-    """Whether the metric of a target has no value because a queue only grows.
-
-    Where chunked prompts are spread evenly over all steps, for want of a chunk, they take as long to read as they have: no queue is modelled.
-    """
-    spread_evenly = case.theory.assumptions["scheduling"] == "chunked" and not case.chosen("chunk")
-    if target != "ttft" or "arrival_rate" not in case.given or not under_load(case) or spread_evenly:
+    """Whether the metric of a target has no value because a queue only grows."""
+    if target != "ttft" or "arrival_rate" not in case.given or not under_load(case):
         return False
     try:
         case.value(TARGET_METRICS[target])
@@ -216,14 +212,15 @@ def efficiency_basis(answers: Answers) -> str:
     if any(value.measured for value in binding.given.values()):
         own = [name for name in FITTED if name in binding.given and not binding.given[name].measured]
         named = " and ".join(name.upper() if name in ("mfu", "mbu") else name.replace("_", " ") for name in own)
-        which = f"expected with {named} as set, other efficiencies as measured on" if own else "expected by measured efficiencies of"
-        return f"{which} {binding.selection.engine or DEFAULT_ENGINE} engines; the range holds 80 % of measurements"
+        which = f"expected with {named} as set, other efficiencies as measured on" if own else BY_MEASUREMENT
+        return EXPECTED.format(which, binding.selection.engine or DEFAULT_ENGINE)
     at_peak = all(name not in answers.case.given or answers.case.value(name) == peak for name, peak in AT_PEAK.items())
     return AT_THE_PEAK if at_peak else "at the efficiencies given"
 
 
 AT_THE_PEAK = "bound at 100 % of peak"
-EXPECTED = "expected by {} {} engines; the range holds 80 % of measurements"
+BY_MEASUREMENT = "expected by measured efficiencies of"
+EXPECTED = "{} {} engines; the range holds 80 % of measurements"
 
 
 def standing_basis(efficiency: str | None, engine: str | None) -> str:
@@ -232,7 +229,7 @@ def standing_basis(efficiency: str | None, engine: str | None) -> str:
     >>> standing_basis("measured", "vllm")
     'expected by measured efficiencies of compiled engines; the range holds 80 % of measurements'
     """
-    return EXPECTED.format("measured efficiencies of", engine_class(engine or DEFAULT_ENGINE)) if efficiency == "measured" else AT_THE_PEAK
+    return EXPECTED.format(BY_MEASUREMENT, engine_class(engine or DEFAULT_ENGINE)) if efficiency == "measured" else AT_THE_PEAK
 
 
 def degrees(answers: Answers) -> list[str]:
