@@ -108,7 +108,7 @@ class Posed:
 
     def _exact(self, case: Case) -> Evaluate:
         """The exact difference: of what is searched, by the definitions themselves."""
-        return (lambda _, at: Fraction(case.changed(at).evaluate(self._sides))) if self._searched else Repeated(case)
+        return partial(self._gap, case) if self._searched else Repeated(case)
 
     def _rough(self, points: Points) -> Sequence[float]:
         """Left side less right side at many points, in floats."""
