@@ -105,3 +105,83 @@ def test_a_doubtful_draft_is_never_corrected(tmp_path):
     copy = corrected(str(note), list(check_text(note.read_text(), str(note)).claims), tmp_path / "copy.md")
     assert [line[:22] for line in copy.content.decode().splitlines()[::2]] == ["The weights take 8 GB.", "The weights take 16 GB"]
     assert [(claim.line, why.partition(":")[0], "not changed" in why) for claim, why in copy.left] == [(1, "doubtful", True)]
+
+
+ON_ONE = "Llama 3 8B on an H100 SXM.\n\n"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "quantities"),
+    [
+        ("One expert's weights are 352 MB.", {"352 MB": "expert_weight_bytes"}),
+        ("Each layer has 436 MB of weights.", {"436 MB": "layer_weight_bytes"}),
+        ("Traffic is 5 requests/s.", {"5 requests/s": "arrival_rate"}),
+        ("The sliding window is 4,096 tokens.", {"4,096 tokens": "window"}),
+        ("Each token stores 131,072 bytes, or 128 KiB.", {"131,072 bytes": "kv_bytes_per_token", "128 KiB": "kv_bytes_per_token"}),
+        ("Time per token: 16.1 GB / 3.35 TB/s = 4.8 ms.", {"16.1 GB": "weight_bytes", "3.35 TB/s": "mem_bandwidth", "4.8 ms": "itl"}),
+        ("Prefilling 4,096 tokens takes 66 TFLOPs; at 989 TFLOPS that is 0.066 s.", {"66 TFLOPs": "prefill_flops", "0.066 s": "prefill_time"}),
+        ("Attention FLOPs at 4,096 tokens of prompt are 8.8 TFLOPs.", {"8.8 TFLOPs": "prefill_attention_flops"}),
+        ("After the weights 55 GB of the 80 GB remain for the KV cache.", {"55 GB": "free_memory", "80 GB": "mem_capacity"}),
+        ("A mixture activates 12.9B of its 46.7B parameters per token.", {"12.9B": "active_params", "46.7B parameters": "params"}),
+        ("At batch 64 we see 4,500 tokens/s in total or 70 tokens/s per user.", {"4,500 tokens/s": "decode_throughput", "70 tokens/s": "user_rate"}),
+        ("Prefix caching hits 60 % of the time.", {"60 %": "hit_rate"}),
+    ],
+)
+def test_plain_sentences_are_drafted_as_any_reader_takes_them(sentence, quantities):
+    note = drafted(ON_ONE + sentence + "\n")
+    assert {number: quantity for number in quantities for text, (quantity, _) in note.items() if number in text} == quantities
+
+
+def test_a_group_named_later_is_none_of_an_earlier_number():
+    """141.1 GB over four cards of 3.35 TB/s is 10.5 ms; 70.6 GB on one is 21 ms: only so does each sentence hold."""
+    text = (
+        "Llama 3.1 70B in FP8 on an H100 SXM: at batch 1 a decode step takes about 21 ms.\n"
+        "With tensor parallelism over 4 GPUs in BF16 a step takes 10.5 ms at batch 1.\n"
+    )
+    alone, group = (given for number, (_, given) in drafted(text).items() if number.endswith("ms"))
+    assert (alone["weights"], "tp" in alone) == ("fp8", False)
+    assert (group["weights"], group["tp"]) == ("bf16", "4")
+
+
+def test_of_two_likely_readings_the_one_that_gives_the_number_is_drafted():
+    """989.4 TFLOP/s is the bf16 peak of the card, and 1,979 the fp8 one, whatever the weights of the paragraph are stored in."""
+    text = "Llama 3.1 70B on an H100 SXM. BF16 weights take 141 GB, FP8 weights 70.6 GB.\n\nThe card has a peak of 989 TFLOPS and one of 1,979 TFLOPS.\n"
+    assert [drafted(text)[number][1]["weights"] for number in ("989 TFLOPS", "1,979 TFLOPS")] == ["bf16", "fp8"]
+
+
+def test_a_wrong_number_stays_doubtful_where_its_words_are():
+    """Neither one user nor all of them get 190 tokens/s of a 70B on one H100: 3.35 TB/s hold 47 times its 70.6 GB."""
+    text = "Llama 3.1 70B in FP8 on an H100 SXM: at a 4,096-token context and batch 1 a decode step takes 21 ms, which is {} tokens/s.\n"
+    for rate, doubtful in ((190, True), (47, False)):
+        [one] = [one for one in draft(text.format(rate), "note.md").drafts if one.text.endswith("tokens/s")]
+        assert bool(one.doubts) is doubtful
+
+
+TWO_MODELS = """# Two deployments
+
+All of this is in BF16 unless it says otherwise.
+
+## DeepSeek-V3 on 8×H200
+
+In FP8 the weights need 671 GB, i.e. 84 GB on each of the eight GPUs. A decode step takes 25 ms at batch 64.
+
+## Qwen2.5 32B
+
+We serve Qwen2.5-32B in AWQ on two L40S with tensor parallelism. Weights: 18 GB in total, so each card holds 9 GB.
+KV cache per token = 2 × 64 × 8 × 128 × 2 B = 262 kB.
+
+- ITL at batch 1 with a 2,000-token prompt: 10.4 ms
+"""
+
+
+def test_sections_of_two_models_do_not_lend_each_other_their_settings():
+    note = drafted(TWO_MODELS)
+    assert (note["84 GB"][0], note["9 GB"][0]) == ("weight_bytes_per_device",) * 2
+    assert "prompt" not in note["25 ms"][1]  # stated for the other model, further down
+    assert [note["10.4 ms"][1][name] for name in ("weights", "hardware", "batch", "prompt")] == ["awq", "l40s", "1", "2000"]
+
+
+def test_a_label_and_arithmetic_stand_right_beside_their_number():
+    note = drafted(TWO_MODELS)
+    assert (note["18 GB"][0], note["262 kB"][0]) == ("weight_bytes", "kv_bytes_per_token")
+    assert "2 B" not in note

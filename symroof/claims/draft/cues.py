@@ -23,9 +23,10 @@ WORDS: dict[str, str] = {
     "cache": r"kv|kvs|key[- ](?:and[- ])?value|keys and values|cach(?:e|es|ed)|session|conversation",
     "state": r"recurrent state|ssm state|mamba state|conv state|states? per (?:request|sequence)",
     "logits": r"logits?",
-    "expert": r"(?:one|each|per|an|single) expert|per-expert",
+    "expert": r"(?:one|each|per|an|every|single)[ -](?:\w+ )?expert(?:['’]s)?",
     "layer": r"per layer|each layer|a layer|one layer|every layer|per-layer|layerwise",
     "attention": r"attention|score|softmax|attn|qk",
+    "attention_work": r"(?:self-)?attention (?:\w+ )?(?:flops?|operations|compute|arithmetic|math|work)|(?:attention|score) matri(?:x|ces)|(?:qk|av) products?",
     "gemm": r"gemm|matmul|matrix (?:product|multipl\w+)|projection",
     # devices
     "bandwidth": r"bandwidth|hbm\d?e?|gddr\w*|lpddr\w*|memory speed|reads?|streams?|mem bw|bw|beta",
@@ -70,7 +71,7 @@ WORDS: dict[str, str] = {
     "arriving": r"arriv\w*|incoming|traffic|demand|offered|peak (?:load|traffic)|users send|requests? come|qps|load|rps",
     # shares
     "per_token": r"per[- ](?:\w+ )?token|/ ?tok(?:en)?|(?:each|every|a|one|single) (?:[a-z]+ )?tokens?(?! (?:context|window|prompt|sequence|budget))|a token|token then takes|for (?:each|every) token|per position",
-    "per_device": r"per[- ](?:gpu|card|device|accelerator|chip|rank|shard)|(?:on |for )?(?:each|every) (?:gpu|card|device|accelerator|chip|rank|one|h\d00|a100)|/ ?(?:gpu|device|card|chip)|a ?piece|on one of the|gpu each|per h\d00|per a100|shard(?:ed)?",
+    "per_device": r"per[- ](?:gpu|card|device|accelerator|chip|rank|shard)|(?:on |for )?(?:each|every) (?:of (?:the |its |our )?(?:\w+ )?)?(?:gpus?|cards?|devices?|accelerators?|chips?|ranks?|one|h\d00s?|a100s?)|/ ?(?:gpu|device|card|chip)|a ?piece|on one of the|gpu each|per h\d00|per a100|shard(?:ed)?",
     "per_request": r"per[- ](?:request|sequence|user|session|conversation|sample|stream)|(?:each|every|one|a|single) (?:request|sequence|session|conversation)|each\b",
     "per_user": r"per[- ](?:user|stream|request|session|sequence|chat)|single[- ](?:user|stream|request|sequence)|(?:one|each|every|a) (?:user|stream|client|reader|person|customer)|interactiv\w*|user sees|/ ?user|tokens/s per user|batch (?:of |size )?(?:1|one)\b(?![.,]?\d)|bs ?= ?1\b|alone",
     "in_all": r"(?:vram|memory|ram) us(?:ed|age)|total|altogether|in all|in sum|sum|overall|all together|combined|everything|adds? up|adding|together|(?:memory|total|overall) footprint|needs? (?:about |roughly )?in|memory (?:use|usage|consumption|need|requirement)s?|required memory",
@@ -84,6 +85,7 @@ WORDS: dict[str, str] = {
     # roles
     "target": r"targets?|slos?|slas?|requirements?|require[ds]?|must|should|goals?|limits?|budget|objectives?|deadline|at most|no more than|threshold|want|aim\w*|need(?:s)? to (?:stay|be)|acceptable|below|under|within",
     "window": r"window|context window|sliding",
+    "sliding": r"sliding[- ]window|(?:local|sliding)[- ]attention(?: window)?|attention window|swa",
     "context": r"context|ctx|sequence|sequences|history|conversation|session|long|window|length|document",
     "output_word": r"outputs?|generated|responses?|answers?|completions?|repl(?:y|ies)|osl|new tokens|out\b|generat\w*|summary|writes?",
     "chunk_word": r"chunk\w*|per step|a step|token budget|max_num_batched_tokens|budget",
@@ -94,7 +96,7 @@ WORDS: dict[str, str] = {
     "memory_share": r"memory[- ]utili[sz]ation|utili[sz]ation of memory|of (?:the )?memory|memory (?:is )?(?:used|full|usage)|of (?:its |the )?(?:hbm|vram|capacity)",
     "accept": r"accept\w*",
     "prefix": r"prefix(?:es)?|shared (?:system )?prompt|system prompt|cached prompt",
-    "hit": r"hit[- ]rate|cache hits?|prefix hits?",
+    "hit": r"hit[- ]rate|(?:prefix )?cach(?:e|ing) (?:hits?|hit rate)|prefix hits?|hits the (?:prefix )?cache",
     # money
     "rent": r"rent\w*|hour(?:ly)?|per hour|an hour|/h|on[- ]demand|reserved|spot|instance price|list price|priced?",
     "per_million": r"(?:per|/|for|a) ?(?:1 ?)?(?:m(?:illion|tok)?|1m|mtok)(?: ?(?:output|generated|input|prompt))? ?(?:tokens?|tok)?\b|million(?: output| generated| input| prompt)? tokens?|mtok|per 1k tokens",

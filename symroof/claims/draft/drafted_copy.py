@@ -11,18 +11,18 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Any
 
-from symroof.claims.corrected_copies import DOUBTFUL
-from symroof.claims.draft.guess_case import guess_case
-from symroof.claims.draft.guess_quantity import Guess, as_written, guess, kind_of, numbers
+from symroof.claims.draft.drafted_annotations import Draft, Drafted, Left, annotated
+from symroof.claims.draft.guess_case import guess_case, settled
+from symroof.claims.draft.guess_quantity import Guess, as_written, guess, kind_of, numbers, sentence_around
 from symroof.claims.draft.named_parts import named
 from symroof.claims.draft.note_blocks import Block, Whole, read_blocks
 from symroof.claims.draft.note_words import NoteWords
-from symroof.claims.draft.numbers_beside import of_several_devices
+from symroof.claims.draft.numbers_beside import of_several_devices, restated
+from symroof.claims.draft.readings import SURE
 from symroof.claims.read.annotations import fields
 from symroof.claims.read.claim_files import Source, read_on
 from symroof.claims.read.markdown import line_starts, passages
@@ -33,98 +33,10 @@ from symroof.theory.symbols import INPUTS
 
 MOST_NUMBERS = 2000
 """Numbers of one file that are looked at."""
+MOST_TRIED = 100
+"""Doubtful numbers of a file whose readings are worked out."""
 ANNOTATED = re.compile(r"\s{0,3}<!--\s*symroof\s*:", re.IGNORECASE)
 CLOSING = re.compile(r"(?:\*{1,3}|_{1,3}|~~)(?![\w*_])|\}")
-LABELLED = "0.1"
-"""Tolerance of a memory size: a card's label is up to a tenth less or more than what its driver reports."""
-
-
-@dataclass(frozen=True)
-class Draft:
-    """A drafted annotation.
-
-    Attributes:
-        line, column: where the number stands.
-        text: the number as it stands there.
-        start, at: where the number begins, and where the annotation goes.
-        figure: the number as it was read.
-        in_head: whether its unit stands in the head of its column, or farther behind it.
-        quantity: what the number probably is.
-        given: the settings of its case.
-        doubts: what a person should look at.
-        value: the number as the annotation refers to it; empty where it is the nearest.
-    """
-
-    line: int
-    column: int
-    text: str
-    start: int
-    at: int
-    quantity: str
-    given: dict[str, str]
-    doubts: tuple[str, ...]
-    figure: Figure
-    in_head: bool = False
-    value: str = ""
-
-    @property
-    def annotation(self) -> str:
-        """The comment.
-
-        >>> from symroof.claims.read.numbers import figures
-        >>> [figure] = figures("5 ms")
-        >>> Draft(1, 1, "5 ms", 0, 4, "itl", {"batch": "8", "mfu": "50 %"}, ("or tpot",), figure).annotation
-        "<!-- symroof: itl batch=8 mfu='50 %' note='doubtful: or tpot' -->"
-        """
-        words = [self.quantity, *(f"{name}={_quoted(value)}" for name, value in self.given.items())]
-        if self.quantity == "mem_capacity" and "hardware" in self.given:
-            words.append(f"tolerance={LABELLED}")
-        if self.value:
-            words.append(f"value={_quoted(self.value)}")
-        if self.doubts:
-            words.append(f"note={_quoted(f'{DOUBTFUL}: ' + '; '.join(self.doubts))}")
-        return f"<!-- symroof: {' '.join(words)} -->"
-
-    def as_json(self) -> dict[str, Any]:
-        return {"line": self.line, "column": self.column, "number": self.text, "quantity": self.quantity, "given": self.given, "doubtful": list(self.doubts)}
-
-
-def _quoted(value: str) -> str:
-    return value if re.fullmatch(r"[\w.+-]+", value) else f"'{value}'"
-
-
-@dataclass(frozen=True)
-class Left:
-    """A number with a unit that no annotation is drafted for."""
-
-    line: int
-    column: int
-    text: str
-    why: str
-
-    def as_json(self) -> dict[str, Any]:
-        return {"line": self.line, "column": self.column, "number": self.text, "why": self.why}
-
-
-@dataclass(frozen=True)
-class Drafted:
-    """A note with drafted annotations.
-
-    Attributes:
-        content: its text with them.
-        drafts: each of them, in order.
-        left: the numbers with a unit that have none, in order.
-        annotated: how many numbers had one before.
-    """
-
-    file: str
-    content: str
-    drafts: tuple[Draft, ...]
-    left: tuple[Left, ...]
-    annotated: int
-
-    def as_json(self) -> dict[str, Any]:
-        return {"file": self.file, "drafts": [one.as_json() for one in self.drafts], "left": [one.as_json() for one in self.left], "annotated": self.annotated}
 
 
 def draft(text: str, file: str) -> Drafted:
@@ -143,15 +55,6 @@ def draft(text: str, file: str) -> Drafted:
     return Drafted(file, annotated(text, drafts), tuple(drafts), tuple(left), len(drafter.owned))
 
 
-def annotated(text: str, drafts: Sequence[Draft]) -> str:
-    """A text with annotations put in."""
-    parts, before = [], 0
-    for one in sorted(drafts, key=lambda one: (one.at, one.start)):
-        parts += [text[before : one.at], one.annotation]
-        before = one.at
-    return "".join([*parts, text[before:]])
-
-
 def _defaults(text: str) -> dict[str, str]:
     """The settings that a note's own annotations set for all after them."""
     settings: dict[str, str] = {}
@@ -164,16 +67,26 @@ def _defaults(text: str) -> dict[str, str]:
     return settings
 
 
-def _as_elsewhere(guesses: Sequence[tuple[int, Figure, Guess]]) -> list[tuple[int, Figure, Guess]]:
+@dataclass(frozen=True)
+class Guessed:
+    """A number of a block with what it probably is, and the number whose place says of which case: itself, or the one it says again."""
+
+    block: int
+    figure: Figure
+    place: Figure
+    guess: Guess
+
+
+def _as_elsewhere(guesses: Sequence[Guessed]) -> list[Guessed]:
     """Guesses in which a number that hardly speaks for itself is what the same number clearly is elsewhere in the note."""
-    clear = {(figure.number, figure.unit): one for _, figure, one in guesses if one.clear}
+    clear = {(one.figure.number, one.figure.unit): one.guess for one in guesses if one.guess.clear}
 
     def settled(figure: Figure, one: Guess) -> Guess:
         other = clear.get((figure.number, figure.unit))
-        adopts = other and not one.clear and len(figure.digits) > 2 and (not one.quantity or other.quantity in (one.quantity, one.rival))
+        adopts = other and not one.clear and len(figure.digits) > 2 and (one.score < SURE or other.quantity in (one.quantity, one.rival))
         return other if other and adopts else one
 
-    return [(index, figure, settled(figure, one)) for index, figure, one in guesses]
+    return [replace(one, guess=settled(one.figure, one.guess)) for one in guesses]
 
 
 class _Drafter:
@@ -186,24 +99,36 @@ class _Drafter:
         self.owned = {figure.start for figure in figures if figure}
         self.room = MOST_ANNOTATIONS - len(figures)
         self.left: list[Left] = []
+        self.tries = MOST_TRIED
 
     def drafts(self) -> list[Draft]:
         """A draft for each number that speaks for one."""
         words = NoteWords(self.blocks, _defaults(self.text))
-        guesses: list[tuple[int, Figure, Guess]] = []
+        guesses: list[Guessed] = []
         before = ""
         for index, block in enumerate(self.blocks):
-            last: dict[str, tuple[str, int]] = {}
-            for figure in self._numbers(block, MOST_NUMBERS - len(guesses)):
-                one = guess(block, figure, before, last.get(kind_of(figure), ("", 0)))
-                last[kind_of(figure)] = (one.quantity, figure.start)
-                guesses.append((index, figure, one))
-                if one.quantity in INPUTS:
-                    words.state(index, one.quantity, figure)
-                elif one.quantity.startswith("kv_"):
-                    words.of_cache(index, figure)
+            for guessed in self._of_block(index, before, MOST_NUMBERS - len(guesses)):
+                guesses.append(guessed)
+                if guessed.guess.quantity in INPUTS:
+                    words.state(index, guessed.guess.quantity, guessed.figure)
+                elif guessed.guess.quantity.startswith("kv_"):
+                    words.of_cache(index, guessed.figure)
             before = before if block.table else block.text
-        return [made for index, figure, one in _as_elsewhere(guesses) if (made := self._draft(words, index, figure, one))]
+        return [made for guessed in _as_elsewhere(guesses) if (made := self._draft(words, guessed))]
+
+    def _of_block(self, index: int, before: str, most: int) -> Iterator[Guessed]:
+        """The numbers of a block, each guessed in the light of those before it; one that says the same again is what that one is."""
+        block, last = self.blocks[index], None
+        of_kind: dict[str, tuple[str, int]] = {}
+        for figure in self._numbers(block, most):
+            if last and restated(block.text, last.figure, figure):
+                last = replace(last, figure=figure)
+            else:
+                begin = sentence_around(block, figure.start)[0]
+                earlier = [quantity for quantity, start in of_kind.values() if start >= begin]
+                last = Guessed(index, figure, figure, guess(block, figure, before, of_kind.get(kind_of(figure), ("", 0)), earlier))
+            of_kind[kind_of(figure)] = (last.guess.quantity, figure.start)
+            yield last
 
     def _numbers(self, block: Block, most: int) -> list[Figure]:
         """The numbers of a block that have a unit, but for those inside names and code."""
@@ -217,8 +142,8 @@ class _Drafter:
             if not any(start <= figure.start < end for start, end in names) and not self.whole.closes(block.place(figure.start))
         ]
 
-    def _draft(self, words: NoteWords, index: int, figure: Figure, one: Guess) -> Draft | None:
-        block = self.blocks[index]
+    def _draft(self, words: NoteWords, guessed: Guessed) -> Draft | None:
+        block, figure, one = self.blocks[guessed.block], guessed.figure, guessed.guess
         start, at = block.place(figure.start), self._behind(block.place(figure.stop))
         if start in self.owned or ANNOTATED.match(self.text, at):
             return None
@@ -229,10 +154,21 @@ class _Drafter:
         self.room -= 1
         if one.quantity == "peak_flops" and kind_of(figure) == "FLOP":  # 989 TFLOPs, that stands for a rate
             figure = replace(figure, unit=f"{figure.unit}/s")
-        case = guess_case(words, index, figure, one.quantity)
+        quantity, given, doubts = self._case(words, guessed)
         in_head = not as_written(block, figure)
         value = f"{figure.number.replace(',', '')} {figure.unit}" if in_head else ""
-        return Draft(line, column, figure.text, start, at, one.quantity, case.given, (*one.doubts, *case.doubts), figure, in_head, value)
+        return Draft(line, column, figure.text, start, at, quantity, given, doubts, figure, in_head, value)
+
+    def _case(self, words: NoteWords, guessed: Guessed) -> tuple[str, dict[str, str], tuple[str, ...]]:
+        """What a number is, of which case, and what is doubtful about it; for a doubtful one the reading that gives the number written, if one does."""
+        one = guessed.guess
+        case = guess_case(words, guessed.block, guessed.place, one.quantity)
+        doubts = (*one.doubts, *case.doubts)
+        if doubts and self.tries > 0:
+            self.tries -= 1
+            if reading := settled(words, guessed.block, replace(guessed.figure, start=guessed.place.start), one.quantity, one.rival):
+                return reading[0], reading[1].given, ()
+        return one.quantity, case.given, doubts
 
     def _why_left(self, block: Block, figure: Figure, one: Guess) -> str:
         """Why a number gets no annotation; empty for one that does."""

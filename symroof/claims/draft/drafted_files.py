@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from symroof.claims.corrected_copies import goals_of
-from symroof.claims.draft.drafted_copy import Drafted, draft
+from symroof.claims.draft.drafted_annotations import Drafted
+from symroof.claims.draft.drafted_copy import draft
 from symroof.claims.read.markdown_notes import is_latex
 from symroof.errors import InputError, Problem
 from symroof.specs.strict_yaml import read_text

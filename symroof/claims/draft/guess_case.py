@@ -5,7 +5,7 @@ A batch reaches no farther than its paragraph or table; a model reaches through 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -29,6 +29,10 @@ OF_ONE_SENTENCE = frozenset(["kv_cache_bytes", "kv_cache_bytes_per_device"])
 OF_THE_DEVICE = frozenset(["peak_flops", "ridge_point", "effective_ridge"])
 """Quantities of the precision that is multiplied, whatever the weights are stored in."""
 GROUPED = frozenset(["tp", "pp", "ep", "dp"])
+LEAST_DIGITS = 2
+"""Digits of a number that may settle what it is."""
+MOST_VALUES = 3
+"""Values of a setting that are tried."""
 NOT_OF = {"concurrency": {"batch"}, "free_memory": {"batch"}, "energy_per_token": {"power"}, "decode_energy_per_token": {"power"}}
 """Inputs that words near a quantity usually do not mean."""
 
@@ -61,7 +65,7 @@ def guess_case(words: NoteWords, index: int, figure: Figure, quantity: str) -> C
         case.given[name] = stated.value
         reaches[name] = stated.reach
         compared = name in GROUPED and reaches.get("hardware") == OWN_ROW  # a row for each device may be of one of each
-        if (stated.soft and name not in PRECISIONS) or (stated.reach == ELSEWHERE and (far or compared or words.several(name))):
+        if (stated.soft and name not in PRECISIONS) or (stated.reach == ELSEWHERE and (far or compared or stated.several)):
             case.doubts.append(f"{name} {stated.value}")
         return stated.value
 
@@ -75,8 +79,8 @@ def guess_case(words: NoteWords, index: int, figure: Figure, quantity: str) -> C
             case.given["weights"] = weights = peak.value
         else:
             weights = take("weights")
-        if weights in EIGHT_BITS and "peak_flops" in moves:
-            case.given["activations"] = weights
+        if weights and "peak_flops" in moves:
+            case.given = _with_precision(case.given, weights)
     if "kv_bytes_per_element" in moves:
         take("kv")
     _lengths(words, index, figure, quantity, case)
@@ -113,6 +117,39 @@ def _of_one_device(case: Case, quantity: str, figure: Figure, groups: Sequence[s
         case.doubts = [doubt for doubt in case.doubts if doubt.split()[0] not in groups] + [f"of one device, not {name}" for name in sorted(groups)]
 
 
+def settled(words: NoteWords, index: int, figure: Figure, quantity: str, rival: str) -> tuple[str, Case] | None:
+    """Of the readings of a doubtful number the first under which it is what symroof derives: as guessed, without a setting that is only inferred
+    or with another value that the note states for it, or as its rival. One digit agrees by chance, so it settles nothing.
+    """
+    if sum(character.isdigit() for character in figure.digits.lstrip("0.")) < LEAST_DIGITS:
+        return None
+    for name in filter(None, (quantity, rival)):
+        case = guess_case(words, index, figure, name)
+        if name in case.given or any(doubt.partition(" ")[0] not in case.given for doubt in case.doubts):
+            continue  # an input that the number itself sets would always hold; without a model or a group there is nothing to vary
+        for given in _variants(case, words):
+            if holds({"quantity": name, "value": figure.written, "given": _typed(given)}):
+                return name, Case(given)
+    return None
+
+
+def _variants(case: Case, words: NoteWords) -> Iterator[dict[str, str]]:
+    """A case, and the same with one doubtful setting left out or as the note states it elsewhere."""
+    yield case.given
+    for name in (doubt.partition(" ")[0] for doubt in case.doubts):
+        others = [value for value in words.values(name) if value != case.given[name]] if name not in ("model", "hardware") else []
+        for value in others[:MOST_VALUES]:
+            yield _with_precision(case.given, value) if name == "weights" else case.given | {name: value}
+        if name in GROUPED:
+            yield {key: value for key, value in case.given.items() if key != name}
+
+
+def _with_precision(given: Mapping[str, str], weights: str) -> dict[str, str]:
+    """Settings with a precision of the weights; eight bits are multiplied as such."""
+    others = {name: value for name, value in given.items() if name != "activations"}
+    return others | {"weights": weights} | ({"activations": weights} if weights in EIGHT_BITS else {})
+
+
 def _typed(settings: Mapping[str, str]) -> dict[str, object]:
     """Settings as an annotation would be read."""
     return {name: int(value) if value.isdigit() else value for name, value in settings.items()}
@@ -143,5 +180,5 @@ def _lengths(words: NoteWords, index: int, figure: Figure, quantity: str, case: 
     value = stated[name]
     as_context = name == "context" and "context" in moves and "peak_context" not in moves
     case.given["context" if as_context else "prompt"] = value.value
-    if value.soft or (value.reach == ELSEWHERE and words.several(name)):
+    if value.soft or (value.reach == ELSEWHERE and value.several):
         case.doubts.append(f"{name} {value.value}")

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from symroof.claims.draft.cues import ONLY_BEFORE, cues
 from symroof.claims.draft.named_parts import named
 from symroof.claims.draft.note_blocks import Block
-from symroof.claims.draft.numbers_beside import AS_BEFORE, cues_beside, of_each_device
-from symroof.claims.draft.readings import CLOSE, LEAST, READINGS, SURE
+from symroof.claims.draft.numbers_beside import AS_BEFORE, cues_beside, of_each_device, of_each_user
+from symroof.claims.draft.readings import CLOSE, FOLLOWS, LEAST, READINGS, SURE
 from symroof.claims.read.numbers import Figure, figures
 from symroof.claims.read.shown_words import SENTENCE_END
 from symroof.units import strict
@@ -52,6 +52,10 @@ OFF_TOPIC = 1.5
 WIDEST = 64
 """So many bits or bytes are a precision, which is no quantity."""
 SHARES = {"token": "per_token", "device": "per_device", "request": "per_request"}
+LABEL = re.compile(r"(?:^|[.;|(]\s|\s[-–—]\s)((?:[^\W\d][\w-]*[ ]?){1,5}):\s(?:[\d.,]+\s?[×x*·/]\s?)*[~≈]?$")
+ITEM = re.compile(r"\s*([^:]{1,70}):\s(?:[\d.,]+\s?[×x*·/]\s?)*[~≈]?")
+LABEL_LENGTH = 80
+"""``Weights: 18 GB``: what stands right before a colon and a number names it as a row's label does, in an item of a list however it reads."""
 UNIT_OF_HEAD = re.compile(r"[(\[]\s*([^()\[\]\d]{1,16}?)\s*[)\]]|,\s*([A-Za-z%/µ]{1,12})$|\bin ([A-Za-z%/µ]{1,12})$")
 
 
@@ -82,6 +86,9 @@ class Guess:
         return ("few words speak for it",) if self.score < SURE else ()
 
 
+ARITHMETIC = re.compile(
+    r"[=≈](?:\s?[\d.,]{1,12}(?:[eE]\d{1,2})?\s?(?:[A-Za-z]{1,5}(?:/s)?\s)?[×*·/+x−-]){1,12}\s?[\d.,]{1,12}(?:[eE]\d{1,2})?\s?(?:[A-Za-z]{1,5}(?:/s)?\s)?(?=[=≈])"
+)
 HOURLY = re.compile(r"\s*(?:per|an?|/|each|every)[ -]?(?:gpu|card|device|chip|node|instance)?[ -]?(?:hour|hr|h)\b", re.IGNORECASE)
 
 
@@ -124,7 +131,7 @@ def kind_of(figure: Figure) -> str:
         return "" if figure.unit == "" and figure.power >= 6 and figure.digits[:1] != "$" else "none"
     if figure.unit == "%":
         return "%"
-    if figure.unit in ("bit", "bits", "byte") and not figure.power and float(figure.digits.replace(",", "")) <= WIDEST:
+    if figure.unit in ("bit", "bits", "byte", "B") and not figure.power and float(figure.digits.replace(",", "")) <= WIDEST:
         return "none"
     over = {name for name, exponent in figure.dimension if exponent > 0}
     under = [name for name, exponent in figure.dimension if exponent < 0]
@@ -137,12 +144,13 @@ def kind_of(figure: Figure) -> str:
     return f"{head}/{per}" if per else head if head in READINGS else "none"
 
 
-def guess(block: Block, figure: Figure, before: str, last: tuple[str, int] = ("", 0)) -> Guess:
+def guess(block: Block, figure: Figure, before: str, last: tuple[str, int] = ("", 0), earlier: Iterable[str] = ()) -> Guess:
     """What a number is.
 
     Args:
         before: the text of the block before its own.
         last: what the number before it is and where it stands, where that is of the same unit and paragraph.
+        earlier: what the numbers before it in its sentence are.
     """
     readings = READINGS.get(kind_of(figure))
     if readings is None:
@@ -153,6 +161,10 @@ def guess(block: Block, figure: Figure, before: str, last: tuple[str, int] = (""
     if last[0] in scores:
         scores[last[0]] += SAME_SENTENCE if last[1] >= sentence_around(block, figure.start)[0] else SAME_AGAIN
         scores[last[0]] += REFERRED_TO if AS_BEFORE.search(block.text, last[1], figure.start) else 0
+    for quantity in set(earlier):
+        for name, weight in FOLLOWS.get(quantity, {}).items():
+            if name in scores:
+                scores[name] += weight
     ranked = sorted(scores, key=lambda name: (-scores[name], name))
     score = scores[ranked[0]]
     if score < LEAST:
@@ -185,6 +197,10 @@ def _strengths(block: Block, figure: Figure, before: str) -> dict[str, float]:
             note(cue, over * (0.5 if cue == "off_topic" and over < 0.5 else 1.0))
     if of_each_device(block.text[low : figure.start], block.text, figure):
         strength |= {"per_device": 1.2, "per_request": 0.0}
+    if "whole" in strength:  # what is left is the part
+        strength["free"] = 0.0
+    if of_each_user(block.text, figure):
+        strength |= {"aggregate": 0.0, "in_all": 0.0}
     return strength
 
 
@@ -200,6 +216,9 @@ def _over(block: Block, figure: Figure, start: int, before: str) -> Iterator[tup
     """The texts that a sentence stands under or behind, each with how much its words count."""
     yield block.column, OVER["column"]
     yield block.row, OVER["row"]
+    before_it = block.text[max(start, figure.start - LABEL_LENGTH) : figure.start]
+    if label := LABEL.search(before_it) or (block.is_item and ITEM.fullmatch(before_it)):
+        yield label[1], OVER["row"]
     for i, heading in enumerate(reversed(block.headings)):
         yield heading, OVER["heading" if i == 0 else "higher"]
     if start > 0:
@@ -222,7 +241,8 @@ def _nearness(block: Block, figure: Figure, start: int, end: int) -> float:
         return 1.0
     low, high = (figure.stop, start) if start >= figure.stop else (end, figure.start)
     behind = start >= figure.stop
-    value = 1.0 / (1.0 + (high - low) / FADING)
+    worked = sum(until - begin for begin, until in _arithmetic(block.text) if low <= begin and until <= high)
+    value = 1.0 / (1.0 + (high - low - worked) / FADING)
     for stops, (_, left_before, left_behind) in zip(_stops(block.text), STOPS, strict=True):
         value *= (left_behind if behind else left_before) ** min(bisect.bisect_left(stops, high) - bisect.bisect_left(stops, low), 3)
     own, nearer = ALIKE.get(kind_of(figure), kind_of(figure)), False
@@ -234,6 +254,12 @@ def _nearness(block: Block, figure: Figure, start: int, end: int) -> float:
         if kind == own and place != figure.start:
             nearer = nearer or (start - stop if start >= stop else place - end) < high - low
     return float(value * (OF_ANOTHER if nearer else 1.0))
+
+
+@lru_cache(maxsize=64)
+def _arithmetic(text: str) -> tuple[tuple[int, int], ...]:
+    """Where a text works a number out, which sets its words no farther apart from the result."""
+    return tuple(match.span() for match in ARITHMETIC.finditer(text))
 
 
 @lru_cache(maxsize=64)

@@ -46,11 +46,12 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Stated:
-    """A value that a note states somewhere, and how far from the number that uses it."""
+    """A value that a note states somewhere, how far from the number that uses it, and whether others stand as near."""
 
     value: str
     reach: int
     soft: bool = False
+    several: bool = False
 
 
 class NoteWords:
@@ -66,10 +67,25 @@ class NoteWords:
             family = next((name.entry.rpartition("-")[0].replace("-", "") for name in reversed(names) if name.kind == "model"), family)
             for word in (*_of_names(names), *settings(block.text)):
                 self._add(index, word)
+        self.sections = [(*block.headings, block.text) if block.is_title else block.headings for block in blocks]
+        self.models = list(self._models())
         self._of_cache_only()
         for name in OF_ONE_NUMBER:
             self.prose[name] = list(self._with_passing(self.prose.get(name, [])))
         self.intros = list(_intros(blocks))
+
+    def _models(self) -> Iterator[str]:
+        """The model that each block speaks of: the last one that prose names up to it."""
+        words, model, at = [word for word in self.prose.get("model", []) if not word.soft], "", 0
+        for index in range(len(self.blocks)):
+            while at < len(words) and words[at].block <= index:
+                model, at = words[at].value, at + 1
+            yield model
+
+    def _of_another(self, one: int, index: int) -> bool:
+        """Whether a block is of another model's section than a second one; what stands under a heading over both is of both."""
+        over, section = self.sections[one], self.sections[index]
+        return section[: len(over)] != over and self.models[one] != self.models[index]
 
     def _of_cache_only(self) -> None:
         """A precision that stands alone is that of the cache where the note names it for the cache and never for the weights."""
@@ -82,9 +98,10 @@ class NoteWords:
 
     def _with_passing(self, words: Sequence[Place]) -> Iterator[Place]:
         """The same, with those marked that a text only passes by: what would be, and another case beside the one that it stated first."""
-        before = ""
+        before, last = "", 0
         for word in words:
             block = self.blocks[word.block]
+            before, last = "" if self._of_another(last, word.block) else before, word.block
             low, high = sentence_around(block, word.start)
             another = before not in ("", word.value) and leads_its_clause(block.text, word.start)
             in_passing = not block.is_title and (another or passing(block.text[low:high], word.start - low))
@@ -114,12 +131,9 @@ class NoteWords:
                 store["weights"].remove(word)
                 bisect.insort(store.setdefault("kv", []), word)
 
-    def several(self, name: str) -> bool:
-        """Whether a note states more than one value."""
-        return (
-            len({SAME.get(word.value, word.value) for store in (self.prose, self.cells) for word in store.get(name, []) if not word.soft or name in PRECISIONS})
-            > 1
-        )
+    def values(self, name: str) -> list[str]:
+        """Every value of a setting that a note states, once."""
+        return list(dict.fromkeys(word.value for store in (self.prose, self.cells) for word in store.get(name, [])))
 
     def nearest(self, name: str, index: int, figure: Figure, whole: bool = False) -> Stated | None:
         """The value of a setting for a number of a block; a narrow one from the ``whole`` note where that is asked for.
@@ -169,19 +183,26 @@ class NoteWords:
         return []
 
     def _elsewhere(self, name: str, index: int, hard: bool) -> Stated | None:
-        """The last value before a block, else what the note says by an annotation, else the first after it; prose before tables."""
+        """The last value before a block, else what the note says by an annotation, else the first after it; its own section before others, prose before tables."""
         for store in (self.prose, self.cells):
-            words = [word for word in store.get(name, []) if not word.passing]
+            words = [word for word in store.get(name, []) if not word.passing and (word.block < index or not self._of_another(word.block, index))]
             words = [word for word in words if not word.soft] or ([] if hard else words)
+            words = [word for word in words if self.sections[word.block] == self.sections[index]] or words
+            several = _several(words)
             at = bisect.bisect_left(words, (index,))
             if at and store is self.prose:
-                return Stated(words[at - 1][2], ELSEWHERE, words[at - 1][3])
+                return Stated(words[at - 1].value, ELSEWHERE, words[at - 1].soft, several)
             if name in self.defaults:
                 return Stated(self.defaults[name], HEADING)
-            if words and (at or not words[0][3]):
+            if words and (at or not words[0].soft):
                 chosen = words[at - 1] if at else words[0]
-                return Stated(chosen[2], ELSEWHERE, chosen[3])
+                return Stated(chosen.value, ELSEWHERE, chosen.soft, several)
         return Stated(self.defaults[name], HEADING) if name in self.defaults else None
+
+
+def _several(words: Sequence[Place]) -> bool:
+    """Whether they are more than one value."""
+    return len({SAME.get(word.value, word.value) for word in words}) > 1
 
 
 def _of_own_block(name: str, block: Block, words: Sequence[Place], figure: Figure) -> Stated | None:
@@ -195,6 +216,8 @@ def _of_own_block(name: str, block: Block, words: Sequence[Place], figure: Figur
         nearest = min(here, key=lambda word: (word.soft, abs(word.start - figure.start)))
     else:
         words = [word for word in words if not word.passing or (block.is_item and word.start < figure.start)]
+        if name == "tp":  # cards that a later sentence counts are none of an earlier one's group
+            words = [word for word in words if not word.soft or word.start < figure.start]
         if not words:
             return None
         nearest = min(words, key=lambda word: (word.soft, abs(word.start - figure.start)))
@@ -242,10 +265,11 @@ def written_value(figure: Figure) -> str:
     """A number as an annotation sets it: ``2.50 USD/hour``, ``4096``, ``50 %``.
 
     >>> from symroof.claims.read.numbers import figures
-    >>> [written_value(figure) for figure in figures("$2.50/hour, 4,096 tokens, about 50 %")]
-    ['2.50 USD/hour', '4096', '50 %']
+    >>> [written_value(figure) for figure in figures("$2.50/hour, 4,096 tokens, about 50 %, 5 requests/s")]
+    ['2.50 USD/hour', '4096', '50 %', '5 request/s']
     """
     number = figure.number.replace(",", "")
     if figure.unit in ("token", "request", "device", ""):
         return count(figure.digits) if not figure.power and "." not in figure.digits else number
-    return f"{number} {'/'.join(piece for piece in figure.unit.split('/') if piece not in ('device', 'request'))}"
+    counted, *per = figure.unit.split("/")
+    return f"{number} {'/'.join([counted, *(piece for piece in per if piece not in ('device', 'request'))])}"

@@ -15,7 +15,9 @@ from symroof.claims.read.numbers import Figure
 
 BEFORE = 260
 """Characters before a number in which the name of its device is looked for."""
-SHARED = re.compile(r"\s?/\s?(?:(?P<user>user|stream|client|req(?:uest)?|seq(?:uence)?)|(?P<device>gpu|card|device|chip))\b", re.IGNORECASE)
+SHARED = re.compile(
+    r"(?:\s?/\s?| per | for (?:each|every|one|a) )(?:(?P<user>user|stream|client|req(?:uest)?|seq(?:uence)?)|(?P<device>gpu|card|device|chip))\b", re.IGNORECASE
+)
 """A share behind a unit that is none of a unit's own: ``tok/s/user``."""
 LABELLING = re.compile(
     r"[ -]?(?:(?:nvidia|amd|consumer|data ?cent\w+|gaming) )?(?:cards?|gpus?|boards?|parts?|accelerators?)\b| of (?:hbm|vram|gddr|unified|on-?board)",
@@ -41,8 +43,18 @@ SO_MANY_TOKENS = (
 """What says that a number of bytes is of so many tokens: behind it ``for a 2,000-token request``, before it ``32k tokens =``."""
 IN_OR_OUT = re.compile(r" (?:(?P<prefill>in)|(?P<output_word>out))(?=\s*(?:[,.;)/|+]|and\b|$))")
 """What follows the tokens of a request: ``8,000 tokens in, 400 tokens out``."""
-LEFT = re.compile(r" (?:(?:is|are|stays?|will be) )?(?:left|free|remain\w*|available|to spare)\b", re.IGNORECASE)
-"""What follows the memory that is left: ``62 GB are left``."""
+DIVIDED = re.compile(r"\s*(?:/|÷|over|divided by)\s*(?:about |~)?\d[\d.,]*\s?[GT]i?B/s", re.IGNORECASE)
+DIVISOR = re.compile(r"\d\s?[KMGT]i?B\s*(?:/|÷|over|divided by)\s*(?:about |~)?$", re.IGNORECASE)
+"""What parts bytes from the bandwidth that reads them: ``14.5 GB / 2.04 TB/s``."""
+RESTATED = re.compile(r"[\s(,;]*(?:or|i\.e\.,?|that is,?|which is|in other words|=|≈|~|≃)?[\s(]*(?:about|roughly|around|some|~|≈)?\s*", re.IGNORECASE)
+"""What stands between a number and the same in another unit: ``131,072 bytes, or 128 KiB``."""
+WITHIN = 0.06
+"""How far apart two writings of a number may be: ``about 320 KiB`` for 327,000 bytes."""
+LEFT = re.compile(r" (?:of (?:the|its|their) \d[\d.,]*\s?[GT]i?B )?(?:(?:is|are|stays?|will be) )?(?:left|free|remain\w*|available|to spare)\b", re.IGNORECASE)
+"""What follows the memory that is left: ``62 GB are left``, ``55 GB of the 80 GB remain``."""
+PART_OF = re.compile(r" of (?:the|its|their) (?:total |full )?\d", re.IGNORECASE)
+WHOLE = re.compile(r"\d\s?(?:[GT]i?B|[BMT]|billion|trillion|million)? of (?:the|its|their) (?:total |full )?$", re.IGNORECASE)
+"""What joins a part and its whole: ``37B of its 671B parameters``, ``55 GB of the 80 GB``."""
 AS_BEFORE = re.compile(r"\b(?:half|twice|double|a (?:quarter|third)|thrice|\w+ times) (?:of )?(?:that|this|it)\b", re.IGNORECASE)
 """What refers to the number before: ``half of that, 2.1 GB``."""
 
@@ -53,7 +65,15 @@ def cues_beside(text: str, figure: Figure) -> Iterator[tuple[str, float]]:
         yield "per_device" if share.lastgroup == "device" else "per_user", 1.0
     if way := IN_OR_OUT.match(text, figure.stop):
         yield str(way.lastgroup), 0.8
-    if LEFT.match(text, figure.stop):
+    if DIVIDED.match(text, figure.stop):
+        yield "divided", 1.0
+    if DIVISOR.search(text[max(figure.start - 40, 0) : figure.start]):
+        yield "divisor", 1.0
+    if PART_OF.match(text, figure.stop):
+        yield "part", 1.0
+    if WHOLE.search(text[max(figure.start - 40, 0) : figure.start]):
+        yield "whole", 1.0
+    elif LEFT.match(text, figure.stop):
         yield "free", 1.3
     if LABELLING.match(text, figure.stop) or _device_before(text, figure):
         yield "labelled", 1.0
@@ -74,6 +94,18 @@ def of_several_devices(text: str, figure: Figure) -> bool:
     return device is not None and device.count > 1 and not EACH.match(text, figure.stop)
 
 
+def restated(text: str, before: Figure, figure: Figure) -> bool:
+    """Whether a number is the one before it, written in another unit.
+
+    >>> from symroof.claims.read.numbers import figures
+    >>> [restated(text, *figures(text)) for text in ("131,072 bytes, or 128 KiB", "131,072 bytes, or 1 GB", "128 KiB and 128 KiB")]
+    [True, False, False]
+    """
+    first, second = before.amount, figure.amount
+    same = bool(first and second) and first[1] == second[1] and abs(first[0] - second[0]) <= WITHIN * max(abs(first[0]), abs(second[0]))
+    return same and RESTATED.fullmatch(text, before.stop, figure.start) is not None
+
+
 def of_each_device(before: str, text: str, figure: Figure) -> bool:
     """Whether a number is of each of the devices that its sentence counts, and not of each request."""
     if not EACH.match(text, figure.stop):
@@ -81,6 +113,12 @@ def of_each_device(before: str, text: str, figure: Figure) -> bool:
     devices = [match.end() for match in COUNTED_DEVICES.finditer(before)] + [part.end for part in named(before) if part.kind == "hardware"]
     requests = [match.end() for match in COUNTED_REQUESTS.finditer(before)]
     return max(devices, default=-1) > max(requests, default=-1)
+
+
+def of_each_user(text: str, figure: Figure) -> bool:
+    """Whether a number is of each user by the words right behind it, whatever is said of all together: ``6,000 tokens/s in total, 90 tokens/s per user``."""
+    share = SHARED.match(text, figure.stop) or SHARED.search(text[figure.end : figure.stop])
+    return bool(share and share["user"])
 
 
 def _of_so_many_tokens(text: str, figure: Figure) -> bool:

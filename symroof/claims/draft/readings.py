@@ -18,26 +18,36 @@ SURE = 1.3
 CLOSE = 0.45
 """A lead over the next reading that is smaller makes a draft doubtful."""
 
+FOLLOWS: Mapping[str, Mapping[str, float]] = {
+    "prefill_flops": {"prefill_time": 1.2, "prefill_compute_time": 0.6},
+    "prefill_attention_flops": {"prefill_compute_time": 0.4},
+    "decode_flops": {"decode_compute_time": 0.8},
+    "weight_bytes": {"itl": 0.6, "decode_memory_time": 0.5, "weight_bytes_per_device": 0.8},
+    "decode_bytes": {"itl": 0.6, "decode_memory_time": 0.6},
+    "itl": {"user_rate": 0.3},
+}
+"""Of the numbers before it in its sentence, what speaks for what is worked out from them: prefill's FLOPs for its time."""
+
 Reading = tuple[float, Mapping[str, float]]
 
 READINGS: dict[str, dict[str, Reading]] = {
     "byte": {
-        "weight_bytes": (0, {"weights": 2.6, "precision": 0.8, "model": 0.5, "footprint": 0.9, "params": 0.8, "cache": -0.6, "per_device": -0.9, "per_request": -0.8, "labelled": -1.2, "free": -0.9, "in_all": -0.5, "step": -0.3, "reading": -0.3, "expert": -0.5, "reserved": -1}),
+        "weight_bytes": (0, {"whole": -0.8, "weights": 2.6, "precision": 0.8, "model": 0.5, "footprint": 0.9, "params": 0.8, "cache": -0.6, "per_device": -0.9, "per_request": -0.8, "labelled": -1.2, "free": -0.9, "in_all": -0.5, "step": -0.3, "reading": -0.3, "expert": -1.4, "layer": -1.0, "divided": 1.6, "reserved": -1}),
         "weight_bytes_per_device": (-0.8, {"weights": 2.2, "precision": 0.4, "model": 0.2, "params": 0.4, "per_device": 2.2, "per_request": -0.5, "labelled": -1.2, "cache": -0.6, "free": -2.0, "leaving": -1.0, "in_all": -0.4, "capacity": -0.6}),
-        "expert_weight_bytes": (-1.5, {"expert": 3, "weights": 1}),
-        "layer_weight_bytes": (-1.5, {"layer": 2.2, "weights": 1.2}),
-        "kv_bytes_per_token": (-0.8, {"of_tokens": -1.6, "cache": 1.7, "per_token": 2.4, "free": -0.8, "context": -0.2, "layer": -0.8, "reading": -0.3, "step": -0.3}),
-        "kv_cache_bytes": (0, {"of_tokens": 1.6, "leaving": -1.0, "cache": 2.4, "context": 1.2, "per_request": 1.1, "fits": 0.2, "labelled": -0.8, "per_token": -1.1, "per_device": -0.7, "free": -0.9, "weights": -0.5, "in_all": -0.5, "state": -1}),
+        "expert_weight_bytes": (-1.2, {"expert": 3.2, "weights": 1, "precision": 0.3}),
+        "layer_weight_bytes": (-1.3, {"layer": 2.6, "weights": 1.4, "precision": 0.3}),
+        "kv_bytes_per_token": (-0.8, {"of_tokens": -1.6, "divided": -1.6, "cache": 1.7, "per_token": 2.4, "free": -0.8, "context": -0.2, "layer": -0.8, "reading": -0.3, "step": -0.3}),
+        "kv_cache_bytes": (0, {"whole": -1.0, "of_tokens": 1.6, "leaving": -1.0, "cache": 2.4, "context": 1.2, "per_request": 1.1, "fits": 0.2, "labelled": -0.8, "per_token": -1.1, "per_device": -0.7, "free": -0.9, "weights": -0.5, "in_all": -0.5, "state": -1}),
         "kv_cache_bytes_per_device": (-0.8, {"leaving": -1.0, "cache": 1.9, "per_device": 2.2, "weights": -0.5, "free": -0.9, "in_all": -0.6, "context": 0.4}),
         "state_bytes_per_request": (-0.8, {"state": 3.2, "per_request": 0.6}),
         "logit_bytes": (-0.8, {"logits": 3}),
         "memory_bytes": (-0.2, {"in_all": 2.4, "memory": 0.2, "footprint": 0.8, "weights": 0.2, "cache": 0.2, "capacity": 0.2, "free": -0.8, "per_device": -1, "reading": -1.2, "step": -1}),
         "memory_bytes_per_device": (-0.8, {"in_all": 2, "per_device": 2, "free": -0.8, "reading": -0.8}),
-        "free_memory": (-0.4, {"free": 2.6, "leaving": 3.2, "per_token": -1.0, "cache": 0.2, "capacity": 0.1, "per_device": 0.2, "reserved": -0.6}),
+        "free_memory": (-0.4, {"whole": -1.0, "free": 2.6, "leaving": 3.2, "per_token": -1.0, "cache": 0.2, "capacity": 0.1, "per_device": 0.2, "reserved": -0.6}),
         "memory_reserve": (-0.4, {"reserved": 3.0, "per_device": 0.1, "free": -0.6, "cache": -0.3}),
         "usable_memory_per_device": (-1.2, {"usable": 3.2}),
-        "mem_capacity": (-0.1, {"capacity": 1.7, "memory": 0.9, "labelled": 2.0, "precision": -0.5, "model": -0.4, "footprint": -0.8, "device": 0.9, "per_device": 0.4, "bandwidth": 0.2, "leaving": -0.3, "cache": -1.1, "weights": -0.8, "free": -1, "in_all": -0.5, "reserved": -0.8, "reading": -0.6}),
-        "decode_bytes": (-0.7, {"reading": 1.7, "step": 1.5, "decode": 0.7, "in_all": 0.8, "weights": -0.3, "capacity": -0.3, "swap": -0.6, "prefill": -0.8, "load_word": -1}),
+        "mem_capacity": (-0.1, {"whole": 2.2, "capacity": 1.7, "memory": 0.9, "labelled": 2.0, "precision": -0.5, "model": -0.4, "footprint": -0.8, "device": 0.9, "per_device": 0.4, "bandwidth": 0.2, "leaving": -0.3, "cache": -1.1, "weights": -0.8, "free": -1, "in_all": -0.5, "reserved": -0.8, "reading": -0.6}),
+        "decode_bytes": (-0.7, {"divided": 1.4, "reading": 1.7, "step": 1.5, "decode": 0.7, "in_all": 0.8, "weights": -0.3, "capacity": -0.3, "swap": -0.6, "prefill": -0.8, "load_word": -1}),
         "prefill_bytes": (-1.2, {"reading": 1.4, "prefill": 2.0}),
         "l2_capacity": (-1, {"l2": 3.2}),
     },
@@ -48,7 +58,7 @@ READINGS: dict[str, dict[str, Reading]] = {
         "weight_bytes_per_param": (2, {}),
     },
     "byte/s": {
-        "mem_bandwidth": (0.4, {"bandwidth": 1.7, "device": 0.9, "capacity": 0.3, "link": -0.9, "network": -1.2, "host": -1, "disk": -1, "l2": -1}),
+        "mem_bandwidth": (0.4, {"divisor": 1.2, "bandwidth": 1.7, "device": 0.9, "capacity": 0.3, "link": -0.9, "network": -1.2, "host": -1, "disk": -1, "l2": -1}),
         "link_bandwidth": (-0.2, {"link": 2.6, "per_device": 0.1, "network": -0.5}),
         "network_bandwidth": (-0.3, {"network": 2.6}),
         "host_bandwidth": (-0.3, {"host": 2.4}),
@@ -60,9 +70,9 @@ READINGS: dict[str, dict[str, Reading]] = {
     },
     "FLOP": {
         "peak_flops": (-0.6, {"peak": 1.2, "device": 1.3, "precision": 0.9, "bandwidth": 0.4, "prefill": -1.2, "per_token": -1.6, "step": -1.0, "computing": -0.3}),
-        "prefill_flops": (0.2, {"prefill": 2.0, "first_token": 0.8, "per_token": -0.9, "attention": -0.3, "context": 0.3, "step": -0.2}),
+        "prefill_flops": (0.2, {"prefill": 2.0, "first_token": 0.8, "per_token": -0.9, "attention": -0.3, "attention_work": -1.6, "context": 0.3, "step": -0.2}),
         "decode_flops": (0.3, {"per_token": 1.7, "decode": 1.4, "step": 1.2, "prefill": -0.6, "gemm": -0.4}),
-        "prefill_attention_flops": (-1.2, {"attention": 2.4, "prefill": 1.0}),
+        "prefill_attention_flops": (-1.2, {"attention": 1.6, "attention_work": 2.6, "prefill": 1.0}),
         "gemm_flops": (-1.2, {"gemm": 3}),
     },
     "FLOP/byte": {
@@ -149,10 +159,10 @@ READINGS: dict[str, dict[str, Reading]] = {
     },
     "token": {
         "prompt": (0.4, {"prefill": 1.7, "recompute": 1.0, "chunk_word": -0.6, "output_word": -0.5, "context": 0.3}),
-        "context": (0.3, {"context": 1.8, "cache": 0.7, "prefill": -0.3, "chunk_word": -0.5, "output_word": -1.0}),
+        "context": (0.3, {"context": 1.8, "sliding": -1.0, "cache": 0.7, "prefill": -0.3, "chunk_word": -0.5, "output_word": -1.0}),
         "output": (0.1, {"output_word": 1.9, "prefill": -0.7, "context": -0.3, "speculation": -0.5}),
         "chunk": (-0.6, {"chunk_word": 2.4}),
-        "window": (-0.8, {"window": 1.8}),
+        "window": (-0.8, {"window": 1.8, "sliding": 1.6}),
         "tokens_per_verify": (-0.8, {"accept": 1.6, "verify": 1.6, "speculation": 0.8}),
         "draft_tokens": (-0.8, {"speculation": 2.2}),
         "cached_prefix": (-0.9, {"prefix": 2.4, "cache": 0.4, "hit": 0.8}),
@@ -167,12 +177,12 @@ READINGS: dict[str, dict[str, Reading]] = {
         "devices": (0.5, {"fleet": 1.8, "aggregate": 0.6, "sustained": 0.4}),
     },
     "parameter": {
-        "params": (1.6, {"params": 0.5, "active": -1.4}),
-        "active_params": (1.0, {"active": 1.8, "per_token": 0.5}),
+        "params": (1.6, {"params": 0.5, "active": -1.4, "whole": 2.0}),
+        "active_params": (1.0, {"active": 1.8, "per_token": 0.5, "part": 0.8}),
     },
     "": {
-        "params": (-0.8, {"params": 2.4, "active": -1.2}),
-        "active_params": (-0.9, {"active": 2.4, "params": 0.6, "per_token": 0.3}),
+        "params": (-0.8, {"params": 2.4, "active": -1.2, "part": -1.0, "whole": 2.4}),
+        "active_params": (-0.9, {"active": 2.4, "params": 0.6, "per_token": 0.3, "part": 1.4}),
     },
     "%": {
         "mfu": (-0.2, {"share_mfu": 2.6, "achieved": -0.2}),
