@@ -149,6 +149,11 @@ def test_of_two_likely_readings_the_one_that_gives_the_number_is_drafted():
     assert [drafted(text)[number][1]["weights"] for number in ("989 TFLOPS", "1,979 TFLOPS")] == ["bf16", "fp8"]
 
 
+def test_what_many_devices_have_is_no_figure_of_one():
+    note = drafted("Two L40S: power 2 × 350 W = 700 W, bandwidth 2 × 864 GB/s = 1,728 GB/s.\n")
+    assert {number: quantity for number, (quantity, _) in note.items()} == {"350 W": "power", "864 GB/s": "mem_bandwidth"}
+
+
 def test_a_wrong_number_stays_doubtful_where_its_words_are():
     """Neither one user nor all of them get 190 tokens/s of a 70B on one H100: 3.35 TB/s hold 47 times its 70.6 GB."""
     text = "Llama 3.1 70B in FP8 on an H100 SXM: at a 4,096-token context and batch 1 a decode step takes 21 ms, which is {} tokens/s.\n"

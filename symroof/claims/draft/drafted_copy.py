@@ -21,7 +21,7 @@ from symroof.claims.draft.guess_quantity import Guess, as_written, guess, kind_o
 from symroof.claims.draft.named_parts import named
 from symroof.claims.draft.note_blocks import Block, Whole, read_blocks
 from symroof.claims.draft.note_words import NoteWords
-from symroof.claims.draft.numbers_beside import of_several_devices, restated
+from symroof.claims.draft.numbers_beside import many_of, of_several_devices, restated
 from symroof.claims.draft.readings import SURE
 from symroof.claims.read.annotations import fields
 from symroof.claims.read.claim_files import Source, read_on
@@ -35,6 +35,7 @@ MOST_NUMBERS = 2000
 """Numbers of one file that are looked at."""
 MOST_TRIED = 100
 """Doubtful numbers of a file whose readings are worked out."""
+OF_A_DEVICE = frozenset(["power", "price", "mem_capacity", "mem_bandwidth", "peak_flops", "link_bandwidth"])
 ANNOTATED = re.compile(r"\s{0,3}<!--\s*symroof\s*:", re.IGNORECASE)
 CLOSING = re.compile(r"(?:\*{1,3}|_{1,3}|~~)(?![\w*_])|\}")
 
@@ -69,12 +70,18 @@ def _defaults(text: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Guessed:
-    """A number of a block with what it probably is, and the number whose place says of which case: itself, or the one it says again."""
+    """A number of a block with what it probably is.
+
+    Attributes:
+        place: the number whose place says of which case it is: itself, or the one it says again.
+        many: whether it is that of so many devices, of which the number before it is one.
+    """
 
     block: int
     figure: Figure
     place: Figure
     guess: Guess
+    many: bool = False
 
 
 def _as_elsewhere(guesses: Sequence[Guessed]) -> list[Guessed]:
@@ -123,6 +130,8 @@ class _Drafter:
         for figure in self._numbers(block, most):
             if last and restated(block.text, last.figure, figure):
                 last = replace(last, figure=figure)
+            elif last and last.guess.quantity in OF_A_DEVICE and many_of(block.text, last.figure, figure):
+                last = Guessed(index, figure, figure, last.guess, many=True)
             else:
                 begin = sentence_around(block, figure.start)[0]
                 earlier = [quantity for quantity, start in of_kind.values() if start >= begin]
@@ -148,7 +157,7 @@ class _Drafter:
         if start in self.owned or ANNOTATED.match(self.text, at):
             return None
         line, column = self._position(start)
-        if why := self._why_left(block, figure, one):
+        if why := self._why_left(block, guessed):
             self.left += [Left(line, column, figure.text, why)] if figure.unit else []
             return None
         self.room -= 1
@@ -170,12 +179,13 @@ class _Drafter:
                 return reading[0], reading[1].given, ()
         return one.quantity, case.given, doubts
 
-    def _why_left(self, block: Block, figure: Figure, one: Guess) -> str:
+    def _why_left(self, block: Block, guessed: Guessed) -> str:
         """Why a number gets no annotation; empty for one that does."""
-        if not one.quantity:
+        quantity = guessed.guess.quantity
+        if not quantity:
             return "no quantity of inference speaks from its words"
-        if one.quantity == "mem_capacity" and of_several_devices(block.text, figure):
-            return "it is the memory of several devices together"
+        if guessed.many or (quantity == "mem_capacity" and of_several_devices(block.text, guessed.figure)):
+            return "it is of several devices together"
         return f"a file has at most {MOST_ANNOTATIONS} annotations" if self.room <= 0 else ""
 
     def _position(self, place: int) -> tuple[int, int]:

@@ -5,8 +5,10 @@ A batch reaches no farther than its paragraph or table; a model reaches through 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import lru_cache
 
 from symroof.claims.draft.note_words import ELSEWHERE, OWN_ROW, PARAGRAPH, PRECISIONS, SENTENCE, NoteWords, written_value
@@ -31,8 +33,10 @@ OF_THE_DEVICE = frozenset(["peak_flops", "ridge_point", "effective_ridge"])
 GROUPED = frozenset(["tp", "pp", "ep", "dp"])
 LEAST_DIGITS = 2
 """Digits of a number that may settle what it is."""
-MOST_VALUES = 3
-"""Values of a setting that are tried."""
+MOST_VALUES, MOST_VARIANTS = 3, 12
+"""Values of a setting, and cases of a number, that are tried."""
+NEARLY = Fraction(2, 100)
+"""How far a number may be from the reading that nearly gives it, where none does."""
 NOT_OF = {"concurrency": {"batch"}, "free_memory": {"batch"}, "energy_per_token": {"power"}, "decode_energy_per_token": {"power"}}
 """Inputs that words near a quantity usually do not mean."""
 
@@ -123,25 +127,39 @@ def settled(words: NoteWords, index: int, figure: Figure, quantity: str, rival: 
     """
     if sum(character.isdigit() for character in figure.digits.lstrip("0.")) < LEAST_DIGITS:
         return None
-    for name in filter(None, (quantity, rival)):
-        case = guess_case(words, index, figure, name)
-        if name in case.given or any(doubt.partition(" ")[0] not in case.given for doubt in case.doubts):
-            continue  # an input that the number itself sets would always hold; without a model or a group there is nothing to vary
-        for given in _variants(case, words):
-            if holds({"quantity": name, "value": figure.written, "given": _typed(given)}):
+    readings = [(name, given) for name in filter(None, (quantity, rival)) for given in _variants(guess_case(words, index, figure, name), name, words)]
+    for within in (None, NEARLY):
+        for name, given in readings:
+            if holds({"quantity": name, "value": figure.written, "given": _typed(given)}, within):
                 return name, Case(given)
     return None
 
 
-def _variants(case: Case, words: NoteWords) -> Iterator[dict[str, str]]:
-    """A case, and the same with one doubtful setting left out or as the note states it elsewhere."""
-    yield case.given
-    for name in (doubt.partition(" ")[0] for doubt in case.doubts):
-        others = [value for value in words.values(name) if value != case.given[name]] if name not in ("model", "hardware") else []
-        for value in others[:MOST_VALUES]:
-            yield _with_precision(case.given, value) if name == "weights" else case.given | {name: value}
-        if name in GROUPED:
-            yield {key: value for key, value in case.given.items() if key != name}
+def _variants(case: Case, quantity: str, words: NoteWords) -> list[dict[str, str]]:
+    """A case, and the same with its doubtful settings left out or as the note states them elsewhere, few changes before many.
+
+    None of an input that the number itself sets, which would always hold, nor without a model or a group, where there is nothing to vary.
+    """
+    doubtful = [doubt.partition(" ")[0] for doubt in case.doubts]
+    if quantity in case.given or any(name not in case.given for name in doubtful):
+        return []
+    options = [[case.given[name], *_others(name, case.given[name], words)] for name in doubtful]
+    chosen = sorted(itertools.product(*options), key=lambda values: sum(value != own[0] for value, own in zip(values, options, strict=True)))
+    return [_with(case.given, dict(zip(doubtful, values, strict=True))) for values in chosen[:MOST_VARIANTS]]
+
+
+def _others(name: str, value: str, words: NoteWords) -> list[str]:
+    """What else a doubtful setting may be; empty text: not set at all."""
+    if name in ("model", "hardware"):
+        return []
+    others = [other for other in words.values(name) if other != value][:MOST_VALUES]
+    return [*others, ""] if name in GROUPED else others
+
+
+def _with(given: Mapping[str, str], changes: Mapping[str, str]) -> dict[str, str]:
+    """Settings with others in their place."""
+    changed = {name: value for name, value in {**given, **changes}.items() if value}
+    return _with_precision(changed, changes["weights"]) if "weights" in changes else changed
 
 
 def _with_precision(given: Mapping[str, str], weights: str) -> dict[str, str]:

@@ -48,6 +48,7 @@ DIVISOR = re.compile(r"\d\s?[KMGT]i?B\s*(?:/|÷|over|divided by)\s*(?:about |~)?
 """What parts bytes from the bandwidth that reads them: ``14.5 GB / 2.04 TB/s``."""
 RESTATED = re.compile(r"[\s(,;]*(?:or|i\.e\.,?|that is,?|which is|in other words|=|≈|~|≃)?[\s(]*(?:about|roughly|around|some|~|≈)?\s*", re.IGNORECASE)
 """What stands between a number and the same in another unit: ``131,072 bytes, or 128 KiB``."""
+TIMES, EQUATED = re.compile(r"(?<![\w.])(\d{1,5})\s?[×x*·]\s?$"), re.compile(r"[\s(]*[=≈:][\s~]*")
 WITHIN = 0.06
 """How far apart two writings of a number may be: ``about 320 KiB`` for 327,000 bytes."""
 LEFT = re.compile(r" (?:of (?:the|its|their) \d[\d.,]*\s?[GT]i?B )?(?:(?:is|are|stays?|will be) )?(?:left|free|remain\w*|available|to spare)\b", re.IGNORECASE)
@@ -104,6 +105,21 @@ def restated(text: str, before: Figure, figure: Figure) -> bool:
     first, second = before.amount, figure.amount
     same = bool(first and second) and first[1] == second[1] and abs(first[0] - second[0]) <= WITHIN * max(abs(first[0]), abs(second[0]))
     return same and RESTATED.fullmatch(text, before.stop, figure.start) is not None
+
+
+def many_of(text: str, before: Figure, figure: Figure) -> bool:
+    """Whether a number is so many times the one before it: ``2 × 350 W = 700 W``.
+
+    >>> from symroof.claims.read.numbers import figures
+    >>> [many_of(text, *figures(text)[-2:]) for text in ("2 × 350 W = 700 W", "2 × 350 W = 350 W", "350 W = 0.35 kW")]
+    [True, False, False]
+    """
+    times = TIMES.search(text[max(before.start - 8, 0) : before.start])
+    one, many = before.amount, figure.amount
+    equated = EQUATED.fullmatch(text, before.stop, figure.start)
+    if not (times and equated and one and many):
+        return False
+    return bool(one[1] == many[1] and many[0] == one[0] * int(times[1]))
 
 
 def of_each_device(before: str, text: str, figure: Figure) -> bool:

@@ -114,14 +114,16 @@ ALIKE = {"KB": "kB", "B": "byte", "µs": "us", "FLOPS": "FLOP"}
 def beside(unit: str, step: int) -> str:
     """The unit that is a thousand of one (``step`` 1) or a thousandth of it (-1), over the same; empty where people write none.
 
-    >>> beside("ms", 1), beside("GB/s", 1), beside("TFLOP/s", -1), beside("s", 1), beside("token/s", 1)
-    ('s', 'TB/s', 'GFLOP/s', '', '')
+    >>> beside("ms", 1), beside("GB/s", 1), beside("TFLOPs", -1), beside("s", 1), beside("token/s", 1)
+    ('s', 'TB/s', 'GFLOPs', '', '')
     """
     head, bar, rest = unit.partition("/")
     head = ALIKE.get(head, head)
+    plural = head[-1:] if head[-5:-1] == "FLOP" else ""
+    head = head.removesuffix(plural)
     ladder = next((one for one in LADDERS if head in one), ())
     at = ladder.index(head) + step if ladder else -1
-    return f"{ladder[at]}{bar}{rest}" if 0 <= at < len(ladder) else ""
+    return f"{ladder[at]}{plural}{bar}{rest}" if 0 <= at < len(ladder) else ""
 
 
 def money_unit(text: str, place: int) -> tuple[str, int]:
