@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from symroof.analysis.verdict import case_title
+from symroof.analysis.case_titles import case_title
 from symroof.cases.binding import MOST_CASES, Binding, bindings
 from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result

@@ -77,7 +77,8 @@ def _limit_json(limit: Limit) -> dict[str, Any]:
 
 def review_text(advised: Review) -> str:
     """Flags, numbers, limits, the recommended line with its derivation."""
-    from symroof.analysis.verdict import case_title, case_warnings, efficiency_basis, target_warnings
+    from symroof.analysis.case_titles import case_title
+    from symroof.analysis.verdict import case_warnings, efficiency_basis, target_warnings
     from symroof.report.text_table import table
     from symroof.vllm.flags import READ
 

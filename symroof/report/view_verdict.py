@@ -6,11 +6,12 @@ import contextlib
 from fractions import Fraction
 from typing import Any
 
+from symroof.analysis.case_titles import case_label, case_title, devices
 from symroof.analysis.constraints import passes
 from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import all_met, case_label, case_title, devices, findings, target_checks
+from symroof.analysis.verdict import all_met, findings, target_checks
 from symroof.cases.binding import Binding
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError
