@@ -11,7 +11,8 @@ from symroof.cli.options import case_options, json_option, line_selection, stric
 from symroof.cli.output import json_text, say
 
 if TYPE_CHECKING:
-    from symroof.vllm.advice import Advice, Limit, Review
+    from symroof.vllm.advice import Advice, Review
+    from symroof.vllm.batch_limits import Limit
 
 
 SOLVED = "flags solved at the values expected, not at the slow end of their ranges, where `symroof select` chooses its batches"
