@@ -23,8 +23,8 @@ from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import Document
 from symroof.specs.study import StudySpec
 from symroof.specs.study_files import declared_in, is_theory, read_study, read_theory, study_document
-from symroof.theory.case import Missing
 from symroof.theory.declarations import NONE, Declarations
+from symroof.theory.defaults import Missing
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, TARGET_SYMBOLS, Unnamed, base_name, canonical
 from symroof.theory.sympy_input import is_sympy, quantity_in, read_definition
