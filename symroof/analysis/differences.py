@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from symroof.cases.binding import Binding
-from symroof.cases.quantity_result import Result
+from symroof.cases.quantity_result import as_written
 from symroof.cases.spec_values import Given
 from symroof.formula.parse import parse
-from symroof.formula.text import number_text, text
+from symroof.formula.text import text
 from symroof.formula.tree import Num, Tree
 from symroof.specs.fields import Span
 from symroof.specs.preset import Definition
-from symroof.theory.case import default_of
 from symroof.theory.declarations import Declarations
+from symroof.theory.defaults import default_of
 from symroof.theory.operator_table import KEPT_WIDTH, WIDTH
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES
@@ -217,15 +217,8 @@ def _shown(name: str, side: Binding) -> str:
     if given is None:
         default = default_of(name)
         definition = side.case().theory.definition(name)
-        return _value(name, default) if default is not None else _formula(definition) if definition is not None else NOT_SET
-    if isinstance(given.setting, Span):
-        return given.setting.text
-    return _value(name, given.setting) if isinstance(given.setting, Num) else _formula(given.setting)
-
-
-def _value(name: str, number: Num) -> str:
-    symbol = INPUTS.get(base_name(name)) or QUANTITIES.get(base_name(name))
-    return Result(symbol, number.value).plain(6) if symbol else number_text(number.value)
+        return as_written(name, default) if default is not None else _formula(definition) if definition is not None else NOT_SET
+    return as_written(name, given.setting) if isinstance(given.setting, (Num, Span)) else _formula(given.setting)
 
 
 def _formula(tree: Tree) -> str:

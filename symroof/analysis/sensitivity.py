@@ -18,7 +18,8 @@ from symroof.formula.parse import parse
 from symroof.formula.text import text
 from symroof.formula.tree import ZERO, At, Name, Total, Tree, children
 from symroof.solver.rational import NotRational
-from symroof.theory.case import Case, default_of
+from symroof.theory.case import Case
+from symroof.theory.defaults import default_of
 from symroof.theory.symbols import ARCHITECTURE, PARALLEL, Symbol, base_name
 
 LEVERS = (

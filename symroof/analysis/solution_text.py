@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from symroof.analysis.case_titles import case_title
 from symroof.analysis.conditions import solved_condition
 from symroof.analysis.explain_solution import with_unit
 from symroof.analysis.solution import Solution, readable, trees
-from symroof.analysis.verdict import basis_of, case_title, case_warnings
+from symroof.analysis.verdict import basis_of, case_warnings
 from symroof.cases.quantity_result import bare
 from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex

@@ -21,7 +21,7 @@ from symroof.formula.tree import Compare, Name, mentions
 from symroof.solver.rational import NotRational
 from symroof.solver.result import CLOSED, Crossing, Solved
 from symroof.solver.symbolic import symbolic
-from symroof.theory.case import Missing
+from symroof.theory.defaults import Missing
 from symroof.theory.spellings import printed_name
 from symroof.theory.sympy_input import is_sympy, name_in
 from symroof.theory.thresholds import THRESHOLDS

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from symroof.analysis.verdict import case_title
+from symroof.analysis.case_titles import case_title
 from symroof.cases.binding import MOST_CASES, Binding, bindings
 from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
@@ -23,8 +23,8 @@ from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import Document
 from symroof.specs.study import StudySpec
 from symroof.specs.study_files import declared_in, is_theory, read_study, read_theory, study_document
-from symroof.theory.case import Missing
 from symroof.theory.declarations import NONE, Declarations
+from symroof.theory.defaults import Missing
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, TARGET_SYMBOLS, Unnamed, base_name, canonical
 from symroof.theory.sympy_input import is_sympy, quantity_in, read_definition

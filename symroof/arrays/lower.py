@@ -13,7 +13,8 @@ from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
 from symroof.formula.polynomial import MINUS, Polynomial, constant, plus, power_of, scaled
 from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree
-from symroof.theory.case import Case, Missing
+from symroof.theory.case import Case
+from symroof.theory.defaults import Missing
 from symroof.theory.dependence import Dependence
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.quantity import Search

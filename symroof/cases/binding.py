@@ -16,7 +16,7 @@ from typing import Any
 from symroof.cases.draft_model import OF_TARGET, draft_given
 from symroof.cases.evidence import AT_PEAK, COSTS, add_evidence, at_peak, paced
 from symroof.cases.mixed_requests import add_mix
-from symroof.cases.quantity_result import Result
+from symroof.cases.quantity_result import as_written
 from symroof.cases.selection import Entry, Selection, device_entry, model_entry, preset_of
 from symroof.cases.spec_values import (
     ENGINE_CHUNK,
@@ -34,12 +34,11 @@ from symroof.cases.spec_values import (
 from symroof.cases.supplied import Supplied, supplied_by
 from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
-from symroof.formula.text import text
 from symroof.formula.tree import Num
 from symroof.specs.engines import DEFAULT_ENGINE
 from symroof.specs.fields import Span
 from symroof.specs.hardware import HardwareSpec
-from symroof.specs.input_values import Setting, needs_unit
+from symroof.specs.input_values import Setting
 from symroof.specs.model import ModelSpec
 from symroof.specs.preset import PresetSpec
 from symroof.specs.strict_yaml import Document
@@ -47,7 +46,6 @@ from symroof.theory.architecture import GENERIC, Architecture
 from symroof.theory.case import Case
 from symroof.theory.operator_table import KEPT_WIDTH, WIDTH
 from symroof.theory.switches import Assumptions, assume
-from symroof.theory.symbols import INPUTS, base_name
 from symroof.theory.theory import theory
 
 DECIDING_SHARE = Given(Num(ENGINE_SHARE), "default of decisions: what vLLM takes of a device's memory (gpu-memory-utilization)", defaulted=True)
@@ -206,18 +204,6 @@ def _under(chosen: Selection, preset: PresetSpec | None) -> Selection:
     return chosen.over(Selection(precision=precision, values=dict(preset.set), assume=dict(preset.assume), origin=origin))
 
 
-def _as_written(name: str, value: Setting) -> str:
-    """A value as a title has it: counts and shares bare, anything else with its unit.
-
-    >>> _as_written("price", Num(Fraction(1, 1200))), _as_written("tp", Num(Fraction(2)))
-    ('3 USD/hour', '2')
-    """
-    if isinstance(value, Span):
-        return value.text
-    symbol = INPUTS.get(base_name(name)) if isinstance(value, Num) else None
-    return Result(symbol, value.value).plain(6) if symbol and isinstance(value, Num) and needs_unit(symbol) else text(value)
-
-
 def _bind(layered: Selection, supplied: Supplied, documents: tuple[Document, ...], roles: dict[str, str | None], single: dict[str, Setting]) -> Binding:
     """One combination: the chosen values over those of the specs."""
     preset, chosen_model, chosen_device = supplied.preset, supplied.chosen_model, supplied.chosen_device
@@ -253,7 +239,7 @@ def _bind(layered: Selection, supplied: Supplied, documents: tuple[Document, ...
     )
     chosen = assume(**layered.assume)
     files = (*files, draft.document) if draft.document else files
-    varied = tuple((name, _as_written(name, value)) for name, value in single.items())
+    varied = tuple((name, as_written(name, value, bare=True)) for name, value in single.items())
     made = Binding(
         chosen_model,
         chosen_device,

@@ -15,7 +15,8 @@ from symroof.cases.search_budget import NotWorkedOut
 from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Compare, Largest, Name, Num, Tree
-from symroof.theory.case import Case, Missing
+from symroof.theory.case import Case
+from symroof.theory.defaults import Missing
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import TARGET_SYMBOLS, Symbol
 

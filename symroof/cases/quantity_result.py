@@ -6,7 +6,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from symroof.theory.symbols import Symbol
+from symroof.formula.text import text
+from symroof.formula.tree import Num
+from symroof.specs.fields import Span
+from symroof.specs.input_values import Setting, needs_unit
+from symroof.theory.quantities import QUANTITIES
+from symroof.theory.symbols import INPUTS, Symbol, base_name
 from symroof.units import COUNTED, format_quantity, parse_unit
 
 DOES_NOT_FIT = "does_not_fit"
@@ -102,6 +107,20 @@ class Result:
         if self.flags:
             entry["flags"] = list(self.flags)
         return entry
+
+
+def as_written(name: str, value: Setting, bare: bool = False) -> str:
+    """A value of a name as people write it: a range or a formula as its text, a number with its unit; ``bare`` counts and shares without.
+
+    >>> as_written("price", Num(Fraction(1, 1200))), as_written("tp", Num(Fraction(2)), bare=True)
+    ('3 USD/hour', '2')
+    >>> as_written("prompt", Num(Fraction(2048))), as_written("prompt", Num(Fraction(2048)), bare=True)
+    ('2,048 tokens', '2048')
+    """
+    if not isinstance(value, Num):
+        return value.text if isinstance(value, Span) else text(value)
+    symbol = INPUTS.get(base_name(name)) or QUANTITIES.get(base_name(name))
+    return text(value) if symbol is None or (bare and not needs_unit(symbol)) else Result(symbol, value.value).plain(6)
 
 
 def plural(unit: str, value: Fraction) -> str:

@@ -19,8 +19,10 @@ from symroof.formula import build
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
 from symroof.formula.tree import ZERO, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree
-from symroof.theory.case import Case, Missing, UnknownName
+from symroof.theory.case import Case
+from symroof.theory.defaults import Missing
 from symroof.theory.quantity import Search
+from symroof.theory.theory import UnknownName
 
 if TYPE_CHECKING:
     from symroof.cases.box_search import BoxSearch

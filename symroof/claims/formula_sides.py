@@ -18,7 +18,7 @@ from symroof.formula.rewrite import substitute
 from symroof.formula.text import number_text, text
 from symroof.formula.tree import Compare, Largest, Name, Num, Tree, names
 from symroof.specs.claims import ClaimSpec
-from symroof.theory.case import neutral_default
+from symroof.theory.defaults import neutral_default
 from symroof.theory.spellings import printed_name, read_formula, resolved
 
 LONGEST_FORMULA = 200

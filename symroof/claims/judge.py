@@ -22,7 +22,7 @@ from symroof.claims.unused_dimensions import check_used
 from symroof.errors import InputError, NoValueHere, Problem
 from symroof.formula.tree import names
 from symroof.specs.claims import ClaimSpec
-from symroof.theory.case import Missing
+from symroof.theory.defaults import Missing
 from symroof.theory.switches import DETAIL
 from symroof.theory.theory import UnknownName
 

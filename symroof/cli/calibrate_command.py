@@ -114,7 +114,7 @@ def _metrics(fit: Calibration) -> tuple[str, ...]:
 
 def calibration_text(fit: Calibration) -> str:
     """Parameters, warnings, residuals, held inputs, and the block."""
-    from symroof.analysis.verdict import case_title
+    from symroof.analysis.case_titles import case_title
     from symroof.report.text_table import table
 
     lines = [f"== {case_title(fit.answers)}: {len(fit.residuals)} measured times ==", *(f"! {warning}" for warning in fit.warnings), ""]

@@ -57,7 +57,8 @@ def _warnings(answers: Answers) -> list[str]:
 
 def case_text(answers: Answers) -> str:
     """One case as tables."""
-    from symroof.analysis.verdict import basis_lines, case_title
+    from symroof.analysis.case_titles import case_title
+    from symroof.analysis.verdict import basis_lines
     from symroof.report.text_table import table
     from symroof.theory.declarations import OWN
 
@@ -83,7 +84,7 @@ def case_text(answers: Answers) -> str:
 
 def _summary(answers: Answers) -> list[str]:
     """The answer before the tables: both latencies and what limits them, memory, the precision of the arithmetic."""
-    from symroof.analysis.verdict import devices
+    from symroof.analysis.case_titles import devices
 
     lines = []
     for what, name, bound in (("time to first token", "ttft", "prefill_bound"), ("inter-token latency", "itl", "decode_bound")):

@@ -47,7 +47,7 @@ WITHIN_MEMORY = {True: "yes", False: "no", None: ""}
 
 def solutions_table(solutions: list[Solution]) -> str:
     """One row a case: the answer, whether memory allows it, and what it means or why there is none."""
-    from symroof.analysis.verdict import case_label
+    from symroof.analysis.case_titles import case_label
     from symroof.report.text_table import table
 
     rows = [[case_label(s.answers), s.shown(), WITHIN_MEMORY[s.within_memory], s.reason] for s in solutions]

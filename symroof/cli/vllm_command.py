@@ -11,7 +11,8 @@ from symroof.cli.options import case_options, json_option, line_selection, stric
 from symroof.cli.output import json_text, say
 
 if TYPE_CHECKING:
-    from symroof.vllm.advice import Advice, Limit, Review
+    from symroof.vllm.advice import Advice, Review
+    from symroof.vllm.batch_limits import Limit
 
 
 SOLVED = "flags solved at the values expected, not at the slow end of their ranges, where `symroof select` chooses its batches"
@@ -77,7 +78,8 @@ def _limit_json(limit: Limit) -> dict[str, Any]:
 
 def review_text(advised: Review) -> str:
     """Flags, numbers, limits, the recommended line with its derivation."""
-    from symroof.analysis.verdict import case_title, case_warnings, efficiency_basis, target_warnings
+    from symroof.analysis.case_titles import case_title
+    from symroof.analysis.verdict import case_warnings, efficiency_basis, target_warnings
     from symroof.report.text_table import table
     from symroof.vllm.flags import READ
 

@@ -9,8 +9,9 @@ import hashlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from symroof.analysis.case_titles import case_title
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import case_title, case_warnings
+from symroof.analysis.verdict import case_warnings
 from symroof.analysis.waterfall import HEADER, Waterfall
 from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import DOES_NOT_FIT

@@ -7,19 +7,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from symroof.analysis.case_titles import case_label, case_title, devices
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import (
-    ISOLATED_METRICS,
-    TARGET_METRICS,
-    all_met,
-    case_label,
-    case_title,
-    devices,
-    findings,
-    overloaded,
-    target_checks,
-    under_load,
-)
+from symroof.analysis.verdict import ISOLATED_METRICS, TARGET_METRICS, all_met, findings, overloaded, target_checks, under_load
 from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import WITHOUT_RANGE, Result
 from symroof.formula.parse import parse

@@ -5,10 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from symroof.analysis.case_titles import case_label
 from symroof.analysis.constraints import passes
 from symroof.analysis.study import Study
 from symroof.analysis.tipping_points import flips
-from symroof.analysis.verdict import LOAD, TARGET_METRICS, TargetCheck, case_label, efficiency_basis, metric_of, overloaded, target_checks, under_load
+from symroof.analysis.verdict import LOAD, TARGET_METRICS, TargetCheck, efficiency_basis, metric_of, overloaded, target_checks, under_load
 from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import Result
 from symroof.report.field_names import input_name, quantity_name

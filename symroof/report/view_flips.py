@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
+from symroof.analysis.case_titles import case_label
 from symroof.analysis.constraints import conditions
 from symroof.analysis.corners import ABOVE, BELOW
 from symroof.analysis.study import Study
 from symroof.analysis.tipping_points import Flip, flips, never
-from symroof.analysis.verdict import MEMORY, case_label, splits_evenly
+from symroof.analysis.verdict import MEMORY, splits_evenly
 from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import Result
 from symroof.report.field_names import input_name

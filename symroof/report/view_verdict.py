@@ -6,20 +6,21 @@ import contextlib
 from fractions import Fraction
 from typing import Any
 
+from symroof.analysis.case_titles import case_label, case_title, devices
 from symroof.analysis.constraints import passes
 from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import all_met, case_label, case_title, devices, findings, target_checks
+from symroof.analysis.verdict import all_met, findings, target_checks
 from symroof.cases.binding import Binding
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError
+from symroof.formula.evaluate import NoValue
 from symroof.report.markup import UNKNOWN
 from symroof.report.view_case import MET, all_usable, case_row, shown, target_row
 from symroof.report.view_decision import DIGITS, bounds_of, gain
 from symroof.report.view_latency import bound_of
 from symroof.report.view_thresholds import in_ranges
-from symroof.theory.case import NoValue
 from symroof.units import format_quantity
 
 LARGEST_GROUP = 8

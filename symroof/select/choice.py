@@ -15,12 +15,13 @@ from symroof.analysis.verdict import MEMORY, basis_lines
 from symroof.cases.mixed_requests import mixed
 from symroof.cases.request import selection
 from symroof.errors import InputError, Problem, nearest
+from symroof.formula.evaluate import NoValue
 from symroof.select.candidates import hint, widened
 from symroof.select.configuration import Configuration, Run, judged, targets_of
 from symroof.select.layouts import NO_COUNTS, Counts, degrees_of, device_counts, laid_out
 from symroof.select.pareto_front import front
 from symroof.select.screened_group import PRICED
-from symroof.theory.case import Missing, NoValue
+from symroof.theory.defaults import Missing
 from symroof.theory.symbols import GROUPS, TARGET_SYMBOLS
 
 BESTS: dict[str, tuple[str, bool]] = {

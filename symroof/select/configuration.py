@@ -8,8 +8,9 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Literal
 
+from symroof.analysis.case_titles import degrees
 from symroof.analysis.tracking import Track, untracked
-from symroof.analysis.verdict import LOAD, MEMORY, TargetCheck, degrees, metrics_of, target_checks, under_load
+from symroof.analysis.verdict import LOAD, MEMORY, TargetCheck, metrics_of, target_checks, under_load
 from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import Result
 from symroof.select.batch_window import Window, window

@@ -11,7 +11,8 @@ from symroof.analysis.tipping_points import Flip, flips
 from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
 from symroof.formula.evaluate import NoValue
-from symroof.theory.case import Case, default_of
+from symroof.theory.case import Case
+from symroof.theory.defaults import default_of
 from symroof.theory.symbols import SHARES
 
 LEVERS = ("mfu", "mbu", "peak_flops", "mem_bandwidth", "mem_capacity", "tp", "price")

@@ -9,8 +9,9 @@ from typing import Any
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError, Problem, nearest
 from symroof.formula.evaluate import NotGiven, NoValue
-from symroof.theory.case import Case, Missing
+from symroof.theory.case import Case
 from symroof.theory.declarations import NONE, Declarations
+from symroof.theory.defaults import Missing
 from symroof.theory.spellings import printed_name
 from symroof.theory.symbols import Unnamed, base_name
 from symroof.theory.sympy_input import quantity_in

@@ -14,7 +14,7 @@ from symroof.formula.evaluate import NotGiven, NoValue, evaluate, place_chosen
 from symroof.formula.parse import parse
 from symroof.formula.rewrite import inline, substitute
 from symroof.formula.tree import Call, Compare, Largest, Name, Num, Tree, mentions, names
-from symroof.theory.declarations import NONE, Declarations
+from symroof.theory.defaults import Missing, NotClosed, default_of
 from symroof.theory.devices import whole_of
 from symroof.theory.layout import FREE, layout, shapes
 from symroof.theory.quantities import QUANTITIES
@@ -22,39 +22,6 @@ from symroof.theory.quantity import Quantity, Search
 from symroof.theory.search import fixed_point, most, slope_of_fixed_point
 from symroof.theory.symbols import base_name
 from symroof.theory.theory import Theory, UnknownName, theory
-from symroof.units import parse_quantity
-
-
-class Missing(NotGiven):
-    """An input without a value; ``name`` is the input, ``needed_by`` the names that lead to it."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"needs {name}")
-        self.name = name
-
-
-class NotClosed(NotGiven):
-    """A quantity that no formula gives under the assumptions; its value can still be given."""
-
-
-@lru_cache(maxsize=1024)
-def default_of(name: str, own: Declarations = NONE) -> Num | None:
-    """The default of an input, from its declaration; ``own`` are the declarations of a study."""
-    symbol = own.input(name)
-    if symbol is None or symbol.default is None:
-        return None
-    return Num(parse_quantity(symbol.default).value, symbol.dimension)
-
-
-def neutral_default(name: str) -> Num | None:
-    """The default of an input where it is 0 or 1: without effect on a product or a sum, so a formula need not show it.
-
-    >>> neutral_default("batch"), neutral_default("block_size"), neutral_default("prompt")
-    (Num(value=Fraction(1, 1), dimension=()), None, None)
-    """
-    default = default_of(name)
-    return Num(default.value) if default is not None and default.value in (0, 1) else None
-
 
 MOST_CHANGES = 12
 """A value at changed inputs leads to another at changed inputs at most so often; declared quantities do three times."""
@@ -387,6 +354,3 @@ def _plain(value: Any) -> Any:
 def _stood_in(definition: Tree, stand_ins: tuple[tuple[str, str], ...]) -> Tree:
     """A definition with numbers, as they are written, in the place of some names."""
     return substitute(definition, {key: Num(Fraction(text)) for key, text in stand_ins})
-
-
-__all__ = ["Case", "Missing", "NoValue", "UnknownName", "default_of", "neutral_default"]

@@ -7,23 +7,17 @@ import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
 
-from symroof.analysis.solution import Solution
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import ISOLATED_METRICS, target_checks, target_warnings
 from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import Result
-from symroof.cases.request import selection
-from symroof.errors import InputError
-from symroof.formula.evaluate import NoValue
 from symroof.theory.symbols import TARGET_SYMBOLS
 from symroof.theory.thresholds import THRESHOLDS
+from symroof.vllm.batch_limits import Limit, batch_limits, chunk_limits, solved, with_values
 from symroof.vllm.command_line import Line
 from symroof.vllm.served_case import Served, own_requests, whole_power
 
-PACE, PACE_OF_RANKS = (f"mixed_time(chunk = batch*prompt/{over}) = itl_target" for over in ("output", "(output*attention_dp)"))
-"""In a steady state a step ends batch/output requests, so it has to read as many prompts: batch*prompt/output tokens, shared out over the ranks."""
 MOST_DEVICES = 64
 FACTS = (
     "memory_bytes", "usable_memory", "fits", "concurrency", "itl", "itl_last", "mixed_time", "ttft", "chunk_steps", "chunked_ttft", "decode_throughput",
@@ -33,24 +27,6 @@ AT_WORK = frozenset({"sustained_itl", "paced_itl", "loaded_ttft", "worst_itl", "
 """The facts that stand on the budgets of all ranks; a step that takes one chunk along, on that of its own rank."""
 GIVES = ("sustained_itl", "worst_itl", "loaded_ttft", "sustained_throughput", "load", "cost_per_mtok", "fleet_price")
 """What the recommended line gives, of as many copies as the arrival rate asks for."""
-
-
-@dataclass(frozen=True)
-class Limit:
-    """A number that bounds a flag.
-
-    Attributes:
-        value: the whole number it allows; None where nothing bounds it there.
-    """
-
-    name: str
-    value: int | None
-    solution: Solution
-    means: str
-
-    @property
-    def equation(self) -> str:
-        return THRESHOLDS[self.name].equation if self.name in THRESHOLDS else self.name
 
 
 @dataclass
@@ -96,14 +72,14 @@ class Review:
 
 def review(served: Served) -> Review:
     """Explain a line and recommend another."""
-    limits = [*_batch_limits(served.study), *_chunk_limits(served.study)]
+    limits = [*batch_limits(served.study), *chunk_limits(served.study)]
     advice, why, study = _advised(served)
     made = Review(served, _at_work(served.study).first, {}, limits, advice, _recommended(served, advice) if advice else "", [*served.warnings, *why])
     made.facts = {name: result for name in FACTS if (result := made.case_of(name).get(name)) is not None}
     if advice:
         study = _at_work(study)
         made.copies = _copies(study)
-        fleet = _with(study, dp=made.copies[0]) if made.copies else study
+        fleet = with_values(study, dp=made.copies[0]) if made.copies else study
         made.gives = {name: result for name in GIVES if (result := fleet.first.get(name)) is not None}
         made.doubts = target_warnings(fleet.first)
     return made
@@ -113,7 +89,7 @@ def _at_work(study: Study) -> Study:
     """The same case with the chunks of all ranks, as quantities of an instance at work count them."""
     case = study.first.case
     ranks = int(case.value("attention_dp"))
-    return study if ranks == 1 or not case.chosen("chunk") else _with(study, chunk=ranks * case.value("chunk"))
+    return study if ranks == 1 or not case.chosen("chunk") else with_values(study, chunk=ranks * case.value("chunk"))
 
 
 def _copies(study: Study) -> tuple[int, int] | None:
@@ -128,71 +104,13 @@ def _bearing(study: Study, end: Callable[[Answers], Answers]) -> int:
     own = end(study.first).case
     least = math.floor(own.value("load") * own.value("dp")) + 1
     tried = range(least, 2 * least + 2)
-    return next((copies for copies in tried if not _late_prompts(end(_with(study, dp=copies).first))), least)
+    return next((copies for copies in tried if not _late_prompts(end(with_values(study, dp=copies).first))), least)
 
 
 def _late_prompts(answers: Answers) -> bool:
     """Whether the mean first token, the wait for it included, misses its target, if there is one."""
     ttft = answers.get("loaded_ttft")
     return "ttft" in answers.targets and (ttft is None or Fraction(ttft.value) > answers.targets["ttft"])
-
-
-def _with(study: Study, **values: Any) -> Study:
-    """The same case with some values chosen otherwise."""
-    made = Study()
-    made.select(selection(origin="recommended", **values).over(study._selection))
-    return made
-
-
-# -------------------------------------------------------------------------------------------------------- limits
-
-
-def _solved(study: Study, name: str, unknown: str, means: str = "") -> Limit | None:
-    """A threshold as a limit; None where an input that it needs has no value."""
-    try:
-        solution = study.first.solved.get((name, unknown)) or study.solve(name, unknown)
-    except (InputError, NoValue):
-        return None
-    if solution.missing:
-        return None
-    value = solution.whole if name in THRESHOLDS else solution.value
-    whole = None if value is None else math.floor(value)
-    if whole is None and solution.kind == "limit" and solution.verdict == "lhs_above":
-        whole = 0  # above the limit from the first on
-    reason = (THRESHOLDS[name].never(solution.verdict) if name in THRESHOLDS and whole is None else "") or solution.reason
-    return Limit(name, whole, solution, means or reason)
-
-
-def _batch_limits(study: Study) -> list[Limit]:
-    """What bounds the batch: memory, the ITL target with and without the prompts it has to read, the ridge."""
-    limits = [_solved(study, "max_batch_memory", "batch"), _solved(study, "batch_to_ridge", "batch")]
-    inputs = study.first.binding.given
-    if "itl_target" in inputs:
-        limits.append(_solved(study, "max_batch_itl", "batch"))
-        if "output" in inputs and "prompt" in inputs:
-            late = _late(study)
-            pace = PACE if late.first.case.value("attention_dp") == 1 else PACE_OF_RANKS
-            limits.append(_solved(late, pace, "batch", "the largest batch that meets the ITL target while it reads as many prompts as it finishes"))
-    return [limit for limit in limits if limit]
-
-
-def _chunk_limits(study: Study) -> list[Limit]:
-    """What bounds the chunk beside a full batch at its last step, the prompt nearly read."""
-    late = _late(study)
-    limits = [_solved(late, "max_chunk_itl", "chunk") if "itl_target" in study.first.binding.given else None, _solved(late, "free_chunk", "chunk")]
-    return [limit for limit in limits if limit]
-
-
-def _late(study: Study) -> Study:
-    """The dearest step: every request at its last token, the chunk behind the whole prompt."""
-    case = study.first.case
-    values = {"context": case.value("peak_context")} if study.first.get("peak_context") else {}
-    if "prompt" in study.first.binding.given:
-        values["chunk_past"] = case.value("prompt")
-    return _with(study, **values)
-
-
-# --------------------------------------------------------------------------------------------------- recommended
 
 
 def _advised(served: Served) -> tuple[list[Advice], list[str], Study]:
@@ -211,16 +129,16 @@ def _advised(served: Served) -> tuple[list[Advice], list[str], Study]:
 def _devices(served: Served) -> tuple[Advice | None, Study]:
     """The least group that holds one request and, where there are targets, serves it in time; never fewer than the line has."""
     study = served.study
-    lone = _unqueued(_with(study, batch=1))
+    lone = _unqueued(with_values(study, batch=1))
     names = ["min_devices_memory", *(f"min_devices_{name}" for name in ("ttft", "itl") if TARGET_SYMBOLS[name] in study.first.binding.given)]
-    limits = [limit for name in names if (limit := _solved(lone, name, "tp"))]
+    limits = [limit for name in names if (limit := solved(lone, name, "tp"))]
     least = max((limit.value or 1 for limit in limits), default=1)
     start = int(study.first.case.value("tp"))
     count = start
     while count <= MOST_DEVICES:
-        tried = _with(lone, tp=count)
+        tried = with_values(lone, tp=count)
         if _serves(tried.first):
-            made = _with(study, tp=count)
+            made = with_values(study, tp=count)
             end = f"the line has {count}" if count == start else f"{count} is the next power of two that serves it"
             because = f"one request needs {least} device{'s' * (least > 1)}; {end}"
             return Advice("tensor-parallel-size", str(count), because, limits), made
@@ -242,7 +160,7 @@ def _serves(answers: Answers) -> bool:
 
 def _cache(served: Served, study: Study) -> tuple[list[Advice], Study]:
     """A cache of 8 bits where memory is what bounds the batch; else what the line says stays."""
-    limits = _batch_limits(study)
+    limits = batch_limits(study)
     memory = next((limit.value for limit in limits if limit.name == "max_batch_memory"), None)
     others = [limit.value for limit in limits if limit.name != "max_batch_memory" and limit.value is not None]
     now = study.first.case.value("kv_bytes_per_element")
@@ -251,15 +169,15 @@ def _cache(served: Served, study: Study) -> tuple[list[Advice], Study]:
         current = written.value if written else "auto"
         because = "the cache is narrow already" if now <= 1 else "memory is not what bounds the batch, so a narrower cache brings no larger one"
         return [Advice("kv-cache-dtype", current, because)], study
-    narrow = _with(study, kv="fp8")
-    more = next(limit for limit in _batch_limits(narrow) if limit.name == "max_batch_memory")
+    narrow = with_values(study, kv="fp8")
+    more = next(limit for limit in batch_limits(narrow) if limit.name == "max_batch_memory")
     because = f"memory bounds the batch: {memory:,} requests fit with {float(now):g} bytes an element, {more.value:,} with 1; what it does to the answers is not modelled"
     return [Advice("kv-cache-dtype", "fp8", because, [more])], narrow
 
 
 def _sequences(study: Study) -> tuple[Advice, Study]:
     """The smallest of the limits of the batch."""
-    limits = _batch_limits(study)
+    limits = batch_limits(study)
     bounds = [limit for limit in limits if limit.value is not None]
     least = min(bounds, key=lambda limit: limit.value or 0, default=None)
     batch = max(least.value or 1, 1) if least else int(study.first.case.value("batch"))
@@ -267,7 +185,7 @@ def _sequences(study: Study) -> tuple[Advice, Study]:
     own = max(batch // int(study.first.case.value("attention_dp")), 1)
     ranks = "" if own == batch else f"; {own:,} of each rank"
     because += _on_their_way(study, batch)
-    return Advice("max-num-seqs", str(own), because + ranks, limits), _with(study, batch=batch)
+    return Advice("max-num-seqs", str(own), because + ranks, limits), with_values(study, batch=batch)
 
 
 def _on_their_way(study: Study, batch: int) -> str:
@@ -281,7 +199,7 @@ def _on_their_way(study: Study, batch: int) -> str:
 
 def _budget(study: Study) -> tuple[Advice, Study]:
     """The batch and the largest chunk beside it: within the ITL target, or else free of charge, or else a whole prompt."""
-    limits = _chunk_limits(study)
+    limits = chunk_limits(study)
     batch = own_requests(study, int(study.first.case.value("batch")))
     by_name = {limit.name: limit.value for limit in limits}
     prompt = int(study.first.case.value("prompt")) if "prompt" in study.first.binding.given else 0
@@ -292,7 +210,7 @@ def _budget(study: Study) -> tuple[Advice, Study]:
     else:
         chunk, why = prompt or batch, "a whole prompt: no chunk is free and no ITL target bounds it"
     made = Advice("max-num-batched-tokens", str((chunk or 0) + batch), f"chunk + batch = {chunk:,} + {batch:,}: {why}", limits)
-    return made, _with(study, chunk=chunk) if chunk else study
+    return made, with_values(study, chunk=chunk) if chunk else study
 
 
 def _short(limit: Limit) -> str:

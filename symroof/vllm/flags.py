@@ -33,6 +33,21 @@ class Flag:
     symbol: str = ""
 
 
+@dataclass(frozen=True)
+class FlagNote:
+    """A flag, what it sets here, and what it means.
+
+    Attributes:
+        defaulted: the line does not have it; vLLM's default stands.
+    """
+
+    flag: str
+    value: str
+    sets: str
+    says: str
+    defaulted: bool = False
+
+
 DTYPES = (("auto", ""), ("half", "fp16"), ("float16", "fp16"), ("bfloat16", "bf16"), ("float", "fp32"), ("float32", "fp32"))
 CACHES = (
     ("auto", ""), ("float16", "fp16"), ("bfloat16", "bf16"), ("fp8", "fp8"), ("fp8_e4m3", "fp8"), ("fp8_e5m2", "fp8"), ("fp8_inc", "fp8"),

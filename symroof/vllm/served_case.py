@@ -16,29 +16,15 @@ from symroof.formula.evaluate import NoValue
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import read_model
 from symroof.units import format_quantity
-from symroof.vllm.command_line import Line, Written
-from symroof.vllm.flags import FLAGS, NOT_MODELLED
+from symroof.vllm.command_line import Line
+from symroof.vllm.flags import FLAGS, NOT_MODELLED, FlagNote
 from symroof.vllm.hub import NotFound, model_here
+from symroof.vllm.speculation import speculation
 
 ORIGIN = "vllm line"
 LARGE_MEMORY = 70 * 2**30
 DEFAULTS: dict[str, Any] = {"gpu-memory-utilization": ENGINE_SHARE, "block-size": 16}
 """What vLLM takes where a line is silent, by the version read; the batch and the budget go by the device's memory."""
-
-
-@dataclass(frozen=True)
-class FlagNote:
-    """A flag, what it sets here, and what it means.
-
-    Attributes:
-        defaulted: the line does not have it; vLLM's default stands.
-    """
-
-    flag: str
-    value: str
-    sets: str
-    says: str
-    defaulted: bool = False
 
 
 @dataclass
@@ -81,7 +67,7 @@ def served(line: Line, chosen: Selection) -> Served:
     model = chosen.models[0] if chosen.models else _model(line, flags)
     spec = model if isinstance(model, ModelSpec) else read_model(model, chosen.base, chosen.assume_family)[0]
     values: dict[str, Any] = {}
-    values |= _degrees(line, flags, spec) | _memory(line, flags) | _formats(line, flags, spec) | _speculation(line, flags)
+    values |= _degrees(line, flags, spec) | _memory(line, flags) | _formats(line, flags, spec) | speculation(line, flags)
     longest = _longest(line, flags, spec)
     laid = selection(model=[model] if isinstance(model, str) else model, origin=ORIGIN, **values).over(Selection(efficiency="measured"))
     study = Study()
@@ -167,47 +153,6 @@ def _formats(line: Line, flags: list[FlagNote], spec: ModelSpec) -> dict[str, An
 def _choice(line: Line, name: str) -> str:
     written = line.flags.get(name)
     return dict(FLAGS[name].choices)[written.value] if written else ""
-
-
-def _speculation(line: Line, flags: list[FlagNote]) -> dict[str, Any]:
-    """Drafted tokens of ``--speculative-config``, as JSON or key by key."""
-    whole = line.flags.get("speculative-config")
-    config: dict[str, Any] = dict(whole.value) if whole else {}
-    parts = {name.partition(".")[2]: written for name, written in line.flags.items() if name.startswith("speculative-config.")}
-    config |= {key: written.value for key, written in parts.items()}
-    if not config:
-        return {}
-    written = whole or next(iter(parts.values()))
-    count = _drafted(line, written, config.get("num_speculative_tokens"))
-    values: dict[str, Any] = {"draft_tokens": count} if count else {}
-    sets = [f"draft_tokens = {count}" if count else "no draft_tokens: it says no num_speculative_tokens"]
-    if isinstance(config.get("model"), str) and config.get("method") in (None, "draft_model"):
-        draft, how = _draft(config["model"])
-        values |= {"draft": draft} if draft else {}
-        sets.append(how)
-    says = "give --set acceptance=0.7 to see whether it pays" + ("" if "draft" in values else ", and --set draft_cost=0.1 or --draft MODEL")
-    flags.append(FlagNote("--speculative-config", written.text[:60], ", ".join(sets), says))
-    return values
-
-
-def _draft(name: str) -> tuple[str, str]:
-    """The draft model by its name on the hub; an unknown one is left out with a note."""
-    try:
-        draft, _ = model_here(name)
-    except NotFound:
-        return "", f"no draft: {name[:60]!r} is neither in the catalogue nor a path here"
-    return draft, f"draft = {draft}"
-
-
-def _drafted(line: Line, written: Written, value: Any) -> int:
-    if value is None:
-        return 0
-    text = str(value)
-    if isinstance(value, bool) or not text.isascii() or not text.isdigit() or not 0 < int(text[:9]) <= 1000 or len(text) > 4:
-        raise InputError(
-            line.problem(written.column, f"num_speculative_tokens is {text[:40]!r}, not a whole number from 1 to 1,000", path="--speculative-config")
-        )
-    return int(text)
 
 
 def _longest(line: Line, flags: list[FlagNote], spec: ModelSpec) -> int | None:

@@ -120,7 +120,7 @@ OF_REVIEWS = {
         Insert(
             f"{PICTURES}/two_times.py",
             '"""TTFT and ITL as two bars."""\n\n'
-            "from symroof.analysis.verdict import case_title\n"
+            "from symroof.analysis.case_titles import case_title\n"
             "from symroof.report.pictures.sheet import Picture\n"
             "from symroof.report.pictures.sheet import sheet\n\n\n"
             "def picture(study, subject):\n"

@@ -18,6 +18,7 @@ from symroof.analysis.solution import whole
 from symroof.analysis.solve import solve
 from symroof.api import Study
 from symroof.cases.case_results import Answers
+from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Name
 from symroof.report.environment import environment
 from symroof.report.live.choices import settings
@@ -25,7 +26,6 @@ from symroof.report.live.page import as_data, live, policy
 from symroof.report.view_decision import key_numbers
 from symroof.report.view_verdict import state, verdict
 from symroof.specs.efficiencies import shipped
-from symroof.theory.case import NoValue
 from symroof.units import format_quantity
 
 from . import call

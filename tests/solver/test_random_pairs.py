@@ -17,7 +17,7 @@ from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.parse import parse
 from symroof.formula.tree import names
-from symroof.theory.case import Missing, default_of
+from symroof.theory.defaults import Missing, default_of
 from symroof.theory.thresholds import THRESHOLDS
 
 from .scan import POLE, ROOT, Scan

@@ -10,7 +10,8 @@ from symroof.analysis.study import Study
 from symroof.cases.binding import Binding
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError
-from symroof.theory.case import Case, NoValue
+from symroof.formula.evaluate import NoValue
+from symroof.theory.case import Case
 
 DEVICES = ("h100-sxm", "h200", "b200", "mi300x", "a100-80gb-sxm", "l40s")
 """Offered beside the devices of the study: the ones rented most."""

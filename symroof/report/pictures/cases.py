@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from symroof.analysis.case_titles import case_label
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import case_label
 from symroof.cases.binding import Binding
 from symroof.cases.case_results import Answers
+from symroof.formula.evaluate import NoValue
 from symroof.report.regime_map import at_a_context
-from symroof.theory.case import NoValue
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ import math
 from fractions import Fraction
 from itertools import pairwise
 
+from symroof.analysis.case_titles import case_title
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import case_title
 from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
 from symroof.drawing.colours import BLUE, DOTTED, GREY, ORANGE, SKY, VERMILION, WHITE

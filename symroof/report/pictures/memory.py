@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from symroof.analysis.case_titles import case_title
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import case_title
 from symroof.cases.case_results import Answers
 from symroof.drawing.canvas import Canvas
 from symroof.drawing.colours import BLACK, BLUE, GREEN, GREY, ORANGE, VERMILION, tint

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from symroof.analysis.case_titles import case_title
 from symroof.analysis.study import Study, known
-from symroof.analysis.verdict import AT_THE_PEAK, basis_of, case_title
+from symroof.analysis.verdict import AT_THE_PEAK, basis_of
 from symroof.cases.case_results import Answers
 from symroof.drawing.colours import BLUE, DOTTED, GREY, VERMILION
 from symroof.drawing.frame import Frame

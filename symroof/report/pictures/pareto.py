@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
 
+from symroof.analysis.case_titles import case_title
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import case_title, under_load
+from symroof.analysis.verdict import under_load
 from symroof.cases.case_results import Answers
 from symroof.drawing.colours import BLACK, DASHED, GREY, PALE, SERIES, VERMILION, WHITE
 from symroof.drawing.frame import Frame

@@ -8,8 +8,8 @@ from fractions import Fraction
 from itertools import groupby
 from typing import Any
 
+from symroof.analysis.case_titles import case_title
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import case_title
 from symroof.cases.case_results import Answers
 from symroof.drawing.colours import BLACK, BLUE, DOTTED, GREEN, GREY, OCHRE, ORANGE, SKY, VERMILION, WHITE
 from symroof.drawing.frame import Frame

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from symroof.analysis.case_titles import case_title
 from symroof.analysis.sensitivity import FIXED, NOTICEABLE, Span, over_ranges
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import case_title, under_load
+from symroof.analysis.verdict import under_load
 from symroof.cases.case_results import Answers
 from symroof.drawing.canvas import Canvas
 from symroof.drawing.colours import BLACK, BLUE, GREY, VERMILION, tint

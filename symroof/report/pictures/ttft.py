@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from symroof.analysis.case_titles import case_title
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import case_title
 from symroof.cases.case_results import Answers
 from symroof.drawing.colours import BLUE, DASH_DOT, DOTTED, GREY, ORANGE, SKY, VERMILION
 from symroof.drawing.frame import Frame
