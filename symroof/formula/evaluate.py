@@ -50,7 +50,8 @@ def _sum(node: Add, env: Environment, bound: Mapping[str, Any]) -> Any:
     """A sum; fractions over one denominator, reduced once at the end."""
     over, under, rest = 0, 1, None
     for term in node.terms:
-        value = RULES[type(term)](term, env, bound)
+        kind = type(term)
+        value = env.value(term.name) if kind is Name and not bound else RULES[kind](term, env, bound)  # type: ignore[union-attr]
         if rest is not None:
             rest = rest + value
         elif type(value) is Fraction:
@@ -68,7 +69,8 @@ def _product(node: Mul, env: Environment, bound: Mapping[str, Any]) -> Any:
     """A product; fractions reduced once at the end. Zero ends it: no links means no time on them, whatever their bandwidth would be."""
     over, under, rest = 1, 1, None
     for factor in node.factors:
-        value = RULES[type(factor)](factor, env, bound)
+        kind = type(factor)
+        value = env.value(factor.name) if kind is Name and not bound else RULES[kind](factor, env, bound)  # type: ignore[union-attr]
         if rest is not None:
             rest = rest * value
             if isinstance(rest, Fraction) and rest == 0:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from symroof.errors import nearest
-from symroof.theory.sympy_input import name_in
 
 if TYPE_CHECKING:
     from symroof.specs.model import ModelSpec
@@ -44,6 +43,8 @@ class Table(Sequence[dict[str, Any]]):
             return Table(self.rows[key])
         if isinstance(key, int):
             return self.rows[key]
+        from symroof.theory.sympy_input import name_in
+
         name = name_in(key)
         row = next((row for row in self.rows if row["name"] == name), None)
         if row is None:

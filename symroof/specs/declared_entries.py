@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from symroof.formula.mathml import spelling
 from symroof.formula.parse import LONGEST
 from symroof.formula.tree import Num, Tree
 from symroof.specs.fields import Source, Spec
@@ -46,6 +45,8 @@ def _latex(value: object) -> object:
         return None
     if not isinstance(value, str) or not LATEX.fullmatch(value):
         raise ValueError(r"spells a name in LaTeX with letters, digits, Greek, \mathrm{...}, _ and ^, in up to 64 characters")
+    from symroof.formula.mathml import spelling
+
     spelling(value)
     return value
 

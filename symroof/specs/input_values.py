@@ -6,16 +6,12 @@ import re
 from collections.abc import Iterable, Mapping
 
 from symroof.errors import nearest
-from symroof.formula import dimension
-from symroof.formula.parse import FormulaError
-from symroof.formula.rewrite import substitute
+from symroof.formula.from_sympy import is_sympy
 from symroof.formula.tree import Num, Tree, names
 from symroof.specs.fields import Faults, Span, in_unit, parse_span
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantity import Quantity
-from symroof.theory.spellings import read_formula, resolved
 from symroof.theory.symbols import ALIASES, SHARES, STEP_INDEX, Symbol, canonical
-from symroof.theory.sympy_input import is_sympy, read_expression
 from symroof.units import strict
 
 Setting = Tree | Span
@@ -74,6 +70,8 @@ def setting(name: str, value: object, formulas: bool = True, bare: bool = False,
         span = parse_span(value, symbol.unit, symbol.written_in, not needs_unit(symbol))
         return in_domain(symbol, span if span.low < span.high else Num(span.low, symbol.dimension))
     if is_sympy(value):
+        from symroof.theory.sympy_input import read_expression
+
         tree = read_expression(value, symbol.name, own)
         if not isinstance(tree, Num):
             return _checked(symbol, tree, own)
@@ -105,6 +103,9 @@ PLAIN_QUANTITY = re.compile(r"\s*[-+]?[\d.](?![^A-Za-z]*\w+\s+[A-Za-z])(?:[^*^()
 
 def _formula(symbol: Symbol, text: str, reading: ValueError, own: Declarations) -> Tree:
     """A formula for a quantity, of the quantity's dimension."""
+    from symroof.formula.parse import FormulaError
+    from symroof.theory.spellings import read_formula, resolved
+
     try:
         tree = resolved(read_formula(text, tuple(own)))
     except FormulaError as error:
@@ -122,6 +123,10 @@ def formula_for(symbol: Symbol, text: str, parts: Mapping[str, Tree]) -> Tree:
     Raises:
         ValueError: it cannot be read, an unknown name, another dimension.
     """
+    from symroof.formula.parse import FormulaError
+    from symroof.formula.rewrite import substitute
+    from symroof.theory.spellings import read_formula, resolved
+
     try:
         tree = resolved(substitute(read_formula(text, tuple(parts)), dict(parts)))
     except FormulaError as error:
@@ -131,6 +136,8 @@ def formula_for(symbol: Symbol, text: str, parts: Mapping[str, Tree]) -> Tree:
 
 def _checked(symbol: Symbol, tree: Tree, own: Declarations) -> Tree:
     """A formula over known names, of the quantity's dimension."""
+    from symroof.formula import dimension
+
     for name in names(tree):
         symbol_of(name, own)
     try:

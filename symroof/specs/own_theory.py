@@ -9,7 +9,6 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from symroof.specs.declared_entries import AnySource, FormulaSpec, InputSpec, ThresholdSpec
-from symroof.specs.declared_names import declared_formulas, declared_inputs, declared_thresholds
 from symroof.specs.fields import NAME, Faults, Spec
 from symroof.theory.declarations import Declarations
 
@@ -36,6 +35,8 @@ class TheorySpec(Spec):
         Raises:
             Faults: everything wrong with its names and formulas.
         """
+        from symroof.specs.declared_names import declared_formulas, declared_inputs, declared_thresholds
+
         own = _at("inputs", lambda: declared_inputs(self.inputs))
         own = _at("define", lambda: declared_formulas(self.define, own)).joined(own)
         solvable = _at("thresholds", lambda: declared_thresholds(dict(enumerate(self.thresholds)), own))

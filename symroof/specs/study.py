@@ -9,13 +9,11 @@ from pydantic import BeforeValidator, ConfigDict, Field, ValidationInfo, Validat
 from symroof.errors import nearest
 from symroof.formula.tree import Num
 from symroof.specs.declared_entries import FormulaSpec, ThresholdSpec
-from symroof.specs.declared_names import declared_formulas, declared_thresholds
 from symroof.specs.engines import engine_class
 from symroof.specs.fields import Faults, Spec, in_unit
 from symroof.specs.input_values import MOST_VALUES, Setting, in_domain, settings
 from symroof.specs.stored import precision_name, precision_width
 from symroof.theory.declarations import NONE, Declarations
-from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import expand_detail
 from symroof.theory.symbols import GROUPS, INPUTS, TARGET_SYMBOLS, canonical
 
@@ -49,8 +47,18 @@ def _group(*groups: str, extra: tuple[str, ...] = ()) -> Any:
     def check(value: object) -> dict[str, tuple[Setting, ...]]:
         return _mapped(value, known, formulas=False)
 
-    properties = {name: {"description": INPUTS[name].meaning if name in INPUTS else QUANTITIES[name].meaning} for name in known}
-    return Annotated[Any, BeforeValidator(check), WithJsonSchema({"type": "object", "properties": properties, "additionalProperties": False})]
+    return Annotated[Any, BeforeValidator(check), _NamesSchema(known)]
+
+
+class _NamesSchema:
+    """The JSON Schema of a field that maps known names, worked out when it is asked for: meanings of quantities are no matter of reading."""
+
+    def __init__(self, known: list[str]) -> None:
+        self.known = known
+
+    def __get_pydantic_json_schema__(self, *_: object) -> dict[str, Any]:
+        properties = {name: {"description": symbol.meaning} for name in self.known if (symbol := NONE.symbol(name))}
+        return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
 def _any_names(value: object, info: ValidationInfo) -> dict[str, tuple[Setting, ...]]:
@@ -60,7 +68,25 @@ def _any_names(value: object, info: ValidationInfo) -> dict[str, tuple[Setting, 
 def _declared(info: ValidationInfo) -> Declarations:
     """What the study declares, as far as it is read: its theory and its own formulas."""
     theory: Declarations = info.context or NONE
-    return declared_formulas(formulas, theory).joined(theory) if (formulas := info.data.get("define")) else theory
+    return _own_formulas(info.data.get("define", {}), theory).joined(theory)
+
+
+def _own_formulas(specs: dict[str, FormulaSpec], known: Declarations) -> Declarations:
+    """The formulas that a study declares; what reads them is loaded for the first."""
+    if not specs:
+        return NONE
+    from symroof.specs.declared_names import declared_formulas
+
+    return declared_formulas(specs, known)
+
+
+def _own_thresholds(named: tuple[ThresholdSpec, ...], known: Declarations) -> Declarations:
+    """The thresholds that a study declares beside those that it names; what reads them is loaded for the first."""
+    if not (specs := _own(named)):
+        return NONE
+    from symroof.specs.declared_names import declared_thresholds
+
+    return declared_thresholds(specs, known)
 
 
 def read_assumptions(value: object) -> dict[str, str]:
@@ -264,7 +290,7 @@ class StudySpec(Spec):
     @field_validator("define")
     @classmethod
     def _defined(cls, value: dict[str, FormulaSpec], info: ValidationInfo) -> dict[str, FormulaSpec]:
-        declared_formulas(value, info.context or NONE)
+        _own_formulas(value, info.context or NONE)
         return value
 
     @field_validator("model", "hardware", mode="wrap")
@@ -281,13 +307,13 @@ class StudySpec(Spec):
     @classmethod
     def _solvable(cls, value: tuple[ThresholdSpec, ...], info: ValidationInfo) -> tuple[ThresholdSpec, ...]:
         if "define" in info.data:  # formulas at fault are reported first: equations may speak of them
-            declared_thresholds(_own(value), _declared(info))
+            _own_thresholds(value, _declared(info))
         return value
 
     def declarations(self, theory: Declarations = NONE) -> Declarations:
         """What the study declares, over those of its theory."""
-        own = declared_formulas(self.define, theory).joined(theory)
-        return declared_thresholds(_own(self.thresholds), own).joined(own)
+        own = _own_formulas(self.define, theory).joined(theory)
+        return _own_thresholds(self.thresholds, own).joined(own)
 
     @model_validator(mode="after")
     def _prompt(self) -> StudySpec:

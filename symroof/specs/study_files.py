@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from symroof.errors import InputError
 from symroof.specs.catalogue import find, holds
 from symroof.specs.fields import build
 from symroof.specs.kinds import MARKS
-from symroof.specs.own_theory import TheorySpec
 from symroof.specs.strict_yaml import Document, load
 from symroof.specs.study import StudySpec
 from symroof.theory.declarations import NONE, Declarations
+
+if TYPE_CHECKING:
+    from symroof.specs.own_theory import TheorySpec
 
 
 def study_document(path: str) -> Document:
@@ -36,6 +39,8 @@ def read_theory(document: Document) -> tuple[TheorySpec, Declarations]:
     Raises:
         InputError: everything wrong with it.
     """
+    from symroof.specs.own_theory import TheorySpec
+
     spec = build(document, TheorySpec)
     return spec, spec.declarations()
 

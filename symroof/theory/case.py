@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import InitVar, dataclass, field, replace
 from fractions import Fraction
-from functools import lru_cache
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
 from symroof.formula import build
 from symroof.formula.dual import Dual
@@ -16,7 +16,7 @@ from symroof.formula.rewrite import inline, substitute
 from symroof.formula.tree import Call, Compare, Largest, Name, Num, Tree, mentions, names
 from symroof.theory.defaults import Missing, NotClosed, default_of
 from symroof.theory.devices import whole_of
-from symroof.theory.layout import FREE, layout, shapes
+from symroof.theory.layout import FREE, layout, may_lay_out, shapes
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.quantity import Quantity, Search
 from symroof.theory.search import fixed_point, most, slope_of_fixed_point
@@ -27,11 +27,36 @@ MOST_CHANGES = 12
 """A value at changed inputs leads to another at changed inputs at most so often; declared quantities do three times."""
 
 
+class _Plan(NamedTuple):
+    """How the value of a name is worked out, whatever the numbers are.
+
+    Attributes:
+        unmoved: whether the case that this one changes has the same value.
+        exists: conditions under which there is one, each with the message where it does not hold.
+        search: how it is searched for where no formula gives it.
+        formula: what gives it; None where that depends on numbers, or is an error.
+    """
+
+    unmoved: bool
+    exists: tuple[tuple[Tree, str], ...]
+    search: Search | None
+    formula: Tree | None
+
+
+@dataclass
+class _Plans:
+    """The plans of all cases that change the same names of one case, and of the cases that change some of theirs."""
+
+    by_name: dict[str, _Plan] = field(default_factory=dict)
+    below: dict[frozenset[str], _Plans] = field(default_factory=dict)
+
+
 @dataclass
 class Case:
     """Values for a theory: ``given`` maps names to numbers or formulas; values are worked out when asked, once.
 
     With ``same_layout`` degrees move among numbers that lead to the layout of this case, so that its formulas are theirs too.
+    A theory that is ``laid_out`` is known to have the layout to which the numbers lead.
 
     >>> from symroof.formula.parse import parse
     >>> from symroof.theory.theory import theory
@@ -46,15 +71,20 @@ class Case:
     free: frozenset[str] = frozenset()
     rounded: bool = False
     same_layout: bool = False
+    laid_out: InitVar[bool] = False
     _memo: dict[str, Any] = field(default_factory=dict, init=False)
     _open: set[str] = field(default_factory=set, init=False)
     _moving: dict[str, Case] = field(default_factory=dict, init=False)
+    _inner: dict[tuple[tuple[str, Any], ...], Case] = field(default_factory=dict, init=False)
+    _plans: _Plans = field(default_factory=_Plans, init=False)
     _laid: dict[frozenset[str], Theory] = field(default_factory=dict, init=False)
     _depth: int = field(default=0, init=False)
     _unmoved: Case | None = field(default=None, init=False)
     _changes: frozenset[str] = field(default=frozenset(), init=False)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, laid_out: bool) -> None:
+        if laid_out:
+            return
         needed = layout(self.theory.architecture, self._plain, self.rounded)
         if needed != self.theory.layout:
             self.theory = theory(self.theory.architecture, self.theory.assumptions, needed, self.theory.own)
@@ -93,19 +123,36 @@ class Case:
             return self.numbers[name]
         if name in self._memo:
             return self._memo[name]
-        if self._unmoved is not None and self._changes.isdisjoint(self.theory.ancestry(name)):
-            return self._memo.setdefault(name, self._unmoved.value(name))
+        unmoved, exists, search, formula = self._plans.by_name.get(name) or self._plan(name)
+        if unmoved:
+            return self._memo.setdefault(name, self._unmoved.value(name))  # type: ignore[union-attr]
         if name in self._open:
             raise NoValue(f"{name} is defined by itself")
         self._open.add(name)
         try:
-            self._check_exists(name)
-            search = self.search(name)
-            result = self._searched(search) if search else evaluate(self.formula(name), self)
+            for condition, reason in exists:
+                if not evaluate(condition, self):
+                    raise NoValue(reason)
+            result = self._searched(search) if search else evaluate(formula or self.formula(name), self)
         finally:
             self._open.discard(name)
         self._memo[name] = result
         return result
+
+    def _plan(self, name: str) -> _Plan:
+        """How the value of a name is worked out here, and in every case that changes the same names."""
+        quantity = None if name in self.given else QUANTITIES.get(name)
+        search = self.search(name)
+        formula = None
+        if not search and not (quantity and quantity.chooses):
+            try:
+                formula = self.formula(name)
+            except (NotGiven, UnknownName):
+                pass  # asked for again where its value is, after the conditions
+        exists = tuple((parse(condition), reason) for condition, reason in quantity.exists) if quantity else ()
+        unmoved = self._unmoved is not None and self._changes.isdisjoint(self.theory.ancestry(name))
+        plan = self._plans.by_name[name] = _Plan(unmoved, exists, search, formula)
+        return plan
 
     def search(self, name: str, changed: Collection[str] = ()) -> Search | None:
         """How the value of a name is worked out where no formula gives it."""
@@ -149,15 +196,6 @@ class Case:
         except NoValue:
             return False
         return True
-
-    def _check_exists(self, name: str) -> None:
-        """Check that the conditions of the declaration hold here: a queue without a steady state has no mean wait."""
-        quantity = QUANTITIES.get(name)
-        if quantity is None or not quantity.exists or name in self.given:
-            return
-        for condition, reason in quantity.exists:
-            if not evaluate(parse(condition), self):
-                raise NoValue(reason)
 
     def formula(self, name: str, changed: Collection[str] = ()) -> Tree:
         """The formula of a name here: the given value, its definition, or its default.
@@ -277,7 +315,13 @@ class Case:
         Raises:
             NoValue: its inputs lead back to it, at changed inputs again and again.
         """
-        return self._inside(changes, name).value(name)
+        if not all(type(value) is Fraction for value in changes.values()):  # numbers that carry slopes are equal where their values are
+            return self._inside(changes, name).value(name)
+        key = tuple(changes.items())
+        inner = self._inner.get(key)
+        if inner is None:
+            inner = self._inner[key] = self._inside(changes, name)
+        return inner.value(name)
 
     def _inside(self, changes: Mapping[str, Any], name: str = "a quantity at changed inputs") -> Case:
         """The case one level of changed inputs further in; a circle through them ends here."""
@@ -289,11 +333,20 @@ class Case:
 
     def changed(self, changes: Mapping[str, Any]) -> Case:
         """The same case with some values replaced; names that do not depend on them are worked out here, once for all changes."""
-        child = Case(self.theory, self.given, {**self.numbers, **changes}, self.free.difference(changes), self.rounded)
+        laid_out = not any(map(may_lay_out, changes))
+        child = Case(self.theory, self.given, {**self.numbers, **changes}, self.free.difference(changes), self.rounded, laid_out=laid_out)
         child._depth = self._depth
-        if child.theory is self.theory and all(isinstance(tree, Num) for tree in self.given.values()):
-            child._unmoved, child._changes = self, frozenset(changes)
+        if child.theory is self.theory:
+            changed = frozenset(changes)
+            child._plans = self._plans.below.get(changed) or self._plans.below.setdefault(changed, _Plans())
+            if self._numeric:
+                child._unmoved, child._changes, child._numeric = self, changed, True
         return child
+
+    @cached_property
+    def _numeric(self) -> bool:
+        """Whether no given value is a formula."""
+        return all(isinstance(tree, Num) for tree in self.given.values())
 
     def no_number(self, tree: Tree) -> str | None:
         """The first name of a formula that is a truth or a label, which no formula can calculate with."""

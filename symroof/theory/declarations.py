@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from symroof.formula.tree import Tree
-from symroof.theory.quantities import QUANTITIES
 from symroof.theory.quantity import Quantity
 from symroof.theory.symbols import INPUTS, STEP_INDEX, Symbol, base_name
-from symroof.theory.thresholds import THRESHOLDS, Threshold
+
+if TYPE_CHECKING:
+    from symroof.theory.thresholds import Threshold
 
 OWN = "defined"
 """The group of quantities and thresholds that are declared here."""
@@ -73,12 +74,12 @@ class Declarations:
         base = base_name(name)
         if name == STEP_INDEX.name:
             return STEP_INDEX
-        return self._symbols.get(name) or QUANTITIES.get(name) or INPUTS.get(name) or INPUTS.get(base) or QUANTITIES.get(base)
+        return self._symbols.get(name) or INPUTS.get(name) or INPUTS.get(base) or _quantity(name) or _quantity(base)
 
     def quantity(self, name: str) -> Quantity | None:
         """The declaration of a quantity, declared here or in the engine."""
         own = self._symbols.get(name)
-        return own if isinstance(own, Quantity) else QUANTITIES.get(name)
+        return own if isinstance(own, Quantity) else _quantity(name)
 
     def input(self, name: str) -> Symbol | None:
         """The declaration of an input, declared here or in the engine."""
@@ -87,11 +88,15 @@ class Declarations:
 
     def threshold(self, name: str) -> Threshold | None:
         """A named threshold, declared here or in the engine."""
+        from symroof.theory.thresholds import THRESHOLDS
+
         return next((own for own in self.thresholds if own.name == name), None) or THRESHOLDS.get(name)
 
     @cached_property
     def known(self) -> tuple[str, ...]:
         """Every name of an input or quantity, the engine's among them."""
+        from symroof.theory.quantities import QUANTITIES
+
         return (*self._symbols, *INPUTS, *QUANTITIES)
 
     @cached_property
@@ -100,7 +105,14 @@ class Declarations:
         return dict(self.formulas)
 
 
-S = TypeVar("S", bound=Symbol | Threshold)
+def _quantity(name: str) -> Quantity | None:
+    """The engine's quantity of a name; a study of inputs alone needs none, and they are loaded for the first that is asked for."""
+    from symroof.theory.quantities import QUANTITIES
+
+    return QUANTITIES.get(name)
+
+
+S = TypeVar("S", bound="Symbol | Threshold")
 
 
 def _over(mine: tuple[S, ...], theirs: tuple[S, ...]) -> tuple[S, ...]:
