@@ -12,6 +12,7 @@ import pytest
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.parse import parse
 from symroof.theory.quantities import QUANTITIES
+from symroof.theory.quantity import Search
 from symroof.theory.steps import STEPS
 
 from .made_up import SHARES, Made
@@ -525,3 +526,10 @@ def test_made_up_values_tell_changes_apart(name):
     point = POINTS[0]
     values = [point.value(name), point(name, batch=1), point(name, batch=2), point(name, prompt=1), point(name, batch=1, prompt=1)]
     assert len(set(values)) == len(values)
+
+
+def test_a_search_is_said_with_its_largest_value():
+    own, other = Search("fixed", "batch", "load*batch", "batch"), Search("fixed", "batch", "load*batch", "concurrency")
+    assert str(own) == "the batch at which batch = load*batch, at most the case's batch"
+    assert str(other) == "the batch at which batch = load*batch, at most concurrency"
+    assert (own.demands, other.demands) == (("load",), ("load", "concurrency"))
