@@ -158,7 +158,7 @@ def crossings(gap: Gap, low: Fraction, high: Fraction | None, whole: bool) -> Se
         return Crossing("identical", NUMERIC, domain=(low, high), searched=searched)
     if not whole:
         points = in_order([*points, *(yield from dips(gap, points))])
-    values = [points[0][0]] if points[0][1] == 0 else []
+    values, poles = [points[0][0]] if points[0][1] == 0 else [], []
     if whole and low == 0:
         values += _below_one(gap, points[0])
     steps = list(pairwise(in_order([*points, *_beside_zeros(gap, points, whole)])))
@@ -166,11 +166,13 @@ def crossings(gap: Gap, low: Fraction, high: Fraction | None, whole: bool) -> Se
     brackets = yield from together(_sectioned(gap, a, b, side, whole) for a, b, side, _ in changes)
     for (a, b, side, around), bracket in zip(changes, brackets, strict=True):
         root = b if whole and b - a == 1 else narrowed(gap, a, b, bracket, side, whole)
-        if root is not None and (whole or not _pole(gap, root, around)):
-            values.append(root)
+        if root is not None:
+            (values if whole or not _pole(gap, root, around) else poles).append(root)
     values = sorted([*values, *(b for _, (b, after) in steps if after == 0)])
     if values:
         return Crossing("crosses", NUMERIC, (), tuple(_apart(points, values)), (low, high), searched=searched)
+    if poles:  # the sides change over there without meeting: the verdict holds for the axis up to the first
+        high, searched = poles[0], (searched[0], max(point for point, _ in points if point < poles[0]))
     return Crossing("lhs_above" if points[0][1] > 0 else "lhs_below", NUMERIC, domain=(low, high), searched=searched)
 
 

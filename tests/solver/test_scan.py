@@ -254,6 +254,21 @@ def test_where_floats_show_nothing_one_point_in_many_leads_to_the_crossing():
         assert (len(looked_at) > 48) == (stride == 1)
 
 
+def test_a_side_that_a_pole_turns_is_the_larger_one_up_to_the_pole():
+    """24/(x - 6) is below x + 1 before 6 and above it just behind: no crossing up to 6, where the verdict ends."""
+
+    def gap(x, place):
+        if x == place:
+            raise NoValue("division by zero")
+        return 24 / (x - place) - x - 1
+
+    found = scanned(lambda x: gap(x, 6), REAL, high=8)
+    assert (found.verdict, found.values) == ("lhs_below", ())
+    assert found.searched[1] < found.domain[1] and abs(found.domain[1] - 6) < Fraction(1, 10**20)
+    two = scanned(lambda x: gap(x, Fraction(7, 2)) * gap(x, Fraction(13, 2)), REAL, high=7)
+    assert two.verdict == "lhs_above" and abs(two.domain[1] - Fraction(7, 2)) < Fraction(1, 10**20)
+
+
 def test_searches_together_ask_at_once_and_find_what_each_finds_alone():
     turns = []
 

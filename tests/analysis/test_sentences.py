@@ -1,0 +1,150 @@
+"""What is said of a solved equation: the words of the answer, the sentence, the whole number, all by hand from equations that a reader solves at a glance."""
+
+import pytest
+
+from symroof.analysis.solution_text import solution_json, solution_text
+from symroof.api import Study
+
+SIDES = {  # equation for batch -> answer, sentence
+    "3*batch = 22": ("at least 8 requests", "3*batch stays below 22 up to 7 and is above it from 8 on"),
+    "3*batch = 21": ("at least 7 requests", "3*batch stays below 21 up to 7 and is above it from 8 on"),
+    "22 = 3*batch": ("at least 8 requests", "22 stays above 3*batch up to 7 and is below it from 8 on"),
+    "10/batch = 3": ("at least 4 requests", "10/batch stays above 3 up to 3 and is below it from 4 on"),
+    "12/batch = 3": ("at least 4 requests", "12/batch stays above 3 up to 4 and is below it from 5 on"),
+    "batch = 1": ("at least 1 request", "batch stays below 1 request up to 1 and is above it from 2 on"),
+    "batch = 1000": ("at least 1,000 requests", "batch stays below 1,000 requests up to 1,000 and is above it from 1,001 on"),
+    "batch**3 = 30": ("at least 4 requests", "batch**3 stays below 30 up to 3 and is above it from 4 on"),
+    "batch/(batch + 1) = 1/2": ("at least 1 request", "batch/(batch + 1) stays below 0.5 up to 1 and is above it from 2 on"),
+    "3*batch = 2": ("at least 1 request", "the crossing itself lies below one, at 0.6667"),
+    "4*batch = 7/2": ("at least 1 request", "the crossing itself lies below one, at 0.875"),
+    "max(batch, 5) = 5": ("at least 5 requests", "max(batch, 5) and 5 are the same up to here"),
+    "min(batch, 5) = 5": ("at least 5 requests", "min(batch, 5) and 5 are the same from here on"),
+    "(batch - 3)**2 = 0": ("3 requests", "(batch - 3)**2 and 0 meet here"),
+    "(batch - 3)*(batch - 7) = 0": ("3 requests", "(batch - 3)*(batch - 7) and 0 meet here"),
+    "2*batch - 7 = 0": ("3.5 requests, between 3 and 4", "2*batch - 7 stays below 0 up to 3 and is above it from 4 on"),
+    "batch - 1 = 0": ("1 request", "batch - 1 stays below 0 up to 1 and is above it from 2 on"),
+    "batch + 1 = 0": ("never", "batch + 1 stays above 0 for every batch"),
+    "0 = batch + 1": ("never", "0 stays below batch + 1 for every batch"),
+    "batch/(batch + 1) = 2": ("never", "batch/(batch + 1) stays below 2 for every batch"),
+    "1/(batch - 5) = 0": ("never", "1/(batch - 5) stays below 0 for batch up to 5, where a denominator is zero,"),
+    "batch = 2*batch - batch": ("everywhere", "both sides are the same formula"),
+    "batch = prompt": ("at least 100 requests", "batch stays below prompt up to 100 and is above it from 101 on"),
+    "batch + context = batch": ("never", "batch + context stays above batch for every batch"),
+    "ceil(batch/7) = 12": ("at least 78 requests", "ceil(batch/7) and 12 meet here"),
+}  # fmt: skip
+SHARE = {  # equation for mbu, a share -> the same
+    "2*mbu = 1": ("0.5", "2*mbu is below 1 under this value and above it over it"),
+    "1 = 2*mbu": ("0.5", "1 is above 2*mbu under this value and below it over it"),
+    "mbu = 2": ("never", "mbu stays below 2 for every mbu (even at mbu 1 they are 1 and 2)"),
+    "3 = mbu": ("never", "3 stays above mbu for every mbu (even at mbu 1 they are 3 and 1)"),
+    "mbu + 1 = mbu/2": ("never", "mbu + 1 stays above mbu/2 for every mbu"),
+}
+
+
+@pytest.fixture(scope="module")
+def plain():
+    """No model and no device."""
+    return Study(prompt=100, output=20)
+
+
+@pytest.fixture(scope="module")
+def gpt2():
+    return Study("gpt2", "h100-sxm", prompt=100, output=20, mem_capacity="80 GB")
+
+
+@pytest.mark.parametrize("unknown", ["batch", "mbu"])
+def test_what_is_said_of_two_sides(unknown, plain):
+    for equation, (answer, sentence) in (SIDES if unknown == "batch" else SHARE).items():
+        solution = plain.solve(equation, unknown)
+        assert (solution.shown(), solution.reason) == (answer, sentence), equation
+        assert solution.integer is None or unknown == "batch"
+
+
+def test_all_crossings_are_listed_each_with_its_conditions(plain):
+    """max(batch, 10/batch) is 10/batch up to the root of 10 and batch from there on."""
+    written = solution_text(plain.solve("max(batch, 10/batch) = 5", "batch")).splitlines()
+    assert written[0] == "max(batch, 10/batch) = 5, solved for batch"
+    assert written[3:6] == ["batch: at least 2 requests", "  max(batch, 10/batch) and 5 meet here", "  all crossings: 2 requests, 5 requests"]
+    assert written[7:] == ["  batch = 2", "    10/batch - 5 >= batch - 5: holds", "", "  batch = 5", "    batch - 5 >= 10/batch - 5: holds"]
+
+
+def test_one_crossing_is_not_listed_again_and_a_number_says_why_it_is_one(plain):
+    written = solution_text(plain.solve("3*batch = 22", "batch"))
+    assert "all crossings" not in written and "fits" not in written and "numerically" not in written
+    assert written.endswith("\n\n  batch = 22/3")
+    assert "  solved numerically: " in solution_text(plain.solve("batch**3 = 30", "batch"))
+    assert plain.solve("3*batch = 22", "batch").why_numeric == ""
+
+
+TOKEN, PARAMETERS = 2 * 12 * 768 * 2, 124_439_808
+"""Cache of a token of GPT-2 in 16 bits, and its parameters."""
+
+
+@pytest.mark.parametrize(
+    ("equation", "unknown", "answer", "sentence", "fits"),
+    [
+        # 248,879,616 bytes of weights over 100 tokens of 36,864 bytes: 67.5
+        ("kv_cache_bytes = weight_bytes", "batch", "at least 68 requests", "kv_cache_bytes stays below weight_bytes up to 67 and is above it from 68 on", True),
+        ("kv_cache_bytes = weight_bytes", "context", "at least 6,752 tokens", "kv_cache_bytes stays below weight_bytes up to 6,751 and is above it from 6,752 on; beyond the 1,024 tokens GPT-2 124M was made for", True),
+        # (80 GB - weights)/(119 tokens at the end): 18,179.6
+        ("max_batch_memory", None, "at most 18,179 requests", "the largest batch that fits in memory", True),
+        ("kv_cache_bytes = 100 GB", "batch", "at least 27,127 requests", "kv_cache_bytes stays below 100 GB up to 27,126 and is above it from 27,127 on", False),
+        ("kv_cache_bytes = 40 kB", "prompt", "at least 2 tokens", "kv_cache_bytes stays below 40 kB up to 1 and is above it from 2 on", True),
+        # 4 of 12 layers' worth: a width that takes no memory is not asked whether it fits
+        ("kv_cache_bytes = 1 GB", "kv_bytes_per_element", "542.5 byte", "kv_cache_bytes is below 1 GB under this value and above it over it", None),
+        ("kv_cache_bytes = 1 byte", "mem_bandwidth", None, None, None),
+        ("weight_bytes = 1 byte", "batch", None, None, None),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_a_model(equation, unknown, answer, sentence, fits, gpt2):
+    if answer is None:
+        with pytest.raises(Exception, match="does not occur|depend"):
+            gpt2.solve(equation, unknown)
+        return
+    solution = gpt2.solve(equation, unknown) if unknown else gpt2.solve(equation)
+    assert (solution.shown(), solution.reason, solution.within_memory) == (answer, sentence, fits)
+    written = solution_text(solution)
+    assert ("  fits in memory there" in written, "  does not fit in memory there" in written) == (fits is True, fits is False)
+    assert solution.flags == (("does_not_fit",) if fits is False else ())
+
+
+def test_both_sides_far_out(gpt2):
+    """Each request adds its cache, 100 tokens or at the end 119, and the memory of the whole batch stands where it stood."""
+    sentence = gpt2.solve("kv_cache_bytes + 1 TB = peak_kv_cache_bytes - 1 MB", "output").reason
+    assert "stays" in sentence or "up to" in sentence
+    grown = gpt2.solve("kv_cache_bytes = 2*peak_kv_cache_bytes", "batch").reason
+    assert (
+        grown
+        == "kv_cache_bytes stays below 2*peak_kv_cache_bytes for every batch (each request adds 3.686 MB to kv_cache_bytes and 8.774 MB to 2*peak_kv_cache_bytes)"
+    )
+    still = gpt2.solve("weight_bytes = kv_cache_bytes + 1 GB", "batch").reason
+    assert (
+        still
+        == "weight_bytes stays below kv_cache_bytes + 1e9 byte for every batch (each request adds 3.686 MB to kv_cache_bytes + 1e9 byte, weight_bytes is 248.9 MB)"
+    )
+    shares = gpt2.solve("decode_memory_time = decode_compute_time", "mbu").reason
+    assert shares.startswith("decode_memory_time stays above decode_compute_time for every mbu (even at mbu 1 they are ")
+
+
+@pytest.mark.parametrize("spare", [-1, 0, 1, TOKEN * 119 - 1, TOKEN * 119])
+def test_a_memory_that_is_exactly_full_still_holds(spare):
+    """Seven requests of 119 tokens beside the weights, and some bytes more or less."""
+    study = Study("gpt2", "h100-sxm", prompt=100, output=20, mem_capacity=f"{2 * PARAMETERS + 7 * 119 * TOKEN + spare} byte")
+    solution = study.solve("max_batch_memory")
+    assert solution.integer == {"at_most": 6 if spare < 0 else 8 if spare == TOKEN * 119 else 7}
+    assert solution.within_memory is True
+    assert (solution_json(solution)["value"] == int(solution.value)) == (spare % (TOKEN * 119) == 0)
+
+
+def test_the_branch_of_a_ridge_that_is_never_reached(gpt2):
+    """Its condition fails, and says up to which context it would hold."""
+    entry = solution_json(gpt2.solve("batch_to_ridge"))
+    (branch,) = entry["branches"]
+    assert (branch["holds"], branch["value"], entry["value"], entry["verdict"], entry["within_memory"]) == (False, None, None, "lhs_below", None)
+    (condition,) = branch["conditions"]
+    assert condition["holds"] is False and condition["text"].endswith(" > 0")
+    assert condition["bound"]["text"].startswith("context < ") and 0 < condition["bound"]["value"] < 100
+    assert condition["bound"]["while"]["text"].endswith(" > 0")
+    written = solution_text(gpt2.solve("batch_to_ridge"))
+    assert f"{condition['text']}: does not hold\n      that is context < " in written
+    assert " = 10.9612 (while kv_bytes_per_token*peak_flops - attention_flops_per_pair*mem_bandwidth > 0)" in written

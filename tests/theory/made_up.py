@@ -1,0 +1,56 @@
+"""A point with a made-up value for every name, so that a formula can be looked at by itself."""
+
+import math
+import random
+from fractions import Fraction
+
+from symroof.theory.quantities import QUANTITIES
+from symroof.theory.symbols import INPUTS
+
+NAMES = sorted({*QUANTITIES, *INPUTS})
+PRIMES = [n for n in range(11, 6000) if all(n % k for k in range(2, math.isqrt(n) + 1))][: len(NAMES)]
+SHARES = [
+    "utilization",
+    "lane_utilization",
+    "mix_lane_utilization",
+    "hit_rate",
+    "acceptance",
+    "margin",
+    "long_share",
+    "percentile",
+    "mix_load",
+    "load",
+    "mfu",
+    "mbu",
+    "link_share",
+    "memory_share",
+    "long_slots_share",
+]
+COUNTS = ["output", "long_output", "response_steps", "prompt_pieces", "chunk_steps", "draft_tokens", "decode_tokens", "experts_per_token"]
+"""Ends of sums, and what has to be small."""
+
+
+class Made:
+    """A point: a made-up value for every name, ``fixed`` ones apart."""
+
+    def __init__(self, seed, **fixed):
+        draw = random.Random(seed)
+        self.known = dict(zip(NAMES, map(Fraction, draw.sample(PRIMES, len(NAMES))), strict=True))
+        self.known |= {name: Fraction(draw.randint(1, 96), 97) for name in SHARES} | {name: Fraction(draw.randint(1, 9)) for name in COUNTS}
+        self.known |= {"ln2": Fraction(math.log(2)), **{name: Fraction(value) for name, value in fixed.items()}}
+
+    def value(self, name):
+        return self.known[name]
+
+    def at(self, name, changes):
+        """Not a quantity at changed inputs, but another number for every other change of it."""
+        result = self.known[name]
+        for key, value in changes.items():
+            result = value * Fraction(1, PRIMES[NAMES.index(key)]) + result
+        return result
+
+    def __getattr__(self, name):
+        return self.known[name]
+
+    def __call__(self, name, **changes):
+        return self.at(name, changes)

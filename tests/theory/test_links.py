@@ -1,0 +1,125 @@
+"""Messages between devices against their sends counted one by one: rings, exchanges and stages, inside a node and over the network."""
+
+from fractions import Fraction
+
+import pytest
+
+from symroof.formula.evaluate import evaluate
+from symroof.formula.parse import parse
+from symroof.theory.layout import SINGLE, Layout
+from symroof.theory.links import all_gather, all_reduce, all_reduces, all_to_all, link_time, message, sends
+
+from .made_up import Made
+
+NODE = 8
+DEVICES = [1, 2, 3, 7, 8, 16, 24]
+
+
+def point(**fixed):
+    return Made(3, node_devices=NODE, message_bytes=840, link_share=Fraction(3, 5), **fixed)
+
+
+def over(v, fast, slow=0):
+    """The time of bytes sent inside a node, and of others between nodes."""
+    return (fast / v.link_bandwidth + slow / v.network_bandwidth) / v.link_share
+
+
+def ring_time(v, devices, size, rounds):
+    """A ring of the devices of a node, each sending a part of the message in turn; then, of each part, a ring of the nodes."""
+    near = min(devices, NODE)
+    inside = sum(Fraction(size, near) for _ in range(rounds) for _ in range(near - 1))
+    nodes = devices // near
+    outside = sum(Fraction(size, near * nodes) for _ in range(rounds) for _ in range(nodes - 1))
+    return v.link_latency + (v.network_latency if nodes > 1 else 0) + over(v, inside, outside)
+
+
+def exchange_time(v, devices, size):
+    """What the first device sends to each of the others: as much of its tokens as of the experts lies there."""
+    if devices == 1:
+        return 0
+    part = size * v.experts_per_token / devices
+    inside = sum(part for other in range(1, devices) if other < NODE)
+    outside = sum(part for other in range(1, devices) if other >= NODE)
+    return v.link_latency + (v.network_latency if outside else 0) + over(v, inside, outside)
+
+
+@pytest.mark.parametrize("devices", DEVICES)
+def test_rings_and_exchanges(devices):
+    v, other = point(tp=devices, ep=5), point(tp=5, ep=devices)
+    for network in (True, False) if devices <= NODE else (True,):
+        assert evaluate(parse(all_reduce("tp", "message_bytes", network)), v) == ring_time(v, devices, 840, 2)
+        assert evaluate(parse(all_gather("tp", "message_bytes", network)), v) == ring_time(v, devices, 840, 1)
+        assert evaluate(parse(all_to_all("message_bytes", network)), other) == exchange_time(other, devices, 840)
+
+
+@pytest.mark.parametrize("devices", [9, 12, 20])
+def test_a_last_node_that_is_not_full_is_a_node(devices):
+    """Part of the sends, those to devices beyond the first node, go over the network."""
+    v = point(ep=devices, tp=3)
+    assert evaluate(parse(all_to_all("message_bytes", True)), v) == exchange_time(v, devices, 840)
+
+
+@pytest.mark.parametrize(("tp", "pp", "node"), [(1, 1, 4), (1, 3, 4), (1, 4, 4), (1, 5, 4), (2, 2, 4), (2, 3, 4), (2, 7, 4), (4, 3, 4), (4, 3, 8), (1, 9, 8)])
+def test_stages_send_to_the_next_one(tp, pp, node):
+    """Stage by stage: whether the next one begins in another node."""
+    v = Made(5, tp=tp, pp=pp, node_devices=node, message_bytes=840)
+    far = sum((stage * tp + tp - 1) // node != (stage + 1) * tp // node for stage in range(pp - 1))
+    near = pp - 1 - far
+    expected = near * (v.link_latency + over(v, 840)) + far * (v.network_latency + over(v, 0, 840))
+    assert evaluate(sends("message_bytes", Layout(tp=tp > 1, pp=pp, network=True)), v) == expected
+    if not far:
+        assert evaluate(sends("message_bytes", Layout(tp=tp > 1, pp=pp)), v) == expected
+
+
+def test_a_message_is_one_vector_a_token():
+    v = point()
+    assert evaluate(parse(message("decode_tokens")), v) == v.decode_tokens * v.d_model * v.link_bytes_per_element
+
+
+LAYERS, EXPERT_LAYERS = 7, 3
+
+
+def links(layout, experts, **degrees):
+    v = point(n_layers=LAYERS, expert_layers=EXPERT_LAYERS, **degrees)
+    return v, evaluate(link_time(layout, "decode_tokens", "prefill_tokens", experts), v)
+
+
+def vector(v, tokens):
+    return tokens * v.d_model * v.link_bytes_per_element
+
+
+@pytest.mark.parametrize("degree", [2, 4])
+@pytest.mark.parametrize("experts", [True, False])
+def test_two_all_reduces_a_layer(degree, experts):
+    """After the mixer and after the feed-forward layer; experts that are not spread over all groups are cut like any other."""
+    v, seconds = links(Layout(tp=True), experts, tp=degree)
+    assert seconds == 2 * LAYERS * ring_time(v, degree, vector(v, v.decode_tokens), 2)
+
+
+def test_one_device_sends_nothing():
+    assert links(SINGLE, True)[1] == links(SINGLE, False)[1] == links(Layout(dp=True), False, dp=4)[1] == 0
+    assert links(Layout(tp=True, free=True), False, tp=1)[1] == 0
+
+
+@pytest.mark.parametrize(("tp", "groups", "ep"), [(1, 4, 4), (2, 2, 4), (2, 4, 1), (1, 2, 1), (2, 1, 2)])
+def test_experts_of_all_groups(tp, groups, ep):
+    """Whole experts on some devices: tokens go there and back. Experts cut over all devices: one all-reduce of the tokens of all groups."""
+    layout = Layout(tp=tp > 1, attention_dp=groups > 1, ep=True)
+    v, seconds = links(layout, True, tp=tp, attention_dp=groups, ep=ep)
+    expected = (2 * LAYERS - EXPERT_LAYERS) * ring_time(v, tp, vector(v, v.decode_tokens), 2) if tp > 1 else 0
+    expected += EXPERT_LAYERS * 2 * exchange_time(v, ep, vector(v, v.decode_tokens))
+    if ep == 1:
+        expected += EXPERT_LAYERS * ring_time(v, tp * groups, vector(v, v.prefill_tokens), 2)
+    assert seconds == expected
+    assert links(layout, False, tp=tp, attention_dp=groups, ep=ep)[1] == (2 * LAYERS * ring_time(v, tp, vector(v, v.decode_tokens), 2) if tp > 1 else 0)
+
+
+@pytest.mark.parametrize(
+    ("layout", "experts", "count"),
+    [(SINGLE, True, 0), (Layout(tp=True), True, 14), (Layout(tp=True, ep=True), True, 11), (Layout(tp=True, ep=True), False, 14)],
+)
+@pytest.mark.parametrize(("free", "degree", "share"), [(False, 2, 1), (True, 2, 1), (True, 9, 1), (True, 1, 0)])
+def test_how_many_all_reduces(layout, experts, count, free, degree, share):
+    """Two a layer, one where its experts are spread; a degree that turns out to be one has none."""
+    layout = Layout(tp=layout.tp, ep=layout.ep, free=free)
+    assert evaluate(all_reduces(layout, experts), point(n_layers=LAYERS, expert_layers=EXPERT_LAYERS, tp=degree)) == count * share
