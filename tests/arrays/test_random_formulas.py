@@ -102,7 +102,7 @@ def test_numbers_truths_and_labels_of_random_formulas(seed, monkeypatch):
     relations = [draw.choice(list(RELATIONS)) for _ in made]
     outputs = [Output(f"f{i}", (frozen(f.made),)) for i, f in enumerate(made)]
     outputs += [Output(f"t{i}", (frozen(f.made),), relation) for i, (f, relation) in enumerate(zip(made, relations, strict=True))]
-    arms = draw.sample(made, 3) + [draw.choice(made)]
+    arms = [*draw.sample(made, 3), draw.choice(made)]
     outputs.append(Output("l", tuple(frozen(f.made) for f in arms), labels=("a", "b", "c", "d")))
     arrays = grids(draw)
     reached = Program(graph, tuple(outputs)).run(arrays)

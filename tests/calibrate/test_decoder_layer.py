@@ -2,6 +2,7 @@
 
 import math
 import sys
+from contextlib import nullcontext
 from itertools import pairwise
 
 import numpy as np
@@ -11,6 +12,9 @@ from symroof.calibrate import probe as probing
 from symroof.calibrate.decoder_layer import DecoderLayer, LayerShape
 from symroof.calibrate.probe import Bench, _device
 from symroof.errors import InputError
+from symroof.specs.fields import build
+from symroof.specs.model import ModelSpec
+from symroof.specs.strict_yaml import loads
 
 from . import numpy_torch
 
@@ -197,3 +201,73 @@ def test_layers_stand_side_by_side_each_with_weights_of_its_own(torch, monkeypat
     assert len({id(step.func.__self__) for step in steps}) == 2
     if metric == "itl":
         assert all(part.shape == (3, 2, 4, 8) for step in steps for part in step.args[1:])
+
+
+def test_bytes_of_a_row_are_those_of_the_kind_that_takes_most(torch):
+    """Weights of every layer side by side, keys and values of each in a step, and activations with room for scores: by hand of both kinds."""
+    bench = Bench("cpu", "float16")
+    grouped = 9 * 80 + 48 * 9 + 9 * 22 + 11 * 9
+    plain = 10 * 36 + 12 * 10 + 10 * 7 + 7 * 10
+    by_hand = {
+        ("ttft", 1, 30): (2 * grouped + 30 * (72 + 33), 3 * plain + 30 * (80 + 21)),
+        ("itl", 5, 30): (2 * (grouped + 2 * 5 * 4 * 2 * 8) + 5 * (72 + 33), 3 * (plain + 2 * 5 * 30 * 2 * 6) + 5 * (80 + 21)),
+    }
+    assert (GROUPED.parameters, PLAIN.parameters) == (grouped, plain)
+    for row, (first, second) in by_hand.items():
+        assert (bench.size([GROUPED], *row), bench.size([PLAIN], *row)) == (2 * first, 2 * second)
+        assert bench.size([GROUPED, PLAIN], *row) == bench.size([PLAIN, GROUPED], *row) == 2 * max(first, second)
+
+
+def test_rounds_end_where_two_seconds_are_spent_to_the_digit(torch, monkeypatch):
+    bench, clock = Bench("cpu", "float16"), iter((9, 0.5, 0.75, 0.75, 7))
+    monkeypatch.setattr(bench, "_round", lambda steps: next(clock))
+    assert bench.timed([None]) == 0.75 and next(clock) == 7
+
+
+LAYERS = {
+    "gqa": "{kind: gqa, n_heads: 4, n_kv_heads: 2, head_dim: 16}",
+    "chunked": "{kind: chunked, n_heads: 4, n_kv_heads: 2, head_dim: 16, chunk_size: 8}",
+    "mla": "{kind: mla, n_heads: 4, kv_lora_rank: 8, qk_nope_dim: 16, qk_rope_dim: 8, value_dim: 16}",
+    "none": "{kind: none}",
+}
+BEHIND = {
+    "gated": "{kind: gated, d_ff: 96}",
+    "plain": "{kind: plain, d_ff: 96}",
+    "moe": "{kind: moe, n_experts: 4, experts_per_token: 2, d_expert: 32}",
+    "none": "{kind: none}",
+}
+
+
+def model(layers, tokens=None):
+    context = f"max_context: {tokens}\n" if tokens else ""
+    return build(loads(f"name: tiny\nd_model: 64\nvocab_size: 256\n{context}layers:\n" + "".join(f"- {layer}\n" for layer in layers)), ModelSpec)
+
+
+@pytest.mark.parametrize("attention", LAYERS)
+@pytest.mark.parametrize("ffn", BEHIND)
+def test_grouped_attention_with_a_dense_feed_forward_is_measured_and_nothing_else(attention, ffn):
+    if attention == ffn == "none":
+        return  # no layer
+    made = model([f"{{count: 1, attention: {LAYERS[attention]}, ffn: {BEHIND[ffn]}}}"])
+    if attention == "gqa" and ffn in ("gated", "plain"):
+        assert probing.shapes(made) == (LayerShape(1, 64, 4, 2, 16, 96, ffn == "gated"),)
+    else:
+        with pytest.raises(InputError, match="grouped attention with a dense feed-forward is what probe measures"):
+            probing.shapes(made)
+
+
+def test_every_length_is_measured_where_a_model_names_no_longest(torch, monkeypatch):
+    """Layers of one kind; a row that fills the memory to the byte is measured, one more byte is not; the head is of the model's width and vocabulary."""
+    monkeypatch.setattr(probing, "require", lambda *_: None)
+    monkeypatch.setattr(probing.Bench, "timed", lambda self, steps: 1.0)
+    torch.inference_mode = nullcontext
+    kind = f"{{count: 2, attention: {LAYERS['gqa']}, ffn: {BEHIND['gated']}}}"
+    exact = Bench("cpu", "float16").size(probing.shapes(model([kind])), "itl", 3, 40)
+    for room, skipped in ((exact, ()), (exact - 1, ("itl at batch 3, context 40: memory does not hold it",))):
+        monkeypatch.setattr(probing.Bench, "room", lambda self, room=room: room)
+        made = probing.probe(model([kind]), "cpu", "fp16", (7, 11), (1, 3), (20, 40))
+        rows = [("ttft", 7, 1, 7), ("ttft", 11, 1, 11), *(("itl", n, b, n) for n in (20, 40) for b in (1, 3))]
+        assert [(row.metric, row.prompt, row.batch, row.context) for row in made.rows] == (rows[:-1] if skipped else rows)
+        assert made.skipped == skipped
+    assert torch.sizes[0][0] == (64, 256)
+    assert made.ceilings[0] == ("product of 512 x 64 x 192", 2 * 512 * 64 * 192, "FLOP/s")
