@@ -272,7 +272,7 @@ def test_median_latencies_of_small_messages(monkeypatch):
     listed = [
         ceiling("all_reduce", 3e-6, 2, "vLLM"), ceiling("all_reduce", 5e-6, 2, "own", 39_999), ceiling("all_reduce", 50e-6, 2, "own", 40_000),
         ceiling("all_reduce", 9e-6, 3, "NCCL 2.2"), ceiling("all_reduce", 11e-6, 8, "NCCL"), ceiling("all_reduce", 99e-6, 8, "own"),
-        ceiling("copy", 1e-6, 2, "own"), ceiling("all_reduce", 1e-6, 2, "own", dimension=()), ceiling("all_reduce", 1e-6, 2, "own", None),
+        ceiling("copy", 1e-6, 2, "own"), ceiling("all_reduce", 1e-6, 2, "own", dimension=()), ceiling("all_reduce", 60e-6, 2, "own", None),
     ]  # fmt: skip
     monkeypatch.setattr(catalogue_fit, "sources", lambda: [SimpleNamespace(ceilings=listed[:4]), SimpleNamespace(ceilings=listed[4:])])
     assert link_latencies() == pytest.approx({
