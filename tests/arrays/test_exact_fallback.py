@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from symroof.arrays import exact_fallback
-from symroof.arrays.exact_fallback import DOUBT, magnitude, mend, settle, size, whole_terms
+from symroof.arrays.exact_fallback import DOUBT, _beside_whole, magnitude, mend, settle, size, whole_terms
 from symroof.arrays.graph import Graph, frozen
 from symroof.arrays.kernels import arrays
 from symroof.formula.evaluate import NoValue
@@ -108,17 +108,35 @@ def test_roundings_of_small_and_of_huge_terms_beside_each_other(kind, name):
         assert plain.tolist() != exact, "floats alone do as well: the test would show nothing"
 
 
+@pytest.mark.parametrize("kind", ["form", "max", "min"])
+def test_terms_that_cancel_under_a_name_of_their_own(kind):
+    """Thirds of 3*10**15 + 21 and 3*10**15 + 1 differ by 20/3, their floats by 6.75: over 6.7 the one lies below 1 and the other above."""
+    graph, base = Graph(("x", "y")), HUGE + 1
+    difference = added(scaled(X, Fraction(1, 3)), scaled(Y, Fraction(-1, 3)))
+    far = {"form": (), "max": (constant(Fraction(-99)),), "min": (constant(Fraction(99)),)}[kind]
+    rounded = graph.operation("floor", scaled(graph.operation(kind, difference, *far), Fraction(10, 67)))
+    x, y = base + np.arange(60.0), float(base)
+    exact = [float(10 * k // 201) for k in range(60)]
+    assert arrays(graph, {"x": x, "y": y}).form(rounded).tolist() != exact, "floats alone do as well: the test would show nothing"
+    assert arrays(graph, {"x": x, "y": y}, mend).form(rounded).tolist() == exact
+
+
 @pytest.mark.parametrize("relation", ["<", "<=", ">", ">=", "="])
 def test_a_relation_of_terms_that_cancel(relation):
+    """(7x - 3y - 1)/21 against nothing, where x and y are around 10**15 and where they are small: floats alone take several for another."""
     graph = Graph(("x", "y"))
-    p = added(scaled(X, Fraction(1, 3)), scaled(Y, Fraction(-1, 7)), constant(Fraction(-1, 21)))  # (7x - 3y - 1)/21
+    p = added(scaled(X, Fraction(1, 3)), scaled(Y, Fraction(-1, 7)), constant(Fraction(-1, 21)))
     holds = graph.operation(relation, p)
-    base = 3 * 10**14
-    pairs = [(base + i, base // 3 * 7 + j) for i, j in itertools.product(range(-3, 4), repeat=2)] + [(1, 2), (4, 9), (3, 7)]
-    x, y = (np.array(column, float) for column in zip(*pairs, strict=True))
-    reached = arrays(graph, {"x": x, "y": y}, mend).form(holds)
     compare = {"<": lambda v: v < 0, "<=": lambda v: v <= 0, ">": lambda v: v > 0, ">=": lambda v: v >= 0, "=": lambda v: v == 0}[relation]
-    assert [bool(one) for one in reached] == [compare(7 * a - 3 * b - 1) for a, b in pairs]
+    wrong = 0
+    for base in (3 * 10**15 + 3, 3 * 10**15 + 60, 10**15 + 2, 3000, 0):
+        pairs = [(base + i, base // 3 * 7 + j) for i, j in itertools.product(range(-8, 9), repeat=2)]
+        x, y = (np.array(column, float) for column in zip(*pairs, strict=True))
+        exact = [compare(7 * a - 3 * b - 1) for a, b in pairs]
+        reached, plain = (arrays(graph, {"x": x, "y": y}, *with_mend).form(holds) for with_mend in ((mend,), ()))
+        assert [bool(one) for one in reached] == exact
+        wrong += [bool(one) for one in plain] != exact
+    assert wrong, "floats alone do as well: the test would show nothing"
 
 
 @pytest.fixture
@@ -140,6 +158,29 @@ def test_nothing_is_asked_where_floats_are_sure(asked):
     ):
         arrays(graph, {"x": x}, mend).form(made)
     assert asked == []
+
+
+@pytest.mark.parametrize(
+    ("form", "arms"),
+    [
+        (lambda g: g.operation("max", scaled(X, Fraction(1, 3)), constant(Fraction(8))), [8 / 3]),
+        (lambda g: g.operation("min", constant(Fraction(8)), scaled(X, Fraction(1, 3)), Y), [8 / 3, 5]),
+        (lambda g: g.operation("max", X, constant(Fraction(1, 2))), [8, 0.5]),
+        (lambda g: scaled(g.operation("max", X, constant(Fraction(8))), Fraction(2)), []),
+        (lambda g: added(g.operation("max", X, constant(Fraction(8))), constant(Fraction(1, 3))), []),
+        (lambda g: g.times(g.operation("max", X, constant(Fraction(8))), g.operation("max", X, constant(Fraction(8)))), []),
+        (lambda g: g.times(g.operation("max", X, constant(Fraction(8))), Y), []),
+        (lambda g: g.operation("sqrt", X), []),
+        (lambda g: g.operation("form", added(X, constant(Fraction(1, 2)))), []),
+        (lambda g: X, []),
+    ],
+)
+def test_the_arms_beside_a_whole_number(form, arms):
+    """Of a maximum or minimum alone, those that are no whole number; at x = 8 and y = 5."""
+    graph = Graph(("x", "y"))
+    made = frozen(form(graph))
+    values = arrays(graph, {"x": np.array([8.0]), "y": np.array([5.0])})
+    assert [float(np.ravel(arm)[0]) for arm in _beside_whole(values, made)] == pytest.approx(arms)
 
 
 def test_each_different_point_in_doubt_is_asked_once(asked):

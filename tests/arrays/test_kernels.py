@@ -149,6 +149,16 @@ def test_a_fixed_point_where_the_body_has_no_value_is_none():
     assert np.isnan(reached).all()
 
 
+def test_points_that_are_done_wait_for_the_others():
+    """Fixed points at both ends and between, beside one that takes all turns: each as alone."""
+    a = np.array([0.0, 1e-9, 0.3, 4.0, 4.999999, 5.0, 6.0])
+    together = kernels._fixed(lambda x: np.minimum(a + 0.2 * x**2 / 5, 4 + a / 5), np.full(7, 5.0))
+    for value, one in zip(a, together, strict=True):
+        alone = kernels._fixed(lambda x, value=value: np.minimum(value + 0.2 * x**2 / 5, 4 + value / 5), np.array([5.0]))
+        assert one == pytest.approx(float(alone[0]), rel=1e-13, abs=1e-25)
+        assert one == 5 or one == pytest.approx(min(value + 0.04 * one**2, 4 + value / 5), rel=1e-12, abs=1e-12)
+
+
 def test_a_body_above_the_bound_stands_at_the_bound_and_its_neighbours_are_found():
     a = np.array([9.0, 8.0, 7.99, 0.0])
     assert kernels._fixed(lambda x: a + 0 * x, np.full(4, 8.0)) == pytest.approx([8, 8, 7.99, 0], rel=1e-13)

@@ -3,6 +3,7 @@
 import math
 import random
 import statistics
+from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -291,7 +292,11 @@ def shown():
     fitted = CatalogueFit(rows, ())
     keys = sorted({key for one in rows for key in keys_of(one.family, one.engine, one.row.tp)})
     size = {**TRUE, "link_latency": 1e-5}
+    rows = (replace(rows[0], seconds=2.0), *rows[1:])
+    fitted = CatalogueFit(rows, ())
     predictions = [Prediction(one, one.seconds * math.exp(draw.gauss(0, 0.5)), one.seconds * 0.9, one.seconds * draw.uniform(0.8, 2)) for one in rows]
+    predictions[0] = Prediction(rows[0], 3.0, 1.0, 2.0)  # half off exactly, and its time at an end
+    predictions[1] = Prediction(rows[1], 4.0 * rows[1].seconds, rows[1].seconds, 5.0 * rows[1].seconds)
     fitted.__dict__.update(
         values={key: size[key[0]] * draw.uniform(0.5, 1.9) for key in keys},
         general={(name, ALL, ALL): size[name] for name in FITTED},
@@ -337,7 +342,13 @@ def test_each_class_stands_under_its_families_with_its_rows(shown):
         engine = "compiled" if entry.input == "layer_overhead" and entry.engine == "earlier" and entry.family != "hbm" else entry.engine
         own = [one for one in rows if classes(one) == (family, engine) and (one.row.tp > 1 or entry.input not in ("link_latency", "link_share"))]
         assert (entry.rows, entry.sources) == (len(own), len({one.source for one in own})), entry
-    listed = {(e.input, e.family, e.engine) for e in read.efficiencies}
+    entries = [(e.input, e.family, e.engine) for e in read.efficiencies]
+    listed = set(entries)
+    assert len(listed) == len(entries)
+    for name in FITTED:
+        engines = [engine == ALL for input_, family, engine in entries if input_ == name and family != ALL]
+        assert engines == sorted(engines), "what is of all engines stands behind the others"
+    assert [entries.count((name, ALL, ALL)) for name in FITTED] == [1] * 6
     assert {("mfu", "hbm", "ggml"), ("mfu", "gddr", "ggml"), ("layer_overhead", "geforce", "compiled"), ("layer_overhead", "gddr", "earlier")} <= listed
     assert ("layer_overhead", "hbm", "earlier") in listed and ("mfu", "server", "ggml") not in listed
 
@@ -358,6 +369,20 @@ def test_values_and_their_ends_are_those_of_the_fit(shown):
             assert (low, high) == (min(float(e.low.value) for e in of_all), max(float(e.high.value) for e in of_all))
     names = [line.split("input: ")[1].split(",")[0] for line in text.splitlines() if "input: " in line]
     assert [name for name, after in pairwise([*names, ""]) if name != after] == list(FITTED)
+
+
+def test_one_class_of_one_family_still_has_a_line_of_all_devices():
+    rows = tuple(row("a", Parts(1.0, 1.0, 1.0, 1.0, 1.0, 1.0), seconds, tp=2) for seconds in (1.0, 2.0))
+    fitted = CatalogueFit(rows, ())
+    size = {**TRUE, "link_latency": 1e-5}
+    predictions = [Prediction(one, 1.0, 0.5, 2.0) for one in rows]
+    values = {key: size[key[0]] for key in keys_of("hbm", "compiled", 1)}
+    fitted.__dict__.update(
+        values=values, general={(name, ALL, ALL): size[name] for name in FITTED}, widths=WIDTH, _left_out=(predictions, 1.0), latency=LATENCY
+    )
+    entries = [(e.input, e.family, e.engine) for e in build(loads(efficiencies(fitted)), EfficienciesSpec).efficiencies]
+    own = [("mfu", "hbm", ALL), ("layer_overhead", "hbm", "compiled"), ("link_latency", "pair", "compiled")]
+    assert sorted(entries) == sorted([*own, *((name, ALL, ALL) for name in FITTED)])
 
 
 @pytest.mark.parametrize(("name", "value", "words"), [("mfu", 0.65432, "0.654"), ("layer_overhead", 94.04e-6, "94 us"), ("layer_overhead", 1.234e-3, "1.23e+03 us"), ("elementwise_bytes", 117.6, "118 byte"), ("link_latency", 4.977e-6, "4.98 us")])  # fmt: skip
