@@ -149,6 +149,17 @@ def test_a_fixed_point_where_the_body_has_no_value_is_none():
     assert np.isnan(reached).all()
 
 
+@pytest.mark.parametrize("sharp", [1, 3])
+@pytest.mark.parametrize("bend", ["up", "down"])
+def test_an_end_that_stands_still_does_not_hold_the_other_back(sharp, bend):
+    """Bent to one side only, a plain secant creeps towards the fixed point from the other: with its weight halved it takes no more than fourteen looks."""
+    bodies = {"up": lambda x: np.expm1(sharp * x) / np.expm1(sharp) / 2 + 0.1, "down": lambda x: 0.1 + 0.85 * -np.expm1(-sharp * x)}
+    body, asked = counted(bodies[bend])
+    reached = kernels._fixed(body, np.array([1.0]))
+    assert len(asked) <= 14
+    assert bodies[bend](reached) == pytest.approx(reached, rel=1e-12)
+
+
 def test_points_that_are_done_wait_for_the_others():
     """Fixed points at both ends and between, beside one that takes all turns: each as alone."""
     a = np.array([0.0, 1e-9, 0.3, 4.0, 4.999999, 5.0, 6.0])

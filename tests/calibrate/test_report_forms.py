@@ -23,6 +23,7 @@ TRTLLM = {
 
 def read(report):
     rows, unused = parse_report(json.dumps(report), "r.json")
+    assert all(row.column == 1 for row in rows)
     return [(row.metric, row.seconds, dict(row.inputs), row.line) for row in rows], [str(item) for item in unused]
 
 

@@ -81,8 +81,14 @@ def test_the_block_of_a_study_word_by_word():
 
 
 def test_a_fit_in_a_line():
-    made = fit(Parameter("mfu", None), Parameter("mbu", 0.8, 0.7, 0.9), Parameter("step_overhead", 1e-3))
-    assert repr(made) == "<Calibration of 3 times: mfu not determined, mbu 0.8 (0.7 to 0.9), step_overhead 1 ms>"
+    made = fit(
+        Parameter("mfu", None),
+        Parameter("mbu", 0.8, 0.7, 0.9),
+        Parameter("step_overhead", 1e-3),
+        Parameter("queue_time", 1e-3, None, 1.0),
+        Parameter("link_latency", 1e-3, 0.0),
+    )
+    assert repr(made) == "<Calibration of 3 times: mfu not determined, mbu 0.8 (0.7 to 0.9), step_overhead 1 ms, queue_time 1 ms, link_latency 1 ms>"
     assert made["mbu"].value == 0.8
 
 
@@ -116,6 +122,7 @@ def test_residuals_are_of_the_measured_time():
         (Parameter("mbu", 0.5, 0.0, 0.9), ["the interval of mbu reaches down to 0: these rows hardly tell it"]),
         (Parameter("mbu", 0.5, 0.01, 0.9), []),
         (Parameter("mbu", 0.5), []),
+        (Parameter("mbu", 0.5, None, 0.9), []),
         (Parameter("mbu", 0.5, 0.0, 1.0, "not known"), ["mbu is not known"]),
         (Parameter("step_overhead", 0.0, 0.0, 1.0), []),
     ],
