@@ -17,6 +17,8 @@ DOUBT = 512 * float(np.finfo(float).eps)
 """The share of the magnitude of its terms by which a sum of floats may be off here: they have a few dozen operations at most."""
 
 ROUNDINGS = ("ceil", "floor")
+SUMS = ("form", "max", "min")
+"""Operations that are as far off as the terms of the polynomials inside them."""
 
 
 def magnitude(form: Form, sizes: Callable[[str, bool], float]) -> float:
@@ -60,7 +62,7 @@ def mend(values: Values, name: str, result: Any, spend: Callable[[], None] | Non
     form = operation.args[0]
     if whole_terms(values.graph, form, values.name):
         return result
-    off = DOUBT * magnitude(form, lambda inner, least: size(values.name(inner), least))
+    off = DOUBT * magnitude(form, lambda inner, least: _size_of(values, inner, least))
     argument = values.form(form)
     doubt = np.abs(argument - (np.rint(argument) if operation.kind in ROUNDINGS else 0.0)) <= off  # this close to a whole number, or to equality
     if np.any(doubt) and (arms := _beside_whole(values, form)):  # a minimum that is its whole number, and nothing else comes near it
@@ -73,6 +75,14 @@ def mend(values: Values, name: str, result: Any, spend: Callable[[], None] | Non
     view = np.atleast_1d(mended)  # also of a number that no array moves, such as the index of a sum
     settle(view, doubt, sorted(values.graph.reach(name)), values.point, lambda point: exact(values.graph, point, spend).name(name))
     return mended
+
+
+def _size_of(values: Values, name: str, least: bool) -> float:
+    """The size of a name over all places: of a sum that stands under it that of its terms, which may cancel."""
+    operation = values.graph.operations.get(name)
+    if least or operation is None or operation.kind not in SUMS:
+        return size(values.name(name), least)
+    return max(magnitude(arg, lambda inner, smallest: _size_of(values, inner, smallest)) for arg in operation.args)
 
 
 def _magnitudes(values: Values, form: Form) -> Any:
@@ -89,7 +99,7 @@ def _magnitudes(values: Values, form: Form) -> Any:
 def _magnitude_of(values: Values, name: str) -> Any:
     """The magnitude of a name: of a sum that stands under it that of its terms, which may cancel."""
     operation = values.graph.operations.get(name)
-    if operation is None or operation.kind not in ("form", "max", "min"):
+    if operation is None or operation.kind not in SUMS:
         return np.abs(values.name(name))
     return reduce(np.maximum, [_magnitudes(values, arg) for arg in operation.args])
 

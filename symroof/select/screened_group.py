@@ -148,13 +148,13 @@ class Group:
         borne = copies <= MOST_COPIES
         copies = np.where(borne, copies, 1)
         tried = np.maximum(most, 1)
-        waits = {QUEUED: self.queued(judged, copies)[QUEUED]}
+        waits = self._waits(judged, copies, self.slow)
         passing = (most >= 1) & borne & self._met({**self.quick(tried, copies), **waits})
         most = np.where(passing, most, 0)
         least = self._least(tried, copies) if passing.any() else tried
         expected, fast = waits, waits
         if self.ranged:
-            expected, fast = ({QUEUED: self.queued(judged, copies, numbers)[QUEUED]} for numbers in (self.expected, self.fast))
+            expected, fast = (self._waits(judged, copies, numbers) for numbers in (self.expected, self.fast))
         ends = (("judged", judged), ("least", least), ("most", tried))
         places = {name: {**self.quick(batch, copies, self.expected), **expected} for name, batch in ends}
         shares = self._shares(places["judged"])
@@ -180,6 +180,10 @@ class Group:
                 )
             )
         return made
+
+    def _waits(self, batch: Array, copies: Array, numbers: list[Array]) -> dict[str, Array]:
+        """The TTFT with its wait at an arrival rate, the same at every batch; without a rate there is none, and each batch has its own TTFT."""
+        return {QUEUED: self.queued(batch, copies, numbers)[QUEUED]} if self.rate else {}
 
     def _least(self, most: Array, copies: Array) -> Array:
         """The smallest batch from which on every one up to ``most`` passes: mostly 1, and then nothing is bisected."""

@@ -1,0 +1,192 @@
+"""Graphs of random formulas on grids of every layout, cut into tiny blocks, each point against Python's own fractions."""
+
+import math
+import random
+from fractions import Fraction
+from functools import reduce
+
+import numpy as np
+import pytest
+
+from symroof.arrays import memory_layout
+from symroof.arrays.graph import Graph, frozen
+from symroof.arrays.program import NO_LABEL, Output, Program
+from symroof.formula.polynomial import constant, plus, power_of, scaled
+
+AXES = ("x", "y", "z")
+DIVISORS = [Fraction(1, 3), Fraction(1, 7), Fraction(1), Fraction(-2), Fraction(5, 2), Fraction(3)]
+RELATIONS = {"<=": lambda x: x <= 0, ">=": lambda x: x >= 0, "<": lambda x: x < 0, ">": lambda x: x > 0, "=": lambda x: x == 0}
+
+
+class Formula:
+    """A formula as the engine's polynomial, and as a function of a point in fractions."""
+
+    def __init__(self, made, at):
+        self.made, self.at = made, at
+
+
+def leaf(draw):
+    if draw.random() < 0.75:
+        name = draw.choice(AXES)
+        return Formula(power_of(name), lambda p: p[name])
+    value = draw.choice(DIVISORS)
+    return Formula(constant(value), lambda p: value)
+
+
+def formula(draw, graph, depth):
+    """A random formula; what is divided by is above zero wherever inputs are none or more."""
+    if not depth:
+        return leaf(draw)
+    kind = draw.choice(("sum", "sum", "difference", "product", "factor", "quotient", "max", "min", "max", "ceil", "floor", "power"))
+    a, b = (formula(draw, graph, depth - 1) for _ in range(2))
+    match kind:
+        case "sum":
+            return Formula(plus(a.made, b.made), lambda p: a.at(p) + b.at(p))
+        case "difference":
+            return Formula(plus(a.made, scaled(b.made, Fraction(-1))), lambda p: a.at(p) - b.at(p))
+        case "product":
+            return Formula(graph.times(a.made, b.made), lambda p: a.at(p) * b.at(p))
+        case "factor":
+            factor = draw.choice(DIVISORS)
+            return Formula(scaled(a.made, factor), lambda p: factor * a.at(p))
+        case "quotient":
+            under = positive(draw, graph)
+            return Formula(graph.over(a.made, under.made), lambda p: a.at(p) / under.at(p))
+        case "max" | "min":
+            of = max if kind == "max" else min
+            return Formula(graph.operation(kind, a.made, b.made), lambda p: of(a.at(p), b.at(p)))
+        case "power":
+            return Formula(graph.raised(a.made, constant(Fraction(2))), lambda p: a.at(p) ** 2)
+    rounded = math.ceil if kind == "ceil" else math.floor
+    return Formula(graph.operation(kind, a.made), lambda p: Fraction(rounded(a.at(p))))
+
+
+def positive(draw, graph):
+    """A divisor: names alone, their sums with a number, or the larger of both."""
+    name, more, number = draw.choice(AXES), draw.choice(AXES), draw.randint(1, 4)
+    sum_ = plus(power_of(name), constant(Fraction(number)))
+    if draw.random() < 0.4:
+        return Formula(sum_, lambda p: p[name] + number)
+    if draw.random() < 0.5:
+        return Formula(graph.times(sum_, plus(power_of(more), constant(Fraction(1)))), lambda p: (p[name] + number) * (p[more] + 1))
+    return Formula(graph.operation("max", power_of(more), sum_), lambda p: max(p[more], p[name] + number))
+
+
+def grids(draw):
+    """Values of the three inputs along axes of a random order, one of them wide; an input may be one number, or two may lie along one axis."""
+    lengths = draw.sample([1, 2, 3, 17], 3)
+    columns = {
+        name: [Fraction(draw.choice((draw.randint(0, 9), draw.randint(1, 4), Fraction(draw.randint(0, 19), 2)))) for _ in range(n)]
+        for name, n in zip(AXES, lengths, strict=True)
+    }
+    order = draw.sample(range(3), 3)
+    arrays = [np.array([float(v) for v in columns[name]]).reshape([-1 if axis == order[i] else 1 for axis in range(3)]) for i, name in enumerate(AXES)]
+    return arrays
+
+
+def points(arrays):
+    shape = np.broadcast_shapes(*(x.shape for x in arrays))
+    columns = [np.broadcast_to(x, shape).ravel() for x in arrays]
+    return shape, [{name: Fraction(float(column[i])) for name, column in zip(AXES, columns, strict=True)} for i in range(math.prod(shape))]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_numbers_truths_and_labels_of_random_formulas(seed, monkeypatch):
+    """Five formulas of one graph, each also against zero by a relation, and the place of the largest of them; truths and labels exactly."""
+    draw = random.Random(seed)
+    monkeypatch.setattr(memory_layout, "BLOCK", draw.choice((3, 8, 34, 1000)))
+    monkeypatch.setattr(memory_layout, "WIDE", draw.choice((4, 40, 1000)))
+    monkeypatch.setattr(memory_layout, "FEWEST_COLUMNS", draw.choice((2, 4)))
+    graph = Graph(AXES)
+    made = [formula(draw, graph, draw.randint(1, 4)) for _ in range(5)]
+    relations = [draw.choice(list(RELATIONS)) for _ in made]
+    outputs = [Output(f"f{i}", (frozen(f.made),)) for i, f in enumerate(made)]
+    outputs += [Output(f"t{i}", (frozen(f.made),), relation) for i, (f, relation) in enumerate(zip(made, relations, strict=True))]
+    arms = [*draw.sample(made, 3), draw.choice(made)]
+    outputs.append(Output("l", tuple(frozen(f.made) for f in arms), labels=("a", "b", "c", "d")))
+    arrays = grids(draw)
+    reached = Program(graph, tuple(outputs)).run(arrays)
+    shape, each = points(arrays)
+    table = [[f.at(p) for p in each] for f in made]
+    for i, row in enumerate(table):
+        scale = max(1.0, max(abs(float(value)) for value in row))
+        np.testing.assert_allclose(reached[i].ravel(), [float(value) for value in row], rtol=1e-11, atol=1e-11 * scale, err_msg=f"formula {i}")
+        assert reached[i].shape == shape
+        assert reached[5 + i].ravel().tolist() == [RELATIONS[relations[i]](value) for value in row], relations[i]
+    rows = [table[made.index(f)] for f in arms]
+    assert reached[-1].ravel().tolist() == [max(range(4), key=lambda k: (rows[k][n], -k)) for n in range(len(each))]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_point_without_a_number_has_no_value_and_no_label_and_its_neighbours_have_theirs(seed, monkeypatch):
+    draw = random.Random(1000 + seed)
+    monkeypatch.setattr(memory_layout, "BLOCK", draw.choice((3, 8, 1000)))
+    graph = Graph(AXES)
+    made = [Formula(plus(f.made, power_of("x")), lambda p, f=f: f.at(p) + p["x"]) for f in (formula(draw, graph, 2) for _ in range(3))]
+    made = [f for f in made if "x" in graph.inputs_of(f.made)]  # what is added may take the input away
+    outputs = [*(Output("f", (frozen(f.made),)) for f in made), *(Output("t", (frozen(f.made),), "<=") for f in made)]
+    outputs.append(Output("l", tuple(frozen(f.made) for f in made), labels=("a", "b", "c")))
+    x = np.array([3.0, np.nan, 1.0, 4.0])[:, None]
+    y, z = np.arange(1.0, 19)[None, :], 2.0
+    *numbers, label = Program(graph, tuple(outputs)).run([x, y, z])
+    for n, row in enumerate(x[:, 0]):
+        for k, column in enumerate(y[0]):
+            if row != row:
+                assert all(np.isnan(f[n, k]) for f in numbers[: len(made)]) and not any(t[n, k] for t in numbers[len(made) :]) and label[n, k] == NO_LABEL
+                continue
+            values = [f.at({"x": Fraction(row), "y": Fraction(column), "z": Fraction(2)}) for f in made]
+            assert [f[n, k] for f in numbers[: len(made)]] == pytest.approx([float(v) for v in values], rel=1e-11, abs=1e-11)
+            assert [bool(t[n, k]) for t in numbers[len(made) :]] == [v <= 0 for v in values]
+            assert label[n, k] == max(range(len(values)), key=lambda i: (values[i], -i))
+
+
+def test_a_divisor_of_zero_leaves_no_value_wherever_it_lies():
+    """Along rows, along columns and point by point; what does not divide by it has its value."""
+    graph = Graph(("x", "y"))
+    x, y = power_of("x"), power_of("y")
+    difference = plus(x, scaled(y, Fraction(-1)))
+    larger = graph.operation("max", graph.times(x, y), plus(x, constant(Fraction(-1))))
+    forms = [
+        (graph.over(y, x), lambda x, y: y / x),
+        (graph.over(x, y), lambda x, y: x / y),
+        (graph.over(x, difference), lambda x, y: x / (x - y)),
+        (graph.over(plus(larger, y), graph.times(difference, difference)), lambda x, y: (max(x * y, x - 1) + y) / (x - y) ** 2),
+        (graph.over(graph.times(x, y), larger), lambda x, y: x * y / max(x * y, x - 1)),
+        (plus(graph.over(constant(Fraction(1)), larger), y), lambda x, y: 1 / max(x * y, x - 1) + y),
+        (graph.operation("max", graph.over(y, x), y), lambda x, y: max(y / x, y)),
+        (larger, lambda x, y: max(x * y, x - 1)),
+    ]
+    values = [Fraction(k, 2) for k in range(-2, 18)]
+    column = np.array([float(v) for v in values])
+    for inputs in ([column[:, None], column[None, :]], [column[None, :], column[:, None]]):
+        reached = Program(graph, tuple(Output("f", (frozen(form),)) for form, _ in forms)).run(inputs)
+        flip = inputs[0].shape[0] == 1
+        for (_, at), grid in zip(forms, reached, strict=True):
+            for i, a in enumerate(values):
+                for j, b in enumerate(values):
+                    try:
+                        expected = float(at(a, b))
+                    except ZeroDivisionError:
+                        expected = math.nan
+                    assert grid[(j, i) if flip else (i, j)] == pytest.approx(expected, rel=1e-12, abs=1e-13, nan_ok=True), (a, b)
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_a_truth_is_exact_beside_equality(relation):
+    """Thirds, sevenths and tenths that add up to a whole number, or miss it by a millionth of a millionth: floats add them to a hair beside it."""
+    graph = Graph(AXES)
+    p = reduce(plus, (scaled(power_of("x"), Fraction(1, 3)), scaled(power_of("y"), Fraction(1, 7)), scaled(power_of("z"), Fraction(-1))))
+    x, y = np.arange(1.0, 41)[:, None], np.arange(1.0, 41)[None, :]
+    for off in (0.0, 1e-12, -1e-12):
+        z = np.round((x * 7 + y * 3) / 21) + off
+        (reached,) = Program(graph, (Output("t", (frozen(p),), relation),)).run([x, y, z])
+        exact = [
+            [RELATIONS[relation](Fraction(a) / 3 + Fraction(b) / 7 - _written(c)) for b, c in zip(y[0], row, strict=True)]
+            for a, row in zip(x[:, 0], z, strict=True)
+        ]
+        assert reached.tolist() == exact
+
+
+def _written(x):
+    """A float means the decimal that it is written as."""
+    return Fraction(repr(float(x)))

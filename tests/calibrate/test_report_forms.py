@@ -1,0 +1,165 @@
+"""Reports of benchmarks at the edges of their forms: what a length, a batch or a unit may be, where each is read, and every reason word by word."""
+
+import json
+from fractions import Fraction
+
+import pytest
+
+from symroof.calibrate import benchmark_files
+from symroof.calibrate.benchmark_files import parse_report
+from symroof.errors import InputError
+
+LENGTHS = "the report has no lengths of prompts and outputs"
+SERVE = {"completed": 8, "total_input_tokens": 804, "total_output_tokens": 84, "max_concurrency": 1, "median_ttft_ms": 40, "median_tpot_ms": 5}
+GENAI = {
+    "input_config": {"a": {"concurrency": 1}}, "time_to_first_token": {"unit": "s", "avg": 2.0}, "inter_token_latency": {"avg": 9.0, "p50": 7.0},
+    "input_sequence_length": {"avg": 300.5}, "output_sequence_length": {"avg": 21.0},
+}  # fmt: skip
+TRTLLM = {
+    "performance": {}, "world_info": {"tp_size": 2, "pp_size": 3}, "streaming_metrics": {"ttft_percentiles": {"p50": 80.0}, "tpot_percentiles": {"p50": 9.0}},
+    "request_info": {"avg_num_concurrent_requests": 1.49, "avg_input_length": 64.0, "avg_output_length": 32.0},
+}  # fmt: skip
+
+
+def read(report):
+    rows, unused = parse_report(json.dumps(report), "r.json")
+    assert all(row.column == 1 for row in rows)
+    return [(row.metric, row.seconds, dict(row.inputs), row.line) for row in rows], [str(item) for item in unused]
+
+
+def refused(report):
+    with pytest.raises(InputError) as caught:
+        parse_report(report if isinstance(report, str) else json.dumps(report), "r.json")
+    (problem,) = caught.value.problems
+    return problem
+
+
+def test_mean_lengths_are_rounded_and_the_step_stands_in_the_middle():
+    """804 tokens over 8 requests are 100 1/2, rounded to even; the context is half of 10 1/2 beyond, 105 3/4."""
+    rows, unused = read(SERVE)
+    assert rows == [("ttft", Fraction(1, 25), {"prompt": 100}, 1), ("itl", Fraction(1, 200), {"batch": 1, "prompt": 100, "context": 106}, 1)]
+    assert unused == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "used", "unused"),
+    [
+        ({"max_concurrency": 2}, ["itl"], ["median_ttft_ms is not used: requests wait for each other before their prefill (queueing); measure with one request at a time"]),
+        ({"median_ttft_ms": None}, ["itl"], []),
+        ({"median_tpot_ms": None}, ["ttft"], []),
+    ],
+)  # fmt: skip
+def test_what_of_a_server_is_used(changes, used, unused):
+    rows, rest = read({**SERVE, **changes})
+    assert ([row[0] for row in rows], rest) == (used, unused)
+
+
+RATE = "requests arrive at a rate, so the batch of a step is not known; measure at a fixed concurrency"
+
+
+@pytest.mark.parametrize(
+    ("report", "message"),
+    [
+        ({**SERVE, "max_concurrency": None}, f"median_ttft_ms is not used: {RATE}; median_tpot_ms is not used: {RATE}"),
+        ({**SERVE, "completed": None}, f"median_ttft_ms is not used: {LENGTHS}; median_tpot_ms is not used: {LENGTHS}"),
+        ({**SERVE, "total_input_tokens": None}, f"median_ttft_ms is not used: {LENGTHS}; median_tpot_ms is not used: {LENGTHS}"),
+        ({**SERVE, "median_ttft_ms": None, "median_tpot_ms": None}, "has no times"),
+        ({**SERVE, "median_ttft_ms": True}, "median_ttft_ms is no number"),
+        ({**SERVE, "median_ttft_ms": 0}, "median_ttft_ms must be positive"),
+        ({**SERVE, "completed": -1}, "completed must be positive"),
+        ({**TRTLLM, "streaming_metrics": 3}, "entry 1 is not used: without --streaming prefill and decode are timed together"),
+        ({**TRTLLM, "decoding_stats": None}, "entry 1 is not used: a step of speculative decoding gives more than one token"),
+        ([{"n_prompt": 1, "n_gen": 0}], "entry 1 is not used: the report has no avg_ts"),
+        ([{"n_prompt": 0, "n_gen": 0, "avg_ts": 1}], "has no times"),
+        ([{"n_prompt": 1, "n_gen": 1, "avg_ts": 1}] * 2, "entry 1 is not used: prefill and decode are timed together; entry 2 is not used: prefill and decode are timed together"),
+        ([{"n_prompt": 1}], "is no report of a benchmark that symroof knows"),
+        ({"entries": []}, "is no report of a benchmark that symroof knows"),
+        ([{"n_prompt": 1, "n_gen": 0, "avg_ts": 1}, {"n_prompt": 1}], "is no report of a benchmark that symroof knows"),
+    ],
+)  # fmt: skip
+def test_why_a_report_is_refused(report, message):
+    problem = refused(report)
+    assert (problem.message, problem.line, problem.column) == (message, 1, 1)
+
+
+@pytest.mark.parametrize(
+    "entry", [{"n_prompt": -1, "n_gen": 0, "avg_ts": 1}, {"n_prompt": 1, "n_gen": 0, "n_depth": -1, "avg_ts": 1}, {"n_prompt": 1, "n_gen": 1.5, "avg_ts": 1}]
+)
+def test_a_count_that_is_none_is_refused_at_its_entry(entry):
+    problem = refused([{"n_prompt": 1, "n_gen": 0, "avg_ts": 1}, entry])
+    assert (problem.message, problem.line, problem.column) == ("n_prompt, n_gen and n_depth are whole numbers", 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("entry", "row"),
+    [
+        ({"n_prompt": 512, "n_gen": 0}, ("ttft", 128, {"prompt": 512})),
+        ({"n_prompt": 512, "n_gen": None, "n_depth": 100}, ("ttft", 128, {"prompt": 612, "cached_prefix": 100})),
+        ({"n_prompt": 0, "n_gen": 1}, ("itl", Fraction(1, 4), {"batch": 1, "prompt": 1, "context": 1})),
+        ({"n_prompt": 0, "n_gen": 2}, ("itl", Fraction(1, 4), {"batch": 1, "prompt": 1, "context": 1})),
+        ({"n_prompt": 0, "n_gen": 7}, ("itl", Fraction(1, 4), {"batch": 1, "prompt": 3, "context": 3})),
+        ({"n_prompt": None, "n_gen": 7, "n_depth": 50}, ("itl", Fraction(1, 4), {"batch": 1, "prompt": 53, "context": 53})),
+    ],
+)
+def test_a_row_of_llama_bench(entry, row):
+    """At four tokens a second; generation stands in its middle, behind what is cached."""
+    ((metric, seconds, inputs, line),), _ = read([{**entry, "avg_ts": 4}])
+    assert (metric, seconds, inputs, line) == (*row, 1)
+
+
+def test_each_entry_has_its_number_and_only_so_many_are_read(monkeypatch):
+    monkeypatch.setattr(benchmark_files, "MOST_ROWS", 3)
+    rows, _ = read([{"n_prompt": n, "n_gen": 0, "avg_ts": 1} for n in range(1, 9)])
+    assert [row[3] for row in rows] == [1, 2, 3]
+
+
+def test_units_and_medians_of_genai_perf():
+    """A first token in seconds and a mean alone; steps in milliseconds where no unit stands, the median before the mean."""
+    rows, unused = read(GENAI)
+    assert rows == [("ttft", 2, {"prompt": 300}, 1), ("itl", Fraction(7, 1000), {"batch": 1, "prompt": 300, "context": 311}, 1)]
+    assert unused == []
+    (only,), _ = read({**GENAI, "time_to_first_token": {"unit": "s"}})
+    assert only[0] == "itl"
+    (only,), _ = read({**GENAI, "inter_token_latency": 5})
+    assert only[0] == "ttft"
+    assert refused({**GENAI, "output_sequence_length": 5}).message == f"time_to_first_token is not used: {LENGTHS}; inter_token_latency is not used: {LENGTHS}"
+
+
+@pytest.mark.parametrize(
+    ("config", "batch"),
+    [
+        ({"concurrency": 5}, 5),
+        ({"x": {"y": {"concurrency": 5}}}, 5),
+        ({"concurrency": True, "x": {"concurrency": 5}}, 5),
+        ({"concurrency": 0, "x": {"concurrency": 5}}, 5),
+        ({"concurrency": "5", "x": 1, "y": {"concurrency": 1.5}, "z": {"concurrency": 5}}, 5),
+        ({"concurrency": 1}, 1),
+        ({"x": {"concurrency": -5}}, None),
+        ([{"concurrency": 5}], None),
+    ],
+)
+def test_where_the_number_of_requests_at_a_time_stands(config, batch):
+    if batch:
+        rows, _ = read({**GENAI, "input_config": config})
+        assert rows[-1][2]["batch"] == batch
+    else:
+        assert RATE in refused({**GENAI, "input_config": config}).message
+
+
+@pytest.mark.parametrize(("mean", "batch"), [(0.2, 1), (1.49, 1), (1.51, 2), (7.6, 8)])
+def test_the_batch_of_trtllm_bench_is_the_nearest_whole_number(mean, batch):
+    rows, _ = read({**TRTLLM, "request_info": {**TRTLLM["request_info"], "avg_num_concurrent_requests": mean}})
+    expected = {"batch": batch, "prompt": 64, "context": 80, "tp": 2, "pp": 3}
+    assert rows[-1] == ("itl", Fraction(9, 1000), expected, 1)
+    assert (len(rows) == 2) is (batch == 1)
+    if batch == 1:
+        assert rows[0] == ("ttft", Fraction(8, 100), {"prompt": 64, "tp": 2, "pp": 3}, 1)
+
+
+def test_degrees_of_one_and_what_is_missing_are_left_out():
+    for world in ({"tp_size": 1, "pp_size": 1}, {}, None):
+        rows, _ = read({**TRTLLM, "world_info": world})
+        assert rows[0][2] == {"prompt": 64}
+    rows, _ = read({**TRTLLM, "streaming_metrics": {"tpot_percentiles": {"p50": 9.0}}})
+    assert [row[0] for row in rows] == ["itl"]
+    assert RATE in refused({**TRTLLM, "request_info": {**TRTLLM["request_info"], "avg_num_concurrent_requests": None}}).message
