@@ -19,7 +19,7 @@ from symroof.select.screened_group import PRICED
 BUYS = {"peak_flops": "compute", "mem_bandwidth": "bandwidth"}
 """What a latency can answer to, and what one buys for it."""
 
-NEAREST = 8
+NEAREST = 5
 """Passing configurations whose headroom is solved for the tables."""
 
 HEADROOM = ("mfu", "mbu", "peak_flops", "mem_bandwidth", "mem_capacity", "price")
@@ -156,12 +156,13 @@ def _lacks(choice: Choice, most: int) -> Part:
 
 def _keeps(choice: Choice, most: int) -> Part:
     """How far each passing configuration can go on each input: a row each."""
-    by_label = {c.label: {keep.name: keep for keep in keeps(c.run.answers, HEADROOM)} for c in choice.passing[: min(most, NEAREST)]}
+    shown_ones = choice.passing[: min(most, NEAREST)]
+    by_label = {c.label: {keep.name: keep for keep in keeps(c.run.answers, HEADROOM)} for c in shown_ones}
     names = [name for name in HEADROOM if any(name in own for own in by_label.values())]
     rows = [(label, *(_headroom(own[name]) if name in own else "" for name in names)) for label, own in by_label.items()]
-    return Part(
-        "How far the passing ones can go", ("configuration", *names), tuple(rows) if names else (), "each input alone, solved: the last value that still passes"
-    )
+    says = "each input alone, solved: the last value that still passes"
+    says += f"; the first {len(shown_ones)} of {len(choice.passing):,}" if len(shown_ones) < len(choice.passing) else ""
+    return Part("How far the passing ones can go", ("configuration", *names), tuple(rows) if names else (), says)
 
 
 def _headroom(keep: Keep) -> str:
