@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from symroof.analysis.kinds_of_requests import kinds_apart
 from symroof.cases.binding import Binding
 from symroof.cases.case_results import Answers
 from symroof.cases.evidence import AT_PEAK
-from symroof.cases.mixed_requests import kinds_apart
 from symroof.cases.quantity_result import Result
 from symroof.cases.spec_values import middle
 from symroof.formula.evaluate import NotGiven, NoValue

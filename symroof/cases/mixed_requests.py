@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
-from symroof.cases.quantity_result import Result
 from symroof.cases.spec_values import Given
 from symroof.formula.tree import Name, Num
 from symroof.theory.mixes import OF_THE_MIX
 from symroof.units import significant
-
-if TYPE_CHECKING:
-    from symroof.cases.case_results import Answers
-
 LENGTHS = ("prompt", "output", "long_prompt", "long_output")
 """The lengths of both kinds: a mix is known with all of them."""
 
@@ -40,23 +34,6 @@ def add_mix(given: dict[str, Given], warnings: list[str]) -> None:
 
 
 NONE = Num(Fraction(0))
-
-
-def kinds_apart(answers: Answers) -> list[str]:
-    """A remark for the kind of requests whose mean first token misses the target that the mean of all requests meets, throughout the ranges of both."""
-    limit, decided = answers.targets.get("ttft"), answers.case.given.get("loaded_ttft")
-    mean, *kinds = (answers.get(name) for name in ("mix_loaded_ttft", "mix_own_ttft", "mix_long_ttft"))
-    if limit is None or decided != Name(OF_THE_MIX["loaded_ttft"]) or mean is None or _slowest(mean) > limit:
-        return []
-    return [
-        f"{whose} requests miss the TTFT target that the mean of all requests meets: {kind.name}"
-        for whose, kind in zip(("the case's own", "long"), kinds, strict=True)
-        if kind is not None and _slowest(kind) > limit
-    ]
-
-
-def _slowest(metric: Result) -> Fraction:
-    return Fraction(metric.high if metric.high is not None else metric.value)
 
 
 def _kinds(given: Mapping[str, Given]) -> str:
