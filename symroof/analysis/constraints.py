@@ -72,9 +72,16 @@ class Condition:
                 raise
             return ENDLESS
 
-    def solved(self, unknown: str, answers: Answers) -> Solution | None:
-        """Where it is met with equality; None where a missing input leaves it open, and of a wait, which no formula gives: :func:`symroof.select.endurance`."""
-        if self.metric == TARGET_METRICS["ttft"] and "arrival_rate" in answers.case.given:
+    def waits(self, case: Case) -> bool:
+        """Whether the metric holds an estimated wait, which no formula gives: it is searched."""
+        return self.metric == TARGET_METRICS["ttft"] and "arrival_rate" in case.given
+
+    def solved(self, unknown: str, answers: Answers, waits: bool = False) -> Solution | None:
+        """Where it is met with equality; None where a missing input leaves it open, and of a wait, unless ``waits`` are to be searched for, too.
+
+        A search for a wait takes some tenths of a second, and is only made for what is no count.
+        """
+        if self.waits(answers.case) and (not waits or answers.case.theory.symbol(unknown).counted):
             return None
         named = next((t.name for t in THRESHOLDS.values() if (t.equation, t.unknown) == (self.equation, unknown)), None)
         try:

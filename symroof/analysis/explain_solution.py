@@ -6,11 +6,13 @@ import math
 from fractions import Fraction
 
 from symroof.analysis.solution import Solution, trees
+from symroof.analysis.verdict import overloaded
 from symroof.cases.quantity_result import plural
 from symroof.cases.spec_values import LENGTHS, beyond_context, lengths
 from symroof.formula.evaluate import NoValue
 from symroof.formula.text import text
 from symroof.formula.tree import Name, Num, Tree, names
+from symroof.solver.scan import LEAST
 from symroof.theory.symbols import INPUTS, SHARES
 from symroof.units import COUNTED, format_quantity
 
@@ -23,7 +25,7 @@ SETTLED = Fraction(1, 10**4)
 
 def reason(solution: Solution) -> str:
     """A plain sentence."""
-    sentence = _reason(solution) + _beyond_context(solution)
+    sentence = _reason(solution) + _beyond_context(solution) + _own_value(solution)
     if trees(solution).crossing.more:
         sentence += "; more choices of arms than are listed here, or more crossings, are possible"
     never = solution.verdict in ("lhs_above", "lhs_below")
@@ -80,9 +82,29 @@ def _reach(solution: Solution) -> str:
     unknown, (_, end), searched = solution.unknown, crossing.domain, crossing.searched
     if searched is not None:
         first, last = (with_unit(point, solution.symbol.unit) for point in searched)
-        return f"{unknown} from {first} to {last}, where the search ended"
+        span = f"every {unknown} up to {last}" if searched[0] == LEAST else f"{unknown} from {first} to {last}"
+        return span + _beyond(searched[1], solution)
     pole = end is not None and unknown not in SHARES and INPUTS.get(unknown, solution.symbol).most is None
     return f"{unknown} up to {format_quantity(end, '')}, where a denominator is zero," if pole and end else f"every {unknown}"
+
+
+def _beyond(last: Fraction, solution: Solution) -> str:
+    """Why a search ended: there is no value further on, or it went no further."""
+    further = last + 1 if solution.symbol.counted else last * (1 + SETTLED)
+    there = solution.answers.case.changed({solution.unknown: further})
+    try:
+        for side in trees(solution).sides:
+            there.evaluate(side)
+    except NoValue as error:
+        return f" (beyond it {error})"
+    return ", where the search ended"
+
+
+def _own_value(solution: Solution) -> str:
+    """The remark that the case itself has more arrivals than any that the answer speaks of: its queue grows."""
+    if solution.unknown != "arrival_rate" or "arrival_rate" not in solution.answers.case.given or not overloaded(solution.answers):
+        return ""
+    return f"; at the {with_unit(solution.answers.case.value('arrival_rate'), solution.symbol.unit)} of this case there is no steady state, and the queue only grows"
 
 
 def shown_side(side: Tree, solution: Solution) -> str:

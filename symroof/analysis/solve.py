@@ -82,8 +82,17 @@ def _solve(equation: Any, answers: Answers, for_: str | None) -> Solution:
         numbers = _cancelled(crossings, unknown, answers)
         return solution(numbers) if numbers else solution(crossings, error.name)
     except NoValue as error:
-        raise NoValueHere(Problem(equation[:SHOWN], f"has no value for any {unknown}: {error}")) from None
+        raise NoValueHere(Problem(equation[:SHOWN], f"has no value for any {unknown}: {_without_value(relation, answers) or error}")) from None
     return solution(crossings, moves=moves)
+
+
+def _without_value(relation: Compare, answers: Answers) -> str:
+    """Why an equation has no value in the case as it is; empty where it has one."""
+    try:
+        answers.case.evaluate(relation.left), answers.case.evaluate(relation.right)
+    except NoValue as error:
+        return str(error)
+    return ""
 
 
 def symbolic_answer(name: str, answers: Answers) -> tuple[Compare, Crossing] | None:

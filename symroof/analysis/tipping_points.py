@@ -139,14 +139,15 @@ class Flip:
         return Result(self.now.symbol, self.value, self.low, self.high, flags=flags)
 
 
-def flips(answers: Answers, among: Sequence[str] = UNCERTAIN, of: Collection[str] | None = None) -> tuple[Flip, ...]:
+def flips(answers: Answers, among: Sequence[str] = UNCERTAIN, of: Collection[str] | None = None, waits: bool = False) -> tuple[Flip, ...]:
     """Every flip of a case, the nearest first, equally near ones in the order of :data:`UNCERTAIN`; inputs that are zero now, from which no factor leads away, stand last.
 
-    ``among`` narrows the inputs, ``of`` the conditions that flip, by name; a flip reports the state of all conditions.
+    ``among`` narrows the inputs, ``of`` the conditions that flip, by name; a flip reports the state of all conditions. ``waits`` are
+    searched for where that is asked for: :meth:`Condition.solved`.
     """
     asked = conditions(answers)
     turning = [condition for condition in asked if of is None or condition.name in of]
-    turned = [flip for condition in turning for name in _moving(condition, answers) if name in among for flip in _flips(condition, name, asked, answers)]
+    turned = [flip for condition in turning for name in _moving(condition, answers) if name in among for flip in _flips(condition, name, asked, answers, waits)]
     return tuple(sorted(turned, key=lambda f: (f.distance is None, round(float(min(f.distance or 0, FURTHEST)), 12), UNCERTAIN.index(f.name), f.value)))
 
 
@@ -184,9 +185,9 @@ def _known(case: Case, name: str) -> Value | None:
     return value
 
 
-def _flips(condition: Condition, name: str, asked: list[Condition], answers: Answers) -> Iterator[Flip]:
+def _flips(condition: Condition, name: str, asked: list[Condition], answers: Answers, waits: bool) -> Iterator[Flip]:
     """The nearest flip of one condition by one input above the value now, and the nearest below."""
-    solution = condition.solved(name, answers)
+    solution = condition.solved(name, answers, waits)
     if solution is None:
         return
     wrong_now = tuple(c.name for c in asked if not c.holds(answers.case))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from symroof.analysis.case_titles import devices
+from symroof.analysis.kinds_of_requests import kinds_apart
 from symroof.cases.binding import Binding
 from symroof.cases.case_results import Answers
 from symroof.cases.evidence import AT_PEAK
@@ -210,7 +211,7 @@ def case_warnings(answers: Answers) -> list[str]:
         warnings.append(memory_warning(answers))
     elif answers.fits is None and answers.binding.model and answers.binding.hardware:
         warnings.append("whether this fits in memory is not known: the memory capacity or a size is missing")
-    warnings += [*answers.binding.warnings, *_wide_arithmetic(answers.binding)]
+    warnings += [*answers.binding.warnings, *kinds_apart(answers), *_wide_arithmetic(answers.binding)]
     achieved = [(share, result) for share in ACHIEVED if (result := answers.get(share)) is not None]
     warnings += [f"impossible: {share} is {result.plain()}, above the roof" for share, result in achieved if Fraction(result.value) > 1]
     if (tp := answers.case.value("tp")) and not splits_evenly(answers, int(tp)) and (heads := answers.get("n_heads")) is not None:

@@ -207,6 +207,7 @@ def _under(chosen: Selection, preset: PresetSpec | None) -> Selection:
 def _bind(layered: Selection, supplied: Supplied, documents: tuple[Document, ...], roles: dict[str, str | None], single: dict[str, Setting]) -> Binding:
     """One combination: the chosen values over those of the specs."""
     preset, chosen_model, chosen_device = supplied.preset, supplied.chosen_model, supplied.chosen_device
+    assumptions = assume(**layered.assume)
     model, device = chosen_model.spec, chosen_device.spec
     given, warnings = dict(supplied.given), list(supplied.warnings)
     values = {name: single.get(name, values[0]) for name, values in layered.values.items()}
@@ -216,9 +217,9 @@ def _bind(layered: Selection, supplied: Supplied, documents: tuple[Document, ...
         given[name] = Given(value, layered.origin.get(name, "given"), value.text if isinstance(value, Span) else "")
     if layered.deciding:
         given.setdefault("memory_share", DECIDING_SHARE)
-        if "output" in given and assume(**layered.assume)["scheduling"] == "chunked":
+        if "output" in given and assumptions["scheduling"] == "chunked":
             given.setdefault("chunk", DECIDING_CHUNK)
-        if assume(**layered.assume)["targets_under"] == "load":
+        if assumptions["targets_under"] == "load":
             add_mix(given, warnings)
     if layered.basis == "measured" and device:
         add_evidence(device, layered.engine or DEFAULT_ENGINE, supplied.compute, given, warnings)
@@ -237,13 +238,12 @@ def _bind(layered: Selection, supplied: Supplied, documents: tuple[Document, ...
         precision={role: (name,) for role, name in roles.items() if name},
         values={name: (value,) for name, value in values.items()},
     )
-    chosen = assume(**layered.assume)
     files = (*files, draft.document) if draft.document else files
     varied = tuple((name, as_written(name, value, bare=True)) for name, value in single.items())
     made = Binding(
         chosen_model,
         chosen_device,
-        chosen,
+        assumptions,
         given,
         supplied.precisions,
         supplied.compute,

@@ -27,7 +27,7 @@ def add_mix(given: dict[str, Given], warnings: list[str]) -> None:
     if mixed(given):
         given |= {name: Given(Name(own), "of the mix of requests", defaulted=True) for name, own in OF_THE_MIX.items() if name not in given}
         warnings.append(
-            f"a mix of requests: {_kinds(given)}; rates, latencies at work, costs and memory (a slot's mean) are of the mix, latencies alone of the first kind"
+            f"a mix of requests: {_kinds(given)}; rates, latencies at work, costs and memory (a slot's mean) are of the mix and targets are held against its means, latencies alone are of the first kind"
         )
     elif SHARE in given and given[SHARE].setting != NONE:
         missing = " and ".join(name for name in LENGTHS if name not in given)

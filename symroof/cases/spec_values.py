@@ -169,8 +169,9 @@ def check_split(values: Mapping[str, Setting], given: Mapping[str, Given]) -> No
         InputError: one is set; the hint has the names to set instead.
     """
     problems = []
+    of_parts = [name for name in given if "." in name and base_name(name) != name]
     for name in values:
-        parts = sorted(other for other in given if base_name(other) == name and other != name)
+        parts = sorted(part for part in of_parts if base_name(part) == name)
         if parts:
             problems.append(Problem("given", f"{name} differs between parts of this model", path=name, hint=f"set {' and '.join(parts)}"))
     if problems:
@@ -240,11 +241,9 @@ def check_degrees(given: Mapping[str, Given], warnings: list[str]) -> None:
         if degree.denominator != 1 or degree < 1:
             raise InputError(Problem(given[name].source, f"{name} {float(degree):g} is no number of devices", path=name, hint="write 1, 2, 4 …"))
     tp = degrees.get("tp", Fraction(1))
-    for name in sorted(given):
+    for name in sorted(name for name in given if name.startswith("n_kv_heads") and base_name(name) == "n_kv_heads"):
         heads = _number(given, name)
-        if heads is None:
-            continue
-        if base_name(name) == "n_kv_heads" and heads % tp and tp % heads:
+        if heads is not None and heads % tp and tp % heads:
             permitted = ", ".join(str(n) for n in range(1, int(heads) + 1) if not heads % n)
             raise InputError(
                 Problem(given["tp"].source, f"tp {tp} cannot share out {heads} key and value heads", path="tp", hint=f"{permitted}, or a multiple of {heads}")

@@ -13,8 +13,9 @@ misses; the others have their identity, verdict, ``batches`` and what they are c
   unit and as a share of the limit, negative where it is missed; ``met`` is null where it holds in a part of the ranges;
 - ``quantities``: each with value, unit, range, flags, and ``bound``, the same at 100 % of peak; ``at_largest_batch``: the same there;
 - ``batches``: ``{"least", "most", "stopped_by"}``, every batch between passes; null where none does or the study lists batches;
-- ``lacks``: of one that fails (null where it is not solved for), for each input ``{"input", "now", "unit", "value", "side", "cures", "stuck", "breaks"}``: the least (or most)
-  value that makes everything pass, or null; what it cures alone; the best metric of what it does not; what goes wrong instead;
+- ``lacks``: of one that fails (null where it is not solved for), for each input ``{"input", "now", "unit", "value", "side", "cures", "stuck", "unsolved", "breaks"}``: the
+  least (or most) value that makes everything pass, or null; what it cures alone; the best metric of what it does not (null: a wait without end); what it may
+  cure, where no value of it that does is known; what goes wrong instead;
 - ``together``: inputs that, at these values at once, make it pass, where one alone may not;
 - ``keeps``: of one that passes, ``{"input", "now", "unit", "value", "side", "breaks"}``: the last value that still does;
 - ``elasticities``: ``ttft`` and ``itl`` by ``peak_flops`` and ``mem_bandwidth``;

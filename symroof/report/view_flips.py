@@ -16,7 +16,7 @@ from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import Result
 from symroof.report.field_names import input_name
 from symroof.report.markup import Code
-from symroof.select.required_changes import Lever, lacks, together
+from symroof.select.required_changes import Lever, lacks, together, tried
 from symroof.units import significant
 
 FAR = 10
@@ -151,8 +151,16 @@ def needed(lever: Lever, answers: Answers) -> str:
     if lever.breaks:
         why.append("which then misses " + ", ".join(lever.breaks))
     end = "even at 1" if lever.now.symbol.most == "1" else "however large"
-    why += [f"{end}, {name} {'takes' if best.symbol.unit == 's' else 'is'} {best.plain()}" for name, best in lever.stuck]
-    return "none: " + ("; ".join(why) or "no number of them does")
+    why += [f"{end}, {name} {_metric(best)}" for name, best in lever.stuck if best or len(lever.stuck) == 1]
+    if lever.stuck or not lever.unsolved:
+        return "none: " + ("; ".join(why) or "no number of them does")
+    bound = f"not with {', '.join(f'{n:,}' for n in tried(answers.case))}" if lever.now.symbol.counted else f"{end}, it is met"
+    return "not known, as the wait has no formula to solve: " + "; ".join([*why, *(f"{name} {bound}" for name in lever.unsolved)])
+
+
+def _metric(best: Result | None) -> str:
+    """What a metric comes to with a lever at its end."""
+    return "waits without end" if best is None else f"{'takes' if best.symbol.unit == 's' else 'is'} {best.plain()}"
 
 
 def _least(lever: Lever, answers: Answers) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -14,12 +15,12 @@ from symroof.report.view_flips import change, lacking
 from symroof.select.choice import BESTS, NEAREST_MISSES, Choice, Front, misses
 from symroof.select.configuration import Configuration, Run
 from symroof.select.required_changes import Keep, keeps
-from symroof.select.screened_group import PRICED
+from symroof.select.screened_group import CLOSE, PRICED
 
 BUYS = {"peak_flops": "compute", "mem_bandwidth": "bandwidth"}
 """What a latency can answer to, and what one buys for it."""
 
-NEAREST = 8
+NEAREST = 5
 """Passing configurations whose headroom is solved for the tables."""
 
 HEADROOM = ("mfu", "mbu", "peak_flops", "mem_bandwidth", "mem_capacity", "price")
@@ -44,7 +45,7 @@ def parts(choice: Choice, most: int, lacking_ones: int = NEAREST_MISSES) -> tupl
         _lacks(choice, lacking_ones),
         _keeps(choice, most),
         _answers_to(choice, most),
-        _fronts(choice),
+        _fronts(choice, most),
     )
     return tuple(part for part in every if part.rows)
 
@@ -156,12 +157,13 @@ def _lacks(choice: Choice, most: int) -> Part:
 
 def _keeps(choice: Choice, most: int) -> Part:
     """How far each passing configuration can go on each input: a row each."""
-    by_label = {c.label: {keep.name: keep for keep in keeps(c.run.answers, HEADROOM)} for c in choice.passing[: min(most, NEAREST)]}
+    shown_ones = choice.passing[: min(most, NEAREST)]
+    by_label = {c.label: {keep.name: keep for keep in keeps(c.run.answers, HEADROOM)} for c in shown_ones}
     names = [name for name in HEADROOM if any(name in own for own in by_label.values())]
     rows = [(label, *(_headroom(own[name]) if name in own else "" for name in names)) for label, own in by_label.items()]
-    return Part(
-        "How far the passing ones can go", ("configuration", *names), tuple(rows) if names else (), "each input alone, solved: the last value that still passes"
-    )
+    says = "each input alone, solved: the last value that still passes"
+    says += f"; the first {len(shown_ones)} of {len(choice.passing):,}" if len(shown_ones) < len(choice.passing) else ""
+    return Part("How far the passing ones can go", ("configuration", *names), tuple(rows) if names else (), says)
 
 
 def _headroom(keep: Keep) -> str:
@@ -207,16 +209,30 @@ def buy(elasticities: dict[str, Fraction]) -> str:
 # -------------------------------------------------------------------------------------------------------------- fronts
 
 
-def _fronts(choice: Choice) -> Part:
-    """The Pareto-optimal runs for each pair of respects."""
-    rows = [line for over, fronts in (("pass", choice.fronts), ("fit", choice.fitting_fronts)) for f in fronts for line in _front(f, over)]
+def _fronts(choice: Choice, most: int) -> Part:
+    """The Pareto-optimal runs for each pair of respects; those that are as good in both are one row."""
+    rows = [line for over, fronts in (("pass", choice.fronts), ("fit", choice.fitting_fronts)) for f in fronts for line in _front(f, over, most)]
     says = "for each pair of respects, who is not beaten in both: better in one costs something in the other"
     return Part("Pareto fronts", ("among those that", "best in", "configuration", "batch", "", ""), tuple(rows), says)
 
 
-def _front(f: Front, over: str) -> list[tuple[str, ...]]:
+def _front(f: Front, over: str, most: int) -> list[tuple[str, ...]]:
     named = " and ".join(WORDS[name] for name, _ in f.respects)
-    return [
-        (over if i == 0 else "", named if i == 0 else "", run.label, f"{run.batch:,}", *(shown(run, name) for name, _ in f.respects))
-        for i, run in enumerate(f.runs)
-    ]
+    alike: list[list[Run]] = []
+    for run in f.runs:
+        if alike and all(_as_good(alike[-1][0], run, name) for name, _ in f.respects):
+            alike[-1].append(run)
+        else:
+            alike.append([run])
+    rows = [(_labels(runs), f"{runs[0].batch:,}", *(shown(runs[0], name) for name, _ in f.respects)) for runs in alike[:most]]
+    rows += [(f"and {len(alike) - most:,} more", "", "", "")] if len(alike) > most else []
+    return [(over if i == 0 else "", named if i == 0 else "", *row) for i, row in enumerate(rows)]
+
+
+def _as_good(one: Run, other: Run, name: str) -> bool:
+    a, b = one.rank(name), other.rank(name)
+    return a is not None and b is not None and math.isclose(a, b, rel_tol=CLOSE)
+
+
+def _labels(runs: Sequence[Run]) -> str:
+    return runs[0].label + (f", and {len(runs) - 1:,} more as good" if len(runs) > 1 else "")

@@ -129,7 +129,8 @@ def lever_json(lever: Lever) -> dict[str, Any]:
         "side": None if flip is None else "at_least" if flip.up else "at_most",
         **({"low": bare(flip.low), "high": bare(flip.high)} if flip and flip.low is not None else {}),
         "cures": {name: bare(cure.value) for name, cure in lever.cures},
-        "stuck": {name: {**best.as_json(), "metric": best.name} for name, best in lever.stuck},
+        "stuck": {name: {**best.as_json(), "metric": best.name} if best else None for name, best in lever.stuck},
+        "unsolved": list(lever.unsolved),
         "breaks": list(lever.breaks),
     }
 

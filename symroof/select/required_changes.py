@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice, pairwise
 
 from symroof.analysis.constraints import Condition, conditions
 from symroof.analysis.tipping_points import Flip, flips
@@ -24,6 +25,9 @@ BOUGHT = ("mem_capacity", "peak_flops", "mem_bandwidth", "price")
 ENDLESS = Fraction(10) ** 30
 """So many times an input that its share of a time is below the last digit of a double."""
 
+MOST_DEGREE, MOST_TRIED = 1025, 6
+"""Degrees below the first are tried where the equation of a wait is not solved for them, so many at most."""
+
 NUDGE = Fraction(1, 10**20)
 """A crossing that is a root is known to 40 digits: so little further it is surely passed."""
 
@@ -37,7 +41,8 @@ class Lever:
         flip: where everything holds, the nearest; None where no value of this input alone does it.
         value: what makes it pass: a limit met exactly, or the first whole number.
         cures: the missed conditions that it can meet, each with where.
-        stuck: the missed conditions that it moves or would have to, and their best metric at its end, as far as it goes.
+        stuck: the missed conditions that it does not cure however far it goes, and their metric at its end; None of a wait that has no end there either.
+        unsolved: the missed conditions that some value of it may meet, of which none is known.
         breaks: the conditions that go wrong where all that it can cure is cured.
     """
 
@@ -45,8 +50,9 @@ class Lever:
     flip: Flip | None
     value: Fraction | None
     cures: tuple[tuple[str, Flip], ...]
-    stuck: tuple[tuple[str, Result], ...]
+    stuck: tuple[tuple[str, Result | None], ...]
     breaks: tuple[str, ...] = ()
+    unsolved: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -73,7 +79,7 @@ class Keep:
         return self.flip.last
 
 
-def lacks(answers: Answers) -> tuple[Lever, ...]:
+def lacks(answers: Answers, among: Collection[str] = LEVERS) -> tuple[Lever, ...]:
     """For each lever that moves a missed condition: the value at which everything holds, or why there is none.
 
     >>> from symroof.analysis.study import Study
@@ -86,21 +92,70 @@ def lacks(answers: Answers) -> tuple[Lever, ...]:
     """
     asked = conditions(answers)
     missed = [c for c in asked if not c.holds(answers.case)]
-    flipping = flips(answers, LEVERS, {c.name for c in missed})  # what holds now flips for the worse: nothing is lacking there
-    levers = [_lever(name, asked, [f for f in flipping if f.name == name], answers) for name in LEVERS if _moves(name, missed, answers.case)]
-    return tuple(lever for lever in levers if lever.cures or lever.stuck or (lever.now.symbol.counted and _solvable(lever.name, asked, answers)))
+    flipping = flips(answers, tuple(among), {c.name for c in missed}, waits=True)  # what holds now flips for the worse: nothing is lacking there
+    moving = [name for name in LEVERS if name in among and _moves(name, missed, answers.case)]
+    levers = [_lever(name, asked, [f for f in flipping if f.name == name], answers) for name in moving]
+    return tuple(
+        lever
+        for lever in levers
+        if lever.flip or lever.cures or lever.stuck or lever.unsolved or (lever.now.symbol.counted and _solvable(lever.name, asked, answers))
+    )
 
 
 def _lever(name: str, asked: list[Condition], flipping: list[Flip], answers: Answers) -> Lever:
     missed = [c for c in asked if not c.holds(answers.case)]
     moved = [c for c in missed if _moves(name, [c], answers.case)]
     cures = {c.name: next(f for f in flipping if f.condition == c.name and f.holds) for c in moved if any(f.condition == c.name and f.holds for f in flipping)}
-    good = next((f for f in flipping if f.good), None)
+    good = next((f for f in flipping if f.good), None) or _first_that_does(name, missed, asked, answers)
     value = _enough(asked, answers.case, good) if good else None
-    stuck = [] if good else [(c.name, best) for c in moved if c.name not in cures and (best := _best(c, name, answers)) is not None]
+    others = [] if good else [c for c in moved if c.name not in cures]
+    ends = {c.name: _end(c, name, answers) for c in others}
     last = max(cures.values(), key=lambda f: f.distance or 0, default=None)
-    breaks = tuple(n for n in last.wrong if n not in last.wrong_now) if last and not good else ()
-    return Lever(answers.result(name), good, value, tuple(cures.items()), tuple(stuck), breaks)
+    return Lever(
+        answers.result(name),
+        good,
+        value,
+        tuple(cures.items()),
+        stuck=tuple((condition, end.metric) for condition, end in ends.items() if end and not end.met),
+        breaks=tuple(n for n in last.wrong if n not in last.wrong_now) if last and not good else (),
+        unsolved=tuple(c.name for c in others if _unsolved(c, name, ends[c.name], answers)),
+    )
+
+
+def _unsolved(condition: Condition, name: str, end: End | None, answers: Answers) -> bool:
+    """Whether some value of a lever may meet a condition, and none is known: it is met at the lever's end, or all numbers that were tried are too few."""
+    if end is not None:
+        return end.met
+    return name == "tp" and condition.waits(answers.case) and None not in [_met(condition, answers.case, number) for number in tried(answers.case)]
+
+
+def tried(case: Case) -> list[int]:
+    """The next numbers of devices that can share out the heads: they are tried where the equation of a wait is not solved for them."""
+    now = int(case.value("tp"))
+    return list(islice((n for n in range(now + 1, MOST_DEGREE) if case.permits(n)), MOST_TRIED))
+
+
+def _met(condition: Condition, case: Case, number: int) -> bool | None:
+    """Whether a condition is met on so many devices; None where that is not known, as without links."""
+    try:
+        return condition.holds(case.changed({"tp": Fraction(number)}))
+    except NoValue:
+        return None
+
+
+def _first_that_does(name: str, missed: list[Condition], asked: list[Condition], answers: Answers) -> Flip | None:
+    """The first number of devices that were tried with which everything holds, where a wait is missed."""
+    case = answers.case
+    waiting = next((c for c in missed if c.waits(case)), None)
+    if name != "tp" or waiting is None:
+        return None
+    now = case.value(name)
+    number = next((Fraction(number) for number in tried(case) if all(_met(c, case, number) for c in asked)), None)
+    if number is None:
+        return None
+    last = max((Fraction(other) for other in tried(case) if other < number), default=now)
+    wrong_now = tuple(c.name for c in missed)
+    return Flip(answers.result(name), waiting.name, True, number, number, last, True, (), (), wrong_now, lambda: (None, None, True), frozenset)
 
 
 def _moves(name: str, asked: list[Condition], case: Case) -> bool:
@@ -113,16 +168,26 @@ def _solvable(name: str, asked: list[Condition], answers: Answers) -> bool:
     return all(c.solved(name, answers) is not None for c in asked if _moves(name, [c], answers.case))
 
 
-def _best(condition: Condition, name: str, answers: Answers) -> Result | None:
-    """The metric of a condition with a lever at its end: a share at one, anything else without end; None where it has no end, or is there."""
+@dataclass(frozen=True)
+class End:
+    """A condition with a lever as far as it goes: the metric, None where the wait has no end there either, and whether it is met."""
+
+    metric: Result | None
+    met: bool
+
+
+def _end(condition: Condition, name: str, answers: Answers) -> End | None:
+    """A condition with a lever at its end, a share at one, anything else without end; None where it has no end, or is there."""
     if answers.case.theory.symbol(name).counted or (name in SHARES and answers.case.value(name) == 1):
         return None
-    end = Fraction(1) if name in SHARES else answers.case.value(name) * ENDLESS
+    there = answers.case.changed({name: Fraction(1) if name in SHARES else answers.case.value(name) * ENDLESS})
     try:
-        there = answers.case.changed({name: end})
+        met = condition.holds(there)
         flags = () if answers.fits is not None and there.value("fits") else (DOES_NOT_FIT,)
         metric = answers.case.theory.symbol(condition.metric)
-        return Result(metric, there.value(condition.metric), flags=flags if answers.case.theory.timed(condition.metric) else ())
+        if not there.known(condition.metric):
+            return End(None, met)
+        return End(Result(metric, there.value(condition.metric), flags=flags if answers.case.theory.timed(condition.metric) else ()), met)
     except NoValue:
         return None
 
@@ -166,8 +231,28 @@ def keeps(answers: Answers, among: Iterable[str] = LEVERS) -> tuple[Keep, ...]:
     >>> [(keep.name, keep.side, f"{float(keep.value):.4f}") for keep in keeps(study.first, ["mfu"])]
     [('mfu', 'at_least', '0.3112')]
     """
-    nearest: dict[tuple[str, bool], Flip] = {}
-    for flip in flips(answers, tuple(among)):
-        if flip.ruins:
-            nearest.setdefault((flip.name, flip.up), flip)
-    return tuple(Keep(flip) for flip in sorted(nearest.values(), key=lambda f: LEVERS.index(f.name)))
+    asked, case = conditions(answers), answers.case
+    if not all(c.holds(case) for c in asked):
+        return ()
+    tightest = sorted(asked, key=lambda c: c.share(case), reverse=True)
+    keeping = (Keep(flip) for name in among for flip in _nearest(name, tightest, answers))
+    return tuple(sorted(keeping, key=lambda keep: LEVERS.index(keep.name)))
+
+
+def _nearest(name: str, tightest: list[Condition], answers: Answers) -> Iterator[Flip]:
+    """The nearest flips of a lever that ruin what passes, downwards and upwards.
+
+    More of a lever that is no count does a metric good, or harm, all along its axis: a condition that still holds where another breaks
+    breaks further away, and is not solved. With the tightest condition first, those are mostly all others. Of a count the flip is left
+    out where another condition, whose wait is not solved for it, breaks before.
+    """
+    nearest: dict[bool, Flip] = {}
+    case, counted = answers.case, answers.case.theory.symbol(name).counted
+    for condition in tightest:
+        if nearest and not counted and not any(condition.name in flip.wrong for flip in nearest.values()):
+            continue
+        for flip in flips(answers, (name,), {condition.name}, waits=True):
+            if flip.ruins and (flip.up not in nearest or (flip.distance or 0) < (nearest[flip.up].distance or 0)):
+                nearest[flip.up] = flip
+    waiting = [c for c in tightest if counted and c.waits(case)]
+    return (flip for flip in nearest.values() if all(c.holds(case.changed({name: flip.last})) for c in waiting))

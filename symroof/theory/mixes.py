@@ -45,6 +45,9 @@ READINGS = {"chunked": f"reading_time({BESIDE})", "exclusive": "reading_time", "
 LONG_READINGS = {"chunked": f"reading_time{_long(BESIDE)}", "exclusive": f"reading_time{_long()}", "disaggregated": LONG_PREFILL}
 """For how long a prompt of each kind holds its lane."""
 
+AT_RATE = "batch = mix_busy_batch, mix_budget = mix_budget"
+"""At the requests of the mix that the arrival rate keeps busy."""
+
 OF_THE_MIX = {
     "peak_context": "mix_peak_context",
     **{name: f"mix_{name}" for name in ("paced_itl", "worst_itl", "sustained_itl", "sustained_requests", "sustained_throughput", "busy_batch", "loaded_ttft")},
@@ -99,11 +102,11 @@ MIXES = referenced(
         "exclusive": f"mix_decode_itl + max({PREFILL}, {LONG_PREFILL})",
         "disaggregated": f"max(itl_last(batch = mix_disaggregated_batch), itl_last{_long('batch = mix_disaggregated_batch')})",
     }),
-    _q("mix", "mix_reading_time", r"t_{\mathrm{mixread}}", "s", "mean time of the steps that a prompt of the mix is read in, and of handing its cache over", switch="scheduling", reference=source.SARATHI, variants={
-        "chunked": f"(1 - long_share)*{READINGS['chunked']} + long_share*{LONG_READINGS['chunked']}",
-        "exclusive": _mixed("reading_time{it}"),
-        "disaggregated": _mixed("reading_time{it}"),
-    }),
+    *(_q("mix", f"mix_{kind}_reading_time", rf"t_{{\mathrm{{{kind}read}}}}", "s", f"time of the steps that {whose} prompt of the mix is read in, and of handing its cache over", switch="scheduling",
+         reference=source.SARATHI, variants={"chunked": pieces, "exclusive": f"reading_time{its}", "disaggregated": f"reading_time{its}"})
+      for kind, whose, pieces, its in (("own", "the case's own", READINGS["chunked"], ""), ("long", "a long", LONG_READINGS["chunked"], _long()))),
+    _q("mix", "mix_reading_time", r"t_{\mathrm{mixread}}", "s", "mean time of the steps that a prompt of the mix is read in, and of handing its cache over",
+       "(1 - long_share)*mix_own_reading_time + long_share*mix_long_reading_time"),
     _q("mix", "mix_lane_time", r"t_{\mathrm{mixlane}}", "s", "mean time that a prompt of the mix holds its lane", switch="scheduling",
        variants={kind: f"(1 - long_share)*{READINGS[kind]} + long_share*{LONG_READINGS[kind]}" for kind in READINGS}),
     _q("mix", "mix_lane_residual", r"t_{\mathrm{mixlane2}}", "s", "mean square of the time that a prompt of the mix holds its lane, over its mean: long ones are met more often", switch="scheduling", reference=source.KLEINROCK,
@@ -116,6 +119,11 @@ MIXES = referenced(
     }),
     _q("mix", "mix_busy_batch", r"B_{\lambda,\mathrm{mix}}", "request", "requests of the mix that decode at the arrival rate: Little's law; the batch where no rate is known", counted=True, exists=STEADY, without=("arrival_rate", "batch"),
        search=Search("fixed", "batch", "arrival_rate/dp*mix_steps*mix_sustained_itl", "batch"), reference=source.LITTLE),
-    _q("mix", "mix_loaded_ttft", r"\mathrm{TTFT}_{\mathrm{mix}}", "s", "mean time to first token of a server at work on the mix: the estimated wait, and the steps the prompt is read in",
-       "queue_time + mix_lane_wait(batch = mix_busy_batch, mix_budget = mix_budget) + mix_reading_time(batch = mix_busy_batch, mix_budget = mix_budget)", without=("arrival_rate", "queue_time + mix_reading_time"), reference=source.DISTSERVE),
+    *(_q("mix", name, latex, "s", f"mean time to first token {of} of a server at work on the mix: the estimated wait, and the steps the prompt is read in",
+         f"queue_time + mix_lane_wait({AT_RATE}) + {reading}({AT_RATE})", without=("arrival_rate", f"queue_time + {reading}"), reference=source.DISTSERVE)
+      for name, latex, of, reading in (
+          ("mix_loaded_ttft", r"\mathrm{TTFT}_{\mathrm{mix}}", "of all requests", "mix_reading_time"),
+          ("mix_own_ttft", r"\mathrm{TTFT}_{\mathrm{mixown}}", "of the case's own requests", "mix_own_reading_time"),
+          ("mix_long_ttft", r"\mathrm{TTFT}_{\mathrm{mixlong}}", "of long requests", "mix_long_reading_time"),
+      )),
 )  # fmt: skip

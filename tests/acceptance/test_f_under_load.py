@@ -234,6 +234,17 @@ def test_arrival_rate_at_which_the_first_token_leaves_its_target():
     assert Study(**under(chunk=2048, ttft_target="200 ms")).solve("max_arrival_ttft").verdict == "lhs_above"
 
 
+def test_an_overloaded_server_is_said_to_be_one_beside_the_rate_it_would_bear():
+    """64 requests decode for 255 steps of 107.179 ms (the hand's), so 2.342 a second are served; of 5 the rest pile up."""
+    most = 64 / (255 * float(D + Fraction(64, 255) * (step(2048 + 64) - D)))
+    assert most == pytest.approx(2.3417, rel=1e-4)
+    answer = Study(**under(chunk=2048, ttft_target="1000 s", arrival_rate=5)).solve("max_arrival_ttft")
+    assert answer.verdict == "lhs_below" and f"every arrival_rate up to {most:.3f} request/s (beyond it no steady state" in answer.reason
+    over = "at the 5 request/s of this case there is no steady state"
+    assert over in answer.reason and over in Study(**under(chunk=2048, ttft_target="400 ms", arrival_rate=5)).solve("max_arrival_ttft").reason
+    assert "of this case" not in Study(**under(chunk=2048, ttft_target="400 ms", arrival_rate=1)).solve("max_arrival_ttft").reason
+
+
 # ------------------------------------------------------------------------------------------------- several devices at work
 
 FREE_LINKS = {"link_latency": "0 s", "link_bandwidth": "1e9 TB/s"}

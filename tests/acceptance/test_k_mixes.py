@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 
+from symroof.analysis.verdict import case_warnings
 from symroof.api import Study
 
 P = 70_553_706_496
@@ -105,6 +106,24 @@ def test_the_wait_in_a_lane_that_long_prompts_stand_in_too(queue, half):
     study = under(assume={"detail": "weights", "scheduling": "exclusive", "queue": queue}, arrival_rate="1 request/s")
     assert study.exact("mix_lane_wait") == rate * square / (half * (1 - rate * mean))
     assert study.exact("mix_loaded_ttft") == study.exact("mix_lane_wait") + mean
+
+
+def test_first_tokens_of_either_kind_wait_alike_and_are_read_apart():
+    """Prefills alone take 292 ms and, of 4,096 tokens, 584 ms; the wait is that of the lane they share."""
+    study = under(assume={"detail": "weights", "scheduling": "exclusive"}, arrival_rate="1 request/s")
+    wait = study.exact("mix_lane_wait")
+    assert study.exact("mix_own_ttft") == wait + prefill(2048)
+    assert study.exact("mix_long_ttft") == wait + prefill(4096)
+    assert study.exact("mix_loaded_ttft") == (3 * study.exact("mix_own_ttft") + study.exact("mix_long_ttft")) / 4
+
+
+@pytest.mark.parametrize(("target", "missing"), [("700 ms", []), ("450 ms", ["mix_long_ttft"]), ("340 ms", [])])
+def test_a_kind_that_misses_what_the_mean_meets_is_named(target, missing):
+    """Without a rate nothing waits: a prompt of 2,048 beside 64 takes 301.33 ms, one of 4,096 two such steps, so the mean is 376.66 ms."""
+    study = under(targets={"ttft": target}, chunk=2048)
+    study.decide()
+    named = [warning for warning in case_warnings(study.first) if "miss the TTFT target" in warning]
+    assert [name for name in ("mix_own_ttft", "mix_long_ttft") for warning in named if warning.endswith(name)] == missing
 
 
 def test_the_memory_of_a_slot_of_a_mix():

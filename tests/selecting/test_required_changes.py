@@ -1,15 +1,20 @@
 """What a failing configuration lacks, put in, passes; a millionth less does not. All by cases built afresh."""
 
 from fractions import Fraction
+from functools import cache
 
 import pytest
 
 from symroof.analysis.tipping_points import flips
 from symroof.analysis.verdict import findings
 from symroof.api import Study
+from symroof.report.view_flips import needed
 from symroof.select.required_changes import keeps, lacks, together
 
 HAIR = Fraction(1, 10**6)
+
+WAITING = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "batch": 64, "chunk": 2048, "arrival_rate": 12, "dp": 1}
+"""Its first token waits for the prompts before it: 48 ms at the peak."""
 
 CASES = [
     ({"model": "llama-3-8b", "hardware": "a100-80gb-sxm", "prompt": 4096, "mfu": 0.5}, {"ttft": 0.2}),
@@ -21,6 +26,7 @@ CASES = [
     ({"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 64, "batch": 2, "assume": {"roofline": "no_overlap"}}, {"ttft": 0.015, "itl": 0.004}),
     ({"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 64, "tp": 4, "batch": 8}, {"price": 10}),
     ({"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 64, "tp": 4, "batch": 8, "assume": {"roofline": "per_operator"}}, {"itl": 0.001}),
+    (WAITING, {"ttft": 0.04}),
 ]  # fmt: skip
 
 
@@ -38,11 +44,19 @@ def wrong(case, targets, **changes):
     return findings(Study(**{**case, **written}, targets=targets).first)
 
 
-@pytest.mark.parametrize(("case", "targets"), CASES)
-def test_what_it_lacks_makes_it_pass_and_a_hair_less_does_not(case, targets):
+@cache
+def lacking(index):
+    """What a case lacks, solved once for the tests that ask about it."""
+    case, targets = CASES[index]
     answers = Study(**case, targets=targets).first
+    return answers, lacks(answers)
+
+
+@pytest.mark.parametrize("index", range(len(CASES)))
+def test_what_it_lacks_makes_it_pass_and_a_hair_less_does_not(index):
+    (case, targets), (answers, levers) = CASES[index], lacking(index)
     assert findings(answers)
-    solved = [lever for lever in lacks(answers) if lever.flip]
+    solved = [lever for lever in levers if lever.flip]
     for lever in solved:
         assert wrong(case, targets, **{lever.name: lever.value}) == []
         up = lever.flip.up
@@ -51,11 +65,11 @@ def test_what_it_lacks_makes_it_pass_and_a_hair_less_does_not(case, targets):
     assert solved or together(answers)
 
 
-@pytest.mark.parametrize(("case", "targets"), CASES)
-def test_what_it_is_said_not_to_help_with_does_not_help(case, targets):
+@pytest.mark.parametrize("index", range(len(CASES)))
+def test_what_it_is_said_not_to_help_with_does_not_help(index):
     """Every tried value of an input that has no answer leaves something wrong; what it cures alone, it cures."""
-    answers = Study(**case, targets=targets).first
-    for lever in lacks(answers):
+    (case, targets), (answers, levers) = CASES[index], lacking(index)
+    for lever in levers:
         if lever.flip is None:
             now = lever.now.value
             tried = (
@@ -127,6 +141,41 @@ def test_a_passing_one_can_go_as_far_as_told(case, targets):
         up = keep.side == "at_most"
         more = neighbour(keep.name, keep.value, 1 if up else -1) if keep.flip.now.symbol.counted else keep.value * (1 + HAIR if up else 1 - HAIR)
         assert more == 0 or wrong(case, targets, **{keep.name: more})
+
+
+def test_a_wait_that_a_second_device_shortens_and_bandwidth_does_not():
+    """On two devices the first token meets 40 ms; on one it takes 46.89 ms however fast the memory is."""
+    levers = {lever.name: lever for lever in lacks(Study(**WAITING, targets={"ttft": 0.04}).first, ("tp", "mem_bandwidth"))}
+    assert levers["tp"].value == 2
+    ((name, best),) = levers["mem_bandwidth"].stuck
+    assert name == "ttft" and best.value > Fraction(4, 100)
+
+
+def test_a_wait_bounds_how_far_a_passing_one_can_go():
+    """At an MFU of 0.7 the ITL of 17 ms is met, and the first token takes 94 ms where 60 are allowed: the wait is the end, not the ITL."""
+    answers = Study(**WAITING, mfu=0.99, targets={"ttft": 0.06, "itl": 0.05}).first
+    (keep,) = keeps(answers, ["mfu"])
+    assert keep.flip.condition == "ttft"
+    assert (
+        answers.case.changed({"mfu": keep.value * (1 + HAIR)}).value("loaded_ttft")
+        < Fraction(6, 100)
+        < answers.case.changed({"mfu": keep.value * (1 - HAIR)}).value("loaded_ttft")
+    )
+
+
+def test_a_wait_that_no_tried_number_of_devices_shortens_is_not_known():
+    answers = Study(**WAITING, targets={"ttft": 0.0002}).first
+    (lever,) = lacks(answers, ("tp",))
+    assert lever.flip is None and lever.unsolved == ("ttft",)
+    assert needed(lever, answers) == "not known, as the wait has no formula to solve: ttft not with 2, 4, 8, 16, 24, 32"
+
+
+def test_a_rate_that_nothing_serves_is_said_once():
+    """At 80 requests a second even endless bandwidth leaves more prompts than compute reads, and no wait is reported beside that."""
+    answers = Study(**{**WAITING, "arrival_rate": 80}, targets={"ttft": 0.04}).first
+    (lever,) = lacks(answers, ("mem_bandwidth",))
+    assert dict(lever.stuck)["ttft"] is None
+    assert needed(lever, answers).startswith("none: however large, load is ") and "ttft" not in needed(lever, answers)
 
 
 def test_more_devices_of_which_nobody_gave_the_links_are_no_answer():
