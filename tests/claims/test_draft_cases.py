@@ -81,7 +81,7 @@ def test_the_memory_of_several_devices_is_left_alone():
     note = draft("The weights of Llama 3.1 70B at 4 bit take 35 GB, so two RTX 4090s (48 GB) are enough.", "note.md")
     assert ([one.text for one in note.drafts], [(one.text, one.why) for one in note.left]) == (
         ["35 GB"],
-        [("48 GB", "it is the memory of several devices together")],
+        [("48 GB", "it is of several devices together")],
     )
 
 
