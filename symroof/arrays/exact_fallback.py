@@ -41,14 +41,25 @@ def size(x: Any, least: bool) -> float:
 
 
 def whole_terms(graph: Graph, form: Form, values: Callable[[str], Any]) -> bool:
-    """Whether a polynomial of these values has no rounding at all: whole inputs, coefficients over a power of two, no quotients."""
+    """Whether a polynomial of these values has no rounding at all: whole names, coefficients over a power of two, no quotients."""
     powers = [power for monomial, _ in form for power in monomial]
-    if any(exponent < 0 or name in graph.operations for name, exponent in powers) or any(c.denominator.bit_count() != 1 for _, c in form):
+    if any(exponent < 0 for _, exponent in powers) or any(c.denominator.bit_count() != 1 for _, c in form):
         return False
-    if not all(np.all(values(name) == np.rint(values(name))) for name, _ in powers):
+    if not all(_exactly_whole(graph, name, values) for name in {name: None for name, _ in powers}):
         return False
     scale = max((c.denominator for _, c in form), default=1)
     return magnitude(form, lambda name, least: size(values(name), least)) * scale < 2**52
+
+
+def _exactly_whole(graph: Graph, name: str, values: Callable[[str], Any]) -> bool:
+    """Whether a name has whole values that no float is off: an input, what is rounded, and maxima and sums of such."""
+    operation = graph.operations.get(name)
+    if operation is None:
+        return bool(np.all(values(name) == np.rint(values(name))))
+    if operation.kind in ROUNDINGS:  # exact once it is mended
+        return True
+    whole = operation.kind in ("form", "max", "min") and all(c.denominator == 1 for arg in operation.args for _, c in arg)
+    return whole and all(whole_terms(graph, arg, values) for arg in operation.args)
 
 
 def mend(values: Values, name: str, result: Any, spend: Callable[[], None] | None = None) -> Any:

@@ -102,7 +102,7 @@ class Values:
         return self.form(args[place_chosen([self.form(key) for key in args[::2]])])
 
     def _settle(self, form: Form, moving: frozenset[str]) -> None:
-        """Work out once what a search would work out at every step: whatever in a form does not move with its unknown."""
+        """Work out once what a search or a sum would work out at every step: whatever in a form does not move with its unknown."""
         for name in {name for monomial, _ in form for name, _ in monomial} & self.graph.operations.keys():
             operation = self.graph.operations[name]
             if not self.graph.reach(name) & moving:
@@ -119,6 +119,7 @@ class Values:
             if last - first >= MOST_TERMS:
                 raise NoValue(f"a sum of {last - first + 1} terms that has no closed form")
             return sum((self.at({index: Fraction(j)}).form(body) for j in range(int(first), int(last) + 1)), total)
+        self._settle(body, frozenset((index,)))
         last = np.where(np.less(last - first, MOST_TERMS), last, np.nan)  # longer ones have no value
         return self._in_blocks(body, index, first, last, total + last * 0)
 

@@ -3,7 +3,7 @@
 A decode step's time is the larger of two lines in the step number. The sum of ``max(a, b)`` is that of ``b`` and of what
 ``a`` has over it, and the positive part of a line has a closed form wherever the line crosses zero. A window (``min(prompt +
 step, w)``) bends the lines once; the range is cut there. Cuts that a float puts one step too early or late do no harm: both
-arms are equal there.
+arms are equal there. A line rounded to whole numbers (the chunk that a token lies in) is a staircase: the sum is taken stair by stair.
 """
 
 from __future__ import annotations
@@ -13,7 +13,12 @@ from fractions import Fraction
 from math import comb
 
 from symroof.arrays.graph import EXTREMES, Graph, added, number_of
+from symroof.formula.evaluate import MOST_TERMS
 from symroof.formula.polynomial import MINUS, ONE_TERM, Monomial, Polynomial, constant, merged, plus, power_of, scaled
+
+ROUNDINGS = ("floor", "ceil")
+LEAST_WIDTH = 16
+"""Terms of the narrowest stair that a sum is taken stair by stair over: a stair costs as much as several terms."""
 
 
 def total(graph: Graph, body: Polynomial, index: str, first: Polynomial, last: Polynomial) -> Polynomial:
@@ -78,28 +83,44 @@ class _Sum:
             return self.of(args[0])
         if operation.kind == "power" and args[1] == power_of(self.index) and self.index not in self.graph.inputs_of(args[0]):
             return self.graph.operation("geometric", args[0], self.first, self.last)
+        if operation.kind in ROUNDINGS:
+            return self._stairs(name, name)
         if operation.kind not in EXTREMES or len(args) != 2:
             return None
         for kink in self._kinks(args):
-            return self._cut(name, kink)
+            return self._stairs(name, kink) if self.graph.operations[kink].kind in ROUNDINGS else self._cut(name, kink)
         return self._extreme(operation.kind, *args)
 
     def _kinks(self, args: list[Polynomial]) -> Iterator[str]:
-        """Operations inside that move with the index: where they bend, the range has to be cut first."""
+        """Operations inside that move with the index, and are no polynomials: where they bend, the range has to be cut first."""
         for arg in args:
-            for monomial in arg:
-                yield from (name for name, _ in monomial if name != self.index and self.index in self.graph.reach(name))
+            for name in {name: None for monomial in arg for name, _ in monomial if name != self.index and self.index in self.graph.reach(name)}:
+                operation = self.graph.operations[name]
+                yield from self._kinks([dict(operation.args[0])]) if operation.kind == "form" else (name,)
 
     def _line(self, p: Polynomial) -> tuple[Polynomial, Polynomial] | None:
         """A polynomial as (value at zero, slope) where it is a line in the index."""
         start: Polynomial = {}
         slope: Polynomial = {}
         for monomial, coefficient in p.items():
-            exponent = dict(monomial).get(self.index, 0)
-            if exponent not in (0, 1) or any(name != self.index and self.index in self.graph.reach(name) for name, _ in monomial):
+            moving = [power for power in monomial if self.index in self.graph.reach(power[0])]
+            if not moving:
+                start = plus(start, {monomial: coefficient})
+                continue
+            name, exponent = moving[0]
+            parts = self._factor(name) if len(moving) == exponent == 1 else None
+            if parts is None:
                 return None
-            (slope if exponent else start)[merged(monomial, ((self.index, exponent),), -1)] = coefficient
+            rest = {merged(monomial, ((name, 1),), -1): coefficient}
+            start, slope = (plus(whole, self.graph.times(rest, part)) for whole, part in zip((start, slope), parts, strict=True))
         return start, slope
+
+    def _factor(self, name: str) -> tuple[Polynomial, Polynomial] | None:
+        """The index, or a polynomial that has a name, as (value at zero, slope); None where it is no line."""
+        if name == self.index:
+            return {}, ONE_TERM
+        operation = self.graph.operations[name]
+        return self._line(dict(operation.args[0])) if operation.kind == "form" else None
 
     def _extreme(self, kind: str, a: Polynomial, b: Polynomial) -> Polynomial | None:
         """The larger of two lines: the second, and the excess of the first. The smaller: the first, less its excess."""
@@ -125,3 +146,23 @@ class _Sum:
         middle = self.graph.operation("min", self.graph.operation("max", bend, plus(self.first, constant(MINUS))), self.last)
         parts = ((self.first, middle, before), (plus(middle, ONE_TERM), self.last, after))
         return added(_Sum(self.graph, self.index, first, last).of(self.graph.replaced(power_of(name), {kink: arm})) for first, last, arm in parts)
+
+    def _stairs(self, name: str, kink: str) -> Polynomial | None:
+        """The sum stair by stair, where a line inside that rises by one in a whole number of steps is rounded."""
+        operation, graph = self.graph.operations[kink], self.graph
+        line = self._line(dict(operation.args[0]))
+        rise = number_of(line[1]) if line is not None else None
+        if line is None or not rise or rise.numerator != 1 or rise.denominator < LEAST_WIDTH:
+            return None
+        width, stair = Fraction(rise.denominator), f"{kink}/{self.index}"  # counted from the stair of the first term: elsewhere there are as few
+        lowest, highest = (graph.replaced(power_of(kink), {self.index: end}) for end in (self.first, self.last))
+        over = scaled(plus(plus(line[0], scaled(self.first, rise)), scaled(lowest, MINUS)), width)  # terms from the level of the first one to the line
+        rest = graph.operation("floor", over if operation.kind == "floor" else scaled(over, MINUS))
+        left = plus(constant(width), scaled(rest, MINUS)) if operation.kind == "floor" else plus(rest, ONE_TERM)
+        ended = plus(plus(self.first, left), {((stair, 1),): width})
+        begin = graph.operation("max", plus(ended, constant(-width)), self.first)
+        finish = graph.operation("min", plus(ended, constant(MINUS)), self.last)
+        each = _Sum(graph, self.index, begin, finish).of(graph.replaced(power_of(name), {kink: plus(lowest, power_of(stair))}))
+        sum_ = graph.operation("steps", each, {}, plus(highest, scaled(lowest, MINUS)), words=(stair,))
+        few = graph.operation("<", plus(plus(self.last, scaled(self.first, MINUS)), constant(Fraction(-MOST_TERMS))))
+        return graph.operation("guard", sum_, few)  # more terms have no value, here as anywhere

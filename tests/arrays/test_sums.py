@@ -1,5 +1,6 @@
 """Sums over steps in closed form against sums taken step by step, in Python's own fractions."""
 
+import math
 import random
 from fractions import Fraction
 
@@ -10,7 +11,7 @@ from symroof.arrays import exact_fallback, kernels
 from symroof.arrays.graph import Graph
 from symroof.arrays.kernels import arrays, exact
 from symroof.arrays.sums import total
-from symroof.formula.polynomial import constant, plus, power_of
+from symroof.formula.polynomial import constant, plus, power_of, scaled
 
 INPUTS = ("a", "b", "c", "d", "n", "w")
 
@@ -54,6 +55,74 @@ def test_a_closed_sum_is_the_sum_of_its_terms(name):
         terms = [plain(*(point[k] for k in "abcdw"), Fraction(j)) for j in range(1, int(point["n"]) + 1)]
         assert exact(graph, point).form(found) == sum(terms, Fraction(0)), point
         assert value == pytest.approx(float(sum(terms)), rel=1e-12, abs=1e-10), point
+
+
+STAIRS = {
+    "a chunk inside the larger of two": (
+        "floor",
+        lambda g, a, b, c, d, n, w, j, lift: g.operation("max", line(g, a, b, plus(j, scaled(lift(plus(c, j)), Fraction(-16)))), line(g, d, w, lift(plus(c, j)))),
+        lambda a, b, c, d, w, j, lift: max(a + b * (j - 16 * lift(c + j)), d + w * lift(c + j)),
+    ),
+    "two roundings of different lines": (
+        "ceil",
+        lambda g, a, b, c, d, n, w, j, lift: g.operation("max", g.times(a, plus(lift(plus(c, j)), g.operation("floor", scaled(plus(j, d), Fraction(1, 20))))), line(g, b, d, j)),
+        lambda a, b, c, d, w, j, lift: max(a * (lift(c + j) + (j + d) // 20), b + d * j),
+    ),
+    "a product of a stair alone": (
+        "ceil",
+        lambda g, a, b, c, d, n, w, j, lift: line(g, a, b, lift(plus(c, j))),
+        lambda a, b, c, d, w, j, lift: a + b * lift(c + j),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STAIRS)
+def test_a_sum_over_stairs_is_taken_stair_by_stair(name):
+    """Terms with a line in them that is rounded every sixteen steps: an addition a stair, wherever the first stair begins."""
+    kind, made, plain = STAIRS[name]
+    graph, summed = built(lambda g, **names: made(g, **names, lift=lambda p: g.operation(kind, scaled(p, Fraction(1, 16)))))
+    lift = {"floor": math.floor, "ceil": math.ceil}[kind]
+    draw = random.Random(name)
+    points = [{k: Fraction(draw.randint(-90, 90), draw.choice((1, 1, 4))) for k in "abcdw"} | {"n": Fraction(draw.randint(-1, 140))} for _ in range(60)]
+    point = {k: np.array([float(p[k]) for p in points]) for k in INPUTS}
+    values = np.broadcast_to(arrays(graph, point, exact_fallback.mend).form(summed), len(points))
+    for point, value in zip(points, values, strict=True):
+        terms = [plain(*(point[k] for k in "abcdw"), Fraction(j), lambda x: Fraction(lift(x / 16))) for j in range(1, int(point["n"]) + 1)]
+        assert exact(graph, point).form(summed) == sum(terms, Fraction(0)), point
+        assert value == pytest.approx(float(sum(terms)), rel=1e-12, abs=1e-8), point
+
+
+def test_stairs_take_as_many_turns_as_there_are_stairs(monkeypatch):
+    """10,000 steps in chunks of 1,000, from places far apart: eleven stairs at most, and exact roundings only of where a sum begins and ends."""
+    turns, asked, settled = [], [], exact_fallback.settle
+    within = kernels.Values.at
+    monkeypatch.setattr(kernels.Values, "at", lambda self, changes: turns.extend(np.ravel(*changes.values())) or within(self, changes))
+    monkeypatch.setattr(exact_fallback, "settle", lambda result, doubt, *rest: asked.append(np.count_nonzero(doubt)) or settled(result, doubt, *rest))
+    graph, summed = built(lambda g, c, j, **_: g.operation("max", j, scaled(g.operation("floor", scaled(plus(c, j), Fraction(1, 1000))), Fraction(900))))
+    starts = np.array([0.0, 999.0, 10.0**9 + 500, 10.0**12])
+    values = arrays(graph, {**dict.fromkeys("abdw", 0.0), "n": 10_000.0, "c": starts}, exact_fallback.mend).form(summed)
+    assert len(turns) <= 11 and sum(asked) <= 2 * len(starts)
+    assert values.tolist() == [sum(max(j, (int(c) + j) // 1000 * 900) for j in range(1, 10_001)) for c in starts]
+
+
+def test_a_sum_over_stairs_ends_where_any_sum_does():
+    graph, summed = built(lambda g, j, **_: g.operation("floor", scaled(j, Fraction(1, 100))))
+    values = arrays(graph, {**dict.fromkeys("abcdw", 0.0), "n": np.array([0.0, 99, kernels.MOST_TERMS, kernels.MOST_TERMS + 1])}).form(summed)
+    assert values[:3].tolist() == [sum(j // 100 for j in range(n + 1)) for n in (0, 99, kernels.MOST_TERMS)]
+    assert np.isnan(values[3])
+
+
+def test_a_window_behind_a_name_is_cut_too():
+    """A polynomial that has a name for itself, with a bend inside: the sum of the larger of two has a closed form all the same."""
+    graph, summed = built(
+        lambda g, a, b, c, d, n, w, j: g.operation("max", g.times(plus(a, b), g.whole(plus(g.operation("min", plus(c, j), w), j))), g.times(d, plus(c, j)))
+    )
+    assert not any(operation.kind == "steps" for operation in graph.operations.values())
+    draw = random.Random(4)
+    for _ in range(40):
+        point = {k: Fraction(draw.randint(-9, 9)) for k in "abcd"} | {"n": Fraction(draw.randint(-1, 14)), "w": Fraction(draw.randint(-5, 20))}
+        a, b, c, d, n, w = (point[k] for k in INPUTS)
+        assert exact(graph, point).form(summed) == sum(max((a + b) * (min(c + j, w) + j), d * (c + j)) for j in range(1, int(n) + 1)), point
 
 
 def test_what_has_no_closed_form_is_taken_step_by_step():
