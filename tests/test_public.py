@@ -47,14 +47,15 @@ def test_what_can_be_refused_documents_its_error(name):
     assert "InputError:" in inspect.getdoc(function)
 
 
+FUNCTIONS = ("select", "calibrate", "check", "compile", "solve")
 LOADS = "for room in ('select.choice', 'calibrate.fit', 'claims.check'): importlib.import_module(f'symroof.{room}')"
 
 
-@pytest.mark.parametrize("name", ["select", "calibrate", "check", "compile", "solve"])
-@pytest.mark.parametrize("order", ["function first", "rooms first"])
-def test_a_room_never_hides_the_function_of_its_name(name, order):
+@pytest.mark.parametrize("order", ["functions first", "rooms first"])
+def test_a_room_never_hides_the_function_of_its_name(order):
     """The import system binds ``symroof.select`` to its parent; in a fresh process the function has to stay callable."""
-    lines = ["import importlib", "import symroof as sr", f"assert callable(sr.{name})", LOADS, f"assert callable(sr.{name})"]
+    callable_all = f"assert all(callable(getattr(sr, name)) for name in {FUNCTIONS})"
+    lines = ["import importlib", "import symroof as sr", callable_all, LOADS, callable_all]
     if order == "rooms first":
         lines = ["import importlib", LOADS, *lines]
     subprocess.run([sys.executable, "-c", "\n".join(lines)], check=True)
