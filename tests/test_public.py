@@ -8,8 +8,8 @@ import pytest
 
 import symroof as sr
 from symroof.analysis.derivation import Derivation
+from symroof.analysis.number import Number
 from symroof.analysis.solution import Solution
-from symroof.analysis.study import Number
 from symroof.calibrate.calibration_result import Calibration
 from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import Result
