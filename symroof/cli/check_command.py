@@ -54,10 +54,9 @@ def command(
     \b
     ... takes 1.34 GB. <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 kv=fp16 -->
 
-    --draft guesses from the words around each number what it is and of which case, and marks what is doubtful; nothing is judged.
-
-    Exit 1 where a claim is wrong or inconsistent; 2 where one cannot be read or evaluated, 101 where symroof itself fails in
     and in LaTeX source as a comment: % symroof: kv_cache_bytes ...
+
+    --draft guesses from the words around each number what it is and of which case, and marks what is doubtful; nothing is judged.
 
     Exit 1 where a claim is wrong, inconsistent, or conditional and off by more than 25 %; 2 where one cannot be read or evaluated, 101 where symroof itself fails in
     one. The others are judged all the same, but --fix then writes nothing.
