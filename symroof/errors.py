@@ -128,7 +128,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     >>> nearest("mem_bandwith", ["mem_bandwidth", "mem_capacity"])
     "did you mean 'mem_bandwidth'?"
 
-    A name that another spells out further is meant before one that only looks alike:
+    A name that another spells out further comes before one that only looks alike:
 
     >>> nearest("device_price", ["fleet_price", "price"])
     "did you mean 'price'?"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symroof.analysis.study import Study, known
+from symroof.analysis.study import Study
 from symroof.arrays.graph import Graph, frozen
 from symroof.arrays.lower import Builder
 from symroof.arrays.program import Output, Program
@@ -20,7 +20,7 @@ from symroof.formula.evaluate import NoValue
 from symroof.theory.case import Case
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.symbols import Symbol
-from symroof.theory.sympy_input import is_sympy, name_in
+from symroof.theory.sympy_input import is_sympy, known, name_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.differences import Change, added_term, own_base
-from symroof.analysis.study import Study, known
+from symroof.analysis.study import Study
 from symroof.analysis.waterfall import Step, Waterfall, change_json, change_label, number_of, plain
 from symroof.cases.binding import Binding
 from symroof.cases.quantity_result import Result, bare
@@ -19,6 +19,7 @@ from symroof.formula.evaluate import NoValue
 from symroof.specs.catalogue import entries
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import Symbol
+from symroof.theory.sympy_input import known
 from symroof.theory.theory import UnknownName
 
 MOST_TOGETHER = 3

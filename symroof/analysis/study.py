@@ -8,26 +8,24 @@ from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from symroof.analysis.case_titles import case_title
+from symroof.analysis.number import Number
 from symroof.cases.binding import MOST_CASES, Binding, bindings
 from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
-from symroof.cases.request import aimed, check_names, selection
-from symroof.cases.selection import Selection, Values
-from symroof.errors import DoesNotFit, InputError, NoValueHere, Problem, nearest
+from symroof.cases.request import aimed, of_study, selection
+from symroof.cases.selection import Selection
+from symroof.errors import DoesNotFit, NoValueHere, Problem
 from symroof.specs.declared_names import redefined
 from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import Document
 from symroof.specs.study import StudySpec
-from symroof.specs.study_files import declared_in, is_theory, read_study, read_theory, study_document
+from symroof.specs.study_files import declared_in, study_document
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.defaults import Missing
-from symroof.theory.quantities import QUANTITIES
-from symroof.theory.symbols import INPUTS, TARGET_SYMBOLS, Unnamed, base_name, canonical
-from symroof.theory.sympy_input import is_sympy, quantity_in, read_definition
+from symroof.theory.sympy_input import is_sympy, known, read_definition
 
 if TYPE_CHECKING:  # the solver and the derivations load when a study is first solved or derived: listing values needs neither
     from symroof.analysis.derivation import Derivation
@@ -38,53 +36,6 @@ MOST_SHOWN = 4
 """The most cases that a study shows of itself."""
 SHOWN = ("ttft", "itl", "decode_throughput", "memory_bytes", "fits", "prefill_bound", "decode_bound", "cost_per_mtok")
 """The quantities that a study shows in a notebook."""
-
-
-class Number(float):
-    """A float in base units (byte, FLOP, s, token, USD) with its unit, range and flags; its text shows them all.
-
-    Arithmetic treats it as the plain float it is: results have no unit and no range.
-
-    >>> ttft = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096, mfu="0.4..0.6").value("ttft")
-    >>> ttft
-    124.5 ms (103.7 to 155.6 ms)
-    >>> ttft.unit, round(ttft.low, 4), round(ttft.high, 4), ttft.flags
-    ('s', 0.1037, 0.1556, ())
-    >>> round(1000 * ttft, 1)
-    124.5
-    """
-
-    result: Result
-
-    def __new__(cls, result: Result) -> Number:
-        number = super().__new__(cls, result.value)
-        number.result = result
-        return number
-
-    @property
-    def unit(self) -> str:
-        """The base unit; empty for a plain number."""
-        return self.result.symbol.unit
-
-    @property
-    def low(self) -> float:
-        """The least value over the ranges of the inputs; the value itself without ranges."""
-        return float(self.result.low) if self.result.low is not None else float(self)
-
-    @property
-    def high(self) -> float:
-        """The largest value over the ranges of the inputs; the value itself without ranges."""
-        return float(self.result.high) if self.result.high is not None else float(self)
-
-    @property
-    def flags(self) -> tuple[str, ...]:
-        """``does_not_fit`` where a latency, rate or cost is of a configuration that memory does not hold."""
-        return self.result.flags
-
-    def __repr__(self) -> str:
-        return self.result.text()
-
-    __str__ = __repr__
 
 
 class Study:
@@ -162,23 +113,9 @@ class Study:
         >>> {metric: float(limit) for metric, limit in study.first.targets.items()}
         {'ttft': 0.2, 'itl': 0.03}
         """
-        document = study_document(str(path))
         study = cls()
-        study.document = document
-        if is_theory(document):
-            alone = Selection(own=read_theory(document)[1])
-            study._selection = aimed(targets or {}).over(line.over(alone) if line else alone)
-            return study
-        spec, declared = read_study(document)
-        study.spec = spec
-        base = Path(document.file).resolve().parent
-        check_names(document, spec, base)
-        aims = {TARGET_SYMBOLS[name]: (value,) for name, value in spec.targets if value is not None}
-        values: Values = {**spec.workload, **spec.efficiency, **spec.parallel, **spec.set, **aims}
-        precision = {role: value for role, value in spec.precision if value}
-        origin = dict.fromkeys([*values, *precision, *spec.assume, "draft"], "study")
-        own = Selection(spec.model, spec.hardware, precision, values, spec.assume, spec.preset, origin, base, spec.assume_family, spec.draft, own=declared)
-        own = replace(own, efficiency=spec.efficiency.basis, engine=spec.efficiency.engine)
+        study.document = study_document(str(path))
+        study.spec, own = of_study(study.document)
         study._selection = aimed(targets or {}).over(line.over(own) if line else own)
         return study
 
@@ -432,24 +369,3 @@ class Study:
         from symroof.analysis.solve import solve
 
         return [solve(equation, case, for_) for case in self.cases]
-
-
-def known(name: Any, own: Declarations = NONE) -> str:
-    """The printed name of a quantity or input, of a SymPy expression its formula; ``own`` are the declarations of a study.
-
-    Raises:
-        InputError: unknown, with the nearest name.
-
-    >>> known("seq_len")
-    'prompt'
-    """
-    name = quantity_in(name, own)
-    printed = canonical(name)
-    if isinstance(printed, Unnamed) or printed in own or base_name(printed) in {*QUANTITIES, *INPUTS}:
-        return printed
-    if own.threshold(printed):
-        raise InputError(Problem(name, "is a threshold, not a quantity", hint=f"`symroof solve {name}`"))
-    raise InputError(Problem(name, "no such quantity or input", hint=nearest(name, own.known)))
-
-
-__all__ = ["Number", "Study", "known"]

@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.differences import LEFT_OUT, Change, differences
-from symroof.analysis.study import known
 from symroof.cases.binding import Binding
 from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result, bare
@@ -16,6 +15,7 @@ from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
 from symroof.specs.preset import PresetSpec
 from symroof.theory.symbols import Symbol
+from symroof.theory.sympy_input import known
 from symroof.theory.theory import UnknownName
 from symroof.units import format_quantity, significant
 

@@ -216,11 +216,7 @@ def _bind(layered: Selection, supplied: Supplied, documents: tuple[Document, ...
             continue  # what the preset sets for this device or model is stronger than what it sets for all
         given[name] = Given(value, layered.origin.get(name, "given"), value.text if isinstance(value, Span) else "")
     if layered.deciding:
-        given.setdefault("memory_share", DECIDING_SHARE)
-        if "output" in given and assumptions["scheduling"] == "chunked":
-            given.setdefault("chunk", DECIDING_CHUNK)
-        if assumptions["targets_under"] == "load":
-            add_mix(given, warnings)
+        _set_for_decision(assumptions, given, warnings)
     if layered.basis == "measured" and device:
         add_evidence(device, layered.engine or DEFAULT_ENGINE, supplied.compute, given, warnings)
     if WIDTH in values:  # a width chosen by hand is that of every quantized operator
@@ -231,13 +227,6 @@ def _bind(layered: Selection, supplied: Supplied, documents: tuple[Document, ...
     warnings += beyond_context(model, lengths(given))
     files = (*documents, *(f for f in (chosen_model.document, chosen_device.document) if f))
     draft = model_entry(layered.draft, layered.base, layered.assume_family) if layered.draft else Entry[ModelSpec]()
-    own = replace(
-        layered,
-        models=(chosen_model.name,) if model else (),
-        hardware=(chosen_device.name,) if device else (),
-        precision={role: (name,) for role, name in roles.items() if name},
-        values={name: (value,) for name, value in values.items()},
-    )
     files = (*files, draft.document) if draft.document else files
     varied = tuple((name, as_written(name, value, bare=True)) for name, value in single.items())
     made = Binding(
@@ -250,12 +239,32 @@ def _bind(layered: Selection, supplied: Supplied, documents: tuple[Document, ...
         tuple(warnings),
         files,
         varied,
-        own,
+        _single(layered, supplied, roles, values),
         preset,
         chosen_draft=draft,
         supplied=supplied,
     )
     return _drafted(made, layered, documents, roles, single) if draft.spec else made
+
+
+def _set_for_decision(assumptions: Assumptions, given: dict[str, Given], warnings: list[str]) -> None:
+    """What a decision takes for granted where nothing else is set: the memory and the token budget of an engine, and the mix of requests."""
+    given.setdefault("memory_share", DECIDING_SHARE)
+    if "output" in given and assumptions["scheduling"] == "chunked":
+        given.setdefault("chunk", DECIDING_CHUNK)
+    if assumptions["targets_under"] == "load":
+        add_mix(given, warnings)
+
+
+def _single(layered: Selection, supplied: Supplied, roles: dict[str, str | None], values: dict[str, Setting]) -> Selection:
+    """The selection of one combination: every list narrowed to what was taken of it."""
+    return replace(
+        layered,
+        models=(supplied.chosen_model.name,) if supplied.chosen_model.spec else (),
+        hardware=(supplied.chosen_device.name,) if supplied.chosen_device.spec else (),
+        precision={role: (name,) for role, name in roles.items() if name},
+        values={name: (value,) for name, value in values.items()},
+    )
 
 
 def _drafted(made: Binding, layered: Selection, documents: tuple[Document, ...], roles: dict[str, str | None], single: dict[str, Setting]) -> Binding:

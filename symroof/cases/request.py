@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from symroof.cases.selection import Selection
+from symroof.cases.selection import Selection, Values
 from symroof.cases.spec_values import ROLE_INPUT
 from symroof.errors import InputError, Problem, nearest, on_line, split_hint
 from symroof.specs.catalogue import find
@@ -21,6 +21,7 @@ from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import read_model
 from symroof.specs.strict_yaml import Document
 from symroof.specs.study import StudySpec, efficiency_basis, precision_names, read_assumptions
+from symroof.specs.study_files import is_theory, read_study, read_theory
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.symbols import INPUTS, TARGET_SYMBOLS, canonical
 
@@ -130,6 +131,25 @@ def aimed(targets: dict[str, Any]) -> Selection:
             confused = name in WITH_UNIT and "is needed" in fault.message
             raise InputError(replace(fault, hint=WITH_UNIT[name]) if confused else fault) from None
     return Selection(values=values, origin=dict.fromkeys(values, "target"))
+
+
+def of_study(document: Document) -> tuple[StudySpec | None, Selection]:
+    """A study file and its selection; the file of a theory alone has no study, and declares names.
+
+    Raises:
+        InputError: everything wrong with the file, with places and hints.
+    """
+    if is_theory(document):
+        return None, Selection(own=read_theory(document)[1])
+    spec, declared = read_study(document)
+    base = Path(document.file).resolve().parent
+    check_names(document, spec, base)
+    aims = {TARGET_SYMBOLS[name]: (value,) for name, value in spec.targets if value is not None}
+    values: Values = {**spec.workload, **spec.efficiency, **spec.parallel, **spec.set, **aims}
+    precision = {role: value for role, value in spec.precision if value}
+    origin = dict.fromkeys([*values, *precision, *spec.assume, "draft"], "study")
+    own = Selection(spec.model, spec.hardware, precision, values, spec.assume, spec.preset, origin, base, spec.assume_family, spec.draft, own=declared)
+    return spec, replace(own, efficiency=spec.efficiency.basis, engine=spec.efficiency.engine)
 
 
 def check_names(document: Document, spec: StudySpec, base: Path) -> None:

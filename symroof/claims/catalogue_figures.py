@@ -7,7 +7,7 @@ import re
 from fractions import Fraction
 from functools import lru_cache
 
-from symroof.analysis.study import Study, known
+from symroof.analysis.study import Study
 from symroof.cases.binding import Binding
 from symroof.errors import InputError, NoValueHere, Problem, nearest
 from symroof.specs import catalogue
@@ -16,6 +16,7 @@ from symroof.specs.hardware import HardwareSpec, Peak
 from symroof.specs.precision import peak_precision
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, canonical
+from symroof.theory.sympy_input import known
 from symroof.units import describe
 
 

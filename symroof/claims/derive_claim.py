@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from symroof.analysis.solution import LIMIT
-from symroof.analysis.study import Study, known
+from symroof.analysis.study import Study
 from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import DOES_NOT_FIT, WITHOUT_RANGE
 from symroof.claims.catalogue_figures import figure
@@ -27,6 +27,7 @@ from symroof.theory.case import Case
 from symroof.theory.defaults import Missing
 from symroof.theory.spellings import printed_name, resolved
 from symroof.theory.switches import DETAIL
+from symroof.theory.sympy_input import known
 from symroof.theory.theory import UnknownName
 from symroof.units import Dimension, describe
 

@@ -27,7 +27,7 @@ def beside_the_roof(judgement: Judgement) -> Judgement:
     if answers is None:
         return judgement
     words = roof_share(answers, claim.quantity or "", bound, judgement.ratio, judgement.unit)
-    return _said(judgement, words) if words else judgement
+    return _with_reason(judgement, words) if words else judgement
 
 
 def roof_share(answers: Answers, name: str, bound: Fraction, ratio: Fraction, unit: str) -> str:
@@ -65,7 +65,8 @@ def _within(answers: Answers, name: str, number: Fraction, unit: str) -> str:
     return f"{'between' if expected.low <= number <= expected.high else 'not between'} the ends of what measured efficiencies allow: {ends}"
 
 
-def _said(judgement: Judgement, words: str) -> Judgement:
+def _with_reason(judgement: Judgement, words: str) -> Judgement:
+    """A judgement with something more behind its reason."""
     return replace(judgement, reason=f"{judgement.reason}; {words}" if judgement.reason else words)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from symroof.analysis.number_origins import Origins, origins, to_number
-from symroof.analysis.study import Study, known
+from symroof.analysis.study import Study
 from symroof.analysis.waterfall import Waterfall, waterfall
 from symroof.cases.case_results import Answers
 from symroof.cases.selection import Selection
@@ -20,6 +20,7 @@ from symroof.specs.catalogue import entries, holds, is_path
 from symroof.theory.declarations import NONE
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS
+from symroof.theory.sympy_input import known
 
 OWN = "symroof"
 """The side that counts as symroof does by default, where the other is a preset."""

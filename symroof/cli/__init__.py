@@ -32,7 +32,7 @@ def _run() -> int:
         from symroof.cli.main import main
 
         code = main(sys.argv[1:])
-    except BrokenPipeError:  # nobody reads the error that it was about to write
+    except BrokenPipeError:  # the reader is gone before the error is written
         return 1
     try:
         sys.stdout.flush()

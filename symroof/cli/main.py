@@ -94,7 +94,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _show(error: click.ClickException, arguments: Sequence[str]) -> None:
     """A usage error; an option of another tool comes with its equivalent here."""
-    from symroof.cli.options import of_other_tools
+    from symroof.specs.other_tools import of_other_tools
 
     if isinstance(error, click.NoSuchOption) and (ours := of_other_tools(error.option_name, arguments)):
         equivalent = " and ".join(map(repr, ours.split(", ")))

@@ -76,7 +76,7 @@ def find(kind: str, name: str, base: Path | None = None) -> Document:
     for entry in shipped.values():
         if lower in entry.aliases:
             return entry.document
-    matches = meant_by(kind, name)
+    matches = entries_matching(kind, name)
     if len(matches) == 1:
         return find(kind, matches[0])
     raise InputError(_no_such(kind, name, matches))
@@ -101,7 +101,7 @@ def _model(name: str, shipped: Mapping[str, Entry]) -> list[str]:
 OTHERWISE: dict[str, Callable[[str, Mapping[str, Entry]], list[str]]] = {"models": _model, "hardware": parts_named}
 
 
-def meant_by(kind: str, name: str) -> list[str]:
+def entries_matching(kind: str, name: str) -> list[str]:
     """The entries that a name may mean which is neither a name nor an alias: none, one, or several that it does not tell apart."""
     return OTHERWISE[kind](name[:LONGEST], entries(kind)) if kind in OTHERWISE and PRINTED.fullmatch(name) else []
 

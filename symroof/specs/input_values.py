@@ -9,6 +9,7 @@ from symroof.errors import nearest
 from symroof.formula.from_sympy import is_sympy
 from symroof.formula.tree import Num, Tree, names
 from symroof.specs.fields import Faults, Span, in_unit, parse_span
+from symroof.specs.other_tools import equivalent
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantity import Quantity
 from symroof.theory.symbols import ALIASES, SHARES, STEP_INDEX, Symbol, canonical
@@ -20,16 +21,13 @@ Setting = Tree | Span
 MOST_VALUES = 64
 
 
-PRECISION_NAMES = {"precision", "dtype", "quantization"}
-
-
 def name_hint(name: str, known: Iterable[str]) -> str:
     """The hint for the unknown name of a setting: its nearest, or what one precision is here.
 
     >>> name_hint("dtype", ["kv", "weights"])
     "did you mean 'weights', 'kv' or 'activations'? each has a precision of its own"
     """
-    return "did you mean 'weights', 'kv' or 'activations'? each has a precision of its own" if name in PRECISION_NAMES else nearest(name, known)
+    return "did you mean 'weights', 'kv' or 'activations'? each has a precision of its own" if "--weights" in equivalent(name) else nearest(name, known)
 
 
 def symbol_of(name: str, own: Declarations = NONE) -> Symbol:

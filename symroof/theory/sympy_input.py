@@ -13,8 +13,9 @@ from symroof.formula.rewrite import rebuild
 from symroof.formula.text import WORK
 from symroof.formula.tree import ONE, ZERO, Add, Call, Compare, Name, Num, Tree, names, walk
 from symroof.theory.declarations import NONE, Declarations
+from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import resolved
-from symroof.theory.symbols import Unnamed, base_name
+from symroof.theory.symbols import INPUTS, Unnamed, base_name, canonical
 from symroof.theory.theory import UnknownName, theory
 from symroof.units import Dimension, combine, parse_unit
 
@@ -162,3 +163,21 @@ def _in(target: Dimension, own: Dimension, part: Tree) -> Tree:
 
 
 __all__ = ["is_sympy", "name_in", "quantity_in", "read_definition", "read_expression", "with_units"]
+
+
+def known(name: Any, own: Declarations = NONE) -> str:
+    """The printed name of a quantity or input, of a SymPy expression its formula; ``own`` are the declarations of a study.
+
+    Raises:
+        InputError: unknown, with the nearest name.
+
+    >>> known("seq_len")
+    'prompt'
+    """
+    name = quantity_in(name, own)
+    printed = canonical(name)
+    if isinstance(printed, Unnamed) or printed in own or base_name(printed) in {*QUANTITIES, *INPUTS}:
+        return printed
+    if own.threshold(printed):
+        raise InputError(Problem(name, "is a threshold, not a quantity", hint=f"`symroof solve {name}`"))
+    raise InputError(Problem(name, "no such quantity or input", hint=nearest(name, own.known)))

@@ -148,7 +148,7 @@ def _devices(served: Served) -> tuple[Advice | None, Study]:
 
 def _unqueued(study: Study) -> Study:
     """The same case without arrivals: how many copies bear them is decided last."""
-    made, own = Study(), study._selection
+    made, own = Study(), study.chosen
     made.select(replace(own, values={name: values for name, values in own.values.items() if name != "arrival_rate"}))
     return made
 

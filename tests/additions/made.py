@@ -182,7 +182,7 @@ OF_VERDICTS = {
 }
 
 OF_THE_COMMAND_LINE = {
-    "An option of another tool": [Insert("symroof/cli/options.py", '    "--cards": "--tp",\n', '    "--block-size": ')],
+    "An option of another tool": [Insert("symroof/specs/other_tools.py", '    "--cards": "--tp",\n', '    "--block-size": ')],
     "A flag of vLLM": [
         Insert(
             "symroof/vllm/flags.py",

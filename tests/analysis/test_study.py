@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 import symroof as sr
-from symroof.analysis.study import Number, known
+from symroof.analysis.number import Number
 from symroof.api import Study
+from symroof.theory.sympy_input import known
 
 STUDIES = Path(__file__).resolve().parents[2] / "specs" / "studies"
 H100 = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 16, "batch": 2}

@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from html.parser import HTMLParser
 from pathlib import Path
+from unittest import mock
 
 from cli import ROOT, call
 from cli import STEMS as STEMS
 from markdown_it import MarkdownIt
+
+from symroof.analysis.study import Study
 
 FORMATS = ("md", "tex", "html")
 _FOLDERS = []
@@ -26,6 +29,18 @@ def made(stem):
         outcome = call("report", f"specs/studies/{stem}.yaml", "-o", folder, "--format", "md,tex,html")
     assert (outcome.code, outcome.out) == (0, ""), outcome.err
     return folder
+
+
+@contextlib.contextmanager
+def solved_once(decided):
+    """Reviews of study files take the cases of this study, whose thresholds are then solved once; titles, notes and names of files stay theirs."""
+
+    def decide(loaded):
+        loaded.__dict__["cases"] = decided.cases
+        return loaded
+
+    with mock.patch.object(Study, "decide", decide):
+        yield
 
 
 def text_of(stem, kind):
@@ -73,7 +88,9 @@ class Block:
     cells: tuple[str, ...] = field(default=())
 
 
+@lru_cache(maxsize=32)
 def blocks(text, kind):
+    """A review in pieces, in the order in which they are read."""
     return {"md": markdown_blocks, "tex": latex_blocks, "html": html_blocks}[kind](text)
 
 

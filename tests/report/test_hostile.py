@@ -17,7 +17,7 @@ from symroof.report.markup import Code, Math, Ranged, latex_code, latex_text, ma
 from symroof.report.sandbox import plain, render_in_child
 from symroof.report.view import view
 
-from . import ROOT, blocks, call, markdown, parsed_html, static, to_standard_output
+from . import ROOT, blocks, call, markdown, parsed_html, solved_once, static, to_standard_output
 from .test_review import compiled, needs_tex
 
 TITLES = [
@@ -58,6 +58,19 @@ def hostile(folder, title, note="plain", name="study.yaml"):
     path = folder / name
     path.write_text(study_text(title=quoted(title), notes=f"[{quoted(note)}]", targets="{ttft: 200 ms}"), encoding="utf-8")
     return path
+
+
+@pytest.fixture(scope="module", autouse=True)
+def solved(tmp_path_factory):
+    """The case of these studies, the same in all: only what strangers write differs."""
+    with solved_once(Study.load(hostile(tmp_path_factory.mktemp("solved"), "T")).decide()):
+        yield
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """A template may take longer on a busy machine: its processor time and its memory are what is tested."""
+    monkeypatch.setattr(sandbox, "SECONDS", 300)
 
 
 def literally(text):

@@ -18,7 +18,7 @@ from symroof.report.render import render
 from symroof.report.sections import PARTS
 from symroof.report.view import MOST, SECTIONS, view
 
-from . import FORMATS, ROOT, STEMS, blocks, call, evaluated, made, markdown, parsed_html, printed, rows_under, text_of, to_standard_output
+from . import FORMATS, ROOT, STEMS, blocks, call, evaluated, made, markdown, parsed_html, printed, rows_under, solved_once, text_of, to_standard_output
 
 HEADLINES = {
     "llama-3-70b-chat": ["does not fit", "189 GB", "157 GB"],  # 0.92 * 2 * 81,559 MiB
@@ -113,6 +113,22 @@ def test_page_one_has_at_most_eight_key_numbers_and_their_slack(stem):
             assert printed(slack)[0].value == pytest.approx(limit - found, rel=2e-3)
 
 
+CHAT = ROOT / "specs" / "studies" / "llama-3-8b-chat.yaml"
+
+
+@pytest.fixture(scope="module")
+def chat():
+    """The study of :data:`CHAT`, as a review decides on it."""
+    return Study.load(CHAT).decide()
+
+
+@pytest.fixture
+def solved(chat):
+    """Reviews of :data:`CHAT` differ in what is written alone."""
+    with solved_once(chat):
+        yield
+
+
 @pytest.fixture(scope="module")
 def whole_view():
     """A case with targets that it misses, another that fails, and every section of its review."""
@@ -136,10 +152,10 @@ def test_the_verdict_alone_asks_for_no_threshold_and_no_sensitivity(whole_view, 
     assert asked == ["verdict", "decision", "flips"]
 
 
-def test_a_brief_review_ends_before_the_appendix_and_sections_choose(tmp_path):
-    path = ROOT / "specs" / "studies" / "llama-3-8b-chat.yaml"
-    whole, brief, two = (to_standard_output(path, "md", "--no-plots", *more) for more in ([], ["--brief"], ["--sections", "memory,verdict"]))
-    heads = [re.findall(r"^## (.*)$", text, re.M) for text in (whole, brief, two)]
+def test_a_brief_review_ends_before_the_appendix_and_sections_choose(solved, tmp_path):
+    path = CHAT
+    brief, two = (to_standard_output(path, "md", "--no-plots", *more) for more in (["--brief"], ["--sections", "memory,verdict"]))
+    heads = [re.findall(r"^## (.*)$", text, re.M) for text in (text_of(path.stem, "md"), brief, two)]
     assert heads[1] == [head for head in heads[0] if not head.startswith("Appendix")]
     assert heads[2] == ["Verdict", "Memory"]
     assert len(heads[0]) > len(heads[1]) > 4
@@ -450,8 +466,8 @@ def test_the_latex_compiles_and_nothing_sticks_out(stem, tmp_path):
 
 
 @needs_tex
-def test_a_pdf_of_a_review(tmp_path):
-    outcome = call("report", ROOT / "specs" / "studies" / "llama-3-8b-chat.yaml", "-o", tmp_path, "--format", "pdf", "--no-plots")
+def test_a_pdf_of_a_review(solved, tmp_path):
+    outcome = call("report", CHAT, "-o", tmp_path, "--format", "pdf", "--no-plots")
     assert outcome.code == 0, outcome.err
     assert [path.name for path in tmp_path.iterdir()] == ["llama-3-8b-chat.pdf"]
     assert (tmp_path / "llama-3-8b-chat.pdf").read_bytes().startswith(b"%PDF-")
@@ -460,8 +476,8 @@ def test_a_pdf_of_a_review(tmp_path):
 # ----------------------------------------------------------------------------------------------------- files written
 
 
-def test_without_plots_there_are_no_figures(tmp_path):
-    outcome = call("report", ROOT / "specs" / "studies" / "llama-3-8b-chat.yaml", "-o", tmp_path, "--format", "md,tex,html", "--no-plots")
+def test_without_plots_there_are_no_figures(solved, tmp_path):
+    outcome = call("report", CHAT, "-o", tmp_path, "--format", "md,tex,html", "--no-plots")
     assert outcome.code == 0
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".html", ".md", ".tex"]
     for path in tmp_path.iterdir():
@@ -469,17 +485,17 @@ def test_without_plots_there_are_no_figures(tmp_path):
 
 
 @pytest.mark.parametrize(("kind", "start"), [("md", "# Llama-3 8B chat"), ("tex", r"\documentclass"), ("html", "<!doctype html>")])
-def test_standard_output_holds_the_review_and_nothing_else(kind, start, tmp_path):
+def test_standard_output_holds_the_review_and_nothing_else(kind, start, solved, tmp_path):
     with contextlib.chdir(tmp_path):
-        outcome = call("report", ROOT / "specs" / "studies" / "llama-3-8b-chat.yaml", "-o", "-", "--format", kind)
+        outcome = call("report", CHAT, "-o", "-", "--format", kind)
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.startswith(start)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_default_folder_and_formats(tmp_path):
+def test_the_default_folder_and_formats(solved, tmp_path):
     with contextlib.chdir(tmp_path):
-        outcome = call("report", ROOT / "specs" / "studies" / "llama-3-8b-chat.yaml", "--no-plots")
+        outcome = call("report", CHAT, "--no-plots")
     assert (outcome.code, outcome.out) == (0, "")
     assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")) == [
         "reports/llama-3-8b-chat/llama-3-8b-chat.md",

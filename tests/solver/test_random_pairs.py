@@ -1,4 +1,4 @@
-"""Five hundred equations nobody wrote down, solved, and scanned without the solver: verdicts, places and closed forms must agree.
+"""Three hundred equations that are in no book, solved, and scanned without the solver: verdicts, places and closed forms must agree.
 
 A seed draws a model, a device, a workload, switches, an equation between quantities of one unit, and an input that moves it.
 """
@@ -22,7 +22,7 @@ from symroof.theory.thresholds import THRESHOLDS
 
 from .scan import POLE, ROOT, Scan
 
-SEEDS = 500
+SEEDS = 300
 MODELS = [
     "llama-3-8b", "llama-3-70b", "llama-2-7b", "gemma-2-9b", "gemma-2-27b", "gemma-3-1b", "mistral-7b-v0.1", "falcon-7b", "falcon-40b", "qwen2.5-0.5b",
     "qwen3-8b", "gpt2", "opt-6.7b", "gpt-neox-20b", "phi-3-mini-4k", "starcoder2-15b", "olmo-2-7b", "smollm2-135m", "llama-3.1-405b", "phi-2",
@@ -242,4 +242,4 @@ def test_the_draws_are_varied():
     drawn = [draw(seed) for seed in range(0, SEEDS, 5)]
     assert len({unknown for _, _, unknown, _ in drawn}) > 15
     turns = [len(scan.changes()) for *_, scan in drawn]
-    assert min(turns) == 0 and max(turns) > 0 and 20 < sum(map(bool, turns)) < 90
+    assert min(turns) == 0 and max(turns) > 0 and 12 < sum(map(bool, turns)) < 54

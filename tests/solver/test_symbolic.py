@@ -27,7 +27,7 @@ from tests.theory import as_symbols
 
 from .scan import ROOT, Scan
 
-DRAWS = 20
+DRAWS = 12
 WHOLE = {
     "n_layers": (1, 200), "d_model": (64, 16_384), "n_heads": (1, 128), "n_kv_heads": (1, 64), "head_dim": (16, 256), "d_ff": (64, 65_536), "ffn_matrices": (2, 3),
     "vocab_size": (100, 300_000), "learned_positions": (1, 4096), "window": (16, 8192), "chunk": (1, 8192), "draft_tokens": (1, 12), "kernels_per_layer": (1, 30), "n_experts": (8, 512), "experts_per_token": (1, 7), "prompt": (1, 300_000), "output": (2, 3000), "gemm_m": (1, 10_000),

@@ -97,11 +97,7 @@ def guess_case(words: NoteWords, index: int, figure: Figure, quantity: str) -> C
         case.doubts.append("tp is not stated")
     if quantity == "devices":
         _devices(case, written_value(figure))
-    if (
-        (quantity in INPUTS or quantity == "context")
-        and not (quantity in DEVICE_INPUTS and "hardware" in case.given)
-        and not (quantity in ("params", "active_params") and "model" in case.given)
-    ):
+    if _is_a_setting(quantity, case):
         case.given = {quantity: written_value(figure)}
         case.doubts = []
     groups = [name for name in GROUPED & case.given.keys() if reaches.get(name) == ELSEWHERE and reaches.get("hardware") == OWN_ROW]
@@ -110,6 +106,13 @@ def guess_case(words: NoteWords, index: int, figure: Figure, quantity: str) -> C
     if quantity == "weight_bytes_per_param":
         case.given = {"weights": case.given.get("weights", "fp16")}
     return case
+
+
+def _is_a_setting(quantity: str, case: Case) -> bool:
+    """Whether a number is an input of its own case; one that a named device or model has is checked against that."""
+    if quantity in DEVICE_INPUTS and "hardware" in case.given:
+        return False
+    return (quantity in INPUTS or quantity == "context") and not (quantity in ("params", "active_params") and "model" in case.given)
 
 
 def _of_one_device(case: Case, quantity: str, figure: Figure, groups: Sequence[str]) -> None:

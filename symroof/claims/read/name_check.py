@@ -10,7 +10,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from symroof.analysis.study import known
 from symroof.claims.claim_settings import NESTED, SETTABLE, SPECS, Settings, changed, own_of, study_of
 from symroof.claims.read.annotations import IN_FILES
 from symroof.errors import InputError, Problem, nearest, split_hint
@@ -24,6 +23,7 @@ from symroof.specs.strict_yaml import Document, Location
 from symroof.theory.declarations import Declarations
 from symroof.theory.spellings import printed_name
 from symroof.theory.symbols import TARGET_SYMBOLS, base_name, canonical
+from symroof.theory.sympy_input import known
 from symroof.theory.thresholds import THRESHOLDS
 
 Fault = tuple[Location, str, str]

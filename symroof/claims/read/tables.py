@@ -112,7 +112,7 @@ class Table:
     def under(self, place: int, unit: str = "") -> list[tuple[Figure, dict[str, object]]]:
         r"""The numbers that an annotation at a place of the head, or of a row's first cell, is about, each with the inputs of its row or column.
 
-        ``unit`` is that of the claim's number, by which a column is told where the annotation stands behind the whole head.
+        ``unit`` is that of the claim's number, which decides the column where the annotation stands behind the whole head.
 
         >>> [table] = tables("| batch | cache (GB) |\n|---|---|\n| 1 | 1.34 |\n| 2 | 2.68 |\n")
         >>> [(figure.text, inputs) for figure, inputs in table.under(12)]

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.case_titles import case_title
-from symroof.analysis.study import Study, known
+from symroof.analysis.study import Study
 from symroof.analysis.verdict import AT_THE_PEAK, basis_of
 from symroof.cases.case_results import Answers
 from symroof.drawing.colours import BLUE, DOTTED, GREY, VERMILION
@@ -23,6 +23,7 @@ from symroof.report.pictures.poles import beside, poles
 from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
 from symroof.report.pictures.words import lines, unfit
 from symroof.theory.symbols import SHARES, Symbol
+from symroof.theory.sympy_input import known
 from symroof.units import format_quantity
 
 REACH = 16
