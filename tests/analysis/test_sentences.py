@@ -29,7 +29,7 @@ SIDES = {  # equation for batch -> answer, sentence
     "1/(batch - 5) = 0": ("never", "1/(batch - 5) stays below 0 for batch up to 5, where a denominator is zero,"),
     "batch = 2*batch - batch": ("everywhere", "both sides are the same formula"),
     "batch = prompt": ("at least 100 requests", "batch stays below prompt up to 100 and is above it from 101 on"),
-    "batch + context = batch": ("never", "batch + context stays above batch for every batch"),
+    "batch + context = batch": ("never", "batch + context stays above batch for every batch (each request adds 1 request to batch + context and 1 request to batch)"),
     "ceil(batch/7) = 12": ("at least 78 requests", "ceil(batch/7) and 12 meet here"),
 }  # fmt: skip
 SHARE = {  # equation for mbu, a share -> the same

@@ -50,6 +50,8 @@ class Made:
         return result
 
     def __getattr__(self, name):
+        if name not in NAMES:
+            raise AttributeError(name)
         return self.known[name]
 
     def __call__(self, name, **changes):

@@ -12,7 +12,6 @@ import pytest
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.parse import parse
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.quantity import Search
 from symroof.theory.steps import STEPS
 
 from .made_up import SHARES, Made
@@ -518,18 +517,3 @@ def test_a_value_ends_just_where_its_condition_does():
         beside = Fraction(1, 10**9)
         inside, outside = (end + beside, end - beside) if end == 0 else (end - beside, end + beside)
         assert [bool(evaluate(parse(condition), Made(1, **{key: value}))) for value in (inside, end, outside)] == [True, False, False], name
-
-
-@pytest.mark.parametrize("name", ["itl", "loaded_time", "prefill_time"])
-def test_made_up_values_tell_changes_apart(name):
-    """The table would hold nothing if changed inputs made no difference."""
-    point = POINTS[0]
-    values = [point.value(name), point(name, batch=1), point(name, batch=2), point(name, prompt=1), point(name, batch=1, prompt=1)]
-    assert len(set(values)) == len(values)
-
-
-def test_a_search_is_said_with_its_largest_value():
-    own, other = Search("fixed", "batch", "load*batch", "batch"), Search("fixed", "batch", "load*batch", "concurrency")
-    assert str(own) == "the batch at which batch = load*batch, at most the case's batch"
-    assert str(other) == "the batch at which batch = load*batch, at most concurrency"
-    assert (own.demands, other.demands) == (("load",), ("load", "concurrency"))

@@ -7,6 +7,7 @@ import pytest
 
 from symroof.formula.dual import Dual
 from symroof.formula.evaluate import NotGiven, NoValue
+from symroof.theory.quantity import Search
 from symroof.theory.search import DIGITS, fixed_point, most, slope_of_fixed_point
 
 
@@ -80,3 +81,10 @@ def test_the_slope_of_a_fixed_point():
     assert slope_of_fixed_point(lambda x: Fraction(24), lambda x: Fraction(24), Fraction(24)).slope == 0
     with pytest.raises(NoValue, match="no slope"):
         slope_of_fixed_point(lambda x: x, lambda x: x, Fraction(1))
+
+
+def test_a_search_is_said_with_its_largest_value():
+    own, other = Search("fixed", "batch", "load*batch", "batch"), Search("fixed", "batch", "load*batch", "concurrency")
+    assert str(own) == "the batch at which batch = load*batch, at most the case's batch"
+    assert str(other) == "the batch at which batch = load*batch, at most concurrency"
+    assert (own.demands, other.demands) == (("load",), ("load", "concurrency"))

@@ -123,3 +123,11 @@ def test_how_many_all_reduces(layout, experts, count, free, degree, share):
     """Two a layer, one where its experts are spread; a degree that turns out to be one has none."""
     layout = Layout(tp=layout.tp, ep=layout.ep, free=free)
     assert evaluate(all_reduces(layout, experts), point(n_layers=LAYERS, expert_layers=EXPERT_LAYERS, tp=degree)) == count * share
+
+
+@pytest.mark.parametrize("name", ["itl", "loaded_time", "prefill_time"])
+def test_made_up_values_tell_changes_apart(name):
+    """The table would hold nothing if changed inputs made no difference."""
+    point = Made(0)
+    values = [point.value(name), point(name, batch=1), point(name, batch=2), point(name, prompt=1), point(name, batch=1, prompt=1)]
+    assert len(set(values)) == len(values)

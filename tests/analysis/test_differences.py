@@ -1,0 +1,93 @@
+"""What leads from one case to another, change by change, each said as people write it; and the value after each of them by hand."""
+
+from fractions import Fraction
+
+import pytest
+
+from symroof.analysis.differences import differences
+from symroof.analysis.waterfall import signed, times, waterfall
+from symroof.api import Study
+
+BASE = {"model": "gpt2", "hardware": "h100-sxm", "prompt": 100}
+ITL = "decode_roofline_time + decode_link_time + decode_overhead"
+
+CHANGES = [  # what both cases have beside the base, what the second has -> kind, name, before, after
+    ({}, {}, []),
+    ({}, {"batch": 4}, [("input", "batch", "1 request", "4 requests")]),
+    ({"batch": 4}, {}, [("input", "batch", "4 requests", "1 request")]),
+    ({}, {"prompt": "100..200"}, [("input", "prompt", "100 tokens", "100..200")]),
+    ({"prompt": "100..200"}, {"prompt": "100..300"}, [("input", "prompt", "100..200", "100..300")]),
+    ({"prompt": "100..200"}, {"prompt": "100..200"}, []),
+    # in the order in which inputs are declared: workload, efficiency, degrees
+    ({"mfu": 0.5, "tp": 2}, {"batch": 3, "mbu": 0.7}, [("input", "batch", "1 request", "3 requests"), ("input", "mfu", "0.5", "1"), ("input", "mbu", "1", "0.7"), ("input", "tp", "2 devices", "1 device")]),
+    ({}, {"output": 20}, [("input", "output", "not set", "20 tokens")]),
+    ({}, {"context": 50}, [("input", "context", "prompt", "50 tokens")]),
+    # a precision of the weights is one change, whatever it sets
+    ({}, {"weights": "fp8"}, [("input", "weights", "fp16", "fp8")]),
+    ({"weights": "int4"}, {"weights": "fp8", "batch": 2}, [("input", "weights", "int4", "fp8"), ("input", "batch", "1 request", "2 requests")]),
+    ({}, {"weight_bytes_per_param": 3}, [("input", "weights", "2 byte/parameter", "3 byte/parameter")]),
+    # the model is one change with all that it supplies
+    ({}, {"model": "opt-6.7b"}, [("input", "model", "gpt2", "opt-6.7b")]),
+    ({}, {"params": 100e6}, [("input", "params", "by a formula of its own", "100 million parameters")]),
+    # a quantity that is otherwise derived is a definition, and definitions come first
+    ({}, {"itl": "2*ttft", "batch": 2}, [("definition", "itl", ITL, "2*ttft"), ("input", "batch", "1 request", "2 requests")]),
+    ({"itl": "2*ttft"}, {}, [("definition", "itl", "2*ttft", ITL)]),
+    ({}, {"ttft": "1 s"}, [("definition", "ttft", "queue_time + prefill_time + prefill_overhead", "1 s")]),
+    ({}, {"prompt": "3*batch"}, [("definition", "prompt", "100 tokens", "3*batch")]),
+    # then switches, how operators add up before the others
+    (
+        {"assume": {"logits": "all"}},
+        {"assume": {"roofline": "per_operator", "attention": "full"}, "batch": 2},
+        [("switch", "roofline", "aggregate", "per_operator"), ("switch", "attention", "causal", "full"), ("switch", "logits", "all", "last"), ("input", "batch", "1 request", "2 requests")],
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "second", "expected"), CHANGES)
+def test_the_changes_from_one_case_to_another(first, second, expected):
+    a, b = Study(**{**BASE, **first}).bound, Study(**{**BASE, **second}).bound
+    made = differences(a, b)
+    assert [(change.kind, change.name, change.before, change.after) for change in made] == expected
+    for change in made:
+        a = change.applied(a)
+        assert (change.turned().before, change.turned().after) == (change.after, change.before)
+    assert a.case().value("kv_cache_bytes") == b.case().value("kv_cache_bytes")
+    assert a.case().value("prefill_time") == b.case().value("prefill_time")
+
+
+def test_each_value_on_the_way():
+    """A cache of 36,864 bytes a token: of half the width, of three times as many tokens, of five requests."""
+    one, other = Study(**BASE).first, Study(**{**BASE, "prompt": 300}, kv="fp8", batch=5).first
+    way = waterfall(one, other, "kv_cache_bytes")
+    token = 36_864
+    assert [(step.label, step.before, step.after) for step in way.steps] == [
+        ("kv_bytes_per_element: 2 byte -> 1 byte", token * 100, token * 50),
+        ("prompt: 100 tokens -> 300 tokens", token * 50, token * 150),
+        ("batch: 1 request -> 5 requests", token * 150, token * 750),
+    ]
+    assert (way.effect, way.factor) == (token * 650, Fraction(15, 2))
+    assert sum(step.effect for step in way.steps) == way.effect
+    back = way.turned()
+    assert [(step.before, step.after) for step in back.steps] == [(step.after, step.before) for step in reversed(way.steps)]
+    assert (back.effect, back.factor) == (-token * 650, Fraction(2, 15))
+
+
+def test_what_moves_nothing_is_said_and_not_listed():
+    """The compute rate leaves the cache alone; a preset that does not move it says what it sets."""
+    way = waterfall(Study(**BASE).first, Study(**{**BASE, "batch": 2}, mfu=0.5, peak_flops="1 PFLOP/s").first, "kv_cache_bytes")
+    assert [step.label for step in way.steps] == ["batch: 1 request -> 2 requests"]
+    assert way.notes() == ["differs without effect here: peak_flops, mfu"]
+    assert way.rows("one", "two") == [
+        ["from", "one", "", "", "3.686 MB"],
+        ["input", "batch: 1 request -> 2 requests", "+3.686 MB", "× 2", "7.373 MB"],
+        ["to", "two", "+3.686 MB", "× 2", "7.373 MB"],
+    ]
+
+
+@pytest.mark.parametrize(("value", "written"), [(Fraction(0), "+0 s"), (Fraction(1, 1000), "+1 ms"), (Fraction(-1, 1000), "-1 ms")])
+def test_an_effect_has_its_sign(value, written):
+    assert signed(value, "s") == written
+
+
+def test_a_factor_of_nothing_is_none():
+    assert (times(None), times(Fraction(3, 2)), times(Fraction(0))) == ("", "× 1.5", "× 0")

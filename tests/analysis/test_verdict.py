@@ -1,0 +1,153 @@
+"""Verdicts just at a limit, just beside it and across it; titles and warnings of cases whose numbers are known by hand."""
+
+from fractions import Fraction
+
+import pytest
+
+from symroof.analysis.constraints import ENDLESS, conditions, passes
+from symroof.analysis.verdict import (
+    LOAD,
+    all_met,
+    case_label,
+    case_title,
+    case_warnings,
+    degrees,
+    efficiency_basis,
+    endless,
+    findings,
+    overloaded,
+    splits_evenly,
+    target_checks,
+    target_warnings,
+)
+from symroof.api import Study
+
+GPT2 = {"model": "gpt2", "hardware": "h100-sxm", "prompt": 100, "output": 20}
+H100 = "NVIDIA H100 SXM5 80 GB"
+
+
+@pytest.mark.parametrize(
+    ("price", "target", "met", "slack", "words"),
+    [  # of two devices
+        ("3", "6", True, 0, None),
+        ("3", "5.999", False, "-0.001", "misses its price target: 6 USD/hour against 5.999 USD/hour"),
+        ("3", "6.001", True, "0.001", None),
+        ("2..3", "6", True, 1, None),
+        ("2..3", "5.99", None, "0.99", "meets its price target in a part of its ranges only: 5 USD/hour (4 to 6 USD/hour) against 5.99 USD/hour"),
+        ("2..3", "4", None, -1, "meets its price target in a part of its ranges only: 5 USD/hour (4 to 6 USD/hour) against 4 USD/hour"),
+        ("2..3", "3.99", False, "-1.01", "misses its price target: 5 USD/hour (4 to 6 USD/hour) against 3.99 USD/hour"),
+    ],
+)
+def test_a_target_at_its_limit(price, target, met, slack, words):
+    """Met exactly is met; over a range it is missed only where even the least is above."""
+    answers = Study(**GPT2, tp=2, price=f"{price} USD/hour", targets={"price": f"{target} USD/hour"}).first
+    (check,) = target_checks(answers)
+    assert (check.name, check.met, check.slack * 3600) == ("price", met, Fraction(slack))
+    assert (Fraction(check.gap.value) * 3600, Fraction(check.bound.value) * 3600) == (abs(Fraction(slack)), Fraction(target))
+    assert all_met([check]) is met
+    assert findings(answers) == ([] if met else ["price_missed"])
+    assert target_warnings(answers) == ([words] if words else [])
+    assert passes(answers) is (True if met else None if Fraction(slack) >= 0 else False)
+
+
+def test_all_of_several_targets():
+    """One that is missed decides, then one that is met in part."""
+    limits = {"price": "6 USD/hour", "fleet_price": "12 USD/hour"}
+    case = {**GPT2, "tp": 2, "dp": 2}
+    states = {price: target_checks(Study(**case, price=f"{price} USD/hour", targets=limits).first) for price in ("3", "2..4", "4")}
+    assert {price: [check.met for check in checks] for price, checks in states.items()} == {"3": [True, True], "2..4": [None, None], "4": [False, False]}
+    true, part, false = (checks[0] for checks in states.values())
+    assert [all_met(row) for row in ([true, part], [part, false], [true, false], [true, true], [])] == [None, False, False, True, True]
+
+
+@pytest.mark.parametrize(("rate", "load"), [("1.99", True), ("2", False), ("2.01", False), ("1..1.99", True), ("1..2", None), ("2..3", False)])
+def test_a_load_of_one_is_too_much(rate, load):
+    """A server that sustains two requests a second: at two the queue grows without end, and no wait meets a target of an hour."""
+    answers = Study(**GPT2, arrival_rate=f"{rate} request/s", sustained_requests="2 request/s", targets={"ttft": "3600 s"}).first
+    first, *others = target_checks(answers)
+    assert (first.name, first.met) == (LOAD, load)
+    middle = {"1..1.99": Fraction("1.495"), "1..2": Fraction(3, 2), "2..3": Fraction(5, 2)}.get(rate) or Fraction(rate)
+    assert first.slack == 1 - middle / 2
+    over = middle >= 2
+    assert (overloaded(answers), endless("ttft", answers.case)) == (over, over)
+    assert [check.name for check in others] == ([] if over else ["ttft"])
+    stated = {condition.name: (condition.holds(answers.case), condition.share(answers.case)) for condition in conditions(answers)}
+    assert list(stated) == ["memory", LOAD, "ttft"]
+    assert stated["memory"][0] is True and stated[LOAD] == (not over, middle / 2) and stated["ttft"][0] is not over
+    assert (stated["ttft"][1] == ENDLESS) is over
+    words = {False: "does not keep up with the arriving requests: ", None: "keeps up with the arriving requests in a part of its ranges only: "}
+    assert [line.startswith(words[load]) for line in target_warnings(answers)[:1]] == ([True] if load is not True else [])
+
+
+@pytest.mark.parametrize(
+    ("more", "title", "label"),
+    [
+        ({}, f"GPT-2 124M on {H100}, prompt 100, output 20", H100),
+        ({"tp": 12}, f"GPT-2 124M on 12 × {H100}, prompt 100, output 20", f"12 × {H100}"),
+        ({"tp": 2, "batch": 20_000}, f"GPT-2 124M on 2 × {H100}, batch 20,000, prompt 100, output 20", f"2 × {H100}"),
+        ({"pp": 2, "batch": 4}, f"GPT-2 124M on 2 × {H100}, batch 4, prompt 100, output 20, pp 2", f"2 × {H100}, pp 2"),
+        ({"tp": 2, "pp": 3, "batch": 4}, f"GPT-2 124M on 6 × {H100}, batch 4, prompt 100, output 20, tp 2, pp 3", f"6 × {H100}, tp 2, pp 3"),
+        ({"batch": [3, 4]}, f"GPT-2 124M on {H100}, batch 3, prompt 100, output 20", f"{H100}, batch 3"),
+        ({"batch": "2..2000"}, f"GPT-2 124M on {H100}, batch 2 to 2,000, prompt 100, output 20", H100),
+        ({"tp": [1, 2], "mfu": [0.5, 1]}, f"GPT-2 124M on {H100}, prompt 100, output 20, mfu 0.5", f"{H100}, mfu 0.5"),
+    ],
+)
+def test_a_case_in_a_line(more, title, label):
+    answers = Study(**{**GPT2, **more}).first
+    assert (case_title(answers), case_label(answers)) == (title, label)
+    assert case_warnings(answers) == []
+    assert degrees(answers) == [part for part in title.split(", ") if part[:3] in ("tp ", "pp ")]
+
+
+def test_memory_warnings():
+    """248.9 MB and 20,000 caches of 119 tokens of 36,864 bytes are 87.99 GB; of a range one end or both are beyond the device's."""
+    capacity = {"mem_capacity": "80 GB"}
+    needed = "of the 80 GB of memory that may be used, so no latency, rate or cost of it can be reached"
+    (line,) = case_warnings(Study(**GPT2, **capacity, batch=20_000).first)
+    assert line == f"does not fit: needs 87.99 GB {needed}"
+    (line,) = case_warnings(Study(**GPT2, **capacity, batch="10000..30000").first)
+    assert line == f"does not fit everywhere in its ranges: needs 87.99 GB (44.12 to 131.9 GB) {needed}"
+    (line,) = case_warnings(Study(**GPT2, **capacity, tp=2, batch=40_000).first)
+    assert line.startswith("does not fit: the fullest of 2 devices needs 87.86 GB of")
+    assert case_warnings(Study(**GPT2, **capacity, batch=18_000).first) == []
+
+
+def test_devices_that_share_out_heads():
+    """Twelve heads: each device has as many, or a copy of one; a query head is never copied."""
+    answers = Study(**GPT2).first
+    assert [group for group in range(1, 40) if splits_evenly(answers, group)] == [1, 2, 3, 4, 6, 12]
+    grouped = Study("llama-3-8b", prompt=100).first  # 32 query heads, 8 of the cache
+    assert [group for group in range(1, 70) if splits_evenly(grouped, group)] == [1, 2, 4, 8, 16, 32]
+    (line,) = case_warnings(Study(**GPT2, tp=24).first)
+    assert line == "tp 24 does not divide 12 query heads: the fullest device has 1"
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({}, "bound at 100 % of peak"),
+        ({"mfu": 1}, "bound at 100 % of peak"),
+        ({"mfu": 1, "mbu": 1, "step_overhead": "0 s"}, "bound at 100 % of peak"),
+        ({"mfu": 0.5}, "at the efficiencies given"),
+        ({"mfu": 1, "mbu": 0.9}, "at the efficiencies given"),
+    ],
+)
+def test_what_times_rest_on(more, words):
+    assert efficiency_basis(Study(**GPT2, **more).first) == words
+
+
+def test_eight_bit_weights_beside_wider_activations():
+    """Worth a warning where the device multiplies 8 bits, and nobody chose the width of activations."""
+    (line,) = case_warnings(Study(**GPT2, weights="fp8").first)
+    assert line == "fp8 weights beside fp16 activations are multiplied at fp16; --activations fp8 takes the fp8 peak"
+    assert case_warnings(Study(**GPT2, weights="fp8", activations="fp8").first) == []
+    assert case_warnings(Study(**GPT2, weights="fp8", activations="fp16").first) == []
+    assert case_warnings(Study(**GPT2, weights="int4").first) == []
+    assert case_warnings(Study(**{**GPT2, "hardware": "a100-80gb-sxm"}, weights="fp8").first) == []
+
+
+def test_an_efficiency_above_the_roof_is_impossible():
+    """An inter-token latency of a picosecond would be work at many times the peak."""
+    lines = [line for line in case_warnings(Study(**GPT2, itl="1e-9 s").first) if line.startswith("impossible")]
+    assert [line.split(" is ")[0] for line in lines] == ["impossible: decode_mfu", "impossible: decode_mbu"]
+    assert all(line.endswith(", above the roof") for line in lines)
