@@ -100,7 +100,7 @@ def test_a_window_is_that_of_a_walk_over_every_batch_and_corner(corners, ends, m
         beyond = () if endless else tuple(c.name for c in conditions if not all(c.holds(Case(i, Fraction(passing[-1] + 1))) for i in range(corners)))
         assert found.stopped_by == beyond
         seen.add(("endless", endless, passing[0] > 1, len(beyond)))
-    assert len(seen) > 1
+    assert ends != ("low", "high") or len(seen) > 2
 
 
 def test_no_window_where_a_condition_is_open_or_missed_whatever_the_batch(monkeypatch):
