@@ -253,7 +253,7 @@ def test_one_layout_of_copies_is_not_all_there_are(given, says):
 
 @pytest.mark.parametrize(
     ("decoding", "batch", "more", "requests"),
-    [(9, 9, {}, None), (8, 9, {}, "8"), (Fraction(41, 5), 9, {}, "9"), (10, 9, {}, None), (1, 1234, {}, "1"), (6, 9, {"scheduling": "exclusive"}, None), (12, 9, {"given": ("long_share", "long_prompt", "long_output")}, "8"), (None, 9, {}, None)],
+    [(9, 9, {}, None), (8, 9, {}, "8"), (Fraction(41, 5), 9, {}, "9"), (10, 9, {}, None), (1, 1234, {}, "1"), (6, 9, {"scheduling": "exclusive"}, None), (12, 9, {"given": ("long_share", "prompt", "output", "long_prompt", "long_output")}, "8"), (None, 9, {}, None)],
 )  # fmt: skip
 def test_steps_full_of_prompts_before_the_batch_is_full(decoding, batch, more, requests):
     """Of the first that passes; of a mix the requests that it decodes, two thirds here."""
