@@ -336,6 +336,12 @@ def test_fewer_requests_decode_where_fewer_fit_or_meet_their_target(solved, monk
     assert endurance.bears(run, "x").value == by_walk == (28 if solved else 12)
 
 
+def test_at_least_one_request_decodes_whether_it_fits_or_not(monkeypatch):
+    """120/x of them fit, none beyond 120: the work of one is what ends it at 130."""
+    run = bearing(monkeypatch, {"work": ("cost", 130.0)}, {"work": lambda x, b: x * b}, start=2, counted=True, batch=9, capacity=lambda x: 120 / x)
+    assert endurance.bears(run, "x") == endurance.Bears("x", 130, ("cost",))
+
+
 @pytest.mark.parametrize("needed", range(1, 9))
 def test_the_copies_that_would_do_if_all_went_as_expected(needed, monkeypatch):
     """The least number at which every condition holds but those that are missed anyway; of copies that were not solved for those there are."""
