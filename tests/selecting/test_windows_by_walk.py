@@ -352,3 +352,31 @@ def test_the_copies_that_would_do_if_all_went_as_expected(needed, monkeypatch):
     assert endurance.expected_copies(run) == needed
     assert endurance.expected_copies(SimpleNamespace(changes=(), slow={"load": 0.5}, copies=8)) == 8
     assert endurance.expected_copies(SimpleNamespace(changes=(("dp", 8),), slow={}, copies=8)) == 8
+
+
+@pytest.mark.parametrize("rate", [True, False])
+@pytest.mark.parametrize("fits", [True, False])
+def test_the_limit_of_each_metric(rate, fits, monkeypatch):
+    """Memory and load where they are known, the first metric of each target; a load of one is too much, anything below it is not; what has no value is left out."""
+    monkeypatch.setattr(endurance, "metrics_of", lambda target, case: (f"{target}_metric", f"{target}_other"))
+    unknown = {"b_metric"} | (set() if fits else {"fits"})
+    case = SimpleNamespace(
+        known=lambda name: name not in unknown, value=lambda name: {"usable_memory_per_device": Fraction(80)}[name], given={"arrival_rate": 1} if rate else {}
+    )
+    limits = endurance._limits(SimpleNamespace(case=case, targets={"a": Fraction(1, 4), "b": Fraction(1, 2)}))
+    load = limits.pop("load", None)
+    assert limits == {**({"memory_bytes_per_device": ("memory", 80.0)} if fits else {}), "a_metric": ("a", 0.25)}
+    assert (load is not None) is rate
+    if rate:
+        assert load[0] == "load" and 1 - 1e-9 < load[1] * (1 + 1e-12) < 1
+
+
+@pytest.mark.parametrize("limit", [None, 1.0, 9.0, 10.0, 25.0, 200.0])
+def test_the_batch_at_the_values_expected(limit, monkeypatch):
+    """40 requests fit in 40 1/2; a step takes 4 + b: as many as are within the limit, at least one; of a batch that was chosen that one."""
+    limits = {endurance.ITL: ("itl", limit)} if limit else {}
+    bearing(monkeypatch, limits, {}, start=1, counted=True, capacity=lambda copies: 40.5 / copies, step=lambda copies, batch: 4 + batch)
+    by_walk = max([b for b in range(1, 41) if not limit or 4 + b <= limit], default=1)
+    run = SimpleNamespace(changes=(("batch", 7),), own=None, batch=7)
+    assert endurance._expected_batch(run) == by_walk
+    assert endurance._expected_batch(SimpleNamespace(changes=(("dp", 2),), own=None, batch=7)) == 7
