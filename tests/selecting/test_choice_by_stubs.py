@@ -7,6 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from symroof.api import Study
+from symroof.select import configuration as configurations
+from symroof.select.batch_window import Window
 from symroof.select.choice import BESTS, FRONTS, MOST_NAMED, ORDERS, Choice, _best, _fits, _fronts, _order, _place, misses
 from symroof.select.configuration import Configuration, Run, targets_of
 from symroof.select.screened_group import CLOSE
@@ -282,10 +285,37 @@ def test_what_a_configuration_competes_with():
         object.__setattr__(one, "_at", lambda at: own if at == batch else SimpleNamespace(batch=at, passes=True))
         return [(competitor.batch, competitor is own) for competitor in one.runs]
 
-    from symroof.select.batch_window import Window
-
     assert made(5, Window(2, 9)) == [(2, False), (5, True), (9, False)]
     assert made(5, Window(5, 5)) == [(5, True)]
     assert made(5, None) == [(5, True)] and made(5, None, passes=False) == []
     assert made(5, Window(2, None)) == [(2, False), (5, True)]
     assert made(12, Window(2, 9), passes=False) == [(2, False), (9, False)]
+
+
+@pytest.mark.parametrize(
+    ("found", "batch", "judged_at"),
+    [(Window(2, 9), None, 9), (Window(2, None), None, 1), (None, None, 1), (Window(2, 9), 4, 4), (Window(2, 9), 40, 40)],
+)
+def test_a_batch_that_is_not_chosen_is_the_largest_of_its_window(found, batch, judged_at, monkeypatch):
+    """Of isolated requests: where no batch is too large, or none passes, it stays at one."""
+    monkeypatch.setattr(configurations, "window", lambda answers: found)
+    study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=64, **({"batch": batch} if batch else {}))
+    made = configurations._judged(study.first, False, None)
+    assert (made.run.batch, made.chosen, made.window) == (judged_at, batch is not None, found)
+    assert configurations._judged(study.first, True, None).window is None
+    assert (made.largest is None) is (found is None or found.most is None)
+
+
+@pytest.mark.parametrize(
+    ("case", "label"),
+    [
+        ({}, "h100-sxm"),
+        ({"tp": 2}, "2 x h100-sxm"),
+        ({"tp": 2, "dp": 3}, "6 x h100-sxm, tp 2, dp 3"),
+        ({"dp": 4}, "4 x h100-sxm, dp 4"),
+        ({"tp": 2, "pp": 2}, "4 x h100-sxm, tp 2, pp 2"),
+    ],
+)
+def test_a_configuration_in_the_names_one_types(case, label):
+    answers = Study(model="llama-3-8b", hardware="h100-sxm", prompt=64, **case).first
+    assert configurations.label(answers) == label
