@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import islice, pairwise
+from itertools import islice
 
 from symroof.analysis.constraints import Condition, conditions
 from symroof.analysis.tipping_points import Flip, flips

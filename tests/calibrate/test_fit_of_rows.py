@@ -263,6 +263,20 @@ def test_the_widening_is_the_least_that_holds_four_in_five(fitted):
     assert widening == next(k / 20 for k in range(1, 200) if holds(k / 20)) > 0.05
 
 
+@pytest.mark.parametrize(
+    ("width", "far", "widening"), [(1e-9, 1.1, 5.0), (0.04, math.exp(0.19), 4.75), (0.04, math.exp(0.2) / (1 + 1e-9), 5.0), (1.0, 1.0, 0.05)]
+)
+def test_intervals_are_widened_five_times_at_most(monkeypatch, width, far, widening):
+    """Rows a factor off the fit, which is the truth; one in five may lie outside, whatever it is off."""
+    part = Parts(0.0, 1.0, 0.0, 0.0, 0.0, 0.0)
+    values = {key: {**TRUE, "link_latency": 1e-5}[key[0]] for key in (*keys_of("hbm", "compiled", 1), *all_alike("hbm", "compiled", 1))}
+    monkeypatch.setattr(catalogue_fit, "fit", lambda *rows, **how: values)
+    rows = [row(f"s{i % 2}", part, (far if i else 9.0) / 0.7) for i in range(5)]
+    predictions, found = left_out(rows, LATENCY, dict.fromkeys(FITTED, width))
+    assert found == pytest.approx(widening) and len(predictions) == 5
+    assert sum(p.held for p in predictions) == (0 if width < 1e-6 else 4)
+
+
 def test_median_latencies_of_small_messages(monkeypatch):
     """In pairs and in groups, of an engine's own kernels and of NCCL; messages of 40,000 bytes and more, those of no size, rates and other operations are left out."""
 

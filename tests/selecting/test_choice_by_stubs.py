@@ -1,0 +1,321 @@
+"""States, orders, bests, fronts and hints of a choice, each over plain numbers in place of configurations: every case of a small table, every pair, every edge."""
+
+import itertools
+import random
+from fractions import Fraction
+from types import SimpleNamespace
+
+import pytest
+
+from symroof.api import Study
+from symroof.select import configuration as configurations
+from symroof.select.batch_window import Window
+from symroof.select.choice import BESTS, FRONTS, MOST_NAMED, ORDERS, Choice, _best, _fits, _fronts, _order, _place, misses
+from symroof.select.configuration import Configuration, Run, targets_of
+from symroof.select.screened_group import CLOSE
+from symroof.theory.symbols import TARGET_SYMBOLS
+
+
+def run(targets=(), **more):
+    """A screened run of a case that has these targets."""
+    return Run("one", SimpleNamespace(targets=dict.fromkeys(targets, Fraction(1))), **more)
+
+
+HAIR = CLOSE * 2
+
+
+@pytest.mark.parametrize(
+    ("shares", "slow", "fast", "state", "missed"),
+    [
+        ({"memory": 0.5, "itl": 0.9}, {}, {}, "passes", ()),
+        ({"memory": 0.5, "itl": 1 + HAIR}, {}, {}, "fails", ("itl",)),
+        ({"memory": 1.5, "itl": 1.1}, {}, {}, "fails", ("memory", "itl")),
+        ({"memory": 0.5, "load": 0.99, "itl": 0.1}, {}, {}, "passes", ()),
+        ({"memory": 0.5, "load": 1.2, "itl": 0.1}, {}, {}, "fails", ("load",)),
+        ({"itl": 0.9}, {"itl": 1.2}, {"itl": 0.7}, "in part", ()),
+        ({"itl": 0.9}, {"itl": 0.95}, {"itl": 0.7}, "passes", ()),
+        ({"itl": 1.2}, {"itl": 1.4}, {"itl": 0.7}, "in part", ()),
+        ({"itl": 1.2}, {"itl": 1.4}, {"itl": 1.1}, "fails", ("itl",)),
+    ],
+)
+def test_the_state_of_a_screened_run(shares, slow, fast, state, missed):
+    """Over ranges it fails where its fast end does, and passes where its slow end does."""
+    one = run(("itl",), shares=shares, slow=slow, fast=fast)
+    assert (one.state, one.missed, one.passes) == (state, missed, state == "passes")
+    assert one.worst == max(shares.values())
+
+
+def test_a_target_without_a_share_is_not_known_unless_something_is_missed():
+    assert run(("itl", "cost"), shares={"itl": 0.5}).state == "unknown"
+    assert run(("itl", "cost"), shares={"itl": 1.5}).state == "fails"
+
+
+@pytest.mark.parametrize("end", ["shares", "slow", "fast"])
+def test_a_share_of_one_is_compared_exactly(end):
+    """Within a billionth of a limit the exact metric decides: here it is met, whatever the float says."""
+    shares = {"shares": {"itl": 0.5}, "slow": {"itl": 0.6}, "fast": {"itl": 0.4}}
+    if end == "shares":
+        shares = {"shares": {"itl": 1 + CLOSE / 2}}
+    else:
+        shares[end] = {"itl": 1 + CLOSE / 2}
+    one = run(("itl",), **shares)
+    one.__dict__["checks"] = (SimpleNamespace(met=False, name="itl"),)
+    assert one.state == "fails"
+    beyond = run(("itl",), shares={"itl": 0.5}, slow={"itl": 1 + HAIR}, fast={"itl": 0.4})
+    beyond.__dict__["checks"] = one.__dict__["checks"]
+    assert beyond.state == "in part"
+
+
+@pytest.mark.parametrize(
+    ("mets", "unknown", "state"),
+    [
+        ([], {}, "passes"),
+        ([True], {}, "passes"),
+        ([None], {}, "in part"),
+        ([None, False], {}, "fails"),
+        ([True], {"cost": "needs price"}, "unknown"),
+        ([None], {"cost": "needs price"}, "unknown"),
+        ([False], {"cost": "needs price"}, "fails"),
+    ],
+)
+def test_the_state_of_a_run_by_its_checks(mets, unknown, state):
+    one = run()
+    one.__dict__.update(
+        checks=tuple(SimpleNamespace(met=met, name=f"c{i}", metric=SimpleNamespace(value=3), limit=Fraction(4 - i)) for i, met in enumerate(mets)),
+        unknown=unknown,
+    )
+    assert one.state == state
+    assert one.missed == tuple(f"c{i}" for i, met in enumerate(mets) if met is False)
+    assert one.worst == max((Fraction(3, 4 - i) for i in range(len(mets))), default=0)
+
+
+def test_a_rank_is_the_screened_number_where_there_is_one():
+    assert run(quick={"itl": 0.25}).rank("itl") == 0.25
+    assert run(quick={"itl": 0.25}).rank("cost_per_mtok") is None
+
+
+def test_batch_and_copies_are_those_that_were_solved_or_those_of_the_case():
+    own = SimpleNamespace(case=SimpleNamespace(value={"batch": Fraction(7), "dp": Fraction(3)}.__getitem__))
+    assert (Run("a", own).batch, Run("a", own).copies) == (7, 3)
+    assert (Run("a", own, (("batch", 9), ("dp", 2))).batch, Run("a", own, (("batch", 9), ("dp", 2))).copies) == (9, 2)
+
+
+def test_targets_stand_in_their_declared_order():
+    names = list(TARGET_SYMBOLS)
+    runs = [SimpleNamespace(own=SimpleNamespace(targets={name: Fraction(i)})) for i, name in reversed(list(enumerate(names)))]
+    assert list(targets_of(tuple(runs)).items()) == [(name, Fraction(i)) for i, name in enumerate(names)]
+
+
+# -------------------------------------------------------------------------------------------------------- bests and fronts
+
+
+class Ranked:
+    """A run as its quantities."""
+
+    def __init__(self, passes=True, worst=1, **values):
+        self.values, self.passes, self.worst, self.missed, self.shares = values, passes, worst, (), {}
+
+    def rank(self, name):
+        return self.values.get(name)
+
+
+@pytest.mark.parametrize("larger", [True, False])
+def test_the_best_is_the_first_of_those_that_no_other_beats(larger):
+    """Every list of three of the values none, 1 and 2."""
+    for values in itertools.product((None, 1, 2), repeat=3):
+        runs = [Ranked(q=value) for value in values]
+        known = [value for value in values if value is not None]
+        best = _best(runs, "q", larger)
+        if not known:
+            assert best is None
+        else:
+            assert best is runs[values.index(max(known) if larger else min(known))]
+
+
+def test_fronts_hold_whom_no_other_beats_in_order_of_the_first_respect():
+    draw = random.Random(5)
+    for _ in range(60):
+        runs = tuple(
+            Ranked(**{name: draw.choice((None, 1, 2, 3, 4)) for name in ("sustained_itl", "sustained_throughput_per_device", "loaded_ttft", "cost_per_mtok")})
+            for _ in range(6)
+        )
+        fronts = iter(_fronts(runs))
+        for (first, first_more), (second, second_more) in FRONTS:
+            known = [one for one in runs if one.rank(first) is not None and one.rank(second) is not None]
+            if not known:
+                continue
+
+            def as_good(a, b, name, more):
+                return a.rank(name) >= b.rank(name) if more else a.rank(name) <= b.rank(name)
+
+            on = []
+            for one in known:
+                beaten = any(
+                    as_good(o, one, first, first_more)
+                    and as_good(o, one, second, second_more)
+                    and (o.rank(first), o.rank(second)) != (one.rank(first), one.rank(second))
+                    for o in known
+                )
+                if not beaten:
+                    on.append(one)
+            front = next(fronts)
+            assert (front.over, set(map(id, front.runs))) == (len(known), set(map(id, on)))
+            ranks = [one.rank(first) for one in front.runs]
+            assert ranks == sorted(ranks)
+        assert next(fronts, None) is None
+
+
+def test_less_of_a_time_or_a_price_is_better_and_more_of_a_rate():
+    for name, larger in (*BESTS.values(), *ORDERS.values(), *itertools.chain(*FRONTS)):
+        assert larger is ("throughput" in name), name
+
+
+@pytest.mark.parametrize("by", ORDERS)
+def test_the_order_of_configurations(by):
+    """Those that pass by their own batch, whatever others give; one that fails at its batch by its best; without a value last; failures by their miss."""
+    name, larger = ORDERS[by]
+    values = [3, 1, 2]
+    passing = [SimpleNamespace(state="passes", run=(own := Ranked(**{name: v})), runs=(Ranked(**{name: 99 if larger else 0}), own)) for v in values]
+    unpriced = SimpleNamespace(state="passes", run=(own := Ranked()), runs=(own,))
+    elsewhere = [SimpleNamespace(state="fails", run=Ranked(passes=False, **{name: 50}), runs=(Ranked(**{name: v}), Ranked(**{name: v + 1}))) for v in values]
+    missed = [SimpleNamespace(state="fails", run=Ranked(passes=False, worst=w), runs=()) for w in (5, 2)]
+    listed = [*missed, *elsewhere, unpriced, *passing]
+    ranked = sorted(listed, key=lambda c: _place(c, by))
+    order = sorted(range(3), key=lambda i: -values[i] if larger else values[i])
+    assert ranked == [*(passing[i] for i in order), unpriced, *(elsewhere[i] for i in order), missed[1], missed[0]]
+
+
+@pytest.mark.parametrize(("rated", "priced", "word"), [(True, True, "fleet"), (True, False, "rate"), (False, True, "cost"), (False, False, "rate")])
+def test_the_order_that_is_chosen_where_none_is(rated, priced, word):
+    """By money where every passing one has a price."""
+    study = SimpleNamespace(first=SimpleNamespace(binding=SimpleNamespace(given={"arrival_rate": 1} if rated else {})))
+    known = {"cost_per_mtok": 1} if not rated else {"fleet_price": 1}
+    configurations = [
+        SimpleNamespace(state="passes", run=Ranked(**known)),
+        SimpleNamespace(state="passes", run=Ranked(**(known if priced else {}))),
+        SimpleNamespace(state="fails", run=Ranked()),
+    ]
+    assert _order(study, configurations) == word
+
+
+def test_what_fits_by_its_shares_or_by_its_case():
+    fitting, other = Ranked(), Ranked()
+    fitting.shares = other.shares = {"memory": 1}
+    other.missed = ("itl", "memory")
+    assert _fits(fitting) and not _fits(other)
+    for fits, does_not, expected in ((True, False, True), (True, True, False), (None, False, False)):
+        one = Ranked()
+        one.answers = SimpleNamespace(fits=fits, does_not_fit=does_not)
+        assert _fits(one) is expected
+
+
+# ------------------------------------------------------------------------------------------------------------------- hints
+
+
+def configuration(hardware="h100", price=True, given=(), state="passes", decoding=9, batch=9, scheduling="chunked", missed=()):
+    values = {"chunk": 2048, "chunked_batch": decoding, "mix_batch": Fraction(2 * decoding, 3)}
+    theory = SimpleNamespace(assumptions={"scheduling": scheduling})
+    case = SimpleNamespace(has=lambda name: price, value=values.__getitem__, known=lambda name: values.get(name) is not None, theory=theory, given=set())
+    binding = SimpleNamespace(hardware=SimpleNamespace(name=hardware), given=dict.fromkeys(given, SimpleNamespace(setting=1)))
+    own = SimpleNamespace(binding=binding, case=case)
+    return SimpleNamespace(state=state, label=hardware, run=SimpleNamespace(own=own, answers=own, batch=batch, missed=missed))
+
+
+def hints(configurations, order="rate", targets=("itl",)):
+    return Choice(None, tuple(configurations), order, dict.fromkeys(targets, Fraction(1))).hints
+
+
+@pytest.mark.parametrize("count", [1, MOST_NAMED, MOST_NAMED + 1, MOST_NAMED + 3])
+def test_devices_without_a_price_are_named_where_a_price_decides(count):
+    listed = [*(configuration(f"d{i}", price=False) for i in range(count)), configuration("d0", price=False), configuration("priced")]
+    names = ", ".join(f"d{i}" for i in range(min(count, MOST_NAMED))) + (f" and {count - MOST_NAMED} more" if count > MOST_NAMED else "")
+    says = f"no price of {names} is known, so what they cost is not judged: --set price='3 USD/hour' sets one for every device listed"
+    assert (
+        hints(listed, order="cost")
+        == hints(listed, targets=("cost",))
+        == hints(listed, targets=("fleet_price", "itl"))
+        == hints(listed, order="fleet")
+        == (says,)
+    )
+    assert hints(listed, targets=("itl", "ttft")) == ()
+    assert hints(listed[-1:] * 2, order="cost") == ()
+
+
+def test_without_a_target_memory_alone_decides():
+    listed = [configuration("a"), configuration("b")]
+    assert hints(listed, targets=()) == ("no target is set, so that memory alone decides: --target ttft='200 ms' --target itl='50 ms'",)
+
+
+@pytest.mark.parametrize(("given", "says"), [((), False), (("arrival_rate",), True), (("arrival_rate", "dp"), False)])
+def test_one_layout_of_copies_is_not_all_there_are(given, says):
+    listed = [configuration("a", given=given), configuration("b", given=given)]
+    assert hints(listed) == (("every copy is laid out alike: --among instance_devices=1,2,4,8 lays copies out in every way",) if says else ())
+    mixed = [configuration("a", given=("arrival_rate",)), configuration("b")]
+    assert hints(mixed) == ()
+
+
+@pytest.mark.parametrize(
+    ("decoding", "batch", "more", "requests"),
+    [(9, 9, {}, None), (8, 9, {}, "8"), (Fraction(41, 5), 9, {}, "9"), (10, 9, {}, None), (1, 1234, {}, "1"), (6, 9, {"scheduling": "exclusive"}, None), (12, 9, {"given": ("long_share", "prompt", "output", "long_prompt", "long_output")}, "8"), (None, 9, {}, None)],
+)  # fmt: skip
+def test_steps_full_of_prompts_before_the_batch_is_full(decoding, batch, more, requests):
+    """Of the first that passes; of a mix the requests that it decodes, two thirds here."""
+    if decoding is None:
+        first = configuration("a", batch=batch)
+        first.run.answers.case.known = lambda name: False
+    else:
+        first = configuration("a", decoding=decoding, batch=batch, **more)
+    listed = [configuration("z", state="fails", decoding=1, batch=5), first, configuration("b", decoding=1, batch=99)]
+    expected = f"a: 2,048 prompt tokens fill every step beside {requests} requests, so that a batch of {batch:,} serves no more: --among chunk=2048,4096,8192 tries larger budgets"
+    assert hints(listed) == ((expected,) if requests else ())
+
+
+def test_misses_are_those_that_fail_a_condition():
+    listed = [configuration(state=state, missed=missed) for state in ("passes", "in part", "fails", "unknown") for missed in ((), ("itl",))]
+    assert misses(SimpleNamespace(configurations=listed)) == [listed[3], listed[5]]
+
+
+def test_what_a_configuration_competes_with():
+    """Its own batch and the ends of its window, each once, where it passes, the smallest first."""
+
+    def made(batch, window, passes=True):
+        own = SimpleNamespace(batch=batch, passes=passes)
+        one = Configuration(own, window, True)
+        one.__dict__["_at"] = None
+        object.__setattr__(one, "_at", lambda at: own if at == batch else SimpleNamespace(batch=at, passes=True))
+        return [(competitor.batch, competitor is own) for competitor in one.runs]
+
+    assert made(5, Window(2, 9)) == [(2, False), (5, True), (9, False)]
+    assert made(5, Window(5, 5)) == [(5, True)]
+    assert made(5, None) == [(5, True)] and made(5, None, passes=False) == []
+    assert made(5, Window(2, None)) == [(2, False), (5, True)]
+    assert made(12, Window(2, 9), passes=False) == [(2, False), (9, False)]
+
+
+@pytest.mark.parametrize(
+    ("found", "batch", "judged_at"),
+    [(Window(2, 9), None, 9), (Window(2, None), None, 1), (None, None, 1), (Window(2, 9), 4, 4), (Window(2, 9), 40, 40)],
+)
+def test_a_batch_that_is_not_chosen_is_the_largest_of_its_window(found, batch, judged_at, monkeypatch):
+    """Of isolated requests: where no batch is too large, or none passes, it stays at one."""
+    monkeypatch.setattr(configurations, "window", lambda answers: found)
+    study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=64, **({"batch": batch} if batch else {}))
+    made = configurations._judged(study.first, False, None)
+    assert (made.run.batch, made.chosen, made.window) == (judged_at, batch is not None, found)
+    assert configurations._judged(study.first, True, None).window is None
+    assert (made.largest is None) is (found is None or found.most is None)
+
+
+@pytest.mark.parametrize(
+    ("case", "label"),
+    [
+        ({}, "h100-sxm"),
+        ({"tp": 2}, "2 x h100-sxm"),
+        ({"tp": 2, "dp": 3}, "6 x h100-sxm, tp 2, dp 3"),
+        ({"dp": 4}, "4 x h100-sxm, dp 4"),
+        ({"tp": 2, "pp": 2}, "4 x h100-sxm, tp 2, pp 2"),
+    ],
+)
+def test_a_configuration_in_the_names_one_types(case, label):
+    answers = Study(model="llama-3-8b", hardware="h100-sxm", prompt=64, **case).first
+    assert configurations.label(answers) == label
