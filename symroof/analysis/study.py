@@ -19,6 +19,7 @@ from symroof.cases.request import aimed, check_names, selection
 from symroof.cases.selection import Selection, Values
 from symroof.errors import DoesNotFit, InputError, NoValueHere, Problem, nearest
 from symroof.specs.declared_names import redefined
+from symroof.specs.input_values import of_device
 from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import Document
 from symroof.specs.study import StudySpec
@@ -174,11 +175,13 @@ class Study:
         base = Path(document.file).resolve().parent
         check_names(document, spec, base)
         aims = {TARGET_SYMBOLS[name]: (value,) for name, value in spec.targets if value is not None}
-        values: Values = {**spec.workload, **spec.efficiency, **spec.parallel, **spec.set, **aims}
+        of_devices: Values = {name: value for name, value in spec.set.items() if of_device(name)}
+        plain: Values = {name: value for name, value in spec.set.items() if name not in of_devices}
+        values: Values = {**spec.workload, **spec.efficiency, **spec.parallel, **plain, **aims}
         precision = {role: value for role, value in spec.precision if value}
-        origin = dict.fromkeys([*values, *precision, *spec.assume, "draft"], "study")
+        origin = dict.fromkeys([*values, *of_devices, *precision, *spec.assume, "draft"], "study")
         own = Selection(spec.model, spec.hardware, precision, values, spec.assume, spec.preset, origin, base, spec.assume_family, spec.draft, own=declared)
-        own = replace(own, efficiency=spec.efficiency.basis, engine=spec.efficiency.engine)
+        own = replace(own, efficiency=spec.efficiency.basis, engine=spec.efficiency.engine, of_devices=of_devices)
         study._selection = aimed(targets or {}).over(line.over(own) if line else own)
         return study
 

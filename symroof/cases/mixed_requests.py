@@ -9,6 +9,7 @@ from symroof.cases.spec_values import Given
 from symroof.formula.tree import Name, Num
 from symroof.theory.mixes import OF_THE_MIX
 from symroof.units import significant
+
 LENGTHS = ("prompt", "output", "long_prompt", "long_output")
 """The lengths of both kinds: a mix is known with all of them."""
 

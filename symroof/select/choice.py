@@ -157,7 +157,7 @@ class Choice:
         bindings = [c.run.own.binding for c in self.configurations if not c.run.own.case.has("price")]
         names = list(dict.fromkeys(binding.hardware.name for binding in bindings if binding.hardware))
         shown = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else "")
-        return (f"no price of {shown} is known, so what they cost is not judged: --set price='3 USD/hour' sets one for every device listed",) if names else ()
+        return (f"no price of {shown} is known, so what they cost is not judged: --set {names[0]}.price='3 USD/hour' sets that of one device",) if names else ()
 
     @property
     def _one_layout(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import islice, pairwise
+from itertools import islice
 
 from symroof.analysis.constraints import Condition, conditions
 from symroof.analysis.tipping_points import Flip, flips
@@ -94,7 +94,11 @@ def lacks(answers: Answers, among: Collection[str] = LEVERS) -> tuple[Lever, ...
     flipping = flips(answers, tuple(among), {c.name for c in missed}, waits=True)  # what holds now flips for the worse: nothing is lacking there
     moving = [name for name in LEVERS if name in among and _moves(name, missed, answers.case)]
     levers = [_lever(name, asked, [f for f in flipping if f.name == name], answers) for name in moving]
-    return tuple(lever for lever in levers if lever.flip or lever.cures or lever.stuck or lever.unsolved or (lever.now.symbol.counted and _solvable(lever.name, asked, answers)))
+    return tuple(
+        lever
+        for lever in levers
+        if lever.flip or lever.cures or lever.stuck or lever.unsolved or (lever.now.symbol.counted and _solvable(lever.name, asked, answers))
+    )
 
 
 def _lever(name: str, asked: list[Condition], flipping: list[Flip], answers: Answers) -> Lever:

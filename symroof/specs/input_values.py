@@ -12,9 +12,10 @@ from symroof.formula.rewrite import substitute
 from symroof.formula.tree import Num, Tree, names
 from symroof.specs.fields import Faults, Span, in_unit, parse_span
 from symroof.theory.declarations import NONE, Declarations
+from symroof.theory.quantities import QUANTITIES
 from symroof.theory.quantity import Quantity
 from symroof.theory.spellings import read_formula, resolved
-from symroof.theory.symbols import ALIASES, SHARES, STEP_INDEX, Symbol, canonical
+from symroof.theory.symbols import ALIASES, INPUTS, SHARES, STEP_INDEX, Symbol, canonical
 from symroof.theory.sympy_input import is_sympy, read_expression
 from symroof.units import strict
 
@@ -138,6 +139,29 @@ def _checked(symbol: Symbol, tree: Tree, own: Declarations) -> Tree:
     except dimension.DimensionError as error:
         raise ValueError(str(error)) from None
     return tree
+
+
+def of_device(name: str) -> tuple[str, str] | None:
+    """The device and the input of a name that is an input of one device; None of any other name.
+
+    >>> of_device("h100-sxm.price"), of_device("price"), of_device("n_heads.local")
+    (('h100-sxm', 'price'), None, None)
+    """
+    device, _, own = name.rpartition(".")
+    known = INPUTS.keys() | QUANTITIES.keys() | ALIASES.keys()
+    return (device, canonical(own)) if device and canonical(own) in INPUTS and device.partition(".")[0] not in known else None
+
+
+def setting_of_device(name: str, value: object, bare: bool = False) -> Setting:
+    """The one value of an input of one device, such as ``h100-sxm.price``.
+
+    Raises:
+        ValueError: several values, wrong dimension, a formula.
+    """
+    device, own = of_device(name) or ("", name)
+    if isinstance(value, (list, tuple)):
+        raise ValueError(f"has {len(value)} values; write one: a list of values is of all devices")
+    return setting(own, value, formulas=False, bare=bare)
 
 
 def settings(name: str, value: object, formulas: bool = True, bare: bool = False, own: Declarations = NONE) -> tuple[Setting, ...]:

@@ -156,7 +156,11 @@ def test_a_wait_bounds_how_far_a_passing_one_can_go():
     answers = Study(**WAITING, mfu=0.99, targets={"ttft": 0.06, "itl": 0.05}).first
     (keep,) = keeps(answers, ["mfu"])
     assert keep.flip.condition == "ttft"
-    assert answers.case.changed({"mfu": keep.value * (1 + HAIR)}).value("loaded_ttft") < Fraction(6, 100) < answers.case.changed({"mfu": keep.value * (1 - HAIR)}).value("loaded_ttft")
+    assert (
+        answers.case.changed({"mfu": keep.value * (1 + HAIR)}).value("loaded_ttft")
+        < Fraction(6, 100)
+        < answers.case.changed({"mfu": keep.value * (1 - HAIR)}).value("loaded_ttft")
+    )
 
 
 def test_a_wait_that_no_tried_number_of_devices_shortens_is_not_known():
