@@ -158,7 +158,7 @@ def setting_of_device(name: str, value: object, bare: bool = False) -> Setting:
     Raises:
         ValueError: several values, wrong dimension, a formula.
     """
-    device, own = of_device(name) or ("", name)
+    _, own = of_device(name) or ("", name)
     if isinstance(value, (list, tuple)):
         raise ValueError(f"has {len(value)} values; write one: a list of values is of all devices")
     return setting(own, value, formulas=False, bare=bare)
