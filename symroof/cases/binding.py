@@ -261,7 +261,7 @@ def _bind(layered: Selection, supplied: Supplied, documents: tuple[Document, ...
         if assumptions["targets_under"] == "load":
             add_mix(given, warnings)
     if layered.basis == "measured" and device:
-        add_evidence(device, layered.engine or DEFAULT_ENGINE, supplied.compute, given, warnings)
+        add_evidence(device, layered.engine or DEFAULT_ENGINE, supplied.compute, given, warnings, assumptions["scheduling"] == "disaggregated")
     if WIDTH in values:  # a width chosen by hand is that of every quantized operator
         given = {name: chosen for name, chosen in given.items() if not name.startswith(f"{WIDTH}.")}
     check_split(values, given)

@@ -49,6 +49,9 @@ ORDERS = {
 }
 """What the configurations can be sorted by, by the word for it."""
 
+WHOLE_DEVICES = ("price", "fleet")
+"""Orders in which many are equally good, as a price is that of so many devices."""
+
 SHOWN = ("ttft", "itl", "decode_throughput", "cost_per_mtok")
 """The quantities that a choice shows of each configuration in a notebook."""
 
@@ -253,15 +256,18 @@ def _complete(study: Study) -> None:
         pass  # the table lists the unknown quantities of each configuration, with the reasons
 
 
-def _place(configuration: Configuration, order: str) -> tuple[int, int, Any]:
-    """Where a configuration stands: by state, then by the criterion for those that pass (at their own batch, if there), by the nearness of the miss of the others."""
+def _place(configuration: Configuration, order: str) -> tuple[int, int, Any, Any]:
+    """Where a configuration stands: by state, then by the criterion for those that pass (at their own batch, if there), equally good ones by what
+    a token costs where they work all the time; by the nearness of the miss of the others."""
     if not configuration.runs:
-        return RANK[configuration.state], 0, configuration.run.worst
+        return RANK[configuration.state], 0, configuration.run.worst, 0
     name, larger = ORDERS[order]
     best = configuration.run if configuration.run.passes else _best(configuration.runs, name, larger)
     value = best.rank(name) if best else None
     rank = RANK["passes"] if configuration.state == "passes" else 1
-    return rank, int(value is None), Fraction(0) if value is None else -value if larger else value
+    cost = best.rank(ORDERS["cost"][0]) if best and order in WHOLE_DEVICES else None
+    written = 0 if value is None else float(f"{float(value):.12g}")  # equal prices differ in the last digits of their floats
+    return rank, int(value is None), -written if larger else written, math.inf if cost is None else cost
 
 
 def _best(runs: Sequence[Run], name: str, larger: bool) -> Run | None:
