@@ -38,7 +38,7 @@ from symroof.formula.tree import Num
 from symroof.specs.engines import DEFAULT_ENGINE
 from symroof.specs.fields import Span
 from symroof.specs.hardware import HardwareSpec
-from symroof.specs.input_values import Setting
+from symroof.specs.input_values import Setting, of_device
 from symroof.specs.model import ModelSpec
 from symroof.specs.preset import PresetSpec
 from symroof.specs.strict_yaml import Document
@@ -157,7 +157,7 @@ def bindings(chosen: Selection, most: int = MOST_CASES) -> Iterator[Binding]:
     preset, documents = preset_of(chosen)
     models = [model_entry(name, chosen.base, chosen.assume_family) for name in chosen.models] or [Entry()]
     devices = [device_entry(name, chosen.base) for name in chosen.hardware] or [Entry()]
-    layered = _under(chosen, preset)
+    layered = _under(_of_known_devices(chosen, devices), preset)
     _within_limit([len(models), len(devices), *map(len, layered.precision.values()), *map(len, layered.values.values())], most)
     roles = [dict(zip(ROLE_INPUT, names, strict=True)) for names in itertools.product(*(layered.precision.get(role) or (None,) for role in ROLE_INPUT))]
     listed = {name: values for name, values in layered.values.items() if len(values) > 1}
@@ -169,6 +169,26 @@ def bindings(chosen: Selection, most: int = MOST_CASES) -> Iterator[Binding]:
         for single in singles:
             made = _with_sound_formulas(_bind(layered, supplied, documents, role, single))
             yield replace(made, several_models=len(models) > 1, varied=(*shown, *made.varied))
+
+
+def _of_known_devices(chosen: Selection, devices: Iterable[Entry[HardwareSpec]]) -> Selection:
+    """Inputs of one device under the name in its spec; of a device that is not chosen they count for nothing.
+
+    Raises:
+        InputError: there is no such device.
+    """
+    if not chosen.of_devices:
+        return chosen
+    known = {name: device.spec.name for device in devices if device.spec for name in (device.name, device.spec.name)}
+    named: dict[str, tuple[Setting, ...]] = {}
+    for name, values in chosen.of_devices.items():
+        device, own = of_device(name) or ("", name)
+        try:
+            spec = known.get(device) or device_entry(device, chosen.base).spec.name  # type: ignore[union-attr]
+        except InputError as error:
+            raise InputError([replace(problem, path=name) for problem in error.problems]) from None
+        named[f"{spec}.{own}"] = values
+    return replace(chosen, of_devices=named, origin=chosen.origin | {key: chosen.origin[name] for name, key in zip(chosen.of_devices, named, strict=True)})
 
 
 def _within_limit(lengths: Iterable[int], most: int) -> None:
@@ -215,10 +235,15 @@ def _bind(layered: Selection, supplied: Supplied, documents: tuple[Document, ...
         if preset and name in supplied.special and layered.origin.get(name) == f"preset {preset.name}":
             continue  # what the preset sets for this device or model is stronger than what it sets for all
         given[name] = Given(value, layered.origin.get(name, "given"), value.text if isinstance(value, Span) else "")
+    for name, (value,) in layered.of_devices.items():
+        if device and name.startswith(f"{device.name}."):
+            given[name.removeprefix(f"{device.name}.")] = Given(
+                value, f"{layered.origin.get(name, 'given')}: {name}", value.text if isinstance(value, Span) else ""
+            )
     if layered.deciding:
         _set_for_decision(assumptions, given, warnings)
     if layered.basis == "measured" and device:
-        add_evidence(device, layered.engine or DEFAULT_ENGINE, supplied.compute, given, warnings)
+        add_evidence(device, layered.engine or DEFAULT_ENGINE, supplied.compute, given, warnings, assumptions["scheduling"] == "disaggregated")
     if WIDTH in values:  # a width chosen by hand is that of every quantized operator
         given = {name: chosen for name, chosen in given.items() if not name.startswith(f"{WIDTH}.")}
     check_split(values, given)

@@ -17,6 +17,7 @@ from symroof.theory.defaults import default_of
 from symroof.theory.layout import DEGREES
 from symroof.units import Quantity, format_quantity
 
+COPIES = "dp"
 OF_LINKS = frozenset({"link_latency", "link_share"})
 
 AT_PEAK = {"mfu": 1, "mbu": 1, "link_share": 1, "layer_overhead": 0, "step_overhead": 0, "elementwise_bytes": 0}
@@ -40,15 +41,15 @@ def at_peak(given: Mapping[str, Given]) -> dict[str, Given]:
     return {name: value for name, value in given.items() if name not in AT_PEAK and not value.measured}
 
 
-def add_evidence(device: HardwareSpec, engine: str, compute: str | None, given: dict[str, Given], warnings: list[str]) -> None:
-    """Add to ``given`` what it lacks of the fitted inputs, each a range with its expected value; those of links where there are several devices.
+def add_evidence(device: HardwareSpec, engine: str, compute: str | None, given: dict[str, Given], warnings: list[str], apart: bool = False) -> None:
+    """Add to ``given`` what it lacks of the fitted inputs, each a range with its expected value; those of links where several devices work on a request.
 
-    ``compute`` is the precision that the device multiplies in.
+    ``compute`` is the precision that the device multiplies in, ``apart`` whether prompts are read on devices of their own. Copies have no links.
 
     Raises:
         FileNotFoundError: a broken installation.
     """
-    grouped = any(_degree(given.get(name)) for name in DEGREES)
+    grouped = apart or any(_degree(given.get(name)) for name in DEGREES if name != COPIES)
     for name in FITTED:
         if name in given or (name in OF_LINKS and not grouped):
             continue

@@ -16,7 +16,7 @@ from symroof.errors import InputError, Problem, nearest, on_line, split_hint
 from symroof.specs.catalogue import find
 from symroof.specs.engines import engine_class
 from symroof.specs.fields import Faults
-from symroof.specs.input_values import Setting, settings
+from symroof.specs.input_values import Setting, of_device, setting_of_device, settings
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import read_model
 from symroof.specs.strict_yaml import Document
@@ -52,7 +52,7 @@ def selection(
     Raises:
         InputError: an unknown name or a value that cannot be read.
     """
-    precision, values = {}, {}
+    precision, values, of_devices = {}, {}, {}
     problems: list[Problem] = []
     for name, value in chosen.items():
         if value is None:
@@ -60,6 +60,8 @@ def selection(
         try:
             if name in ROLES:
                 precision[name] = precision_names(value)
+            elif of_device(name):
+                of_devices[name] = (setting_of_device(name, _exact(value), bare=True),)
             else:
                 values[canonical(name)] = settings(name, _exact(value), bare=True, own=own)
         except ValueError as error:
@@ -75,10 +77,10 @@ def selection(
     kind = _read(engine_class, "engine", engine, origin, problems)
     if problems:
         raise InputError(problems)
-    sources = dict.fromkeys([*precision, *values, *switches, *(["draft"] if draft else [])], origin)
+    sources = dict.fromkeys([*precision, *values, *of_devices, *switches, *(["draft"] if draft else [])], origin)
     models = (model,) if isinstance(model, ModelSpec) else _names(model)
     chosen_so = Selection(models, _names(hardware), precision, values, switches, preset, sources, base, assume_family, draft)
-    return replace(chosen_so, efficiency=basis, engine=kind, own=own)
+    return replace(chosen_so, efficiency=basis, engine=kind, own=own, of_devices=of_devices)
 
 
 def _read(how: Callable[[str], str], name: str, value: str | None, origin: str, problems: list[Problem]) -> str:
@@ -145,11 +147,13 @@ def of_study(document: Document) -> tuple[StudySpec | None, Selection]:
     base = Path(document.file).resolve().parent
     check_names(document, spec, base)
     aims = {TARGET_SYMBOLS[name]: (value,) for name, value in spec.targets if value is not None}
-    values: Values = {**spec.workload, **spec.efficiency, **spec.parallel, **spec.set, **aims}
+    of_devices: Values = {name: value for name, value in spec.set.items() if of_device(name)}
+    plain: Values = {name: value for name, value in spec.set.items() if name not in of_devices}
+    values: Values = {**spec.workload, **spec.efficiency, **spec.parallel, **plain, **aims}
     precision = {role: value for role, value in spec.precision if value}
-    origin = dict.fromkeys([*values, *precision, *spec.assume, "draft"], "study")
+    origin = dict.fromkeys([*values, *of_devices, *precision, *spec.assume, "draft"], "study")
     own = Selection(spec.model, spec.hardware, precision, values, spec.assume, spec.preset, origin, base, spec.assume_family, spec.draft, own=declared)
-    return spec, replace(own, efficiency=spec.efficiency.basis, engine=spec.efficiency.engine)
+    return spec, replace(own, efficiency=spec.efficiency.basis, engine=spec.efficiency.engine, of_devices=of_devices)
 
 
 def check_names(document: Document, spec: StudySpec, base: Path) -> None:

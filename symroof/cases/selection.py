@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -28,7 +28,7 @@ class Selection:
     ``deciding``: hardware or settings are decided by the answers, so the memory an engine leaves free counts unless ``memory_share`` is set.
     ``efficiency``: where efficiencies that are not set come from, ``peak`` or ``measured`` (the default where something is decided, but by a preset);
     ``engine`` is the class of engines measured.
-    ``own``: names that the study declares itself.
+    ``own``: names that the study declares itself. ``of_devices``: inputs of one device, by a name such as ``h100-sxm.price``.
     """
 
     models: tuple[str | ModelSpec, ...] = ()
@@ -45,6 +45,7 @@ class Selection:
     efficiency: str = ""
     engine: str = ""
     own: Declarations = NONE
+    of_devices: Values = field(default_factory=dict)
 
     @property
     def basis(self) -> str:
@@ -52,7 +53,10 @@ class Selection:
         return self.efficiency or ("measured" if self.deciding and not self.preset else "peak")
 
     def over(self, weaker: Selection) -> Selection:
-        """This selection laid over a weaker one: mappings name by name, everything else where it is set."""
+        """This selection laid over a weaker one: mappings name by name, everything else where it is set; an input of all devices over those of one."""
+        replaced = [name for name in weaker.of_devices if name.rpartition(".")[2] in self.values]
+        if replaced:
+            weaker = replace(weaker, of_devices={name: value for name, value in weaker.of_devices.items() if name not in replaced})
         pairs = {f.name: (getattr(self, f.name), getattr(weaker, f.name)) for f in fields(self)}
         merged: dict[str, Any] = {name: {**under, **own} if isinstance(own, Mapping) else own or under for name, (own, under) in pairs.items()}
         return Selection(**merged)

@@ -49,7 +49,13 @@ def case_options(command: F) -> F:
         click.option("--efficiency", metavar="peak|measured", help="Where efficiencies that are not given come from: a bound, or what to expect."),
         click.option("--engine", metavar="NAME", help="The engine, or its class, that measured efficiencies are of: compiled, earlier, eager, ggml, vllm ..."),
         click.option("--preset", metavar="NAME", help="A named set of switches and values."),
-        click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Any symbol or quantity, with its unit: mem_bandwidth='3.35 TB/s'."),
+        click.option(
+            "--set",
+            "settings",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="Any symbol or quantity, with its unit: mem_bandwidth='3.35 TB/s'; of one device: h200.price='3 USD/hour'.",
+        ),
         click.option(
             "--target",
             multiple=True,

@@ -26,6 +26,9 @@ NEAREST = 5
 HEADROOM = ("mfu", "mbu", "peak_flops", "mem_bandwidth", "mem_capacity", "price")
 """The least of each that passes, and the highest price."""
 
+UNBOUNDED = (MEMORY, "price", "fleet_price")
+"""What is the same at 100 % of peak."""
+
 WORDS = {
     "sustained_throughput": "throughput",
     "sustained_throughput_per_device": "throughput of a device",
@@ -78,7 +81,7 @@ def _verdicts(choice: Choice, most: int) -> Part:
     shown_extra = [{"loaded_ttft": "ttft", "sustained_itl": "itl"}[name] for name in extra]
     isolated = [f"{name} alone" for name in alone]
     bounds = any(c.run.answers.roof for c in choice.configurations[:most])
-    slacks = [cell for name in names for cell in (name, *(["bound"] if bounds and name != MEMORY else []), "slack")]
+    slacks = [cell for name in names for cell in (name, *(["bound"] if bounds and name not in UNBOUNDED else []), "slack")]
     header = ("configuration", "batch", "verdict", *slacks, *_beside([*shown_extra, *isolated, "of a device", "cost"], bounds))
     extra += alone
     rows = [_verdict(c, names, extra, bounds) for c in choice.configurations[:most]]
@@ -98,7 +101,7 @@ def _verdict(c: Configuration, names: Sequence[str], extra: Sequence[str], bound
     for name in names:
         check = checks.get(name)
         value, margin = (check.metric.text(), slack(check)) if check else (UNKNOWN, c.run.unknown.get(name, ""))
-        bound = [c.run.answers.bound_text(check.metric.name, flagged=True) if check else ""] if bounds and name != MEMORY else []
+        bound = [c.run.answers.bound_text(check.metric.name, flagged=True) if check else ""] if bounds and name not in UNBOUNDED else []
         cells += [value, *bound, margin]
     served = [] if c.run.answers.does_not_fit else ["sustained_throughput_per_device", "cost_per_mtok"]
     for name in (*extra, *served):

@@ -50,6 +50,9 @@ ORDERS = {
 }
 """What the configurations can be sorted by, by the word for it."""
 
+WHOLE_DEVICES = ("price", "fleet")
+"""Orders in which many are equally good, as a price is that of so many devices."""
+
 SHOWN = ("ttft", "itl", "decode_throughput", "cost_per_mtok")
 """The quantities that a choice shows of each configuration in a notebook."""
 
@@ -158,7 +161,7 @@ class Choice:
         bindings = [c.run.own.binding for c in self.configurations if not c.run.own.case.has("price")]
         names = list(dict.fromkeys(binding.hardware.name for binding in bindings if binding.hardware))
         shown = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else "")
-        return (f"no price of {shown} is known, so what they cost is not judged: --set price='3 USD/hour' sets one for every device listed",) if names else ()
+        return (f"no price of {shown} is known, so what they cost is not judged: --set {names[0]}.price='3 USD/hour' sets that of one device",) if names else ()
 
     @property
     def _one_layout(self) -> tuple[str, ...]:
@@ -254,15 +257,18 @@ def _complete(study: Study) -> None:
         pass  # the table lists the unknown quantities of each configuration, with the reasons
 
 
-def _place(configuration: Configuration, order: str) -> tuple[int, int, Any]:
-    """Where a configuration stands: by state, then by the criterion for those that pass (at their own batch, if there), by the nearness of the miss of the others."""
+def _place(configuration: Configuration, order: str) -> tuple[int, int, Any, Any]:
+    """Where a configuration stands: by state, then by the criterion for those that pass (at their own batch, if there), equally good ones by what
+    a token costs where they work all the time; by the nearness of the miss of the others."""
     if not configuration.runs:
-        return RANK[configuration.state], 0, configuration.run.worst
+        return RANK[configuration.state], 0, configuration.run.worst, 0
     name, larger = ORDERS[order]
     best = configuration.run if configuration.run.passes else _best(configuration.runs, name, larger)
     value = best.rank(name) if best else None
     rank = RANK["passes"] if configuration.state == "passes" else 1
-    return rank, int(value is None), Fraction(0) if value is None else -value if larger else value
+    cost = best.rank(ORDERS["cost"][0]) if best and order in WHOLE_DEVICES else None
+    written = 0 if value is None else float(f"{float(value):.12g}")  # equal prices differ in the last digits of their floats
+    return rank, int(value is None), -written if larger else written, math.inf if cost is None else cost
 
 
 def _best(runs: Sequence[Run], name: str, larger: bool) -> Run | None:

@@ -12,7 +12,7 @@ from symroof.specs.fields import Faults, Span, in_unit, parse_span
 from symroof.specs.other_tools import equivalent
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantity import Quantity
-from symroof.theory.symbols import ALIASES, SHARES, STEP_INDEX, Symbol, canonical
+from symroof.theory.symbols import ALIASES, INPUTS, SHARES, STEP_INDEX, Symbol, canonical
 from symroof.units import strict
 
 Setting = Tree | Span
@@ -143,6 +143,33 @@ def _checked(symbol: Symbol, tree: Tree, own: Declarations) -> Tree:
     except dimension.DimensionError as error:
         raise ValueError(str(error)) from None
     return tree
+
+
+def of_device(name: str) -> tuple[str, str] | None:
+    """The device and the input of a name that is an input of one device; None of any other name.
+
+    >>> of_device("h100-sxm.price"), of_device("price"), of_device("n_heads.local")
+    (('h100-sxm', 'price'), None, None)
+    """
+    device, _, own = name.rpartition(".")
+    if not device or canonical(own) not in INPUTS:
+        return None
+    from symroof.theory.quantities import QUANTITIES  # slow to load, and rarely needed
+
+    known = INPUTS.keys() | QUANTITIES.keys() | ALIASES.keys()
+    return None if device.partition(".")[0] in known else (device, canonical(own))
+
+
+def setting_of_device(name: str, value: object, bare: bool = False) -> Setting:
+    """The one value of an input of one device, such as ``h100-sxm.price``.
+
+    Raises:
+        ValueError: several values, wrong dimension, a formula.
+    """
+    _, own = of_device(name) or ("", name)
+    if isinstance(value, (list, tuple)):
+        raise ValueError(f"has {len(value)} values; write one: a list of values is of all devices")
+    return setting(own, value, formulas=False, bare=bare)
 
 
 def settings(name: str, value: object, formulas: bool = True, bare: bool = False, own: Declarations = NONE) -> tuple[Setting, ...]:

@@ -11,15 +11,15 @@ from symroof.formula.tree import Num
 from symroof.specs.declared_entries import FormulaSpec, ThresholdSpec
 from symroof.specs.engines import engine_class
 from symroof.specs.fields import Faults, Spec, in_unit
-from symroof.specs.input_values import MOST_VALUES, Setting, in_domain, settings
+from symroof.specs.input_values import MOST_VALUES, Setting, in_domain, of_device, setting_of_device, settings
 from symroof.specs.stored import precision_name, precision_width
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.switches import expand_detail
 from symroof.theory.symbols import GROUPS, INPUTS, TARGET_SYMBOLS, canonical
 
 
-def _mapped(value: object, known: list[str] | None, formulas: bool, own: Declarations = NONE) -> dict[str, tuple[Setting, ...]]:
-    """Names to values, all faults at once; ``known`` limits the names."""
+def _mapped(value: object, known: list[str] | None, formulas: bool, own: Declarations = NONE, devices: bool = False) -> dict[str, tuple[Setting, ...]]:
+    """Names to values, all faults at once; ``known`` limits the names, with ``devices`` inputs of one device are names too."""
     if not isinstance(value, dict):
         raise ValueError("expected keys and values")
     mapped: dict[str, tuple[Setting, ...]] = {}
@@ -30,7 +30,7 @@ def _mapped(value: object, known: list[str] | None, formulas: bool, own: Declara
             faults.append(((key,), f"unknown key; {nearest(key, known)}"))
             continue
         try:
-            mapped[name] = settings(key, item, formulas, own=own)
+            mapped[name] = (setting_of_device(name, item),) if devices and of_device(name) else settings(key, item, formulas, own=own)
         except Faults as error:
             faults += [((key, *place), message) for place, message in error.items]
         except ValueError as error:
@@ -63,6 +63,10 @@ class _NamesSchema:
 
 def _any_names(value: object, info: ValidationInfo) -> dict[str, tuple[Setting, ...]]:
     return _mapped(value, None, formulas=True, own=_declared(info))
+
+
+def _of_study(value: object, info: ValidationInfo) -> dict[str, tuple[Setting, ...]]:
+    return _mapped(value, None, formulas=True, own=_declared(info), devices=True)
 
 
 def _declared(info: ValidationInfo) -> Declarations:
@@ -222,6 +226,7 @@ Thresholds = Annotated[
     WithJsonSchema({"anyOf": [{"const": "all", "type": "string"}, {"items": ONE_THRESHOLD, "type": "array"}]}),
 ]
 Settings = Annotated[Any, BeforeValidator(_any_names), WithJsonSchema({"type": "object"})]
+StudySettings = Annotated[Any, BeforeValidator(_of_study), WithJsonSchema({"type": "object"})]
 Assume = Annotated[Any, BeforeValidator(read_assumptions), WithJsonSchema({"type": "object", "additionalProperties": {"type": "string"}})]
 if TYPE_CHECKING:
     Workload: TypeAlias = dict[str, tuple[Setting, ...]]
@@ -282,7 +287,7 @@ class StudySpec(Spec):
     assume: Assume = {}
     preset: str | None = None
     targets: Targets = Targets.model_construct()
-    set: Settings = {}
+    set: StudySettings = {}
     thresholds: Thresholds = ()
     claims: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

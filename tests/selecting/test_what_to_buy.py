@@ -1,0 +1,49 @@
+"""What a buyer is told for an arrival rate: the same numbers as a case bound on its own, and equal prices by what a token costs."""
+
+from fractions import Fraction
+
+import pytest
+
+from symroof.api import Study
+from symroof.select.choice import select
+
+CASE = {"model": "llama-3.1-8b", "hardware": "mi300x", "prompt": 2048, "output": 300, "arrival_rate": 100}
+
+
+@pytest.fixture(scope="module")
+def choice():
+    among = {"instance_devices": "1,2", "weights": "fp16,fp8"}
+    return select(**CASE, price="3 USD/hour", among=among, targets={"ttft": "500 ms", "itl": "50 ms"})
+
+
+def test_floats_that_rank_are_the_exact_values_of_what_is_bought(choice):
+    """Copies are counted after the screening: nothing else may change with them, a link to the devices that prefill neither."""
+    apart = [c for c in choice.configurations if c.run.answers.binding.assumptions["scheduling"] == "disaggregated"]
+    assert apart and all(c.run.copies > 1 for c in apart)
+    for c in choice.configurations:
+        for name in ("loaded_ttft", "sustained_itl", "load", "fleet_price", "cost_per_mtok"):
+            assert c.run.rank(name) == pytest.approx(float(c.run.value(name)), rel=1e-9), (c.label, name)
+
+
+def test_of_equal_prices_the_cheaper_token_stands_first(choice):
+    first, second = choice.passing[:2]
+    assert first.run.value("fleet_price") == second.run.value("fleet_price") == first.run.copies * Fraction(3, 3600)
+    assert first.run.value("cost_per_mtok") < second.run.value("cost_per_mtok")
+    assert (first.label, second.label) == ("mi300x, weights fp8", "mi300x, weights fp16")
+
+
+@pytest.mark.parametrize("place", [0, 2])
+def test_one_copy_less_does_not_bear_the_rate_where_all_is_slow(choice, place):
+    """Bound anew with every efficiency at its slow end."""
+    run = choice.passing[place].run
+    slow = {name: ends[name in ("layer_overhead", "elementwise_bytes", "link_latency")] for name, ends in run.own.binding.box().items()}
+    layout = {
+        "batch": run.batch,
+        "chunk": 2048,
+        "memory_share": Fraction(92, 100),
+        "tp": run.answers.case.value("tp"),
+        "weights": run.own.binding.precisions["weights"],
+    }
+    enough, less = (Study(**CASE, **layout, **slow, dp=copies) for copies in (run.copies, run.copies - 1))
+    assert enough.exact("load") < 1 and enough.exact("loaded_ttft") <= Fraction(1, 2) and enough.exact("sustained_itl") <= Fraction(1, 20)
+    assert less.exact("load") >= 1 or less.exact("loaded_ttft") > Fraction(1, 2)
