@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from symroof.formula.evaluate import NoValue
-from symroof.formula.tree import At, names, walk
+from symroof.formula.tree import changed_inputs, names
 from symroof.theory.case import Case
 from symroof.theory.quantities import QUANTITIES
 
@@ -43,5 +43,8 @@ class Dependence:
         except NoValue:
             return ()
         quantity = QUANTITIES.get(name)
-        inside = [key for node in walk(formula) if isinstance(node, At) for key, _ in node.changes]
-        return (*(inner for inner in names(formula) if inner != name), *(key for key in inside if key in keys), *(quantity.demands if quantity else ()))
+        return (
+            *(inner for inner in names(formula) if inner != name),
+            *(key for key in changed_inputs(formula) if key in keys),
+            *(quantity.demands if quantity else ()),
+        )
