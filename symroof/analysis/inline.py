@@ -8,7 +8,7 @@ from symroof.cases.case_results import Answers
 from symroof.formula.evaluate import NoValue
 from symroof.formula.rewrite import inline, substitute
 from symroof.formula.text import text
-from symroof.formula.tree import ZERO, At, Name, Tree, names, walk
+from symroof.formula.tree import ZERO, Name, Tree, changed_inputs, names
 from symroof.theory.defaults import neutral_default
 
 EFFICIENCIES = frozenset({"mfu", "mbu"})
@@ -64,8 +64,7 @@ def _opened(tree: Tree, unknown: str, answers: Answers, fixed: frozenset[str], s
         known = (name, keys, symbolic, ranged)
         if known not in spoken:
             formula = stands(name, keys)
-            changed = tuple(key for node in walk(formula) if isinstance(node, At) for key, _ in node.changes)
-            spoken[known] = () if formula == Name(name) else names(formula) + changed
+            spoken[known] = () if formula == Name(name) else names(formula) + changed_inputs(formula)
         return spoken[known]
 
     def formula(name: str, changed: frozenset[str]) -> Tree:

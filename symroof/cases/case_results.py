@@ -49,6 +49,7 @@ class Answers:
     """The case as requests at one context, shared by all that ask there."""
     signs: dict[Tree, int | None] = field(default_factory=dict)
     """The signs of coefficients, where numbers or their shape show them."""
+    _freed: dict[frozenset[str], Answers] = field(default_factory=dict)
     in_sympy: Callable[[Tree], Any] | None = None
     """How formulas of this case become SymPy expressions; it remembers the parts that it has written."""
 
@@ -67,7 +68,11 @@ class Answers:
     def freed(self, names: Collection[str]) -> Answers:
         """The same case with the values of some names open: degrees of parallelism among them stay symbols of its formulas."""
         case = self.case.freed(names)
-        return self if case is self.case else Answers(self.binding, moved=case)
+        if case is self.case:
+            return self
+        if case.free not in self._freed:
+            self._freed[case.free] = Answers(self.binding, moved=case)
+        return self._freed[case.free]
 
     @property
     def targets(self) -> dict[str, Fraction]:

@@ -110,12 +110,14 @@ class Places:
         if x - w - inner < left or x + w + inner > right or y - h - inner < bottom or y + h + inner > top:
             return False
         box = (x - w - margin, y - h - margin, x + w + margin, y + h + margin)
-        if any(box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in self.boxes):
-            return False
-        if own is None:
-            return not self._cells("", box)
+        for other in self.boxes:
+            if box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]:
+                return False
+        crossed = self._cells("", box)
+        if own is None or not crossed:
+            return not crossed
         tight = (x - w - TIGHT, y - h - TIGHT, x + w + TIGHT, y + h + TIGHT)
-        return self._cells("", box) == self._cells(own, box) and not self._cells(own, tight)
+        return crossed == self._cells(own, box) and not self._cells(own, tight)
 
     def _cells(self, name: str, box: Box) -> int:
         """How many cells of a box a line passes through; of all lines, each counted, where no name is asked for."""

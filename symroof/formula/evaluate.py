@@ -46,52 +46,80 @@ def evaluate(tree: Tree, env: Environment, index: Mapping[str, Any] | None = Non
     return RULES[type(tree)](tree, env, index or {})
 
 
+def _exact(node: Tree, env: Environment, bound: Mapping[str, Any]) -> Any:
+    """The value of a part for what it stands in: a fraction as its numerator and denominator, in lowest terms; any other number as it is."""
+    kind = type(node)
+    if kind in PARTS:
+        return PARTS[kind](node, env, bound)
+    value = env.value(node.name) if kind is Name and not bound else RULES[kind](node, env, bound)  # type: ignore[union-attr]
+    return value.as_integer_ratio() if type(value) is Fraction else value
+
+
+def _number(part: Any) -> Any:
+    """A number that :func:`_exact` gives, as one that can be calculated with."""
+    return Fraction(*part) if type(part) is tuple else part
+
+
 def _sum(node: Add, env: Environment, bound: Mapping[str, Any]) -> Any:
     """A sum; fractions over one denominator, reduced once at the end."""
     over, under, rest = 0, 1, None
     for term in node.terms:
-        kind = type(term)
-        value = env.value(term.name) if kind is Name and not bound else RULES[kind](term, env, bound)  # type: ignore[union-attr]
+        value = _exact(term, env, bound)
         if rest is not None:
-            rest = rest + value
-        elif type(value) is Fraction:
-            numerator, denominator = value.as_integer_ratio()
+            rest = rest + _number(value)
+        elif type(value) is tuple:
+            numerator, denominator = value
             if denominator == under:
                 over += numerator
             else:
                 over, under = over * denominator + numerator * under, under * denominator
         else:
             rest = value if over == 0 and term is node.terms[0] else Fraction(over, under) + value
-    return Fraction(over, under) if rest is None else rest
+    return _lowest(over, under) if rest is None else rest
 
 
 def _product(node: Mul, env: Environment, bound: Mapping[str, Any]) -> Any:
     """A product; fractions reduced once at the end. Zero ends it: no links means no time on them, whatever their bandwidth would be."""
     over, under, rest = 1, 1, None
     for factor in node.factors:
-        kind = type(factor)
-        value = env.value(factor.name) if kind is Name and not bound else RULES[kind](factor, env, bound)  # type: ignore[union-attr]
+        value = _exact(factor, env, bound)
         if rest is not None:
-            rest = rest * value
+            rest = rest * _number(value)
             if isinstance(rest, Fraction) and rest == 0:
                 return rest
-        elif type(value) is Fraction:
-            numerator, denominator = value.as_integer_ratio()
+        elif type(value) is tuple:
+            numerator, denominator = value
             if not numerator:
                 return value
             over, under = over * numerator, under * denominator
         else:
             rest = value if factor is node.factors[0] else Fraction(over, under) * value
-    return Fraction(over, under) if rest is None else rest
+    return _lowest(over, under) if rest is None else rest
 
 
 def _quotient(node: Div, env: Environment, bound: Mapping[str, Any]) -> Any:
     """A quotient; of two fractions reduced once."""
-    over, under = RULES[type(node.over)](node.over, env, bound), RULES[type(node.under)](node.under, env, bound)
-    if type(over) is Fraction and type(under) is Fraction and under:
-        (a, b), (c, d) = over.as_integer_ratio(), under.as_integer_ratio()
-        return Fraction(a * d, b * c)
-    return divide(over, under)
+    over, under = _exact(node.over, env, bound), _exact(node.under, env, bound)
+    if type(over) is tuple and type(under) is tuple and under[0]:
+        return _lowest(over[0] * under[1], over[1] * under[0])
+    return divide(_number(over), _number(under))
+
+
+def _lowest(over: int, under: int) -> tuple[int, int]:
+    """A fraction in lowest terms, its denominator positive."""
+    if under == 1:
+        return over, under
+    common = math.gcd(over, under) if under > 0 else -math.gcd(over, under)
+    return over // common, under // common
+
+
+PARTS: dict[type, Callable[[Any, Environment, Mapping[str, Any]], Any]] = {
+    Num: lambda node, env, bound: node.value.as_integer_ratio() if type(node.value) is Fraction else node.value,
+    Add: _sum,
+    Mul: _product,
+    Div: _quotient,
+}
+"""What calculates with numerators and denominators: no fraction is made of what another part takes apart again."""
 
 
 def _called(node: Call, env: Environment, bound: Mapping[str, Any]) -> Any:
@@ -121,9 +149,9 @@ RULES: dict[type, Callable[[Any, Environment, Mapping[str, Any]], Any]] = {
     Num: lambda node, env, bound: node.value,
     Name: lambda node, env, bound: bound[node.name] if node.name in bound else env.value(node.name),
     Neg: lambda node, env, bound: -evaluate(node.arg, env, bound),
-    Add: _sum,
-    Mul: _product,
-    Div: _quotient,
+    Add: lambda node, env, bound: _number(_sum(node, env, bound)),
+    Mul: lambda node, env, bound: _number(_product(node, env, bound)),
+    Div: lambda node, env, bound: _number(_quotient(node, env, bound)),
     Pow: lambda node, env, bound: power(evaluate(node.base, env, bound), evaluate(node.exponent, env, bound)),
     Call: _called,
     Total: lambda node, env, bound: _total(node.body, node.index, evaluate(node.first, env, bound), evaluate(node.last, env, bound), env, bound),

@@ -20,7 +20,6 @@ from functools import cache, reduce
 from typing import Any
 
 from symroof.formula import build
-from symroof.formula.evaluate import LARGEST_EXACT_EXPONENT
 from symroof.formula.tree import ONE, ZERO, Compare, Largest, Name, Num, Total, Tree
 
 DEEPEST, MOST_NODES, MOST_BITS = 100, 100_000, 4096
@@ -126,6 +125,8 @@ def _power(node: Any, go: Go) -> Tree:
     if exponent.is_Rational and exponent.q == 2:
         root = build.call("sqrt", go(base))
         return root if exponent.p == 1 else build.power(root, Num(Fraction(int(exponent.p))))
+    from symroof.formula.evaluate import LARGEST_EXACT_EXPONENT
+
     if exponent > LARGEST_EXACT_EXPONENT:
         raise NoMeaning(f"an exponent is at most {LARGEST_EXACT_EXPONENT}: {str(node)[:SHOWN]}")
     return build.power(go(base), go(exponent))

@@ -169,6 +169,10 @@ def _add(p: Coefficients, q: Coefficients) -> Coefficients:
 
 
 def _times(p: Coefficients, q: Coefficients) -> Coefficients:
+    if len(q) == 1:
+        return tuple(c * q[0] for c in p)
+    if len(p) == 1:
+        return tuple(p[0] * c for c in q)
     result: list[Any] = [Fraction(0)] * (len(p) + len(q) - 1)
     for i, a in enumerate(p):
         for k, b in enumerate(q):
@@ -177,18 +181,18 @@ def _times(p: Coefficients, q: Coefficients) -> Coefficients:
 
 
 def _at(p: Coefficients, index: int) -> Any:
-    value: Any = Fraction(0)
-    for coefficient in reversed(p):
+    *lower, value = p
+    for coefficient in reversed(lower):
         value = value * index + coefficient
     return value
 
 
-def _power_sum(n: int, power: int) -> Fraction:
+def _power_sum(n: int, power: int) -> int:
     """``1**power + ... + n**power`` (and its polynomial continuation to 0 and below), by telescoping."""
-    sums: list[Fraction] = []
+    sums: list[int] = []
     for p in range(power + 1):
-        known = sum((comb(p + 1, i) * sums[i] for i in range(p)), Fraction(0))
-        sums.append(((n + 1) ** (p + 1) - 1 - known) / Fraction(p + 1))
+        known = sum(comb(p + 1, i) * sums[i] for i in range(p))
+        sums.append(((n + 1) ** (p + 1) - 1 - known) // (p + 1))  # whole: it counts
     return sums[power] - (1 if power == 0 else 0)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from operator import is_
+from typing import Any
 
 from symroof.formula import build
 from symroof.formula.tree import CHILDREN, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Pow, Total, Tree, names, parts
@@ -19,16 +20,22 @@ def replaced(tree: Tree, old: Tree, new: Tree) -> Tree:
     'a*blocks + blocks'
     """
 
-    bound = {node.index for node in parts(tree) if isinstance(node, Total)}  # not among the free names of what is around the sum
-    free = frozenset(names(old)) - bound
+    free = frozenset(names(old)) - _indices(tree)
     made = {old: new}
 
     def go(node: Tree) -> Tree:
-        if node not in made:
-            made[node] = rebuild(node, go) if free.issubset(names(node)) else node
-        return made[node]
+        changed = made.get(node)
+        if changed is None:
+            changed = made[node] = rebuild(node, go) if free.issubset(names(node)) else node
+        return changed
 
     return go(tree)
+
+
+@lru_cache(maxsize=2048)
+def _indices(tree: Tree) -> frozenset[str]:
+    """The indices of the sums in a formula, which are not among the free names of what is around them."""
+    return frozenset(node.index for node in parts(tree) if isinstance(node, Total))
 
 
 def rebuild(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
@@ -37,33 +44,22 @@ def rebuild(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
     if not before:
         return tree
     after = tuple(map(change, before))
-    return tree if all(map(is_, after, before)) else _over(tree, after)
+    return tree if all(map(is_, after, before)) else OVER[type(tree)](tree, after)
 
 
-def _over(tree: Tree, parts: tuple[Tree, ...]) -> Tree:
-    """A node of the same kind over other children."""
-    match tree:
-        case Mul():
-            return build.mul(*parts)
-        case Add():
-            return build.add(*parts)
-        case Div():
-            return build.div(*parts)
-        case Neg():
-            return build.neg(*parts)
-        case Pow():
-            return build.power(*parts)
-        case Call(function, _):
-            return build.call(function, *parts)
-        case Total(_, index, _, _):
-            return total(parts[0], index, parts[1], parts[2])
-        case At(name, pairs):
-            return At(name, tuple((key, value) for (key, _), value in zip(pairs, parts, strict=True)))
-        case Compare(operator, _, _):
-            return Compare(operator, *parts)
-        case Largest(arms):
-            return Largest(tuple((label, value) for (label, _), value in zip(arms, parts, strict=True)))
-    raise TypeError(f"not a formula tree: {tree!r}")
+OVER: dict[type, Callable[[Any, tuple[Tree, ...]], Tree]] = {
+    Mul: lambda tree, parts: build.mul(*parts),
+    Add: lambda tree, parts: build.add(*parts),
+    Div: lambda tree, parts: build.div(*parts),
+    Neg: lambda tree, parts: build.neg(*parts),
+    Pow: lambda tree, parts: build.power(*parts),
+    Call: lambda tree, parts: build.call(tree.function, *parts),
+    Total: lambda tree, parts: total(parts[0], tree.index, parts[1], parts[2]),
+    At: lambda tree, parts: At(tree.name, tuple((key, value) for (key, _), value in zip(tree.changes, parts, strict=True))),
+    Compare: lambda tree, parts: Compare(tree.operator, *parts),
+    Largest: lambda tree, parts: Largest(tuple((label, value) for (label, _), value in zip(tree.arms, parts, strict=True))),
+}
+"""A node of the same kind over other children."""
 
 
 DEEPEST = 64
@@ -88,19 +84,20 @@ def inline(tree: Tree, formula: Callable[[str, frozenset[str]], Tree | None]) ->
         if name in changes:
             return changes[name]
         place = name, frozenset(changes.items())
-        if place not in inlined:
-            inlined[place] = put_in(name, changes, depth)
-        return inlined[place]
+        made = inlined.get(place)
+        if made is None:
+            made = inlined[place] = put_in(name, changes, depth)
+        return made
 
     def put_in(name: str, changes: dict[str, Tree], depth: int) -> Tree:
         inner = formula(name, frozenset(changes))
         return Name(name) if inner is None or inner == Name(name) or depth > DEEPEST else go(inner, changes, depth + 1)
 
     def go(node: Tree, changes: dict[str, Tree], depth: int) -> Tree:
-        if isinstance(node, Name):
+        if type(node) is Name:
             value = put(node.name, changes, depth)
             return node if value == node else value
-        if isinstance(node, At):
+        if type(node) is At:
             return put(node.name, changes | {key: go(value, changes, depth) for key, value in node.changes}, depth)
         return rebuild(node, lambda child: go(child, changes, depth))
 
@@ -115,16 +112,21 @@ def substitute(tree: Tree, values: dict[str, Tree]) -> Tree:
     >>> text(substitute(parse("requests*(past + new)"), {"past": parse("context - 1"), "new": parse("1"), "requests": Name("batch")}))
     'batch*context'
     """
+    named = values.keys()
     made: dict[Tree, Tree] = {}  # of equal parts, one is changed
 
     def go(node: Tree) -> Tree:
-        if isinstance(node, Name):
+        if type(node) is Name:
             return values.get(node.name, node)
-        if node not in made:
-            index = node.index if isinstance(node, Total) else ""
-            inner = partial(substitute, values={name: value for name, value in values.items() if name != index}) if index in values else go
-            made[node] = rebuild(node, inner)
-        return made[node]
+        if named.isdisjoint(names(node)):
+            return node
+        changed = made.get(node)
+        if changed is None:
+            inner: Callable[[Tree], Tree] = go
+            if type(node) is Total and node.index in values:
+                inner = partial(substitute, values={name: value for name, value in values.items() if name != node.index})
+            changed = made[node] = rebuild(node, inner)
+        return changed
 
     return go(tree)
 

@@ -174,12 +174,15 @@ def mapper(rules: Mapping[type, Callable[[Any, Callable[[Tree], T]], T]]) -> Cal
     results: dict[Tree, T] = {}
 
     def go(node: Tree) -> T:
-        if node not in results:
-            rule = rules.get(type(node))
-            if rule is None:
-                raise TypeError(f"no rule for {node!r}")
-            results[node] = rule(node, go)
-        return results[node]
+        try:
+            return results[node]
+        except KeyError:
+            pass
+        rule = rules.get(type(node))
+        if rule is None:
+            raise TypeError(f"no rule for {node!r}")
+        result = results[node] = rule(node, go)
+        return result
 
     return go
 
@@ -197,8 +200,9 @@ def parts(tree: Tree) -> KeysView[Tree]:
     stack = [tree]
     while stack:
         node = stack.pop()
-        if node not in seen:
-            seen[node] = None
+        before = len(seen)
+        seen[node] = None
+        if len(seen) > before:
             stack.extend(CHILDREN[type(node)](node)[::-1])
     return seen.keys()
 
@@ -218,6 +222,17 @@ def names(tree: Tree) -> tuple[str, ...]:
             return tuple(dict.fromkeys((*(name for name in names(body) if name != index), *names(first), *names(last))))
     own = (tree.name,) if isinstance(tree, At) else ()
     return tuple(dict.fromkeys((*own, *(name for child in children(tree) for name in names(child)))))
+
+
+@lru_cache(maxsize=4096)
+def changed_inputs(tree: Tree) -> tuple[str, ...]:
+    """The inputs that quantities in a formula are taken at other values of, as they are written.
+
+    >>> from symroof.formula.parse import parse
+    >>> changed_inputs(parse("ttft + sum(itl(context = prompt + j), j, 1, output)"))
+    ('context',)
+    """
+    return tuple(key for node in walk(tree) if isinstance(node, At) for key, _ in node.changes)
 
 
 def mentions(tree: Tree, name: str) -> bool:

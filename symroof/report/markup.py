@@ -174,7 +174,9 @@ def html_math(formula: Math, display: str = "inline") -> str:
 
 def _one_line(text: str) -> str:
     """No control characters and no line breaks: a title cannot start a heading or end a table row."""
-    return " ".join("".join(c if not unicodedata.category(c).startswith("C") else " " for c in text).split(" ")).strip()
+    if text.isprintable():  # no character of category C, and no line break
+        return text.strip()
+    return "".join(c if not unicodedata.category(c).startswith("C") else " " for c in text).strip()
 
 
 @dataclass(frozen=True)

@@ -158,7 +158,8 @@ def crossings(gap: Gap, low: Fraction, high: Fraction | None, whole: bool) -> Se
         return Crossing("identical", NUMERIC, domain=(low, high), searched=searched)
     if not whole:
         points = in_order([*points, *(yield from dips(gap, points))])
-    values, poles = [points[0][0]] if points[0][1] == 0 else [], []
+    values: list[Fraction] = [points[0][0]] if points[0][1] == 0 else []
+    poles: list[Fraction] = []
     if whole and low == 0:
         values += _below_one(gap, points[0])
     steps = list(pairwise(in_order([*points, *_beside_zeros(gap, points, whole)])))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import InitVar, dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -77,6 +78,7 @@ class Case:
     _moving: dict[str, Case] = field(default_factory=dict, init=False)
     _inner: dict[tuple[tuple[str, Any], ...], Case] = field(default_factory=dict, init=False)
     _plans: _Plans = field(default_factory=_Plans, init=False)
+    _freed: dict[frozenset[str], Case] = field(default_factory=dict, init=False)
     _laid: dict[frozenset[str], Theory] = field(default_factory=dict, init=False)
     _depth: int = field(default=0, init=False)
     _unmoved: Case | None = field(default=None, init=False)
@@ -107,8 +109,12 @@ class Case:
 
     def freed(self, names: Collection[str]) -> Case:
         """The same case where some names may be any number: degrees among them shape its formulas."""
-        shaping = frozenset(filter(shapes, names))
-        return replace(self, free=self.free | shaping) if shaping else self
+        shaping = self.free.union(filter(shapes, names))
+        if shaping == self.free:
+            return self
+        if shaping not in self._freed:
+            self._freed[shaping] = replace(self, free=shaping)
+        return self._freed[shaping]
 
     def value(self, name: str) -> Any:
         """The value of an input or quantity, exact.
@@ -145,10 +151,8 @@ class Case:
         search = self.search(name)
         formula = None
         if not search and not (quantity and quantity.chooses):
-            try:
+            with suppress(NotGiven, UnknownName):  # asked for again where its value is, after the conditions
                 formula = self.formula(name)
-            except (NotGiven, UnknownName):
-                pass  # asked for again where its value is, after the conditions
         exists = tuple((parse(condition), reason) for condition, reason in quantity.exists) if quantity else ()
         unmoved = self._unmoved is not None and self._changes.isdisjoint(self.theory.ancestry(name))
         plan = self._plans.by_name[name] = _Plan(unmoved, exists, search, formula)
@@ -263,7 +267,7 @@ class Case:
         if not changed or self.same_layout:
             return self.theory
         if changed not in self._laid:
-            self._laid[changed] = self.freed(changed - self.free).theory
+            self._laid[changed] = self.freed(changed).theory
         return self._laid[changed]
 
     def _part(self, whole: str, definition: Tree) -> Tree:

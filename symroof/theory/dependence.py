@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from symroof.formula.evaluate import NoValue
-from symroof.formula.tree import At, Tree, names, walk
+from symroof.formula.tree import changed_inputs, names
 from symroof.theory.case import Case
 from symroof.theory.quantities import QUANTITIES
 
@@ -44,11 +43,8 @@ class Dependence:
         except NoValue:
             return ()
         quantity = QUANTITIES.get(name)
-        plain, inside = _named(formula)
-        return (*(inner for inner in plain if inner != name), *(key for key in inside if key in keys), *(quantity.demands if quantity else ()))
-
-
-@lru_cache(maxsize=4096)
-def _named(formula: Tree) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The names in a formula, and those that parts of it are evaluated at other values of: the same formulas are asked in case after case."""
-    return names(formula), tuple(key for node in walk(formula) if isinstance(node, At) for key, _ in node.changes)
+        return (
+            *(inner for inner in names(formula) if inner != name),
+            *(key for key in changed_inputs(formula) if key in keys),
+            *(quantity.demands if quantity else ()),
+        )

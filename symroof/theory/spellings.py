@@ -12,7 +12,7 @@ from symroof.formula.latex_tokens import FUNCTIONS, latex_tokens
 from symroof.formula.parse import FormulaError, parse, tokens
 from symroof.formula.read_latex import parse_latex
 from symroof.formula.rewrite import rename
-from symroof.formula.tree import At, Tree, names, walk
+from symroof.formula.tree import Tree, changed_inputs, names
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import ALIASES, INPUTS
 
@@ -58,8 +58,7 @@ def resolved(tree: Tree) -> Tree:
     >>> text(resolved(parse("2*L*H_kv*d_h*b_kv")))
     '2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element'
     """
-    changed = (key for node in walk(tree) if isinstance(node, At) for key, _ in node.changes)
-    return rename(tree, {name: printed_name(name) for name in (*names(tree), *changed)})
+    return rename(tree, {name: printed_name(name) for name in (*names(tree), *changed_inputs(tree))})
 
 
 @lru_cache(maxsize=1)

@@ -12,7 +12,7 @@ from symroof.formula import build, dimension
 from symroof.formula.latex import latex
 from symroof.formula.parse import parse
 from symroof.formula.rewrite import inline, substitute
-from symroof.formula.tree import ZERO, At, Name, Tree, names, walk
+from symroof.formula.tree import ZERO, Name, Tree, changed_inputs, names
 from symroof.theory.architecture import GENERIC, Architecture
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.devices import WHOLE, Devices
@@ -162,9 +162,7 @@ class Theory:
         if definition is not None:
             for inner in names(definition):
                 ancestors |= self.ancestry(inner)
-            for node in walk(definition):
-                if isinstance(node, At):
-                    ancestors |= {key for key, _ in node.changes}
+            ancestors.update(changed_inputs(definition))
         return frozenset(ancestors)
 
     def timed(self, name: str) -> bool:

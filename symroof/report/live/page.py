@@ -144,7 +144,7 @@ def _group(own: list[Setting], subject: Answers, moved: frozenset[str], peaks: f
     table = differing(bound, {*moved, *own_values})
     table |= {name: [there.get(name, values_of(case, [name])[name]) for case, there in zip(bound, values, strict=True)] for name in own_values}
     lacking = frozenset(name for name, row in table.items() if None in row)
-    first = Answers(own[0].binding)
+    first = subject if own[0].binding is subject.binding else Answers(own[0].binding)
     free = Answers(own[0].binding, moved=replace(first.case.freed(moved), rounded=True))
     program = Program(free.case, frozenset({*moved, *table}), lacking)
     program.add(*(Name(name) for name in _quantities(subject)))
