@@ -107,7 +107,9 @@ def test_words_traits_and_widths(fields, words, traits, widths):
 def test_the_norms_of_a_kind_go_before_those_of_the_model():
     for own, expected in ((None, 2), (0, 0), (5, 5)):
         assert layer(norms=own).structure("a", 2, frozenset()).norms == expected
-    chunked = layer(GROUPED | {"kind": "chunked", "chunk_size": 4, "qk_norm": "head"}, mixer={"kind": "conv", "d_conv": 3}).structure("a", 2, frozenset({"x"}), frozenset({"more"}))
+    chunked = layer(GROUPED | {"kind": "chunked", "chunk_size": 4, "qk_norm": "head"}, mixer={"kind": "conv", "d_conv": 3}).structure(
+        "a", 2, frozenset({"x"}), frozenset({"more"})
+    )
     assert (chunked.mixers, chunked.qk_norm, chunked.traits) == (("gqa", "conv"), "head", {"more"})
     assert layer({"kind": "linear", **LINEAR}).structure("a", 2, frozenset()).mixers == ("linear",)
 
@@ -178,7 +180,13 @@ def test_what_a_reader_must_know():
 
 def test_every_dimension_by_its_name():
     """Where kinds differ each has its own; what stands outside the layers is left out where there is none."""
-    fields = {"positions": 19, "d_embedding": 23, "more_embeddings": 29, "layer_inputs": {"vocab_size": 31, "width": 37}, "altup": {"inputs": 2, "laurel_rank": 41}}
+    fields = {
+        "positions": 19,
+        "d_embedding": 23,
+        "more_embeddings": 29,
+        "layer_inputs": {"vocab_size": 31, "width": 37},
+        "altup": {"inputs": 2, "laurel_rank": 41},
+    }
     made = model({"count": 3}, {"ffn": {"d_ff": 5}}, **fields)
     assert made.values() == {
         "n_layers.full": 3, "n_layers.full2": 1, "d_ff.full": 17, "d_ff.full2": 5, "ffn_matrices": 3, "n_heads": 6, "n_kv_heads": 2, "head_dim": 5, "d_model": 64,

@@ -194,7 +194,19 @@ def test_an_engine_that_is_not_known():
     assert {engine_class(name) for name in ENGINES} == {"compiled", "earlier", "eager", "ggml"}
 
 
-ROW = {"engine": "vLLM", "device": "H100", "value": "1 ms", "place": "t", "model": "m", "weights": "fp16", "kv": "fp16", "batch": 3, "prompt": 5, "output": 7, "metric": "itl"}
+ROW = {
+    "engine": "vLLM",
+    "device": "H100",
+    "value": "1 ms",
+    "place": "t",
+    "model": "m",
+    "weights": "fp16",
+    "kv": "fp16",
+    "batch": 3,
+    "prompt": 5,
+    "output": 7,
+    "metric": "itl",
+}
 
 
 @pytest.mark.parametrize(
