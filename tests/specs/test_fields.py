@@ -11,6 +11,7 @@ from symroof.specs.hardware import HardwareSpec
 from symroof.specs.measured import Ceiling, Measurement, ServedRate
 from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import loads
+from symroof.specs.study import StudySpec
 
 EXPECTED = "expected a quantity in byte, such as '80 GB'"
 RATE = "write the unit of a bandwidth, such as '3.35 TB/s'; write '3 TB/s'"
@@ -277,3 +278,47 @@ def test_units_of_served_rates_and_ceilings():
         assert Ceiling.model_validate(ceiling | {"value": value}).devices == 1
     with pytest.raises(ValueError, match="value: a ceiling is in one of FLOP/s, byte/s, s"):
         Ceiling.model_validate(ceiling | {"value": "1 GB"})
+
+
+# ---------------------------------------------------------------------------------------------------------------- studies
+
+CASE = {"model": "llama-3-8b", "hardware": "l4", "workload": {"prompt": 1}}
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"model": []}, "expected a name, a path, or a list of them"),
+        ({"model": ["llama-3-8b", ""]}, "expected a name, a path, or a list of them"),
+        ({"model": ["llama-3-8b", 3]}, "expected a name, a path, or a list of them"),
+        ({"hardware": [["l4"]]}, "expected a name, a path, or a list of them"),
+        ({"model": None}, "is missing"),
+        ({"hardware": None}, "is missing"),
+        ({"workload": None}, "is missing"),
+        ({"workload": {"batch": 1}}, r"needs prompt \(and output for a whole response\)"),
+        ({"workload": 3}, "expected keys and values"),
+        ({"efficiency": "measurd"}, "must be one of peak, measured; did you mean 'measured'"),
+        ({"efficiency": {"from": "x", "engine": "vlm"}}, "from: must be one of peak, measured; .*engine: no such engine 'vlm'"),
+        ({"efficiency": {"engine": "vllm", "mfu": 2}}, "mfu: is a share"),
+        ({"efficiency": {"mfv": 0.5}}, "unknown key; did you mean 'mfu'"),
+        ({"assume": 3}, "expected switches and values"),
+        ({"precision": {"weights": ["fp8", "fp17"]}}, "unknown precision 'fp17'"),
+        ({"targets": {"itl": "50 GB"}}, "is byte, but s is needed"),
+        ({"targets": {"itl": "0 ms"}}, "must be positive"),
+    ],
+)
+def test_a_study_that_is_none(fields, message):
+    with pytest.raises(ValueError, match=message):
+        StudySpec.model_validate(CASE | fields)
+
+
+def test_a_study_as_it_is_written():
+    """One value or a list of them; what the file does not say stays empty."""
+    spec = StudySpec.model_validate(CASE)
+    assert (spec.model, spec.hardware, spec.efficiency, spec.efficiency.basis, spec.efficiency.engine) == (("llama-3-8b",), ("l4",), {}, "", "")
+    full = {"model": ["a", "b"], "workload": {"context": 1}, "efficiency": {"from": "measured", "engine": "vLLM 0.6", "mfu": Fraction(1, 2)}, "assume": {"logits": "all"}}
+    spec = StudySpec.model_validate(CASE | full | {"precision": {"weights": "FP8", "kv": "weights"}, "thresholds": "all", "targets": {"itl": "50 ms"}})
+    assert (spec.model, spec.efficiency.basis, spec.efficiency.engine, spec.efficiency["mfu"][0].value) == (("a", "b"), "measured", "earlier", Fraction(1, 2))
+    assert (spec.precision.weights, spec.precision.kv, spec.thresholds[0].name, spec.targets.itl.value) == (("fp8",), ("weights",), "all", Fraction(1, 20))
+    assert StudySpec.model_validate({"theory": "own"}).model == ()
+    assert StudySpec.model_validate(CASE | {"efficiency": "peak"}).efficiency.basis == "peak"
