@@ -120,15 +120,3 @@ def test_what_a_cue_speaks_against(unit):
 @pytest.mark.parametrize("unit", READINGS)
 def test_what_a_unit_may_be_without_words(unit):
     assert [name for name, (start, _) in READINGS[unit].items() if start >= 0] == ALONE[unit]
-
-
-SELDOM = {"layer_weight_bytes", "prefill_compute_time", "decode_compute_time", "vocab_size"}
-"""So seldom what a note states that another reading always stands before them."""
-
-
-@pytest.mark.parametrize("unit", READINGS)
-def test_with_all_that_speaks_for_it_a_reading_leads_the_others_of_its_unit(unit):
-    for name, (_, weights) in READINGS[unit].items():
-        cues = {cue for cue, weight in weights.items() if weight > 0}
-        scores = {other: first + sum(weight for cue, weight in own.items() if cue in cues) for other, (first, own) in READINGS[unit].items()}
-        assert (max(scores, key=scores.get) == name) is (name not in SELDOM), (name, scores)
