@@ -124,6 +124,8 @@ CASES = [
      M70 | H | {"prompt": "1000", "batch": "8", "price": "2.50 USD/hour"}, ("or decode_cost_per_mtok",)),
     ("Llama-3-70B on H100 at batch 8.\n\nThe throughput is 800 token/s in all.", "800 token/s", "decode_throughput", M70 | H | {"batch": "8"}, ("batch 8",)),
     ("Llama-3-70B: a prompt of 1000 tokens. A context of 2000 tokens. A decode step takes 12 ms.", "12 ms", "itl", M70 | {"prompt": "1000"}, ()),
+    ("Llama-3-70B: a prompt of 1000 tokens.\n\nAt a context of 2000 tokens a decode step takes 12 ms.", "12 ms", "itl", M70 | {"context": "2000"}, ()),
+    ("Llama-3-70B: a context of 2000 tokens.\n\nAt a prompt of 1000 tokens a decode step takes 12 ms.", "12 ms", "itl", M70 | {"prompt": "1000"}, ()),
     ("Llama-3-70B has 70.6B parameters.", "70.6B parameters", "params", M70, ()),
     ("TTFT of a 2048-token prompt is 200 ms with Llama-3-8B on an A100.", "200 ms", "ttft", M8 | {"hardware": "a100-80gb-sxm", "prompt": "2048"}, ()),
     ("MFU is 45 %. Llama-3-8B prefills 2048 tokens on an H100 in 80 ms of prefill.", "80 ms", "prefill_time", M8 | H | {"prompt": "2048", "mfu": "45 %"}, ()),
