@@ -82,6 +82,8 @@ def by_hand(matrix):
 
 CASES = [
     ({"quant_method": "awq", "bits": 4, "group_size": 128, "zero_point": True, "version": "gemm"}, lambda n, k: n * k // 2 + n * (k // 128) * 2 + n * (k // 128) // 2),
+    ({"quant_method": "awq", "w_bit": 4, "q_group_size": -1}, lambda n, k: n * k // 2 + 2 * n + n // 2),
+    ({"quant_method": "awq", "w_bit": 8, "q_group_size": 1}, lambda n, k: n * k + n * k * 2 + n * k),
     ({"quant_method": "gptq", "bits": 4, "group_size": 128}, lambda n, k: n * k // 2 + n * (k // 128) * 2 + n * (k // 128) // 2 + 4 * k),
     ({"quant_method": "gptq", "bits": 8, "group_size": 32}, lambda n, k: n * k + n * (k // 32) * 3 + 4 * k),
     ({"quant_method": "gptq", "bits": 3, "group_size": 128}, lambda n, k: n * k * 3 // 8 + n * (k // 128) * 2 + n * (k // 128) * 3 // 8 + 4 * k),
