@@ -5,7 +5,7 @@ import json
 import pytest
 
 from symroof.errors import InputError
-from symroof.specs.checkpoints import experts, layer_layouts, own_parts, recipes, recurrent
+from symroof.specs.checkpoints import experts, layer_layouts, older_dense, own_parts, recipes, recurrent
 from symroof.specs.checkpoints.config_json import Config
 from symroof.specs.checkpoints.json_text import loads_json
 
@@ -52,6 +52,9 @@ MIXERS = [
     (experts.early_even, {"sliding_window": 4, "use_sliding_window": False, "max_window_layers": 4}, "FFFFFF"),
     (experts.chunked_where_rotated, {"no_rope_layers": [1, 0, 1, 1, 0, 0]}, "cFccFF"),
     (experts.chunked_where_rotated, {"no_rope_layers": [], "no_rope_layer_interval": 3}, "ccFccF"),
+    (older_dense.local_by_type, {"attention_types": [[["global", "local"], 3]]}, "FsFsFs"),
+    (older_dense.local_by_type, {"attention_types": [[["global", "local"], 2], [["local"], 2]]}, "FsFsss"),
+    (older_dense.local_by_type, {"attention_types": [[["local"], 1], [["global"], 5]]}, "sFFFFF"),
     (recurrent.lfm2_attention, {"full_attn_idxs": [1, 4]}, "vFvvFv"),
     (recurrent.lfm2_attention, {"full_attn_idxs": None}, "FFFFFF"),
     (recurrent.by_number, {"attn_type_list": [1, 0, 0, 1, 1, 0]}, "FllFFl"),
@@ -104,6 +107,32 @@ def test_a_list_is_as_long_as_there_are_layers(listed, message):
     for rule, name in ((experts.chunked_where_rotated, "no_rope_layers"), (recurrent.by_number, "attn_type_list")):
         with pytest.raises(InputError, match=message):
             rule(config(num_hidden_layers=3, **{name: listed}), 0)
+
+
+PAIRS = "expected pairs of a list of words and how often it is repeated"
+EACH = "does not say 'global' or 'local' for each of 4 layers"
+
+
+@pytest.mark.parametrize(
+    ("types", "message"),
+    [
+        ([[["global"], 3]], EACH), ([[["global"], 4], [["local"], 1]], EACH), ([[["global", "other"], 2]], EACH), ([[["global"], 0]], PAIRS), ([[["global"], 5]], PAIRS),
+        ([["global", 4]], PAIRS), ([[["global"], 4, 1]], PAIRS), ([4], PAIRS), ([[["global"], "4"]], PAIRS),
+    ],
+)  # fmt: skip
+def test_words_for_each_of_four_layers(types, message):
+    with pytest.raises(InputError) as error:
+        older_dense.local_by_type(config(num_hidden_layers=4, attention_types=types), 0)
+    assert message in str(error.value)
+    assert older_dense.local_by_type(config(num_hidden_layers=24), 23) == "sliding_attention"
+
+
+def test_tables_of_another_width_and_norms_that_are_left_out():
+    """OPT: narrow tables, a final norm where norms come first, and none without its weights."""
+    assert [older_dense.opt_embedding(config(word_embed_proj_dim=narrow, hidden_size=64), 0) for narrow in (32, 64, None)] == [32, None, None]
+    final = [older_dense.opt_final(config(do_layer_norm_before=before, _remove_final_layer_norm=without), 0) for before in (True, False) for without in (True, False)]
+    assert final == [False, True, False, False]
+    assert [older_dense.opt_norm(config(layer_norm_elementwise_affine=affine), 0) for affine in (True, False)] == ["layer", "none"]
 
 
 def test_blocks_by_letters():
