@@ -52,7 +52,7 @@ def test_what_the_words_around_a_number_say_it_is_of(text, of):
 
 
 def test_the_length_of_the_request_that_a_number_is_of():
-    for text, tokens in ((" per 4k-token request", "4k"), (" per 8k tokens", "8k"), (" per 1K tokens", ""), (" per token", "")):
+    for text, tokens in ((" per 4k-token request", "4k"), (" per 2,000-token request", "2000"), (" per 8k tokens", "8k"), (" per 1K tokens", ""), (" per token", "")):
         (one,) = denominators(f"3 GB{text}", 0, 4)
         assert (one.tokens, one.kind) == (tokens, "request" if "request" in text else "token")
 

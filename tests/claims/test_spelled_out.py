@@ -113,7 +113,7 @@ def inputs(*heads):
 
 
 def test_the_input_that_a_column_names():
-    assert inputs("Batch size", "users", "prompt", "*Sequence length*", "GPUs", "accelerator") == ["batch", "batch", "prompt", "prompt", "tp", "hardware"]
+    assert inputs("Batch size", "users", "prompt", "*Sequence length*", "GPUs", "accelerator", "GPU", "Device", "GPU (GB)") == ["batch", "batch", "prompt", "prompt", "tp", *["hardware"] * 3, ""]
     assert inputs("context", "TPOT (ms)", "Weights (GB)", "weights", "KV", "price (USD/hour)", "price (GB)") == ["context", "", "", "weights", "kv", "price", ""]
     assert inputs("words", "batch (requests)", "", "output tokens", "mem bandwidth") == ["", "batch", "", "output", "mem_bandwidth"]
 

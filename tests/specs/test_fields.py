@@ -67,6 +67,16 @@ def test_a_range_of_times(text, low, high):
     assert Span(span.low, span.high, text, Fraction(7)).middle == 7
 
 
+@pytest.mark.parametrize(
+    ("text", "turned"), [("2..1 ms", "1..2 ms"), ("2 ms..1 ms", "1 ms..2 ms"), ("7e-1..5e-1 s", "5e-1..7e-1 s"), ("2 ms..500 us", "500 us..2 ms"), ("0.2s..0.1s", "0.1s..0.2s")]
+)
+def test_a_range_that_runs_backwards_is_turned_in_its_hint(text, turned):
+    with pytest.raises(ValueError) as error:
+        parse_span(text, "s")
+    assert str(error.value) == f"the range {text!r} runs backwards; write {turned}"
+    assert parse_span(turned, "s").low < parse_span(turned, "s").high
+
+
 def test_a_range_of_prices_is_by_the_hour():
     span = parse_span("1..3", "USD/s", "USD/hour", bare=True)
     assert (3600 * span.low, 3600 * span.high) == (1, 3)
@@ -139,6 +149,7 @@ memory: {kind: HBM, bandwidth: {value: 1 TB/s, source: sheet}, capacity: {value:
         ("dense: 100 TFLOP/s", "dense: 100", (5, 16, "peaks.fp16.dense", "write the unit of a rate, such as '989.4 TFLOP/s'", "write '100 TFLOP/s'")),
         ("dense: 100 TFLOP/s", "dense: -1 TFLOP/s", (5, 16, "peaks.fp16.dense", "must be positive", "")),
         ("title: Sheet, ", "", (4, 11, "sources.sheet.title", "is missing", "")),
+        ("date: 2024", "dat: 2024", (4, 33, "sources.sheet.dat", "unknown key", "did you mean 'date'?")),
         ("vendor: V", "vendor: V\nprice: {value: 3, source: sheet}", (4, 9, "price.value", "write the unit of a price, such as '4.29 USD/hour'", "write '3 USD/hour'")),
         ("1 TB/s, source: sheet", "1 TB/s, source: sheat", (1, 1, "", "memory.bandwidth: source 'sheat' is not listed under sources", "")),
     ],
