@@ -2,7 +2,10 @@
 
 import pytest
 
+from symroof.claims.draft.guess_quantity import Guess, _nearness, kind_of, numbers
+from symroof.claims.draft.note_blocks import blocks
 from symroof.claims.draft.readings import READINGS
+from symroof.claims.read.numbers import figures
 
 AGAINST = {
     "byte": """
@@ -120,3 +123,81 @@ def test_what_a_cue_speaks_against(unit):
 @pytest.mark.parametrize("unit", READINGS)
 def test_what_a_unit_may_be_without_words(unit):
     assert [name for name, (start, _) in READINGS[unit].items() if start >= 0] == ALONE[unit]
+
+
+# ----------------------------------------------------------------------------------------------- how much a word counts
+
+
+def strength(text, word="cache", digits="3"):
+    """How much a word counts for a number, as :func:`_nearness` has it."""
+    (block,) = blocks(text)
+    figure = next(figure for figure in numbers(block) if figure.digits == digits)
+    start = block.text.index(word)
+    return _nearness(block, figure, start, start + len(word))
+
+
+@pytest.mark.parametrize(
+    ("text", "by_hand"),
+    [
+        ("cache 3 GB", 1 / (1 + 1 / 90)),
+        ("cache xxxxxxxx 3 GB", 1 / (1 + 10 / 90)),
+        ("3 GB cache", 1 / (1 + 1 / 90)),
+        ("3 GB xxxxxxxx cache", 1 / (1 + 10 / 90)),
+        # what parts clauses takes more from a word before the number than from one behind it, or less; brackets alike
+        ("cache; 3 GB", 0.7 / (1 + 2 / 90)),
+        ("3 GB; cache", 0.45 / (1 + 2 / 90)),
+        ("cache while 3 GB", 0.7 / (1 + 7 / 90)),
+        ("cache, 3 GB", 0.85 / (1 + 2 / 90)),
+        ("3 GB, cache", 0.6 / (1 + 2 / 90)),
+        ("cache and 3 GB", 0.85 / (1 + 5 / 90)),
+        ("cache (3 GB", 0.9 / (1 + 2 / 90)),
+        ("3 GB) cache", 0.9 / (1 + 2 / 90)),
+        ("cache, x, 3 GB", 0.85**2 / (1 + 5 / 90)),
+        ("cache, x, y, z, 3 GB", 0.85**3 / (1 + 11 / 90)),  # no more than three of a kind
+        ("cache, so 3 GB", 0.7 * 0.85 / (1 + 5 / 90)),
+        # another number between: of the same unit, of the case, any other
+        ("cache 7 GB 3 GB", 0.55 * 0.6 / (1 + 6 / 90)),
+        ("cache 7 tokens 3 GB", 0.92 / (1 + 10 / 90)),
+        ("cache 7 ms 3 GB", 0.72 / (1 + 6 / 90)),
+        # nearer to another number of the same unit
+        ("7 GB cache xxxx 3 GB", 0.6 / (1 + 6 / 90)),
+        ("7 GB xxxx cache 3 GB", 1 / (1 + 1 / 90)),
+        ("7 ms cache xxxx 3 GB", 1 / (1 + 6 / 90)),
+    ],
+)
+def test_a_word_fades_with_distance_and_across_what_stands_between(text, by_hand):
+    assert strength(text) == pytest.approx(by_hand, rel=1e-12)
+
+
+def test_a_word_that_overlaps_the_number_counts_whole():
+    assert strength("3 GB/cache x", word="GB") == 1.0
+
+
+@pytest.mark.parametrize(
+    ("unit", "kind"),
+    [
+        ("1 GB", "byte"), ("2 GB/GPU", "byte"), ("3 KB per token", "byte/token"), ("4 ms/token", "s"), ("$5/hour", "USD/s"), ("46.7B", ""), ("8", "none"), ("2x", "none"), ("45 %", "%"),
+        ("64 bytes", "none"), ("65 bytes", "byte"), ("16 bits", "none"), ("3 J/s", "W"), ("3 J/token", "J/token"), ("3 FLOP/byte", "FLOP/byte"), ("3 token/s", "token/s"),
+        ("3 request/s", "request/s"), ("7 million", ""), ("7 thousand", "none"), ("70B parameters", "parameter"), ("3 GHz", "none"), ("3 USD/token", "USD/token"),
+    ],
+)  # fmt: skip
+def test_the_kind_of_a_number(unit, kind):
+    assert kind_of(figures(unit)[0]) == kind
+
+
+@pytest.mark.parametrize(
+    ("score", "rival", "clear", "doubts"),
+    [(1.3, "", True, ()), (1.29, "", False, ("few words speak for it",)), (2.0, "itl", False, ("or itl",)), (1.0, "itl", False, ("or itl",))],
+)
+def test_what_is_doubtful(score, rival, clear, doubts):
+    one = Guess("ttft", score, rival)
+    assert (one.clear, one.doubts) == (clear, doubts)
+    assert not Guess("", 2.0).clear
+
+
+def test_a_column_with_a_unit_makes_its_plain_numbers_amounts_of_it():
+    """One number alone in a cell of a table."""
+    note = blocks("| case | cache (GB) | rate, token/s | rent in USD/hour |\n|---|---|---|---|\n| a | 3 | 4 | 5 |\n| b | 3 of 4 | 4 ms | $5 |\n")
+    cells = {(block.row or block.text, block.column): [figure.unit for figure in numbers(block)] for block in note if block.table}
+    assert [cells["a", column] for column in ("cache (GB)", "rate, token/s", "rent in USD/hour")] == [["GB"], ["token/s"], ["USD/hour"]]
+    assert [cells["b", column] for column in ("cache (GB)", "rate, token/s", "rent in USD/hour")] == [["", ""], ["ms"], ["USD"]]
