@@ -170,7 +170,8 @@ def test_words_of_a_sentence_about_another_case():
 
 
 @pytest.mark.parametrize(
-    ("text", "leads"), [("In fp8 it", True), ("It is. With the fp8 it", True), ("- at fp8", True), ("It is in fp8", False), ("Using an fp8", True), ("In many fp8", False)]
+    ("text", "leads"),
+    [("In fp8 it", True), ("It is. With the fp8 it", True), ("- at fp8", True), ("It is in fp8", False), ("Using an fp8", True), ("In many fp8", False)],
 )
 def test_what_a_sentence_begins_with(text, leads):
     assert leads_its_clause(text, text.index("fp8")) is leads

@@ -93,7 +93,9 @@ def test_sentences_and_prices_are_shown_as_they_were_written():
 
 def test_a_rate_is_off_by_the_factor_of_its_latency():
     """32 tokens in 7.4 ms are 4,324.3 a second, as many times too many as the step has too few milliseconds."""
-    latency, rate = check_text(f"A step takes 7.4 ms, <!-- symroof: itl {STEP} --> that is 4324 tokens/s. <!-- symroof: decode_throughput {STEP} -->", "n.md").claims
+    latency, rate = check_text(
+        f"A step takes 7.4 ms, <!-- symroof: itl {STEP} --> that is 4324 tokens/s. <!-- symroof: decode_throughput {STEP} -->", "n.md"
+    ).claims
     (slip,) = [one for one in rate.slips if one.slip == "kv_ignored"]
     assert float(slip.explains) == pytest.approx(32 / 0.0074, rel=1e-12)
     words, factor = slip.text.split(": ×")

@@ -119,7 +119,9 @@ def test_lines_begin_behind_each_kind_of_end():
 def test_claims_stand_at_their_numbers_and_are_named_after_their_lines():
     for name, end in (("odd", "\n"), ("odd, CRLF", "\r\n"), ("odd, CR", "\r")):
         note, lines = read_note(NOTES[name], "note.md"), NOTES[name].split(end)
-        shown = [(line, lines[line - 1][column - 1 :][: len(figure.digits)], figure.digits) for (line, column), figure in zip(note.places, note.figures, strict=True)]
+        shown = [
+            (line, lines[line - 1][column - 1 :][: len(figure.digits)], figure.digits) for (line, column), figure in zip(note.places, note.figures, strict=True)
+        ]
         expected = [(6, "1.34"), (7, "2.68"), (9, "141"), (17, "1.34"), (18, "2.68"), (19, "4.02"), (26, "3.35")]
         assert shown == [(line, digits, digits) for line, digits in expected]
         assert [claim["id"] for claim in note.document.data["claims"]] == [f"L{line}" for line, *_ in shown]
@@ -191,7 +193,12 @@ def test_latex_source_stands_where_it_says(end):
         assert text[passage.at :].startswith(passage.comment)
         assert text[passage.ends :].startswith(end)
         assert all(one in (" ", other) for one, other in zip(passage.prose, text[passage.start :], strict=False))
-    assert [" ".join(passage.prose.split()) for passage in listed] == ["Takes $1.34$~GB.", r"50\% more and \% symroof: no.", r"{lr} batch & cache (GB) & note \\", "Next line ends 2.68 GB"]
+    assert [" ".join(passage.prose.split()) for passage in listed] == [
+        "Takes $1.34$~GB.",
+        r"50\% more and \% symroof: no.",
+        r"{lr} batch & cache (GB) & note \\",
+        "Next line ends 2.68 GB",
+    ]
     assert [" ".join(passage.row.split())[-25:] for passage in listed] == ["", "", "batch | cache (GB) | note", ""]
     for start, prose in latex_notes.blocks(text):
         assert all(one in (" ", other) or (one, other) == ("|", "&") for one, other in zip(prose, text[start:], strict=False))
@@ -203,7 +210,12 @@ def test_latex_source_stands_where_it_says(end):
 
 def test_claims_of_latex_source_stand_at_their_numbers():
     note = read_note(TEX, "paper.tex")
-    assert [(line, figure.text) for (line, _), figure in zip(note.places, note.figures, strict=True)] == [(2, "1.34 GB"), (9, "1.34 GB"), (10, "2.68 GB"), (17, "2.68 GB")]
+    assert [(line, figure.text) for (line, _), figure in zip(note.places, note.figures, strict=True)] == [
+        (2, "1.34 GB"),
+        (9, "1.34 GB"),
+        (10, "2.68 GB"),
+        (17, "2.68 GB"),
+    ]
     assert not note.problems
 
 

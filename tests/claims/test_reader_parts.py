@@ -52,7 +52,13 @@ def test_what_the_words_around_a_number_say_it_is_of(text, of):
 
 
 def test_the_length_of_the_request_that_a_number_is_of():
-    for text, tokens in ((" per 4k-token request", "4k"), (" per 2,000-token request", "2000"), (" per 8k tokens", "8k"), (" per 1K tokens", ""), (" per token", "")):
+    for text, tokens in (
+        (" per 4k-token request", "4k"),
+        (" per 2,000-token request", "2000"),
+        (" per 8k tokens", "8k"),
+        (" per 1K tokens", ""),
+        (" per token", ""),
+    ):
         (one,) = denominators(f"3 GB{text}", 0, 4)
         assert (one.tokens, one.kind) == (tokens, "request" if "request" in text else "token")
 
@@ -168,7 +174,10 @@ def test_a_number_with_its_digits(text, unit, value, half, digits):
     assert (written.value, written.half, written.digits) == (value, half, digits)
 
 
-@pytest.mark.parametrize(("text", "half", "digits"), [("1.340", "0.0005", 4), ("140", "0.5", 3), ("3.35e12", "5e9", 3), ("1_000", "0.5", 4), ("-0.07", "0.005", 1), ("1E-3", "0.0005", 1)])
+@pytest.mark.parametrize(
+    ("text", "half", "digits"),
+    [("1.340", "0.0005", 4), ("140", "0.5", 3), ("3.35e12", "5e9", 3), ("1_000", "0.5", 4), ("-0.07", "0.005", 1), ("1E-3", "0.0005", 1)],
+)
 def test_half_a_unit_of_the_last_digit(text, half, digits):
     assert precision(text) == (Fraction(half), digits)
 

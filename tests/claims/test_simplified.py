@@ -10,8 +10,8 @@ import pytest
 
 from symroof.claims.derive_claim import derived
 from symroof.claims.judge import judge
-from symroof.claims.slips.levels import SIMPLIFICATIONS
 from symroof.claims.slips.explain import explanations
+from symroof.claims.slips.levels import SIMPLIFICATIONS
 from symroof.specs.claims import ClaimSpec
 from tests.claims import by_hand
 

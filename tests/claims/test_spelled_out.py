@@ -113,13 +113,31 @@ def inputs(*heads):
 
 
 def test_the_input_that_a_column_names():
-    assert inputs("Batch size", "users", "prompt", "*Sequence length*", "GPUs", "accelerator", "GPU", "Device", "GPU (GB)") == ["batch", "batch", "prompt", "prompt", "tp", *["hardware"] * 3, ""]
-    assert inputs("context", "TPOT (ms)", "Weights (GB)", "weights", "KV", "price (USD/hour)", "price (GB)") == ["context", "", "", "weights", "kv", "price", ""]
+    assert inputs("Batch size", "users", "prompt", "*Sequence length*", "GPUs", "accelerator", "GPU", "Device", "GPU (GB)") == [
+        "batch",
+        "batch",
+        "prompt",
+        "prompt",
+        "tp",
+        *["hardware"] * 3,
+        "",
+    ]
+    assert inputs("context", "TPOT (ms)", "Weights (GB)", "weights", "KV", "price (USD/hour)", "price (GB)") == [
+        "context",
+        "",
+        "",
+        "weights",
+        "kv",
+        "price",
+        "",
+    ]
     assert inputs("words", "batch (requests)", "", "output tokens", "mem bandwidth") == ["", "batch", "", "output", "mem_bandwidth"]
 
 
 def test_the_values_under_a_column():
-    (table,) = tables("| batch | price (USD/hour) | weights | prompt (tokens) | kv |\n|---|---|---|---|---|\n| 1,024 | 2.5 | fp8 | 4,096 | 43 |\n| **8** | free | 4-bit | 4k | 8 bit |\n| 3 |")
+    (table,) = tables(
+        "| batch | price (USD/hour) | weights | prompt (tokens) | kv |\n|---|---|---|---|---|\n| 1,024 | 2.5 | fp8 | 4,096 | 43 |\n| **8** | free | 4-bit | 4k | 8 bit |\n| 3 |"
+    )
     assert [table.value(0, column) for column in range(5)] == [1024, "2.5 USD/hour", "fp8", 4096, ""]
     assert [table.value(1, column) for column in range(5)] == [8, "free", "4-bit", "4k", "8 bit"]
     assert [table.value(2, column) for column in range(3)] == [3, "", ""]
@@ -135,7 +153,11 @@ def test_the_cells_that_a_comment_in_a_head_or_a_first_cell_is_about():
     assert [figure.text for figure, _ in table.under(behind, "FLOP")] == ["5 ms", "6 ms"]  # none fits: its own column
     across = "| batch | 1 | 8 | x |\n|---|---|---|---|\n| cache | 3 GB | 4 GB | 5 GB |\n"
     (table,) = tables(across)
-    assert [(figure.text, own) for figure, own in table.under(across.index("cache") + 2)] == [("3 GB", {"batch": 1}), ("4 GB", {"batch": 8}), ("5 GB", {"batch": "x"})]
+    assert [(figure.text, own) for figure, own in table.under(across.index("cache") + 2)] == [
+        ("3 GB", {"batch": 1}),
+        ("4 GB", {"batch": 8}),
+        ("5 GB", {"batch": "x"}),
+    ]
     assert table.under(across.index("4 GB")) == []
 
 
@@ -151,7 +173,10 @@ def test_the_cells_that_a_comment_in_a_head_or_a_first_cell_is_about():
         ("itl needs.mfu=0.5 needs.assume.detail=kv", {"quantity": "itl", "needs": {"mfu": Fraction(1, 2), "assume": {"detail": "kv"}}}),
         ("itl where.b=3 for=batch", {"quantity": "itl", "where": {"b": "3"}, "for": "batch"}),
         ("compare=itl between='batch=3 | batch=4'", {"compare": "itl", "between": [{"batch": 3}, {"batch": 4}]}),
-        ("itl batch=1e3 mfu=.5 prompt=0x10 hit_rate='0.5'", {"quantity": "itl", "given": {"batch": 1000, "mfu": Fraction(1, 2), "prompt": "0x10", "hit_rate": "0.5"}}),
+        (
+            "itl batch=1e3 mfu=.5 prompt=0x10 hit_rate='0.5'",
+            {"quantity": "itl", "given": {"batch": 1000, "mfu": Fraction(1, 2), "prompt": "0x10", "hit_rate": "0.5"}},
+        ),
         ("itl value=“3  GB”", {"quantity": "itl", "value": "3 GB"}),
         ("itl theory=own my_name=3", {"quantity": "itl", "given": {"theory": "own", "my_name": 3}}),
         ("itl n_heads.full=3", {"quantity": "itl", "given": {"n_heads.full": 3}}),

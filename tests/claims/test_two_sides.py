@@ -104,7 +104,15 @@ def test_what_most_random_numbers_would_fit_too_explains_none():
     assert by_chance(Origins(10, [20]), written) > 0
     assert by_chance(Origins(10, [10, -3, 0]), written) == 0  # the value as it stands, and what is no positive number, explains nothing
     assert by_chance(Origins(10, [20, 21, 22, 19]), written) > by_chance(Origins(10, [20]), written)
-    for text, derived, values in (("< 20", 10, [20]), ("19..21", 10, [20]), ("20", 0, [20]), ("20", 10, []), ("-20", 10, [20]), ("0", 10, [20]), ("x", 10, [20])):
+    for text, derived, values in (
+        ("< 20", 10, [20]),
+        ("19..21", 10, [20]),
+        ("20", 0, [20]),
+        ("20", 10, []),
+        ("-20", 10, [20]),
+        ("0", 10, [20]),
+        ("x", 10, [20]),
+    ):
         assert by_chance(Origins(derived, values), read_written(text, "")) is None
 
 
@@ -112,7 +120,18 @@ def test_what_most_random_numbers_would_fit_too_explains_none():
 
 
 def test_the_settings_of_a_study_as_a_claim_states_them():
-    study = Study("llama-3-8b", "h100-sxm", prompt=[128, 256], batch=4, weights="fp8", mfu="0.5..0.7", step_overhead="2 ms", assume={"logits": "all"}, efficiency="measured", engine="eager")
+    study = Study(
+        "llama-3-8b",
+        "h100-sxm",
+        prompt=[128, 256],
+        batch=4,
+        weights="fp8",
+        mfu="0.5..0.7",
+        step_overhead="2 ms",
+        assume={"logits": "all"},
+        efficiency="measured",
+        engine="eager",
+    )
     assert settings_of(study.chosen) == {
         "model": "llama-3-8b", "hardware": "h100-sxm", "efficiency": "measured", "engine": "eager", "assume": {"logits": "all"}, "weights": "fp8", "prompt": 128, "batch": 4,
         "mfu": "0.5..0.7", "step_overhead": Fraction(1, 500),

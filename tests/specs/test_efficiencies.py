@@ -79,7 +79,16 @@ def test_the_share_of_the_bandwidth_that_a_tile_leaves():
     assert tile_share(Fraction(128), Fraction(3), Fraction(12)) == Fraction(1, 4)
 
 
-@pytest.mark.parametrize(("written", "value", "unit"), [("1.5 ms", Fraction(3, 2000), "s"), ("4 byte", 4, "byte"), ("0.5", Fraction(1, 2), ""), (Fraction(1, 2), Fraction(1, 2), ""), ("50 %", Fraction(1, 2), "")])
+@pytest.mark.parametrize(
+    ("written", "value", "unit"),
+    [
+        ("1.5 ms", Fraction(3, 2000), "s"),
+        ("4 byte", 4, "byte"),
+        ("0.5", Fraction(1, 2), ""),
+        (Fraction(1, 2), Fraction(1, 2), ""),
+        ("50 %", Fraction(1, 2), ""),
+    ],
+)
 def test_amounts_of_any_unit(written, value, unit):
     made = Efficiency(**entry(input={"s": "layer_overhead", "byte": "elementwise_bytes"}.get(unit, "mbu"), value=written, low=written, high=written))
     assert (made.value.value, unit_of(made.value)) == (value, unit)

@@ -68,7 +68,8 @@ def test_a_range_of_times(text, low, high):
 
 
 @pytest.mark.parametrize(
-    ("text", "turned"), [("2..1 ms", "1..2 ms"), ("2 ms..1 ms", "1 ms..2 ms"), ("7e-1..5e-1 s", "5e-1..7e-1 s"), ("2 ms..500 us", "500 us..2 ms"), ("0.2s..0.1s", "0.1s..0.2s")]
+    ("text", "turned"),
+    [("2..1 ms", "1..2 ms"), ("2 ms..1 ms", "1 ms..2 ms"), ("7e-1..5e-1 s", "5e-1..7e-1 s"), ("2 ms..500 us", "500 us..2 ms"), ("0.2s..0.1s", "0.1s..0.2s")],
 )
 def test_a_range_that_runs_backwards_is_turned_in_its_hint(text, turned):
     with pytest.raises(ValueError) as error:
@@ -327,7 +328,12 @@ def test_a_study_as_it_is_written():
     """One value or a list of them; what the file does not say stays empty."""
     spec = StudySpec.model_validate(CASE)
     assert (spec.model, spec.hardware, spec.efficiency, spec.efficiency.basis, spec.efficiency.engine) == (("llama-3-8b",), ("l4",), {}, "", "")
-    full = {"model": ["a", "b"], "workload": {"context": 1}, "efficiency": {"from": "measured", "engine": "vLLM 0.6", "mfu": Fraction(1, 2)}, "assume": {"logits": "all"}}
+    full = {
+        "model": ["a", "b"],
+        "workload": {"context": 1},
+        "efficiency": {"from": "measured", "engine": "vLLM 0.6", "mfu": Fraction(1, 2)},
+        "assume": {"logits": "all"},
+    }
     spec = StudySpec.model_validate(CASE | full | {"precision": {"weights": "FP8", "kv": "weights"}, "thresholds": "all", "targets": {"itl": "50 ms"}})
     assert (spec.model, spec.efficiency.basis, spec.efficiency.engine, spec.efficiency["mfu"][0].value) == (("a", "b"), "measured", "earlier", Fraction(1, 2))
     assert (spec.precision.weights, spec.precision.kv, spec.thresholds[0].name, spec.targets.itl.value) == (("fp8",), ("weights",), "all", Fraction(1, 20))

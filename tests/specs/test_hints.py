@@ -127,7 +127,16 @@ def test_a_precision_that_is_none(name, message):
 
 @pytest.mark.parametrize(
     ("written", "printed"),
-    [("9k_m", "9k_m"), ("Q4_K_M", "q4_k_m"), (" BF16 ", "bf16"), ("HALF", "fp16"), ("E4M3", "fp8"), ("4.84 bit", "4.84 bit"), (".5 byte", ".5 byte"), ("+4 BIT", "+4 BIT")],
+    [
+        ("9k_m", "9k_m"),
+        ("Q4_K_M", "q4_k_m"),
+        (" BF16 ", "bf16"),
+        ("HALF", "fp16"),
+        ("E4M3", "fp8"),
+        ("4.84 bit", "4.84 bit"),
+        (".5 byte", ".5 byte"),
+        ("+4 BIT", "+4 BIT"),
+    ],
 )
 def test_a_precision_as_it_is_printed(written, printed):
     assert precision_name(written) == printed
@@ -160,5 +169,11 @@ def test_a_value_that_is_none(name, value, message):
 
 
 def test_values_at_the_edge_of_their_domain():
-    assert [setting(name, value).value for name, value in (("mfu", "1"), ("hit_rate", "0"), ("link_latency", "0"), ("itl", "0 ms"), ("itl", "1 ms * 2"))] == [1, 0, 0, 0, Fraction(1, 500)]
+    assert [setting(name, value).value for name, value in (("mfu", "1"), ("hit_rate", "0"), ("link_latency", "0"), ("itl", "0 ms"), ("itl", "1 ms * 2"))] == [
+        1,
+        0,
+        0,
+        0,
+        Fraction(1, 500),
+    ]
     assert setting("mfu", "0.5..1").high == 1

@@ -130,7 +130,9 @@ def test_words_for_each_of_four_layers(types, message):
 def test_tables_of_another_width_and_norms_that_are_left_out():
     """OPT: narrow tables, a final norm where norms come first, and none without its weights."""
     assert [older_dense.opt_embedding(config(word_embed_proj_dim=narrow, hidden_size=64), 0) for narrow in (32, 64, None)] == [32, None, None]
-    final = [older_dense.opt_final(config(do_layer_norm_before=before, _remove_final_layer_norm=without), 0) for before in (True, False) for without in (True, False)]
+    final = [
+        older_dense.opt_final(config(do_layer_norm_before=before, _remove_final_layer_norm=without), 0) for before in (True, False) for without in (True, False)
+    ]
     assert final == [False, True, False, False]
     assert [older_dense.opt_norm(config(layer_norm_elementwise_affine=affine), 0) for affine in (True, False)] == ["layer", "none"]
 
