@@ -23,7 +23,7 @@ def test_the_unit_that_a_text_begins_with(text):
     unit, end = unit_at(f"12{text}", 2)
     assert unit == UNITS[text]
     assert (end == 2) is (not unit)
-    assert unit_at(f"12 {text}", 3)[1] == end + (1 if unit else 1)
+    assert unit_at(f"12 {text}", 3)[1] == end + 1
 
 
 @pytest.mark.parametrize(

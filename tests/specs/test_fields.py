@@ -8,6 +8,7 @@ from symroof.errors import InputError
 from symroof.specs.engines import ENGINES, engine_class
 from symroof.specs.fields import Source, Span, build, in_unit, parse_span
 from symroof.specs.hardware import HardwareSpec
+from symroof.specs.kinds import schema
 from symroof.specs.measured import Ceiling, Measurement, ServedRate
 from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import loads
@@ -339,3 +340,14 @@ def test_a_study_as_it_is_written():
     assert (spec.precision.weights, spec.precision.kv, spec.thresholds[0].name, spec.targets.itl.value) == (("fp8",), ("weights",), "all", Fraction(1, 20))
     assert StudySpec.model_validate({"theory": "own"}).model == ()
     assert StudySpec.model_validate(CASE | {"efficiency": "peak"}).efficiency.basis == "peak"
+
+
+def test_an_example_of_a_schema_is_the_one_that_errors_show():
+    amounts = schema("measured")["$defs"]["Measurement"]["properties"]["value"]
+    with pytest.raises(ValueError) as error:
+        Measurement.model_validate(ROW | {"value": "1"})
+    assert all(example in str(error.value) for example in amounts["examples"])
+    peaks = schema("hardware")["$defs"]["Peak"]["properties"]["dense"]
+    with pytest.raises(ValueError) as error:
+        in_unit(1, "FLOP/s")
+    assert all(example in str(error.value) for example in peaks["examples"])
