@@ -58,7 +58,7 @@ def _exactly_whole(graph: Graph, name: str, values: Callable[[str], Any]) -> boo
         return bool(np.all(values(name) == np.rint(values(name))))
     if operation.kind in ROUNDINGS:  # exact once it is mended
         return True
-    whole = operation.kind in ("form", "max", "min") and all(c.denominator == 1 for arg in operation.args for _, c in arg)
+    whole = operation.kind in SUMS and all(c.denominator == 1 for arg in operation.args for _, c in arg)
     return whole and all(whole_terms(graph, arg, values) for arg in operation.args)
 
 

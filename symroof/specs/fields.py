@@ -110,7 +110,9 @@ def parse_span(text: str, unit: str, written_in: str | None = None, bare: bool =
     )
     high = in_unit(second, unit, written_in, bare)
     if low.value > high.value:
-        raise ValueError(f"the range {text!r} runs backwards; write {second.strip()}..{first.strip()}")
+        head, last = second.removesuffix(unit_text).strip(), first.strip()
+        turned = f"{head}..{last} {unit_text}".strip() if last[-1:].isdigit() else f"{second.strip()}..{last}"
+        raise ValueError(f"the range {text!r} runs backwards; write {turned}")
     return Span(low.value, high.value, text)
 
 
@@ -219,7 +221,7 @@ def _fields(kind: type[BaseModel], location: tuple[str | int, ...]) -> list[str]
     for part in location:
         if not isinstance(part, int):
             fields = [model.model_fields[part] for model in current if part in model.model_fields]
-            current = [model for field in fields for model in _models_in(field.annotation)]
+            current = [model for field in fields for model in _models_in(field.annotation)] if fields else current  # a name of one's own has those of its kind
     return list(dict.fromkeys(name for model in current for name in model.model_fields))
 
 

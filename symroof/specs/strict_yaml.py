@@ -114,7 +114,8 @@ def loads(text: str, file: str = "<text>", noted: list[Problem] | None = None) -
     except yaml.MarkedYAMLError as error:
         mark: Any = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        hint = "indent with spaces" if "\\t" in str(error.problem) else ""
+        tab = line <= len(reader.lines) and reader.lines[line - 1][column - 1 : column] == "\t"  # libyaml does not say which character it is
+        hint = "indent with spaces" if tab else ""
         raise reader.stop(f"not valid YAML: {error.problem or error.context}", line, column, hint) from None
     except (yaml.YAMLError, ValueError) as error:
         raise reader.stop(f"not valid YAML: {str(error).splitlines()[0]}", 1, 1) from None

@@ -190,3 +190,36 @@ def test_a_label_and_arithmetic_stand_right_beside_their_number():
     note = drafted(TWO_MODELS)
     assert (note["18 GB"][0], note["262 kB"][0]) == ("weight_bytes", "kv_bytes_per_token")
     assert "2 B" not in note
+
+
+M70, M8, H = {"model": "llama-3-70b"}, {"model": "llama-3-8b"}, {"hardware": "h100-sxm"}
+EIGHT_BITS = {"weights": "fp8", "activations": "fp8"}
+CASES = [
+    ("Llama-3-70B on 4xH100 with TP=4: each GPU holds 35 GB of weights.", "35 GB", "weight_bytes_per_device", M70 | {"tp": "4"}, ()),
+    ("Llama-3-70B in fp8 on H100: a decode step takes 12 ms at batch 8 and a context of 4096 tokens.", "12 ms", "itl", M70 | H | EIGHT_BITS | {"context": "4096", "batch": "8"}, ()),
+    ("Llama-3-70B in fp8 on H100: prefill of a 4096-token prompt takes 12 ms.", "12 ms", "prefill_time", M70 | H | EIGHT_BITS | {"prompt": "4096"}, ()),
+    ("Llama-3-70B in bf16 on H100: prefill of a 4096-token prompt takes 12 ms.", "12 ms", "prefill_time", M70 | H | {"weights": "bf16", "prompt": "4096"}, ()),
+    ("A step takes 12 ms.", "12 ms", "itl", {}, ("no model of the catalogue is named",)),
+    ("An H100 peaks at 1979 TFLOP/s in fp8.", "1979 TFLOP/s", "peak_flops", H | EIGHT_BITS, ()),
+    ("Llama-3-70B at batch 4.\n\nAt a prompt of 4096 tokens the KV cache takes 5.4 GB.", "5.4 GB", "kv_cache_bytes", M70 | {"prompt": "4096"}, ()),
+    ("Llama-3-70B leaves 12 GB free on an H100.", "12 GB", "free_memory", M70 | H | {"prompt": "1"}, ("beside the weights alone",)),
+    ("Llama-3-70B leaves 12 GB free on an H100 at a prompt of 512 tokens.", "12 GB", "free_memory", M70 | H | {"prompt": "512"}, ()),
+    ("Weights take 2 bytes per parameter.", "2 bytes per parameter", "weight_bytes_per_param", {"weights": "fp16"}, ()),
+    ("The price is $2.50/hour.\n\nLlama-3-70B on H100 at batch 8 and a context of 1000 tokens: a million tokens cost $0.90.", "$0.90", "cost_per_mtok",
+     M70 | H | {"prompt": "1000", "batch": "8", "price": "2.50 USD/hour"}, ("or decode_cost_per_mtok",)),
+    ("Llama-3-70B on H100 at batch 8.\n\nThe throughput is 800 token/s in all.", "800 token/s", "decode_throughput", M70 | H | {"batch": "8"}, ("batch 8",)),
+    ("Llama-3-70B: a prompt of 1000 tokens. A context of 2000 tokens. A decode step takes 12 ms.", "12 ms", "itl", M70 | {"prompt": "1000"}, ()),
+    ("Llama-3-70B: a prompt of 1000 tokens.\n\nAt a context of 2000 tokens a decode step takes 12 ms.", "12 ms", "itl", M70 | {"context": "2000"}, ()),
+    ("Llama-3-70B: a context of 2000 tokens.\n\nAt a prompt of 1000 tokens a decode step takes 12 ms.", "12 ms", "itl", M70 | {"prompt": "1000"}, ()),
+    ("Llama-3-70B has 70.6B parameters.", "70.6B parameters", "params", M70, ()),
+    ("TTFT of a 2048-token prompt is 200 ms with Llama-3-8B on an A100.", "200 ms", "ttft", M8 | {"hardware": "a100-80gb-sxm", "prompt": "2048"}, ()),
+    ("MFU is 45 %. Llama-3-8B prefills 2048 tokens on an H100 in 80 ms of prefill.", "80 ms", "prefill_time", M8 | H | {"prompt": "2048", "mfu": "45 %"}, ()),
+    ("| GPU | KV cache |\n|---|---|\n| H100 | 1.34 GB |\n\nLlama-3-70B, 4096 tokens of context, TP=2.", "1.34 GB", "kv_cache_bytes", M70 | {"context": "4096"}, ()),
+    ("Llama-3-70B: each GPU holds 35 GB of weights.", "35 GB", "weight_bytes_per_device", M70, ("tp is not stated",)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "number", "quantity", "given", "doubts"), CASES, ids=[number for _, number, *_ in CASES])
+def test_a_number_has_the_settings_that_its_quantity_moves_with_and_no_others(text, number, quantity, given, doubts):
+    (one,) = [one for one in draft(text, "note.md").drafts if one.text == number]
+    assert (one.quantity, one.given, one.doubts) == (quantity, given, doubts)

@@ -10,6 +10,7 @@ import pytest
 
 from symroof.claims.derive_claim import derived
 from symroof.claims.judge import judge
+from symroof.claims.slips.explain import explanations
 from symroof.claims.slips.levels import SIMPLIFICATIONS
 from symroof.specs.claims import ClaimSpec
 from tests.claims import by_hand
@@ -77,3 +78,18 @@ def test_random_errors_seldom_hold_at_one():
             count += 1
             taken += any("detail" in need for need in judge(claim.model_copy(update={"value": text})).needs)
     assert taken <= 1
+
+
+@pytest.mark.parametrize(
+    ("value", "named", "where"),
+    [
+        ("21.06 ms", True, "detail weights"),  # 70,553,706,496 parameters of one byte over 3.35 TB/s
+        ("21.1 ms", False, "detail weights"),  # three digits, and more than one random number in seventeen
+        ("20.90 ms", True, "detail weights, params 7e10"),
+    ],
+)
+def test_a_slip_beside_a_plainer_count_is_named_where_chance_seldom_does_as_well(value, named, where):
+    claim = ClaimSpec(id="x", quantity="itl", given={"model": "llama-3-70b", "hardware": "h100-sxm", "prompt": 65536}, value=value)
+    first = explanations(claim)[0]
+    assert (first.slip, first.named, first.chance <= 0.06) == ("bytes_per_param_forgotten", named, named)
+    assert first.text.startswith("weights at one byte each: ") and first.text.endswith(f", at {where}")

@@ -233,3 +233,10 @@ def test_places_of_everything():
     problem = document.problem(("b", 0, "missing"), "is missing")
     assert (problem.line, problem.path) == (3, "b[0].missing")
     assert path_text(("layers", 0, "attention")) == "layers[0].attention"
+
+
+@pytest.mark.parametrize(("text", "hint"), [("a:\n\t- 1\n", "indent with spaces"), ("a: [1\n", ""), ("a: b: c\n", ""), ("'a\n", "")])
+def test_a_tab_has_a_hint_and_other_faults_of_yaml_have_none(text, hint):
+    (fault,) = problems(text)
+    assert fault.message.startswith("not valid YAML: ")
+    assert fault.hint == hint

@@ -139,7 +139,7 @@ def _at(text: str, words: list[re.Match[str]], index: int) -> tuple[Name | None,
     return best
 
 
-COUNTED = re.compile(r"(\d{1,4}|two|three|four|eight|sixteen)\s*(?:[x×]\s*|\s)(?:nvidia |amd |google )?$", re.IGNORECASE)
+COUNTED = re.compile(r"(?<![\w.,])(\d{1,4}|\d{1,3},\d{3}|two|three|four|eight|sixteen)\s*(?:[x×]\s*|\s)(?:nvidia |amd |google )?$", re.IGNORECASE)
 NUMBER_WORDS = {"one": 1, "single": 1, "two": 2, "dual": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "ten": 10, "twelve": 12, "sixteen": 16,
                 "thirty-two": 32, "sixty-four": 64}  # fmt: skip
 
@@ -148,7 +148,7 @@ def _count(text: str, words: list[re.Match[str]], index: int) -> int:
     """The number of devices right before a name."""
     start = words[index].start()
     match = COUNTED.search(text[max(start - 18, 0) : start])
-    return NUMBER_WORDS.get(match[1].lower(), 0) or int(match[1]) if match else 0
+    return NUMBER_WORDS.get(match[1].lower(), 0) or int(match[1].replace(",", "")) if match else 0
 
 
 def _of_family(words: list[re.Match[str]], index: int, family: str) -> tuple[str, list[Name]]:

@@ -19,7 +19,7 @@ from symroof.claims.read.tables import MOST_ROWS, Cell, Table
 
 COMMENT = re.compile(r"(?<!\\)(?:\\\\)*(%)([^\r\n]*)")
 BREAK = re.compile(
-    r"(?:\r\n|\r|\n)[ \t]*(?=[\r\n])|\\(?:(?:sub){0,2}section|paragraph|caption|chapter)\*?\{[^{}\r\n]{0,300}\}|\\(?:item|begin|end|hline|midrule|toprule|bottomrule|par)\b|\\\\(?:\[[^\]\r\n]{0,20}\])?"
+    r"(?:\r\n|\r(?!\n)|\n)[ \t]*(?=[\r\n])|\\(?:(?:sub){0,2}section|paragraph|caption|chapter)\*?\{[^{}\r\n]{0,300}\}|\\(?:item|begin|end|hline|midrule|toprule|bottomrule|par)\b|\\\\(?:\[[^\]\r\n]{0,20}\])?"
 )
 ROW_END = re.compile(r"\\\\(?:\[[^\]\r\n]{0,20}\])?\s*$")
 CELL = re.compile(r"(?<!\\)&")

@@ -131,7 +131,7 @@ class Walk:
         self.spans: list[tuple[int, int]] = []
         self.unclosed: int | None = None
         self.ticks = _ticks(text)
-        self.blanks = [match.start() for match in re.finditer(r"(?:\r\n|\r|\n)[ \t>]*(?=[\r\n])", text)]
+        self.blanks = [match.start() for match in re.finditer(r"(?:\r\n|\r(?!\n)|\n)[ \t>]*(?=[\r\n])", text)]
 
     def run(self) -> None:
         done, table, fence = 0, False, ""

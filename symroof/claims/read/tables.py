@@ -70,7 +70,11 @@ class Table:
         if name not in SETTABLE or (name in QUANTITIES and name not in LENGTHS):
             return ""
         unit, symbol = self.unit(column), INPUTS.get(name) or QUANTITIES.get(name)
-        fits = not unit or (symbol is not None and strict(parse_unit(unit).dimension) == strict(parse_unit(symbol.unit).dimension))
+        fits = (
+            not unit
+            or (name == "hardware" and unit == "device")
+            or (symbol is not None and strict(parse_unit(unit).dimension) == strict(parse_unit(symbol.unit).dimension))
+        )
         return name if fits else ""
 
     def number(self, row: int, column: int) -> Figure | None:

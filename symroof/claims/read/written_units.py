@@ -39,10 +39,10 @@ NOUNS = {
     "parameter": r"(?:parameter|param|weight)s?", "element": r"(?:element|value|number|entry|scalar)s?",
 }  # fmt: skip
 """What a number can be of, and the words for it."""
-TIMES = {"second": Fraction(1), "hour": Fraction(3600), "day": Fraction(86400), "month": Fraction(730 * 3600)}
+TIMES = ("second", "hour", "day", "month")
 LONG = r"(?P<long>tok(?:en)?s?[\s-]{1,3}(?:long[\s-])?(?=request|sequence|user|conversation|session))?"
 """``4k-token`` before the request that is so long."""
-COUNT = r"(?:(?P<count>\d[\d,]{0,12}(?:\.\d{1,3})?)\s?)?(?:(?P<size>k|K|M|B|thousand|million|billion)(?:\b|(?=[Tt]ok))[\s-]?)?"
+COUNT = r"(?:(?P<count>\d[\d,]{0,12}(?:\.\d{1,3})?)[\s-]?)?(?:(?P<size>k|K|M|B|thousand|million|billion)(?:\b|(?=[Tt]ok))[\s-]?)?"
 MANY = {"k": 3, "thousand": 3, "m": 6, "million": 6, "b": 9, "bn": 9, "billion": 9, "t": 12, "trillion": 12}
 """The powers of ten that words and letters behind a number are."""
 NOUN = "|".join(f"(?P<{kind}>{words})" for kind, words in NOUNS.items())

@@ -74,7 +74,7 @@ def interleaved(c: Config, i: int) -> str:
 def ernie_sparse(c: Config, i: int) -> str:
     """Ernie: every so many layers between the first and the last that may have experts; -1 is the last of all."""
     first, last = c.whole("moe_layer_start_index", least=0), c.whole("moe_layer_end_index", least=-1)
-    inside = first <= i <= (c.n_layers - 1 if last == -1 else last)
+    inside = first <= i and (last == -1 or i <= last)
     return SPARSE if inside and (i + 1) % c.whole("moe_layer_interval") == 0 else DENSE
 
 

@@ -82,6 +82,8 @@ def by_hand(matrix):
 
 CASES = [
     ({"quant_method": "awq", "bits": 4, "group_size": 128, "zero_point": True, "version": "gemm"}, lambda n, k: n * k // 2 + n * (k // 128) * 2 + n * (k // 128) // 2),
+    ({"quant_method": "awq", "w_bit": 4, "q_group_size": -1}, lambda n, k: n * k // 2 + 2 * n + n // 2),
+    ({"quant_method": "awq", "w_bit": 8, "q_group_size": 1}, lambda n, k: n * k + n * k * 2 + n * k),
     ({"quant_method": "gptq", "bits": 4, "group_size": 128}, lambda n, k: n * k // 2 + n * (k // 128) * 2 + n * (k // 128) // 2 + 4 * k),
     ({"quant_method": "gptq", "bits": 8, "group_size": 32}, lambda n, k: n * k + n * (k // 32) * 3 + 4 * k),
     ({"quant_method": "gptq", "bits": 3, "group_size": 128}, lambda n, k: n * k * 3 // 8 + n * (k // 128) * 2 + n * (k // 128) * 3 // 8 + 4 * k),
@@ -238,6 +240,19 @@ def test_the_head_of_compressed_tensors_is_narrow_where_nothing_ignores_it():
     fields = compressed({"num_bits": 8, "type": "int", "strategy": "channel"}, "int-quantized") | {"ignore": []}
     by_rows = by_hand(lambda n, k: n * k + 2 * n)
     assert resident(quantized(shipped("llama-3-8b"), **fields)) == by_rows - 2 * VOCAB * D + VOCAB * D + 2 * VOCAB
+
+
+def test_groups_that_differ_all_count_as_the_first():
+    """The group that all are taken for is one of those compared: it differs from none, and that says nothing of the others."""
+    wide, narrow = ({"targets": ["Linear"], "weights": {"num_bits": bits, "type": "int", "strategy": "channel"}} for bits in (8, 4))
+    fields = {"quant_method": "compressed-tensors", "format": "int-quantized"}
+    told = {name: read_quantization({"quantization_config": fields | {"config_groups": groups}}).notes for name, groups in {
+        "one": {"a": wide}, "alike": {"a": wide, "b": wide}, "other": {"a": wide, "b": narrow}, "mixed": {"a": wide, "b": wide, "c": narrow},
+    }.items()}  # fmt: skip
+    differ = ("the groups differ in how weights are stored; all count as a",)
+    assert told == {"one": (), "alike": (), "other": differ, "mixed": differ}
+    sparse = read_quantization({"quantization_config": fields | {"config_groups": {"a": wide}, "sparsity_config": {"format": "dense"}}})
+    assert sparse.notes == ("sparsity of the stored weights is not counted",)
 
 
 # -------------------------------------------------------------------------------------------------------------- what is wrong

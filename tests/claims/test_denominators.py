@@ -1,0 +1,97 @@
+"""What a number is of, by hand: a quantity of so many requests, layers or tokens, divided by them; every dimension another prime."""
+
+from fractions import Fraction
+
+import pytest
+
+from symroof.claims.check import check_text
+from symroof.claims.denominators import DIVISORS, asked
+from symroof.formula.evaluate import evaluate
+from symroof.formula.tree import Name
+from symroof.specs.claims import ClaimSpec
+
+WHOLE = Fraction(2_000_003)
+CASE = {"batch": 3, "prefill_batch": 5, "n_layers": 7, "context": 11, "prompt": 41, "cached_prefix": 13, "n_kv_heads": 17, "instance_devices": 19,
+        "devices": 23, "output": 29, "decode_time": WHOLE, "tpot": 31}  # fmt: skip
+CACHE = ("kv_cache_bytes", "peak_kv_cache_bytes", "kv_cache_bytes_per_device", "peak_kv_cache_bytes_per_device")
+RATES = ("decode_throughput", "sustained_throughput", "decode_throughput_per_device", "sustained_throughput_per_device", "request_throughput")
+STEPS = ("decode_flops", "decode_bytes", "decode_flops_per_device", "decode_bytes_per_device")
+PROMPTS = ("prefill_flops", "prefill_bytes", "prefill_flops_per_device")
+OF_A_TOKEN = ("kv_bytes_per_token", "kv_bytes_per_token_per_device")
+
+BY_HAND = {
+    "request": {**dict.fromkeys((*CACHE, *RATES, *STEPS, "state_bytes"), 3), **dict.fromkeys(PROMPTS, 5), **dict.fromkeys(("cost_per_request", "energy_per_request", "state_bytes_per_request"), 1)},
+    "layer": dict.fromkeys((*CACHE, *STEPS, *PROMPTS, *OF_A_TOKEN, "weight_bytes", "weight_bytes_read", "weight_bytes_per_device", "params", "active_params",
+                            "linear_flops_per_token", "attention_flops_per_pair", "prefill_time", "itl", "state_bytes"), 7),
+    "token": {
+        **dict.fromkeys(CACHE, 3 * 11), **dict.fromkeys(PROMPTS, 5 * (41 - 13)), **dict.fromkeys(STEPS, 3),
+        **dict.fromkeys(("cost_per_mtok", "decode_cost_per_mtok", "price_per_mtok", "cost_per_mtok_input"), 10**6),
+        **dict.fromkeys((*OF_A_TOKEN, "energy_per_token", "decode_energy_per_token", "linear_flops_per_token"), 1),
+        "prefill_time": 41 - 13, "energy_per_request": 29, "cost_per_request": 29, "decode_time": WHOLE / 31,  # a step lasts tpot
+    },
+    "head": dict.fromkeys((*CACHE, *OF_A_TOKEN), 17),
+    "device": {**dict.fromkeys(("params", "active_params", "prefill_throughput", "request_throughput", "group_price", "free_memory", "usable_memory"), 19), "fleet_price": 23},
+}  # fmt: skip
+"""By how much the whole is divided."""
+
+
+class Numbers:
+    """The case, with the whole for every other name, and a device's share of it where there is such a quantity."""
+
+    def value(self, name):
+        return CASE.get(name, WHOLE / 37 if name.endswith("_per_device") and not self.own else WHOLE)
+
+    def __init__(self, name):
+        self.own = name.endswith("_per_device")
+
+    def at(self, name, changes):
+        raise AssertionError(name)
+
+
+def of(name, per):
+    return evaluate(asked(ClaimSpec(id="c", quantity=name, per=per, value="1"), name), Numbers(name))
+
+
+@pytest.mark.parametrize("kind", DIVISORS)
+def test_a_number_of_one_of_a_kind(kind):
+    shares = {name: 37 for name in DIVISORS[kind] if kind == "device" and name not in BY_HAND[kind]}
+    assert shares.keys() >= {"kv_cache_bytes", "weight_bytes", "memory_bytes", "decode_throughput"} or kind != "device"
+    assert {name: WHOLE / of(name, kind) for name in DIVISORS[kind]} == BY_HAND[kind] | shares
+
+
+@pytest.mark.parametrize(
+    ("per", "divisor"),
+    [
+        ("token per layer", 7),  # the quantity is of a token as it stands
+        ("layer per head", 7 * 17),
+        ("1K tokens", Fraction(1, 1000)),
+        ("thousand tokens", Fraction(1, 1000)),
+        ("million tokens", Fraction(1, 10**6)),
+        ("16 layers", Fraction(7, 16)),
+        ("1.5K tokens", Fraction(1, 1500)),
+    ],
+)
+def test_several_and_so_many_of_a_kind(per, divisor):
+    assert of("kv_bytes_per_token", per) == WHOLE / divisor
+
+
+@pytest.mark.parametrize("per", ["", "request", "hour", "day"])
+def test_words_that_mean_nothing_for_a_quantity_change_nothing(per):
+    claim = ClaimSpec(id="c", quantity="prefill_time", per=per, value="1")
+    assert asked(claim, "kv_bytes_per_token") == Name("kv_bytes_per_token")
+
+
+def slip(sentence, annotation):
+    claim = check_text(f"{sentence} <!-- symroof: {annotation} -->", "note.md").claims[0]
+    return claim.verdict, [one.slip for one in claim.slips], claim.slips[0].text if claim.slips else ""
+
+
+def test_the_sentence_of_a_number_that_is_right_of_the_whole():
+    """70,553,706,496 parameters of 2 bytes on four devices, each with all 161 norms of 8,192; 327,680 bytes over 80 layers."""
+    assert slip("It is 141 GB per GPU.", "weight_bytes model=llama-3-70b tp=4 weights=fp16") == (
+        "wrong", ["denominator"], "141.11 GB is the weight_bytes as a whole; per device it is 35.279 GB",
+    )  # fmt: skip
+    verdict, slips, words = slip("It is 328 kB per layer.", "kv_bytes_per_token model=llama-3-70b")
+    assert (verdict, slips, words) == ("wrong", ["denominator"], "327.68 kB/token is the kv_bytes_per_token as a whole; per layer it is 4.096 kB/token")
+    *_, words = slip("It is 328 kB per layer per head.", "kv_bytes_per_token model=llama-3-70b")
+    assert words == "327.68 kB/token is the kv_bytes_per_token as a whole; per head of a layer it is 512 byte/token"

@@ -1,0 +1,244 @@
+"""Whatever is read out of a note stands where it says: each character of a block, each number, each cell, each annotation."""
+
+from pathlib import Path
+
+import pytest
+
+from symroof.claims.draft.guess_quantity import numbers
+from symroof.claims.draft.note_blocks import blocks
+from symroof.claims.read import latex_notes
+from symroof.claims.read.markdown import blocks as paragraphs
+from symroof.claims.read.markdown import line_starts, passages, prose_of
+from symroof.claims.read.markdown_notes import numbers_of, read_note
+from symroof.claims.read.numbers import figures
+from symroof.claims.read.spelled_arithmetic import of_blocks
+from symroof.claims.read.tables import tables
+
+ODD = """\
+---
+title: 3 GB
+---
+# Memory of `x` <!-- one --> and more
+
+> Quoted: 1.34 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 --> of **cache**,
+> and <!-- two --> 2.68 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=8192 -->.
+
+1. An item with 141 GB <!-- symroof: weight_bytes model=llama-3-70b -->
+   that goes on: 6 × 70.6B × 2,000 = 847 <!-- three
+
+   over a blank --> end.
+2. `code 5 GB` and ~~~ no fence.
+
+| batch | cache (GB) <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 --> | note |
+|---|---:|---|
+| 1 | 1.34 | a\\|b |
+| 2 | **2.68** | |
+| total | 4.02 |
+
+~~~
+100 GB <!-- symroof: nothing -->
+~~~
+Title
+=====
+Last, é ü 中 3.35 TB/s. <!-- symroof: mem_bandwidth hardware=h100-sxm -->"""
+NOTES = {"odd": ODD, "odd, CRLF": ODD.replace("\n", "\r\n"), "odd, CR": ODD.replace("\n", "\r")}
+NOTES |= {path.stem: path.read_text(encoding="utf-8") for path in sorted((Path(__file__).parent / "drafts").glob("*.md"))}
+PLAIN = {"\r": " ", "\n": " ", "\u00a0": " "}
+
+
+@pytest.mark.parametrize("name", NOTES)
+def test_every_character_of_a_block_is_that_of_the_file(name):
+    """Or a blank where the file has what is no prose; the end of a piece belongs to what is before it."""
+    text = NOTES[name]
+    for block in blocks(text):
+        for i, character in enumerate(block.text):
+            if character != " ":
+                place = block.place(i + 1) - 1
+                assert PLAIN.get(text[place], text[place]) == character
+                assert place in (block.place(i), block.place(i + 1) - 1)
+        for figure in numbers(block):
+            assert text[block.place(figure.start + 1) - 1] == block.text[figure.start]
+
+
+@pytest.mark.parametrize("name", NOTES)
+def test_prose_is_as_long_as_the_file(name):
+    text = NOTES[name]
+    prose = prose_of(text)
+    assert len(prose) == len(text)
+    assert all(one in (" ", other) for one, other in zip(prose, text, strict=True))
+    for start, paragraph in paragraphs(text):
+        assert prose[start : start + len(paragraph)] == paragraph
+
+
+@pytest.mark.parametrize("name", NOTES)
+def test_passages_and_comments_stand_where_they_say(name):
+    text = NOTES[name]
+    for passage in passages(text):
+        assert text[passage.at :].startswith(passage.comment)
+        assert text[passage.ends - 3 : passage.ends] == "-->"
+        assert all(one in (" ", other) for one, other in zip(passage.prose, text[passage.start :], strict=False))
+
+
+@pytest.mark.parametrize("name", NOTES)
+def test_cells_stand_where_they_say(name):
+    for table in tables(prose_of(NOTES[name])):
+        for cell in (*table.head, *(cell for row in table.rows for cell in row)):
+            assert prose_of(NOTES[name])[cell.start : cell.start + len(cell.text)] == cell.text == cell.text.strip()
+            assert "|" not in cell.text.replace("\\|", "")
+
+
+@pytest.mark.parametrize("name", NOTES)
+def test_numbers_and_calculations_stand_where_they_say(name):
+    text = NOTES[name]
+    for figure in numbers_of(text, "note.md"):
+        digits = text[figure.start : figure.end]
+        assert digits.replace(figure.apart, "").replace(",", ".") == figure.digits.replace(",", "").replace(",", ".") or figure.digits in digits
+        assert figure.start < figure.end <= figure.stop <= len(text)
+    for equation in of_blocks(paragraphs(text)):
+        for figure in (*equation.operands, equation.result):
+            assert text[figure.start].isdigit() and text[figure.end - 1].isdigit()
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_paragraph_goes_on_over_the_end_of_a_line_of_any_kind(end):
+    """A span of code does too; both end at an empty line."""
+    (passage,) = latex_notes.passages(f"One 1 GB{end}two. % symroof: kv_cache_bytes{end}")
+    assert passage.prose == f"One 1 GB{end}two. "
+    (passage,) = latex_notes.passages(f"One 1 GB{end} {end}two. % symroof: kv_cache_bytes{end}")
+    assert passage.prose.strip() == "two."
+    assert not list(passages(f"`1 GB{end}<!-- symroof: kv_cache_bytes -->`"))
+    assert len(list(passages(f"`1 GB{end} {end}<!-- symroof: kv_cache_bytes -->`"))) == 1
+
+
+def test_lines_begin_behind_each_kind_of_end():
+    assert line_starts("a\nb\r\nc\rd") == [0, 2, 5, 7]
+    assert line_starts("a\n\n\r\n") == [0, 2, 3]
+    assert line_starts("") == [0]
+
+
+def test_claims_stand_at_their_numbers_and_are_named_after_their_lines():
+    for name, end in (("odd", "\n"), ("odd, CRLF", "\r\n"), ("odd, CR", "\r")):
+        note, lines = read_note(NOTES[name], "note.md"), NOTES[name].split(end)
+        shown = [
+            (line, lines[line - 1][column - 1 :][: len(figure.digits)], figure.digits) for (line, column), figure in zip(note.places, note.figures, strict=True)
+        ]
+        expected = [(6, "1.34"), (7, "2.68"), (9, "141"), (17, "1.34"), (18, "2.68"), (19, "4.02"), (26, "3.35")]
+        assert shown == [(line, digits, digits) for line, digits in expected]
+        assert [claim["id"] for claim in note.document.data["claims"]] == [f"L{line}" for line, *_ in shown]
+        assert not note.problems
+
+
+@pytest.mark.parametrize(
+    ("head", "rows", "cells"),
+    [
+        ("| a | b |", ["| 1 | 2 |"], [["a", "b"], ["1", "2"]]),
+        ("a | b", ["1 | 2", "3 |"], [["a", "b"], ["1", "2"], ["3"]]),
+        (" > | a | b |", [" > | 1 | |", " > || 2 |"], [["a", "b"], ["1", ""], ["", "2"]]),
+        ("| a | b", ["| 1 | 2", "x | y |", "|", "no table"], [["a", "b"], ["1", "2"], ["x", "y"], [""]]),
+    ],
+)
+def test_the_cells_of_rows_as_people_write_them(head, rows, cells):
+    (table,) = tables("\n".join([head, "|---|---|", *rows]))
+    assert [[cell.text for cell in row] for row in (table.head, *table.rows)] == cells
+
+
+@pytest.mark.parametrize("rule", ["|---|", "|-|", "---|---", "|:--|--:|", "> |---|"])
+def test_what_makes_a_table(rule):
+    assert len(tables(f"| a | b |\n{rule}\n| 1 | 2 |")) == 1
+
+
+@pytest.mark.parametrize("text", ["| a |\n|   |\n| 1 |", "a\n|---|\n| 1 |", "| a |\n---\n| 1 |", "| a |\n|--x|\n| 1 |", "|---|"])
+def test_what_makes_none(text):
+    assert tables(text) == []
+
+
+@pytest.mark.parametrize(("text", "first"), [("| a |\n|---|\n| 1 |\n\nx", "\n"), ("| a |\n|---|\n| 1 |", ""), ("| a |\n|---|\n| 1 |\ny | z\nx", "x")])
+def test_a_table_ends_where_its_rows_do(text, first):
+    (table,) = tables(text)
+    assert text[table.end :][:1] == first
+
+
+def test_numbers_move_with_their_text():
+    (whole,) = figures("25 to 30 ms")
+    moved = whole.moved(7)
+    assert (moved.start, moved.end, moved.stop, moved.last.start, moved.last.stop) == (7, 9, 9, 13, 18)
+
+
+TEX = r"""\section{A cache of 5 GB}
+Takes $1.34$~GB. % symroof: kv_cache_bytes model=llama-3-70b prompt=4096
+% 7 GB % nothing
+50\% more and \% symroof: no. % symroof: given model=llama-3-70b
+
+\begin{tabular}{lr}
+batch & cache (GB) & note \\ % symroof: kv_cache_bytes prompt=4096
+\hline
+1 & 1.34 & a \& b \\[2pt]
+2 & 2.68 \\ \bottomrule
+\end{tabular}
+\begin{table} one row: \begin{tabular}{l} alone \end{tabular} \end{table}
+\begin{verbatim}
+1 GB % symroof: kv_cache_bytes model=llama-3-70b prompt=4096
+\end{verbatim}
+\item Next line \label{x 3}
+ends 2.68 GB %symroof: kv_cache_bytes prompt=8192
+"""
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_latex_source_stands_where_it_says(end):
+    text = TEX.replace("\n", end)
+    listed = list(latex_notes.passages(text))
+    assert [text.count(end, 0, passage.at) + 1 for passage in listed] == [2, 4, 7, 17]
+    for passage in listed:
+        assert text[passage.at :].startswith(passage.comment)
+        assert text[passage.ends :].startswith(end)
+        assert all(one in (" ", other) for one, other in zip(passage.prose, text[passage.start :], strict=False))
+    assert [" ".join(passage.prose.split()) for passage in listed] == [
+        "Takes $1.34$~GB.",
+        r"50\% more and \% symroof: no.",
+        r"{lr} batch & cache (GB) & note \\",
+        "Next line ends 2.68 GB",
+    ]
+    assert [" ".join(passage.row.split())[-25:] for passage in listed] == ["", "", "batch | cache (GB) | note", ""]
+    for start, prose in latex_notes.blocks(text):
+        assert all(one in (" ", other) or (one, other) == ("|", "&") for one, other in zip(prose, text[start:], strict=False))
+    (table,) = latex_notes.tables(text)
+    assert [[cell.text for cell in row] for row in (table.head, *table.rows)] == [["batch", "cache (GB)", "note"], ["1", "1.34", r"a \& b"], ["2", "2.68"]]
+    assert all(text[cell.start :].startswith(cell.text) for row in (table.head, *table.rows) for cell in row)
+    assert text[table.end :].startswith(r"\end{tabular}")
+
+
+def test_claims_of_latex_source_stand_at_their_numbers():
+    note = read_note(TEX, "paper.tex")
+    assert [(line, figure.text) for (line, _), figure in zip(note.places, note.figures, strict=True)] == [
+        (2, "1.34 GB"),
+        (9, "1.34 GB"),
+        (10, "2.68 GB"),
+        (17, "2.68 GB"),
+    ]
+    assert not note.problems
+
+
+def test_a_passage_of_latex_is_a_paragraph_or_what_stands_before_an_empty_one():
+    """A comment on a line of its own is about the paragraph before it."""
+    (alone,) = latex_notes.passages("Takes 1 GB.\n\n% symroof: kv_cache_bytes\n")
+    assert alone.prose.strip() == "Takes 1 GB."
+    (own,) = latex_notes.passages("Takes 1 GB.\n\nTakes 2 GB.\n% symroof: kv_cache_bytes\n")
+    assert own.prose.strip() == "Takes 2 GB."
+    (first,) = latex_notes.passages("% symroof: kv_cache_bytes\n")
+    assert (first.prose, first.start, first.at) == ("", 0, 2)
+    (long,) = latex_notes.passages("x" * 1300 + " % symroof: kv_cache_bytes\n")
+    assert len(long.prose) == 1200
+
+
+def test_a_passage_of_markdown_is_no_longer_than_it_may_be():
+    (long,) = passages("x" * 1300 + "<!-- symroof: kv_cache_bytes -->")
+    assert (len(long.prose), long.start) == (1200, 100)
+    (open_,) = passages("1 GB <!-- symroof: kv_cache_bytes " + "x" * 3000)
+    assert (open_.closed, len(open_.comment)) == (False, 1196 - 1)
+    (lost,) = passages("<!-- old <!-- symroof: kv_cache_bytes --> 3")
+    assert (lost.swallowed, lost.at) == (True, 9)
+    (row,) = passages("| a | b |\n|---|---|\n| 1 GB | 2 GB <!-- symroof: kv_cache_bytes --> |")
+    assert (row.prose, row.row) == (" 2 GB ", "| 1 GB | 2 GB ")
+    (whole,) = passages("| a | b |\n|---|---|\n| 1 GB | <!-- symroof: kv_cache_bytes --> |")
+    assert (whole.prose, whole.row) == ("| 1 GB | ", "| 1 GB | ")

@@ -1,0 +1,210 @@
+"""Parts of reading a number: its unit, what it is of, which of several is claimed, and how the right one is written in its place."""
+
+from fractions import Fraction
+
+import pytest
+
+from symroof.claims.corrected_numbers import corrected_text, rewritten
+from symroof.claims.read.claimed_number import claimed_number, expected_unit
+from symroof.claims.read.written_lengths import lengths
+from symroof.claims.read.written_number import precision, read_written
+from symroof.claims.read.written_units import beside, denominators, unit_at
+
+UNITS = {
+    "GB/s": "GB/s", "GB per second": "GB/s", "tokens/sec/user": "token/s", "t/s": "token/s", "T/s": "token/s", "t": "", "FLOPS/byte": "FLOP/byte", "GPU-hour": "hour",
+    "USD per GPU-hour": "USD/hour", "x": "x", "x4": "", "% of": "%", "ms per token": "ms/token", "KB/token/layer": "KB/token", "gigaflops": "GFLOP",
+    "tebibytes per second": "TiB/s", "mebibyte": "MiB", "kilobytes": "kB", "seconds": "s", "microseconds": "us", "Watts": "W", "/s": "s", "GB per": "GB",
+    "nothing": "", "": "", "exaflops": "EFLOP", "hrs": "hour", "reqs/s": "request/s", "params": "param", "dollars an hour": "USD/hour",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", UNITS)
+def test_the_unit_that_a_text_begins_with(text):
+    unit, end = unit_at(f"12{text}", 2)
+    assert unit == UNITS[text]
+    assert (end == 2) is (not unit)
+    assert unit_at(f"12 {text}", 3)[1] == end + 1
+
+
+@pytest.mark.parametrize(
+    ("unit", "smaller", "larger"),
+    [
+        ("ns", "", "us"), ("us", "ns", "ms"), ("µs", "ns", "ms"), ("s", "ms", ""), ("byte", "", "kB"), ("B", "", "kB"), ("KB", "byte", "MB"), ("PB", "TB", ""), ("FLOP", "", "MFLOP"),
+        ("PFLOP/s", "TFLOP/s", ""), ("W", "mW", "kW"), ("kJ", "J", ""), ("mJ", "", "J"), ("GB/s/device", "MB/s/device", "TB/s/device"), ("token", "", ""), ("%", "", ""),
+    ],
+)  # fmt: skip
+def test_the_units_beside_a_unit(unit, smaller, larger):
+    assert (beside(unit, -1), beside(unit, 1)) == (smaller, larger)
+
+
+@pytest.mark.parametrize(
+    ("text", "of"),
+    [
+        ("@141 GB@ per GPU", ["device"]), ("each GPU: @141 GB@", ["device"]), ("Each GPU holds @141 GB@ per layer", ["layer"]), ("@141 GB@ on each of the GPUs", ["device"]),
+        ("@3 USD@ per 1K tokens", ["1,000 tokens"]), ("@3 USD@ per 2.5 million tokens", ["2,500,000 tokens"]), ("@3 USD@ per hour", ["hour"]), ("Per request: @3 GB@", ["request"]),
+        ("Per GPU it is, in total @3 GB@", []), ("@3 kB@ a layer", ["layer"]), ("@3 kB@/layer/head", ["layer", "head"]), ("@3 kB@ per token per layer", ["token", "layer"]),
+        ("Each GPU costs @3 USD@ per hour", ["device", "hour"]), ("@3 GB@ for every user", ["request"]), ("@3 GB@ per word", []), ("@3 GB@", []),
+    ],
+)  # fmt: skip
+def test_what_the_words_around_a_number_say_it_is_of(text, of):
+    start, stop = text.index("@"), text.rindex("@") - 1
+    assert [str(one) for one in denominators(text.replace("@", ""), start, stop)] == of
+
+
+def test_the_length_of_the_request_that_a_number_is_of():
+    for text, tokens in (
+        (" per 4k-token request", "4k"),
+        (" per 2,000-token request", "2000"),
+        (" per 8k tokens", "8k"),
+        (" per 1K tokens", ""),
+        (" per token", ""),
+    ):
+        (one,) = denominators(f"3 GB{text}", 0, 4)
+        assert (one.tokens, one.kind) == (tokens, "request" if "request" in text else "token")
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [("4k", (4096, 4000)), ("10k tokens", (10000, 10240)), ("32Ki", (32768,)), ("1k", (1024, 1000)), ("1.5k", (1500, 1536)), ("0k", ()), ("0.001k", (1,)), ("4096", ()),
+     ("12 K", (12000, 12288))],
+)  # fmt: skip
+def test_lengths_that_a_k_may_stand_for(text, options):
+    assert lengths(text) == options
+
+
+# -------------------------------------------------------------------------------------------- which number is claimed
+
+
+@pytest.mark.parametrize(
+    ("data", "prose", "value"),
+    [
+        ({"quantity": "kv_cache_bytes"}, "It has 1.34 GB, 5 ms and 2 bytes each", "1.34 GB"),
+        ({"quantity": "kv_cache_bytes"}, "It has 1.34 GB, later 2.68 GB", "2.68 GB"),
+        ({"quantity": "weight_bytes"}, "141 GB at 16-bit", "141 GB"),
+        ({"quantity": "weight_bytes"}, "141 GB at 16 bits of 70 bytes", "70 byte"),
+        ({"quantity": "weight_bytes_per_param"}, "2 bytes per parameter", "2 byte/parameter"),
+        ({"quantity": "itl"}, "42 ms, below our 100 ms", "42 ms"),
+        ({"quantity": "itl"}, "below our 100 ms", "100 ms"),
+        ({"quantity": "itl"}, "the 50 ms target and 42 ms, 12 GB", "42 ms"),
+        ({"quantity": "batch"}, "batch 8 takes 3 GB", "8"),
+        ({"quantity": "price"}, "costs $2 and 3 USD/hour", "3 USD/hour"),
+        ({"quantity": "mfu"}, "at 45 %, 3 ms", "45 %"),
+        ({"compare": "itl"}, "1.4x faster", "1.4x"),
+        ({"quantity": "itl", "value": "5 ms"}, "takes 5 ms or 6 ms", "5 ms"),
+        ({"quantity": "itl", "value": "0.005 s"}, "takes 5 ms or 6 ms", "5 ms"),
+        ({"quantity": "itl", "value": "~5 ms"}, "takes 5 ms", "~5 ms"),
+        ({"quantity": "itl", "value": "5 ms"}, "takes ~5 ms", "about 5 ms"),
+        ({"quantity": "itl", "value": "5"}, "takes 5 ms or 5 GB", "5 GB"),
+        ({"relation": "fits"}, "it never fits", "false"),
+        ({"relation": "fits"}, "it doesn't fit", "false"),
+        ({"relation": "fits"}, "it fits", "true"),
+        ({"relation": "decode_bound"}, "is Memory-bound", "memory"),
+        ({"relation": "decode_bound"}, "is fine", None),
+        ({"relation": "ttft < 1 s"}, "so", "true"),
+        ({"moves": "itl"}, "x", None),
+    ],
+)
+def test_the_number_that_a_claim_is_about(data, prose, value):
+    assert claimed_number(data, prose).value == value
+
+
+@pytest.mark.parametrize(
+    ("data", "prose", "fault"),
+    [
+        ({"quantity": "itl"}, "nothing", ("no number in s stands before this annotation, in its paragraph or cell", "name the one it is about: value='25 ms'")),
+        ({"quantity": "kv_cache_bytes"}, "5 ms", ("no number in byte stands before this annotation, in its paragraph or cell", "name the one it is about: value='1.34 GB'")),
+        ({"quantity": "batch"}, "3 GB", ("no number in request stands before this annotation, in its paragraph or cell", "name the one it is about: value='12 request'")),
+        ({"compare": "itl"}, "3 GB", ("no plain number stands before this annotation, in its paragraph or cell", "name the one it is about: value='12'")),
+        ({"quantity": "itl", "value": "7 ms"}, "takes 5 ms or 6 ms", ("value '7 ms' does not stand before this annotation", "there are: 5 ms, 6 ms")),
+        ({"quantity": "itl", "value": "9 ms"}, ", ".join(f"{n} ms" for n in range(1, 8)), ("value '9 ms' does not stand before this annotation", "there are: 3 ms, 4 ms, 5 ms, 6 ms, 7 ms")),
+    ],
+)  # fmt: skip
+def test_a_number_that_is_not_there(data, prose, fault):
+    assert claimed_number(data, prose).fault == fault
+
+
+def test_a_claim_takes_no_number_before_the_annotation_before_it():
+    prose = "5 ms, then 6 ms and 7 GB"
+    assert claimed_number({"quantity": "itl"}, prose, fresh=4).value == "6 ms"
+    assert claimed_number({"quantity": "itl"}, prose, fresh=prose.index(" and")).fault[0] == "no number in s stands between the annotation before and this one"
+    assert claimed_number({"quantity": "itl"}, "5 ms  ", fresh=5).value == "5 ms"  # nothing between
+    assert claimed_number({"quantity": "itl"}, prose, owned={prose.index("6")}).value == "5 ms"
+
+
+def test_the_unit_of_the_number_of_a_claim():
+    assert expected_unit({"threshold": "batch_to_ridge"}) == "request"
+    assert expected_unit({"threshold": "itl = 50 ms", "for": "prompt"}) == "token"
+    assert expected_unit({"quantity": "itl"}) == "s"
+    assert expected_unit({"expression": "3 GB / 2 s"}) == "byte/s"
+    assert expected_unit({"expression": "3 +"}) == "any"
+    assert [expected_unit({form: "x"}) for form in ("relation", "moves", "unchecked")] == [None, None, None]
+    assert expected_unit({}) is None
+
+
+# ---------------------------------------------------------------------------------------------- values as they are written
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "low", "high", "half", "digits"),
+    [
+        ("25..30 ms", "s", "0.025", "0.03", "0.0005", 2), ("25 ms to 30 ms", "s", "0.025", "0.03", "0.0005", 2), ("25-30 ms", "s", "0.025", "0.03", "0.0005", 2),
+        ("2.50–30 ms", "s", "0.0025", "0.03", "0.0005", 3), ("900 us..1.2 ms", "s", "0.0009", "0.0012", "0.00005", 3),
+    ],
+)  # fmt: skip
+def test_both_ends_of_a_range(text, unit, low, high, half, digits):
+    written = read_written(text, unit)
+    assert (written.low, written.high, written.half, written.digits) == (Fraction(low), Fraction(high), Fraction(half), digits)
+    assert written.number == (Fraction(low) + Fraction(high)) / 2
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "value", "half", "digits"),
+    [
+        ("1.5k tok/s", "token/s", 1500, 50, 2), ("1e3k tok/s", "token/s", None, None, None), ("70.6B", "parameter", 706 * 10**8, 5 * 10**7, 3), ("8 billion", "parameter", 8 * 10**9, 5 * 10**8, 1),
+        ("1.4 × 10^11 bytes", "byte", 14 * 10**10, 5 * 10**9, 2), ("1.4 x 10⁻³ s", "s", Fraction(14, 10**4), Fraction(5, 10**5), 2), ("1,34 GB", "byte", 134 * 10**7, 5 * 10**6, 3),
+        ("1.43x", "", Fraction(143, 100), Fraction(1, 200), 3), ("0.050", "", Fraction(1, 20), Fraction(1, 2000), 2), ("000", "", 0, Fraction(1, 2), 1), ("-5 ms", "s", Fraction(-5, 1000), Fraction(5, 10**4), 1),
+    ],
+)  # fmt: skip
+def test_a_number_with_its_digits(text, unit, value, half, digits):
+    if value is None:
+        with pytest.raises(ValueError, match="no number|unknown unit|unit"):
+            read_written(text, unit)
+        return
+    written = read_written(text, unit)
+    assert (written.value, written.half, written.digits) == (value, half, digits)
+
+
+@pytest.mark.parametrize(
+    ("text", "half", "digits"),
+    [("1.340", "0.0005", 4), ("140", "0.5", 3), ("3.35e12", "5e9", 3), ("1_000", "0.5", 4), ("-0.07", "0.005", 1), ("1E-3", "0.0005", 1)],
+)
+def test_half_a_unit_of_the_last_digit(text, half, digits):
+    assert precision(text) == (Fraction(half), digits)
+
+
+# ------------------------------------------------------------------------------------- the right number in a wrong one's place
+
+
+@pytest.mark.parametrize(
+    ("digits", "value", "text"),
+    [
+        ("2.68", "1.342177", "1.34"), ("2.68", "9.996", "10.0"), ("2.6", "0.0996", "0.10"), ("24", "311.7", "312"), ("1,000", "1310720", "1,310,720"), ("2,000.0", "1310.72", "1,310.7"),
+        ("7", "0", "0"), ("7.0", "0", "0"), ("30", "8", "8"), ("30.0", "8", "8.00"), ("3", "0.04", "0.04"), ("99", "-1.234", "-1.2"),
+    ],
+)  # fmt: skip
+def test_a_value_with_the_digits_of_a_number(digits, value, text):
+    assert rewritten(digits, Fraction(value)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "corrected"),
+    [
+        ("about 2.68 GB", "1342177280", "about 1.34 GB"), ("197 µs per token", "0.197", "197 ms per token"), ("0.5 s", "0.197", "0.2 s"), ("50 ms", "0.004", "4 ms"),
+        ("50 ms", "5.0", "5 s"), ("50 ms", "4.99", "4990 ms"), ("50 ms", "0.0005", "500 µs"), ("50 ms", "0.00051", "0.51 ms"), ("5 KB/token", "500000", "500 KB/token"),
+        ("5.0 KB/token", "1500000", "1.5 MB/token"), ("1,5 GB", "2700000000", "2,7 GB"), ("3 token", "400000", "400000 token"), ("1e3 byte", "2000000", "2000e3 byte"),
+        ("< 50 ms", "0.1", ""), ("5-6 ms", "0.1", ""), ("soon", "0.1", ""), ("5 ms and 6 ms", "0.1", ""),
+    ],
+)  # fmt: skip
+def test_a_text_with_the_right_number_in_it(text, value, corrected):
+    """The unit changes from a factor of a hundred on, where a better one gives it one to three digits before the point."""
+    assert corrected_text(text, Fraction(value)) == corrected

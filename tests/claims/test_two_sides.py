@@ -1,0 +1,214 @@
+"""The sides of a comparison, and figures of the catalogue: which text is what, and which error what is none gives."""
+
+from fractions import Fraction
+
+import pytest
+
+from symroof.analysis.study import Study
+from symroof.claims.catalogue_figures import as_quantity, confusable, family, figure
+from symroof.claims.claim_settings import settings_text, study_of
+from symroof.claims.read.written_number import read_written
+from symroof.claims.stated_number import reading, settings_of
+from symroof.claims.two_cases import OWN, by_chance, claimed, coincidental, diff, is_file, is_preset, number_side, resolved, there_is, to_written, ways_between
+from symroof.errors import InputError
+
+
+@pytest.fixture(scope="module")
+def case():
+    return Study("llama-3-8b", "h100-sxm", prompt=2048)
+
+
+@pytest.mark.parametrize(
+    ("text", "side"),
+    [
+        ("14.2 ms", ("", "14.2 ms")), ("itl = ~14 ms", ("itl", "~14 ms")), ("about 14 ms", ("", "about 14 ms")), ("~ 14 ms", ("", "~ 14 ms")), (".5 s", ("", ".5 s")), ("itl=", ("itl", "")),
+        ("genz", None), ("--batch=3", None), ("itl == 3", None), ("3x", ("", "3x")),
+    ],
+)  # fmt: skip
+def test_which_side_is_a_number(text, side):
+    assert number_side(text) == side
+
+
+def test_which_side_is_a_preset_and_which_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert [is_preset(text) for text in (OWN, "genz", "nothing", "llama-3-8b-chat")] == [True, True, False, False]
+    assert [is_file(text) for text in ("genz", "x" * 5000, "a\0b")] == [False, False, False]
+    (tmp_path / "genz").write_text("x")
+    (tmp_path / "14 ms").write_text("x")
+    assert (is_file("genz"), is_preset("genz"), number_side("14 ms")) == (True, False, None)
+    (tmp_path / OWN).write_text("x")
+    assert is_preset(OWN)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [("genx", "did you mean 'genz'?"), ("symrof", "did you mean 'symroof'?")],
+)
+def test_a_side_that_is_none(text, hint):
+    with pytest.raises(InputError) as error:
+        there_is(text)
+    assert (error.value.problems[0].message, error.value.problems[0].hint) == ("is no study, no preset and no case in quotes", hint)
+    there_is("llama-3-8b-chat")
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "quantity", "message"),
+    [
+        ("14 ms", "15 ms", "itl", "14 ms: and the other side are both numbers"),
+        ("itl = 14 ms", None, "ttft", "itl = 14 ms: is a number of itl, and ttft is asked for"),
+        ("14 GB", None, "itl", "14 GB: itl: is byte, but the quantity is s"),
+        ("itl = soon", None, "itl", "'soon' is no number"),
+        ("genz", "symroof", "itl", "a preset counts a study, and there is none"),
+    ],
+)
+def test_sides_that_do_not_go_together(a, b, quantity, message, case):
+    with pytest.raises(InputError) as error:
+        diff(a, case if b is None else b, quantity)
+    assert message in str(error.value)
+
+
+def test_a_preset_counts_the_other_side_or_the_study_beside(case):
+    other = Study("llama-3-8b", "l4", prompt=2048)
+    assert resolved("genz", None, case).chosen.preset == "genz"
+    assert resolved("genz", other, case).chosen.hardware == ("l4",)
+    assert resolved(OWN, None, case).chosen.preset is None
+    assert resolved(case, other, other) is case
+    assert case.chosen.preset is None
+
+
+def test_the_way_to_a_number_and_back(case):
+    """2 GiB of cache for 2,048 tokens of 131,072 byte: eight times as much with the heads of queries, which is four."""
+    there, back = diff(case, "300 MB", "kv_cache_bytes"), diff("300 MB", case, "kv_cache_bytes")
+    assert (there.start.value, there.end.value) == (2048 * 131_072, 300 * 10**6)
+    assert (back.start.value, back.end.value) == (there.end.value, there.start.value)
+    assert to_written(case, "kv_cache_bytes", "268.4 MB").end.value == Fraction(2684 * 10**5)
+    assert claimed("kv_cache_bytes", "300 MB", "x")[1].value == 3 * 10**8
+
+
+def test_ways_of_what_both_have(case):
+    other = Study("llama-3-8b", "h100-sxm", prompt=4096)
+    assert [way.start.name for way in ways_between(case.first, other.first, ["itl", "cost_per_mtok", "ttft"])] == ["itl", "ttft"]
+    with pytest.raises(InputError, match="cost_per_mtok"):
+        ways_between(case.first, other.first, ["cost_per_mtok", "price_per_mtok"])
+    assert ways_between(case.first, other.first, []) == []
+
+
+class Origins:
+    def __init__(self, derived, values):
+        self.derived, self.values = Fraction(derived), tuple(map(Fraction, values))
+
+
+def test_what_most_random_numbers_would_fit_too_explains_none():
+    assert [coincidental(share) for share in (None, 0, 0.5, 0.51)] == [False, False, False, True]
+    written = read_written("20", "")
+    assert by_chance(Origins(10, [20]), written) > 0
+    assert by_chance(Origins(10, [10, -3, 0]), written) == 0  # the value as it stands, and what is no positive number, explains nothing
+    assert by_chance(Origins(10, [20, 21, 22, 19]), written) > by_chance(Origins(10, [20]), written)
+    for text, derived, values in (
+        ("< 20", 10, [20]),
+        ("19..21", 10, [20]),
+        ("20", 0, [20]),
+        ("20", 10, []),
+        ("-20", 10, [20]),
+        ("0", 10, [20]),
+        ("x", 10, [20]),
+    ):
+        assert by_chance(Origins(derived, values), read_written(text, "")) is None
+
+
+# ---------------------------------------------------------------------------------------------- what a stated number may be
+
+
+def test_the_settings_of_a_study_as_a_claim_states_them():
+    study = Study(
+        "llama-3-8b",
+        "h100-sxm",
+        prompt=[128, 256],
+        batch=4,
+        weights="fp8",
+        mfu="0.5..0.7",
+        step_overhead="2 ms",
+        assume={"logits": "all"},
+        efficiency="measured",
+        engine="eager",
+    )
+    assert settings_of(study.chosen) == {
+        "model": "llama-3-8b", "hardware": "h100-sxm", "efficiency": "measured", "engine": "eager", "assume": {"logits": "all"}, "weights": "fp8", "prompt": 128, "batch": 4,
+        "mfu": "0.5..0.7", "step_overhead": Fraction(1, 500),
+    }  # fmt: skip
+    assert settings_text({"mfu": Fraction(1, 2), "assume": {"detail": "weights", "links": True}, "decode_link_time": "0 s", "prefill_link_time": "0 s"}) == (
+        "mfu 0.5, detail weights, links on, the links left out"
+    )  # fmt: skip
+
+
+def test_a_number_that_the_case_gives_needs_no_reading(case):
+    for text in ("131.072 kB", "131 kB", "< 500 kB", "compute"):
+        assert reading(case, "kv_bytes_per_token", read_written(text, "byte/token")).slips == ()
+    found = reading(case, "kv_bytes_per_token", read_written("524 kB", "byte/token"))
+    assert (found.slips[0].slip, found.fitted, found.roof) == ("gqa_forgotten", (), "")
+    slow = reading(case, "itl", read_written("12.5 ms", "s"))
+    assert [one.slip for one in slow.fitted] == ["hidden_efficiency", "hidden_overhead"]
+    assert slow.roof.startswith("36 % of the roof")  # 15 GB of weights and 0.27 GB of cache: 4.56 of 12.5 ms
+
+
+# -------------------------------------------------------------------------------------------------------- the catalogue
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "unit"),
+    [
+        ("h100-sxm.mem_bandwidth", 3350 * 10**9, "byte/s"), ("h100-sxm.memory.bandwidth", 3350 * 10**9, "byte/s"), ("h100-sxm.peaks.fp16.sparse", 19789 * 10**11, "FLOP/s"),
+        ("h100-sxm.peaks.fp16.dense", 9894 * 10**11, "FLOP/s"), ("h100-sxm.link.devices", 8, ""), ("llama-3-70b.n_kv_heads", 8, ""), ("llama-3.1-70b.n_layers", 80, ""),
+        ("h100-sxm.power", 700, "W"),
+    ],
+)  # fmt: skip
+def test_a_figure_by_its_path(path, value, unit):
+    assert figure(path) == (value, unit)
+
+
+@pytest.mark.parametrize(
+    ("path", "message", "hint"),
+    [
+        ("h100-smx.power", "h100-smx.power begins with no device or model of the catalogue", "did you mean 'h100-sxm'?"),
+        ("h100-sxm.powr", "h100-sxm.powr: no such figure", "did you mean 'power'?"),
+        ("h100-sxm.peaks.fp16", "h100-sxm.peaks.fp16 is a peak of several kinds", "write h100-sxm.peaks.fp16.dense or h100-sxm.peaks.fp16.sparse"),
+        ("h100-sxm.peaks.fp17.dense", "h100-sxm.peaks.fp17.dense: no such figure", "did you mean 'peaks.fp16.dense'?"),
+        ("h100-sxm.memory.bandwith", "h100-sxm.memory.bandwith: no such figure", "did you mean 'memory.bandwidth'?"),
+        ("v100-sxm2-32gb.peaks.fp16.sparse", "no sparse peak there", ""),
+        ("h100-sxm.itl", "has no itl", ""),
+        ("llama-3-70b.n_experts", "has no n_experts", ""),
+    ],
+)
+def test_a_figure_that_is_not_there(path, message, hint):
+    with pytest.raises(InputError) as error:
+        figure(path)
+    assert message in error.value.problems[0].message
+    assert error.value.problems[0].hint == hint
+
+
+@pytest.mark.parametrize(
+    ("path", "quantity"),
+    [
+        ("h100-sxm.peaks.fp8.dense", ("peak_flops", {"hardware": "h100-sxm", "weights": "fp8", "activations": "fp8"})), ("h100-sxm.peaks.fp8.sparse", None),
+        ("llama-3-70b.n_kv_heads", ("n_kv_heads", {"model": "llama-3-70b"})), ("h100-sxm.memory.bandwidth", ("mem_bandwidth", {"hardware": "h100-sxm"})),
+        ("h100-sxm.memory.capacity", None), ("h100-sxm.chip.l2", None), ("h100-sxm.memory.reported", ("mem_capacity", {"hardware": "h100-sxm"})),
+    ],
+)  # fmt: skip
+def test_the_quantity_that_a_figure_is(path, quantity):
+    assert as_quantity(path) == quantity
+
+
+def test_figures_that_are_taken_for_one_another():
+    binding = study_of({"hardware": "h100-sxm"}).first.binding
+    parts = dict(confusable(binding, "mem_bandwidth", "parts"))
+    assert "h100-sxm" not in parts and parts["h200"] == 4800 * 10**9
+    relatives = dict(confusable(binding, "mem_bandwidth", "relatives"))
+    assert not parts.keys() & relatives.keys()
+    assert {name for name, _ in confusable(binding, "peak_flops", "precisions")} == {"fp64", "fp32", "tf32", "bf16", "fp8", "int8"} | {
+        name for name in binding.hardware.peaks if name not in ("fp64", "fp32", "tf32", "bf16", "fp8", "int8", "fp16")
+    }  # fmt: skip
+    assert confusable(binding, "peak_flops", "sparse") == (("1978.9 TFLOP/s", 19789 * 10**11),)
+    assert confusable(study_of({"params": 1}).first.binding, "peak_flops", "parts") == ()
+    assert confusable(study_of({"hardware": "v100-sxm2-32gb"}).first.binding, "peak_flops", "sparse") == ()
+    assert family("NVIDIA", "") == ()
+    assert {part.architecture.split()[0] for part in family("NVIDIA", "Hopper x")} == {"Hopper"}

@@ -1,0 +1,250 @@
+"""Blocks of a layer: what contradicts itself is refused, either way round, and what they say of themselves is what they were given."""
+
+from fractions import Fraction
+
+import pytest
+from pydantic import ValidationError
+
+from symroof.specs.layers import LayerKind
+from symroof.specs.model import ModelSpec
+from symroof.specs.quantization import Matrix, Quantization
+
+GROUPED = {"n_heads": 6, "n_kv_heads": 2, "head_dim": 5}
+LATENT = {"kind": "mla", "n_heads": 3, "kv_lora_rank": 7, "qk_nope_dim": 5, "qk_rope_dim": 2, "value_dim": 11}
+LINEAR = {"linear_key_heads": 2, "linear_value_heads": 4, "linear_key_dim": 3, "linear_value_dim": 5}
+POOL = {"kind": "moe", "n_experts": 8, "experts_per_token": 2, "d_expert": 13}
+DENSE = {"d_ff": 17}
+
+
+def layer(attention=GROUPED, ffn=DENSE, **fields):
+    return LayerKind.model_validate({"count": 1, "attention": attention, "ffn": ffn} | fields)
+
+
+@pytest.mark.parametrize(
+    ("attention", "ffn", "message"),
+    [
+        (GROUPED | {"n_kv_heads": 4}, DENSE, "n_heads 6 is not a multiple of n_kv_heads 4"),
+        (GROUPED | {"n_kv_heads": 12}, DENSE, "n_heads 6 is not a multiple of n_kv_heads 12"),
+        (GROUPED | {"chunk_size": 4}, DENSE, "chunk_size belongs to `kind: chunked`, and that needs one"),
+        (GROUPED | {"kind": "chunked"}, DENSE, "chunk_size belongs to `kind: chunked`, and that needs one"),
+        (GROUPED | {"kind": "chunked", "chunk_size": 4, "window": 4}, DENSE, "a layer has a window or a chunk, not both"),
+        ({"kind": "gated_delta", **LINEAR}, DENSE, "d_conv belongs to `kind: gated_delta`, and that needs one"),
+        ({"kind": "linear", "d_conv": 4, **LINEAR}, DENSE, "d_conv belongs to `kind: gated_delta`, and that needs one"),
+        (GROUPED, {"kind": "gated"}, "d_ff is missing"),
+        (GROUPED, {"kind": "plain"}, "d_ff is missing"),
+        (GROUPED, POOL | {"experts_per_token": 9}, "experts_per_token 9 is more than n_experts 8"),
+        (GROUPED, POOL | {"d_shared": 3}, "d_shared and shared_gate need n_shared_experts"),
+        (GROUPED, POOL | {"shared_gate": True}, "d_shared and shared_gate need n_shared_experts"),
+    ],
+)  # fmt: skip
+def test_what_contradicts_itself_is_refused(attention, ffn, message):
+    with pytest.raises(ValidationError, match=message):
+        layer(attention, ffn)
+
+
+@pytest.mark.parametrize(
+    ("attention", "ffn"),
+    [
+        (GROUPED | {"n_kv_heads": 6}, DENSE),
+        (GROUPED | {"kind": "chunked", "chunk_size": 4}, DENSE),
+        (GROUPED | {"window": 4}, DENSE),
+        ({"kind": "linear", **LINEAR}, DENSE),
+        ({"kind": "gated_delta", "d_conv": 4, **LINEAR}, DENSE),
+        (GROUPED, {"kind": "none"}),
+        (GROUPED, POOL | {"experts_per_token": 8}),
+        (GROUPED, POOL | {"n_shared_experts": 1, "d_shared": 3, "shared_gate": True}),
+    ],
+)
+def test_what_lies_at_the_edge_is_taken(attention, ffn):
+    assert layer(attention, ffn).count == 1
+
+
+def test_a_layer_needs_both_parts_or_a_mixer():
+    for fields, missing in (({"ffn": DENSE}, ["attention"]), ({"attention": GROUPED}, ["ffn"]), ({}, ["attention", "ffn"])):
+        with pytest.raises(ValidationError) as error:
+            LayerKind.model_validate({"count": 1, **fields})
+        assert [place for place, _ in error.value.errors()[0]["ctx"]["error"].items] == [(name,) for name in missing]
+    alone = LayerKind.model_validate({"count": 1, "mixer": {"kind": "conv", "d_conv": 3}})
+    assert (alone.attention.kind, alone.ffn.kind) == ("none", "none")
+
+
+def test_an_attention_that_is_a_mixer_stands_beside_none():
+    """``attention: {kind: mamba}`` is a mixer; with one of its own beside it, it is no kind of attention."""
+    convolution = {"kind": "conv", "d_conv": 3}
+    assert layer(convolution).mixer.kind == "conv"
+    assert layer(convolution).attention.kind == "none"
+    with pytest.raises(ValidationError):
+        layer(convolution, mixer=convolution)
+
+
+@pytest.mark.parametrize(
+    ("fields", "words", "traits", "widths"),
+    [
+        ({}, ["gqa"], set(), {"n_heads": 6, "n_kv_heads": 2, "head_dim": 5, "d_ff": 17, "ffn_matrices": 3}),
+        ({"attention": GROUPED | {"window": 9, "value_dim": 4, "qkv_bias": True}}, ["window"], {"value_dim", "qkv_bias"}, {"window": 9, "value_dim": 4}),
+        ({"attention": GROUPED | {"kind": "chunked", "chunk_size": 8, "sinks": True}}, ["chunked"], {"sinks"}, {"chunk_size": 8}),
+        ({"attention": LATENT}, ["mla"], set(), {"kv_lora_rank": 7, "value_dim": 11}),
+        ({"attention": LATENT | {"window": 9, "q_lora_rank": 6}}, ["window"], {"q_lora"}, {"window": 9, "q_lora_rank": 6}),
+        ({"mixer": {"kind": "conv", "d_conv": 3, "in_bias": True}}, ["gqa", "conv"], {"state_in_bias"}, {"d_conv": 3, "n_heads": 6}),
+        ({"attention": {"kind": "linear", **LINEAR}}, ["linear"], set(), {"linear_value_dim": 5}),
+        ({"ffn": {"kind": "plain", "d_ff": 17, "bias": True}}, ["gqa"], {"ffn_bias"}, {"d_ff": 17, "ffn_matrices": 2}),
+        ({"ffn": {"kind": "none"}}, ["gqa"], set(), {}),
+        ({"ffn": POOL}, ["gqa"], set(), {"n_experts": 8, "experts_per_token": 2, "d_expert": 13}),
+        ({"ffn": POOL | {"n_shared_experts": 2}}, ["gqa"], {"shared_expert"}, {"n_shared_experts": 2, "d_shared": 13}),
+        ({"ffn": POOL | {"n_shared_experts": 2, "d_shared": 3, "shared_gate": True, "expert": "plain", "router_bias": True, "d_latent": 4, "bias": True, "shared_bias": True}},
+         ["gqa"], {"shared_expert", "shared_gate", "plain_experts", "router_bias", "expert_latent", "ffn_bias", "shared_bias"}, {"d_shared": 3, "d_latent": 4}),
+    ],
+)  # fmt: skip
+def test_words_traits_and_widths(fields, words, traits, widths):
+    made = layer(**fields)
+    assert list(made.mixing()) == words
+    assert {trait for block in made.blocks for trait in block.traits()} == traits
+    assert widths.items() <= made.widths().items()
+    assert ("d_shared" in made.widths()) == ("n_shared_experts" in fields.get("ffn", {}))
+    assert ("d_ff" in made.widths()) == (made.ffn.kind in ("gated", "plain"))
+
+
+def test_the_norms_of_a_kind_go_before_those_of_the_model():
+    for own, expected in ((None, 2), (0, 0), (5, 5)):
+        assert layer(norms=own).structure("a", 2, frozenset()).norms == expected
+    chunked = layer(GROUPED | {"kind": "chunked", "chunk_size": 4, "qk_norm": "head"}, mixer={"kind": "conv", "d_conv": 3}).structure(
+        "a", 2, frozenset({"x"}), frozenset({"more"})
+    )
+    assert (chunked.mixers, chunked.qk_norm, chunked.traits) == (("gqa", "conv"), "head", {"more"})
+    assert layer({"kind": "linear", **LINEAR}).structure("a", 2, frozenset()).mixers == ("linear",)
+
+
+# --------------------------------------------------------------------------------------------------------------- models
+
+OUTER = {"name": "m", "d_model": 64, "vocab_size": 100}
+
+
+def model(*layers, **fields):
+    return ModelSpec.model_validate(OUTER | {"layers": [{"count": 1, "attention": GROUPED, "ffn": DENSE} | one for one in layers]} | fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"d_model": None}, "layers need d_model and vocab_size beside them"),
+        ({"vocab_size": None}, "layers need d_model and vocab_size beside them"),
+        ({"layers": []}, "give layers"),
+        ({"layers": [{"count": 1, "label": "a", "attention": GROUPED, "ffn": DENSE}] * 2}, "two kinds of layer have the same label"),
+    ],
+)
+def test_what_is_no_model(fields, message):
+    with pytest.raises(ValidationError, match=message):
+        model({}, **fields)
+
+
+def test_parameters_alone_are_a_model():
+    made = ModelSpec.model_validate({"name": "m", "params": "7 parameter", "active_params": "3 parameter"})
+    assert made.values() == {"params": 7, "active_params": 3}
+    assert (made.mixing(), made.experts(), made.sequence()) == ("", None, ())
+
+
+@pytest.mark.parametrize(
+    ("layers", "labels", "mixing"),
+    [
+        ([{}], ["full"], "gqa"),
+        ([{}, {"attention": GROUPED | {"window": 9}, "count": 3}], ["full", "local"], "1 gqa, 3 window"),
+        ([{}, {"ffn": POOL, "count": 2}], ["dense", "moe"], "gqa"),
+        ([{}, {"ffn": {"kind": "none"}}], ["dense", "none"], "gqa"),
+        ([{}, {"attention": GROUPED | {"window": 9}, "ffn": POOL}], ["full_dense", "local_moe"], "1 gqa, 1 window"),
+        ([{"attention": {"kind": "none"}}, {"ffn": {"kind": "none"}}], ["dense", "full"], "gqa"),
+        ([{"attention": {"kind": "none"}}, {"mixer": {"kind": "conv", "d_conv": 3}, "attention": {"kind": "none"}}], ["ffn", "conv"], "conv"),
+        ([{"attention": GROUPED | {"shares_kv": True}}, {"attention": GROUPED | {"images_only": True}}], ["full_shared", "image"], "gqa"),
+        ([{"attention": {"kind": "gated_delta", "d_conv": 4, **LINEAR}}, {"attention": LATENT}], ["delta", "full"], "1 gated_delta, 1 mla"),
+        ([{}, {"ffn": DENSE | {"bias": True}}, {"ffn": DENSE | {"inner_norm": True}}], ["full", "full2", "full3"], "gqa"),
+        ([{}, {"label": "full", "ffn": {"d_ff": 9}}, {"label": "full2", "ffn": {"d_ff": 7}}, {"ffn": {"d_ff": 5}}], ["full", "full2", "full22", "full3"], "gqa"),
+    ],
+)  # fmt: skip
+def test_kinds_of_layer_are_told_apart(layers, labels, mixing):
+    made = model(*layers)
+    assert made.labels() == labels
+    assert made.mixing() == mixing
+
+
+def test_experts_in_words():
+    assert model({}).experts() is None
+    assert model({}, {"ffn": POOL}).experts() == "2 of 8"
+    assert model({"ffn": POOL | {"n_shared_experts": 1}}).experts() == "2 of 8 + 1"
+
+
+def test_what_a_reader_must_know():
+    filled = [{"field": "a", "value": "1", "why": "x"}, {"field": "b", "value": "2", "why": "y"}]
+    made = model({}, title="Model", caveats=["careful"], filled=filled)
+    assert made.cautions() == ["Model: careful", "Model's file leaves out what was filled in: a 1, b 2"]
+    assert model({}, caveats=["careful"]).cautions() == ["m: careful"]
+
+
+def test_every_dimension_by_its_name():
+    """Where kinds differ each has its own; what stands outside the layers is left out where there is none."""
+    fields = {
+        "positions": 19,
+        "d_embedding": 23,
+        "more_embeddings": 29,
+        "layer_inputs": {"vocab_size": 31, "width": 37},
+        "altup": {"inputs": 2, "laurel_rank": 41},
+    }
+    made = model({"count": 3}, {"ffn": {"d_ff": 5}}, **fields)
+    assert made.values() == {
+        "n_layers.full": 3, "n_layers.full2": 1, "d_ff.full": 17, "d_ff.full2": 5, "ffn_matrices": 3, "n_heads": 6, "n_kv_heads": 2, "head_dim": 5, "d_model": 64,
+        "vocab_size": 100, "learned_positions": 19, "d_embedding": 23, "more_embeddings": 29, "d_layer_input": 37, "layer_input_vocab": 31, "altup_inputs": 2,
+        "laurel_rank": 41,
+    }  # fmt: skip
+    assert model({"count": 3}).values().keys() == {"n_layers", "d_ff", "ffn_matrices", "n_heads", "n_kv_heads", "head_dim", "d_model", "vocab_size"}
+    structure, plain = made.architecture(), model({}).architecture()
+    for trait in ("learned_positions", "narrow_embedding", "more_embeddings", "layer_inputs", "altup"):
+        assert (getattr(structure, trait), getattr(plain, trait)) == (True, False)
+    assert [one.label for one in plain.layers] == ["all"]
+
+
+# --------------------------------------------------------------------------------------------------------- quantization
+
+
+def stored(**fields):
+    return Quantization.model_validate({"method": "m", "bits": "4 bit", "format": "int4", "kept": []} | fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "rows", "columns", "bits"),
+    [
+        ({}, 3, 5, 4 * 15),
+        ({"scale_bits": "16 bit", "scale_group": 4}, 3, 5, 4 * 15 + 16 * 4),  # 15 weights one after another: three groups of 4 and one of 3
+        ({"scale_bits": "16 bit", "scale_group": 4, "scale_rows": 1}, 3, 5, 4 * 15 + 16 * 3 * 2),  # in each row one of 4 and one of 1
+        ({"scale_bits": "16 bit", "scale_group": 4, "scale_rows": 2}, 3, 5, 4 * 15 + 16 * 2 * 3),  # blocks of 2 by 2
+        ({"row_bits": "7 bit"}, 3, 5, 4 * 15 + 3 * 7),
+        ({"column_bits": "7 bit"}, 3, 5, 4 * 15 + 5 * 7),
+        ({"matrix_bits": "7 bit"}, 3, 5, 4 * 15 + 7),
+    ],
+)
+def test_bits_of_one_matrix(fields, rows, columns, bits):
+    widths = stored(**fields).operator_widths([Matrix("down", rows, columns)])
+    assert widths.get("down", Fraction(4, 8) + (Fraction(2, 4) if "scale_bits" in fields else 0)) == Fraction(bits, 8 * rows * columns)
+
+
+def test_matrices_of_an_operator_count_as_often_as_they_are_there():
+    """Two of 2 by 2 and one of 4 by 2, each row with 3 bits beside it; what is kept wide and what has a width of its own stand apart."""
+    held = [Matrix("down", 2, 2, 2), Matrix("down", 4, 2), Matrix("router", 3, 3), Matrix("lm_head", 5, 5)]
+    made = stored(row_bits="3 bit", kept=["router"], widths={"embedding": "6 bit"})
+    assert made.operator_widths(held) == {
+        "down": Fraction(4 * 16 + 3 * 8, 8 * 16), "lm_head": Fraction(4 * 25 + 3 * 5, 8 * 25), "embedding": Fraction(6, 8),
+    }  # fmt: skip
+    assert stored().operator_widths(held) == {}
+    assert made.kept_bits.value == 2
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"format": "int5"}, "unknown name 'int5'"),
+        ({"compute": "fp9"}, "unknown name 'fp9'"),
+        ({"kept": ["dwn"]}, "unknown name 'dwn'; did you mean 'down'"),
+        ({"widths": {"dwn": "4 bit"}}, "unknown name 'dwn'"),
+        ({"kept": ["down"], "widths": {"down": "4 bit"}}, "down is kept and has a width of its own; say one of them"),
+    ],
+)
+def test_a_quantization_that_contradicts_itself(fields, message):
+    with pytest.raises(ValidationError, match=message):
+        stored(**fields)

@@ -1,0 +1,353 @@
+"""Fields of specs: quantities, ranges, sources, and what a fault of each kind says, word for word as people read it."""
+
+from fractions import Fraction
+
+import pytest
+
+from symroof.errors import InputError
+from symroof.specs.engines import ENGINES, engine_class
+from symroof.specs.fields import Source, Span, build, in_unit, parse_span
+from symroof.specs.hardware import HardwareSpec
+from symroof.specs.kinds import schema
+from symroof.specs.measured import Ceiling, Measurement, ServedRate
+from symroof.specs.model import ModelSpec
+from symroof.specs.strict_yaml import loads
+from symroof.specs.study import StudySpec
+
+EXPECTED = "expected a quantity in byte, such as '80 GB'"
+RATE = "write the unit of a bandwidth, such as '3.35 TB/s'; write '3 TB/s'"
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "message"),
+    [
+        (True, "byte", EXPECTED),
+        (1.5, "byte", EXPECTED),
+        (None, "byte", EXPECTED),
+        (["80 GB"], "byte", EXPECTED),
+        ([], "", "expected a quantity in a plain number, such as '1'"),
+        (3, "byte/s", RATE),
+        ("3", "byte/s", RATE),
+        ("3 TB", "byte/s", "is byte, but byte/s is needed, such as '3.35 TB/s'"),
+        (3, "FLOP", "write the unit, such as '1 FLOP'; write '3 FLOP'"),
+        ("80 %", "W", "write the unit of a power, such as '700 W'; write '0.8 W'"),
+    ],
+)
+def test_what_is_no_quantity_of_a_unit(value, unit, message):
+    with pytest.raises(ValueError) as error:
+        in_unit(value, unit)
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "options", "read", "text"),
+    [
+        (0, "byte/s", {}, 0, "0 byte/s"),
+        (0, "USD/s", {"written_in": "USD/hour"}, 0, "0 USD/hour"),
+        (2, "USD/s", {"written_in": "USD/hour", "bare": True}, Fraction(2, 3600), "2 USD/hour"),
+        (2, "byte", {"bare": True}, 2, "2 byte"),
+        (3, "token", {}, 3, "3"),
+        ("3 request", "token", {}, 3, "3 request"),
+        ("80 %", "", {}, Fraction(4, 5), "80 %"),
+        (Fraction(1, 2), "", {}, Fraction(1, 2), "1/2"),
+        ("3 GHz", "Hz", {}, 3 * 10**9, "3 GHz"),
+    ],
+)
+def test_what_is_one(value, unit, options, read, text):
+    quantity = in_unit(value, unit, **options)
+    assert (quantity.value, quantity.text) == (read, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [("1 ms..2 ms", 1, 2), ("1..2 ms", 1, 2), ("2 ms..2 ms", 2, 2), ("1e-3..2e-3 s", 1, 2), ("500 us..2 ms", Fraction(1, 2), 2), ("1_000..2,000 us", 1, 2)],
+)
+def test_a_range_of_times(text, low, high):
+    span = parse_span(text, "s")
+    assert (1000 * span.low, 1000 * span.high, 1000 * span.middle, span.text) == (low, high, Fraction(low + high) / 2, text)
+    assert Span(span.low, span.high, text, Fraction(7)).middle == 7
+
+
+@pytest.mark.parametrize(
+    ("text", "turned"),
+    [("2..1 ms", "1..2 ms"), ("2 ms..1 ms", "1 ms..2 ms"), ("7e-1..5e-1 s", "5e-1..7e-1 s"), ("2 ms..500 us", "500 us..2 ms"), ("0.2s..0.1s", "0.1s..0.2s")],
+)
+def test_a_range_that_runs_backwards_is_turned_in_its_hint(text, turned):
+    with pytest.raises(ValueError) as error:
+        parse_span(text, "s")
+    assert str(error.value) == f"the range {text!r} runs backwards; write {turned}"
+    assert parse_span(turned, "s").low < parse_span(turned, "s").high
+
+
+def test_a_range_of_prices_is_by_the_hour():
+    span = parse_span("1..3", "USD/s", "USD/hour", bare=True)
+    assert (3600 * span.low, 3600 * span.high) == (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({}, "T"),
+        ({"document": "D", "date": 2024, "consulted": 2025, "address": "http://x"}, "T, D, 2024"),
+        ({"consulted": 2025}, "T, consulted 2025"),
+        ({"document": "D"}, "T, D"),
+    ],
+)
+def test_a_source_in_words(fields, text):
+    assert str(Source(title="T", **fields)) == text
+
+
+# ---------------------------------------------------------------------------------------------- what a fault says, and where
+
+
+def faults(text, kind):
+    with pytest.raises(InputError) as error:
+        build(loads(text, "f.yaml"), kind)
+    return [(p.line, p.column, p.path, p.message, p.hint) for p in error.value.problems]
+
+
+LAYER = "name: m\nd_model: 8\nvocab_size: 8\nlayers: [{count: 1, attention: {n_heads: 1, n_kv_heads: 1, head_dim: 1}, ffn: {d_ff: 3}}]"
+BARE = "name: m\nparams: 1 parameter\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "listed"),
+    [
+        ("[1]", [(1, 1, "", "expected keys and values", "begin with 'name: ...'")]),
+        ("{}", [(1, 1, "name", "is missing", "")]),
+        ("name: m\nlayers: 3", [(2, 1, "layers", "expected a list", "")]),
+        ("name: m\nlayers: [3]", [(2, 10, "layers[0]", "expected keys and values", "")]),
+        (f"{BARE}title: [1]\ntied_embeddings: 3", [(3, 1, "title", "expected text", ""), (4, 1, "tied_embeddings", "expected true or false", "")]),
+        (f"{BARE}norm: {{kind: rsm}}", [(3, 8, "norm.kind", "must be one of rms, layer, none", "did you mean 'rms'?")]),
+        (f"{BARE}norm: {{kind: 3}}", [(3, 8, "norm.kind", "must be one of rms, layer, none", "")]),
+        (f"{BARE}norm: {{kidn: rms}}", [(3, 8, "norm.kidn", "unknown key", "did you mean 'kind'?")]),
+        (f"{BARE}norm: 3", [(3, 1, "norm", "expected keys and values", "")]),
+        (f"{BARE}source: {{titel: x}}", [(3, 1, "source.title", "is missing", ""), (3, 10, "source.titel", "unknown key", "did you mean 'title'?")]),
+        (BARE.replace("name: m", "name: M x"), [(1, 1, "name", "must be lower-case letters, digits, '.', '_' and '-'", "")]),
+        (f"{BARE}aliases: x\nnotes: {{a: 1}}", [(3, 1, "aliases", "expected a list", ""), (4, 1, "notes", "expected a list", "")]),
+        (LAYER.replace("head_dim: 1", "head_dim: 1, widnow: 3"), [(4, 73, "layers[0].attention.widnow", "unknown key", "did you mean 'window'?")]),
+        (LAYER.replace("d_ff: 3", "d_ff: 3, baas: 1"), [(4, 89, "layers[0].ffn.baas", "unknown key", "did you mean 'bias'?")]),
+        (LAYER.replace("{n_heads", "{kind: gqb, n_heads"), [(4, 21, "layers[0].attention", "kind must be one of gqa, chunked, mla, none", "did you mean 'gqa'?")]),
+    ],
+)  # fmt: skip
+def test_faults_of_a_model(text, listed):
+    assert faults(text, ModelSpec) == listed
+
+
+CARD = """\
+name: card
+title: A card
+vendor: V
+sources: {sheet: {title: Sheet, date: 2024}}
+peaks: {fp16: {dense: 100 TFLOP/s, source: sheet}}
+memory: {kind: HBM, bandwidth: {value: 1 TB/s, source: sheet}, capacity: {value: 80 GB, source: sheet}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("A card", "A card\nreleased: true", (3, 1, "released", "expected text", "")),
+        ("dense: 100 TFLOP/s", "dense: 100", (5, 16, "peaks.fp16.dense", "write the unit of a rate, such as '989.4 TFLOP/s'", "write '100 TFLOP/s'")),
+        ("dense: 100 TFLOP/s", "dense: -1 TFLOP/s", (5, 16, "peaks.fp16.dense", "must be positive", "")),
+        ("title: Sheet, ", "", (4, 11, "sources.sheet.title", "is missing", "")),
+        ("date: 2024", "dat: 2024", (4, 33, "sources.sheet.dat", "unknown key", "did you mean 'date'?")),
+        ("vendor: V", "vendor: V\nprice: {value: 3, source: sheet}", (4, 9, "price.value", "write the unit of a price, such as '4.29 USD/hour'", "write '3 USD/hour'")),
+        ("1 TB/s, source: sheet", "1 TB/s, source: sheat", (1, 1, "", "memory.bandwidth: source 'sheat' is not listed under sources", "")),
+    ],
+)  # fmt: skip
+def test_faults_of_a_card(old, new, fault):
+    assert faults(CARD.replace(old, new, 1), HardwareSpec) == [fault]
+
+
+@pytest.mark.parametrize(
+    ("kind", "title", "vendor", "family"),
+    [
+        ("HBM3e", "NVIDIA H200", "NVIDIA", "hbm"),
+        ("hbm2", "x", "AMD", "hbm"),
+        ("GDDR6X", "GeForce RTX 4090", "NVIDIA", "geforce"),
+        ("gddr6", "L4", "NVIDIA", "gddr"),
+        ("LPDDR5", "M3 Max", "Apple", "apple"),
+        ("LPDDR5X", "Spark", "NVIDIA", "unified"),
+    ],
+)
+def test_the_family_of_a_device_is_that_of_its_memory(kind, title, vendor, family):
+    spec = build(loads(CARD.replace("HBM", kind).replace("A card", title).replace("vendor: V", f"vendor: {vendor}\nreleased: 2024")), HardwareSpec)
+    assert (spec.family, spec.released) == (family, "2024")
+
+
+def test_sources_by_key_or_in_full():
+    """Every number of a card, with the place that names it."""
+    more = "power: {value: 700 W, source: {title: Own}}\nchip: {l2: {value: 50 MB, source: sheet}, boost_clock: {value: 1.8 GHz, source: sheet}}\n"
+    spec = build(loads(CARD + more), HardwareSpec)
+    assert {where: spec.source_of(valued).title for where, valued in spec.numbers()} == {
+        "peaks.fp16": "Sheet", "memory.bandwidth": "Sheet", "memory.capacity": "Sheet", "power": "Own", "chip.boost_clock": "Sheet", "chip.l2": "Sheet",
+    }  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------------------- engines, measurements
+
+
+@pytest.mark.parametrize(
+    ("engine", "kind"),
+    [
+        ("vLLM 0.6.9", "earlier"), ("vLLM 0.7", "compiled"), ("vLLM 0.7.0", "compiled"), ("vllm-0.10.2", "compiled"), ("vLLM 1.0", "compiled"), ("vLLM v0.6", "earlier"),
+        ("SGLang 0.3.9", "earlier"), ("SGLang 0.4.0", "compiled"), ("TensorRT-LLM 0.20", "earlier"), ("TensorRT-LLM 1.0", "compiled"), ("TRTLLM 1.1", "compiled"),
+        ("FasterTransformer 5.3", "earlier"), ("llama.cpp b4000", "ggml"), ("vLLM", "compiled"), ("HF Transformers 4.46", "eager"), ("EAGER", "eager"),
+    ],
+)  # fmt: skip
+def test_an_engine_is_of_its_class_from_a_version_on(engine, kind):
+    assert engine_class(engine) == kind
+
+
+def test_an_engine_that_is_not_known():
+    with pytest.raises(ValueError, match=r"no such engine 'vlm'; did you mean 'vllm'"):
+        engine_class("vlm")
+    with pytest.raises(ValueError, match=r"no such engine 'qqqqqqqq'; write a class: compiled, earlier, eager or ggml"):
+        engine_class("qqqqqqqq")
+    assert {engine_class(name) for name in ENGINES} == {"compiled", "earlier", "eager", "ggml"}
+
+
+ROW = {
+    "engine": "vLLM",
+    "device": "H100",
+    "value": "1 ms",
+    "place": "t",
+    "model": "m",
+    "weights": "fp16",
+    "kv": "fp16",
+    "batch": 3,
+    "prompt": 5,
+    "output": 7,
+    "metric": "itl",
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "seconds"),
+    [
+        ({}, Fraction(1, 1000)),
+        ({"metric": "response_time"}, Fraction(1, 1000)),
+        ({"metric": "tpot"}, Fraction(1, 1000)),
+        ({"metric": "ttft", "output": None}, Fraction(1, 1000)),
+        ({"metric": "response_rate", "value": "11 token/s"}, Fraction(3 * 7, 11)),
+        ({"metric": "prefill_rate", "value": "11 token/s", "output": None}, Fraction(3 * 5, 11)),
+        ({"metric": "decode_rate", "value": "11 token/s"}, Fraction(3, 11)),
+        ({"metric": "response_rate", "value": "11 token/s", "output": 1}, Fraction(3, 11)),
+    ],
+)
+def test_the_time_behind_a_measurement(changes, seconds):
+    assert Measurement.model_validate(ROW | changes).seconds == seconds
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"value": "1"}, "write the unit, such as '12.5 ms' or '104.9 token/s'"),
+        ({"value": 1}, "write the unit"),
+        ({"value": "0 ms"}, "must be positive"),
+        ({"value": "-1 ms"}, "must be positive"),
+        ({"value": "1 byte"}, "value: itl is in s"),
+        ({"metric": "prefill_rate"}, "value: prefill_rate is in token/s"),
+        ({"metric": "tpot", "output": None}, "output: is missing: tpot is of all generated tokens"),
+        ({"metric": "decode_rate", "value": "1 token/s", "output": 1}, "output: one token comes with the prefill"),
+        ({"metric": "tpot", "output": 1}, "output: one token comes with the prefill"),
+        ({"engine": "unheard-of"}, "engine: no such engine"),
+        ({"class": "fast"}, "must be one of compiled, earlier, eager, ggml"),
+    ],
+)
+def test_a_measurement_that_is_none(changes, message):
+    with pytest.raises(ValueError, match=message):
+        Measurement.model_validate(ROW | changes)
+
+
+def test_the_class_of_a_row_goes_before_its_engine():
+    assert Measurement.model_validate(ROW | {"class": "eager"}).engine_class == "eager"
+    assert Measurement.model_validate(ROW | {"class": "eager", "engine": "unheard-of"}).engine_class == "eager"
+    assert Measurement.model_validate(ROW).engine_class == "compiled"
+
+
+SERVED = {key: ROW[key] for key in ("engine", "device", "place", "model", "weights", "kv")} | {"value": "9 token/s", "output": "7 token"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "fits"),
+    [({"devices": 12}, True), ({"devices": 12, "tp": 4}, True), ({"devices": 12, "tp": 2, "pp": 3, "attention_dp": 2}, True), ({"devices": 12, "tp": 8}, False),
+     ({"devices": 12, "tp": 4, "pp": 2}, False), ({"devices": 4, "attention_dp": 8}, False)],
+)  # fmt: skip
+def test_devices_are_a_whole_number_of_instances(fields, fits):
+    if fits:
+        assert ServedRate.model_validate(SERVED | fields).devices == fields["devices"]
+        return
+    with pytest.raises(ValueError, match="devices: must be a whole number of instances of tp x attention_dp x pp devices"):
+        ServedRate.model_validate(SERVED | fields)
+
+
+def test_units_of_served_rates_and_ceilings():
+    with pytest.raises(ValueError, match="value: a rate of output tokens is in token/s"):
+        ServedRate.model_validate(SERVED | {"devices": 1, "value": "9 byte/s"})
+    ceiling = {"engine": "e", "device": "d", "place": "p", "op": "gemm"}
+    for value in ("1 TFLOP/s", "1 GB/s", "1 us"):
+        assert Ceiling.model_validate(ceiling | {"value": value}).devices == 1
+    with pytest.raises(ValueError, match="value: a ceiling is in one of FLOP/s, byte/s, s"):
+        Ceiling.model_validate(ceiling | {"value": "1 GB"})
+
+
+# ---------------------------------------------------------------------------------------------------------------- studies
+
+CASE = {"model": "llama-3-8b", "hardware": "l4", "workload": {"prompt": 1}}
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"model": []}, "expected a name, a path, or a list of them"),
+        ({"model": ["llama-3-8b", ""]}, "expected a name, a path, or a list of them"),
+        ({"model": ["llama-3-8b", 3]}, "expected a name, a path, or a list of them"),
+        ({"hardware": [["l4"]]}, "expected a name, a path, or a list of them"),
+        ({"model": None}, "is missing"),
+        ({"hardware": None}, "is missing"),
+        ({"workload": None}, "is missing"),
+        ({"workload": {"batch": 1}}, r"needs prompt \(and output for a whole response\)"),
+        ({"workload": 3}, "expected keys and values"),
+        ({"efficiency": "measurd"}, "must be one of peak, measured; did you mean 'measured'"),
+        ({"efficiency": {"from": "x", "engine": "vlm"}}, "from: must be one of peak, measured; .*engine: no such engine 'vlm'"),
+        ({"efficiency": {"engine": "vllm", "mfu": 2}}, "mfu: is a share"),
+        ({"efficiency": {"mfv": 0.5}}, "unknown key; did you mean 'mfu'"),
+        ({"assume": 3}, "expected switches and values"),
+        ({"precision": {"weights": ["fp8", "fp17"]}}, "unknown precision 'fp17'"),
+        ({"targets": {"itl": "50 GB"}}, "is byte, but s is needed"),
+        ({"targets": {"itl": "0 ms"}}, "must be positive"),
+    ],
+)
+def test_a_study_that_is_none(fields, message):
+    with pytest.raises(ValueError, match=message):
+        StudySpec.model_validate(CASE | fields)
+
+
+def test_a_study_as_it_is_written():
+    """One value or a list of them; what the file does not say stays empty."""
+    spec = StudySpec.model_validate(CASE)
+    assert (spec.model, spec.hardware, spec.efficiency, spec.efficiency.basis, spec.efficiency.engine) == (("llama-3-8b",), ("l4",), {}, "", "")
+    full = {
+        "model": ["a", "b"],
+        "workload": {"context": 1},
+        "efficiency": {"from": "measured", "engine": "vLLM 0.6", "mfu": Fraction(1, 2)},
+        "assume": {"logits": "all"},
+    }
+    spec = StudySpec.model_validate(CASE | full | {"precision": {"weights": "FP8", "kv": "weights"}, "thresholds": "all", "targets": {"itl": "50 ms"}})
+    assert (spec.model, spec.efficiency.basis, spec.efficiency.engine, spec.efficiency["mfu"][0].value) == (("a", "b"), "measured", "earlier", Fraction(1, 2))
+    assert (spec.precision.weights, spec.precision.kv, spec.thresholds[0].name, spec.targets.itl.value) == (("fp8",), ("weights",), "all", Fraction(1, 20))
+    assert StudySpec.model_validate({"theory": "own"}).model == ()
+    assert StudySpec.model_validate(CASE | {"efficiency": "peak"}).efficiency.basis == "peak"
+
+
+def test_an_example_of_a_schema_is_the_one_that_errors_show():
+    amounts = schema("measured")["$defs"]["Measurement"]["properties"]["value"]
+    with pytest.raises(ValueError) as error:
+        Measurement.model_validate(ROW | {"value": "1"})
+    assert all(example in str(error.value) for example in amounts["examples"])
+    peaks = schema("hardware")["$defs"]["Peak"]["properties"]["dense"]
+    with pytest.raises(ValueError) as error:
+        in_unit(1, "FLOP/s")
+    assert all(example in str(error.value) for example in peaks["examples"])

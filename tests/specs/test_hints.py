@@ -1,0 +1,179 @@
+"""What a name or a value that is none leads to, word for word: the nearest, what to write, or where to look."""
+
+from fractions import Fraction
+
+import pytest
+
+from symroof.errors import InputError
+from symroof.specs.catalogue import entries, find, holds, is_path, meant_by, near_or_file
+from symroof.specs.input_values import setting
+from symroof.specs.names import model_named
+from symroof.specs.stored import precision_name, precision_width
+
+CATALOGUE = "`symroof list {}` shows the catalogue; a path to a spec file works too"
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "message", "hint"),
+    [
+        ("models", "x/Lama-9-8B", "no such model in the catalogue, nor a path here", "did you mean 'llama-3-8b' or 'llama-3.1-8b' or 'llama-2-7b'? Or give its config.json: --model PATH/config.json"),
+        ("models", "x/zzzz", "no such model in the catalogue, nor a path here", "give its config.json: --model PATH/config.json"),
+        ("models", "LLAMA-3-8C", "no such model in the catalogue", "did you mean 'llama-3-8b'?"),
+        ("models", "é!", "no such model in the catalogue", "names have letters, digits, '.', '_' and '-'"),
+        ("hardware", "zzzz", "no such hardware in the catalogue", CATALOGUE.format("hardware")),
+        ("hardware", "h100, l4", "is one name here", "several: --among hardware=h100,l4 of select, or a list in a study"),
+        ("models", "a,b", "is one name here", "several: --among model=a,b of select, or a list in a study"),
+        ("hardware", "RTX", "is the name of several parts", "`symroof list hardware`"),
+        ("presets", "genx", "no such preset in the catalogue", "did you mean 'genz'?"),
+    ],
+)  # fmt: skip
+def test_an_entry_that_is_not_there(kind, name, message, hint):
+    with pytest.raises(InputError) as error:
+        find(kind, name)
+    (problem,) = error.value.problems
+    assert (problem.message, problem.hint) == (message, hint)
+
+
+def test_several_parts_are_listed_up_to_a_dozen():
+    """The words of a name are those of so many parts; from thirteen on their list is no hint."""
+    every = entries("hardware")
+    words = {word for name in every for word in name.split("-")}
+    several = {word: meant_by("hardware", word) for word in sorted(words) if not holds("hardware", word)}
+    assert {len(parts) > 12 for parts in several.values() if len(parts) > 1} == {True, False}
+    for word, parts in several.items():
+        if len(parts) > 1:
+            with pytest.raises(InputError) as error:
+                find("hardware", word)
+            assert error.value.problems[0].hint == (f"write one of {', '.join(parts)}" if len(parts) <= 12 else "`symroof list hardware`")
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [("a.yaml", True), ("A.YAML", True), ("C.JSON", True), ("x.gguf", True), ("x/y", False), ("./x", True), ("x/y/z", True), ("a b/c", True), ("llama", False)],
+)
+def test_what_is_a_path(name, path, tmp_path):
+    assert is_path(name) is path
+    assert is_path("x/y", tmp_path) is False
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "y").write_text("")
+    assert is_path("x/y", tmp_path)
+
+
+def test_what_the_catalogue_holds():
+    assert [holds("models", name) for name in ("LLAMA-3-8B", "llama-3-8b.yaml", "zz", "../models/llama-3-8b")] == [True, False, False, False]
+    alias = next(alias for entry in entries("hardware").values() for alias in entry.aliases)
+    assert holds("hardware", alias.upper())
+    assert near_or_file("x/Llama-3-9B").startswith("did you mean 'llama-3-8b' or 'llama-3-70b' or ")
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "stored", "word", "version"),
+    [
+        ("meta-llama/Meta-Llama-3-8B-Instruct", "llama-3-8b", "", "", ""),
+        ("x/Llama-3-8B-FP8-dynamic", "llama-3-8b", "fp8", "fp8", ""),
+        ("x/llama_3 8b-GPTQ-Int4", "llama-3-8b", "gptq", "gptq", ""),
+        ("x/Llama-3-8B-Instruct-AWQ-INT4", "llama-3-8b", "awq", "awq", ""),
+        ("x/Llama-3-8B-INT8-W8A8", "llama-3-8b", "w8a8", "w8a8", ""),
+        ("x/Llama-3-8B-Int4", "llama-3-8b", "w4a16", "int4", ""),
+        ("x/Llama-3.1-8B-quantized.w4a16", "llama-3.1-8b", "w4a16", "w4a16", ""),
+        ("x/Llama-3-8B-4bit", "llama-3-8b", "nf4", "4bit", ""),
+        ("x/Llama-3-8B-2407", "llama-3-8b", "", "", "2407"),
+        ("x/Llama-3-8B-v0.3-2407", "llama-3-8b", "", "", "v0.3-2407"),
+    ],
+)  # fmt: skip
+def test_what_a_name_of_the_hub_says(name, model, stored, word, version):
+    named = model_named(name, entries("models"))
+    assert (named.name, named.stored, named.stored_word, named.version) == (model, stored, word, version)
+    says = [f"its name says {word}: --weights {stored} takes the weights as such a checkpoint stores them"] if stored else []
+    apart = [f"the catalogue does not tell its {version} apart: give its config.json if that one differs"] if version else []
+    assert named.remark() == "; ".join([*says, *apart])
+    assert named.remark(precision_chosen=True) == "; ".join(apart)
+
+
+@pytest.mark.parametrize("name", ["x/Llama-3-8B-foo", "x/8bit-llama-3-8b", "x/", "x/2407"])
+def test_a_name_that_leads_nowhere(name):
+    assert model_named(name, entries("models")) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "bits", "shared", "group", "format_", "computes"),
+    [
+        ("awq", 4, 20, 128, "int4", None), ("awq-g64", 4, 20, 64, "int4", None), ("gptq-g32", 4, 20, 32, "int4", None), ("w4a16", 4, 16, 128, "int4", None),
+        ("w4a16-g32", 4, 16, 32, "int4", None), ("w8a8", 8, 0, 1, "int8", "int8"), ("w8a16", 8, 0, 1, "int8", None), ("fp8-dynamic", 8, 0, 1, "fp8", "fp8"),
+        ("mxfp4", 4, 8, 32, "fp4", None), ("nvfp4", 4, 8, 16, "fp4", "fp4"), ("nf4", 4, 32, 64, "fp4", None), ("q4_k_m", Fraction(9, 2), 0, 1, "int4", None),
+    ],
+)  # fmt: skip
+def test_what_a_weight_and_its_group_take(name, bits, shared, group, format_, computes):
+    stored = precision_width(name)
+    settings = {key: value.value for key, value in stored.settings}
+    assert (8 * settings["weight_bits"], 8 * settings["scale_bits"], settings["scale_group"]) == (bits, shared, group)
+    assert (stored.format, stored.computes, settings["kept_bytes_per_param"]) == (format_, computes, 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("fp17", "unknown precision 'fp17'; did you mean 'fp16'?"), ("Q4_K_X", "unknown precision 'Q4_K_X'; did you mean 'q4_k_s'?"), ("float17", "unknown precision 'float17'; did you mean 'float16'?"),
+        ("4 s", "'4 s' is no width; write a precision such as fp8, or a width such as '4.84 bit'"), ("9 byte", "'9 byte' is no width; write a precision such as fp8, or a width such as '4.84 bit'"),
+    ],
+)  # fmt: skip
+def test_a_precision_that_is_none(name, message):
+    with pytest.raises(ValueError) as error:
+        precision_width(name)
+    assert str(error.value) == message
+    with pytest.raises(ValueError, match="unknown precision 'zzzzzzzzzz'; there are: fp64, fp32, .* awq, gptq, .* q4_0, "):
+        precision_width("zzzzzzzzzz")
+
+
+@pytest.mark.parametrize(
+    ("written", "printed"),
+    [
+        ("9k_m", "9k_m"),
+        ("Q4_K_M", "q4_k_m"),
+        (" BF16 ", "bf16"),
+        ("HALF", "fp16"),
+        ("E4M3", "fp8"),
+        ("4.84 bit", "4.84 bit"),
+        (".5 byte", ".5 byte"),
+        ("+4 BIT", "+4 BIT"),
+    ],
+)
+def test_a_precision_as_it_is_printed(written, printed):
+    assert precision_name(written) == printed
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("prompt", "10.5", "counts tokens: write a whole number"),
+        ("prompt", "1..2.5", "counts tokens: write a whole number"),
+        ("prompt", "1.5..2", "counts tokens: write a whole number"),
+        ("batch", "0", "must be positive"),
+        ("batch", "0..2", "must be positive"),
+        ("output", "0", "must be positive; leave it out for a prompt alone"),
+        ("mfu", "0", "must be positive"),
+        ("mfu", "1.01", "is a share: it lies between 0 and 1 (or write 62 %)"),
+        ("mfu", "0.5..1.1", "is a share: it lies between 0 and 1 (or write 62 %)"),
+        ("link_latency", "-1 us", "must be 0 or more"),
+        ("dtype", "fp8", "unknown name 'dtype'; did you mean 'weights', 'kv' or 'activations'? each has a precision of its own"),
+        ("itl", "prefill_time/", "cannot be read as a quantity or a formula: column 14: expected a number, a name or '(' but found the end of the formula"),
+        ("itl", "2*params", "itl is declared as s but 2*params is parameter"),
+        ("itl", "x*2", "unknown name 'x'"),
+        ("step", "3", "unknown name 'step'; did you mean 'tp'?"),
+    ],
+)
+def test_a_value_that_is_none(name, value, message):
+    with pytest.raises(ValueError) as error:
+        setting(name, value)
+    assert str(error.value) == message
+
+
+def test_values_at_the_edge_of_their_domain():
+    assert [setting(name, value).value for name, value in (("mfu", "1"), ("hit_rate", "0"), ("link_latency", "0"), ("itl", "0 ms"), ("itl", "1 ms * 2"))] == [
+        1,
+        0,
+        0,
+        0,
+        Fraction(1, 500),
+    ]
+    assert setting("mfu", "0.5..1").high == 1
