@@ -8,6 +8,7 @@ import json
 import random
 
 import pytest
+import sympy
 
 import symroof as sr
 from symroof.api import Study
@@ -344,3 +345,18 @@ def test_a_model_may_be_given_by_its_layers(tmp_path):
     assert [claim.verdict for claim in check_text(text, "claims.yaml").claims] == ["exact"]
     with pytest.raises(InputError, match=r"layers\[0\].ffn: is missing"):
         check_text("claims:\n- {id: own, quantity: params, given: {d_model: 8, vocab_size: 10, layers: [{count: 2}]}, value: 1}\n", "claims.yaml")
+
+
+def test_an_equation_that_is_no_claim_says_so_with_its_beginning():
+    """A side that is a quantity by its name; 200 characters of what was written, and 400 of what is right."""
+    prompt, batch, itl = sr.symbols.prompt, sr.symbols.batch, sr.symbols.itl
+    long = sympy.Add(*(sr.symbols.linear_flops_per_token**i for i in range(2, 20)))
+    for equation in (sympy.Eq(prompt * batch, long), itl > long, itl + long):
+        with pytest.raises(InputError, match=r"is not Eq\(quantity, formula\)") as error:
+            sr.check(equation)
+        assert error.value.problems[0].source == str(equation)[:200]
+    wrong = sympy.Eq(sr.symbols.kv_cache_bytes, sympy.Add(*(sympy.Integer(10) ** 95 * batch**k for k in range(1, 6))))
+    (claim,) = sr.check(wrong).claims
+    assert (claim.says, claim.verdict) == (str(wrong)[:400], "wrong")
+    (turned,) = sr.check(sympy.Eq(sr.symbols.batch * sr.symbols.context * sr.symbols.kv_bytes_per_token, sr.symbols.kv_cache_bytes, evaluate=False)).claims
+    assert turned.verdict == "exact"

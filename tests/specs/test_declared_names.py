@@ -5,10 +5,13 @@ from fractions import Fraction
 import pytest
 
 import symroof as sr
+from symroof.specs.declared_entries import ThresholdSpec
+from symroof.specs.declared_names import declared_thresholds
 from symroof.specs.fields import build
 from symroof.specs.own_theory import TheorySpec
 from symroof.specs.strict_yaml import loads
 from symroof.specs.study_files import read_study, read_theory
+from symroof.theory.declarations import NONE
 
 STUDY = "title: t\nmodel: llama-3-8b\nhardware: h100-sxm\nworkload: {prompt: 4096, output: 16}\n"
 H100 = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096, "output": 16}
@@ -214,3 +217,11 @@ def test_solve_sweep_derive_and_compile_take_it(tmp_path):
     assert study.sweep("cache_and_weights", batch=[1, 2, 5]).cache_and_weights.values.tolist() == [cached * n + weights for n in (1, 2, 5)]
     assert sr.compile("cache_and_weights", ["batch"], study)(3) == 3 * cached + weights
     assert study.derive("cache_and_weights").latex().count("=") >= 1
+
+
+def test_what_a_declared_threshold_says_stands_where_it_was_said():
+    spec = ThresholdSpec(name="even", equation="itl = 50 ms", unknown="batch", means="m", kind="limit", below="fast", above="slow", source="S")
+    (made,) = declared_thresholds({0: spec}, NONE).thresholds
+    assert (made.name, made.equation, made.unknown, made.kind, made.means, made.below, made.above, made.reference) == (
+        "even", "itl = 50 ms", "batch", "limit", "m", "fast", "slow", "S",
+    )  # fmt: skip
