@@ -2,6 +2,7 @@
 
 import pytest
 
+from symroof.claims.draft.drafted_copy import Draft, _as_elsewhere, annotated
 from symroof.claims.draft.guess_quantity import Guess, _nearness, kind_of, numbers
 from symroof.claims.draft.note_blocks import blocks
 from symroof.claims.draft.readings import READINGS
@@ -201,3 +202,41 @@ def test_a_column_with_a_unit_makes_its_plain_numbers_amounts_of_it():
     cells = {(block.row or block.text, block.column): [figure.unit for figure in numbers(block)] for block in note if block.table}
     assert [cells["a", column] for column in ("cache (GB)", "rate, token/s", "rent in USD/hour")] == [["GB"], ["token/s"], ["USD/hour"]]
     assert [cells["b", column] for column in ("cache (GB)", "rate, token/s", "rent in USD/hour")] == [["", ""], ["ms"], ["USD"]]
+
+
+def elsewhere(number, *guesses):
+    """What the same number is taken for at each of its places."""
+    (figure,) = figures(number)
+    return [one.quantity for _, _, one in _as_elsewhere([(i, figure, one) for i, one in enumerate(guesses)])]
+
+
+def test_a_number_that_hardly_speaks_is_what_it_clearly_is_elsewhere():
+    """With three characters or more, and where nothing or the same speaks for it there."""
+    clear, nothing = Guess("kv_cache_bytes", 2.0), Guess()
+    assert elsewhere("1.34 GB", clear, nothing) == ["kv_cache_bytes"] * 2
+    assert elsewhere("1.34 GB", nothing, clear) == ["kv_cache_bytes"] * 2
+    assert elsewhere("141 GB", clear, nothing) == ["kv_cache_bytes"] * 2
+    assert elsewhere("14 GB", clear, nothing) == ["kv_cache_bytes", ""]
+    assert elsewhere("1.34 GB", Guess("kv_cache_bytes", 1.0), nothing) == ["kv_cache_bytes", ""]
+    assert elsewhere("1.34 GB", clear, Guess("weight_bytes", 1.0)) == ["kv_cache_bytes", "weight_bytes"]
+    assert elsewhere("1.34 GB", clear, Guess("weight_bytes", 1.0, "kv_cache_bytes")) == ["kv_cache_bytes"] * 2
+    assert elsewhere("1.34 GB", clear, Guess("weight_bytes", 2.0)) == ["kv_cache_bytes", "weight_bytes"]
+
+
+def test_an_annotation_in_words():
+    figure = figures("5 ms")[0]
+
+    def comment(quantity, given, doubts=(), value=""):
+        return Draft(1, 1, "5 ms", 0, 4, quantity, given, doubts, figure, value=value).annotation
+
+    assert comment("itl", {"batch": "8", "mfu": "50 %"}, ("or tpot", "tp 2")) == "<!-- symroof: itl batch=8 mfu='50 %' note='doubtful: or tpot; tp 2' -->"
+    assert comment("mem_capacity", {"hardware": "l4"}) == "<!-- symroof: mem_capacity hardware=l4 tolerance=0.1 -->"
+    assert comment("mem_capacity", {"mem_capacity": "80 GB"}) == "<!-- symroof: mem_capacity mem_capacity='80 GB' -->"
+    assert comment("itl", {"hardware": "l4"}, value="5 ms") == "<!-- symroof: itl hardware=l4 value='5 ms' -->"
+
+
+def test_annotations_are_put_behind_their_numbers_in_order():
+    one, two = figures("5 ms and 6 ms")
+    drafts = [Draft(1, 1, "6 ms", 9, 13, "tpot", {}, (), two), Draft(1, 1, "5 ms", 0, 4, "itl", {}, (), one)]
+    assert annotated("5 ms and 6 ms.", drafts) == "5 ms<!-- symroof: itl --> and 6 ms<!-- symroof: tpot -->."
+    assert annotated("none", []) == "none"
