@@ -110,6 +110,33 @@ def test_a_paragraph_goes_on_over_the_end_of_a_line_of_any_kind(end):
     assert len(list(passages(f"`1 GB{end} {end}<!-- symroof: kv_cache_bytes -->`"))) == 1
 
 
+CLAIM = "1 GB <!-- symroof: kv_cache_bytes -->"
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        (f"x\n\n    {CLAIM}", False),  # indented code
+        (f"x\n\n\t{CLAIM}", False),
+        (f"x\n    {CLAIM}", True),  # the same paragraph
+        (f"x\n\n    y\n    {CLAIM}", False),
+        (f"x\n\n    y\n\n    {CLAIM}", False),
+        (f"x\n\n    y\n{CLAIM}", True),
+        (f"- a\n\n    {CLAIM}", True),  # a paragraph of the item
+        (f"- a\nb\n\n    {CLAIM}", True),  # which went on in a line that is not indented
+        (f"- a\n\nb\n\n    {CLAIM}", False),  # and ended with a paragraph that is not
+        (f"- a\n\n  b\n\n    {CLAIM}", True),
+        (f"~~~\nx\n~~~~\n{CLAIM}", True),
+        (f"~~~~\nx\n~~~\n{CLAIM}", False),
+        (f"~~~\nx\n```\n{CLAIM}", False),
+        (f"~~~\nx\n~~~ y\n{CLAIM}", False),
+        (f"``` `x\n{CLAIM}", True),  # no fence: backticks behind it
+    ],
+)
+def test_claims_in_code_are_not_read(text, read):
+    assert len(list(passages(text))) == read
+
+
 def test_lines_begin_behind_each_kind_of_end():
     assert line_starts("a\nb\r\nc\rd") == [0, 2, 5, 7]
     assert line_starts("a\n\n\r\n") == [0, 2, 3]
