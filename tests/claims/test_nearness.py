@@ -17,8 +17,8 @@ def nearest(text, name, whole=False, **defaults):
     read = blocks(text)
     words = NoteWords(read, defaults)
     ((index, figure),) = [(i, figure) for i, block in enumerate(read) for figure in numbers(block) if figure.digits == "12"]
-    found = words.nearest(name, index, figure, whole)
-    return f"{found.value} {REACHES[found.reach]}{'?' * found.soft}" if found else ""
+    stated = words.nearest(name, index, figure, whole)
+    return f"{stated.value} {REACHES[stated.reach]}{'?' * stated.soft}" if stated else ""
 
 
 @pytest.mark.parametrize(

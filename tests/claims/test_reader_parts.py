@@ -208,3 +208,13 @@ def test_a_value_with_the_digits_of_a_number(digits, value, text):
 def test_a_text_with_the_right_number_in_it(text, value, corrected):
     """The unit changes from a factor of a hundred on, where a better one gives it one to three digits before the point."""
     assert corrected_text(text, Fraction(value)) == corrected
+
+
+@pytest.mark.parametrize(
+    ("value", "word", "text"),
+    [(True, True, "true"), (False, False, "false"), ("Yes", True, "Yes"), ("no", False, "no"), ("TRUE", True, "TRUE"), ("memory", "memory", "memory")],
+)
+def test_truths_and_labels(value, word, text):
+    written = read_written(value, "")
+    assert (written.word, written.text, written.value) == (word, text, None)
+    assert written.word is word or isinstance(word, str)

@@ -63,8 +63,8 @@ def context(value, **fields):
     ],
 )  # fmt: skip
 def test_digits_are_tried_from_three_on(value, slip):
-    found = _of_digits([], context(value, quantity="kv_cache_bytes", given=FIRST), read_written(value, "byte"))
-    assert [one.named for one in found if one.named] == ([True] if slip else [])
+    explained = _of_digits([], context(value, quantity="kv_cache_bytes", given=FIRST), read_written(value, "byte"))
+    assert [one.named for one in explained if one.named] == ([True] if slip else [])
 
 
 @pytest.mark.parametrize(
@@ -104,16 +104,16 @@ def test_a_factor_in_words(ratio, text):
 )
 def test_a_ratio_upside_down(value, words):
     """140 GB over 3.35 TB/s."""
-    found = upside_down(value, Derived(Fraction(140, 3350), "s"))
-    assert [one.text for one in found] == ([words] if words else [])
+    explained = upside_down(value, Derived(Fraction(140, 3350), "s"))
+    assert [one.text for one in explained] == ([words] if words else [])
 
 
 @pytest.mark.parametrize(("value", "words"), [(False, ["one request in place of the batch: then false"]), (True, [])])
 def test_the_only_change_that_makes_an_answer_true(value, words):
     claim = ClaimSpec(id="c", relation="batch > 100", given=FIRST | {"batch": 200, "hardware": "h100-sxm"}, value=value)
-    found = explanations(claim) if value else flipped(claim, read_written(value, ""), derived(claim))
-    assert [one.text for one in found] == words
-    assert not any(one.named for one in found)
+    explained = explanations(claim) if value else flipped(claim, read_written(value, ""), derived(claim))
+    assert [one.text for one in explained] == words
+    assert not any(one.named for one in explained)
 
 
 @pytest.mark.parametrize(

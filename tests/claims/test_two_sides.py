@@ -144,8 +144,8 @@ def test_the_settings_of_a_study_as_a_claim_states_them():
 def test_a_number_that_the_case_gives_needs_no_reading(case):
     for text in ("131.072 kB", "131 kB", "< 500 kB", "compute"):
         assert reading(case, "kv_bytes_per_token", read_written(text, "byte/token")).slips == ()
-    found = reading(case, "kv_bytes_per_token", read_written("524 kB", "byte/token"))
-    assert (found.slips[0].slip, found.fitted, found.roof) == ("gqa_forgotten", (), "")
+    many_heads = reading(case, "kv_bytes_per_token", read_written("524 kB", "byte/token"))
+    assert (many_heads.slips[0].slip, many_heads.fitted, many_heads.roof) == ("gqa_forgotten", (), "")
     slow = reading(case, "itl", read_written("12.5 ms", "s"))
     assert [one.slip for one in slow.fitted] == ["hidden_efficiency", "hidden_overhead"]
     assert slow.roof.startswith("36 % of the roof")  # 15 GB of weights and 0.27 GB of cache: 4.56 of 12.5 ms

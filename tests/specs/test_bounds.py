@@ -173,26 +173,26 @@ def test_a_header_on_a_bound_is_read_on_to_its_end(bound, tmp_path):
     """Each ends too early, which is only seen where what is on the bound was read."""
     made, most, message = HEADERS[bound]
     path = tmp_path / "h.gguf"
-    for count, said in ((most, "the file ends here"), (most + 1, message)):
+    for count, shown in ((most, "the file ends here"), (most + 1, message)):
         path.write_bytes(made(count))
-        assert said in refusal(read_header, path)
+        assert shown in refusal(read_header, path)
 
 
 def test_values_that_are_longer_than_needed_are_not_kept(tmp_path):
     path = tmp_path / "h.gguf"
     path.write_bytes(gguf({"a": "x" * 1024, "b": "x" * 1025, "c": [7] * 10_000, "d": [7] * 10_001, "e": ["x", "y", "z"]}, [("t", (3, 5, 2), F32)]))
-    found = read_header(path)
-    assert found.metadata == {"a": "x" * 1024, "b": "", "c": [7] * 10_000}
-    assert found.lengths == {"c": 10_000, "d": 10_001, "e": 3}
-    assert found.tensors["t"].elements == 30
+    read_back = read_header(path)
+    assert read_back.metadata == {"a": "x" * 1024, "b": "", "c": [7] * 10_000}
+    assert read_back.lengths == {"c": 10_000, "d": 10_001, "e": 3}
+    assert read_back.tensors["t"].elements == 30
 
 
 def test_the_parts_and_layers_of_a_file(tmp_path):
     """1,000 parts are looked for; of a thousand tensors a thousand blocks can be made, and no more of any number."""
     path = tmp_path / "m-00001-of-00002.gguf"
-    for parts, said in ((1000, "m-00002-of-00002.gguf: cannot be read"), (1001, "is one of 1,001 parts")):
+    for parts, shown in ((1000, "m-00002-of-00002.gguf: cannot be read"), (1001, "is one of 1,001 parts")):
         path.write_bytes(gguf({"split.count": parts}, []))
-        assert said in refusal(read_gguf, path)
+        assert shown in refusal(read_gguf, path)
     plain = {"general.architecture": "llama"}
     for tensors, blocks, refused in ((1001, 1000, False), (1001, 1001, True), (7, 7, False), (7, 8, True)):
         extra = [(f"x{i}", (1,), F32) for i in range(tensors - 1)]

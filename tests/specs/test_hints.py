@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from symroof.errors import InputError
-from symroof.specs.catalogue import entries, find, holds, is_path, meant_by, near_or_file
+from symroof.specs.catalogue import entries, entries_matching, find, holds, is_path, near_or_file
 from symroof.specs.input_values import setting
 from symroof.specs.names import model_named
 from symroof.specs.stored import precision_name, precision_width
@@ -38,7 +38,7 @@ def test_several_parts_are_listed_up_to_a_dozen():
     """The words of a name are those of so many parts; from thirteen on their list is no hint."""
     every = entries("hardware")
     words = {word for name in every for word in name.split("-")}
-    several = {word: meant_by("hardware", word) for word in sorted(words) if not holds("hardware", word)}
+    several = {word: entries_matching("hardware", word) for word in sorted(words) if not holds("hardware", word)}
     assert {len(parts) > 12 for parts in several.values() if len(parts) > 1} == {True, False}
     for word, parts in several.items():
         if len(parts) > 1:

@@ -246,11 +246,11 @@ def test_groups_that_differ_all_count_as_the_first():
     """The group that all are taken for is one of those compared: it differs from none, and that says nothing of the others."""
     wide, narrow = ({"targets": ["Linear"], "weights": {"num_bits": bits, "type": "int", "strategy": "channel"}} for bits in (8, 4))
     fields = {"quant_method": "compressed-tensors", "format": "int-quantized"}
-    told = {name: read_quantization({"quantization_config": fields | {"config_groups": groups}}).notes for name, groups in {
+    notes = {name: read_quantization({"quantization_config": fields | {"config_groups": groups}}).notes for name, groups in {
         "one": {"a": wide}, "alike": {"a": wide, "b": wide}, "other": {"a": wide, "b": narrow}, "mixed": {"a": wide, "b": wide, "c": narrow},
     }.items()}  # fmt: skip
     differ = ("the groups differ in how weights are stored; all count as a",)
-    assert told == {"one": (), "alike": (), "other": differ, "mixed": differ}
+    assert notes == {"one": (), "alike": (), "other": differ, "mixed": differ}
     sparse = read_quantization({"quantization_config": fields | {"config_groups": {"a": wide}, "sparsity_config": {"format": "dense"}}})
     assert sparse.notes == ("sparsity of the stored weights is not counted",)
 
