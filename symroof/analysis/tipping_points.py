@@ -145,14 +145,14 @@ def flips(answers: Answers, among: Sequence[str] = UNCERTAIN, of: Collection[str
     ``among`` narrows the inputs, ``of`` the conditions that flip, by name; a flip reports the state of all conditions. ``waits`` are
     searched for where that is asked for: :meth:`Condition.solved`.
     """
-    key = (tuple(among), None if of is None else frozenset(of))
+    key = (tuple(among), None if of is None else frozenset(of), waits)
     if key not in answers.flips:
-        answers.flips[key] = _sorted(answers, among, of)
+        answers.flips[key] = _nearest_first(answers, among, of, waits)
     every: tuple[Flip, ...] = answers.flips[key]
     return every
 
 
-def _sorted(answers: Answers, among: Collection[str], of: Collection[str] | None) -> tuple[Flip, ...]:
+def _nearest_first(answers: Answers, among: Collection[str], of: Collection[str] | None, waits: bool) -> tuple[Flip, ...]:
     asked = conditions(answers)
     turning = [condition for condition in asked if of is None or condition.name in of]
     turned = [flip for condition in turning for name in _moving(condition, answers) if name in among for flip in _flips(condition, name, asked, answers, waits)]
