@@ -213,9 +213,14 @@ def _constant_sign(p: Coefficients, first: int, last: int) -> list[tuple[int, in
 
 def _line_signs(p: Coefficients, first: int, last: int) -> list[tuple[int, int]]:
     """A range cut at the first whole number beyond the zero of a line, or of a falling line at its zero."""
-    constant, slope = (getattr(c, "value", c) for c in p[:2])
+    constant, slope = map(_plain, p[:2])
     change = (-constant) // slope + 1 if slope > 0 else -(constant // slope)  # quotients of whole numbers would be floats
     return [(first, change - 1), (change, last)] if first < change <= last else [(first, last)]
+
+
+def _plain(c: Any) -> Any:
+    """A number without the derivative that it may carry."""
+    return getattr(c, "value", c)
 
 
 def _ends(p: Coefficients, start: int, end: int) -> list[tuple[int, int]]:
