@@ -145,6 +145,14 @@ def flips(answers: Answers, among: Sequence[str] = UNCERTAIN, of: Collection[str
     ``among`` narrows the inputs, ``of`` the conditions that flip, by name; a flip reports the state of all conditions. ``waits`` are
     searched for where that is asked for: :meth:`Condition.solved`.
     """
+    key = (tuple(among), None if of is None else frozenset(of), waits)
+    if key not in answers.flips:
+        answers.flips[key] = _nearest_first(answers, among, of, waits)
+    every: tuple[Flip, ...] = answers.flips[key]
+    return every
+
+
+def _nearest_first(answers: Answers, among: Collection[str], of: Collection[str] | None, waits: bool) -> tuple[Flip, ...]:
     asked = conditions(answers)
     turning = [condition for condition in asked if of is None or condition.name in of]
     turned = [flip for condition in turning for name in _moving(condition, answers) if name in among for flip in _flips(condition, name, asked, answers, waits)]
@@ -196,7 +204,8 @@ def _flips(condition: Condition, name: str, asked: list[Condition], answers: Ans
         if not changes:
             continue
         (crossing, value, beyond), *later = changes
-        states = {c.name: _holds(c, answers.case, name, beyond) for c in asked}
+        there = answers.case.changed({name: beyond})
+        states = {c.name: _holds(c, there) for c in asked}
         if None in states.values():  # a second device without links in its spec: its state is unknown
             continue
         wrong = tuple(n for n, met in states.items() if not met)
@@ -215,14 +224,14 @@ def _turns(condition: Condition, solution: Solution, up: bool) -> Iterator[tuple
             continue
         value = _first(condition, solution, case, crossing, not state, up)
         beyond = value if solution.symbol.counted else crossing * (1 + BEYOND if up else 1 - BEYOND)
-        if _means_something(name, beyond, case) and _holds(condition, case, name, beyond) is not state:
+        if _means_something(name, beyond, case) and _holds(condition, case.changed({name: beyond})) is not state:
             state = not state
             yield crossing, value, beyond
 
 
-def _holds(condition: Condition, case: Case, name: str, value: Fraction) -> bool | None:
+def _holds(condition: Condition, case: Case) -> bool | None:
     try:
-        return condition.holds(case.changed({name: value}))
+        return condition.holds(case)
     except NoValue:
         return None
 
@@ -237,7 +246,7 @@ def _first(condition: Condition, solution: Solution, case: Case, crossing: Fract
     if not solution.symbol.counted:
         return crossing
     past_it = math.floor(crossing) + 1 if up else math.ceil(crossing) - 1
-    if crossing.denominator == 1 and _holds(condition, case, solution.unknown, crossing) is holds:
+    if crossing.denominator == 1 and _holds(condition, case.changed({solution.unknown: crossing})) is holds:
         past_it = int(crossing)
     return Fraction(next(solution.degrees(past_it, up), past_it) if solution.unknown == "tp" else past_it)
 

@@ -62,6 +62,37 @@ def _exactly_whole(graph: Graph, name: str, values: Callable[[str], Any]) -> boo
     return whole and all(whole_terms(graph, arg, values) for arg in operation.args)
 
 
+def _one_beside_whole(graph: Graph, form: Form, values: Callable[[str], Any]) -> tuple[Any, Any] | None:
+    """A polynomial as two numbers without rounding, one a power of two of an input of any value, so that its sum is whole only where the input
+    is: ``prompt/8 + (step - 1)/8``. None where it is anything else."""
+    others = [term for term in form if any(not _exactly_whole(graph, name, values) or size(values(name), False) > 2**40 for name, _ in term[0])]
+    if len(others) != 1:
+        return None
+    ((((name, exponent), *product), coefficient),) = others
+    rest = Form(term for term in form if term not in others)
+    plain = exponent == 1 and not product and name not in graph.operations and abs(coefficient.numerator) == 1 and coefficient.denominator.bit_count() == 1
+    if not plain or any((c / coefficient).denominator != 1 for _, c in rest) or not whole_terms(graph, rest, values):
+        return None
+    total: Any = 0.0
+    for monomial, c in rest:
+        total = total + reduce(lambda a, b: a * b, (values(inner) ** power for inner, power in monomial), float(c))
+    return values(name) * float(coefficient), total
+
+
+def rounded_sum(a: Any, b: Any, up: bool) -> Any:
+    """The sum of two numbers rounded to whole ones as if no float had come in between (Knuth's exact error of an addition).
+
+    >>> float(rounded_sum(np.float64(2.0**60), np.float64(-0.125), up=False)) == 2.0**60 - 1, float(rounded_sum(np.float64(0.5), np.float64(2.0), up=True))
+    (True, 3.0)
+    """
+    with np.errstate(invalid="ignore"):  # what is infinite stays so
+        total = a + b
+        other = total - a
+        error = (a - (total - other)) + (b - other)
+    whole = total == np.rint(total)
+    return np.ceil(total) + (whole & (error > 0)) if up else np.floor(total) - (whole & (error < 0))
+
+
 def mend(values: Values, name: str, result: Any, spend: Callable[[], None] | None = None) -> Any:
     """The value of a rounding or relation over arrays, put right where it is in doubt; any other operation as it is.
 
@@ -73,6 +104,8 @@ def mend(values: Values, name: str, result: Any, spend: Callable[[], None] | Non
     form = operation.args[0]
     if whole_terms(values.graph, form, values.name):
         return result
+    if operation.kind in ROUNDINGS and (terms := _one_beside_whole(values.graph, form, values.name)):
+        return rounded_sum(*terms, up=operation.kind == "ceil")
     off = DOUBT * magnitude(form, lambda inner, least: _size_of(values, inner, least))
     argument = values.form(form)
     doubt = np.abs(argument - (np.rint(argument) if operation.kind in ROUNDINGS else 0.0)) <= off  # this close to a whole number, or to equality

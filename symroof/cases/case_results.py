@@ -40,6 +40,8 @@ class Answers:
     """Differences of equations over some inputs, in floats."""
     crossed: dict[tuple[Tree | str, ...], tuple[tuple[Fraction, ...], ...]] = field(default_factory=dict)
     """The crossings of solved equations at each corner of the ranges."""
+    flips: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+    """Where conditions change, by the inputs and conditions asked about."""
     moved: Case | None = None
     """The case where it is not the binding's own: a corner of its ranges."""
     spoken: dict[tuple[str, frozenset[str], bool, frozenset[str]], tuple[str, ...]] = field(default_factory=dict)

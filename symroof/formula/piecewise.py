@@ -201,12 +201,26 @@ def _constant_sign(p: Coefficients, first: int, last: int) -> list[tuple[int, in
     degree = max((i for i, c in enumerate(p) if c != 0), default=0)
     if degree == 0:
         return [(first, last)]
+    if degree == 1:
+        return _line_signs(p, first, last)
     slope = tuple(i * c for i, c in enumerate(p) if i)
     cuts: list[tuple[int, int]] = []
     for start, end in _constant_sign(slope, first, last):
         inside = _first_change(p, start, end)
         cuts += [(start, end)] if inside is None else [(start, inside - 1), (inside, end)]
     return [cut for piece in cuts for cut in _ends(p, *piece)]
+
+
+def _line_signs(p: Coefficients, first: int, last: int) -> list[tuple[int, int]]:
+    """A range cut at the first whole number beyond the zero of a line, or of a falling line at its zero."""
+    constant, slope = map(_plain, p[:2])
+    change = (-constant) // slope + 1 if slope > 0 else -(constant // slope)  # quotients of whole numbers would be floats
+    return [(first, change - 1), (change, last)] if first < change <= last else [(first, last)]
+
+
+def _plain(c: Any) -> Any:
+    """A number without the derivative that it may carry."""
+    return getattr(c, "value", c)
 
 
 def _ends(p: Coefficients, start: int, end: int) -> list[tuple[int, int]]:

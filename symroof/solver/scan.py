@@ -306,8 +306,13 @@ def _least(gap: Gap, low: Fraction, high: Fraction, side: int) -> Search[tuple[F
 
 def _pole(gap: Gap, point: Fraction, around: Value) -> bool:
     """Whether the sides change over because a denominator passes zero there: they do not meet, they fly apart."""
-    near = [abs(g) for side in (point * (1 - NEAR), point * (1 + NEAR)) if (g := gap(side)) is not None]
-    return bool(near) and min(near) > around * POLE_GROWTH
+    near = False
+    for side in (point * (1 - NEAR), point * (1 + NEAR)):
+        value = gap(side)
+        if value is not None and abs(value) <= around * POLE_GROWTH:
+            return False
+        near = near or value is not None
+    return near
 
 
 def narrowed(gap: Gap, start: Fraction, end: Fraction, bracket: tuple[Fraction, Fraction], before: int, whole: bool) -> Fraction | None:

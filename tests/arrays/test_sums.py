@@ -11,6 +11,7 @@ from symroof.arrays import exact_fallback, kernels
 from symroof.arrays.graph import Graph
 from symroof.arrays.kernels import arrays, exact
 from symroof.arrays.sums import total
+from symroof.formula.evaluate import written
 from symroof.formula.polynomial import constant, plus, power_of, scaled
 
 INPUTS = ("a", "b", "c", "d", "n", "w")
@@ -156,6 +157,20 @@ def test_a_rounding_asks_for_exact_values_only_where_it_is_in_doubt(monkeypatch)
     values = arrays(graph, {"x": points}, exact_fallback.mend).form(steps)
     assert values.tolist() == [float(Fraction(x) // 3) for x in points]
     assert [point["x"] for point in asked] == [1e20]
+
+
+@pytest.mark.parametrize("kind", ["floor", "ceil"])
+def test_a_rounding_of_one_number_beside_whole_ones_needs_no_exact_value(kind, monkeypatch):
+    """Eighths of numbers of any size and of a step: the error of the one addition is known, and so on which side of a whole number it lies."""
+    monkeypatch.setattr(exact_fallback, "settle", lambda *_: pytest.fail("worked out exactly"))
+    graph, draw = Graph(("x", "j")), random.Random(kind)
+    steps = graph.operation(kind, {(("x", 1),): Fraction(1, 8), (("j", 1),): Fraction(1, 8), (): Fraction(-1, 8)})
+    near = [8.0 * draw.randint(1, 10**k) + shift for k in range(1, 17) for shift in (0, 1, -1, 1e-9, -1e-3)]
+    points = [(x, float(j)) for x in [*near, 1e17, 2.0**60, 1e24, 0.1] for j in (1, 2, 8)]
+    x, j = map(np.array, zip(*points, strict=True))
+    values = arrays(graph, {"x": x, "j": j}, exact_fallback.mend).form(steps)
+    rounded = math.floor if kind == "floor" else math.ceil
+    assert values.tolist() == [float(rounded((written(float(a)) + int(b) - 1) / 8)) for a, b in points]
 
 
 def test_exact_work_is_counted():

@@ -96,6 +96,14 @@ def test_zeros_jumps_and_poles(f, values, with_rough):
     assert found.verdict == ("crosses" if values else "lhs_above" if f(Fraction(10**6)) > 0 and f(Fraction(1)) > 0 else "lhs_below")
 
 
+@pytest.mark.parametrize("f", [lambda x: x * x * x - 2, lambda x: x * x - x - 10**7, lambda x: 1 - 100 / x - 10 / (x * x)])
+def test_a_smooth_crossing_takes_a_handful_of_exact_values(f):
+    """Rough values bring both ends within a share of 1e-11; two secants, a look at both sides of them, one beyond for a pole."""
+    points = []
+    made = scanned(lambda x: points.append(x) or f(x), REAL, rough=lambda asked: [float(f(float(point))) for point in asked])
+    assert len(made.values) == 1 and len(points) <= 9
+
+
 @pytest.mark.parametrize(("low", "high"), [(0, 10), (Fraction(1, 3), 10), (2, 3)])
 def test_the_ends_of_an_axis_are_looked_at(low, high):
     for end in (Fraction(low), Fraction(high)):
