@@ -324,7 +324,13 @@ def test_a_new_file_gets_the_mode_of_any_new_file_and_an_old_one_keeps_its_own(t
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
 @pytest.mark.parametrize(
     "line",
-    [("list", "models"), ("eval", str(CHAT), "--json"), ("report", str(CHAT), "-o", "-", "--no-plots", "--sections", "memory"), ("schema", "study"), ("init", "study")],
+    [
+        ("list", "models"),
+        ("eval", str(CHAT), "--json"),
+        ("report", str(CHAT), "-o", "-", "--no-plots", "--sections", "memory"),
+        ("schema", "study"),
+        ("init", "study"),
+    ],
     ids=lambda line: line[0],
 )
 def test_a_full_standard_output_is_an_error_in_one_line(line):
