@@ -48,8 +48,26 @@ LONGEST = 240
 """Characters of a formula that can still be read at a glance."""
 
 
+class Written:
+    """What stands in a derivation as one formula."""
+
+    _tree: Tree
+
+    @property
+    def text(self) -> str:
+        """The formula in the grammar of formulas."""
+        return text(self._tree)
+
+    @property
+    def sympy(self) -> Any:
+        """The formula as a SymPy expression."""
+        from symroof.symbols import expression
+
+        return expression(self._tree)
+
+
 @dataclass(frozen=True, repr=False)
-class Limit:
+class Limit(Written):
     """The limit of a quantity at one end of one input.
 
     Attributes:
@@ -69,18 +87,6 @@ class Limit:
 
     def __repr__(self) -> str:
         return f"<{self.says} {self.text}>"
-
-    @property
-    def text(self) -> str:
-        """The limit in the grammar of formulas."""
-        return text(self._tree)
-
-    @property
-    def sympy(self) -> Any:
-        """The limit as a SymPy expression."""
-        from symroof.symbols import expression
-
-        return expression(self._tree)
 
     @property
     def conditions(self) -> tuple[Any, ...]:
@@ -119,7 +125,7 @@ class Limit:
 
 
 @dataclass(frozen=True, repr=False)
-class FirstOrder:
+class FirstOrder(Written):
     """A quantity counted with the weights alone, written out."""
 
     _tree: Tree
@@ -127,18 +133,6 @@ class FirstOrder:
 
     def __repr__(self) -> str:
         return f"<{self.text}>"
-
-    @property
-    def text(self) -> str:
-        """The formula in the grammar of formulas."""
-        return text(self._tree)
-
-    @property
-    def sympy(self) -> Any:
-        """The formula as a SymPy expression."""
-        from symroof.symbols import expression
-
-        return expression(self._tree)
 
     def as_json(self, spell: Any) -> dict[str, Any]:
         return {"text": self.text, "latex": latex(self._tree, spell), "value": bare(self.result.value) if self.result else None}

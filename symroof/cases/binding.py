@@ -13,14 +13,12 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
+from symroof.cases.decisions import set_for_decision
 from symroof.cases.draft_model import OF_TARGET, draft_given
 from symroof.cases.evidence import AT_PEAK, COSTS, add_evidence, at_peak, paced
-from symroof.cases.mixed_requests import add_mix
 from symroof.cases.quantity_result import as_written
 from symroof.cases.selection import Entry, Selection, device_entry, model_entry, preset_of
 from symroof.cases.spec_values import (
-    ENGINE_CHUNK,
-    ENGINE_SHARE,
     ROLE_INPUT,
     Given,
     beyond_context,
@@ -47,10 +45,6 @@ from symroof.theory.case import Case
 from symroof.theory.operator_table import KEPT_WIDTH, WIDTH
 from symroof.theory.switches import Assumptions, assume
 from symroof.theory.theory import theory
-
-DECIDING_SHARE = Given(Num(ENGINE_SHARE), "default of decisions: what vLLM takes of a device's memory (gpu-memory-utilization)", defaulted=True)
-
-DECIDING_CHUNK = Given(Num(ENGINE_CHUNK, dimension("chunk")), "default of decisions: vLLM's token budget of a step beside the batch", defaulted=True)
 
 
 @dataclass(frozen=True)
@@ -241,7 +235,7 @@ def _bind(layered: Selection, supplied: Supplied, documents: tuple[Document, ...
                 value, f"{layered.origin.get(name, 'given')}: {name}", value.text if isinstance(value, Span) else ""
             )
     if layered.deciding:
-        _set_for_decision(assumptions, given, warnings)
+        set_for_decision(assumptions, given, warnings)
     if layered.basis == "measured" and device:
         add_evidence(device, layered.engine or DEFAULT_ENGINE, supplied.compute, given, warnings, assumptions["scheduling"] == "disaggregated")
     if WIDTH in values:  # a width chosen by hand is that of every quantized operator
@@ -270,15 +264,6 @@ def _bind(layered: Selection, supplied: Supplied, documents: tuple[Document, ...
         supplied=supplied,
     )
     return _drafted(made, layered, documents, roles, single) if draft.spec else made
-
-
-def _set_for_decision(assumptions: Assumptions, given: dict[str, Given], warnings: list[str]) -> None:
-    """What a decision takes for granted where nothing else is set: the memory and the token budget of an engine, and the mix of requests."""
-    given.setdefault("memory_share", DECIDING_SHARE)
-    if "output" in given and assumptions["scheduling"] == "chunked":
-        given.setdefault("chunk", DECIDING_CHUNK)
-    if assumptions["targets_under"] == "load":
-        add_mix(given, warnings)
 
 
 def _single(layered: Selection, supplied: Supplied, roles: dict[str, str | None], values: dict[str, Setting]) -> Selection:

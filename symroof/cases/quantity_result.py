@@ -116,6 +116,8 @@ def as_written(name: str, value: Setting, bare: bool = False) -> str:
     ('3 USD/hour', '2')
     >>> as_written("prompt", Num(Fraction(2048))), as_written("prompt", Num(Fraction(2048)), bare=True)
     ('2,048 tokens', '2048')
+    >>> as_written("weight_bytes", Num(Fraction(16 * 10**9)), bare=True)
+    '16 GB'
     """
     if not isinstance(value, Num):
         return value.text if isinstance(value, Span) else text(value)

@@ -50,12 +50,6 @@ def dimension(name: str, own: Declarations = NONE) -> Dimension:
     return symbol.dimension if symbol else PLAIN
 
 
-ENGINE_SHARE = Fraction(92, 100)
-"""The share of a device's memory that an engine takes: vLLM's default of gpu-memory-utilization, by the version read."""
-
-ENGINE_CHUNK = Fraction(2048)
-"""Prompt tokens that a step takes along beside the batch: vLLM's default of max-num-batched-tokens, by the version read."""
-
 ROLE_INPUT = {"weights": "weight_bytes_per_param", "kv": "kv_bytes_per_element", "activations": "act_bytes_per_element"}
 DEFAULT_PRECISION = "fp16"
 

@@ -8,9 +8,10 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.study import Study
+from symroof.cases.decisions import ENGINE_SHARE
 from symroof.cases.request import selection
 from symroof.cases.selection import Selection
-from symroof.cases.spec_values import DEFAULT_PRECISION, ENGINE_SHARE
+from symroof.cases.spec_values import DEFAULT_PRECISION
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
 from symroof.specs.model import ModelSpec

@@ -40,9 +40,10 @@ FEW = ("ttft", "itl", "decode_time", "decode_throughput", "prefill_mfu")
 
 @pytest.fixture(scope="module", params=CASES)
 def derivations(request):
-    """Every quantity derived in some of the cases, each once for all tests."""
-    study, part = Study(**CASES[request.param]), list(CASES).index(request.param) % 4
-    return [study.derive(quantity) for quantity in (FEW if request.param == "per operator" else dict.fromkeys((*FEW, *list(QUANTITIES)[part::4])))]
+    """Every quantity derived in one of the cases or more, each once for all tests."""
+    study, whole = Study(**CASES[request.param]), [label for label in CASES if label != "per operator"]
+    dealt = [] if request.param not in whole else list(QUANTITIES)[whole.index(request.param) :: len(whole)]
+    return [study.derive(quantity) for quantity in dict.fromkeys((*FEW, *dealt))]
 
 
 @pytest.fixture(scope="module")

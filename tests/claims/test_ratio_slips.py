@@ -105,20 +105,20 @@ def measured(count: int, seed: int) -> tuple[int, Counter[str]]:
 
 
 def test_slips_in_one_case_are_named_first():
-    """Of 100 at least 95 %: the value a slip leads to is then met to four digits."""
-    right, missed = measured(100, 21)
-    assert right >= 95, missed.most_common()
+    """Of 60 at least 95 %: the value a slip leads to is then met to four digits."""
+    right, missed = measured(60, 21)
+    assert right >= 57, missed.most_common()
 
 
 def test_random_ratios_are_seldom_named():
-    """Of 100 ratios off by a random factor, fewer than 5 % get a named slip."""
+    """Of 60 ratios off by a random factor, fewer than 5 % get a named slip."""
     rng, misnamed, count = random.Random(22), 0, 0
     for claim, quantity, one, two in drawn(rng):
-        if count == 100:
+        if count == 60:
             break
         true = one.value(quantity) / two.value(quantity)
         factor = 10 ** rng.uniform(-1, 1)
         if abs(factor - 1) > 0.05:
             count += 1
             misnamed += any(slip.named for slip in explained(claim, true * Fraction(factor), rng.choice((2, 3, 4)), true))
-    assert misnamed < 5
+    assert misnamed < 3

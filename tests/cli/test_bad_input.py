@@ -236,7 +236,8 @@ def test_a_large_product_of_lists_is_refused_before_it_is_worked_out(tmp_path):
 
 
 def report(out, *more):
-    return ("report", CHAT, "-o", out, "--format", "md", "--no-plots", *more)
+    """A review of one section: these tests look at how it is written."""
+    return ("report", CHAT, "-o", out, "--format", "md", "--no-plots", "--sections", "memory", *more)
 
 
 def everything_under(folder):
@@ -323,7 +324,13 @@ def test_a_new_file_gets_the_mode_of_any_new_file_and_an_old_one_keeps_its_own(t
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
 @pytest.mark.parametrize(
     "line",
-    [("list", "models"), ("eval", str(CHAT), "--json"), ("report", str(CHAT), "-o", "-", "--no-plots"), ("schema", "study"), ("init", "study")],
+    [
+        ("list", "models"),
+        ("eval", str(CHAT), "--json"),
+        ("report", str(CHAT), "-o", "-", "--no-plots", "--sections", "memory"),
+        ("schema", "study"),
+        ("init", "study"),
+    ],
     ids=lambda line: line[0],
 )
 def test_a_full_standard_output_is_an_error_in_one_line(line):
@@ -355,7 +362,7 @@ def test_a_report_without_what_it_needs_is_refused(tmp_path):
 
 def test_a_pdf_without_tex_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    message = refused("report", CHAT, "-o", tmp_path / "out", "--format", "pdf", "--no-plots")
+    message = refused("report", CHAT, "-o", tmp_path / "out", "--format", "pdf", "--no-plots", "--sections", "memory")
     assert "pdflatex" in message
     assert "apt-get install" in message
     assert not (tmp_path / "out").exists()
