@@ -208,6 +208,8 @@ def test_operations_come_after_their_arguments_and_end_with_their_last_use():
         (lambda g: g.operation("form", plus(X, ONE)), True),
         (lambda g: g.operation("form", plus(X, number(-1))), False),
         (lambda g: g.operation("form", plus(X, Z)), False),
+        (lambda g: g.operation("form", plus(g.times(X, Z), ONE)), False),
+        (lambda g: g.operation("form", plus(g.times(X, Y), ONE)), True),
         (lambda g: g.operation("ceil", X), True),
         (lambda g: g.operation("floor", X), False),
         (lambda g: g.operation("sqrt", X), False),
