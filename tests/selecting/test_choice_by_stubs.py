@@ -8,9 +8,10 @@ from types import SimpleNamespace
 import pytest
 
 from symroof.api import Study
+from symroof.errors import InputError
 from symroof.select import configuration as configurations
 from symroof.select.batch_window import Window
-from symroof.select.choice import BESTS, FRONTS, MOST_NAMED, ORDERS, Choice, _best, _fits, _fronts, _order, _place, misses
+from symroof.select.choice import BESTS, FRONTS, MOST_NAMED, ORDERS, Choice, _best, _complete, _fits, _fronts, _order, _place, misses
 from symroof.select.configuration import Configuration, Run, targets_of
 from symroof.select.required_changes import _enough
 from symroof.select.screened_group import CLOSE
@@ -335,3 +336,24 @@ def test_a_crossing_that_is_a_hair_short_is_taken_a_hair_further(up, met):
     flip = SimpleNamespace(name="x", value=value, up=up)
     found = _enough([SimpleNamespace(holds=holds)], case, flip)
     assert holds(found) and abs(found - value) == (0 if met == "at" else value / 10**20)
+
+
+@pytest.mark.parametrize(
+    ("case", "missing"),
+    [
+        ({"model": "llama-3-8b", "prompt": 8, "mem_capacity": "80 GB"}, []),
+        ({"model": "llama-3-8b", "prompt": 8}, ["no hardware to choose"]),
+        ({"hardware": "h200", "prompt": 8}, ["no model to choose"]),
+        ({"prompt": 8}, ["no model to choose", "no hardware to choose"]),
+        ({"params": 10**9, "hardware": "h200"}, ["what has to fit is not known without prompt"]),
+        ({"params": 10**9}, ["what has to fit is not known without prompt"]),
+    ],
+)
+def test_what_there_is_to_choose_from(case, missing):
+    """A memory stands for a device, a number of parameters for a model."""
+    if missing:
+        with pytest.raises(InputError) as refused:
+            _complete(Study(**case))
+        assert [problem.message for problem in refused.value.problems] == missing
+    else:
+        _complete(Study(**case))
