@@ -208,6 +208,8 @@ def test_operations_come_after_their_arguments_and_end_with_their_last_use():
         (lambda g: g.operation("form", plus(X, ONE)), True),
         (lambda g: g.operation("form", plus(X, number(-1))), False),
         (lambda g: g.operation("form", plus(X, Z)), False),
+        (lambda g: g.operation("form", plus(g.times(X, Z), ONE)), False),
+        (lambda g: g.operation("form", plus(g.times(X, Y), ONE)), True),
         (lambda g: g.operation("ceil", X), True),
         (lambda g: g.operation("floor", X), False),
         (lambda g: g.operation("sqrt", X), False),
@@ -269,3 +271,20 @@ def test_the_bound_of_what_is_written_out(monkeypatch):
     assert len(graph.times(sum_of("x", 3), sum_of("y", 2))) == 6 and not graph.operations
     assert len(graph.times(sum_of("x", 3), sum_of("y", 3))) < 9
     assert np.all([len(operation.args) == 1 for operation in graph.operations.values()])
+
+
+def test_only_cheap_arms_take_in_cheap_terms():
+    """A root of x*y moves with both: added to a maximum, or an arm of it, it leaves the sum as it stands; so do two maxima and a maximum that is multiplied by a name."""
+    graph = Graph(("x", "y"))
+    root, larger = graph.operation("sqrt", graph.times(X, Y)), graph.operation("max", X, number(4))
+    for p in (
+        plus(larger, root),
+        plus(graph.operation("max", root, X), X),
+        plus(larger, graph.operation("min", Y, number(2))),
+        {(("x", 1), *next(iter(larger))): Fraction(2)},
+        larger,
+        plus(X, Y),
+    ):
+        assert graph.absorbed(p) == p
+    taken = graph.absorbed(plus(larger, Y))
+    assert len(taken) == 1 and at(graph, taken, x=3, y=5) == 9

@@ -259,6 +259,7 @@ def test_grouped_attention_with_a_dense_feed_forward_is_measured_and_nothing_els
 def test_every_length_is_measured_where_a_model_names_no_longest(torch, monkeypatch):
     """Layers of one kind; a row that fills the memory to the byte is measured, one more byte is not; the head is of the model's width and vocabulary."""
     monkeypatch.setattr(probing, "require", lambda *_: None)
+    monkeypatch.setattr(probing, "BEYOND_CACHES", 3000)
     monkeypatch.setattr(probing.Bench, "timed", lambda self, steps: 1.0)
     torch.inference_mode = nullcontext
     kind = f"{{count: 2, attention: {LAYERS['gqa']}, ffn: {BEHIND['gated']}}}"

@@ -8,10 +8,12 @@ from types import SimpleNamespace
 import pytest
 
 from symroof.api import Study
+from symroof.errors import InputError
 from symroof.select import configuration as configurations
 from symroof.select.batch_window import Window
-from symroof.select.choice import BESTS, FRONTS, MOST_NAMED, ORDERS, Choice, _best, _fits, _fronts, _order, _place, misses
+from symroof.select.choice import BESTS, FRONTS, MOST_NAMED, ORDERS, Choice, _best, _complete, _fits, _fronts, _order, _place, misses
 from symroof.select.configuration import Configuration, Run, targets_of
+from symroof.select.required_changes import _enough
 from symroof.select.screened_group import CLOSE
 from symroof.theory.symbols import TARGET_SYMBOLS
 
@@ -229,7 +231,7 @@ def hints(configurations, order="rate", targets=("itl",)):
 def test_devices_without_a_price_are_named_where_a_price_decides(count):
     listed = [*(configuration(f"d{i}", price=False) for i in range(count)), configuration("d0", price=False), configuration("priced")]
     names = ", ".join(f"d{i}" for i in range(min(count, MOST_NAMED))) + (f" and {count - MOST_NAMED} more" if count > MOST_NAMED else "")
-    says = f"no price of {names} is known, so what they cost is not judged: --set price='3 USD/hour' sets one for every device listed"
+    says = f"no price of {names} is known, so what they cost is not judged: --set d0.price='3 USD/hour' sets that of one device"
     assert (
         hints(listed, order="cost")
         == hints(listed, targets=("cost",))
@@ -319,3 +321,39 @@ def test_a_batch_that_is_not_chosen_is_the_largest_of_its_window(found, batch, j
 def test_a_configuration_in_the_names_one_types(case, label):
     answers = Study(model="llama-3-8b", hardware="h100-sxm", prompt=64, **case).first
     assert configurations.label(answers) == label
+
+
+@pytest.mark.parametrize("up", [True, False])
+@pytest.mark.parametrize("met", ["at", "beyond"])
+def test_a_crossing_that_is_a_hair_short_is_taken_a_hair_further(up, met):
+    """A root of 40 digits: where the condition holds at it, it is the answer; else a hundred-million-million-millionth beyond, on the side where it holds."""
+    value = Fraction(7)
+
+    def holds(case):
+        return case >= value if up and met == "at" else case > value if up else case <= value if met == "at" else case < value
+
+    case = SimpleNamespace(changed=lambda inputs: inputs["x"])
+    flip = SimpleNamespace(name="x", value=value, up=up)
+    found = _enough([SimpleNamespace(holds=lambda case: True), SimpleNamespace(holds=holds)], case, flip)
+    assert holds(found) and abs(found - value) == (0 if met == "at" else value / 10**20)
+
+
+@pytest.mark.parametrize(
+    ("case", "missing"),
+    [
+        ({"model": "llama-3-8b", "prompt": 8, "mem_capacity": "80 GB"}, []),
+        ({"model": "llama-3-8b", "prompt": 8}, ["no hardware to choose"]),
+        ({"hardware": "h200", "prompt": 8}, ["no model to choose"]),
+        ({"prompt": 8}, ["no model to choose", "no hardware to choose"]),
+        ({"params": 10**9, "hardware": "h200"}, ["what has to fit is not known without prompt"]),
+        ({"params": 10**9}, ["what has to fit is not known without prompt"]),
+    ],
+)
+def test_what_there_is_to_choose_from(case, missing):
+    """A memory stands for a device, a number of parameters for a model."""
+    if missing:
+        with pytest.raises(InputError) as refused:
+            _complete(Study(**case))
+        assert [problem.message for problem in refused.value.problems] == missing
+    else:
+        _complete(Study(**case))

@@ -10,7 +10,7 @@ import pytest
 from symroof.api import Study
 from symroof.errors import InputError
 from symroof.select import candidates, layouts
-from symroof.select.as_json import choice_json
+from symroof.select.as_json import check_json, choice_json, keep_json, lever_json
 from symroof.select.candidates import hint, widened
 from symroof.select.choice import select
 from symroof.select.layouts import LAID_OUT, NO_COUNTS, SHARES, Counts, degrees_of, device_counts, laid_out
@@ -242,3 +242,45 @@ def test_bests_and_fronts_point_at_their_configurations(choice):
         {"value": 0.03, "unit": "s", "metric": "sustained_itl"},
         {"value": 2, "unit": "USD", "metric": "cost_per_mtok"},
     ]
+
+
+# ------------------------------------------------------------------------------------------------------- plain entries
+
+
+def flip(low=None, high=None, up=True, value=5):
+    return SimpleNamespace(
+        low=low, high=high, up=up, value=Fraction(value), now=SimpleNamespace(value=Fraction(2), symbol=SimpleNamespace(unit="s")), condition="itl"
+    )
+
+
+@pytest.mark.parametrize(("low", "high", "up", "side"), [(None, None, True, "at_least"), (Fraction(3), Fraction(7), False, "at_most")])
+def test_what_makes_a_configuration_pass_as_an_entry(low, high, up, side):
+    """Both ends of a range where there is one."""
+    lever = SimpleNamespace(name="mbu", now=SimpleNamespace(value=Fraction(1, 2), symbol=SimpleNamespace(unit="")), flip=flip(low, high, up), value=Fraction(5), cures=(("itl", flip(value=4)),), stuck=(), breaks=("ttft",), unsolved=("cost",))  # fmt: skip
+    ends = {"low": 3, "high": 7} if low else {}
+    expected = {
+        "input": "mbu",
+        "now": 0.5,
+        "unit": "",
+        "value": 5,
+        "side": side,
+        **ends,
+        "cures": {"itl": 4},
+        "stuck": {},
+        "unsolved": ["cost"],
+        "breaks": ["ttft"],
+    }
+    assert lever_json(lever) == expected
+    without = SimpleNamespace(**{**vars(lever), "flip": None, "value": None})
+    assert (lever_json(without)["side"], lever_json(without)["value"]) == (None, None)
+
+
+def test_how_far_a_configuration_can_go_as_an_entry():
+    keep = SimpleNamespace(name="mbu", flip=flip(), value=Fraction(1, 4), side="at_least")
+    assert keep_json(keep) == {"input": "mbu", "now": 2, "unit": "s", "value": 0.25, "side": "at_least", "breaks": "itl"}
+
+
+@pytest.mark.parametrize(("limit", "share"), [(Fraction(4), 0.75), (Fraction(0), None)])
+def test_a_condition_as_an_entry(limit, share):
+    check = SimpleNamespace(metric=SimpleNamespace(name="itl", as_json=lambda: {"value": 1, "unit": "s"}), limit=limit, met=True, slack=Fraction(3))
+    assert check_json(check) == {"value": 1, "unit": "s", "metric": "itl", "limit": limit, "met": True, "slack": 3, "share": share}

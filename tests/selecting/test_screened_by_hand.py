@@ -196,3 +196,17 @@ def test_a_batch_whose_first_token_is_late_is_shown_the_batches_whose_is_not():
     window = configuration.window
     assert (configuration.state, configuration.run.missed) == ("fails", ("ttft",))
     assert (window.least, window.most, window.stopped_by) == (1, 90, ("ttft",))
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize(("load", "copies"), [(40_000.5, 40_001), (65_535.5, 65_536), (65_536.5, None), (10.0**12, None)])
+def test_no_more_than_65_536_copies_are_laid_out(load, copies, late):
+    """As many as the load asks for; where a wait asks for more than there may be, none."""
+    server = Server(random.Random(1))
+    server.step, server.more, server.room, server.memory, server.cache, server.batch = 1, 1, 100, 1, 1, 1
+    server.rate, server.slot, server.wait = load, 1, 1e9 if late else 0
+    server.limits = {"ttft": 5.0, "itl": 99.0}
+    server.read, server.queue = 1, 0
+    (result,) = group([server], ("ttft",) if late else ("itl",), rated=True, open_copies=True, chosen_batch=True, ranged=False).results()
+    assert result.copies == (None if late else copies)
+    assert (result.most > 0) is (result.copies is not None)
