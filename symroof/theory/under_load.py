@@ -23,7 +23,9 @@ LAST_PIECE = PIECE.format(new="last_piece", prompts="prompts_together", past="st
 LATE_PIECE = PIECE.format(new=f"min(step_budget, {NEW})", prompts="prompts_together", past="step_budget*max(prompt_pieces - 2, 0)")
 """The step with a full piece, with the last one, and with the last full one."""
 READ_FULL = PIECE.format(new="group_budget", prompts="attention_dp", past="group_budget*(step - 1)")
-READ_LAST = PIECE.format(new=f"({NEW} - group_budget*(group_pieces - 1))", prompts="max(prompts_together, attention_dp)", past="group_budget*(group_pieces - 1)")
+READ_LAST = PIECE.format(
+    new=f"({NEW} - group_budget*(group_pieces - 1))", prompts="max(prompts_together, attention_dp)", past="group_budget*(group_pieces - 1)"
+)
 """The same as one prompt is read: by its own group of attention, beside a piece of the same length in every other group."""
 BESIDE = "loaded_decode_time(batch = chunked_batch)"
 
