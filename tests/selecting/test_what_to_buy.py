@@ -53,6 +53,6 @@ def test_one_copy_less_does_not_bear_the_rate_where_all_is_slow(choice, place):
 def test_equally_good_runs_are_one_row_of_a_front():
     """Reserves that both leave room enough change neither latency nor rate."""
     reserves = select(**{**CASE, "arrival_rate": None}, batch=8, efficiency="peak", among={"memory_reserve": "1 GB,2 GB"})
-    assert len(reserves.fronts[0].runs) == 2
     (rows,) = (part.rows for part in parts(reserves, 20) if part.title == "Pareto fronts")
-    assert [row[2] for row in rows] == ["mi300x, memory_reserve 1 GB, and 1 more as good"] * len(rows)
+    assert rows[0][2] == "mi300x, memory_reserve 1 GB, and 1 more as good"
+    assert len(rows) < sum(len(front.runs) for front in (*reserves.fronts, *reserves.fitting_fronts))
