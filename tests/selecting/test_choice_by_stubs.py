@@ -229,7 +229,7 @@ def hints(configurations, order="rate", targets=("itl",)):
 def test_devices_without_a_price_are_named_where_a_price_decides(count):
     listed = [*(configuration(f"d{i}", price=False) for i in range(count)), configuration("d0", price=False), configuration("priced")]
     names = ", ".join(f"d{i}" for i in range(min(count, MOST_NAMED))) + (f" and {count - MOST_NAMED} more" if count > MOST_NAMED else "")
-    says = f"no price of {names} is known, so what they cost is not judged: --set price='3 USD/hour' sets one for every device listed"
+    says = f"no price of {names} is known, so what they cost is not judged: --set d0.price='3 USD/hour' sets that of one device"
     assert (
         hints(listed, order="cost")
         == hints(listed, targets=("cost",))
