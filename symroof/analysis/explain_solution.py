@@ -12,7 +12,7 @@ from symroof.cases.spec_values import LENGTHS, beyond_context, lengths
 from symroof.formula.evaluate import NoValue
 from symroof.formula.text import text
 from symroof.formula.tree import Name, Num, Tree, names
-from symroof.solver.scan import LEAST
+from symroof.solver.scan import LEAST, MOST
 from symroof.theory.symbols import INPUTS, SHARES
 from symroof.units import COUNTED, format_quantity
 
@@ -82,7 +82,10 @@ def _reach(solution: Solution) -> str:
     unknown, (_, end), searched = solution.unknown, crossing.domain, crossing.searched
     if searched is not None:
         first, last = (with_unit(point, solution.symbol.unit) for point in searched)
-        span = f"every {unknown} up to {last}" if searched[0] == LEAST else f"{unknown} from {first} to {last}"
+        whole = searched[0] == LEAST or (solution.symbol.counted and searched[0] == 1)
+        if whole and searched[1] >= MOST:
+            return f"every {unknown}"
+        span = f"every {unknown} up to {last}" if whole else f"{unknown} from {first} to {last}"
         return span + _beyond(searched[1], solution)
     pole = end is not None and unknown not in SHARES and INPUTS.get(unknown, solution.symbol).most is None
     return f"{unknown} up to {format_quantity(end, '')}, where a denominator is zero," if pole and end else f"every {unknown}"

@@ -50,7 +50,7 @@ def _columns(shown_ones: Sequence[Configuration], ranged: bool) -> Iterator[str]
     yield "price: of all copies; a million tokens: of output, at this rate, time without work paid for"
     yield "load: arriving requests over what all copies sustain; at 1 the queue grows without end"
     yield "ttft and itl: means of a server at work; the wait in ttft is an estimate"
-    yield "largest rate, longest prompt and output: the last that pass, and what breaks beyond it; the devices as they are, fewer requests in a batch where they have to be"
+    yield "largest rate, longest prompt and output: the last that pass, and what breaks beyond it; devices and chunk as they are, fewer requests in a batch where they have to be; a prompt just longer than the chunk takes a step more"
 
 
 def _checked(c: Configuration) -> Collection[str]:

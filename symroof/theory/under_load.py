@@ -22,6 +22,11 @@ FULL_PIECE = PIECE.format(new="step_budget", prompts="1", past="step_budget*(ste
 LAST_PIECE = PIECE.format(new="last_piece", prompts="prompts_together", past="step_budget*(prompt_pieces - 1)")
 LATE_PIECE = PIECE.format(new=f"min(step_budget, {NEW})", prompts="prompts_together", past="step_budget*max(prompt_pieces - 2, 0)")
 """The step with a full piece, with the last one, and with the last full one."""
+READ_FULL = PIECE.format(new="group_budget", prompts="attention_dp", past="group_budget*(step - 1)")
+READ_LAST = PIECE.format(
+    new=f"({NEW} - group_budget*(group_pieces - 1))", prompts="max(prompts_together, attention_dp)", past="group_budget*(group_pieces - 1)"
+)
+"""The same as one prompt is read: by its own group of attention, beside a piece of the same length in every other group."""
 BESIDE = "loaded_decode_time(batch = chunked_batch)"
 
 STEPS_AT_WORK = referenced(
@@ -41,6 +46,8 @@ STEPS_AT_WORK = referenced(
     _q("load", "piece_past", "c_{past}", "token", "prompt tokens read before a piece, on average over the pieces of a prompt", f"cached_prefix + ({NEW} - piece)/2", counted=True),
     _q("load", "piece_rows", "z_1", "", "rows of logits of a piece: the share of pieces that end a prompt", f"piece/{NEW}", counted=True),
     _q("load", "prompt_pieces", "n_c", "", "pieces that a prompt is cut into", f"ceil({NEW}/step_budget)", counted=True),
+    _q("load", "group_budget", "c_g", "token", "prompt tokens that a step may take along in one group of attention: its share of the budget of all", "step_budget/attention_dp", counted=True),
+    _q("load", "group_pieces", "n_{cg}", "", "pieces that a prompt is cut into as its group reads it", f"ceil({NEW}/group_budget)", counted=True),
     _q("load", "last_piece", "c_{last}", "token", "prompt tokens of the last piece", f"{NEW} - step_budget*(prompt_pieces - 1)", counted=True),
     _q("load", "loaded_time", r"t_{\mathrm{work}}", "s", "time of a step under load", "loaded_busy_time + loaded_overhead"),
     _q("load", "loaded_decode_time", r"t_{\mathrm{work}}^{d}", "s", "time of a step under load that takes no prompt along", "loaded_time(piece_prompts = 0)"),
@@ -75,7 +82,7 @@ SUSTAINED = referenced(
     _q("load", "sustained_throughput", "X_{s}", "token/s", "output tokens per second that an instance sustains, prefills included", "output*sustained_requests"),
     _q("load", "sustained_throughput_per_device", "X^1_{s}", "token/s", "the same for each device of the instance, those that prefill for it included", "sustained_throughput/served_devices", reference=source.DEFINITION),
     _q("load", "reading_time", r"t_{\mathrm{read}}", "s", "time of the steps that a prompt is read in, and of handing its cache over", switch="scheduling", reference=source.SARATHI, variants={
-        "chunked": f"sum({FULL_PIECE}, step, 1, prompt_pieces - 1) + {LAST_PIECE}",
+        "chunked": f"sum({READ_FULL}, step, 1, group_pieces - 1) + {READ_LAST}",
         "exclusive": PREFILL,
         "disaggregated": f"{PREFILL} + transfer_time",
     }),

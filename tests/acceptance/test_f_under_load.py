@@ -259,6 +259,20 @@ def test_a_group_at_work_divides_work_and_reads(tp):
     assert study.exact("cost_per_mtok") == Fraction(5 * tp, 2 * 3600) * 10**6 / study.exact("sustained_throughput")
 
 
+@pytest.mark.parametrize(("prompt", "steps"), [(2048, [1024, 1024]), (2500, [1024, 1024, 452]), (600, [600])])
+def test_a_group_of_attention_reads_a_prompt_of_its_own_with_its_share_of_the_budget(prompt, steps):
+    """Each of two groups holds all weights, decodes 32 of 64, and reads a prompt of its own: of 2,048 tokens a step 1,024."""
+    case = under(chunk=2048, attention_dp=2, prompt=prompt, arrival_rate="1 request/s", **FREE_LINKS)
+    counting = {"attention_flops": "off", "kv_traffic": "off", "activations": "off"}
+    study = Study(**{**case, "assume": counting, "mem_capacity": "10 TB"})
+    assert study.exact("sustained_itl") < study.exact("worst_itl")
+    layers, head = 80 * 855_638_016, 128_256 * 8192  # a row of logits for each request that decodes, and for the piece
+    reading = sum(2 * max(Fraction(layers * (piece + 32) + head * 33, F), Fraction(layers + head, BETA)) for piece in steps)
+    assert float(study.exact("reading_time")) == pytest.approx(float(reading), rel=1e-6)
+    assert float(study.exact("lane_utilization")) == pytest.approx(float(reading / 2), rel=1e-6)
+    assert study.exact("reading_time") > Study(**{**case, "assume": counting, "prefill_batch": 1}).exact("prefill_time")
+
+
 def test_all_reduces_at_work_are_of_all_tokens_of_the_step():
     """Two a layer of 10 us and 2 (n - 1)/n of 2 byte * 8,192 for each of 64 + 2,048 tokens, beside a half of the work."""
     study = Study(**under(chunk=2048, tp=2, link_latency="10 us", link_bandwidth="450 GB/s"))

@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 
 from symroof.api import Study
+from symroof.report.view_select import parts
 from symroof.select.choice import select
 
 CASE = {"model": "llama-3.1-8b", "hardware": "mi300x", "prompt": 2048, "output": 300, "arrival_rate": 100}
@@ -47,3 +48,11 @@ def test_one_copy_less_does_not_bear_the_rate_where_all_is_slow(choice, place):
     enough, less = (Study(**CASE, **layout, **slow, dp=copies) for copies in (run.copies, run.copies - 1))
     assert enough.exact("load") < 1 and enough.exact("loaded_ttft") <= Fraction(1, 2) and enough.exact("sustained_itl") <= Fraction(1, 20)
     assert less.exact("load") >= 1 or less.exact("loaded_ttft") > Fraction(1, 2)
+
+
+def test_equally_good_runs_are_one_row_of_a_front():
+    """Reserves that both leave room enough change neither latency nor rate."""
+    reserves = select(**{**CASE, "arrival_rate": None}, batch=8, efficiency="peak", among={"memory_reserve": "1 GB,2 GB"})
+    (rows,) = (part.rows for part in parts(reserves, 20) if part.title == "Pareto fronts")
+    assert rows[0][2] == "mi300x, memory_reserve 1 GB, and 1 more as good"
+    assert len(rows) < sum(len(front.runs) for front in (*reserves.fronts, *reserves.fitting_fronts))
