@@ -26,6 +26,8 @@ from symroof.theory.theory import Theory, UnknownName, theory
 
 MOST_CHANGES = 12
 """A value at changed inputs leads to another at changed inputs at most so often; declared quantities do three times."""
+MOST_CHILDREN = 64
+"""Changed cases that a case remembers: those of a curve, but not the thousands of a sum that is taken term by term."""
 
 
 class _Plan(NamedTuple):
@@ -76,7 +78,7 @@ class Case:
     _memo: dict[str, Any] = field(default_factory=dict, init=False)
     _open: set[str] = field(default_factory=set, init=False)
     _moving: dict[str, Case] = field(default_factory=dict, init=False)
-    _inner: dict[tuple[tuple[str, Any], ...], Case] = field(default_factory=dict, init=False)
+    _children: dict[tuple[Any, ...], Case] = field(default_factory=dict, init=False)
     _plans: _Plans = field(default_factory=_Plans, init=False)
     _freed: dict[frozenset[str], Case] = field(default_factory=dict, init=False)
     _laid: dict[frozenset[str], Theory] = field(default_factory=dict, init=False)
@@ -319,27 +321,34 @@ class Case:
         Raises:
             NoValue: its inputs lead back to it, at changed inputs again and again.
         """
-        if not all(type(value) is Fraction for value in changes.values()):  # numbers that carry slopes are equal where their values are
-            return self._inside(changes, name).value(name)
-        key = tuple(changes.items())
-        inner = self._inner.get(key)
-        if inner is None:
-            inner = self._inner[key] = self._inside(changes, name)
-        return inner.value(name)
+        return self._inside(changes, name).value(name)
 
     def _inside(self, changes: Mapping[str, Any], name: str = "a quantity at changed inputs") -> Case:
         """The case one level of changed inputs further in; a circle through them ends here."""
         if self._depth >= MOST_CHANGES:
             raise NoValue(f"{name} is defined by itself")
-        child = self.changed(changes)
-        child._depth = self._depth + 1
-        return child
+        return self._child(changes, self._depth + 1)
 
     def changed(self, changes: Mapping[str, Any]) -> Case:
         """The same case with some values replaced; names that do not depend on them are worked out here, once for all changes."""
+        return self._child(changes, self._depth)
+
+    def _child(self, changes: Mapping[str, Any], depth: int) -> Case:
+        """The changed case; one that was asked for lately comes again, with the values that it has worked out."""
+        if not all(type(value) is Fraction for value in changes.values()):  # numbers that carry slopes are equal where their values are
+            return self._made(changes, depth)
+        key = (depth, *changes.items())
+        child = self._children.get(key)
+        if child is None:
+            if len(self._children) >= MOST_CHILDREN:
+                self._children.clear()
+            child = self._children[key] = self._made(changes, depth)
+        return child
+
+    def _made(self, changes: Mapping[str, Any], depth: int) -> Case:
         laid_out = not any(map(may_lay_out, changes))
         child = Case(self.theory, self.given, {**self.numbers, **changes}, self.free.difference(changes), self.rounded, laid_out=laid_out)
-        child._depth = self._depth
+        child._depth = depth
         if child.theory is self.theory:
             changed = frozenset(changes)
             child._plans = self._plans.below.get(changed) or self._plans.below.setdefault(changed, _Plans())

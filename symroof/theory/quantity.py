@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from symroof.formula import build
 from symroof.formula.parse import parse
@@ -79,7 +80,7 @@ class Quantity(Symbol):
     search: Search | None = None
     exists: tuple[tuple[str, str], ...] = ()
 
-    @property
+    @cached_property
     def chooses(self) -> bool:
         """Whether its formula is a choice among others."""
         return (self.definition or "").startswith("of_largest(")
