@@ -141,6 +141,9 @@ def test_the_branch_of_a_ridge_that_is_never_reached(gpt2):
     entry = solution_json(gpt2.solve("batch_to_ridge"))
     (branch,) = entry["branches"]
     assert (branch["holds"], branch["value"], entry["value"], entry["verdict"], entry["within_memory"]) == (False, None, None, "lhs_below", None)
+    defined = {"weight_bytes_read", "linear_flops_per_token", "attention_flops_per_pair", "head_flops_per_row", "kv_bytes_per_token", "context"}
+    assert branch["where"].keys() == defined | {"activation_bytes_per_token", "head_activation_bytes_per_row"}
+    assert branch["where"]["kv_bytes_per_token"]["text"] == "2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element"
     (condition,) = branch["conditions"]
     assert condition["holds"] is False and condition["text"].endswith(" > 0")
     assert condition["bound"]["text"].startswith("context < ") and 0 < condition["bound"]["value"] < 100

@@ -99,6 +99,12 @@ def test_a_case_in_a_line(more, title, label):
     assert degrees(answers) == [part for part in title.split(", ") if part[:3] in ("tp ", "pp ")]
 
 
+def test_of_several_models_each_is_named_first():
+    first, second = Study(**{**GPT2, "model": ["gpt2", "opt-6.7b"], "batch": [3, 4]}).cases[::2]
+    assert case_label(first) == f"GPT-2 124M, {H100}, batch 3"
+    assert case_label(second).startswith("OPT") and case_label(second).endswith(f", {H100}, batch 3")
+
+
 def test_memory_warnings():
     """248.9 MB and 20,000 caches of 119 tokens of 36,864 bytes are 87.99 GB; of a range one end or both are beyond the device's."""
     capacity = {"mem_capacity": "80 GB"}
