@@ -17,6 +17,7 @@ from symroof.analysis.verdict import (
     findings,
     overloaded,
     splits_evenly,
+    standing_basis,
     target_checks,
     target_warnings,
 )
@@ -157,3 +158,16 @@ def test_an_efficiency_above_the_roof_is_impossible():
     lines = [line for line in case_warnings(Study(**GPT2, itl="1e-9 s").first) if line.startswith("impossible")]
     assert [line.split(" is ")[0] for line in lines] == ["impossible: decode_mfu", "impossible: decode_mbu"]
     assert all(line.endswith(", above the roof") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("efficiency", "engine", "words"),
+    [
+        ("measured", None, "expected by measured efficiencies of compiled engines; the range holds 80 % of measurements"),
+        ("measured", "ollama", "expected by measured efficiencies of ggml engines; the range holds 80 % of measurements"),
+        ("peak", "ollama", "bound at 100 % of peak"),
+        (None, None, "bound at 100 % of peak"),
+    ],
+)
+def test_what_times_rest_on_where_no_case_says(efficiency, engine, words):
+    assert standing_basis(efficiency, engine) == words
