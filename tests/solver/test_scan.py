@@ -203,6 +203,21 @@ def test_rough_values_narrow_a_bracket_as_far_as_floats_go(name, turned):
     assert low <= PLACE - 1 and high >= PLACE + 1
 
 
+@pytest.mark.parametrize("place", [1.2345678e-9, 0.6789012345, 1.2345678901e12])
+def test_rough_values_narrow_a_bracket_of_any_size(place):
+    """From a thousandth to a thousand times the place: eleven digits of it, in 128 parts a turn."""
+    turns = []
+
+    def rough(points):
+        turns.append(len(points))
+        return [float(point) - place for point in points]
+
+    search = _sectioned(Gap(lambda x: x - Fraction(place), floats=True), Fraction(place / 1000), Fraction(place * 1000), -1, False)
+    low, high = answered(search, rough)
+    assert low < place < high and high - low <= Fraction(place) / 10**11
+    assert len(turns) == math.ceil(math.log(10**14, 128))
+
+
 @pytest.mark.parametrize("place", [Fraction(750), Fraction(2, 3), Fraction(123_456)])
 @pytest.mark.parametrize("held", [True, False])
 def test_a_jump_at_a_plain_number_takes_few_looks(place, held):
