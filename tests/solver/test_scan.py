@@ -8,7 +8,7 @@ import pytest
 
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
-from symroof.solver.scan import DIGITS, Gap, _halved, _sectioned, answered, crossings, narrowed, scan, together
+from symroof.solver.scan import DIGITS, Gap, _halved, _sectioned, answered, crossings, dips, narrowed, scan, together
 
 COUNTED, REAL = parse("sum(step, step, 1, x)"), parse("sqrt(x) + 2^x")
 
@@ -132,6 +132,21 @@ def test_a_step_of_any_height_is_met_where_it_stands(place, step, whole):
     found = scanned(lambda x: math.ceil(x / step) - place - Fraction(1, 2), COUNTED if whole else REAL, low=1 if whole else 0, high=10**6)
     (value,) = found.values
     assert value == place * step + 1 if whole else abs(value - place * step) <= 2 * DIGITS * value
+
+
+@pytest.mark.parametrize("middle", [Fraction(5, 2), Fraction(9, 4), Fraction(2), Fraction(11, 4)])
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_dip_between_points_of_one_sign_is_looked_into(middle, side):
+    """Below zero for a tenth to both sides of the middle, which may lie halfway between two points of the same height."""
+
+    def gap(x):
+        return side * ((x - middle) ** 2 - Fraction(1, 100))
+
+    points = [(Fraction(n), gap(Fraction(n))) for n in (1, 2, 3, 4) if Fraction(n) != middle]
+    inside = answered(dips(Gap(gap), points), None)
+    assert inside and all(abs(point - middle) < Fraction(1, 10) and value == gap(point) for point, value in inside)
+    flat = [(Fraction(n), Fraction(side)) for n in (1, 2, 3, 4)]
+    assert answered(dips(Gap(lambda x: Fraction(side)), flat), None) == []
 
 
 # ------------------------------------------------------------------------------------------------ brackets narrowed down
