@@ -4,14 +4,12 @@ from fractions import Fraction
 
 import pytest
 
+from symroof.analysis.case_titles import case_label, case_title, degrees
 from symroof.analysis.constraints import ENDLESS, conditions, passes
 from symroof.analysis.verdict import (
     LOAD,
     all_met,
-    case_label,
-    case_title,
     case_warnings,
-    degrees,
     efficiency_basis,
     endless,
     findings,
