@@ -55,6 +55,26 @@ def test_the_changes_from_one_case_to_another(first, second, expected):
     assert a.case().value("prefill_time") == b.case().value("prefill_time")
 
 
+@pytest.mark.parametrize("preset", ["llm-analysis", "llm-viewer", "genz", "tutorial-mlsysim"])
+def test_the_changes_to_a_tool_end_at_its_numbers(preset):
+    """Its terms one by one, its choices, its inputs: all applied, the case is the tool's; its last change of each formula is the tool's own."""
+    case, tool = Study(**BASE, output=20).bound, Study(**BASE, output=20, preset=preset).bound
+    made = differences(case, tool)
+    for change in made:
+        case = change.applied(case)
+    for name in ("prefill_time", "itl", "memory_bytes_per_device"):
+        assert case.case().value(name) == tool.case().value(name), name
+    assert all(case.given[name] == tool.given[name] for change in made if change.kind == "definition" for name, _ in change.given)
+
+
+def test_a_plain_value_of_a_formula_that_a_tool_adds_terms_to_is_one_change():
+    one, other = Study(**BASE, itl="1 s").bound, Study(**BASE, preset="llm-analysis").bound
+    changes = [change for change in differences(one, other) if change.name.startswith("itl")]
+    assert [(change.name, change.before) for change in changes] == [("itl", "1 s")]
+    back = [change for change in differences(other, one) if change.name.startswith("itl")]
+    assert [(change.name, change.after) for change in back] == [("itl", "1 s")]
+
+
 def test_each_value_on_the_way():
     """A cache of 36,864 bytes a token: of half the width, of three times as many tokens, of five requests."""
     one, other = Study(**BASE).first, Study(**{**BASE, "prompt": 300}, kv="fp8", batch=5).first

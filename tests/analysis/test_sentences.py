@@ -1,7 +1,10 @@
 """What is said of a solved equation: the words of the answer, the sentence, the whole number, all by hand from equations that a reader solves at a glance."""
 
+from fractions import Fraction
+
 import pytest
 
+from symroof.analysis.solution import whole
 from symroof.analysis.solution_text import solution_json, solution_text
 from symroof.api import Study
 
@@ -141,6 +144,9 @@ def test_the_branch_of_a_ridge_that_is_never_reached(gpt2):
     entry = solution_json(gpt2.solve("batch_to_ridge"))
     (branch,) = entry["branches"]
     assert (branch["holds"], branch["value"], entry["value"], entry["verdict"], entry["within_memory"]) == (False, None, None, "lhs_below", None)
+    defined = {"weight_bytes_read", "linear_flops_per_token", "attention_flops_per_pair", "head_flops_per_row", "kv_bytes_per_token", "context"}
+    assert branch["where"].keys() == defined | {"activation_bytes_per_token", "head_activation_bytes_per_row"}
+    assert branch["where"]["kv_bytes_per_token"]["text"] == "2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element"
     (condition,) = branch["conditions"]
     assert condition["holds"] is False and condition["text"].endswith(" > 0")
     assert condition["bound"]["text"].startswith("context < ") and 0 < condition["bound"]["value"] < 100
@@ -148,3 +154,38 @@ def test_the_branch_of_a_ridge_that_is_never_reached(gpt2):
     written = solution_text(gpt2.solve("batch_to_ridge"))
     assert f"{condition['text']}: does not hold\n      that is context < " in written
     assert " = 10.9612 (while kv_bytes_per_token*peak_flops - attention_flops_per_pair*mem_bandwidth > 0)" in written
+
+
+@pytest.mark.parametrize(
+    ("value", "last", "first"),
+    [
+        (Fraction(7, 2), 3, 4),
+        (Fraction(4), 4, 4),
+        (4 + Fraction(1, 10**19), 4, 5),
+        (4 - Fraction(1, 10**19), 3, 4),
+        (4 - Fraction(1, 10**21), 4, 4),
+        (4 + Fraction(1, 10**21), 4, 4),
+    ],
+)
+def test_a_crossing_as_a_whole_number(value, last, first):
+    """Down for a limit, up for what is to be reached; what 40 digits cannot tell from a whole number is that number."""
+    assert (whole(value, "limit"), whole(value, "reach")) == (last, first)
+
+
+def test_sides_that_only_whole_numbers_have(plain):
+    """1 + 2 + … + 10 = 55."""
+    solution = plain.solve("sum(step, step, 1, output) = 55", "output")
+    assert (solution.shown(), solution.reason) == ("at least 10 tokens", "sum(step, step, 1, output) stays below 55 up to 10 and is above it from 11 on")
+    assert plain.solve("sum(step, step, 1, output) = 54", "output").integer == {"at_least": 10}
+    assert plain.solve("sum(step, step, 1, output) = 56", "output").integer == {"at_least": 11}
+
+
+def test_candidates_in_sympy(plain):
+    """None where a value was bracketed; each with its conditions."""
+    import sympy
+
+    from symroof.symbols import batch
+
+    assert plain.solve("3*batch = 22", "batch").branches == ((sympy.Rational(22, 3), ()),)
+    assert plain.solve("batch**3 = 30", "batch").branches == ((None, ()),)
+    assert plain.solve("3*batch = 22", "batch").equation == sympy.Eq(3 * batch, 22)

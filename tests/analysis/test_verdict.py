@@ -4,19 +4,18 @@ from fractions import Fraction
 
 import pytest
 
+from symroof.analysis.case_titles import case_label, case_title, degrees
 from symroof.analysis.constraints import ENDLESS, conditions, passes
 from symroof.analysis.verdict import (
     LOAD,
     all_met,
-    case_label,
-    case_title,
     case_warnings,
-    degrees,
     efficiency_basis,
     endless,
     findings,
     overloaded,
     splits_evenly,
+    standing_basis,
     target_checks,
     target_warnings,
 )
@@ -99,6 +98,12 @@ def test_a_case_in_a_line(more, title, label):
     assert degrees(answers) == [part for part in title.split(", ") if part[:3] in ("tp ", "pp ")]
 
 
+def test_of_several_models_each_is_named_first():
+    first, second = Study(**{**GPT2, "model": ["gpt2", "opt-6.7b"], "batch": [3, 4]}).cases[::2]
+    assert case_label(first) == f"GPT-2 124M, {H100}, batch 3"
+    assert case_label(second).startswith("OPT") and case_label(second).endswith(f", {H100}, batch 3")
+
+
 def test_memory_warnings():
     """248.9 MB and 20,000 caches of 119 tokens of 36,864 bytes are 87.99 GB; of a range one end or both are beyond the device's."""
     capacity = {"mem_capacity": "80 GB"}
@@ -151,3 +156,16 @@ def test_an_efficiency_above_the_roof_is_impossible():
     lines = [line for line in case_warnings(Study(**GPT2, itl="1e-9 s").first) if line.startswith("impossible")]
     assert [line.split(" is ")[0] for line in lines] == ["impossible: decode_mfu", "impossible: decode_mbu"]
     assert all(line.endswith(", above the roof") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("efficiency", "engine", "words"),
+    [
+        ("measured", None, "expected by measured efficiencies of compiled engines; the range holds 80 % of measurements"),
+        ("measured", "ollama", "expected by measured efficiencies of ggml engines; the range holds 80 % of measurements"),
+        ("peak", "ollama", "bound at 100 % of peak"),
+        (None, None, "bound at 100 % of peak"),
+    ],
+)
+def test_what_times_rest_on_where_no_case_says(efficiency, engine, words):
+    assert standing_basis(efficiency, engine) == words

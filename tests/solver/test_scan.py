@@ -8,7 +8,7 @@ import pytest
 
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
-from symroof.solver.scan import DIGITS, Gap, _halved, _sectioned, answered, crossings, narrowed, scan, together
+from symroof.solver.scan import DIGITS, Gap, _halved, _sectioned, answered, crossings, dips, narrowed, scan, together
 
 COUNTED, REAL = parse("sum(step, step, 1, x)"), parse("sqrt(x) + 2^x")
 
@@ -142,6 +142,21 @@ def test_a_step_of_any_height_is_met_where_it_stands(place, step, whole):
     assert value == place * step + 1 if whole else abs(value - place * step) <= 2 * DIGITS * value
 
 
+@pytest.mark.parametrize("middle", [Fraction(5, 2), Fraction(9, 4), Fraction(2), Fraction(11, 4)])
+@pytest.mark.parametrize("side", [1, -1])
+def test_a_dip_between_points_of_one_sign_is_looked_into(middle, side):
+    """Below zero for a tenth to both sides of the middle, which may lie halfway between two points of the same height."""
+
+    def gap(x):
+        return side * ((x - middle) ** 2 - Fraction(1, 100))
+
+    points = [(Fraction(n), gap(Fraction(n))) for n in (1, 2, 3, 4) if Fraction(n) != middle]
+    inside = answered(dips(Gap(gap), points), None)
+    assert inside and all(abs(point - middle) < Fraction(1, 10) and value == gap(point) for point, value in inside)
+    flat = [(Fraction(n), Fraction(side)) for n in (1, 2, 3, 4)]
+    assert answered(dips(Gap(lambda x: Fraction(side)), flat), None) == []
+
+
 # ------------------------------------------------------------------------------------------------ brackets narrowed down
 
 PLACE = Fraction(123_456_789, 1000)
@@ -209,6 +224,21 @@ def test_rough_values_narrow_a_bracket_as_far_as_floats_go(name, turned):
     low, high = sectioned(lambda x: math.nan if abs(x - PLACE) < 1 else rough(x), -turned, False)
     assert low < PLACE < high and high - low < 40
     assert low <= PLACE - 1 and high >= PLACE + 1
+
+
+@pytest.mark.parametrize("place", [1.2345678e-9, 0.6789012345, 1.2345678901e12])
+def test_rough_values_narrow_a_bracket_of_any_size(place):
+    """From a thousandth to a thousand times the place: eleven digits of it, in 128 parts a turn."""
+    turns = []
+
+    def rough(points):
+        turns.append(len(points))
+        return [float(point) - place for point in points]
+
+    search = _sectioned(Gap(lambda x: x - Fraction(place), floats=True), Fraction(place / 1000), Fraction(place * 1000), -1, False)
+    low, high = answered(search, rough)
+    assert low < place < high and high - low <= Fraction(place) / 10**11
+    assert len(turns) == math.ceil(math.log(10**14, 128))
 
 
 @pytest.mark.parametrize("place", [Fraction(750), Fraction(2, 3), Fraction(123_456)])

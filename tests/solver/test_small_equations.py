@@ -150,11 +150,12 @@ def check_branches(source, found, label):
             assert abs(value - branch.value) <= abs(value) * Fraction(1, 10**25), f"{label}\n{text(branch.closed_form)}"
             assert any(abs(value - v) <= abs(value) * Fraction(1, 10**25) for v in found.values), label
             assert all(condition.holds for condition in branch.conditions), label
+        point = branch.value if branch.value is not None else value
         for condition in branch.conditions:
-            tree = condition.tree
-            if condition.holds is None or not (branch.holds or (not mentions(tree.left, "x") and not mentions(tree.right, "x"))):
+            tree, at = condition.tree, Numbers(x=point)
+            if condition.holds is None or (point <= 0 and (mentions(tree.left, "x") or mentions(tree.right, "x"))):
                 continue
-            left, right = (evaluate(part, Numbers(x=branch.value)) if mentions(part, "x") else evaluate(part, Numbers()) for part in (tree.left, tree.right))
+            left, right = evaluate(tree.left, at), evaluate(tree.right, at)
             if abs(left - right) > NEAR:
                 assert HOLDS[tree.operator](left, right) is condition.holds, f"{label}\n{text(tree)}"
 

@@ -181,3 +181,21 @@ def test_an_unknown_beside_a_sum_without_closed_form():
     """Steps of 1 + x, 1 + x, 2 + x and 2 + x (a step takes a whole block of two): 6 + 4*x is 10 where x is 1."""
     found = solved("sum(ceil(j/2) + x, j, 1, 4) - 10")
     assert (found.method, found.values) == ("closed_form", (1,))
+
+
+@pytest.mark.parametrize("high", [None, Fraction(9)])
+@pytest.mark.parametrize(
+    ("difference", "verdict"), [("sqrt(x)", "lhs_above"), ("-sqrt(x)", "lhs_below"), ("ceil(x) + 1", "lhs_above"), ("1/2 - ceil(x)", "lhs_below")]
+)
+def test_sides_that_meet_at_nothing_alone_do_not_meet(difference, verdict, high):
+    """The axis is open at zero: the root of nothing is there, and what lies below is no part of it."""
+    assert (solved(difference, high).verdict, solved(difference, high).values) == (verdict, ())
+
+
+@pytest.mark.parametrize("difference", ["x^2 - 9", "9 - x^2", "x^2 + 2*x - 15", "x^3 - 27", "1 - 3/x", "(x^2 - 9)/(x + 1)", "max(x^2 - 9, -4)"])
+def test_a_crossing_at_the_end_of_the_axis_is_one(difference):
+    """Also where a power is missing in between."""
+    assert solved(difference, Fraction(3)).values == (3,)
+    assert solved(difference, Fraction(299, 100)).values == ()
+    (branch,) = [branch for branch in solved(difference, Fraction(3)).branches if branch.holds]
+    assert "x <= 3" in [text(condition.tree) for condition in branch.conditions]

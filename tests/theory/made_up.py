@@ -34,6 +34,7 @@ class Made:
     """A point: a made-up value for every name, ``fixed`` ones apart."""
 
     def __init__(self, seed, **fixed):
+        self.fixed = frozenset(fixed)
         draw = random.Random(seed)
         self.known = dict(zip(NAMES, map(Fraction, draw.sample(PRIMES, len(NAMES))), strict=True))
         self.known |= {name: Fraction(draw.randint(1, 96), 97) for name in SHARES} | {name: Fraction(draw.randint(1, 9)) for name in COUNTS}

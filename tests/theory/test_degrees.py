@@ -5,8 +5,11 @@ from fractions import Fraction
 import pytest
 
 from symroof.formula.text import text
+from symroof.formula.tree import Num
 from symroof.theory.architecture import GENERIC, Architecture, Layer
+from symroof.theory.case import Case
 from symroof.theory.layout import FREE, SINGLE, SYMBOLIC, Layout, layout
+from symroof.theory.theory import theory
 
 DIMENSIONS = {"d_model": 4096, "n_layers": 32, "n_heads": 32, "n_kv_heads": 8}
 
@@ -115,3 +118,11 @@ def test_a_degree_that_will_not_divide_the_heads_is_rounded_up():
 )
 def test_whether_a_group_may_leave_its_node(values, leaves):
     assert made(**values).network is leaves
+
+
+def test_a_degree_has_to_suit_the_heads_of_every_kind_of_layer():
+    """Four key and value heads in some layers, six in others: each has to be shared out evenly, or copied evenly."""
+    kinds = tuple(Layer(label=label, own=frozenset({"n_layers", "n_kv_heads"})) for label in ("local", "full"))
+    case = Case(theory(Architecture(kinds, order=("local", "full"))), {"n_kv_heads.local": Num(Fraction(4)), "n_kv_heads.full": Num(Fraction(6))})
+    assert [degree for degree in range(1, 30) if case.permits(degree)] == [1, 2, 12, 24]
+    assert all(Case(theory(), {}).permits(degree) for degree in range(1, 9))

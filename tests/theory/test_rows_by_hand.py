@@ -287,6 +287,21 @@ def test_around_the_blocks(norm, vectors):
     agree(outer_rows(Architecture(norm=norm, final_norm=False, **every)), count, norm)
 
 
+@pytest.mark.parametrize("tied", [True, False])
+def test_where_rows_after_the_layers_stand(tied):
+    """The head's table is the embedding's where they are tied: stored once, but at both ends of a pipeline."""
+    rows = {(row.operator, row.stream): row.end for row in outer_rows(Architecture(tied_embeddings=tied))}
+    ends = {"params": "tied" if tied else "last", "weights": "last", "flops": "last", "activations": "last"}
+    assert rows == {("embedding", "params"): "", ("norm", "params"): "last", **{("lm_head", stream): end for stream, end in ends.items()}}
+
+
+def test_equal_heads_are_written_together():
+    """A reader sees ``(n_heads + 2*n_kv_heads)*head_dim`` and not three terms; unequal ones stand apart."""
+    (plain, *_), (gated, *_) = MIXERS["gqa"](Layer()), MIXERS["gqa"](Layer(traits=frozenset({"out_gate"})))
+    assert plain.amount == "(d_model)*((n_heads + 2*n_kv_heads)*head_dim)"
+    assert gated.amount == "(d_model)*(2*n_heads*head_dim + 2*n_kv_heads*head_dim)"
+
+
 def test_a_layer_for_images_is_held_and_does_nothing():
     awake, asleep = (Layer(feed_forward="plain", traits=frozenset(traits)) for traits in ((), ("images_only",)))
     params = {key: amount for key, amount in counted(layer_rows(awake, "rms")).items() if key[1] == "params"}

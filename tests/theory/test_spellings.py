@@ -7,13 +7,15 @@ import pytest
 
 from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex
+from symroof.formula.parse import FormulaError
+from symroof.formula.text import text
 from symroof.formula.tree import Name, Num
 from symroof.specs import catalogue
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
 from symroof.theory.case import Case
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.spellings import letters, read_formula, resolved
+from symroof.theory.spellings import letters, printed_name, read_formula, resolved
 from symroof.theory.switches import SWITCHES
 from symroof.theory.switches import assume as assumptions
 from symroof.theory.symbols import INPUTS, base_name
@@ -74,3 +76,34 @@ def test_the_contract_spells(name, spelled):
 def test_no_two_names_share_a_letter():
     alone = {**INPUTS, **QUANTITIES}.keys() - set(letters().values())
     assert alone == {"fits", "d_ff"}, "these two are spelled as they are named; every other has a letter of its own"
+
+
+PRINTED = {
+    "batch": "batch", "bs": "batch", "isl": "prompt", "kappa": "kv_bytes_per_token", "H_kv": "n_kv_heads", "t_c_prefill": "prefill_compute_time",
+    "H_kv.local": "n_kv_heads.local", "n_layers.window": "n_layers.window", "bs.full": "batch.full", "L.foo": "n_layers.foo", "foo.local": "foo.local",
+    "L_global": "n_layers.global", "L_local": "n_layers.local", "L_full": "n_layers.full", "L_window": "n_layers.window", "H_kv_full": "n_kv_heads.full",
+    # an alias takes no subscript, a letter none but a kind of layer, and what is no letter stays
+    "bs_full": "bs_full", "L_foo": "L_foo", "foo_local": "foo_local", "nothing": "nothing",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("spelled", "name"), PRINTED.items())
+def test_one_name_is_printed_for_every_spelling(spelled, name):
+    assert printed_name(spelled) == name
+
+
+@pytest.mark.parametrize(
+    ("written", "formula"),
+    [
+        ("2 L H_kv d_h", "2*L*H_kv*d_h"), ("L B", "L*B"), ("B 3 L", "3*B*L"), ("5 L B", "5*L*B"), ("2 d_ff L", "2*d_ff*L"), ("2 log2(L) H", "2*log2(L)*H"),
+        (r"\frac{L}{2}", "L/2"), ("max(L, H)", "max(L, H)"), ("80 GB", "8e10 byte"),
+        ("4 k", None), ("2 L 4 k", None), ("4 M L", None), ("3 B L", None),  # a thousand, a million, a billion, or a name
+        ("2 L x", None), ("2 L batch", None), ("2 3", None), ("2 L +", None), ("", None),
+    ],
+)  # fmt: skip
+def test_letters_side_by_side_are_a_product_where_none_may_be_a_unit(written, formula):
+    if formula is None:
+        with pytest.raises(FormulaError):
+            read_formula(written)
+    else:
+        assert text(read_formula(written)) == formula
