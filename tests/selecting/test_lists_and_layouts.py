@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -284,3 +285,8 @@ def test_how_far_a_configuration_can_go_as_an_entry():
 def test_a_condition_as_an_entry(limit, share):
     check = SimpleNamespace(metric=SimpleNamespace(name="itl", as_json=lambda: {"value": 1, "unit": "s"}), limit=limit, met=True, slack=Fraction(3))
     assert check_json(check) == {"value": 1, "unit": "s", "metric": "itl", "limit": limit, "met": True, "slack": 3, "share": share}
+
+
+def test_one_configuration_alone_has_its_targets(choice):
+    alone = choice_json(replace(choice, configurations=choice.configurations[:1]), most=0, lacking=0)
+    assert {name: target["metric"] for name, target in alone["targets"].items()} == {"itl": "sustained_itl", "cost": "cost_per_mtok"}
