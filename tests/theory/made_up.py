@@ -26,7 +26,7 @@ SHARES = [
     "memory_share",
     "long_slots_share",
 ]
-COUNTS = ["output", "long_output", "response_steps", "prompt_pieces", "chunk_steps", "draft_tokens", "decode_tokens", "experts_per_token"]
+COUNTS = ["output", "long_output", "response_steps", "prompt_pieces", "group_pieces", "chunk_steps", "draft_tokens", "decode_tokens", "experts_per_token"]
 """Ends of sums, and what has to be small."""
 
 

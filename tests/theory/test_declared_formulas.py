@@ -18,7 +18,7 @@ from symroof.theory.steps import STEPS
 from .made_up import SHARES, Made
 
 MILLION = 10**6
-BLOCKS = {"chunk": 12, "step_budget": 12, "cached_prefix": 5, "block_size": 16, "l2_capacity": 600, "kv_bytes_per_token": 60}
+BLOCKS = {"chunk": 12, "step_budget": 12, "group_budget": 12, "cached_prefix": 5, "block_size": 16, "l2_capacity": 600, "kv_bytes_per_token": 60}
 ROOM = {"memory_reserve": 100, "weight_bytes_per_device": 300, "request_bytes_per_device": 60}
 POINTS = [
     *map(Made, range(5)),
@@ -92,6 +92,16 @@ def full_pieces(v):
 
 def last_piece(v):
     return piece(v, v.last_piece, v.prompts_together, (v.prompt_pieces - 1) * v.step_budget)
+
+
+def read_by_a_group(v):
+    """Every group reads a prompt of its own with its share of the budget; the last pieces are of as many prompts as share a step, or one in each group."""
+    groups, share, read = v.attention_dp, v.group_budget, 0
+    seconds = 0
+    for _ in range(int(v.group_pieces) - 1):
+        seconds += piece(v, share, groups, read)
+        read += share
+    return seconds + piece(v, new(v) - read, max(groups, v.prompts_together), read)
 
 
 def late_piece(v):
@@ -341,7 +351,9 @@ FORMULAS = {
     "sustained_requests": {"chunked": lambda v: v.chunked_requests, "exclusive": lambda v: v.exclusive_requests, "disaggregated": lambda v: v.disaggregated_requests},
     "sustained_throughput": lambda v: v.sustained_requests * v.output,
     "sustained_throughput_per_device": lambda v: v.sustained_throughput / v.served_devices,
-    "reading_time": {"chunked": lambda v: full_pieces(v) + last_piece(v), "exclusive": prefill, "disaggregated": lambda v: v.transfer_time + prefill(v)},
+    "group_budget": lambda v: v.step_budget / v.attention_dp,
+    "group_pieces": lambda v: -(-new(v) // v.group_budget),
+    "reading_time": {"chunked": read_by_a_group, "exclusive": prefill, "disaggregated": lambda v: v.transfer_time + prefill(v)},
     "worst_chunked_itl": lambda v: max(last_piece(v), late_piece(v)),
     "worst_itl": {
         "chunked": lambda v: v.worst_chunked_itl, "exclusive": lambda v: prefill(v) + v.loaded_decode_time, "disaggregated": lambda v: v("itl_last", batch=v.disaggregated_batch),
