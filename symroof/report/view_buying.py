@@ -19,6 +19,7 @@ MOST_BORNE = 5
 OVER = {MEMORY: "memory", LOAD: "the queue", "ttft": "TTFT", "itl": "ITL", "cost": "cost", "price": "price", "fleet_price": "the budget"}
 BORNE = {"arrival_rate": "largest rate", "prompt": "longest prompt", "output": "longest output"}
 """What may grow while a fleet serves, with the heading of the last value that passes."""
+ORDERED = {"fleet": "cheapest first, without a price last", "rate": "by what a device gives, as no price of those that pass is known"}
 
 
 def buys(choice: Choice, most: int) -> Part:
@@ -32,7 +33,7 @@ def buys(choice: Choice, most: int) -> Part:
     )  # fmt: skip
     rate = shown_ones[0].run.answers.result("arrival_rate").plain() if shown_ones else ""
     says = [
-        f"for {rate}, cheapest first where all prices are known",
+        f"for {rate}, {ORDERED.get(choice.order, f'by {choice.order}')}",
         *([f"the first {len(shown_ones):,} of {len(serving):,} that serve it"] if len(shown_ones) < len(serving) else []),
     ]
     return Part("What to buy", header, tuple(_buy(c, ranged) for c in shown_ones), "; ".join(says), tuple(_columns(shown_ones, ranged)) if shown_ones else ())

@@ -200,7 +200,7 @@ def select(study: str | os.PathLike[str] | Study | None = None, *, among: Mappin
             ``{"devices": [4, 8]}`` lays so many devices out in every way, ``{"instance_devices": [4, 8]}`` instances of so many, of which
             there are as many copies as the arrival rate asks for.
         by: the order of those that pass: cost, throughput, rate (a device's), ttft, itl, price (of an instance) or fleet; by default
-            where every price is known cost, or with an arrival rate fleet, else rate.
+            with an arrival rate fleet where any price is known, without one cost where every price is, else rate.
         case: keywords of :class:`~symroof.analysis.study.Study`; over a study file they override it.
 
     Where batches are not listed, the largest one that passes is solved for each configuration.
@@ -235,9 +235,12 @@ def chosen(study: Study, by: str | None = None, track: Track = untracked, counts
 
 
 def _order(study: Study, configurations: Sequence[Configuration]) -> str:
-    """Cheapest first where every price is known: the fleet that bears an arrival rate, else a million tokens; else by what a device gives."""
-    word = "fleet" if "arrival_rate" in study.first.binding.given else "cost"
-    return word if all(c.run.rank(ORDERS[word][0]) is not None for c in configurations if c.state == "passes") else "rate"
+    """Cheapest first: the fleet that bears an arrival rate, those without a price last; else a million tokens where every price is known; else by what
+    a device gives."""
+    buys = "arrival_rate" in study.first.binding.given
+    word, enough = ("fleet", any) if buys else ("cost", all)
+    priced = [c.run.rank(ORDERS[word][0]) is not None for c in configurations if c.state == "passes"]
+    return word if not priced or enough(priced) else "rate"
 
 
 def _complete(study: Study) -> None:

@@ -187,15 +187,16 @@ def test_the_order_of_configurations(by):
     assert ranked == [*(passing[i] for i in order), unpriced, *(elsewhere[i] for i in order), missed[1], missed[0]]
 
 
-@pytest.mark.parametrize(("rated", "priced", "word"), [(True, True, "fleet"), (True, False, "rate"), (False, True, "cost"), (False, False, "rate")])
+@pytest.mark.parametrize(
+    ("rated", "priced", "word"), [(True, 2, "fleet"), (True, 1, "fleet"), (True, 0, "rate"), (False, 2, "cost"), (False, 1, "rate"), (False, 0, "rate")]
+)
 def test_the_order_that_is_chosen_where_none_is(rated, priced, word):
-    """By money where every passing one has a price."""
+    """Who buys for a rate sees the cheapest first, if any that passes has a price; else money orders only where every passing one has one."""
     study = SimpleNamespace(first=SimpleNamespace(binding=SimpleNamespace(given={"arrival_rate": 1} if rated else {})))
     known = {"cost_per_mtok": 1} if not rated else {"fleet_price": 1}
     configurations = [
-        SimpleNamespace(state="passes", run=Ranked(**known)),
-        SimpleNamespace(state="passes", run=Ranked(**(known if priced else {}))),
-        SimpleNamespace(state="fails", run=Ranked()),
+        *(SimpleNamespace(state="passes", run=Ranked(**(known if i < priced else {}))) for i in range(2)),
+        SimpleNamespace(state="fails", run=Ranked(**known)),
     ]
     assert _order(study, configurations) == word
 
