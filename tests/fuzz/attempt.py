@@ -86,6 +86,7 @@ def save(area: str, why: str, attempt: Attempt, folder: Path = CASES) -> Path:
         data["closed"] = list(attempt.closed)
     text = yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=140)
     path = folder / f"{area}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.yaml"
+    folder.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path
 
