@@ -21,7 +21,7 @@ BUYS = {"peak_flops": "compute", "mem_bandwidth": "bandwidth"}
 """What a latency can answer to, and what one buys for it."""
 
 NEAREST = 5
-"""Passing configurations whose headroom is solved for the tables."""
+"""Configurations whose headroom, or what their latencies answer to, is worked out for the tables."""
 
 HEADROOM = ("mfu", "mbu", "peak_flops", "mem_bandwidth", "mem_capacity", "price")
 """The least of each that passes, and the highest price."""
@@ -182,9 +182,11 @@ def _first_named(label: str, lines: Sequence[tuple[str, ...]]) -> list[tuple[str
 
 def _answers_to(choice: Choice, most: int) -> Part:
     """Per cent that each latency moves for one per cent of compute and of bandwidth, and so what to buy."""
-    rows = [line for c in choice.configurations[:most] if (line := _bought(c.label, c.run))]
+    shown_ones = choice.configurations[: min(most, NEAREST)]
+    rows = [line for c in shown_ones if (line := _bought(c.label, c.run))]
     header = ("configuration", "ttft to compute", "to bandwidth", "itl to compute", "to bandwidth", "buy")
     says = "per cent that a latency moves when the device's peak or bandwidth grows by one per cent; of the latencies that the targets limit, at this batch"
+    says += f"; the first {len(shown_ones)} of {len(choice.configurations):,}" if len(shown_ones) < len(choice.configurations) else ""
     return Part("Buy bandwidth or buy compute", header, tuple(rows), says)
 
 
