@@ -165,8 +165,13 @@ def _keeps(choice: Choice, most: int) -> Part:
     names = [name for name in HEADROOM if any(name in own for own in by_label.values())]
     rows = [(label, *(_headroom(own[name]) if name in own else "" for name in names)) for label, own in by_label.items()]
     says = "each input alone, solved: the last value that still passes"
-    says += f"; the first {len(shown_ones)} of {len(choice.passing):,}" if len(shown_ones) < len(choice.passing) else ""
+    says += _first_of(len(shown_ones), len(choice.passing))
     return Part("How far the passing ones can go", ("configuration", *names), tuple(rows) if names else (), says)
+
+
+def _first_of(some: int, count: int) -> str:
+    """Of how many a table shows the first; empty where it shows all."""
+    return f"; the first {some} of {count:,}" if some < count else ""
 
 
 def _headroom(keep: Keep) -> str:
@@ -186,7 +191,7 @@ def _answers_to(choice: Choice, most: int) -> Part:
     rows = [line for c in shown_ones if (line := _bought(c.label, c.run))]
     header = ("configuration", "ttft to compute", "to bandwidth", "itl to compute", "to bandwidth", "buy")
     says = "per cent that a latency moves when the device's peak or bandwidth grows by one per cent; of the latencies that the targets limit, at this batch"
-    says += f"; the first {len(shown_ones)} of {len(choice.configurations):,}" if len(shown_ones) < len(choice.configurations) else ""
+    says += _first_of(len(shown_ones), len(choice.configurations))
     return Part("Buy bandwidth or buy compute", header, tuple(rows), says)
 
 
