@@ -129,6 +129,14 @@ class Compiled:
             self._check_room(out, np.broadcast_shapes(*(x.shape for x in inputs)))
         return self.program.run(inputs, out)
 
+    def few(self, *arrays: Any) -> tuple[np.ndarray[Any, Any], ...]:
+        """The outputs, all of them numbers, at a few hundred points in a row, three times faster than a call; last digits may differ from that.
+
+        >>> compile(["itl"], ["batch"], model="llama-3-8b", hardware="h100-sxm", prompt=1024).few(np.array([1, 16]))[0].round(5)
+        array([0.00452, 0.00515])
+        """
+        return self.program.plain([np.asarray(x, dtype=float) for x in arrays])
+
     def _check_room(self, out: Sequence[Any], shape: tuple[int, ...]) -> None:
         if len(out) != len(self.outputs):
             raise ValueError(f"out has {len(out)} arrays for {len(self.outputs)} outputs")

@@ -11,9 +11,9 @@ import numpy as np
 
 from symroof.arrays.cache_blocks import Array, Block, Chunk, Place, Pool
 from symroof.arrays.evaluation_plan import Plan, bare
-from symroof.arrays.exact_fallback import DOUBT, magnitude, settle
+from symroof.arrays.exact_fallback import DOUBT, magnitude, mend, settle
 from symroof.arrays.graph import FOLDED, Form, Graph
-from symroof.arrays.kernels import HOLDS, exact
+from symroof.arrays.kernels import HOLDS, arrays, exact
 from symroof.arrays.memory_layout import Layout, cut
 
 NO_LABEL = -1
@@ -63,6 +63,12 @@ class Program:
             if own is None:
                 array[...] = home.reshape(layout.shape)
         return tuple(out)
+
+    def plain(self, inputs: Sequence[Any]) -> tuple[Array, ...]:
+        """Outputs that are numbers by the plain walk of the graph: of a few hundred points in a row, blocks and buffers cost more than the work."""
+        values, shape = arrays(self.graph, dict(zip(self.graph.inputs, inputs, strict=True)), mend), np.broadcast_shapes(*map(np.shape, inputs))
+        with np.errstate(all="ignore"):
+            return tuple(np.broadcast_to(values.form(output.forms[0]), shape) for output in self.outputs)
 
     def _fill(self, layout: Layout, seen: Sequence[Array], homes: Sequence[Array]) -> None:
         varies = {name: frozenset(axis for axis in range(3) if x.shape[axis] != 1) for name, x in zip(self.graph.inputs, seen, strict=True)}

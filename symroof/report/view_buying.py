@@ -10,7 +10,7 @@ from symroof.cases.quantity_result import Result
 from symroof.report.selection_cells import UNKNOWN, Part, shown, verdict
 from symroof.select.choice import Choice
 from symroof.select.configuration import Configuration, Run
-from symroof.select.endurance import bears, expected_copies
+from symroof.select.endurance import Bears, each_bears, expected_copies
 from symroof.select.screened_group import PRICED
 
 MOST_BORNE = 5
@@ -65,7 +65,7 @@ def _buy(c: Configuration, ranged: bool) -> tuple[str, ...]:
     chunk = f"{int(case.value('chunk')):,}" if run.answers.binding.assumptions["scheduling"] == "chunked" and case.chosen("chunk") else "whole prompts"
     return (
         c.label, verdict(c), f"{run.copies:,}", *([f"{expected_copies(run):,}"] if ranged else []), f"{count:,}", f"{run.batch:,}", chunk, shown(run, "fleet_price"),
-        _at_rate(run), shown(run, LOAD), shown(run, "loaded_ttft"), shown(run, "sustained_itl"), *(_borne(run, name) for name in BORNE),
+        _at_rate(run), shown(run, LOAD), shown(run, "loaded_ttft"), shown(run, "sustained_itl"), *_borne(run),
     )  # fmt: skip
 
 
@@ -79,9 +79,11 @@ def _at_rate(run: Run) -> str:
     return Result(case.theory.symbol("cost_per_mtok"), price * 10**6 / tokens).plain()
 
 
-def _borne(run: Run, name: str) -> str:
-    last = bears(run, name)
-    if last is None:
-        return UNKNOWN
-    value = Result(run.answers.case.theory.symbol(name), Fraction(last.value).limit_denominator(10**6)).plain()
+def _borne(run: Run) -> list[str]:
+    """The last value of each input that may grow, and what breaks beyond it."""
+    return [UNKNOWN if last is None else _last(run, last) for last in each_bears(run, tuple(BORNE))]
+
+
+def _last(run: Run, last: Bears) -> str:
+    value = Result(run.answers.case.theory.symbol(last.name), Fraction(last.value).limit_denominator(10**6)).plain()
     return f"{value} ({', '.join(OVER[broken] for broken in last.breaks)})" if last.breaks else "any"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,29 +48,32 @@ def bears(run: Run, name: str) -> Bears | None:
     >>> round(rate.value, 1), rate.breaks
     (22.8, ('load',))
     """
+    return each_bears(run, (name,))[0]
+
+
+def each_bears(run: Run, names: Sequence[str]) -> tuple[Bears | None, ...]:
+    """The same for several inputs, each alone, by functions that are made once."""
     answers = run.answers.slow_end
-    if not PRICED.issuperset(run.missed) or not under_load(answers.case) or name not in answers.case.given:
-        return None
-    limits = {metric: limit for metric, limit in _limits(answers).items() if limit[0] not in run.missed}
+    moved = [name for name in names if name in answers.case.given]
+    if not moved or not PRICED.issuperset(run.missed) or not under_load(answers.case):
+        return (None,) * len(names)
     try:
-        solved = "batch" in dict(run.changes)
-        batch = _Batch(answers, name, run.batch, limits[ITL][1] if solved and ITL in limits else math.inf)
-        function = compile(list(limits), [name, "batch"], answers)
+        load = _Load(run, answers, moved)
     except (InputError, NoValue):
-        return None
-    counted = answers.case.theory.symbol(name).counted
+        return (None,) * len(names)
+    return tuple(_last(load, name) if name in moved else None for name in names)
 
-    def broken(points: Array) -> dict[str, Array]:
-        values = (np.broadcast_to(column, points.shape) for column in function(points, batch(points)))
-        return {metric: ~(np.nan_to_num(column, nan=np.inf) <= limits[metric][1] * (1 + DIGITS**2)) for metric, column in zip(limits, values, strict=True)}
 
-    start = low = float(answers.case.value(name))
+def _last(load: _Load, name: str) -> Bears | None:
+    """The last value of one input that passes, followed upwards in ever finer steps."""
+    counted = load.answers.case.theory.symbol(name).counted
+    start = low = load.now[name]
     high = low * STRETCH  # the nearest first: sums over long responses take long
     turn = 0
     while turn < TURNS and high - low > (1 if counted else DIGITS * low):
         points = np.geomspace(low, high, POINTS)
         points = np.unique(np.round(points)) if counted else points
-        fails = np.logical_or.reduce(list(broken(points).values()))
+        fails = np.logical_or.reduce(list(load.broken(name, points).values()))
         if not fails.any():
             if high >= start * FURTHEST:
                 return Bears(name, high, ())
@@ -80,32 +83,56 @@ def bears(run: Run, name: str) -> Bears | None:
         if first == 0:
             return None
         low, high, turn = float(points[first - 1]), float(points[first]), turn + 1
-    names = {limits[metric][0]: None for metric, state in broken(np.array([high])).items() if state[0]}
+    names = {load.limits[metric][0]: None for metric, state in load.broken(name, np.array([high])).items() if state[0]}
     return Bears(name, low, (LOAD,) if LOAD in names else tuple(names))
+
+
+class _Load:
+    """The conditions of a configuration as functions of the inputs that change, one at a time, and of the batch."""
+
+    def __init__(self, run: Run, answers: Answers, names: Sequence[str]) -> None:
+        self.answers = answers
+        self.now = {name: float(answers.case.value(name)) for name in names}
+        self.limits = {metric: limit for metric, limit in _limits(answers).items() if limit[0] not in run.missed}
+        solved = "batch" in dict(run.changes)
+        self.batch = _Batch(answers, names, run.batch, self.limits[ITL][1] if solved and ITL in self.limits else math.inf)
+        self.function = compile(list(self.limits), [*names, "batch"], answers)
+
+    def broken(self, name: str, points: Array) -> dict[str, Array]:
+        """For each metric, where one input at these values breaks its limit."""
+        inputs = {**self.now, name: points}
+        columns = self.function.few(*inputs.values(), self.batch(inputs, points.shape))
+        limits = (limit for _, limit in self.limits.values())
+        return {metric: ~_within(column, limit) for metric, column, limit in zip(self.limits, columns, limits, strict=True)}
 
 
 class _Batch:
     """The requests that decode as an input changes: no more than now, than fit, and than meet the ITL target, which they do the slower the more they are."""
 
-    def __init__(self, answers: Answers, name: str, most: float, limit: float) -> None:
+    def __init__(self, answers: Answers, names: Sequence[str], most: float, limit: float) -> None:
         self.most, self.limit = most, limit
-        self.capacity = compile("concurrency", [name], answers)
-        self.step: Compiled | None = compile(ITL, [name, "batch"], answers) if limit < math.inf else None
+        self.capacity = compile(["concurrency"], names, answers)
+        self.step: Compiled | None = compile([ITL], [*names, "batch"], answers) if limit < math.inf else None
 
-    def __call__(self, points: Array) -> Array:
-        high = np.floor(np.clip(np.broadcast_to(self.capacity(points), points.shape), 1, self.most))
-        if self.step is None or self._within(points, high).all():
+    def __call__(self, inputs: Mapping[str, Any], shape: tuple[int, ...]) -> Array:
+        high = np.floor(np.clip(np.broadcast_to(self.capacity.few(*inputs.values())[0], shape), 1, self.most))
+        if self.step is None or self._in_time(inputs, high).all():
             return np.asarray(high)
-        low = np.ones(points.shape)  # at least one decodes, in time or not
+        low = np.ones(shape)  # at least one decodes, in time or not
         while (high > low).any():
             middle = np.ceil((low + high) / 2)
-            within = self._within(points, middle)
-            low, high = np.where(within, middle, low), np.where(within, high, middle - 1)
+            in_time = self._in_time(inputs, middle)
+            low, high = np.where(in_time, middle, low), np.where(in_time, high, middle - 1)
         return np.asarray(low)
 
-    def _within(self, points: Array, batch: Array) -> Array:
+    def _in_time(self, inputs: Mapping[str, Any], batch: Array) -> Array:
         assert self.step is not None
-        return np.asarray(np.nan_to_num(self.step(points, batch), nan=np.inf) <= self.limit * (1 + DIGITS**2))
+        return _within(self.step.few(*inputs.values(), batch)[0], self.limit)
+
+
+def _within(metric: Array, limit: float) -> Array:
+    """Whether a metric is within its limit, up to the last digits of a float."""
+    return np.asarray(np.nan_to_num(metric, nan=np.inf) <= limit * (1 + DIGITS**2))
 
 
 def expected_copies(run: Run) -> int:
@@ -138,7 +165,7 @@ def _expected_batch(run: Run) -> int:
     if "batch" not in dict(run.changes):
         return run.batch
     limits = _limits(run.own)
-    return int(_Batch(run.own, "dp", math.inf, limits[ITL][1] if ITL in limits else math.inf)(np.ones(1))[0])
+    return int(_Batch(run.own, ["dp"], math.inf, limits[ITL][1] if ITL in limits else math.inf)({"dp": 1.0}, (1,))[0])
 
 
 def _limits(answers: Answers) -> Mapping[str, tuple[str, float]]:

@@ -137,7 +137,7 @@ class Group:
 
     def _called(self, compiled: Compiled, names: Sequence[str], batch: Array, copies: Array, numbers: list[Array]) -> dict[str, Array]:
         arguments = [batch.astype(float), *([copies.astype(float)] if self.open_copies else []), *numbers]
-        return {name: np.broadcast_to(column, batch.shape) for name, column in zip(names, compiled(*arguments), strict=True)}
+        return dict(zip(names, compiled.few(*arguments), strict=True))
 
     def results(self) -> list[Screened]:
         highest = np.minimum(np.where(np.isnan(self.capacity), 0, self.capacity), LARGEST)

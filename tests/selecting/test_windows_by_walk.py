@@ -248,11 +248,8 @@ def bearing(monkeypatch, limits, metrics, *, start, counted, batch=1, solved=Fal
     """A run over metrics of an input and a batch; ``limits`` by metric: the condition and its limit."""
 
     def compile(names, inputs, answers):
-        if names == "concurrency":
-            return lambda x: np.vectorize(capacity, otypes=[float])(x)
-        if names == endurance.ITL:
-            return lambda x, b: np.vectorize(step, otypes=[float])(x, b)
-        return lambda x, b: tuple(np.vectorize(metrics[name], otypes=[float])(x, b) for name in names)
+        of = {**metrics, "concurrency": capacity, **({endurance.ITL: step} if step else {})}
+        return SimpleNamespace(few=lambda *arrays: tuple(np.vectorize(of[name], otypes=[float])(*arrays) for name in names))
 
     monkeypatch.setattr(endurance, "compile", compile)
     monkeypatch.setattr(endurance, "_limits", lambda answers: limits)
