@@ -65,8 +65,9 @@ def command(study: str | None, among: tuple[str, ...], by: str | None, show: int
     symroof select STUDY.yaml --among hardware=all --among tp=1,2,4,8 --target itl='50 ms' --target cost='2 USD'
 
     Every combination of what the study and the line list is a configuration. Memory is always a target; the others are
-    ttft, itl (at the last step), cost (of a million output tokens) and price (of the group of devices by the hour). Without a list of
-    batches, the largest batch that passes is solved for each configuration. The exit code is 0 if one passes, 1 if none does.
+    ttft and itl (means of a server at work where --output is known, else of one request alone), cost (of a million output
+    tokens), price (of one instance by the hour) and fleet_price (of all copies). Without a list of batches, the largest batch
+    that passes is solved for each configuration. The exit code is 0 if one passes, 1 if none does.
     """
     from symroof.cli.progress import bar
     from symroof.select.as_json import choice_json

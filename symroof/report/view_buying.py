@@ -13,8 +13,8 @@ from symroof.select.configuration import Configuration, Run
 from symroof.select.endurance import Bears, each_bears, expected_copies
 from symroof.select.screened_group import PRICED
 
-MOST_BORNE = 5
-"""Configurations whose breaking points are worked out."""
+MOST_BOUGHT = 3
+"""Configurations that are set side by side, with what breaks them."""
 
 OVER = {MEMORY: "memory", LOAD: "the queue", "ttft": "TTFT", "itl": "ITL", "cost": "cost", "price": "price", "fleet_price": "the budget"}
 BORNE = {"arrival_rate": "largest rate", "prompt": "longest prompt", "output": "longest output"}
@@ -25,22 +25,21 @@ ORDERED = {"fleet": "cheapest first, without a price last", "rate": "by what a d
 def buys(choice: Choice, most: int) -> Part:
     """What to buy for the arrival rate, how to lay it out and set it, what it costs, and what breaks it: of all that serve it, whatever they cost."""
     serving = [c for c in choice.configurations if set(c.run.missed) | set(c.run.unknown if c.state == "unknown" else ()) <= PRICED and LOAD in _checked(c)]
-    shown_ones = serving[: min(most, MOST_BORNE)]
+    shown_ones = serving[: min(most, MOST_BOUGHT)]
     ranged = any(c.run.slow for c in shown_ones)
-    header = (
-        "configuration", "verdict", "copies", *(["if as expected"] if ranged else []), "devices", "batch", "chunk", "price", "a million tokens", "load", "ttft", "itl",
-        *BORNE.values(),
-    )  # fmt: skip
     rate = shown_ones[0].run.answers.result("arrival_rate").plain() if shown_ones else ""
     says = [
         f"for {rate}, {ORDERED.get(choice.order, f'by {choice.order}')}",
         *([f"the first {len(shown_ones):,} of {len(serving):,} that serve it"] if len(shown_ones) < len(serving) else []),
     ]
-    return Part("What to buy", header, tuple(_buy(c, ranged) for c in shown_ones), "; ".join(says), tuple(_columns(shown_ones, ranged)) if shown_ones else ())
+    columns = [_buy(c, ranged) for c in shown_ones]
+    rows = tuple((what, *(column[what] for column in columns)) for what in columns[0]) if columns else ()
+    notes = tuple(_notes(shown_ones, ranged)) if shown_ones else ()
+    return Part("What to buy", ("", *(c.label for c in shown_ones)), rows, "; ".join(says), notes)
 
 
-def _columns(shown_ones: Sequence[Configuration], ranged: bool) -> Iterator[str]:
-    """What the columns of the table say."""
+def _notes(shown_ones: Sequence[Configuration], ranged: bool) -> Iterator[str]:
+    """What the rows of the table say."""
     grouped = any(c.run.answers.case.value("attention_dp") > 1 for c in shown_ones)
     yield "copies: as many as bear the rate" + (
         " at the slow end of what was measured; if as expected: as many as do where all is as expected" if ranged else ""
@@ -59,14 +58,24 @@ def _checked(c: Configuration) -> Collection[str]:
     return c.run.shares or [check.name for check in c.run.checks]
 
 
-def _buy(c: Configuration, ranged: bool) -> tuple[str, ...]:
+def _buy(c: Configuration, ranged: bool) -> dict[str, str]:
+    """What is said of one configuration, by the heading of its row."""
     run, case = c.run, c.run.answers.case
-    count = int(case.value("served_devices") * case.value("dp"))
     chunk = f"{int(case.value('chunk')):,}" if run.answers.binding.assumptions["scheduling"] == "chunked" and case.chosen("chunk") else "whole prompts"
-    return (
-        c.label, verdict(c), f"{run.copies:,}", *([f"{expected_copies(run):,}"] if ranged else []), f"{count:,}", f"{run.batch:,}", chunk, shown(run, "fleet_price"),
-        _at_rate(run), shown(run, LOAD), shown(run, "loaded_ttft"), shown(run, "sustained_itl"), *_borne(run),
-    )  # fmt: skip
+    return {
+        "verdict": verdict(c),
+        "copies": f"{run.copies:,}",
+        **({"if as expected": f"{expected_copies(run):,}"} if ranged else {}),
+        "devices": f"{int(case.value('served_devices') * case.value('dp')):,}",
+        "batch": f"{run.batch:,}",
+        "chunk": chunk,
+        "price": shown(run, "fleet_price"),
+        "a million tokens": _at_rate(run),
+        "load": shown(run, LOAD),
+        "ttft": shown(run, "loaded_ttft"),
+        "itl": shown(run, "sustained_itl"),
+        **dict(zip(BORNE.values(), _borne(run), strict=True)),
+    }
 
 
 def _at_rate(run: Run) -> str:

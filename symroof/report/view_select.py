@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from symroof.analysis.sensitivity import NOTICEABLE, over_ranges, span_text
-from symroof.analysis.verdict import MEMORY, metrics_of, under_load
+from symroof.analysis.verdict import MEMORY, TARGET_METRICS, metrics_of, under_load
 from symroof.cases.quantity_result import Result
 from symroof.report.selection_cells import MISSES, UNKNOWN, Part, shown, slack, verdict
 from symroof.report.view_buying import buys
@@ -26,6 +26,9 @@ NEAREST = 5
 HEADROOM = ("mfu", "mbu", "peak_flops", "mem_bandwidth", "mem_capacity", "price")
 """The least of each that passes, and the highest price."""
 
+GIVES = ("sustained_throughput_per_device", "cost_per_mtok")
+"""What a configuration that fits gives, beside its latencies."""
+
 UNBOUNDED = (MEMORY, "price", "fleet_price")
 """What is the same at 100 % of peak."""
 
@@ -43,6 +46,7 @@ def parts(choice: Choice, most: int, lacking_ones: int = NEAREST_MISSES) -> tupl
     every = (
         buys(choice, most),
         _verdicts(choice, most),
+        _besides(choice, most),
         _bests(choice),
         _largest(choice, most),
         _lacks(choice, lacking_ones),
@@ -77,37 +81,52 @@ def _verdicts(choice: Choice, most: int) -> Part:
     """Every configuration: its verdict, each metric with its slack, throughput and cost."""
     names = [*choice.targets, MEMORY]
     extra = [name for target, name in (("ttft", "loaded_ttft"), ("itl", "sustained_itl")) if target not in choice.targets]
-    alone = ("ttft", "itl") if any(under_load(c.run.own.case) for c in choice.configurations[:1]) else ()
     shown_extra = [{"loaded_ttft": "ttft", "sustained_itl": "itl"}[name] for name in extra]
-    isolated = [f"{name} alone" for name in alone]
-    bounds = any(c.run.answers.roof for c in choice.configurations[:most])
-    slacks = [cell for name in names for cell in (name, *(["bound"] if bounds and name not in UNBOUNDED else []), "slack")]
-    header = ("configuration", "batch", "verdict", *slacks, *_beside([*shown_extra, *isolated, "of a device", "cost"], bounds))
-    extra += alone
-    rows = [_verdict(c, names, extra, bounds) for c in choice.configurations[:most]]
-    says = ["expected, between what holds 80 % of measurements; bound: at 100 % of peak"] if bounds else []
+    header = ("configuration", "batch", "verdict", *(cell for name in names for cell in (name, "slack")), *shown_extra, "of a device", "cost")
+    first = choice.configurations[:most]
+    rows = [_verdict(c, names, [*extra, *([] if c.run.answers.does_not_fit else GIVES)]) for c in first]
+    says = ["expected, between what holds 80 % of measurements"] if _bounded(first) else []
     left_out = _left_out(len(choice.configurations), most)
-    return Part("Configurations", header, tuple(rows), "; ".join([*says, *([left_out] if left_out else [])]))
+    return Part(
+        "Configurations", header, tuple((*row, *([""] * (len(header) - len(row)))) for row in rows), "; ".join([*says, *([left_out] if left_out else [])])
+    )
 
 
-def _beside(cells: Sequence[str], bounds: bool) -> list[str]:
-    """Headings, each with that of its bound."""
-    return [name for cell in cells for name in ((cell, "bound") if bounds else (cell,))]
-
-
-def _verdict(c: Configuration, names: Sequence[str], extra: Sequence[str], bounds: bool) -> tuple[str, ...]:
+def _verdict(c: Configuration, names: Sequence[str], extra: Sequence[str]) -> tuple[str, ...]:
     checks = {check.name: check for check in c.run.checks}
-    cells = []
-    for name in names:
-        check = checks.get(name)
-        value, margin = (check.metric.text(), slack(check)) if check else (UNKNOWN, c.run.unknown.get(name, ""))
-        bound = [c.run.answers.bound_text(check.metric.name, flagged=True) if check else ""] if bounds and name not in UNBOUNDED else []
-        cells += [value, *bound, margin]
-    served = [] if c.run.answers.does_not_fit else ["sustained_throughput_per_device", "cost_per_mtok"]
-    for name in (*extra, *served):
-        cells += [shown(c.run, name), *([c.run.answers.bound_text(c.run.tested(name), flagged=True)] if bounds else [])]
-    missing = 0 if served else 2 * (1 + bounds)
-    return (c.label, f"{c.run.batch:,}", verdict(c), *cells, *([""] * missing))
+    cells = [
+        cell for name in names for cell in ((checks[name].metric.text(), slack(checks[name])) if name in checks else (UNKNOWN, c.run.unknown.get(name, "")))
+    ]
+    return (c.label, f"{c.run.batch:,}", verdict(c), *cells, *(shown(c.run, name) for name in extra))
+
+
+def _bounded(first: Sequence[Configuration]) -> bool:
+    """Whether what is expected has a bound beside it."""
+    return any(c.run.answers.roof for c in first)
+
+
+def _besides(choice: Choice, most: int) -> Part:
+    """The same configurations at 100 % of peak, where efficiencies are measured, and alone, where latencies are those of a server at work."""
+    first = choice.configurations[:most]
+    under = [name for name, metric in TARGET_METRICS.items() if name in choice.targets and metric not in GIVES and name not in UNBOUNDED]
+    alone = ("ttft", "itl") if any(under_load(c.run.own.case) for c in choice.configurations[:1]) else ()
+    bounds = _bounded(first)
+    header = ["configuration", "batch"]
+    header += [f"{name} at peak" for name in (*under, "of a device", "cost")] if bounds else []
+    header += [cell for name in alone for cell in (f"{name} alone", *(["at peak"] if bounds else []))]
+    rows = []
+    for c in first:
+        cells = (
+            [_bound(c, TARGET_METRICS[name]) for name in under] + ["" if c.run.answers.does_not_fit else _bound(c, name) for name in GIVES] if bounds else []
+        )
+        rows.append((c.label, f"{c.run.batch:,}", *cells, *(cell for name in alone for cell in (shown(c.run, name), *([_bound(c, name)] if bounds else [])))))
+    what = [*(["at 100 % of peak"] if bounds else []), *(["alone on the server"] if alone else [])]
+    return Part("The same configurations " + " and ".join(what), tuple(header), tuple(rows) if what else ())
+
+
+def _bound(c: Configuration, name: str) -> str:
+    """A quantity at 100 % of peak."""
+    return c.run.answers.bound_text(c.run.tested(name), flagged=True)
 
 
 def _left_out(count: int, most: int) -> str:

@@ -7,6 +7,7 @@ import pytest
 from symroof.api import Study
 from symroof.errors import InputError
 from symroof.report.view_buying import buys
+from symroof.report.view_select import parts
 from symroof.select.choice import select
 from symroof.select.endurance import bears, expected_copies
 
@@ -101,11 +102,26 @@ def test_what_it_bears_of_longer_prompts_is_what_no_batch_bears_beyond(bought):
 
 def test_the_table_of_what_to_buy_has_those_above_the_budget_too(bought):
     table = buys(bought, 20)
-    rows = {row[0]: dict(zip(table.header, row, strict=True)) for row in table.rows}
+    columns = list(zip(*table.rows, strict=True))
+    rows = {label: dict(zip(columns[0], column, strict=True)) for label, column in zip(table.header[1:], columns[1:], strict=True)}
     assert [row["verdict"] == "misses fleet_price" for row in rows.values()] == [int(row["devices"]) * 4.29 > 65 for row in rows.values()]
     assert {row["verdict"] for row in rows.values()} == {"passes", "misses fleet_price"}
     assert all("request/s (" in row["largest rate"] and "tokens (" in row["longest prompt"] for row in rows.values())
     assert [int(row["copies"]) > int(row["if as expected"]) for row in rows.values()] == [True] * 3
+
+
+def test_the_same_configurations_stand_alone_and_at_the_peak_beside(bought):
+    """What is measured, at 100 % of peak, and alone: three tables' numbers of one configuration, by that configuration at ``efficiency: peak``."""
+    first, beside = (next(part for part in parts(bought, 20) if part.title.startswith(title)) for title in ("Configurations", "The same"))
+    assert [row[:2] for row in beside.rows] == [row[:2] for row in first.rows]
+    assert beside.header[2:] == (*(f"{name} at peak" for name in ("ttft", "itl", "of a device", "cost")), "ttft alone", "at peak", "itl alone", "at peak")
+    for c, row in list(zip(bought.configurations, beside.rows, strict=True)):
+        if "prefill" in c.label:
+            continue
+        peak = Study(**CASE, tp=c.run.own.case.value("tp"), batch=c.run.batch, dp=c.run.copies, arrival_rate=100, efficiency="peak").first
+        under = [peak.result(name).plain() for name in ("loaded_ttft", "sustained_itl", "sustained_throughput_per_device", "cost_per_mtok")]
+        assert list(row[2:6]) == under and (row[7], row[9]) == (peak.result("ttft").plain(), peak.result("itl").plain())
+        assert row[6].startswith(c.run.answers.result("ttft").plain()) and row[8].startswith(c.run.answers.result("itl").plain())
 
 
 def test_the_peak_bounds_no_latency_that_it_lengthens():
