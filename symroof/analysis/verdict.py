@@ -169,7 +169,8 @@ def efficiency_basis(answers: Answers) -> str:
         named = " and ".join(name.upper() if name in ("mfu", "mbu") else name.replace("_", " ") for name in own)
         which = f"expected with {named} as set, other efficiencies as measured on" if own else BY_MEASUREMENT
         return EXPECTED.format(which, binding.selection.engine or DEFAULT_ENGINE)
-    at_peak = all(name not in answers.case.given or answers.case.value(name) == peak for name, peak in AT_PEAK.items())
+    case = answers.case
+    at_peak = all(name not in case.given or (case.known(name) and case.value(name) == peak) for name, peak in AT_PEAK.items())
     return AT_THE_PEAK if at_peak else "at the efficiencies given"
 
 

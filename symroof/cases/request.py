@@ -20,7 +20,7 @@ from symroof.specs.input_values import Setting, of_device, setting_of_device, se
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import read_model
 from symroof.specs.strict_yaml import Document
-from symroof.specs.study import StudySpec, efficiency_basis, precision_names, read_assumptions
+from symroof.specs.study import StudySpec, efficiency_basis, precision_names, read_assumptions, weight_precisions
 from symroof.specs.study_files import is_theory, read_study, read_theory
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.symbols import INPUTS, TARGET_SYMBOLS, canonical
@@ -59,7 +59,7 @@ def selection(
             continue
         try:
             if name in ROLES:
-                precision[name] = precision_names(value)
+                precision[name] = (weight_precisions if name == "weights" else precision_names)(value)
             elif of_device(name):
                 of_devices[name] = (setting_of_device(name, _exact(value), bare=True),)
             else:

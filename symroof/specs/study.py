@@ -128,6 +128,21 @@ def precision_names(value: object) -> tuple[str, ...]:
     return texts
 
 
+def weight_precisions(value: object) -> tuple[str, ...]:
+    """The same of the weights themselves, of which ``weights`` says nothing.
+
+    >>> weight_precisions(["fp8", "awq"])
+    ('fp8', 'awq')
+
+    Raises:
+        ValueError: no such precision, or ``weights``.
+    """
+    texts = precision_names(value)
+    if "weights" in texts:
+        raise ValueError("'weights' stands for the precision of the weights; write that of the weights by its name, such as fp8")
+    return texts
+
+
 NEEDED: Any = Field(default=None, validate_default=True)
 """A field that a study needs unless it is about a theory of its own."""
 
@@ -218,7 +233,9 @@ Efficiencies = Annotated[
     }),
 ]  # fmt: skip
 NameList = Annotated[Any, BeforeValidator(_strings), WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})]
-Precisions = Annotated[Any, BeforeValidator(precision_names), WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})]
+Texts = WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})
+Precisions = Annotated[Any, BeforeValidator(precision_names), Texts]
+WeightPrecisions = Annotated[Any, BeforeValidator(weight_precisions), Texts]
 ONE_THRESHOLD: dict[str, Any] = {"anyOf": [{"type": "string"}, {"type": "object"}]}
 Thresholds = Annotated[
     tuple[ThresholdSpec, ...],
@@ -239,7 +256,7 @@ else:
 class Precision(Spec):
     """Three independent precisions; ``weights`` in the other two means: the same as the weights."""
 
-    weights: Precisions | None = None
+    weights: WeightPrecisions | None = None
     kv: Precisions | None = None
     activations: Precisions | None = None
 
