@@ -63,6 +63,7 @@ class Binding:
     selection: Selection = field(default_factory=Selection)
     preset: PresetSpec | None = None
     several_models: bool = False
+    searched: bool = True
     chosen_draft: Entry[ModelSpec] = field(default_factory=Entry)
     supplied: Supplied | None = field(default=None, repr=False, compare=False)
 

@@ -11,7 +11,7 @@ from typing import Any
 from symroof.cases.binding import Binding
 from symroof.cases.quantity_result import DOES_NOT_FIT, NO_RANGE, NOT_EVERYWHERE, Input, Result, Value, bare
 from symroof.cases.ranges import Ranges
-from symroof.cases.search_budget import NotWorkedOut
+from symroof.cases.search_budget import Budget, NotWorkedOut
 from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Compare, Largest, Name, Num, Tree
@@ -84,7 +84,7 @@ class Answers:
     @cached_property
     def ranges(self) -> Ranges:
         """The bounds of formulas over the ranges of the inputs."""
-        return Ranges(self.case, self.binding.box())
+        return Ranges(self.case, self.binding.box(), Budget() if self.binding.searched else Budget(0, 0))
 
     @cached_property
     def corners(self) -> tuple[Case, ...]:
@@ -187,8 +187,9 @@ class Answers:
             return Result(symbol, value, flags=(_without_range(error),))
 
     def _at_corners(self, name: str, symbol: Symbol, value: Value) -> Result | None:
-        """A number between its values at the corners, where all ranges are of measured efficiencies: faster is faster, and slower slower; else None."""
-        if not isinstance(value, Fraction) or not all(self.binding.given[own].measured for own in self.binding.box()):
+        """A number between its values at the corners, where all ranges are of measured efficiencies (faster is faster, and slower slower), or nothing
+        between corners is looked at; else None."""
+        if not isinstance(value, Fraction) or (self.binding.searched and not all(self.binding.given[own].measured for own in self.binding.box())):
             return None
         try:
             values = [value, *(Fraction(corner.value(name)) for corner in self.corners)]

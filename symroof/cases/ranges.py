@@ -94,6 +94,8 @@ class Ranges:
         highest = {name: self.box[name][1 if d == 1 else 0] for name, d in moving.items() if d}
         if all(d is not None for d in moving.values()):
             return lowest, highest
+        if self.budget.left <= 0:
+            raise NotWorkedOut
         still = {name: self.box[name][0] for name, d in moving.items() if d == 0}
         return self._search.highest(tree, -1, {**still, **lowest}), self._search.highest(tree, 1, {**still, **highest})
 

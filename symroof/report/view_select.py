@@ -86,6 +86,7 @@ def _verdicts(choice: Choice, most: int) -> Part:
     first = choice.configurations[:most]
     rows = [_verdict(c, names, [*extra, *([] if c.run.answers.does_not_fit else GIVES)]) for c in first]
     says = ["expected, between what holds 80 % of measurements"] if _bounded(first) else []
+    says += ["ranges from corner to corner of those given"] if any(not c.run.own.binding.searched for c in first) else []
     left_out = _left_out(len(choice.configurations), most)
     return Part(
         "Configurations", header, tuple((*row, *([""] * (len(header) - len(row)))) for row in rows), "; ".join([*says, *([left_out] if left_out else [])])

@@ -16,7 +16,7 @@ from symroof.cases.quantity_result import Result
 from symroof.select.batch_window import Window, window
 from symroof.select.ranged_screening import screened_over_ranges
 from symroof.select.screened_group import CLOSE, Screened
-from symroof.select.screening import screened
+from symroof.select.screening import EFFICIENCIES, screened
 from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import TARGET_SYMBOLS
 
@@ -42,7 +42,8 @@ class Run:
         own: the configuration as it is listed.
         changes: its batch and its copies, where they were solved for.
         quick: quantities as floats, from array functions; others are worked out exactly.
-        shares: how much of its limit each metric takes up, likewise; over ranges ``slow`` and ``fast`` are the same at their ends.
+        shares: how much of its limit each metric takes up, likewise; over ranges of efficiencies ``slow`` and ``fast`` are the same at their ends, over
+            any others the most and (``fast``) the least at their corners.
     """
 
     label: str
@@ -111,7 +112,7 @@ class Run:
         """What it amounts to: one miss is a failure, whatever is not known; over ranges it passes where it does throughout."""
         if self.shares and not any(abs(share - 1) < CLOSE for share in (*(self.slow or self.shares).values(), *self.fast.values())):
             unknown = self.own.targets.keys() - self.shares.keys()  # that of a price which is not known
-            return "fails" if self.missed else "unknown" if unknown else "in part" if _over(self.slow) else "passes"
+            return "fails" if self.missed else "unknown" if unknown else "in part" if _over(self.slow or self.shares) else "passes"
         met = [check.met for check in self.checks]
         return "fails" if False in met else "unknown" if self.unknown else "in part" if None in met else "passes"
 
@@ -190,11 +191,17 @@ class Configuration:
 
 def judged(cases: Sequence[Answers], listed: bool, track: Track = untracked) -> list[Configuration]:
     """The cases judged; ``listed`` says that the study lists batches, so that no other is looked for."""
+    cases = [_between_corners(answers) for answers in cases]
     screenings = screened(cases)
     ranged = [place for place, answers in enumerate(cases) if screenings[place] is None and answers.binding.box()]
     for place, screening in zip(ranged, screened_over_ranges([cases[place] for place in ranged], varied), strict=True):
         screenings[place] = screening
     return [_judged(answers, listed, screenings[i]) for i, answers in enumerate(track(cases, "judging configurations"))]
+
+
+def _between_corners(answers: Answers) -> Answers:
+    """The case with ranges from corner to corner, as it is judged, where more than efficiencies are ranges: a search of each takes too long for many."""
+    return answers if answers.binding.box().keys() <= EFFICIENCIES else Answers(replace(answers.binding, searched=False))
 
 
 def _judged(answers: Answers, listed: bool, screening: Screened | None) -> Configuration:
@@ -242,7 +249,7 @@ def varied(answers: Answers, **changes: int) -> Answers:
     """The same configuration with some inputs at other values."""
     binding = answers.binding
     moved = binding.variant(None, **changes)
-    return Answers(replace(moved, assumptions=binding.assumptions, several_models=binding.several_models, varied=binding.varied))
+    return Answers(replace(moved, assumptions=binding.assumptions, several_models=binding.several_models, varied=binding.varied, searched=binding.searched))
 
 
 def targets_of(runs: tuple[Run, ...]) -> dict[str, Fraction]:

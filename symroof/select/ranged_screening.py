@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from symroof.analysis.verdict import LOAD
 from symroof.cases.case_results import Answers
-from symroof.select.screened_group import CLOSE, Screened
+from symroof.select.screened_group import Screened
 from symroof.select.screening import screened
 
 Varied = Callable[..., Answers]
@@ -47,10 +46,23 @@ def screened_over_ranges(cases: Sequence[Answers], varied: Varied) -> list[Scree
     counts = [1 if own is None else own.copies or 1 for own in corners_at]
     fleets = [{**batch, "dp": count} if count > 1 else {} for batch, count in zip(batches, counts, strict=True)]
     settled = _again(cases, fleets, corners_at, varied)
-    return [
+    made = [
         None if at_first is None or there is None else _screened(at_first, there, own.copies if own else None)
         for at_first, own, there in zip(corners, corners_at, settled, strict=True)
     ]
+    return _with_ends(cases, fleets, made, varied)
+
+
+def _with_ends(cases: Sequence[Answers], fleets: Sequence[Mapping[str, int]], made: Sequence[Screened | None], varied: Varied) -> list[Screened | None]:
+    """The same with values at the smallest and the largest batch that pass, where the ranges stand."""
+    ends = [(i, batch) for i, one in enumerate(made) if one and one.most for batch in sorted({one.least, one.most} - {one.batch})]
+    there = [varied(cases[i], **{**fleets[i], "batch": batch}) for i, batch in ends]
+    reached = screened([replace(answers, moved=answers.case, _memo={}) for answers in there])
+    values: dict[int, dict[int, Mapping[str, float]]] = {}
+    for (i, batch), end in zip(ends, reached, strict=True):
+        if end is not None:
+            values.setdefault(i, {})[batch] = end.values[batch]
+    return [replace(one, values={**one.values, **values[i]}) if one and i in values else one for i, one in enumerate(made)]
 
 
 def _again(cases: Sequence[Answers], changes: Sequence[Mapping[str, int]], before: Sequence[_Corners | None], varied: Varied) -> list[_Corners | None]:
@@ -65,18 +77,12 @@ def _again(cases: Sequence[Answers], changes: Sequence[Mapping[str, int]], befor
 def _screened(at_first: _Corners, there: _Corners, copies: int | None) -> Screened:
     """The screening at one batch and one number of copies for all corners; ``at_first`` each had its own."""
     batch = there.middle.batch
-    passes = all(corner.passes for corner in there.every)
-    fails = any(_misses(name, min(corner.shares[name] for corner in there.every)) for name in there.middle.shares)
-    shares = {name: max(corner.shares[name] for corner in there.every) for name in there.middle.shares} if passes or fails else {}
-    values = {batch: there.middle.values[batch] if shares else {}}
-    if not passes:
-        return Screened(0, 1, copies, batch, (), shares, values)
+    shares, fast = ({name: of(corner.shares[name] for corner in there.every) for name in there.middle.shares} for of in (max, min))
+    values = {batch: there.middle.values[batch]}
+    if not all(corner.passes for corner in there.every):
+        return Screened(0, 1, copies, batch, (), shares, values, fast=fast)
     least = max(corner.least for corner in there.every)
     return Screened(at_first.most or batch, least, copies, batch, at_first.tightest.stopped_by, shares, values)
-
-
-def _misses(name: str, share: float) -> bool:
-    return share > 1 + CLOSE or (name == LOAD and share >= 1)
 
 
 def _at_corners(cases: Sequence[Answers]) -> list[_Corners | None]:

@@ -61,8 +61,8 @@ class Screened:
         copies: instances that bear the arrival rate; None where their number is chosen, or no number of them does.
         stopped_by: the conditions that one request more breaks.
         batch: where it is judged: its own batch, else the largest that passes, else 1.
-        shares: how much of its limit each metric takes up there, by condition, as evidence expects; over ranges ``slow`` and ``fast`` are the same at
-            their ends.
+        shares: how much of its limit each metric takes up there, by condition, as evidence expects; over ranges of efficiencies ``slow`` and ``fast`` are
+            the same at their ends, over any others the most and (``fast``) the least at their corners.
         values: quantities by batch, then name, where it is judged and at both ends of what passes, as evidence expects.
     """
 
@@ -95,9 +95,7 @@ class Group:
         self.unqueued = UNQUEUED[mixed(cases[0].binding.given)]
         self.ends = [{} if c.moved else {name: paced(ends, name) for name, ends in c.binding.box().items()} for c in cases]
         self.ranged = frozenset().union(*self.ends)
-        self.differing = [
-            name for name, tree in first.given.items() if name in SHARED & used and (name in self.ranged or any(c.case.given.get(name) != tree for c in cases))
-        ]
+        self.differing = [name for name in dict.fromkeys((*first.given, *first.numbers)) if name in SHARED & used and self._differs(name)]
         self.inputs = ["batch", *(["dp"] if self.open_copies else []), *self.differing]
         self.expected = self._numbers()
         self.slow, self.fast = (self._numbers(end) if self.ranged else self.expected for end in (0, 1))
@@ -113,6 +111,12 @@ class Group:
 
     def _has(self, name: str) -> bool:
         return self.cases[0].case.has(PRICE) or ("cost" not in name and "price" not in name)
+
+    def _differs(self, name: str) -> bool:
+        """Whether configurations have different numbers of an input, or one has a range of it."""
+        first, *others = (c.case for c in self.cases)
+        here = first.given.get(name), first.numbers.get(name)
+        return name in self.ranged or any((case.given.get(name), case.numbers.get(name)) != here for case in others)
 
     def _numbers(self, end: int | None = None) -> list[Array]:
         """The inputs in which configurations differ, efficiencies that are ranges among them: as expected, or at their slow end, the first, or the fast one."""

@@ -17,6 +17,9 @@ from symroof.formula.tree import Num, Tree, names
 from symroof.select.screened_group import PRICE, PRICED, ROOM, SHARED, UNQUEUED, VALUES, Group, Screened
 from symroof.theory.theory import Theory
 
+ARGUMENTS = SHARED | {"batch"}
+"""Inputs whose numbers do not tell functions apart."""
+
 EFFICIENCIES = frozenset({*AT_PEAK, *COSTS})
 """Ranges whose ends are screened beside what is expected; any other range is screened at its corners."""
 
@@ -49,12 +52,13 @@ def _groups(cases: Sequence[Answers], own: bool = True) -> Iterator[tuple[list[i
                 relevant[id(case.theory), formulas] = _relevant(case.theory, formulas)
             used = relevant[id(case.theory), formulas]
             fixed = tuple(
-                (name, None if name in SHARED and isinstance(tree, Num) else number(tree))
+                (name, None if name in ARGUMENTS and isinstance(tree, Num) else number(tree))
                 for name, tree in case.given.items()
                 if name in used and name != PRICE
             )
+            moved = tuple((name, None if name in ARGUMENTS else value) for name, value in case.numbers.items())
             unpriced = not case.has(PRICE) and bool(PRICED & answers.targets.keys())
-            by_shape.setdefault((id(case.theory), fixed, tuple(case.numbers.items()), unpriced, used), []).append(place)
+            by_shape.setdefault((id(case.theory), fixed, moved, unpriced, used), []).append(place)
     for (*_, used), alike in by_shape.items():
         places = sorted(alike, key=lambda place: not cases[place].case.has(PRICE))  # the first one's formulas are those of all
         if not cases[places[0]].case.known("fits"):
