@@ -22,12 +22,20 @@ def crossings_in(solution: Solution, case: Case) -> tuple[Fraction, ...]:
     by_form = by_closed_form(solution, case)
     if by_form is not None:
         return (by_form,)
-    moved = Answers(solution.answers.binding, moved=case)
+    moved = _answers_in(case, solution.answers)
     equation = solution.threshold.name if solution.threshold else f"{' = '.join(map(text, trees(solution).sides))}"
     try:
         return solve(equation, moved, solution.unknown).values
     except (InputError, NoValue):
         return ()
+
+
+def _answers_in(case: Case, answers: Answers) -> Answers:
+    """The results in another case, shared by all equations that are solved there."""
+    if id(case) not in answers.elsewhere:
+        corner = any(case is each for each in answers.corners)
+        answers.elsewhere[id(case)] = Answers(answers.binding, moved=case, corner_of=answers if corner else None)
+    return answers.elsewhere[id(case)]
 
 
 def by_closed_form(solution: Solution, case: Case) -> Fraction | None:

@@ -47,14 +47,16 @@ class RoughDifferences:
     def of(cls, unknown: str, answers: Answers) -> RoughDifferences:
         """Those of a case along an unknown: shared by unknowns that are plain numbers here, and by all places within the ranges, where
         floats hold these and no formula of a device turns on them."""
-        case, box = answers.case, answers.binding.box()
+        whole, box = answers.corner_of or answers, answers.binding.box()
+        case = whole.case
         ranged = all(in_floats(end) for name, span in box.items() for end in (*span, case.value(name))) and not any(map(shapes, box))
         plain = _plain(case)
-        shared = (*(box if ranged else ()), *plain)
-        inputs = tuple(dict.fromkeys(shared if unknown in plain else (unknown, *(name for name in shared if name in box))))
-        if inputs not in answers.rough:
-            answers.rough[inputs] = cls(case, inputs, ranged and bool(box))
-        differences: RoughDifferences = answers.rough[inputs]
+        ends = box if ranged else ()
+        inputs = tuple(dict.fromkeys((*ends, *plain) if unknown in plain else (unknown, *ends, *(name for name in plain if name in box))))
+        shared = whole if ranged else answers
+        if inputs not in shared.rough:
+            shared.rough[inputs] = cls(shared.case, inputs, ranged and bool(box))
+        differences: RoughDifferences = shared.rough[inputs]
         return differences
 
     @cached_property
