@@ -99,6 +99,16 @@ class Graph:
         """The inputs that a polynomial depends on."""
         return frozenset().union(*(self.reach(name) for monomial in dict(p) for name, _ in monomial))
 
+    def within(self, *forms: Polynomial | Form) -> Iterator[str]:
+        """The operations that some polynomials are worked out from, each once."""
+        seen: set[str] = set()
+        left = list(map(dict, forms))
+        while left:
+            for name in sorted({name for monomial in left.pop() for name, _ in monomial} & self.operations.keys() - seen):
+                seen.add(name)
+                yield name
+                left += map(dict, self.operations[name].args)
+
     def lacking(self, p: Polynomial | Form) -> Iterator[str]:
         """The inputs without a value that a polynomial cannot do without."""
         seen: set[str] = set()
