@@ -106,18 +106,20 @@ def _product(node: Mul, env: Environment, bound: Mapping[str, Any]) -> Any:
     over, under, rest = 1, 1, None
     for factor in node.factors:
         value = _exact(factor, env, bound)
-        if rest is not None:
-            rest = rest * _number(value)
-            if isinstance(rest, Fraction) and rest == 0:
-                return rest
-        elif type(value) is tuple:
+        if type(value) is tuple and type(rest) is not float:
             numerator, denominator = value
             if not numerator:
                 return value
             over, under = over * numerator, under * denominator
+        elif rest is None:
+            over, under, rest = 1, 1, value if over == under else Fraction(over, under) * value
         else:
-            rest = value if factor is node.factors[0] else Fraction(over, under) * value
-    return _lowest(over, under) if rest is None else rest
+            rest = rest * _number(value)
+            if isinstance(rest, Fraction) and rest == 0:
+                return rest
+    if rest is None:
+        return _lowest(over, under)
+    return rest if over == under else rest * Fraction(over, under)  # what has a slope or pieces is multiplied by all numbers at once
 
 
 def _quotient(node: Div, env: Environment, bound: Mapping[str, Any]) -> Any:

@@ -8,7 +8,7 @@ import pytest
 from symroof.formula.dual import Dual
 from symroof.formula.evaluate import NotGiven, NoValue
 from symroof.theory.quantity import Search
-from symroof.theory.search import DIGITS, fixed_point, most, slope_of_fixed_point
+from symroof.theory.search import DIGITS, fixed_point, most, slope, slope_of_fixed_point
 
 
 @pytest.mark.parametrize(
@@ -75,12 +75,16 @@ def test_an_input_that_is_missing_is_missing():
 
 def test_the_slope_of_a_fixed_point():
     """``x = 3 + x/4 + 5 y`` is ``x = (3 + 5 y)/(3/4)``: at y = 3 it is 24 and grows by 20/3 for one of y; ``x = x`` has none."""
-    by_y = Dual(Fraction(3), Fraction(1))
-    found = slope_of_fixed_point(lambda x: 18 + x * Fraction(1, 4), lambda x: 3 + x * Fraction(1, 4) + by_y * 5, Fraction(24))
-    assert (found.value, found.slope) == (24, Fraction(20, 3))
-    assert slope_of_fixed_point(lambda x: Fraction(24), lambda x: Fraction(24), Fraction(24)).slope == 0
+
+    def body(x, y):
+        return 3 + x * Fraction(1, 4) + y * 5
+
+    own, by = slope(body(Dual(Fraction(24), Fraction(1)), 3)), slope(body(Fraction(24), Dual(Fraction(3), Fraction(1))))
+    fixed = slope_of_fixed_point(Fraction(24), own, by)
+    assert (fixed.value, fixed.slope) == (24, Fraction(20, 3))
+    assert slope_of_fixed_point(Fraction(24), slope(Fraction(24)), slope(24)).slope == 0  # nothing moves a number
     with pytest.raises(NoValue, match="no slope"):
-        slope_of_fixed_point(lambda x: x, lambda x: x, Fraction(1))
+        slope_of_fixed_point(Fraction(1), slope(Dual(Fraction(1), Fraction(1))), Fraction(0))
 
 
 def test_a_search_is_said_with_its_largest_value():
