@@ -102,7 +102,7 @@ class Graph:
     def within(self, *forms: Polynomial | Form) -> Iterator[str]:
         """The operations that some polynomials are worked out from, each once."""
         seen: set[str] = set()
-        left = list(map(dict, forms))
+        left: list[Polynomial] = [dict(form) for form in forms]
         while left:
             for name in sorted({name for monomial in left.pop() for name, _ in monomial} & self.operations.keys() - seen):
                 seen.add(name)

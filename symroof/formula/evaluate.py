@@ -103,7 +103,8 @@ def _sum(node: Add, env: Environment, bound: Mapping[str, Any]) -> Any:
 
 def _product(node: Mul, env: Environment, bound: Mapping[str, Any]) -> Any:
     """A product; fractions reduced once at the end. Zero ends it: no links means no time on them, whatever their bandwidth would be."""
-    over, under, rest = 1, 1, None
+    over, under = 1, 1
+    rest: Any = None
     for factor in node.factors:
         value = _exact(factor, env, bound)
         if type(value) is tuple and type(rest) is not float:
