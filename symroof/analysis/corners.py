@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from symroof.analysis.posed import Posed
 from symroof.analysis.solution import Solution, trees
-from symroof.analysis.solve import solve
+from symroof.analysis.solve import in_range, solve
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError
 from symroof.formula import build
@@ -20,14 +20,25 @@ from symroof.theory.case import Case
 def crossings_in(solution: Solution, case: Case) -> tuple[Fraction, ...]:
     """The crossings of a solved equation in another case of the same theory."""
     by_form = by_closed_form(solution, case)
-    if by_form is not None:
-        return (by_form,)
-    moved = Answers(solution.answers.binding, moved=case)
+    return (by_form,) if by_form is not None else _solved_in(solution, case)
+
+
+def _solved_in(solution: Solution, case: Case) -> tuple[Fraction, ...]:
+    """The crossings of the equation solved anew in another case; none where it has no value there."""
+    moved = _answers_in(case, solution.answers)
     equation = solution.threshold.name if solution.threshold else f"{' = '.join(map(text, trees(solution).sides))}"
     try:
         return solve(equation, moved, solution.unknown).values
     except (InputError, NoValue):
         return ()
+
+
+def _answers_in(case: Case, answers: Answers) -> Answers:
+    """The results in another case, shared by all equations that are solved there."""
+    if id(case) not in answers.elsewhere:
+        corner = any(case is each for each in answers.corners)
+        answers.elsewhere[id(case)] = Answers(answers.binding, moved=case, corner_of=answers if corner else None)
+    return answers.elsewhere[id(case)]
 
 
 def by_closed_form(solution: Solution, case: Case) -> Fraction | None:
@@ -56,12 +67,28 @@ def at_corners(solution: Solution) -> tuple[tuple[Fraction, ...], ...]:
 
 
 def _at_each(solution: Solution, corners: tuple[Case, ...]) -> tuple[tuple[Fraction, ...], ...]:
-    """The crossings at each corner; where only a scan finds them, all corners are scanned together."""
+    """The crossings at each corner; those corners where only a scan finds them are scanned together."""
     solved = trees(solution)
-    posed = Posed(Compare("=", *solved.sides), solution.unknown, solution.answers)
-    if corners and solved.crossing.searched and posed.shares_arrays:
-        return tuple(posed.scanned_in(corners))
-    return tuple(crossings_in(solution, case) for case in corners)
+    relation = Compare("=", *solved.sides)
+    values = [None if solved.crossing.searched else _without_scan(solution, relation, case) for case in corners]
+    left = [i for i, known in enumerate(values) if known is None]
+    posed = Posed(relation, solution.unknown, solution.answers)
+    scanned = posed.scanned_in([corners[i] for i in left]) if left and posed.shares_arrays else [_solved_in(solution, corners[i]) for i in left]
+    for i, crossings in zip(left, scanned, strict=True):
+        values[i] = crossings
+    return tuple(each for each in values if each is not None)
+
+
+def _without_scan(solution: Solution, relation: Compare, case: Case) -> tuple[Fraction, ...] | None:
+    """The crossings in another case, where it takes no scan to find them; else None."""
+    by_form = by_closed_form(solution, case)
+    if by_form is not None:
+        return (by_form,)
+    try:
+        walked = Posed(relation, solution.unknown, _answers_in(case, solution.answers)).walked()
+    except NoValue:  # solving it anew shows what is missing, and whether it matters
+        return _solved_in(solution, case)
+    return walked if walked is None or all(map(in_range, walked)) else ()
 
 
 def spread(solution: Solution) -> tuple[Fraction | None, Fraction | None, bool]:

@@ -18,7 +18,9 @@ from symroof.formula.evaluate import evaluate as evaluate_formula
 from symroof.formula.parse import parse
 from symroof.formula.repeated import Repeated
 from symroof.formula.tree import Compare, Tree, mentions, names
-from symroof.solver.crossing import crossing
+from symroof.solver.axis_walk import Walk
+from symroof.solver.crossing import crossing, exact
+from symroof.solver.rational import NotRational
 from symroof.solver.result import Crossing, Evaluate
 from symroof.solver.scan import Gap, Points, Search, answered, counts_terms, crossings, scan, together
 from symroof.theory.case import Case
@@ -60,6 +62,21 @@ class Posed:
         solved = crossing(difference, self.unknown, self._exact(case), low, high, self._rough)
         solved = replace(solved, because=because(solved.because, self.relation, self.unknown, self.answers))
         return self._existing(solved, difference)
+
+    def walked(self) -> tuple[Fraction, ...] | None:
+        """The crossings where it takes no scan to find them; else None.
+
+        Raises:
+            NoValue: as :meth:`crossing`.
+        """
+        if self._searched:
+            return None
+        difference, case = build.sub(*self._opened()), self.answers.case
+        try:
+            solved = exact(difference, Walk(self.unknown, self._exact(case), *domain(self.unknown, case)))
+        except NotRational:
+            return None
+        return self._existing(solved, difference).values
 
     def scanned_in(self, cases: Sequence[Case]) -> list[tuple[Fraction, ...]]:
         """The crossings in cases that differ in ranged inputs alone, looked at together on one axis; none where there is no value."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from symroof.arrays.exact_fallback import mend
 from symroof.arrays.graph import Form, frozen
-from symroof.arrays.kernels import arrays
+from symroof.arrays.kernels import Values, arrays
 from symroof.arrays.lower import Builder
 from symroof.cases.case_results import Answers
 from symroof.formula.evaluate import NoValue, written
@@ -42,19 +42,23 @@ class RoughDifferences:
     inputs: tuple[str, ...]
     ranged: bool
     _sides: dict[Compare, tuple[Form, ...]] = field(default_factory=dict)
+    _fixed: dict[tuple[Any, ...], Values] = field(default_factory=dict)
+    _still: dict[tuple[Compare, str], tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, unknown: str, answers: Answers) -> RoughDifferences:
         """Those of a case along an unknown: shared by unknowns that are plain numbers here, and by all places within the ranges, where
         floats hold these and no formula of a device turns on them."""
-        case, box = answers.case, answers.binding.box()
+        whole, box = answers.corner_of or answers, answers.binding.box()
+        case = whole.case
         ranged = all(in_floats(end) for name, span in box.items() for end in (*span, case.value(name))) and not any(map(shapes, box))
         plain = _plain(case)
-        shared = (*(box if ranged else ()), *plain)
-        inputs = tuple(dict.fromkeys(shared if unknown in plain else (unknown, *(name for name in shared if name in box))))
-        if inputs not in answers.rough:
-            answers.rough[inputs] = cls(case, inputs, ranged and bool(box))
-        differences: RoughDifferences = answers.rough[inputs]
+        ends = box if ranged else ()
+        inputs = tuple(dict.fromkeys((*ends, *plain) if unknown in plain else (unknown, *ends, *(name for name in plain if name in box))))
+        shared = whole if ranged else answers
+        if inputs not in shared.rough:
+            shared.rough[inputs] = cls(shared.case, inputs, ranged and bool(box))
+        differences: RoughDifferences = shared.rough[inputs]
         return differences
 
     @cached_property
@@ -75,15 +79,35 @@ class RoughDifferences:
         """The differences at some points; NaN where floats do not show the sign, or there is no value."""
         length = len(points)
         try:
-            values = arrays(self._builder.graph, {unknown: np.array([float(point) for point in points]), **place}, mend)
+            sides = self._lowered(relation)
             with np.errstate(all="ignore"):
-                left, right = [np.asarray(values.form(side), dtype=float) for side in self._lowered(relation)]
+                values = self._values(relation, unknown, np.array([float(point) for point in points]), place)
+                left, right = [np.asarray(values.form(side), dtype=float) for side in sides]
                 difference = left - right
                 clear = np.isfinite(difference) & (np.abs(difference) > DOUBT * (np.abs(left) + np.abs(right)))
         except (NoValue, OverflowError, ValueError):  # ValueError: no sides
             return [UNDECIDED] * length
         shown: list[float] = np.broadcast_to(np.where(clear, difference, UNDECIDED), length).tolist()
         return shown
+
+    def _values(self, relation: Compare, unknown: str, points: Any, place: Place) -> Values:
+        """The values at some points; where all inputs but the unknown stand at one number, what it does not move is worked out once."""
+        graph = self._builder.graph
+        if any(np.ndim(value) for value in place.values()):
+            return arrays(graph, {unknown: points, **place}, mend)
+        key = (unknown, *place.values())
+        if key not in self._fixed:
+            self._fixed[key] = arrays(graph, place, mend)
+        for name in self._not_moved(relation, unknown):
+            self._fixed[key].name(name)
+        return self._fixed[key].at({unknown: points})
+
+    def _not_moved(self, relation: Compare, unknown: str) -> tuple[str, ...]:
+        """The operations of an equation that neither its unknown nor the index of a sum moves."""
+        if (relation, unknown) not in self._still:
+            graph, still = self._builder.graph, frozenset(self.inputs) - {unknown}
+            self._still[relation, unknown] = tuple(name for name in graph.within(*self._lowered(relation)) if graph.reach(name) <= still)
+        return self._still[relation, unknown]
 
     def _lowered(self, relation: Compare) -> tuple[Form, ...]:
         """The sides over the inputs; none where one has no value."""

@@ -43,6 +43,11 @@ def solve(equation: Any, answers: Answers, for_: Any = None) -> Solution:
     return solution
 
 
+def in_range(value: Fraction) -> bool:
+    """Whether an answer is a number to work with."""
+    return SMALLEST < abs(value) < LARGEST
+
+
 def _single(thing: Any) -> Any:
     """What a list of one holds, as SymPy's ``solve`` takes it; anything else as it is."""
     if isinstance(thing, (list, tuple, set)):
@@ -75,7 +80,7 @@ def _solve(equation: Any, answers: Answers, for_: str | None) -> Solution:
     try:
         posed = Posed(relation, unknown, answers)
         crossings, moves = posed.crossing(), posed.moves
-        if any(not SMALLEST < abs(value) < LARGEST for value in crossings.values):
+        if not all(map(in_range, crossings.values)):
             raise NoValueHere(Problem(equation[:SHOWN], f"its answer is out of the range of numbers, 1e{-RANGE} to 1e{RANGE}"))
     except Missing as error:
         crossings = _without_numbers(relation, unknown, answers, equation, error.name, frozenset(named.needs) if named else frozenset())

@@ -18,7 +18,7 @@ from itertools import count
 from typing import Any
 
 from symroof.formula.evaluate import FUNCTIONS, RELATIONS, NoValue, power
-from symroof.formula.polynomial import Monomial, Polynomial, constant, merged, plus, power_of, scaled
+from symroof.formula.polynomial import Monomial, Polynomial, add_term, constant, merged, plus, power_of, scaled
 
 
 class Form(tuple[tuple[Monomial, Fraction], ...]):
@@ -61,10 +61,7 @@ def added(parts: Iterable[Polynomial]) -> Polynomial:
     total: Polynomial = {}
     for part in parts:
         for monomial, coefficient in part.items():
-            if left := total.get(monomial, 0) + coefficient:
-                total[monomial] = left
-            else:
-                del total[monomial]
+            add_term(total, monomial, coefficient)
     return total
 
 
@@ -74,7 +71,7 @@ def frozen(p: Polynomial) -> Form:
 
 def number_of(p: Polynomial) -> Fraction | None:
     """The value of a polynomial that is a number; None where it has names."""
-    return None if any(monomial for monomial in p) else p.get((), Fraction(0))
+    return p.get((), Fraction(0)) if not p or (len(p) == 1 and () in p) else None
 
 
 @dataclass
@@ -85,6 +82,7 @@ class Graph:
     operations: dict[str, Operation] = field(default_factory=dict)
     _names: dict[Operation, str] = field(default_factory=dict)
     _reach: dict[str, frozenset[str]] = field(default_factory=dict)
+    _put: dict[tuple[tuple[str, Form], ...], tuple[dict[str, Polynomial], dict[str, bool]]] = field(default_factory=dict)
 
     # -------------------------------------------------------------------------------------------------- asking
 
@@ -100,6 +98,16 @@ class Graph:
     def inputs_of(self, p: Polynomial | Form) -> frozenset[str]:
         """The inputs that a polynomial depends on."""
         return frozenset().union(*(self.reach(name) for monomial in dict(p) for name, _ in monomial))
+
+    def within(self, *forms: Polynomial | Form) -> Iterator[str]:
+        """The operations that some polynomials are worked out from, each once."""
+        seen: set[str] = set()
+        left: list[Polynomial] = [dict(form) for form in forms]
+        while left:
+            for name in sorted({name for monomial in left.pop() for name, _ in monomial} & self.operations.keys() - seen):
+                seen.add(name)
+                yield name
+                left += map(dict, self.operations[name].args)
 
     def lacking(self, p: Polynomial | Form) -> Iterator[str]:
         """The inputs without a value that a polynomial cannot do without."""
@@ -190,8 +198,8 @@ class Graph:
 
     def replaced(self, p: Polynomial, values: Mapping[str, Polynomial]) -> Polynomial:
         """The polynomial with others put for some of its names, however deep they lie in operations."""
-        memo: dict[str, Polynomial] = dict(values)
-        changed = dict.fromkeys(values, True)
+        key = tuple((name, frozen(value)) for name, value in values.items())
+        memo, changed = self._put.setdefault(key, (dict(values), dict.fromkeys(values, True)))
 
         def changes(name: str) -> bool:
             if name not in changed:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import cached_property
 from math import comb
 
 from symroof.arrays.graph import EXTREMES, Graph, added, number_of
@@ -40,8 +41,10 @@ def _whole(graph: Graph, p: Polynomial) -> Polynomial:
 class _Sum:
     def __init__(self, graph: Graph, index: str, first: Polynomial, last: Polynomial) -> None:
         self.graph, self.index, self.first, self.last = graph, index, first, last
+        self._parts: dict[str, tuple[tuple[_Sum, Polynomial], ...]] = {}
+        self._power_sums: dict[int, Polynomial] = {}
 
-    @property
+    @cached_property
     def count(self) -> Polynomial:
         return plus(plus(self.last, scaled(self.first, MINUS)), ONE_TERM)
 
@@ -55,10 +58,17 @@ class _Sum:
             return self.count
         ((name, exponent), *rest) = moving
         if not rest and name == self.index and exponent > 0:
-            return plus(self._powers(self.last, exponent), scaled(self._powers(plus(self.first, constant(MINUS)), exponent), MINUS))
+            return self._power_sum(exponent)
         if not rest and exponent == 1 and (closed := self._operation(name)) is not None:
             return closed
         return self.graph.operation("steps", {moving: Fraction(1)}, self.first, self.last, words=(self.index,))
+
+    def _power_sum(self, exponent: int) -> Polynomial:
+        """``first**p + ... + last**p``."""
+        if exponent not in self._power_sums:
+            before = plus(self.first, constant(MINUS))
+            self._power_sums[exponent] = plus(self._powers(self.last, exponent), scaled(self._powers(before, exponent), MINUS))
+        return self._power_sums[exponent]
 
     def _powers(self, n: Polynomial, exponent: int) -> Polynomial:
         """``1**p + ... + n**p`` as a polynomial in n, by telescoping."""
@@ -133,19 +143,26 @@ class _Sum:
 
     def _cut(self, name: str, kink: str) -> Polynomial | None:
         """The range cut where an inner maximum or minimum of two lines bends, the arm that holds put in on either side."""
+        if kink not in self._parts:
+            self._parts[kink] = tuple(self._beside(kink))
+        parts = self._parts[kink]
+        return added(part.of(self.graph.replaced(power_of(name), {kink: arm})) for part, arm in parts) if parts else None
+
+    def _beside(self, kink: str) -> Iterator[tuple[_Sum, Polynomial]]:
+        """The ranges on either side of a bend, each with the arm that holds there; none where it is not between two lines."""
         operation = self.graph.operations[kink]
         if operation.kind not in EXTREMES or len(operation.args) != 2:
-            return None
+            return
         a, b = (dict(arg) for arg in operation.args)
         line = self._line(plus(a, scaled(b, MINUS)))
         rising = number_of(line[1]) if line is not None else None
         if line is None or not rising:
-            return None
+            return
         before, after = (b, a) if (rising > 0) == (operation.kind == "max") else (a, b)
         bend = self.graph.operation("cut", scaled(line[0], -1 / rising))
         middle = self.graph.operation("min", self.graph.operation("max", bend, plus(self.first, constant(MINUS))), self.last)
-        parts = ((self.first, middle, before), (plus(middle, ONE_TERM), self.last, after))
-        return added(_Sum(self.graph, self.index, first, last).of(self.graph.replaced(power_of(name), {kink: arm})) for first, last, arm in parts)
+        yield _Sum(self.graph, self.index, self.first, middle), before
+        yield _Sum(self.graph, self.index, plus(middle, ONE_TERM), self.last), after
 
     def _stairs(self, name: str, kink: str) -> Polynomial | None:
         """The sum stair by stair, where a line inside that rises by one in a whole number of steps is rounded."""

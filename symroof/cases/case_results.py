@@ -47,6 +47,10 @@ class Answers:
     spoken: dict[tuple[str, frozenset[str], bool, frozenset[str]], tuple[str, ...]] = field(default_factory=dict)
     moves: dict[tuple[str, frozenset[str], bool, frozenset[str]], bool] = field(default_factory=dict)
     opened: dict[tuple[Tree, str, frozenset[str], bool, frozenset[str]], Tree] = field(default_factory=dict)
+    elsewhere: dict[int, Answers] = field(default_factory=dict)
+    """The results in cases of other values, such as the corners of the ranges, by the identity of the case that they hold."""
+    corner_of: Answers | None = None
+    """The results within whose ranges the case is a corner."""
     at_context: dict[Fraction, Answers] = field(default_factory=dict)
     """The case as requests at one context, shared by all that ask there."""
     signs: dict[Tree, int | None] = field(default_factory=dict)

@@ -28,6 +28,21 @@ def _exact_only(operation: Operation) -> Operation:
     return guarded
 
 
+def _with_number(by_number: Operation) -> Callable[[Operation], Operation]:
+    """The same, with a cheaper way for a number, which has no slope."""
+
+    def chosen(operation: Operation) -> Operation:
+        exact = _exact_only(operation)
+
+        @wraps(operation)
+        def guarded(self: Dual, other: Any) -> Any:
+            return by_number(self, other) if isinstance(other, (Fraction, int)) else exact(self, other)
+
+        return guarded
+
+    return chosen
+
+
 @total_ordering
 @dataclass(frozen=True, eq=False)
 class Dual:
@@ -36,11 +51,11 @@ class Dual:
     value: Fraction
     slope: Fraction
 
-    @_exact_only
+    @_with_number(lambda dual, number: Dual(dual.value + number, dual.slope))
     def __add__(self, other: Any) -> Any:
         return Dual(self.value + other.value, self.slope + other.slope)
 
-    @_exact_only
+    @_with_number(lambda dual, number: Dual(dual.value * number, dual.slope * number))
     def __mul__(self, other: Any) -> Any:
         return Dual(self.value * other.value, self.slope * other.value + self.value * other.slope)
 
@@ -57,7 +72,7 @@ class Dual:
     def __rsub__(self, other: Any) -> Any:
         return other + (-self)
 
-    @_exact_only
+    @_with_number(lambda dual, number: Dual(dual.value / number, dual.slope / number))
     def __truediv__(self, other: Any) -> Any:
         return Dual(self.value / other.value, (self.slope * other.value - self.value * other.slope) / other.value**2)
 

@@ -43,15 +43,38 @@ class Environment(Protocol):
 
 def evaluate(tree: Tree, env: Environment, index: Mapping[str, Any] | None = None) -> Any:
     """The value of a formula; ``index`` holds the running indices of enclosing sums."""
-    return RULES[type(tree)](tree, env, index or {})
+    return RULES[type(tree)](tree, env, {} if index is None else index)
+
+
+class Shared(dict[str, Any]):
+    """An ``index`` that remembers the values of parts: of formulas that are evaluated with it, each part that they share is worked out once."""
+
+    def __init__(self, index: Mapping[str, Any]) -> None:
+        super().__init__(index)
+        self.parts: dict[Tree, Any] = {}
 
 
 def _exact(node: Tree, env: Environment, bound: Mapping[str, Any]) -> Any:
     """The value of a part for what it stands in: a fraction as its numerator and denominator, in lowest terms; any other number as it is."""
     kind = type(node)
-    if kind in PARTS:
-        return PARTS[kind](node, env, bound)
-    value = env.value(node.name) if kind is Name and not bound else RULES[kind](node, env, bound)  # type: ignore[union-attr]
+    if kind is Name:  # most parts are names
+        name = node.name  # type: ignore[union-attr]
+        value = bound[name] if name in bound else env.value(name)
+    elif type(bound) is Shared:
+        known = bound.parts.get(node)
+        if known is None:
+            known = bound.parts[node] = _part(node, env, bound)
+        return known
+    else:
+        return _part(node, env, bound)
+    return value.as_integer_ratio() if type(value) is Fraction else value
+
+
+def _part(node: Tree, env: Environment, bound: Mapping[str, Any]) -> Any:
+    part = PARTS.get(type(node))
+    if part is not None:
+        return part(node, env, bound)
+    value = RULES[type(node)](node, env, bound)
     return value.as_integer_ratio() if type(value) is Fraction else value
 
 
@@ -80,21 +103,24 @@ def _sum(node: Add, env: Environment, bound: Mapping[str, Any]) -> Any:
 
 def _product(node: Mul, env: Environment, bound: Mapping[str, Any]) -> Any:
     """A product; fractions reduced once at the end. Zero ends it: no links means no time on them, whatever their bandwidth would be."""
-    over, under, rest = 1, 1, None
+    over, under = 1, 1
+    rest: Any = None
     for factor in node.factors:
         value = _exact(factor, env, bound)
-        if rest is not None:
-            rest = rest * _number(value)
-            if isinstance(rest, Fraction) and rest == 0:
-                return rest
-        elif type(value) is tuple:
+        if type(value) is tuple and type(rest) is not float:
             numerator, denominator = value
             if not numerator:
                 return value
             over, under = over * numerator, under * denominator
+        elif rest is None:
+            over, under, rest = 1, 1, value if over == under else Fraction(over, under) * value
         else:
-            rest = value if factor is node.factors[0] else Fraction(over, under) * value
-    return _lowest(over, under) if rest is None else rest
+            rest = rest * _number(value)
+            if isinstance(rest, Fraction) and rest == 0:
+                return rest
+    if rest is None:
+        return _lowest(over, under)
+    return rest if over == under else rest * Fraction(over, under)  # what has a slope or pieces is multiplied by all numbers at once
 
 
 def _quotient(node: Div, env: Environment, bound: Mapping[str, Any]) -> Any:

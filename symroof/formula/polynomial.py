@@ -41,15 +41,24 @@ def power_of(name: str, exponent: int = 1) -> Polynomial:
 def plus(p: Polynomial, q: Polynomial) -> Polynomial:
     result = dict(p)
     for monomial, coefficient in q.items():
-        total = result.get(monomial, Fraction(0)) + coefficient
-        if total:
-            result[monomial] = total
-        else:
-            del result[monomial]
+        add_term(result, monomial, coefficient)
     return result
 
 
+def add_term(total: Polynomial, monomial: Monomial, coefficient: Fraction) -> None:
+    """Add a term to a polynomial that is being built."""
+    before = total.get(monomial)
+    if before is None:  # most terms are new: they cost no addition
+        total[monomial] = coefficient
+    elif after := before + coefficient:
+        total[monomial] = after
+    else:
+        del total[monomial]
+
+
 def scaled(p: Polynomial, factor: Fraction, by: Monomial = ()) -> Polynomial:
+    if factor == 1:
+        return {merged(monomial, by): coefficient for monomial, coefficient in p.items()} if by else dict(p)
     return {merged(monomial, by): coefficient * factor for monomial, coefficient in p.items()}
 
 

@@ -1,4 +1,4 @@
-"""One formula at many points: parts that occur several times get names, and have their value worked out once at each point."""
+"""Formulas at many points: parts that occur several times have their value worked out once at each; in a formula that comes again they get names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from symroof.formula.evaluate import Environment, evaluate
+from symroof.formula.evaluate import Environment, Shared, evaluate
 from symroof.formula.rewrite import rebuild
 from symroof.formula.tree import Name, Num, Total, Tree, children, names, parts
 
@@ -78,10 +78,16 @@ class Repeated:
 
     env: Environment
     _points: Counter[Tree] = field(default_factory=Counter)
+    _anywhere: Shared = field(default_factory=lambda: Shared({}))
+    _here: Shared = field(default_factory=lambda: Shared({}))
 
     def __call__(self, tree: Tree, at: Mapping[str, Any]) -> Any:
+        if not at:  # coefficients of one equation are made of the same parts
+            return evaluate(tree, self.env, self._anywhere)
         self._points[tree] += 1
         if self._points[tree] < WORTH_NAMING:
-            return evaluate(tree, self.env, at)
+            if self._here != at:
+                self._here = Shared(at)
+            return evaluate(tree, self.env, self._here)
         top, named = named_parts(tree)
         return evaluate(top, Point(self.env, named, at), at)

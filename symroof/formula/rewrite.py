@@ -11,8 +11,9 @@ from symroof.formula import build
 from symroof.formula.tree import CHILDREN, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Pow, Total, Tree, names, parts
 
 
+@lru_cache(maxsize=2048)
 def replaced(tree: Tree, old: Tree, new: Tree) -> Tree:
-    """The formula with another in the place of one of its parts, wherever that occurs.
+    """The formula with another in the place of one of its parts, wherever that occurs; cached, because an equation is solved at every corner of its ranges.
 
     >>> from symroof.formula.parse import parse
     >>> from symroof.formula.text import text

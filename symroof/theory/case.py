@@ -20,7 +20,7 @@ from symroof.theory.devices import whole_of
 from symroof.theory.layout import FREE, layout, may_lay_out, shapes
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.quantity import Quantity, Search
-from symroof.theory.search import fixed_point, most, slope_of_fixed_point
+from symroof.theory.search import fixed_point, most, slope, slope_of_fixed_point
 from symroof.theory.symbols import base_name
 from symroof.theory.theory import Theory, UnknownName, theory
 
@@ -28,6 +28,10 @@ MOST_CHANGES = 12
 """A value at changed inputs leads to another at changed inputs at most so often; declared quantities do three times."""
 MOST_CHILDREN = 64
 """Changed cases that a case remembers: those of a curve, but not the thousands of a sum that is taken term by term."""
+
+
+OPTIONAL = frozenset(name for quantity in QUANTITIES.values() for name in (*dict(quantity.absent), *(quantity.without or ())[:1]))
+"""Inputs that some formula leaves out where they are not set."""
 
 
 class _Plan(NamedTuple):
@@ -82,7 +86,9 @@ class Case:
     _plans: _Plans = field(default_factory=_Plans, init=False)
     _freed: dict[frozenset[str], Case] = field(default_factory=dict, init=False)
     _laid: dict[frozenset[str], Theory] = field(default_factory=dict, init=False)
+    _own_slopes: dict[str, Fraction] = field(default_factory=dict, init=False)
     _depth: int = field(default=0, init=False)
+    _source: tuple[Case, Mapping[str, Any], int] | None = field(default=None, init=False, repr=False)
     _unmoved: Case | None = field(default=None, init=False)
     _changes: frozenset[str] = field(default=frozenset(), init=False)
 
@@ -141,7 +147,7 @@ class Case:
             for condition, reason in exists:
                 if not evaluate(condition, self):
                     raise NoValue(reason)
-            result = self._searched(search) if search else evaluate(formula or self.formula(name), self)
+            result = self._searched(name, search) if search else evaluate(formula or self.formula(name), self)
         finally:
             self._open.discard(name)
         self._memo[name] = result
@@ -173,27 +179,44 @@ class Case:
             return ""
         return quantity.without[1]
 
-    def _searched(self, search: Search) -> Any:
+    def _searched(self, name: str, search: Search) -> Any:
         """The value of the searched input, with its slope where an input of this case moves."""
-        body, high = parse(search.body), evaluate(parse(search.high), self)
-        standing = self._standing()
-        at, limit = standing._at_unknown(search.unknown, body), _plain(high)
-        if search.kind == "most":
-            return most(at, limit)
-        value = fixed_point(at, limit)
+        body, standing = parse(search.body), self._standing()
+        high = evaluate(parse(search.high), self)
         if standing is self:
+            return (most if search.kind == "most" else fixed_point)(self._at_unknown(search.unknown, body), _plain(high))
+        value = standing.value(name)
+        if search.kind == "most":
             return value
-        return high if value == limit else slope_of_fixed_point(at, self._at_unknown(search.unknown, body), value)
+        if value == _plain(high):
+            return high
+        if name not in standing._own_slopes:
+            standing._own_slopes[name] = slope(standing._at_unknown(search.unknown, body)(Dual(value, Fraction(1))))
+        return slope_of_fixed_point(value, standing._own_slopes[name], slope(self._at_unknown(search.unknown, body)(value)))
 
     def _at_unknown(self, unknown: str, body: Tree) -> Callable[[Any], Any]:
         """A formula as a function of one input."""
         return lambda x: self._inside({unknown: x}).evaluate(body)
 
     def _standing(self) -> Case:
-        """The same case with every moving input at its value."""
+        """The same case with every moving input at its value: of a change that moves what it finds, the case that it was made in."""
         if not any(isinstance(value, Dual) for value in self.numbers.values()):
             return self
-        return Case(self.theory, self.given, {name: _plain(value) for name, value in self.numbers.items()}, self.free, self.rounded)
+        if self._source is None:
+            return Case(self.theory, self.given, {name: _plain(value) for name, value in self.numbers.items()}, self.free, self.rounded)
+        parent, changes, depth = self._source
+        standing = parent._standing()
+        plain = {name: _plain(value) for name, value in changes.items()}
+        return standing if all(standing._stands_at(name, value) for name, value in plain.items()) else standing._child(plain, depth)
+
+    def _stands_at(self, name: str, value: Any) -> bool:
+        """Whether a name has this value here, and to set it to that changes no formula."""
+        if name in self.free or name in self.numbers:
+            return name not in self.free and bool(self.numbers[name] == value)
+        tree = self.given.get(name)
+        if tree is None and name not in OPTIONAL and self.theory.definition(name) is None:
+            tree = self.default(name)
+        return tree is not None and (isinstance(tree, Num) or not shapes(name)) and bool(self.value(name) == value)
 
     def known(self, name: str) -> bool:
         """Whether a name has a value here."""
@@ -348,7 +371,7 @@ class Case:
     def _made(self, changes: Mapping[str, Any], depth: int) -> Case:
         laid_out = not any(map(may_lay_out, changes))
         child = Case(self.theory, self.given, {**self.numbers, **changes}, self.free.difference(changes), self.rounded, laid_out=laid_out)
-        child._depth = depth
+        child._depth, child._source = depth, (self, changes, depth)
         if child.theory is self.theory:
             changed = frozenset(changes)
             child._plans = self._plans.below.get(changed) or self._plans.below.setdefault(changed, _Plans())

@@ -69,11 +69,19 @@ def most(meets: Callable[[Fraction], Any], high: Fraction) -> Fraction:
     return Fraction(met if met == passes else 0)
 
 
-def slope_of_fixed_point(body: Callable[[Any], Any], moved: Callable[[Any], Any], at: Fraction) -> Dual:
-    """A fixed point with its slope, from the slopes of ``body`` in itself and (``moved``) in another input."""
-    inner, outer = body(Dual(at, Fraction(1))), moved(at)
-    own = inner.slope if isinstance(inner, Dual) else Fraction(0)
-    by = outer.slope if isinstance(outer, Dual) else Fraction(0)
+def slope(value: Any) -> Fraction:
+    """The slope that a value carries; nothing moves one that carries none."""
+    return value.slope if isinstance(value, Dual) else Fraction(0)
+
+
+def slope_of_fixed_point(at: Fraction, own: Fraction, by: Fraction) -> Dual:
+    """A fixed point of a body with its slope, from the slopes of the body in the fixed point itself and in another input.
+
+    Half of ``x`` and a quarter of ``y`` is 2 at ``x = 2``, ``y = 4``, and ``x = y/2``:
+
+    >>> slope_of_fixed_point(Fraction(2), Fraction(1, 2), Fraction(1, 4))
+    Dual(value=Fraction(2, 1), slope=Fraction(1, 2))
+    """
     if own == 1:
         raise NoValue("the fixed point has no slope here")
     return Dual(at, by / (1 - own))

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from symroof.arrays import exact_fallback, kernels
+from symroof.arrays import exact_fallback, kernels, sums
 from symroof.arrays.graph import Graph
 from symroof.arrays.kernels import arrays, exact
 from symroof.arrays.sums import total
@@ -219,3 +219,21 @@ def test_a_choice_at_one_point_needs_no_value_of_what_is_not_chosen():
     assert exact(graph, {"x": Fraction(2)}).form(choice) == Fraction(1, 2)
     zero = graph.operation("of_largest", constant(Fraction(1)), x, x, graph.over(constant(Fraction(1)), x))
     assert exact(graph, {"x": Fraction(0)}).form(zero) == 0
+
+
+def test_a_bend_is_cut_once_for_all_terms(monkeypatch):
+    """Eight maxima of lines under one window: the range is cut for all of them together."""
+    graph = Graph(INPUTS)
+    names = {name: power_of(name) for name in (*INPUTS, "j")}
+    window = graph.operation("min", plus(names["c"], names["j"]), names["w"])
+    terms = [graph.operation("max", scaled(window, Fraction(k)), names["d"]) for k in range(1, 9)]
+    cuts, cut = [], sums._Sum._beside
+    monkeypatch.setattr(sums._Sum, "_beside", lambda self, kink: (cuts.append(kink), cut(self, kink))[1])
+    body = {}
+    for term in terms:
+        body = plus(body, term)
+    value = exact(graph, {name: Fraction(x) for name, x in {"a": 0, "b": 0, "c": 3, "d": 20, "n": 9, "w": 7}.items()}).form(
+        total(graph, body, "j", constant(Fraction(1)), names["n"])
+    )
+    assert len(cuts) == 1
+    assert value == sum(max(k * min(3 + j, 7), 20) for k in range(1, 9) for j in range(1, 10))

@@ -66,3 +66,15 @@ def test_a_part_that_holds_the_index_of_a_sum_is_replaced_too():
     tree = parse("2*sum(ceil(j/b)*c, j, 1, n) + ceil(j/b)")
     assert replaced(tree, parse("ceil(j/b)"), Name("blocks")) == parse("2*sum(blocks*c, j, 1, n) + blocks")
     assert replaced(tree, parse("ceil(n/b)"), Name("blocks")) is tree
+
+
+def test_formulas_at_one_point_share_their_parts():
+    """``a*b + c`` stands in three formulas and is worked out once: with nothing put in, and at each point."""
+    numbers = Numbers(a=2, b=3, c=4)
+    value = Repeated(numbers)
+    formulas = [parse(text) for text in ("(a*b + c)*2", "(a*b + c)/5", "(a*b + c)*a - a")]
+    for at in ({}, {"b": Fraction(5)}, {"b": Fraction(1)}):
+        numbers.asked.clear()
+        part = 2 * at.get("b", 3) + 4
+        assert [value(formula, at) for formula in formulas] == [part * 2, Fraction(part, 5), 2 * part - 2]
+        assert numbers.asked.count("c") == 1

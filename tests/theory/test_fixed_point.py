@@ -5,10 +5,12 @@ from fractions import Fraction
 
 import pytest
 
+from symroof.api import Study
 from symroof.formula.dual import Dual
 from symroof.formula.evaluate import NotGiven, NoValue
+from symroof.theory import case as case_module
 from symroof.theory.quantity import Search
-from symroof.theory.search import DIGITS, fixed_point, most, slope_of_fixed_point
+from symroof.theory.search import DIGITS, fixed_point, most, slope, slope_of_fixed_point
 
 
 @pytest.mark.parametrize(
@@ -75,12 +77,16 @@ def test_an_input_that_is_missing_is_missing():
 
 def test_the_slope_of_a_fixed_point():
     """``x = 3 + x/4 + 5 y`` is ``x = (3 + 5 y)/(3/4)``: at y = 3 it is 24 and grows by 20/3 for one of y; ``x = x`` has none."""
-    by_y = Dual(Fraction(3), Fraction(1))
-    found = slope_of_fixed_point(lambda x: 18 + x * Fraction(1, 4), lambda x: 3 + x * Fraction(1, 4) + by_y * 5, Fraction(24))
-    assert (found.value, found.slope) == (24, Fraction(20, 3))
-    assert slope_of_fixed_point(lambda x: Fraction(24), lambda x: Fraction(24), Fraction(24)).slope == 0
+
+    def body(x, y):
+        return 3 + x * Fraction(1, 4) + y * 5
+
+    own, by = slope(body(Dual(Fraction(24), Fraction(1)), 3)), slope(body(Fraction(24), Dual(Fraction(3), Fraction(1))))
+    fixed = slope_of_fixed_point(Fraction(24), own, by)
+    assert (fixed.value, fixed.slope) == (24, Fraction(20, 3))
+    assert slope_of_fixed_point(Fraction(24), slope(Fraction(24)), slope(24)).slope == 0  # nothing moves a number
     with pytest.raises(NoValue, match="no slope"):
-        slope_of_fixed_point(lambda x: x, lambda x: x, Fraction(1))
+        slope_of_fixed_point(Fraction(1), slope(Dual(Fraction(1), Fraction(1))), Fraction(0))
 
 
 def test_a_search_is_said_with_its_largest_value():
@@ -88,3 +94,17 @@ def test_a_search_is_said_with_its_largest_value():
     assert str(own) == "the batch at which batch = load*batch, at most the case's batch"
     assert str(other) == "the batch at which batch = load*batch, at most concurrency"
     assert (own.demands, other.demands) == (("load",), ("load", "concurrency"))
+
+
+def test_a_fixed_point_is_searched_once_for_all_slopes(monkeypatch):
+    """Inputs that are set, those at a default and those with a formula: each slope is that of a small step, and no search is made anew for it."""
+    study = Study("llama-3-8b", "h100-sxm", prompt=500, output=100, batch=32, mfu="0.5", mbu="0.7", arrival_rate="5 request/s")
+    case = study.first.case
+    busy, searches, search = case.value("busy_batch"), [], case_module.fixed_point
+    monkeypatch.setattr(case_module, "fixed_point", lambda *args: (searches.append(args), search(*args))[1])
+    slopes = {by: case.slope("busy_batch", by) for by in ("arrival_rate", "mbu", "weight_bytes_per_param", "output_spread")}
+    assert not searches
+    for by, slope_here in slopes.items():
+        step = max(abs(case.value(by)), Fraction(1)) / 10**9
+        moved = case.changed({by: case.value(by) + step}).value("busy_batch")
+        assert abs((moved - busy) / step - slope_here) <= abs(slope_here) / 10**6
