@@ -180,6 +180,11 @@ def test_a_device_has_an_even_share_of_a_given_total(by):
     assert text(made(**degrees).formula("decode_flops_per_device")) != "decode_flops/(tp*pp)"
 
 
+def test_groups_that_each_hold_a_given_total_hold_all_of_it():
+    assert made(attention_dp=2, weight_bytes=100).value("weight_bytes_per_device") == 100
+    assert made(attention_dp=2, tp=5, weight_bytes=100).value("weight_bytes_per_device") == 20
+
+
 # ---------------------------------------------------------------------------------------------------------------- layouts
 
 
@@ -211,6 +216,17 @@ def test_names_that_may_be_any_number():
     assert made(tp=4, n_heads=8).freed(["tp"]).changed({"tp": Fraction(2)}).theory.layout.free is False, "a number again"
 
 
+def test_a_degree_that_moves_is_no_longer_known_to_be_above_one():
+    """One device would send nothing: unless degrees move only among those of the same layout."""
+    case = made(tp=4, n_layers=2)
+    fixed, free = "2*n_layers", "2*min(tp - 1, 1)*n_layers"
+    assert (text(case.formula("all_reduces")), text(case.formula("all_reduces", {"batch"})), text(case.formula("all_reduces", {"tp"}))) == (fixed, fixed, free)
+    there = Case(case.theory, case.given, same_layout=True)
+    assert text(there.formula("all_reduces", {"tp"})) == fixed
+    alone = made(n_layers=2)
+    assert [alone.at("all_reduces", {"tp": Fraction(n)}) for n in (2, 1, 4)] == [4, 0, 4]
+
+
 def test_key_and_value_heads_alone_decide_which_degrees_are_permitted():
     assert [tp for tp in range(1, 18) if made(n_kv_heads=8, n_heads=9, n_layers=7).permits(tp)] == [1, 2, 4, 8, 16]
     assert made(n_kv_heads="n_heads", n_heads=8).permits(3)
@@ -236,8 +252,9 @@ def test_the_same_change_is_worked_out_once():
     case = made(price=3)
     assert case.changed({"price": Fraction(4)}) is case.changed({"price": Fraction(4)})
     assert case.changed({"price": Fraction(4)}) is not case.changed({"price": Fraction(5)})
-    moving = [case.changed({"price": Dual(Fraction(4), Fraction(slope))}).value("group_price").slope for slope in (1, 2)]
-    assert moving == [1, 2], "equal numbers that move otherwise are not the same"
+    for beside in ({}, {"power": Fraction(1)}):
+        moving = [case.changed({"price": Dual(Fraction(4), Fraction(slope)), **beside}).value("group_price").slope for slope in (1, 2)]
+        assert moving == [1, 2], "equal numbers that move otherwise are not the same"
 
 
 def test_slopes_and_elasticities():
@@ -259,6 +276,8 @@ def test_a_search_for_a_batch():
     case = made(**SERVED)
     assert case.value("disaggregated_batch") == 4
     assert (case.slope("disaggregated_batch", "batch"), case.slope("disaggregated_batch", "prefill_requests")) == (0, 40)
+    beside = made(**{name: value for name, value in SERVED.items() if name != "batch"}, numbers={"batch": 64})
+    assert beside.slope("disaggregated_batch", "prefill_requests") == 40
     few = made(**{**SERVED, "batch": 3})
     assert (few.value("disaggregated_batch"), few.slope("disaggregated_batch", "batch"), few.slope("disaggregated_batch", "prefill_requests")) == (3, 1, 0)
     assert case.search("disaggregated_batch").kind == "fixed" and case.search("itl") is None
@@ -290,6 +309,7 @@ def test_what_is_chosen_by_what_decides_it():
     assert over.value("chunked_itl") == 5 and text(over.formula("chunked_itl")) == "paced_itl"
     under = made(**{**values, "batch": 1})  # 5 a step: (1 - 1/4*2)*1 + 1/4*8
     assert under.value("chunked_itl") == Fraction(5, 2) and "of_largest" not in text(under.formula("chunked_itl"))
+    assert [over.at("chunked_itl", {"batch": Fraction(n)}) for n in (1, 4)] == [Fraction(5, 2), 5], "each by its own numbers"
     for moved in ("batch", "chunk"):
         assert "of_largest" in text(under.formula("chunked_itl", {moved}))
     assert "of_largest" not in text(under.formula("chunked_itl", {"price"}))
@@ -309,11 +329,13 @@ def test_the_inputs_that_a_value_is_worked_out_from():
 
 @pytest.mark.parametrize(
     ("name", "keys", "moves"),
-    [("batch", {"batch"}, True), ("group_price", {"price", "batch"}, True), ("group_price", {"batch"}, False), ("recompute_time", {"prompt"}, True), ("recompute_time", {"batch"}, False), ("recompute_time", {"context"}, True),
+    [("batch", {"batch"}, True), ("group_price", {"power", "batch"}, True), ("group_price", {"batch"}, False), ("recompute_time", {"prompt"}, True), ("recompute_time", {"batch"}, False), ("recompute_time", {"context"}, True),
      ("disaggregated_batch", {"response_steps"}, True), ("disaggregated_batch", {"price"}, False), ("queue_wait", {"utilization"}, True), ("decode_requests", {"response_steps"}, True),
-     ("peak_kv_cache_bytes", {"peak_context"}, True), ("ttft", {"itl"}, False)],
+     ("peak_kv_cache_bytes", {"peak_context"}, True), ("ttft", {"itl"}, False),
+     ("price", {"power"}, True)],
 )  # fmt: skip
 def test_what_moves_with_what(name, keys, moves):
+    """An input that a formula changes counts as one that it moves with."""
     case = made(
         **SERVED,
         prompt=5,
@@ -326,6 +348,7 @@ def test_what_moves_with_what(name, keys, moves):
         output=3,
         itl=1,
         prefill_overhead=0,
+        price="clock(power = 2)",
     )
     if name == "recompute_time":
         case = made(prefill_time="prompt*2", context=6, prompt=5)

@@ -48,7 +48,11 @@ def segments(step, v):
 
 def seen(position, reach, v):
     """Keys that the query at a position meets, its own included."""
-    return [key for key in range(position + 1) if reach is None or (key > position - v["window"] if reach == "window" else key // v["chunk_size"] == position // v["chunk_size"])]
+    return [
+        key
+        for key in range(position + 1)
+        if reach is None or (key > position - v["window"] if reach == "window" else key // v["chunk_size"] == position // v["chunk_size"])
+    ]
 
 
 def cached(past, reach, v, square=False):
@@ -117,7 +121,13 @@ def test_tokens_rows_and_states(step):
     for v in POINTS:
         parts = segments(step, v)
         tokens = sum(requests * new for _, requests, new, _ in parts)
-        last = {"prefill": v["prefill_batch"], "decode": v["batch"], "verify": tokens, "mixed": 1 + v["batch"], "loaded": v["piece_prompts"] * v["piece_rows"] + v["batch"]}[step]
+        last = {
+            "prefill": v["prefill_batch"],
+            "decode": v["batch"],
+            "verify": tokens,
+            "mixed": 1 + v["batch"],
+            "loaded": v["piece_prompts"] * v["piece_rows"] + v["batch"],
+        }[step]
         assert value(step, "tokens", None, v) == value(step, "logit_rows", None, v, logits="all") == tokens
         assert value(step, "logit_rows", None, v, logits="last") == last
         assert value(step, "state_moves", None, v) == sum(requests + requests for _, requests, _, _ in parts), "read and written"
