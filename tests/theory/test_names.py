@@ -1,21 +1,25 @@
 """What is known of names: those a study declares beside the engine's, parts of kinds of layer and operators, what each leads to and whether it is a time of serving."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 import sympy
 
 from symroof.errors import InputError
+from symroof.formula.dimension import DimensionError
 from symroof.formula.parse import parse
 from symroof.formula.text import text
 from symroof.formula.tree import ONE, Num, walk
-from symroof.theory.architecture import Architecture, Layer
+from symroof.theory.architecture import GENERIC, Architecture, Layer
 from symroof.theory.declarations import NONE, OWN, Declarations
+from symroof.theory.layout import SINGLE
+from symroof.theory.quantities import QUANTITIES
 from symroof.theory.quantity import declared
 from symroof.theory.switches import SWITCHES, assume
 from symroof.theory.symbols import INPUTS, SHARES, STEP_INDEX, Symbol, Unnamed, base_name
 from symroof.theory.sympy_input import known, name_in, quantity_in, read_definition, read_expression
-from symroof.theory.theory import UnknownName, theory
+from symroof.theory.theory import UnknownName, _theory, theory
 from symroof.theory.thresholds import THRESHOLDS, Threshold
 
 TWO_KINDS = Architecture(
@@ -28,9 +32,10 @@ TWO_KINDS = Architecture(
 SEATS, ROOM = Symbol("seats", "s", "", "seats", "2"), Symbol("room", "r", "s", "time of a room")
 WAIT = declared(OWN, "wait", "w", "s", "a wait", "2*room")
 SERVED = declared(OWN, "served", "v", "s", "a wait beside serving", "room + itl")
+LOADED = declared(OWN, "loaded", "z", "s", "a wait beside a load", "room + load_time")
 SEATED = Threshold("memory", "full_house", "seats = batch", "batch", "limit", "it is full", "never", "always")
-FORMULAS = (("wait", parse("2*room")), ("served", parse("room + itl")))
-STUDY = Declarations((SEATS, ROOM), (WAIT, SERVED), (SEATED,), FORMULAS, "A house")
+FORMULAS = (("wait", parse("2*room")), ("served", parse("room + itl")), ("loaded", parse("room + load_time")))
+STUDY = Declarations((SEATS, ROOM), (WAIT, SERVED, LOADED), (SEATED,), FORMULAS, "A house")
 
 
 # ----------------------------------------------------------------------------------------------------------- declarations
@@ -43,7 +48,7 @@ def test_a_declaration_of_any_sort_is_one():
         True,
         True,
     ]
-    assert [*STUDY] == ["seats", "room", "wait", "served"]
+    assert [*STUDY] == ["seats", "room", "wait", "served", "loaded"]
     assert "wait" in STUDY and "itl" not in STUDY and "wait" not in NONE
     assert {"wait", "itl", "batch"} <= {*STUDY.known} and "wait" not in NONE.known
     assert STUDY.definitions == dict(FORMULAS)
@@ -70,8 +75,8 @@ def test_the_first_of_two_declarations_hides_the_other():
         (Symbol("seats", "s", "", "other seats", "9"), Symbol("door", "d", "", "a door")), (), (SEATED,), (("wait", parse("room")), ("more", ONE)), "Another"
     )
     both = STUDY.joined(other)
-    assert both.symbol("seats") is SEATS and {*both} == {"seats", "room", "door", "wait", "served"}
-    assert both.definitions == {"wait": parse("2*room"), "served": parse("room + itl"), "more": ONE}
+    assert both.symbol("seats") is SEATS and {*both} == {"seats", "room", "door", "wait", "served", "loaded"}
+    assert both.definitions == {**dict(FORMULAS), "more": ONE}
     assert (both.thresholds, both.title, NONE.joined(other).title, other.joined(STUDY).symbol("seats").default) == ((SEATED,), "A house", "Another", "9")
 
 
@@ -231,7 +236,7 @@ TIMED = {
 def test_which_quantities_are_times_rates_and_costs_of_serving():
     assert {name: theory().timed(name) for name in TIMED} == TIMED
     own = theory(own=STUDY)
-    assert (own.timed("wait"), own.timed("served"), own.timed("seats"), own.timed("itl")) == (False, True, False, True)
+    assert [own.timed(name) for name in ("wait", "served", "loaded", "seats", "itl")] == [False, True, True, False, True]
 
 
 def test_a_formula_down_to_inputs():
@@ -244,6 +249,13 @@ def test_who_chose_a_switch_makes_no_other_theory():
     assert theory(assumptions=assume(queue="mm1")).assumptions.defaulted("queue")
     assert theory(assumptions=assume(queue="md1")).definitions["queue_wait"] != theory().definitions["queue_wait"]
     assert theory(own=STUDY).definitions["wait"] == parse("2*room") and "wait" not in theory().definitions
+
+
+def test_a_declaration_of_another_unit_is_refused_when_a_theory_is_built(monkeypatch):
+    rate = replace(QUANTITIES["load_time"], definition="weight_bytes*disk_bandwidth")
+    monkeypatch.setitem(QUANTITIES, "load_time", rate)
+    with pytest.raises(DimensionError, match="load_time"):
+        _theory.__wrapped__(GENERIC, assume(), SINGLE)
 
 
 # -------------------------------------------------------------------------------------------------------------- from SymPy
@@ -272,7 +284,9 @@ def test_expressions_that_are_no_quantity():
     unknown = refused(quantity_in, itl + sympy.Symbol("ttftt"))
     assert unknown.message == "unknown name 'ttftt'" and "ttft" in unknown.hint
     assert "byte" in refused(quantity_in, sympy.Symbol("kv_cache_bytes") + itl).message
-    assert [refused(quantity_in, thing).source for thing in (LONG, sympy.Symbol("kv_cache_bytes") + itl)] == [str(LONG)[:200], "itl + kv_cache_bytes"]
+    every = sum(map(sympy.Symbol, [*INPUTS][:60]))
+    assert [refused(quantity_in, thing).source for thing in (LONG, every, batch + sympy.Symbol("mfu"))] == [str(LONG)[:200], str(every)[:200], "batch + mfu"]
+    assert str(quantity_in(batch + prompt)) == "batch + prompt" and str(quantity_in(sympy.Symbol("seats") + batch, STUDY)) == "batch + seats"
     derivative = refused(read_expression, sympy.Derivative(sympy.Function("f")(x), x))
     assert "study.sympy" in derivative.hint and not refused(read_expression, sympy.Integral(x, x)).hint
     wide = sympy.Integral(LONG, x)
