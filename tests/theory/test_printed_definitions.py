@@ -1,0 +1,189 @@
+"""The formulas that rows, phases and devices make, as a reader sees them: few names, each with its part of a model, of a step, of a device."""
+
+import pytest
+
+from symroof.formula.text import text
+from symroof.theory.architecture import GENERIC, Architecture, Layer
+
+from .test_case import made
+
+OUT = "head_flops_per_row*{step}_logit_rows"
+HEAD = "head_activation_bytes_per_row*{step}_logit_rows"
+TWO_KINDS = Architecture(
+    (Layer(label="local", reach="window", own=frozenset({"n_layers"})), Layer(label="full", feed_forward="moe", own=frozenset({"n_layers"}))),
+    order=("local", "full"),
+)
+LATENT = Architecture((Layer(mixers=("mla", "mamba2"), feed_forward="none"),))
+EXPERTS = Architecture((Layer(feed_forward="moe"),))
+DENSE = {"d_model": 64, "n_layers": 8, "n_heads": 8, "n_kv_heads": 8}
+FULLEST = "of_largest(memory_bytes_per_device.first, {0}.first, memory_bytes_per_device.last, {0}.last)"
+
+
+def steps(formula):
+    """A formula of every step."""
+    return {f"{step}_{name}": text.format(step=step) for step in ("prefill", "decode", "verify", "loaded") for name, text in formula.items()}
+
+
+MODELS = [
+    (
+        GENERIC,
+        {
+            **steps({
+                "flops": f"linear_flops_per_token*{{step}}_tokens + attention_flops_per_pair*{{step}}_pairs + {OUT}",
+                "bytes": f"weight_bytes_read + activation_bytes_per_token*{{step}}_tokens + kv_bytes_per_token*{{step}}_span + {HEAD}",
+                "vector_elements": "{step}_tokens*n_layers*d_model",
+                "flops_per_device": "{step}_flops",
+                "bytes_per_device": "{step}_bytes",
+                "link_time": "0",
+            }),
+            "active_params": "params - vocab_size*d_model",
+            "weight_bytes": "params*weight_bytes_per_param",
+            "kv_cache_bytes": "kv_bytes_per_token*batch*context",
+            "state_bytes": "0", "expert_layers": "0", "score_traffic": "0", "all_reduces": "0", "stage_send_time": "0",
+            "message_bytes": "decode_tokens*d_model*link_bytes_per_element",
+            "prefill_attention_flops": "attention_flops_per_pair*prefill_pairs",
+            "prefill_linear_flops": f"linear_flops_per_token*prefill_tokens + {OUT.format(step='prefill')}",
+            "decode_busy_time": "decode_roofline_time + decode_link_time",
+            "prefill_time": "prefill_roofline_time + prefill_link_time",
+            "memory_bytes_per_device": "weight_bytes + peak_kv_cache_bytes + state_bytes + memory_reserve",
+            "n_layers": None, "fixed_weight_bytes": None, "expert_flops_per_token": None, "expert_weight_bytes": None, "copied_weight_bytes": None,
+        },
+    ),
+    (
+        TWO_KINDS,  # layers behind a window; layers with experts
+        {
+            "n_layers": "n_layers.local + n_layers.full",
+            "expert_layers": "n_layers.full",
+            "attention_flops_per_pair": "attention_flops_per_pair.local + attention_flops_per_pair.full",
+            "kv_bytes_per_token": "kv_bytes_per_token.local + kv_bytes_per_token.full",
+            "kv_bytes_per_token.local": "2*n_layers.local*n_kv_heads*head_dim*kv_bytes_per_element",
+            "kv_cache_bytes": "kv_bytes_per_token.local*batch*min(context, window) + kv_bytes_per_token.full*batch*context",
+            "weight_bytes_read": "fixed_weight_bytes + expert_weight_bytes*experts_read",
+            "expert_weight_bytes": "3*n_layers.full*d_model*d_expert*weight_bytes_per_param",
+            "expert_flops_per_token": "6*n_layers.full*experts_per_token*d_model*d_expert",
+            "expert_activation_bytes_per_token": "n_layers.full*experts_per_token*(2*d_model + 3*d_expert)*act_bytes_per_element",
+            "active_params": "params - 3*n_layers.full*(n_experts - experts_per_token)*d_model*d_expert - vocab_size*d_model",
+            **steps({"flops": f"linear_flops_per_token*{{step}}_tokens + attention_flops_per_pair.local*{{step}}_pairs.window + attention_flops_per_pair.full*{{step}}_pairs + {OUT}"}),
+            "decode_bytes": "fixed_weight_bytes + activation_bytes_per_token*decode_tokens + kv_bytes_per_token.local*decode_span.window + kv_bytes_per_token.full*decode_span"
+                            f" + expert_weight_bytes*experts_read + {HEAD.format(step='decode')}",
+            "prefill_attention_flops": "attention_flops_per_pair.local*prefill_pairs.window + attention_flops_per_pair.full*prefill_pairs",
+        },
+    ),
+    (
+        LATENT,  # what a prompt costs is not what a token costs; a state beside the cache
+        {
+            "state_bytes": "batch*state_bytes_per_request",
+            "kv_bytes_per_token": "n_layers*(kv_lora_rank + qk_rope_dim)*kv_bytes_per_element",
+            "attention_flops_per_pair": "2*n_layers*n_heads*(2*kv_lora_rank + qk_rope_dim)",
+            "attention_flops_per_pair.prompt": "2*n_layers*n_heads*(qk_nope_dim + qk_rope_dim + value_dim)",
+            "decode_flops": f"linear_flops_per_token*decode_tokens + attention_flops_per_pair*decode_pairs + {OUT.format(step='decode')}",
+            "prefill_flops": f"linear_flops_per_token.prompt*prefill_tokens + expansion_flops_per_token.prompt*prefill_span + attention_flops_per_pair.prompt*prefill_pairs + {OUT.format(step='prefill')}",
+            "mixed_flops": "linear_flops_per_token.prompt*mixed_tokens.prompt + expansion_flops_per_token.prompt*mixed_span.prompt + attention_flops_per_pair.prompt*mixed_pairs.prompt"
+                           f" + {OUT.format(step='mixed')} + linear_flops_per_token*mixed_tokens.token + attention_flops_per_pair*mixed_pairs.token",
+            "mixed_bytes": "weight_bytes_read + activation_bytes_per_token.prompt*mixed_tokens.prompt + expansion_bytes_per_token.prompt*mixed_span.prompt + kv_bytes_per_token*mixed_span"
+                           f" + state_bytes_per_request*mixed_state_moves + {HEAD.format(step='mixed')} + activation_bytes_per_token*mixed_tokens.token",
+            "mixed_tokens.prompt": "chunk", "mixed_tokens.token": "batch", "mixed_tokens": "chunk + batch", "mixed_span": "chunk_past + chunk + batch*context",
+            "prefill_linear_flops": f"linear_flops_per_token.prompt*prefill_tokens + expansion_flops_per_token.prompt*prefill_span + {OUT.format(step='prefill')}",
+            "memory_bytes_per_device": "weight_bytes + peak_kv_cache_bytes + state_bytes + memory_reserve",
+        },
+    ),
+]  # fmt: skip
+ALL_REDUCES = "2*n_layers*(link_latency + 2*(tp - 1)/tp*decode_tokens*d_model*link_bytes_per_element/(link_share*link_bandwidth))"
+ROOM = "usable_memory_per_device - memory_reserve - weight_bytes_per_device"
+DEVICES = [
+    (
+        GENERIC, {"tp": 4},  # whose dimensions are not known: even shares
+        {"kv_cache_bytes_per_device": "kv_cache_bytes/tp", "weight_bytes_per_device": "weight_bytes/tp", "copied_weight_bytes": None, "state_bytes_per_device": "0",
+         "decode_flops_per_device": "decode_flops/tp", "all_reduces": "2*n_layers", "decode_link_time": ALL_REDUCES, "instance_devices": "tp"},
+    ),
+    (
+        GENERIC, {"tp": 4, **DENSE},  # norms are copied
+        {"kv_cache_bytes_per_device": "kv_cache_bytes/tp", "copied_weight_bytes": "(2*n_layers + 1)*d_model*weight_bytes_per_param",
+         "weight_bytes_per_device": "(weight_bytes - copied_weight_bytes)/tp + copied_weight_bytes", "decode_flops_per_device": "decode_flops/tp"},
+    ),
+    (
+        GENERIC, {"tp": 4, **DENSE, "n_kv_heads": 2},  # and heads where there are too few
+        {"kv_cache_bytes_per_device": "kv_bytes_per_token_per_device*batch*context",
+         "kv_bytes_per_token_per_device": "2*n_layers*ceil(n_kv_heads/tp)*head_dim*kv_bytes_per_element",
+         "weight_bytes_per_device": "(weight_bytes - copied_weight_bytes - n_layers*d_model*(n_heads + 2*n_kv_heads)*head_dim*weight_bytes_per_param)/tp"
+                                    " + n_layers*d_model*(n_heads/tp + 2*ceil(n_kv_heads/tp))*head_dim*weight_bytes_per_param + copied_weight_bytes",
+         "decode_flops_per_device": "linear_flops_per_token_per_device*decode_tokens + attention_flops_per_pair/tp*decode_pairs + head_flops_per_row/tp*decode_logit_rows"},
+    ),
+    (
+        GENERIC, {"attention_dp": 2, **DENSE},  # each group has all of it, and its own requests
+        {"kv_cache_bytes_per_device": "kv_bytes_per_token*ceil(batch/attention_dp)*context", "weight_bytes_per_device": "weight_bytes", "decode_tokens.group": "ceil(batch/attention_dp)",
+         "decode_flops_per_device": "linear_flops_per_token*decode_tokens.group + attention_flops_per_pair*decode_pairs.group + head_flops_per_row*decode_logit_rows.group",
+         "decode_vector_elements": "decode_tokens.group*n_layers*d_model", "message_bytes": "decode_tokens.group*d_model*link_bytes_per_element", "decode_link_time": "0",
+         "loaded_tokens.group": "piece_prompts/attention_dp*piece + ceil(batch/attention_dp)", "concurrency": f"attention_dp*max(floor(({ROOM})/request_bytes_per_device), 0)"},
+    ),
+    (
+        EXPERTS, {"attention_dp": 2, **DENSE},  # but experts work for all groups
+        {"weight_bytes_per_device": "weight_bytes - 3*n_layers*n_experts*d_model*d_expert*weight_bytes_per_param + n_layers*n_experts*(3*d_model*d_expert/attention_dp)*weight_bytes_per_param",
+         "experts_read": "n_experts*(1 - (1 - experts_per_token/n_experts)**decode_tokens)", "prefill_batch": "attention_dp", "ep": "attention_dp"},
+    ),
+    (
+        LATENT, {"tp": 2, "attention_dp": 2, **DENSE},  # a latent is copied to both devices of a group
+        {"kv_cache_bytes_per_device": "kv_bytes_per_token*ceil(batch/attention_dp)*context", "state_bytes_per_device": "state_bytes_per_request/tp*ceil(batch/attention_dp)"},
+    ),
+    (
+        GENERIC, {"pp": 2},
+        {**{f"{name}_per_device": FULLEST.format(f"{name}_per_device") for name in ("weight_bytes", "kv_cache_bytes", "state_bytes")},
+         "memory_bytes_per_device": "max(memory_bytes_per_device.first, memory_bytes_per_device.last)",
+         "decode_flops_per_device": f"pp*{FULLEST.format('decode_flops_per_device')}", "prefill_flops_per_device": f"prefill_batch*{FULLEST.format('prefill_flops_per_device')}",
+         "decode_compute_time": "pp*max(decode_flops_per_device.first/(mfu*peak_flops), decode_flops_per_device.last/(mfu*peak_flops))",
+         "decode_tokens.pass": "ceil(batch/pp)", "prefill_tokens.pass": "prompt - cached_prefix", "decode_vector_elements": "decode_tokens.pass*n_layers*d_model",
+         "prefill_vector_elements": "prefill_tokens.pass*n_layers*d_model*((prefill_batch + pp - 1)/pp)", "loaded_tokens.pass": "piece_prompts/pp*piece + ceil(batch/pp)",
+         "concurrency": f"max(floor(min(({ROOM}.first)/request_bytes_per_device.first, ({ROOM}.last)/request_bytes_per_device.last)), 0)",
+         "stage_send_time": "(pp - 1)*(link_latency + message_bytes/(link_share*link_bandwidth))", "all_reduces": "0"},
+    ),
+    (
+        GENERIC, {"pp": 2, "attention_dp": 3},
+        {"decode_tokens.pass": "ceil(batch/pp)", "decode_tokens.group": "ceil(ceil(batch/pp)/attention_dp)", "prefill_tokens.group": "ceil(min(prefill_batch, attention_dp)/attention_dp)*(prompt - cached_prefix)",
+         "instance_devices": "attention_dp*pp"},
+    ),
+]  # fmt: skip
+
+
+def printed(case, names):
+    formulas = {name: case.theory.definition(name) for name in names}
+    return {name: formula if formula is None else text(formula) for name, formula in formulas.items()}
+
+
+@pytest.mark.parametrize(("architecture", "formulas"), MODELS, ids=["plain", "two kinds", "latent"])
+def test_formulas_of_a_model(architecture, formulas):
+    assert printed(made(architecture), formulas) == formulas
+
+
+@pytest.mark.parametrize(("architecture", "degrees", "formulas"), DEVICES)
+def test_formulas_of_a_device(architecture, degrees, formulas):
+    assert printed(made(architecture, **degrees), formulas) == formulas
+
+
+def test_layers_that_differ_have_no_formula_in_the_number_of_stages():
+    case = made(Architecture(TWO_KINDS.layers, order=("local", "full")), free=("pp",))
+    lacking = {
+        "weight_bytes_per_device",
+        "kv_cache_bytes_per_device",
+        "state_bytes_per_device",
+        "memory_bytes_per_device",
+        "concurrency",
+        "decode_compute_time",
+        "prefill_link_time",
+    }
+    assert (
+        lacking <= case.theory.lacking and case.theory.not_closed("concurrency") == "no closed form in pp, as the layers of this model differ: give pp a number"
+    )
+    assert not made(free=("pp",)).theory.lacking and not made(TWO_KINDS, pp=2).theory.lacking
+
+
+def test_times_operator_by_operator():
+    """Each operator at its own roofline; of two kinds of layers each has its own."""
+    plain = made(switches={"roofline": "per_operator"})
+    names = ["qkv", "attention", "attention_out", "gate_up", "down", "lm_head"]
+    assert text(plain.theory.definition("decode_roofline_time")) == " + ".join(f"max(decode_compute_time.{name}, decode_memory_time.{name})" for name in names)
+    kinds = text(made(TWO_KINDS, switches={"roofline": "per_operator"}).theory.definition("prefill_roofline_time"))
+    assert (
+        kinds.startswith("max(prefill_compute_time.qkv.local, prefill_memory_time.qkv.local) + ")
+        and "time.attention.full" in kinds
+        and "time.gate_up)" in kinds
+    )
