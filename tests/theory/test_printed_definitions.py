@@ -187,3 +187,85 @@ def test_times_operator_by_operator():
         and "time.attention.full" in kinds
         and "time.gate_up)" in kinds
     )
+
+
+LAYER = "(n_heads + 2*n_kv_heads)*head_dim + n_heads*head_dim + (ffn_matrices - 1)*d_ff + d_ff"
+WIDE = "(params - quantized_params)*kept_bytes_per_param"
+
+
+def test_formulas_of_a_quantized_checkpoint():
+    """Norms stay wide, and the head where a checkpoint leaves it so; some operators have a width of their own."""
+    narrow = made(Architecture(kept=frozenset()))
+    expected = {
+        "quantized_params": f"(n_layers*({LAYER}) + 2*vocab_size)*d_model",
+        "weight_bytes": f"quantized_params*weight_bytes_per_param + {WIDE}",
+        "layer_weight_bytes": "(weight_bytes_read - d_model*vocab_size*weight_bytes_per_param)/n_layers",
+        "weight_bytes_read": f"(n_layers*({LAYER}) + vocab_size)*d_model*weight_bytes_per_param",
+    }
+    assert printed(narrow, expected) == expected
+    own = made(Architecture(kept=frozenset({"lm_head", "embedding"}), widths=frozenset({"down"})))
+    expected = {
+        "quantized_params": f"n_layers*d_model*({LAYER})",
+        "weight_bytes": "n_layers*d_ff*d_model*weight_bytes_per_param.down"
+        f" + n_layers*d_model*((n_heads + 2*n_kv_heads)*head_dim + n_heads*head_dim + (ffn_matrices - 1)*d_ff)*weight_bytes_per_param + {WIDE}",
+        "layer_weight_bytes": "(weight_bytes_read - d_model*vocab_size*kept_bytes_per_param)/n_layers",
+    }
+    assert printed(own, expected) == expected
+
+
+@pytest.mark.parametrize(
+    ("positions", "tied", "active"),
+    [(False, True, "params"), (True, True, "params - learned_positions*d_model"), (True, False, "params - (vocab_size + learned_positions)*d_model")],
+)
+def test_parameters_that_a_token_multiplies(positions, tied, active):
+    """Not the tables that it takes a row of; a table that is the head too is multiplied."""
+    assert printed(made(Architecture(tied_embeddings=tied, learned_positions=positions)), ["active_params"]) == {"active_params": active}
+
+
+NOMINAL = {"parameters": "nominal", "activations": "off"}
+EXPERT = "3*n_layers*n_experts*d_model*d_expert*weight_bytes_per_param"
+DRAWN = "(6*experts_per_token*d_expert + 2*(n_heads + 2*n_kv_heads)*head_dim + 2*n_heads*head_dim + 2*n_experts + 4 FLOP)"
+
+
+@pytest.mark.parametrize(
+    ("architecture", "degrees", "formulas"),
+    [
+        (GENERIC, {}, {
+            "linear_flops_per_token": "2*params", "weight_bytes_read": "params*weight_bytes_per_param", "head_flops_per_row": None,
+            "decode_flops": "attention_flops_per_pair*decode_pairs + linear_flops_per_token*decode_tokens", "decode_bytes": "kv_bytes_per_token*decode_span + weight_bytes_read",
+        }),
+        (GENERIC, {"tp": 2}, {"decode_flops_per_device": "decode_flops/tp", "decode_bytes_per_device": "decode_bytes/tp"}),
+        (GENERIC, {"pp": 2, "params": 100}, {  # whose parts are not known: even parts of everything
+            "decode_flops_per_device.first": "n_layers*(4*n_heads*head_dim/pp)*decode_pairs.pass + 2*params/pp*decode_tokens.pass",
+            "weight_bytes_per_device.first": "weight_bytes/pp", "kv_cache_bytes_per_device.last": "n_layers*(2*n_kv_heads*head_dim*kv_bytes_per_element/pp)*batch*context",
+        }),
+        (EXPERTS, {}, {
+            "linear_flops_per_token": "2*active_params", "weight_bytes_read": "expert_weight_bytes*experts_read + fixed_weight_bytes",
+            "fixed_weight_bytes": f"params*weight_bytes_per_param - {EXPERT}",
+        }),
+        (EXPERTS, {"attention_dp": 2, **DENSE}, {  # experts work for the tokens of all groups
+            "linear_flops_per_token_per_device": "2*active_params - 6*n_layers*experts_per_token*d_model*d_expert",
+            "decode_flops_per_device": "attention_flops_per_pair*decode_pairs.group + linear_flops_per_token_per_device*decode_tokens.group"
+                                       " + n_layers*(6*experts_per_token*d_model*d_expert/attention_dp)*decode_tokens",
+        }),
+        (EXPERTS, {"pp": 2, **DENSE}, {  # each stage multiplies and reads what stands in it: the table is read, the head is in the last
+            "decode_flops_per_device.first": f"4*ceil(n_layers/pp)*n_heads*head_dim*decode_pairs.pass + ceil(n_layers/pp)*{DRAWN}*d_model*decode_tokens.pass",
+            "decode_bytes_per_device.first": "2*ceil(n_layers/pp)*n_kv_heads*head_dim*kv_bytes_per_element*decode_span.pass"
+                                             " + 3*ceil(n_layers/pp)*d_model*d_expert*weight_bytes_per_param*experts_read.pass"
+                                             " + (ceil(n_layers/pp)*((n_heads + 2*n_kv_heads)*head_dim + n_heads*head_dim + n_experts + 2) + vocab_size)*d_model*weight_bytes_per_param",
+            "weight_bytes_per_device.first": "(ceil(n_layers/pp)*((n_heads + 2*n_kv_heads)*head_dim + n_heads*head_dim + n_experts + 3*n_experts*d_expert + 2)"
+                                             " + vocab_size)*d_model*weight_bytes_per_param",
+            "memory_bytes_per_device.last": "weight_bytes_per_device.last + kv_cache_bytes_per_device.last(context = peak_context) + state_bytes_per_device.last + memory_reserve",
+            "request_bytes_per_device.last": "kv_cache_bytes_per_device.last(batch = 1, context = peak_context) + state_bytes_per_device.last(batch = 1)",
+        }),
+        (TWO_KINDS, {"pp": 2}, {
+            "decode_flops_per_device.stage1": "4*n_heads*head_dim*decode_pairs.window_pass + (2*(n_heads + 2*n_kv_heads)*head_dim + 2*n_heads*head_dim"
+                                              " + 2*(ffn_matrices - 1)*d_ff + 2*d_ff + 4 FLOP)*d_model*decode_tokens.pass",
+            "decode_bytes_per_device.stage2": "2*n_kv_heads*head_dim*kv_bytes_per_element*decode_span.pass + 3*d_model*d_expert*weight_bytes_per_param*experts_read.pass"
+                                              " + d_model*((n_heads + 2*n_kv_heads)*head_dim + n_heads*head_dim + n_experts + 3 + vocab_size)*weight_bytes_per_param",
+        }),
+    ],
+)  # fmt: skip
+def test_formulas_of_nominal_counting(architecture, degrees, formulas):
+    """Two FLOPs for a parameter and token, all weights read."""
+    assert printed(made(architecture, switches=NOMINAL, **degrees), formulas) == formulas
