@@ -269,3 +269,73 @@ DRAWN = "(6*experts_per_token*d_expert + 2*(n_heads + 2*n_kv_heads)*head_dim + 2
 def test_formulas_of_nominal_counting(architecture, degrees, formulas):
     """Two FLOPs for a parameter and token, all weights read."""
     assert printed(made(architecture, switches=NOMINAL, **degrees), formulas) == formulas
+
+
+OWN = ("a", "b")
+OWN_LIMITS = Architecture(
+    tuple(Layer(label=label, reach="window", feed_forward="moe", own=frozenset({"n_layers", "window", "n_experts"})) for label in OWN), order=OWN
+)
+
+
+def test_drivers_of_kinds_with_limits_of_their_own_go_by_the_kind():
+    expected = {
+        "kv_cache_bytes": "kv_bytes_per_token.a*batch*min(context, window.a) + kv_bytes_per_token.b*batch*min(context, window.b)",
+        "decode_pairs.a": "batch*min(context, window.a)",
+        "experts_read.b": "n_experts.b*(1 - (1 - experts_per_token/n_experts.b)**decode_tokens)",
+        "mixed_experts_read.a": "n_experts.a*(1 - (1 - experts_per_token/n_experts.a)**mixed_tokens)",
+        "expert_layers": "n_layers.a + n_layers.b",
+        "expert_weight_bytes": "expert_weight_bytes.a + expert_weight_bytes.b",
+        "weight_bytes_read": "fixed_weight_bytes + expert_weight_bytes.a*experts_read.a + expert_weight_bytes.b*experts_read.b",
+        "decode_pairs.window": None,
+    }
+    assert printed(made(OWN_LIMITS), expected) == expected
+    laid_out = made(OWN_LIMITS, attention_dp=2, pp=2, d_model=64)
+    spoken = {name for name in laid_out.theory.definitions if name.startswith(("decode_pairs", "decode_tokens", "experts_read"))}
+    pairs = {f"decode_pairs.{kind}{part}" for kind in OWN for part in ("", "_pass", "_group")}
+    assert spoken == {
+        *pairs,
+        "decode_tokens",
+        "decode_tokens.pass",
+        "decode_tokens.group",
+        "experts_read.a",
+        "experts_read.a_pass",
+        "experts_read.b",
+        "experts_read.b_pass",
+        "experts_read",
+    }
+
+
+def test_drivers_have_formulas_whatever_counts():
+    """The whole of a driver beside its phases; pairs where attention's FLOPs do not count, cached tokens where their traffic does not."""
+    expected = {"mixed_pairs": "chunk*chunk_past + chunk*(chunk + 1)/2 + batch*context", "mixed_pairs.token": "batch*context", "mixed_logit_rows": "1 + batch"}
+    assert printed(made(LATENT), expected) == expected
+    expected = {
+        "decode_pairs": "batch*context",
+        "decode_span": "batch*context",
+        "decode_pairs.window": "batch*min(context, window)",
+        "decode_span.window": "batch*min(context, window)",
+    }
+    for switch in ("attention_flops", "kv_traffic", "activations"):
+        assert printed(made(TWO_KINDS, switches={switch: "off"}), expected) == expected
+
+
+@pytest.mark.parametrize(
+    ("switches", "flops", "moved", "scores"),
+    [({"attention_flops": "off"}, False, True, False), ({"kv_traffic": "off"}, True, False, False), ({"activations": "off"}, True, True, False), ({"fusion": "unfused"}, True, True, True),
+     ({"fusion": "unfused", "activations": "off"}, True, True, False)],
+)  # fmt: skip
+def test_what_a_switch_leaves_out(switches, flops, moved, scores):
+    """Of work and traffic; what is resident and what attention costs by itself stay."""
+    pairs, kept = (
+        "{0}.local*{1}.window + {0}.full*{1}".format(*names) for names in (("attention_flops_per_pair", "decode_pairs"), ("kv_bytes_per_token", "decode_span"))
+    )
+    case = made(TWO_KINDS, switches=switches)
+    found = printed(case, ["decode_flops", "decode_bytes", "kv_cache_bytes", "prefill_attention_flops", "score_traffic"])
+    assert found["decode_flops"] == f"linear_flops_per_token*decode_tokens + {pairs + ' + ' if flops else ''}{OUT.format(step='decode')}"
+    assert ("kv_bytes_per_token" in found["decode_bytes"], "activation_bytes" in found["decode_bytes"]) == (moved, switches.get("activations") != "off")
+    assert scores or not moved or kept in found["decode_bytes"]
+    assert ("score_bytes_per_pair.full*decode_pairs" in found["decode_bytes"]) is scores
+    assert found["kv_cache_bytes"] == "kv_bytes_per_token.local*batch*min(context, window) + kv_bytes_per_token.full*batch*context"
+    assert found["prefill_attention_flops"] == "attention_flops_per_pair.local*prefill_pairs.window + attention_flops_per_pair.full*prefill_pairs"
+    if switches == {"fusion": "unfused"}:
+        assert found["score_traffic"] == "score_bytes_per_pair.local*prefill_pairs.window + score_bytes_per_pair.full*prefill_pairs"
