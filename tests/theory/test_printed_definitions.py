@@ -4,6 +4,7 @@ import pytest
 
 from symroof.formula.text import text
 from symroof.theory.architecture import GENERIC, Architecture, Layer
+from symroof.theory.totals import counting
 
 from .test_case import made
 
@@ -15,6 +16,8 @@ TWO_KINDS = Architecture(
 )
 LATENT = Architecture((Layer(mixers=("mla", "mamba2"), feed_forward="none"),))
 EXPERTS = Architecture((Layer(feed_forward="moe"),))
+CONVOLUTION = Architecture((Layer(mixers=("conv",), feed_forward="none"),))
+COPIES = Architecture((Layer(mixers=(), feed_forward="none", norms=0, traits=frozenset({"layer_input", "altup"})),))
 DENSE = {"d_model": 64, "n_layers": 8, "n_heads": 8, "n_kv_heads": 8}
 FULLEST = "of_largest(memory_bytes_per_device.first, {0}.first, memory_bytes_per_device.last, {0}.last)"
 
@@ -94,7 +97,8 @@ DEVICES = [
     (
         GENERIC, {"tp": 4},  # whose dimensions are not known: even shares
         {"kv_cache_bytes_per_device": "kv_cache_bytes/tp", "weight_bytes_per_device": "weight_bytes/tp", "copied_weight_bytes": None, "state_bytes_per_device": "0",
-         "decode_flops_per_device": "decode_flops/tp", "all_reduces": "2*n_layers", "decode_link_time": ALL_REDUCES, "instance_devices": "tp"},
+         "decode_flops_per_device": "decode_flops/tp", "all_reduces": "2*n_layers", "decode_link_time": ALL_REDUCES, "instance_devices": "tp",
+         "kv_bytes_per_token_per_device": None, "linear_flops_per_token_per_device": None, "head_activation_bytes_per_row_per_device": "(d_model + vocab_size/tp)*act_bytes_per_element"},
     ),
     (
         GENERIC, {"tp": 4, **DENSE},  # norms are copied
@@ -119,7 +123,24 @@ DEVICES = [
     (
         EXPERTS, {"attention_dp": 2, **DENSE},  # but experts work for all groups
         {"weight_bytes_per_device": "weight_bytes - 3*n_layers*n_experts*d_model*d_expert*weight_bytes_per_param + n_layers*n_experts*(3*d_model*d_expert/attention_dp)*weight_bytes_per_param",
-         "experts_read": "n_experts*(1 - (1 - experts_per_token/n_experts)**decode_tokens)", "prefill_batch": "attention_dp", "ep": "attention_dp"},
+         "experts_read": "n_experts*(1 - (1 - experts_per_token/n_experts)**decode_tokens)", "prefill_batch": "attention_dp", "ep": "attention_dp",
+         "expert_weight_bytes_per_device": None, "kv_bytes_per_token_per_device": None},
+    ),
+    (
+        EXPERTS, {"attention_dp": 2, "pp": 2, **DENSE},  # in a pass, all groups draw
+        {"experts_read.pass": "n_experts*(1 - (1 - experts_per_token/n_experts)**decode_tokens.pass)"},
+    ),
+    (
+        CONVOLUTION, {"tp": 2, "d_model": 64, "n_layers": 2},  # cut along the residual on one side, whole on the other
+        {"activation_bytes_per_token_per_device": "n_layers*(2*d_model + 3*d_model/tp + d_model/tp)*act_bytes_per_element",
+         "state_bytes_per_device": "n_layers*(d_model*d_conv/tp)*act_bytes_per_element*batch",
+         "linear_flops_per_token_per_device": "n_layers*(2*d_model*(3*d_model/tp) + 2*d_model*d_conv/tp + 2*(d_model/tp)*d_model)"},
+    ),
+    (
+        COPIES, {"tp": 2, "d_model": 64, "n_layers": 2},  # what is neither heads nor a feed-forward layer is copied, but for the narrow products
+        {"activation_bytes_per_token_per_device": "n_layers*(6*d_model + 2*(d_layer_input/tp) + 5*altup_inputs + altup_inputs**2 + 2*altup_inputs*d_model + 2*(laurel_rank/tp))"
+                                                  "*act_bytes_per_element",
+         "copied_weight_bytes": "(n_layers*(d_model*altup_inputs + altup_inputs*altup_inputs**2 + altup_inputs*altup_inputs + 3*d_model) + d_model)*weight_bytes_per_param"},
     ),
     (
         LATENT, {"tp": 2, "attention_dp": 2, **DENSE},  # a latent is copied to both devices of a group
@@ -339,3 +360,40 @@ def test_what_a_switch_leaves_out(switches, flops, moved, scores):
     assert found["prefill_attention_flops"] == "attention_flops_per_pair.local*prefill_pairs.window + attention_flops_per_pair.full*prefill_pairs"
     if switches == {"fusion": "unfused"}:
         assert found["score_traffic"] == "score_bytes_per_pair.local*prefill_pairs.window + score_bytes_per_pair.full*prefill_pairs"
+
+
+def test_operators_have_their_part_of_a_step():
+    """Weights once, work and activations of each token; of a latent both phases, each with its own requests."""
+    plain = {
+        "decode_flops.gate_up": "2*n_layers*d_model*(ffn_matrices - 1)*d_ff*decode_tokens",
+        "decode_flops.attention": "4*n_layers*n_heads*head_dim*decode_pairs",
+        "decode_bytes.down": "n_layers*d_ff*d_model*weight_bytes_per_param + n_layers*(d_ff + d_model)*act_bytes_per_element*decode_tokens",
+        "decode_memory_time.down": "n_layers*(d_ff*d_model*weight_bytes_per_param + (d_ff + d_model)*act_bytes_per_element*decode_tokens)/(mbu*mem_bandwidth)",
+        "prefill_roofline_time.lm_head": "max(2*d_model*vocab_size*prefill_logit_rows/(mfu*peak_flops),"
+        " (d_model*vocab_size*weight_bytes_per_param + (d_model + vocab_size)*act_bytes_per_element*prefill_logit_rows)/(mbu*mem_bandwidth))",
+    }
+    assert printed(made(), plain) == plain
+    both = {
+        "mixed_flops.attention": "n_layers*(2*n_heads*(qk_nope_dim + qk_rope_dim + value_dim)*mixed_pairs.prompt + 2*n_heads*(2*kv_lora_rank + qk_rope_dim)*mixed_pairs.token)",
+        "mixed_flops.scan": "4*n_layers*d_inner*d_state*mixed_tokens",
+        "decode_bytes.scan": "n_layers*d_inner*d_state*state_bytes_per_element*decode_state_moves",
+    }
+    assert printed(made(LATENT), both) == both
+    group = {
+        "decode_flops.gate_up": plain["decode_flops.gate_up"],
+        "decode_memory_time.down": "n_layers*(d_ff*d_model*weight_bytes_per_param/tp + (d_ff/tp + d_model)*act_bytes_per_element*decode_tokens)/(mbu*mem_bandwidth)",
+    }
+    assert printed(made(tp=2, **DENSE), group) == group, "the work is the whole model's, the time one device's"
+
+
+def test_a_quantized_checkpoint_reads_all_it_holds_where_counting_is_nominal():
+    assert printed(made(Architecture(kept=frozenset()), switches=NOMINAL), ["weight_bytes_read"]) == {"weight_bytes_read": "weight_bytes"}
+
+
+def test_counting_parameters_alone_counts_the_same():
+    """From the rows of parameters, without the rest of the table."""
+    layer = f"{LAYER} + 2"
+    expected = {"params": f"(n_layers*({layer}) + 2*vocab_size + 1)*d_model", "active_params": "params - vocab_size*d_model"}
+    assert {name: text(tree) for name, tree in counting(GENERIC).items()} == expected
+    assert text(counting(Architecture(tied_embeddings=True))["params"]) == f"(n_layers*({layer}) + vocab_size + 1)*d_model"
+    assert text(counting(TWO_KINDS)["n_layers"]) == "n_layers.local + n_layers.full"
