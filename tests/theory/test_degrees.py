@@ -5,11 +5,13 @@ from fractions import Fraction
 import pytest
 
 from symroof.formula.evaluate import evaluate
+from symroof.formula.parse import parse
 from symroof.formula.text import text
 from symroof.formula.tree import Num
 from symroof.theory.architecture import GENERIC, Architecture, Layer
 from symroof.theory.case import Case
 from symroof.theory.layout import FREE, SINGLE, SYMBOLIC, Layout, layout, may_lay_out, shapes
+from symroof.theory.operator_table import _degree
 from symroof.theory.theory import theory
 
 DIMENSIONS = {"d_model": 4096, "n_layers": 32, "n_heads": 32, "n_kv_heads": 8}
@@ -196,3 +198,13 @@ def test_what_a_layout_looks_at():
     known = ["params", "weight_bytes", "d_model", "n_layers", "network_bandwidth"]
     assert all(map(shapes, shaping)) and not any(map(shapes, [*known, "batch", "itl"]))
     assert all(map(may_lay_out, [*shaping, *known])) and not any(map(may_lay_out, ["batch", "prompt", "d_ff", "link_bandwidth"]))
+
+
+@pytest.mark.parametrize(
+    ("amount", "degree"),
+    [("d_ff", 1), ("d_model", 0), ("3", 0), ("2*d_ff*d_model", 1), ("d_ff*n_heads", 2), ("d_ff/n_heads", 0), ("d_ff/d_model", 1), ("d_model/d_ff", -1), ("-d_ff", 1), ("d_ff + 2*n_heads", 1),
+     ("d_ff + d_model", None), ("d_model*(d_ff + 1)", None), ("d_model^2", 0), ("d_ff^2", None), ("max(d_ff, 1)", None), ("max(d_model, 1)", 0), ("(d_ff + 1)/d_model", None), ("d_model/(d_ff + 1)", None)],
+)  # fmt: skip
+def test_by_how_many_cut_widths_every_term_is_multiplied(amount, degree):
+    """One, and devices share it evenly; where terms differ each has its own part."""
+    assert _degree(parse(amount), frozenset({"d_ff", "n_heads"})) == degree

@@ -131,6 +131,10 @@ DEVICES = [
         {"experts_read.pass": "n_experts*(1 - (1 - experts_per_token/n_experts)**decode_tokens.pass)"},
     ),
     (
+        TWO_KINDS, {"attention_dp": 2, "d_model": 64},
+        {"kv_cache_bytes_per_device": "kv_bytes_per_token.local*ceil(batch/attention_dp)*min(context, window) + kv_bytes_per_token.full*ceil(batch/attention_dp)*context"},
+    ),
+    (
         CONVOLUTION, {"tp": 2, "d_model": 64, "n_layers": 2},  # cut along the residual on one side, whole on the other
         {"activation_bytes_per_token_per_device": "n_layers*(2*d_model + 3*d_model/tp + d_model/tp)*act_bytes_per_element",
          "state_bytes_per_device": "n_layers*(d_model*d_conv/tp)*act_bytes_per_element*batch",
@@ -246,6 +250,17 @@ def test_parameters_that_a_token_multiplies(positions, tied, active):
 NOMINAL = {"parameters": "nominal", "activations": "off"}
 EXPERT = "3*n_layers*n_experts*d_model*d_expert*weight_bytes_per_param"
 DRAWN = "(6*experts_per_token*d_expert + 2*(n_heads + 2*n_kv_heads)*head_dim + 2*n_heads*head_dim + 2*n_experts + 4 FLOP)"
+
+
+def test_work_of_recurrences_beside_nominal_counting():
+    """The parameters are all products of matrices; a scan's products with its state are none of them. Logits change nothing, so they move no activations."""
+    expected = {
+        "linear_flops_per_token": "4*n_layers*d_inner*d_state + 2*params",
+        "decode_bytes": "activation_bytes_per_token*decode_tokens + state_bytes_per_request*decode_state_moves + weight_bytes_read",
+        "activation_bytes_per_token": "n_layers*(2*d_model + 3*d_inner + 2*ssm_groups*d_state + ssm_heads)*act_bytes_per_element",
+        "head_activation_bytes_per_row": None,
+    }
+    assert printed(made(Architecture((Layer(mixers=("mamba2",), feed_forward="none"),)), switches={"parameters": "nominal"}), expected) == expected
 
 
 @pytest.mark.parametrize(
@@ -375,6 +390,7 @@ def test_operators_have_their_part_of_a_step():
     assert printed(made(), plain) == plain
     both = {
         "mixed_flops.attention": "n_layers*(2*n_heads*(qk_nope_dim + qk_rope_dim + value_dim)*mixed_pairs.prompt + 2*n_heads*(2*kv_lora_rank + qk_rope_dim)*mixed_pairs.token)",
+        "prefill_flops.attention": "2*n_layers*n_heads*(qk_nope_dim + qk_rope_dim + value_dim)*prefill_pairs",
         "mixed_flops.scan": "4*n_layers*d_inner*d_state*mixed_tokens",
         "decode_bytes.scan": "n_layers*d_inner*d_state*state_bytes_per_element*decode_state_moves",
     }
