@@ -21,6 +21,7 @@ FIRST = 3
 """So many tests of each file before all others of any: a fault is mostly noticed by one of them."""
 ENDED = (0, 1, 5)
 """Exit statuses of pytest: all passed, some failed, none was collected."""
+LAMBDA = "<lambda>"
 OPTIONS = ("-n", "0", "-q", "--tb=no", "-p", "no:cacheprovider")
 
 
@@ -136,7 +137,7 @@ class Spot:
         lines: those of its statement, of a compound one only the head.
         in_function: whether it stands in the body of a function.
         texts: the texts of the innermost call around it: a declaration names what it declares.
-        assigned: the names that the statement gives a value.
+        assigned: the names that the statement gives a value; in a function its own name.
     """
 
     lines: range
@@ -153,24 +154,24 @@ def spot(source: str, line: int) -> Spot:
     >>> spot("def f():\\n    if a:\\n        b", 2).lines
     range(2, 3)
     """
-    lines, in_function, call, assigned = range(line, line + 1), False, None, ()
+    lines, function, call, assigned = range(line, line + 1), "", None, ()
     for node in ast.walk(ast.parse(source)):  # from the outside inwards
         if not hasattr(node, "lineno") or not node.lineno <= line <= (node.end_lineno or 0):
             continue
         if isinstance(node, ast.stmt):
             body = getattr(node, "body", None) or getattr(node, "cases", None)
             last = (body[0].pattern.lineno if isinstance(node, ast.Match) else body[0].lineno) - 1 if body else node.end_lineno
-            if isinstance(node, ast.FunctionDef):
-                in_function = in_function or line > last
+            if isinstance(node, ast.FunctionDef) and line > last:
+                function = function or node.name
             if line <= max(last, node.lineno):
                 lines, assigned = range(node.lineno, max(last, node.lineno) + 1), _assigned(node)
         elif isinstance(node, ast.Lambda):
-            in_function = True
+            function = function or LAMBDA
         elif isinstance(node, ast.Call) and any(isinstance(argument, ast.Constant) and isinstance(argument.value, str) for argument in node.args):
             call = node
     strings = (inner for inner in ast.walk(call)) if call else ()
     texts = tuple(inner.value for inner in strings if isinstance(inner, ast.Constant) and isinstance(inner.value, str))
-    return Spot(lines, in_function, texts, assigned)
+    return Spot(lines, bool(function), texts, assigned if function in ("", LAMBDA) else (function,))
 
 
 def assignments(sources: Iterable[str]) -> list[tuple[tuple[str, ...], set[str]]]:

@@ -104,9 +104,14 @@ def f(n):
 
 def unused(n):
     return n + 2
+
+def times_five(n):
+    return n * 5
+
+TEN = times_five(6 // 3)
 """
 TESTS = """
-from symroof.select.small import f
+from symroof.select.small import TEN, f
 
 def test_it_fails_in_any_case():
     assert f(0) == 7
@@ -116,6 +121,9 @@ def test_two():
 
 def test_limit():
     assert f(4) == 0
+
+def test_ten():
+    assert TEN == 10
 """
 
 
@@ -145,6 +153,7 @@ def copy(tmp_path_factory):
         ("3 -> 2", False, "2 of 2 tests"),  # of a constant, which only a new import reads
         ("0 -> 1", True, "tests/selecting/test_small.py::test_limit"),
         ("2 -> 3", False, NOT_REACHED),
+        ("5 -> 6", True, "tests/selecting/test_small.py::test_ten"),  # in a function that runs at import alone
     ],
 )
 def test_a_fault_is_killed_or_survives_and_is_taken_out_again(copy, edit, killed, by):

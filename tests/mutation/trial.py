@@ -115,7 +115,7 @@ class Copy:
         contexts = self.reach.contexts(Path(fault.path), place.lines)
         at_import = "" in contexts or not place.in_function
         tests = self.reach.executing(contexts)
-        if at_import and not place.in_function:
+        if at_import and not (place.in_function and tests):
             tests = self._by_name(place)
         return self.reach.ordered(tests, (f"symroof/{area}", *AREAS[area])), at_import
 
