@@ -413,3 +413,36 @@ def test_counting_parameters_alone_counts_the_same():
     assert {name: text(tree) for name, tree in counting(GENERIC).items()} == expected
     assert text(counting(Architecture(tied_embeddings=True))["params"]) == f"(n_layers*({layer}) + vocab_size + 1)*d_model"
     assert text(counting(TWO_KINDS)["n_layers"]) == "n_layers.local + n_layers.full"
+
+
+BANDWIDTH = "(link_share*link_bandwidth)"
+REDUCED = f"link_latency + 2*(tp - 1)/tp*decode_tokens.pass*d_model*link_bytes_per_element/{BANDWIDTH}"
+SENT = "(pp - 1)*(link_latency + decode_tokens.{0}*d_model*link_bytes_per_element/" + BANDWIDTH + ")"
+FIRST, LAST = "ceil(n_layers/pp)", "max(n_layers - ceil(n_layers/pp)*(pp - 1), 0)"
+
+
+@pytest.mark.parametrize(
+    ("architecture", "degrees", "formulas"),
+    [
+        (Architecture(tied_embeddings=True), {"pp": 2, **DENSE}, {  # the table of a tied head stands at both ends
+            f"weight_bytes_per_device.{end}": f"({layers}*({LAYER} + 2) + {table})*d_model*weight_bytes_per_param"
+            for end, layers, table in (("first", FIRST, "vocab_size"), ("last", LAST, "1 + vocab_size"))
+        }),
+        (TWO_KINDS, {"pp": 2}, {
+            "kv_cache_bytes_per_device.stage1": "2*n_kv_heads*head_dim*kv_bytes_per_element*batch*min(context, window)",
+            "kv_cache_bytes_per_device.stage2": "2*n_kv_heads*head_dim*kv_bytes_per_element*batch*context",
+        }),
+        (GENERIC, {"pp": 2, "attention_dp": 3, **DENSE}, {"decode_link_time": SENT.format("group")}),  # a group sends its own tokens on
+        (EXPERTS, {"pp": 2, "attention_dp": 2, **DENSE}, {
+            "decode_flops_per_device.first": f"2*{FIRST}*d_model*((n_heads + 2*n_kv_heads)*head_dim + n_heads*head_dim + n_experts)*decode_tokens.group"
+                                             f" + {FIRST}*(6*experts_per_token*d_model*d_expert/attention_dp)*decode_tokens.pass + 4*{FIRST}*n_heads*head_dim*decode_pairs.group",
+        }),
+        (TWO_KINDS, {"pp": 2, "tp": 2, "d_model": 64}, {"decode_link_time": f"2*pp*({REDUCED}) + {SENT.format('pass')}"}),
+        (TWO_KINDS, {"pp": 2, "tp": 2, "ep": 2, "d_model": 64}, {  # of the stage with experts one all-reduce a layer, and what experts exchange
+            "decode_link_time": f"pp*max(2*({REDUCED}), {REDUCED} + 2*(link_latency + (ep - 1)/ep*decode_tokens.pass*d_model*link_bytes_per_element*experts_per_token/{BANDWIDTH})"
+                                f"*min(ep - 1, 1) + max(2 - ep, 0)*({REDUCED})) + {SENT.format('pass')}",
+        }),
+    ],
+)  # fmt: skip
+def test_formulas_of_stages(architecture, degrees, formulas):
+    assert printed(made(architecture, **degrees), formulas) == formulas
