@@ -446,3 +446,24 @@ FIRST, LAST = "ceil(n_layers/pp)", "max(n_layers - ceil(n_layers/pp)*(pp - 1), 0
 )  # fmt: skip
 def test_formulas_of_stages(architecture, degrees, formulas):
     assert printed(made(architecture, **degrees), formulas) == formulas
+
+
+def test_an_operator_of_a_step():
+    """Work and traffic of one layer, of the whole model and of one device, and the traffic stream by stream."""
+    down = next(operator for operator in made(tp=2, **DENSE).theory.operators["decode"] if operator.name == "down")
+    assert (down.layer, text(down.count), text(down.flops), text(down.device_flops)) == (
+        "all",
+        "n_layers",
+        "2*d_ff*d_model*decode_tokens",
+        "2*d_ff*d_model/tp*decode_tokens",
+    )
+    moved = {"flops": text(down.flops), "weights": "d_ff*d_model*weight_bytes_per_param", "activations": "(d_ff + d_model)*act_bytes_per_element*decode_tokens"}
+    assert {stream: text(amount) for stream, amount in down.streams} == moved
+    assert text(down.bytes) == f"{moved['weights']} + {moved['activations']}"
+    assert text(down.device_bytes) == "d_ff*d_model*weight_bytes_per_param/tp + (d_ff/tp + d_model)*act_bytes_per_element*decode_tokens"
+    assert (
+        text(down.compute_time) == f"{text(down.device_flops)}/(mfu*peak_flops)"
+        and text(down.memory_time) == f"({text(down.device_bytes)})/(mbu*mem_bandwidth)"
+    )
+    bare = made(switches={"kv_traffic": "off", "activations": "off"}).theory.operators["decode"]
+    assert {operator.name: [stream for stream, _ in operator.streams] for operator in bare}["attention"] == ["flops"]
