@@ -1,4 +1,4 @@
-"""A case by itself: which value a name takes, what stands for it, how it moves. Quantities are given the formulas that a test needs."""
+"""A case by itself: which value a name takes, what stands for it, how it moves. Quantities have the formulas that a test needs."""
 
 from fractions import Fraction
 
@@ -13,19 +13,13 @@ from symroof.theory.architecture import Architecture, Layer
 from symroof.theory.case import Case
 from symroof.theory.defaults import Missing, NotClosed, default_of, neutral_default
 from symroof.theory.dependence import Dependence
-from symroof.theory.switches import assume
-from symroof.theory.theory import UnknownName, theory
+from symroof.theory.theory import UnknownName
+
+from . import made
 
 TWO_KINDS = Architecture(
     (Layer(label="local", reach="window", own=frozenset({"n_layers"})), Layer(label="full", own=frozenset({"n_layers"}))), order=("local", "full")
 )
-
-
-def made(architecture=None, switches=None, numbers=None, free=(), **given):
-    """A case of formulas and numbers; names with a dot have two underscores."""
-    formulas = {name.replace("__", "."): parse(value) if isinstance(value, str) else Num(Fraction(value)) for name, value in given.items()}
-    held = theory(architecture, assume(**(switches or {}))) if architecture else theory(assumptions=assume(**(switches or {})))
-    return Case(held, formulas, {name: Fraction(value) for name, value in (numbers or {}).items()}, frozenset(free))
 
 
 # ------------------------------------------------------------------------------------------------------------------ values
@@ -117,12 +111,12 @@ def test_optional_inputs_stand_in_a_formula_where_they_have_a_value():
 
 
 @pytest.mark.parametrize(
-    ("given", "peak"),
+    ("values", "peak"),
     [({"context": 9}, 9), ({"context": 9, "output": 20}, 20), ({"prompt": 4, "output": 20}, 23), ({"prompt": 4, "output": 20, "context": 50}, 50)],
 )
-def test_the_longest_context_without_prompt_or_output(given, peak):
+def test_the_longest_context_without_prompt_or_output(values, peak):
     """Each of them is one token where it is not known."""
-    assert made(**given).value("peak_context") == peak
+    assert made(**values).value("peak_context") == peak
 
 
 def test_what_stands_for_a_name():
@@ -189,13 +183,13 @@ def test_groups_that_each_hold_a_given_total_hold_all_of_it():
 
 
 @pytest.mark.parametrize(
-    ("given", "numbers", "free", "tp", "any_number"),
+    ("values", "numbers", "free", "tp", "any_number"),
     [({}, {}, (), False, False), ({"tp": 4}, {}, (), True, False), ({}, {"tp": 4}, (), True, False), ({"tp": 4}, {"tp": 1}, (), False, False), ({"tp": "2*batch"}, {}, (), True, True),
      ({"tp": 4}, {}, ("tp",), True, True), ({}, {}, ("tp",), True, True), ({}, {"tp": Fraction(5, 2)}, (), True, True), ({"tp": 1}, {}, (), False, False)],
 )  # fmt: skip
-def test_a_degree_lays_a_case_out(given, numbers, free, tp, any_number):
-    found = made(**given, numbers=numbers, free=free).theory.layout
-    assert (found.tp, found.free) == (tp, any_number)
+def test_a_degree_lays_a_case_out(values, numbers, free, tp, any_number):
+    layout = made(**values, numbers=numbers, free=free).theory.layout
+    assert (layout.tp, layout.free) == (tp, any_number)
 
 
 def test_numbers_that_move_lay_a_case_out_as_where_they_are():

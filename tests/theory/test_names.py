@@ -154,7 +154,7 @@ def test_names_that_a_theory_knows():
         "nothing.local",
     ]
     assert [built.knows(name) for name in asked] == [True, True, False, True, False, True, False, True, False]
-    assert [built.knows(Unnamed.of(parse(formula))) for formula in ("ttft/itl", "ttft/nothing", "nothing + nobody")] == [True, False, False]
+    assert [built.knows(Unnamed.of(parse(formula))) for formula in ("ttft/itl", "ttft/nothing", "nothing + unknown")] == [True, False, False]
     own = theory(own=STUDY)
     assert own.knows("wait") and own.knows("seats") and not theory().knows("wait")
     with pytest.raises(UnknownName, match="nothing"):
