@@ -1,6 +1,7 @@
 """Each operator makes its fault, in the places that compute something, and nowhere else."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +9,7 @@ from .areas import AREAS, ROOT, Fault, faults_of, sample
 from .equivalents import equivalents
 from .formulas import formula_mutants
 from .mutants import Mutant, mutants
+from .reach import Reach
 from .trial import NOT_REACHED, Copy
 
 
@@ -82,6 +84,14 @@ def test_a_sample_is_that_of_its_seed_and_kinds_take_turns():
     assert short == sample(listed, 8, 1, "theory")[:6]
     assert short != sample(listed, 6, 2, "theory")
     assert sum(fault.mutant.kind == "sign" for fault in short) == 3
+
+
+def test_tests_about_a_fault_are_asked_first_and_a_few_quick_ones_of_every_file_before_the_many():
+    seconds = {"a/x.py": [1, 2, 3, 4], "a/y.py": [9], "b/z.py": [1]}
+    rows = {f"{path}::{i}": {"seconds": s, "fails": False} for path, listed in seconds.items() for i, s in enumerate(listed)}
+    ordered = Reach(Path(), rows).ordered
+    assert ordered(rows, ["a"]) == ["a/x.py::0", "a/x.py::1", "a/x.py::2", "a/y.py::0", "a/x.py::3", "b/z.py::0"]
+    assert ordered(rows, ["a"], ["a/y.py::7", "b/z.py::0"]) == ["a/y.py::0", "a/x.py::0", "a/x.py::1", "a/x.py::2", "a/x.py::3", "b/z.py::0"]
 
 
 def test_every_area_is_a_room_with_tests():
