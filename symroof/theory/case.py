@@ -375,7 +375,7 @@ class Case:
         if child.theory is self.theory:
             changed = frozenset(changes)
             child._plans = self._plans.below.get(changed) or self._plans.below.setdefault(changed, _Plans())
-            if self._numeric:
+            if self._numeric and self.theory.split.isdisjoint(changed):
                 child._unmoved, child._changes, child._numeric = self, changed, True
         return child
 

@@ -15,7 +15,7 @@ from symroof.formula.rewrite import inline, substitute
 from symroof.formula.tree import ZERO, Name, Tree, changed_inputs, names
 from symroof.theory.architecture import GENERIC, Architecture
 from symroof.theory.declarations import NONE, Declarations
-from symroof.theory.devices import WHOLE, Devices
+from symroof.theory.devices import WHOLE, Devices, whole_of
 from symroof.theory.layout import SINGLE, Layout
 from symroof.theory.mixers import CORE
 from symroof.theory.operator_table import LINEAR
@@ -177,6 +177,12 @@ class Theory:
         """The formula over inputs: definitions are inlined, except where ``given`` has another formula."""
         stands = given or {}
         return inline(tree, lambda name, _: stands.get(name) or self.definition(name))
+
+    @cached_property
+    def split(self) -> frozenset[str]:
+        """Totals that a case may set though parts of them have definitions: of kinds of layer, of devices. The parts then follow the total."""
+        wholes = (base_name(name) if "." in name else whole_of(name) for name in self.definitions)
+        return frozenset(filter(None, wholes))
 
 
 def _of_kind(symbol: Symbol, kind: str) -> Symbol:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from symroof.calibrate.least_squares import Problem, quantile, solve, squares, times
+from symroof.calibrate.least_squares import SLACK, Problem, _between, quantile, solve, squares, times
 
 TABLE = {1: 12.706, 2: 4.303, 3: 3.182, 5: 2.571, 10: 2.228, 29: 2.045, 30: 2.042, 60: 2.000, 120: 1.980}
 """Two-sided 95 % points (Fisher and Yates, Statistical Tables, table III)."""
@@ -72,3 +72,13 @@ def test_a_share_that_is_held_stays():
         np.array([True, False, False]),
     )
     assert solve(held) == pytest.approx(truth, rel=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "low", "high", "inside"),
+    [(1, 2, 1, 3, True), (1, 1, 1, 3, True), (1, 3, 1, 3, True), (2, 1.9, 1, 3, False), (2, 6.1, 1, 3, False), (2, 9, 1, np.inf, True), (2, 1, 1, np.inf, False),
+     (1, 1 - SLACK / 2, 1, 3, True), (1, 3 + SLACK, 1, 3, True), (1, 1 - 4 * SLACK, 1, 3, False), (1, 3 + 9 * SLACK, 1, 3, False), (0, 0, 1, 3, True)],
+)  # fmt: skip
+def test_a_point_lies_between_the_lines_of_its_regime(x, y, low, high, inside):
+    """``low <= y/x <= high``, up to rounding; where neither work takes time every row is at its corner."""
+    assert _between(np.array([[x, y]], float), np.array([low], float), np.array([high], float)).tolist() == [inside]

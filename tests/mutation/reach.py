@@ -21,6 +21,7 @@ FIRST = 3
 """So many tests of each file before all others of any: a fault is mostly noticed by one of them."""
 ENDED = (0, 1, 5)
 """Exit statuses of pytest: all passed, some failed, none was collected."""
+LAMBDA = "<lambda>"
 OPTIONS = ("-n", "0", "-q", "--tb=no", "-p", "no:cacheprovider")
 
 
@@ -89,9 +90,9 @@ class Reach:
         files = {path for path, text in known.items() if any(re.search(rf"\b{re.escape(name)}\b", text) for name in names)}
         return [test for test in self.tests if test.split("::")[0] in files]
 
-    def ordered(self, tests: Iterable[str], first: Iterable[str]) -> list[str]:
-        """Those of the files that come first before those of others, and a few quick tests of each file before the many."""
-        here = tuple(first)
+    def ordered(self, tests: Iterable[str], first: Iterable[str], about: Iterable[str] = ()) -> list[str]:
+        """Those of the files that come first before those of others, a few quick tests of each file before the many, and files with tests ``about`` the fault first."""
+        here, named = tuple(first), {test.split("::")[0] for test in about}
         by_file: dict[str, list[str]] = defaultdict(list)
         for test in tests:
             if not self.tests[test]["fails"]:
@@ -99,10 +100,10 @@ class Reach:
         few, rest = [], []
         for path, listed in by_file.items():
             quick = sorted(listed, key=self._seconds)[:FIRST]
-            late = not path.startswith(here)
+            late = (not path.startswith(here), path not in named)
             few.append((late, sum(map(self._seconds, quick)), quick))
             rest.append((late, sum(map(self._seconds, listed)), [test for test in listed if test not in quick]))
-        return [test for late in (False, True) for group in (few, rest) for other, _, row in sorted(group) if other is late for test in row]
+        return [test for late in (False, True) for group in (few, rest) for (other, _), _, row in sorted(group) if other is late for test in row]
 
     def _seconds(self, test: str) -> float:
         return self.tests[test]["seconds"]
@@ -136,13 +137,18 @@ class Spot:
         lines: those of its statement, of a compound one only the head.
         in_function: whether it stands in the body of a function.
         texts: the texts of the innermost call around it: a declaration names what it declares.
-        assigned: the names that the statement gives a value.
+        assigned: the names that the statement gives a value; in a function its own name.
     """
 
     lines: range
     in_function: bool
     texts: tuple[str, ...]
     assigned: tuple[str, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """The texts that are names, of a step's quantities with ``{step}`` in them."""
+        return [text for text in self.texts if text.replace("{step}", "step").isidentifier()]
 
 
 def spot(source: str, line: int) -> Spot:
@@ -153,24 +159,24 @@ def spot(source: str, line: int) -> Spot:
     >>> spot("def f():\\n    if a:\\n        b", 2).lines
     range(2, 3)
     """
-    lines, in_function, call, assigned = range(line, line + 1), False, None, ()
+    lines, function, call, assigned = range(line, line + 1), "", None, ()
     for node in ast.walk(ast.parse(source)):  # from the outside inwards
         if not hasattr(node, "lineno") or not node.lineno <= line <= (node.end_lineno or 0):
             continue
         if isinstance(node, ast.stmt):
             body = getattr(node, "body", None) or getattr(node, "cases", None)
             last = (body[0].pattern.lineno if isinstance(node, ast.Match) else body[0].lineno) - 1 if body else node.end_lineno
-            if isinstance(node, ast.FunctionDef):
-                in_function = in_function or line > last
+            if isinstance(node, ast.FunctionDef) and line > last:
+                function = function or node.name
             if line <= max(last, node.lineno):
                 lines, assigned = range(node.lineno, max(last, node.lineno) + 1), _assigned(node)
         elif isinstance(node, ast.Lambda):
-            in_function = True
+            function = function or LAMBDA
         elif isinstance(node, ast.Call) and any(isinstance(argument, ast.Constant) and isinstance(argument.value, str) for argument in node.args):
             call = node
     strings = (inner for inner in ast.walk(call)) if call else ()
     texts = tuple(inner.value for inner in strings if isinstance(inner, ast.Constant) and isinstance(inner.value, str))
-    return Spot(lines, in_function, texts, assigned)
+    return Spot(lines, bool(function), texts, assigned if function in ("", LAMBDA) else (function,))
 
 
 def assignments(sources: Iterable[str]) -> list[tuple[tuple[str, ...], set[str]]]:

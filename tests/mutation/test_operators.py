@@ -1,6 +1,7 @@
 """Each operator makes its fault, in the places that compute something, and nowhere else."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +9,7 @@ from .areas import AREAS, ROOT, Fault, faults_of, sample
 from .equivalents import equivalents
 from .formulas import formula_mutants
 from .mutants import Mutant, mutants
+from .reach import Reach
 from .trial import NOT_REACHED, Copy
 
 
@@ -84,6 +86,14 @@ def test_a_sample_is_that_of_its_seed_and_kinds_take_turns():
     assert sum(fault.mutant.kind == "sign" for fault in short) == 3
 
 
+def test_tests_about_a_fault_are_asked_first_and_a_few_quick_ones_of_every_file_before_the_many():
+    seconds = {"a/x.py": [1, 2, 3, 4], "a/y.py": [9], "b/z.py": [1]}
+    rows = {f"{path}::{i}": {"seconds": s, "fails": False} for path, listed in seconds.items() for i, s in enumerate(listed)}
+    ordered = Reach(Path(), rows).ordered
+    assert ordered(rows, ["a"]) == ["a/x.py::0", "a/x.py::1", "a/x.py::2", "a/y.py::0", "a/x.py::3", "b/z.py::0"]
+    assert ordered(rows, ["a"], ["a/y.py::7", "b/z.py::0"]) == ["a/y.py::0", "a/x.py::0", "a/x.py::1", "a/x.py::2", "a/x.py::3", "b/z.py::0"]
+
+
 def test_every_area_is_a_room_with_tests():
     for area, tests in AREAS.items():
         assert (ROOT / "symroof" / area).is_dir()
@@ -104,9 +114,14 @@ def f(n):
 
 def unused(n):
     return n + 2
+
+def times_five(n):
+    return n * 5
+
+TEN = times_five(6 // 3)
 """
 TESTS = """
-from symroof.select.small import f
+from symroof.select.small import TEN, f
 
 def test_it_fails_in_any_case():
     assert f(0) == 7
@@ -116,6 +131,9 @@ def test_two():
 
 def test_limit():
     assert f(4) == 0
+
+def test_ten():
+    assert TEN == 10
 """
 
 
@@ -145,6 +163,7 @@ def copy(tmp_path_factory):
         ("3 -> 2", False, "2 of 2 tests"),  # of a constant, which only a new import reads
         ("0 -> 1", True, "tests/selecting/test_small.py::test_limit"),
         ("2 -> 3", False, NOT_REACHED),
+        ("5 -> 6", True, "tests/selecting/test_small.py::test_ten"),  # in a function that runs at import alone
     ],
 )
 def test_a_fault_is_killed_or_survives_and_is_taken_out_again(copy, edit, killed, by):

@@ -114,15 +114,15 @@ class Copy:
         place = spot(source, fault.line)
         contexts = self.reach.contexts(Path(fault.path), place.lines)
         at_import = "" in contexts or not place.in_function
-        tests = self.reach.executing(contexts)
-        if at_import and not place.in_function:
+        tests, about = self.reach.executing(contexts), []
+        if at_import and not (place.in_function and tests):
             tests = self._by_name(place)
-        return self.reach.ordered(tests, (f"symroof/{area}", *AREAS[area])), at_import
+            about = self.reach.mentioning([*place.names, *place.assigned], self.root)
+        return self.reach.ordered(tests, (f"symroof/{area}", *AREAS[area]), about), at_import
 
     def _by_name(self, place: Spot) -> list[str]:
         """Tests of what runs at import alone: those that look up the formula declared there, execute a line with the name assigned there, or mention either."""
-        declared = [text for text in place.texts if text.replace("{step}", "step").isidentifier()]
-        names = made_of(place.assigned, self.assignments)
+        declared, names = place.names, made_of(place.assigned, self.assignments)
         likely = [
             *self.reach.asking(declared),
             *self.reach.executing(self._using(names)),
@@ -163,7 +163,10 @@ class Copy:
         return self.failing[by]
 
     def _anew(self, listed: list[str]) -> dict:
-        """In processes that import the package with the fault: of a few files of tests, since collecting takes longest, and then of the others."""
+        """In processes that import the package with the fault: of a few files of tests, since collecting takes longest, and then of the others.
+
+        The few have half of the time, so that a long file among them leaves the others a turn.
+        """
         files = list(dict.fromkeys(test.split("::")[0] for test in listed))
         answer, ran, before = {"by": "", "ran": 0, "seconds": 0.0}, 0, _processor_time()
         for some in (files[:FEW_FILES], files[FEW_FILES:]):
@@ -171,7 +174,8 @@ class Copy:
                 continue
             tests = Tests(self.root, self.folder, some, self.limit * WALL)
             if tests.alive:
-                answer = tests.run(Path(), "", [test for test in listed if test.split("::")[0] in some], self.limit)
+                limit = self.limit if some == files else self.limit / (2 if some == files[:FEW_FILES] else 1)
+                answer = tests.run(Path(), "", [test for test in listed if test.split("::")[0] in some], limit)
             else:
                 answer = {"by": NOT_STARTED, "ran": 0}
             tests.close()

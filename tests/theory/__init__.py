@@ -4,6 +4,7 @@ from fractions import Fraction
 
 from hypothesis import settings
 
+from symroof.formula.parse import parse
 from symroof.formula.tree import Num
 from symroof.specs import catalogue
 from symroof.specs.fields import build
@@ -46,6 +47,13 @@ def case(model=None, switches=None, **values):
     spec = shipped(model) if isinstance(model, str) else model
     given = {name: number(name, value) for name, value in ({**spec.values(), **values} if spec else values).items()}
     return Case(theory(spec.architecture() if spec else GENERIC, assume(**(switches or {}))), given)
+
+
+def made(architecture=None, switches=None, numbers=None, free=(), **formulas):
+    """A case of formulas and numbers, without a model; names with a dot have two underscores."""
+    given = {name.replace("__", "."): parse(value) if isinstance(value, str) else Num(Fraction(value)) for name, value in formulas.items()}
+    held = theory(architecture, assume(**(switches or {}))) if architecture else theory(assumptions=assume(**(switches or {})))
+    return Case(held, given, {name: Fraction(value) for name, value in (numbers or {}).items()}, frozenset(free))
 
 
 def as_symbols(monkeypatch, known=()):

@@ -485,6 +485,16 @@ HAS_A_VALUE = {
 """Name -> what has to be above 0, or below 1, and not at it."""
 
 
+class At:
+    """A value of one name alone."""
+
+    def __init__(self, known):
+        self.known = known
+
+    def value(self, name):
+        return Fraction(self.known[name])
+
+
 def same(value, expected):
     """Exactly, or as far as roots and logarithms in floats go."""
     return value == expected if isinstance(value, (str, bool)) else abs(value - expected) <= abs(expected) * Fraction(1, 10**11)
@@ -523,22 +533,33 @@ def test_every_formula_is_what_its_meaning_says():
             agree(texts(name)[value], by_hand, f"{name} {value}" if value else name)
 
 
-def test_what_replaces_an_input_without_a_value_and_what_is_searched_for():
-    for name, (key, by_hand) in INSTEAD.items():
-        assert QUANTITIES[name].without[0] == key
-        agree(QUANTITIES[name].without[1], by_hand, f"{name} without")
-    for name, (kind, body, high) in SEARCHED.items():
-        search = QUANTITIES[name].search
-        assert (search.kind, search.unknown) == (kind, "batch")
-        agree(search.body, body, f"body of {name}")
-        agree(search.high, high, f"end of {name}")
+@pytest.mark.parametrize("name", INSTEAD)
+def test_what_replaces_an_input_without_a_value(name):
+    key, by_hand = INSTEAD[name]
+    assert QUANTITIES[name].without[0] == key
+    agree(QUANTITIES[name].without[1], by_hand, f"{name} without")
+
+
+@pytest.mark.parametrize("name", SEARCHED)
+def test_what_is_searched_for(name):
+    kind, body, high = SEARCHED[name]
+    search = QUANTITIES[name].search
+    assert (search.kind, search.unknown) == (kind, "batch")
+    agree(search.body, body, f"body of {name}")
+    agree(search.high, high, f"end of {name}")
+
+
+def test_numbers_in_the_place_of_inputs_without_a_value():
     assert dict(QUANTITIES["peak_context"].absent) == {"output": "1", "prompt": "1"}
     assert all(dict(QUANTITIES[f"{step.name}_overhead"].absent) == {"kernel_launch": "0", "elementwise_bytes": "0"} for step in STEPS)
 
 
-def test_a_value_ends_just_where_its_condition_does():
-    for name, (key, end) in HAS_A_VALUE.items():
-        ((condition, _),) = QUANTITIES[name].exists
-        beside = Fraction(1, 10**9)
-        inside, outside = (end + beside, end - beside) if end == 0 else (end - beside, end + beside)
-        assert [bool(evaluate(parse(condition), Made(1, **{key: value}))) for value in (inside, end, outside)] == [True, False, False], name
+@pytest.mark.parametrize("name", HAS_A_VALUE)
+def test_a_value_ends_just_where_its_condition_does(name):
+    key, end = HAS_A_VALUE[name]
+    ((condition, _),) = QUANTITIES[name].exists
+    assert [*names(parse(condition))] == [key]
+    beside = Fraction(1, 10**9)
+    inside, outside = (end + beside, end - beside) if end == 0 else (end - beside, end + beside)
+    for value, holds in ((inside, True), (end, False), (outside, False)):
+        assert bool(evaluate(parse(condition), At({key: value}))) is holds

@@ -4,11 +4,14 @@ from fractions import Fraction
 
 import pytest
 
+from symroof.formula.evaluate import evaluate
+from symroof.formula.parse import parse
 from symroof.formula.text import text
 from symroof.formula.tree import Num
 from symroof.theory.architecture import GENERIC, Architecture, Layer
 from symroof.theory.case import Case
-from symroof.theory.layout import FREE, SINGLE, SYMBOLIC, Layout, layout
+from symroof.theory.layout import FREE, SINGLE, SYMBOLIC, Layout, layout, may_lay_out, shapes
+from symroof.theory.operator_table import _degree
 from symroof.theory.theory import theory
 
 DIMENSIONS = {"d_model": 4096, "n_layers": 32, "n_heads": 32, "n_kv_heads": 8}
@@ -50,6 +53,10 @@ def test_stages_are_counted_where_they_are_a_number(pp, stages):
     assert made(tp=2, pp=pp).pp == stages
 
 
+def test_a_number_of_stages_that_is_none_is_not_one():
+    assert Layout(pp=SYMBOLIC).staged and Layout(pp=SYMBOLIC).degrees == ("pp",)
+
+
 @pytest.mark.parametrize(
     ("values", "known"),
     [
@@ -77,6 +84,7 @@ def test_whether_the_parts_of_a_device_are_known(values, known):
         (FREE, 32, 8, {"n_heads", "n_kv_heads"}),
         (4, FREE, 8, {"n_heads"}),
         (4, 32, None, set()),
+        (0, 32, 8, {"n_heads", "n_kv_heads"}),
     ],
 )
 def test_heads_that_devices_hold_unequal_shares_of(tp, heads, shared, uneven):
@@ -106,6 +114,12 @@ def test_a_degree_that_will_not_divide_the_heads_is_rounded_up():
         ({"tp": 4, "pp": 2, "node_devices": 8}, False),
         ({"tp": 4, "pp": 4, "node_devices": 8}, True),
         ({"tp": 2, "attention_dp": 8, "node_devices": 8}, True),
+        ({"tp": 4, "pp": 3, "node_devices": 8}, True),
+        ({"tp": 3, "attention_dp": 3, "node_devices": 8}, True),
+        ({"attention_dp": 9, "node_devices": 8}, True),
+        ({"pp": 9, "node_devices": 8}, True),
+        ({"attention_dp": 2, "tp": 2, "pp": 2, "node_devices": 8}, False),
+        ({"ep": 8, "node_devices": 8}, False),
         ({"ep": 16, "node_devices": 8}, True),
         ({"tp": 2, "dp": 64, "node_devices": 8}, False),  # copies do not talk to each other
         ({"tp": 64}, False),  # nothing says how large a node is
@@ -126,3 +140,71 @@ def test_a_degree_has_to_suit_the_heads_of_every_kind_of_layer():
     case = Case(theory(Architecture(kinds, order=("local", "full"))), {"n_kv_heads.local": Num(Fraction(4)), "n_kv_heads.full": Num(Fraction(6))})
     assert [degree for degree in range(1, 30) if case.permits(degree)] == [1, 2, 12, 24]
     assert all(Case(theory(), {}).permits(degree) for degree in range(1, 9))
+
+
+WIDTHS = {
+    "tp": 4, "d_ff": 36, "d_inner": 40, "d_shared": 44, "vocab_size": 48, "more_embeddings": 52, "learned_positions": 56, "layer_input_vocab": 60,
+    "n_heads": 14, "n_kv_heads": 2, "ssm_heads": 10, "ssm_groups": 3, "linear_key_heads": 5, "linear_value_heads": 6,
+}  # fmt: skip
+QUARTERS = {name: Fraction(width, 4) for name, width in WIDTHS.items() if name != "tp"}
+
+
+class Widths:
+    def value(self, name):
+        return Fraction(WIDTHS[name])
+
+
+def shares(made, layer=Layer()):  # noqa: B008
+    return {name: evaluate(tree, Widths()) for name, tree in made.shares(layer).items()}
+
+
+def test_one_devices_part_of_a_width():
+    """A quarter of what is cut anywhere, whole heads of what is not; as a share where the degree is none yet, but a head at least."""
+    uneven = frozenset({"n_heads", "n_kv_heads"})
+    assert shares(Layout()) == {}
+    assert shares(Layout(tp=True)) == QUARTERS
+    assert shares(Layout(tp=True, uneven=uneven)) == {**QUARTERS, "n_heads": 4, "n_kv_heads": 1}
+    assert shares(Layout(tp=True, uneven=uneven, rounded=True)) == {**QUARTERS, "n_heads": 4, "n_kv_heads": 1}
+    assert shares(Layout(tp=True, uneven=uneven, free=True)) == {**QUARTERS, "n_heads": Fraction(14, 4), "n_kv_heads": 1}
+    assert shares(Layout(tp=True, uneven=uneven, free=True, rounded=True)) == {**QUARTERS, "n_heads": 4, "n_kv_heads": 1}
+    local = Layer(label="local", own=frozenset({"n_heads"}))
+    assert shares(Layout(tp=True, uneven=frozenset({"n_heads.local"})), local) == {**QUARTERS, "n_heads": 4}
+    assert shares(Layout(tp=True, uneven=frozenset({"n_heads"})), local) == QUARTERS
+
+
+def test_channels_of_a_state_space_are_those_of_its_heads():
+    """40 channels of 10 heads: 3 heads of 4, and a quarter where another mixer has the channels, or the heads divide."""
+    uneven = Layout(tp=True, uneven=frozenset({"ssm_heads"}))
+    assert shares(uneven, Layer(mixers=("mamba2",))) == {**QUARTERS, "ssm_heads": 3, "d_inner": 12}
+    assert shares(uneven, Layer(mixers=("mamba",))) == {**QUARTERS, "ssm_heads": 3}
+    assert shares(Layout(tp=True), Layer(mixers=("mamba2",))) == QUARTERS
+
+
+def test_what_a_layout_looks_at():
+    shaping = [
+        "tp",
+        "pp",
+        "ep",
+        "dp",
+        "attention_dp",
+        "node_devices",
+        "n_heads",
+        "n_kv_heads.local",
+        "ssm_heads",
+        "ssm_groups",
+        "linear_key_heads",
+        "linear_value_heads",
+    ]
+    known = ["params", "weight_bytes", "d_model", "n_layers", "network_bandwidth"]
+    assert all(map(shapes, shaping)) and not any(map(shapes, [*known, "batch", "itl"]))
+    assert all(map(may_lay_out, [*shaping, *known])) and not any(map(may_lay_out, ["batch", "prompt", "d_ff", "link_bandwidth"]))
+
+
+@pytest.mark.parametrize(
+    ("amount", "degree"),
+    [("d_ff", 1), ("d_model", 0), ("3", 0), ("2*d_ff*d_model", 1), ("d_ff*n_heads", 2), ("d_ff/n_heads", 0), ("d_ff/d_model", 1), ("d_model/d_ff", -1), ("-d_ff", 1), ("d_ff + 2*n_heads", 1),
+     ("d_ff + d_model", None), ("d_model*(d_ff + 1)", None), ("d_model^2", 0), ("d_ff^2", None), ("max(d_ff, 1)", None), ("max(d_model, 1)", 0), ("(d_ff + 1)/d_model", None), ("d_model/(d_ff + 1)", None)],
+)  # fmt: skip
+def test_by_how_many_cut_widths_every_term_is_multiplied(amount, degree):
+    """One, and devices share it evenly; where terms differ each has its own part."""
+    assert _degree(parse(amount), frozenset({"d_ff", "n_heads"})) == degree

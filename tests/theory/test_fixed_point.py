@@ -20,6 +20,8 @@ from symroof.theory.search import DIGITS, fixed_point, most, slope, slope_of_fix
         pytest.param(lambda x: 3 - 12 / (x + 6), 10, lambda x: x * x + 3 * x - 6, id="rises ever less"),
         pytest.param(lambda x: x * x / 8 + 1, 4, lambda x: 8 * x - x * x - 8, id="rises ever more"),
         pytest.param(lambda x: 1 + x**3 / 30, 3, lambda x: 30 * x - x**3 - 30, id="rises as a cube"),
+        pytest.param(lambda x: 3 - 12 / (x + 6), 10**12, lambda x: x * x + 3 * x - 6, id="far below the largest"),
+        pytest.param(lambda x: (3 - 12 / (x * 10**9 + 6)) / 10**9, Fraction(1, 10**8), lambda x: (x * 10**9) ** 2 + 3 * x * 10**9 - 6, id="tiny"),
     ],
 )
 def test_an_irrational_fixed_point_is_close_and_soon_there(body, high, root):
@@ -33,7 +35,28 @@ def test_an_irrational_fixed_point_is_close_and_soon_there(body, high, root):
     found = fixed_point(counted, Fraction(high))
     near = 20 * high * DIGITS
     assert root(found - near) < 0 < root(found + near)
-    assert len(calls) < 25
+    assert len(calls) <= 14
+
+
+@pytest.mark.parametrize(
+    ("body", "looks"),
+    [
+        (lambda x: 1 + x / 4, [0, 10, Fraction(4, 3)]),  # a secant of one line meets it exactly
+        # an end that stands still twice has its value halved: secants of (0, 3) and (10, -4), (30/7, -8/7), (90/29, -3/29) with 3 halved, and of the two beside 3
+        (lambda x: max(Fraction(3), 1 + x / 2), [0, 10, Fraction(30, 7), Fraction(90, 29), Fraction(90, 31), 3]),
+        # (0, 1), (10, -6); (10/7, 17/7); (230/59, 6/59) with -6 halved; (250/61, -6/61); the line 4 - x
+        (lambda x: min(Fraction(4), 1 + 2 * x), [0, 10, Fraction(10, 7), Fraction(230, 59), Fraction(250, 61), 4]),
+    ],
+)
+def test_where_a_search_looks(body, looks):
+    asked = []
+
+    def counted(x):
+        asked.append(x)
+        return body(x)
+
+    assert fixed_point(counted, Fraction(10)) == looks[-1]
+    assert asked == looks
 
 
 @pytest.mark.parametrize("seed", range(30))

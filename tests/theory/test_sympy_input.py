@@ -23,13 +23,14 @@ UNSAID = [  # as SymPy has it, and with units
     ("of_largest(prompt, itl, 8, 2)", "of_largest(prompt, itl, 8, 2 s)"),
     # FLOPs are numbers in what people write: a part without them gets them, a part of another dimension does not
     ("prefill_flops + 2*params*prompt", "prefill_flops + 2 FLOP*params*prompt"),
+    ("2*params*prompt + prefill_flops", "2 FLOP*params*prompt + prefill_flops"),
     ("prefill_flops + 2*params = 7", "prefill_flops + 2 FLOP*params = 7 FLOP"),
     ("prefill_flops + 2*itl", "prefill_flops + 2*itl"),
     ("kv_cache_bytes + 3", "kv_cache_bytes + 3 byte"),
 ]
 AS_IT_IS = [
     "itl = 0", "2*itl = ttft", "log2(itl/ttft)", "exp(itl)", "exp(-itl)", "exp(2*prompt)", "exp(mfu/3)", "batch + 1", "foo + 1", "max(5*prompt, itl)", "itl*0 + ttft",
-    "max(0, itl)", "itl/2",
+    "max(0, itl)", "itl/2", "exp(max(0, itl))", "exp(1/itl)",
 ]  # fmt: skip
 """Nothing is missing, a zero or a one has any unit, a name is not known, or the parts are unlike."""
 

@@ -1,0 +1,349 @@
+"""A case by itself: which value a name takes, what stands for it, how it moves. Quantities have the formulas that a test needs."""
+
+from fractions import Fraction
+
+import pytest
+
+from symroof.formula.dual import Dual
+from symroof.formula.evaluate import NoValue
+from symroof.formula.parse import parse
+from symroof.formula.text import text
+from symroof.formula.tree import Name, Num, names
+from symroof.theory.architecture import Architecture, Layer
+from symroof.theory.case import Case
+from symroof.theory.defaults import Missing, NotClosed, default_of, neutral_default
+from symroof.theory.dependence import Dependence
+from symroof.theory.theory import UnknownName
+
+from . import made
+
+TWO_KINDS = Architecture(
+    (Layer(label="local", reach="window", own=frozenset({"n_layers"})), Layer(label="full", own=frozenset({"n_layers"}))), order=("local", "full")
+)
+
+
+# ------------------------------------------------------------------------------------------------------------------ values
+
+
+def test_where_a_value_comes_from():
+    case = made(peak_flops=60, mem_bandwidth="2*link_bandwidth", batch="chunk + 1", numbers={"link_bandwidth": 10, "chunk": 4})
+    values = [case.value(name) for name in ("peak_flops", "link_bandwidth", "mem_bandwidth", "ridge_point", "batch", "mfu", "block_size")]
+    assert values == [60, 10, 20, 3, 5, 1, 16]
+    assert [case.known(name) for name in ("ridge_point", "prompt", "ttft")] == [True, False, False]
+    with pytest.raises(Missing, match="needs prompt") as missing:
+        case.value("prompt")
+    assert missing.value.name == "prompt"
+    with pytest.raises(UnknownName):
+        case.value("nothing")
+    with pytest.raises(NotClosed, match="no closed form under queue=md1"):
+        made(switches={"queue": "md1"}, utilization="1/2").value("queue_wait_quantile")
+
+
+def test_a_name_that_leads_back_to_itself_has_no_value():
+    with pytest.raises(NoValue, match="is defined by itself"):
+        made(itl="2*decode_time", decode_time="itl + 1").value("itl")
+    again = made(itl="2*decode_time", decode_time="itl + 1", prompt=3)
+    assert not again.known("itl") and not again.known("decode_time") and again.value("prompt") == 3
+
+
+@pytest.mark.parametrize("changes", [1, 11, 12, 13, 14])
+def test_values_at_changed_inputs_lead_twelve_deep(changes):
+    """``n0 = 2 n1(batch = 2)`` and so on to the last one; a circle would lead on for ever."""
+    chain = [
+        "ttft",
+        "itl",
+        "tpot",
+        "decode_time",
+        "prefill_time",
+        "response_time",
+        "price",
+        "power",
+        "queue_time",
+        "clock",
+        "margin",
+        "mfu",
+        "mbu",
+        "chunk",
+        "prompt",
+    ]
+    formulas = {chain[i]: f"2*{chain[i + 1]}(batch = 2)" for i in range(changes)}
+    case = made(**formulas, **{chain[changes]: "batch + 1"}, batch=5)
+    if changes <= 12:
+        assert case.value("ttft") == 3 * 2**changes
+    else:
+        with pytest.raises(NoValue, match="is defined by itself"):
+            case.value("ttft")
+
+
+def test_what_has_a_value_of_its_own():
+    case = made(prompt=5, batch="2*chunk", context="prompt", numbers={"chunk": 3})
+    table = {  # chosen: given or defined; has: or by default; input: a number rather than a formula of other names
+        "prompt": (True, True, True), "batch": (True, True, True), "context": (True, True, False), "chunk": (True, True, True), "itl": (True, True, False),
+        "mfu": (False, True, True), "output": (False, False, True), "nothing": (False, False, False), "n_layers.local": (False, False, True),
+    }  # fmt: skip
+    assert {name: (case.chosen(name), case.has(name), case.is_input(name)) for name in table} == table
+
+
+def test_defaults():
+    assert {name: default_of(name) and default_of(name).value for name in ("batch", "block_size", "service_spread", "hit_rate", "percentile", "prompt", "itl", "nothing")} == {
+        "batch": 1, "block_size": 16, "service_spread": 1, "hit_rate": 1, "percentile": Fraction(99, 100), "prompt": None, "itl": None, "nothing": None,
+    }  # fmt: skip
+    neutral = {"batch": 1, "mfu": 1, "cached_prefix": 0, "queue_time": 0, "weight_bytes_per_param": None, "block_size": None, "prompt": None}
+    assert {name: neutral_default(name) and neutral_default(name).value for name in neutral} == neutral
+
+
+# --------------------------------------------------------------------------------------------------- formulas and stand-ins
+
+
+def test_optional_inputs_stand_in_a_formula_where_they_have_a_value():
+    bare = {"step_overhead": 3, "layer_overhead": 2, "n_layers": 5}
+    case = made(**bare)
+    assert case.value("decode_overhead") == 13
+    assert "kernel_launch" not in text(case.formula("decode_overhead"))
+    for formula in (case.formula("decode_overhead", {"kernel_launch"}), case.stands_for("decode_overhead", complete=False)):
+        assert "kernel_launch*kernels" in text(formula)
+    launched = made(**bare, kernel_launch=7, kernels_per_layer=2)
+    assert launched.value("decode_overhead") == 13 + 7 * 10
+    assert "kernel_launch" in text(launched.formula("decode_overhead")) and "elementwise_bytes" not in text(launched.formula("decode_overhead"))
+    assert text(case.explains("decode_overhead")) == text(case.formula("decode_overhead"))
+    unknown = made(layer_overhead=2)
+    assert "kernel_launch" in text(unknown.explains("decode_overhead")), "of a name without a value the whole formula is shown"
+
+
+@pytest.mark.parametrize(
+    ("values", "peak"),
+    [({"context": 9}, 9), ({"context": 9, "output": 20}, 20), ({"prompt": 4, "output": 20}, 23), ({"prompt": 4, "output": 20, "context": 50}, 50)],
+)
+def test_the_longest_context_without_prompt_or_output(values, peak):
+    """Each of them is one token where it is not known."""
+    assert made(**values).value("peak_context") == peak
+
+
+def test_what_stands_for_a_name():
+    case = made(itl="2*prompt", ttft=5)
+    assert [case.stands_for(name) for name in ("ttft", "itl", "output", "nothing")] == [Num(Fraction(5)), parse("2*prompt"), Name("output"), Name("nothing")]
+    assert case.stands_for("itl", complete=False) == parse("2*prompt")
+
+
+def test_a_formula_over_inputs():
+    case = made(peak_flops=60, mem_bandwidth="2*link_bandwidth", numbers={"link_bandwidth": 10})
+    assert {*names(case.expanded(parse("ridge_point + 1")))} == {"peak_flops", "link_bandwidth"}
+    assert case.evaluate(case.expanded(parse("ridge_point + 1"))) == 4
+    assert case.expanded(parse("effective_ridge")) == case.expanded(parse("ridge_point*mfu/mbu"))
+    held = made(peak_flops=60, mem_bandwidth=20, numbers={"ridge_point": 8})
+    assert held.expanded(parse("effective_ridge")) == parse("ridge_point*mfu/mbu"), "a number in the place of a definition stays a name"
+    assert "kernel_launch" not in {*names(made(step_overhead=3, layer_overhead=2, n_layers=5).expanded(parse("decode_overhead")))}
+    assert "kernel_launch" in {*names(made(step_overhead=3).expanded(parse("decode_overhead + prompt")))}
+
+
+def test_what_no_formula_calculates_with():
+    case = made(itl="2*fits")
+    assert [case.no_number(parse(formula)) for formula in ("itl + 1", "2*fits", "fits + decode_bound", "meets_itl")] == [None, "fits", "decode_bound", None]
+
+
+# ---------------------------------------------------------------------------------------------- totals that have parts
+
+
+PARTS = {"n_layers__local": 3, "n_layers__full": 5, "n_kv_heads": 2, "head_dim": 4, "kv_bytes_per_element": 1, "window": 10, "batch": 1}
+
+
+@pytest.mark.parametrize("by", ["given", "numbers", "changed"])
+def test_a_given_total_is_split_as_its_definition_splits_it(by):
+    """16 bytes a token and layer: 48 and 80 of 128. Of 1,000 the kinds have three eighths and five."""
+    case = made(TWO_KINDS, **PARTS, **({"kv_bytes_per_token": 1000} if by == "given" else {}), numbers={"kv_bytes_per_token": 1000} if by == "numbers" else {})
+    there = case.changed({"kv_bytes_per_token": Fraction(1000)}) if by == "changed" else case
+    local, full = "kv_bytes_per_token.local", "kv_bytes_per_token.full"
+    assert [there.value(name) for name in (local, full)] == [375, 625]
+    assert there.changed({"context": Fraction(40)}).value("kv_cache_bytes") == 375 * 10 + 625 * 40
+    plain = made(TWO_KINDS, **PARTS)
+    assert plain.value(local) == 48
+    assert ["kv_bytes_per_token" in names(plain.formula(local, changed)) for changed in ((), {"kv_bytes_per_token"})] == [False, True]
+
+
+@pytest.mark.parametrize("by", ["given", "numbers", "changed"])
+def test_a_device_has_an_even_share_of_a_given_total(by):
+    degrees = {"tp": 2, "pp": 3}
+    total = {"decode_flops": 600}
+    case = made(**degrees, **(total if by == "given" else {}), numbers=total if by == "numbers" else {})
+    case = case.changed({"decode_flops": Fraction(600)}) if by == "changed" else case
+    assert case.value("decode_flops_per_device") == 100
+    assert text(case.formula("decode_flops_per_device")) == "decode_flops/(tp*pp)"
+    assert made(decode_flops=600).value("decode_flops_per_device") == 600
+    asked = made(**degrees).formula("decode_flops_per_device", {"decode_flops"})
+    assert text(asked) == "decode_flops/(tp*pp)"
+    assert text(made(**degrees).formula("decode_flops_per_device")) != "decode_flops/(tp*pp)"
+
+
+def test_groups_that_each_hold_a_given_total_hold_all_of_it():
+    assert made(attention_dp=2, weight_bytes=100).value("weight_bytes_per_device") == 100
+    assert made(attention_dp=2, tp=5, weight_bytes=100).value("weight_bytes_per_device") == 20
+
+
+# ---------------------------------------------------------------------------------------------------------------- layouts
+
+
+@pytest.mark.parametrize(
+    ("values", "numbers", "free", "tp", "any_number"),
+    [({}, {}, (), False, False), ({"tp": 4}, {}, (), True, False), ({}, {"tp": 4}, (), True, False), ({"tp": 4}, {"tp": 1}, (), False, False), ({"tp": "2*batch"}, {}, (), True, True),
+     ({"tp": 4}, {}, ("tp",), True, True), ({}, {}, ("tp",), True, True), ({}, {"tp": Fraction(5, 2)}, (), True, True), ({"tp": 1}, {}, (), False, False)],
+)  # fmt: skip
+def test_a_degree_lays_a_case_out(values, numbers, free, tp, any_number):
+    layout = made(**values, numbers=numbers, free=free).theory.layout
+    assert (layout.tp, layout.free) == (tp, any_number)
+
+
+def test_numbers_that_move_lay_a_case_out_as_where_they_are():
+    case = made(tp=4, n_heads=6, d_model=64, n_layers=2, node_devices=2, network_bandwidth=Fraction(1, 2))
+    assert case.theory.layout == case.changed({"tp": Dual(Fraction(4), Fraction(1))}).theory.layout
+    assert case.theory.layout.uneven == {"n_heads"} and case.theory.layout.network and case.theory.layout.copies
+    assert case.changed({"n_heads": Fraction(8)}).theory.layout.uneven == frozenset()
+    assert case.changed({"n_heads": Fraction(15, 2)}).theory.layout.uneven == {"n_heads"}
+    assert case.changed({"tp": 2.5}).theory.layout.free
+    assert case.changed({"params": Fraction(1, 2), "batch": Fraction(2)}).theory.layout.copies is False
+
+
+def test_names_that_may_be_any_number():
+    case = made(tp=4)
+    assert case.freed(["batch", "prompt"]) is case and not case.theory.layout.free
+    assert case.freed(["tp"]).theory.layout.free and case.freed(["tp", "batch"]) is case.freed(["tp"])
+    assert case.freed(["tp"]).freed(["pp"]).free == {"tp", "pp"}
+    assert made(tp=4, n_heads=8).freed(["tp"]).changed({"tp": Fraction(2)}).theory.layout.free is False, "a number again"
+
+
+def test_a_degree_that_moves_is_no_longer_known_to_be_above_one():
+    """One device would send nothing: unless degrees move only among those of the same layout."""
+    case = made(tp=4, n_layers=2)
+    fixed, free = "2*n_layers", "2*min(tp - 1, 1)*n_layers"
+    assert (text(case.formula("all_reduces")), text(case.formula("all_reduces", {"batch"})), text(case.formula("all_reduces", {"tp"}))) == (fixed, fixed, free)
+    there = Case(case.theory, case.given, same_layout=True)
+    assert text(there.formula("all_reduces", {"tp"})) == fixed
+    alone = made(n_layers=2)
+    assert [alone.at("all_reduces", {"tp": Fraction(n)}) for n in (2, 1, 4)] == [4, 0, 4]
+
+
+def test_key_and_value_heads_alone_decide_which_degrees_are_permitted():
+    assert [tp for tp in range(1, 18) if made(n_kv_heads=8, n_heads=9, n_layers=7).permits(tp)] == [1, 2, 4, 8, 16]
+    assert made(n_kv_heads="n_heads", n_heads=8).permits(3)
+
+
+# ------------------------------------------------------------------------------------------------------- changes and slopes
+
+
+def test_changed_inputs_reach_everything_that_depends_on_them():
+    """A given formula leads to names that the theory's own does not."""
+    case = made(price="3*chunk", chunk=5, power=2)
+    assert case.value("group_price") == 15
+    assert case.changed({"chunk": Fraction(7)}).value("group_price") == 21
+    assert case.at("group_price", {"chunk": Fraction(9)}) == 27
+    assert case.changed({"power": Fraction(7)}).value("group_price") == 15
+    plain = made(price=3, power=2)
+    assert [plain.changed({"price": Fraction(n)}).value("group_price") for n in (4, 5, 4)] == [4, 5, 4]
+    both = plain.changed({"price": Fraction(4)}).changed({"price": Fraction(6), "power": Fraction(1)})
+    assert (both.value("group_price"), both.value("power"), plain.value("group_price")) == (6, 1, 3)
+
+
+def test_the_same_change_is_worked_out_once():
+    case = made(price=3)
+    assert case.changed({"price": Fraction(4)}) is case.changed({"price": Fraction(4)})
+    assert case.changed({"price": Fraction(4)}) is not case.changed({"price": Fraction(5)})
+    for beside in ({}, {"power": Fraction(1)}):
+        moving = [case.changed({"price": Dual(Fraction(4), Fraction(slope)), **beside}).value("group_price").slope for slope in (1, 2)]
+        assert moving == [1, 2], "equal numbers that move otherwise are not the same"
+
+
+def test_slopes_and_elasticities():
+    """``free = 9 - 2 x``, at x = 2: -2, and -4/5 of a per cent for a per cent."""
+    case = made(price="9 - 2*chunk", chunk=2, mem_bandwidth=4, peak_flops=12)
+    assert (case.slope("group_price", "chunk"), case.elasticity("group_price", "chunk")) == (-2, Fraction(-4, 5))
+    assert (case.slope("ridge_point", "mem_bandwidth"), case.elasticity("ridge_point", "mem_bandwidth")) == (Fraction(-12, 16), -1)
+    assert (case.slope("ridge_point", "chunk"), case.elasticity("ridge_point", "chunk"), case.slope("chunk", "chunk")) == (0, 0, 1)
+    assert case.moving("chunk") is case.moving("chunk") is not case.moving("peak_flops")
+
+
+# --------------------------------------------------------------------------------------------------------------- searches
+
+SERVED = {"response_steps": 10, "loaded_decode_time": "1 + batch/4", "prefill_requests": Fraction(1, 5), "batch": 64, "instance_devices": 1}
+
+
+def test_a_search_for_a_batch():
+    """``B = 1/5*10*(1 + B/4)`` is 4; the batch itself where that is less. It moves with what its formula has: ``2 dr/(1 - 1/2)`` more for a rate of 1/5 + dr."""
+    case = made(**SERVED)
+    assert case.value("disaggregated_batch") == 4
+    assert (case.slope("disaggregated_batch", "batch"), case.slope("disaggregated_batch", "prefill_requests")) == (0, 40)
+    beside = made(**{name: value for name, value in SERVED.items() if name != "batch"}, numbers={"batch": 64})
+    assert beside.slope("disaggregated_batch", "prefill_requests") == 40
+    few = made(**{**SERVED, "batch": 3})
+    assert (few.value("disaggregated_batch"), few.slope("disaggregated_batch", "batch"), few.slope("disaggregated_batch", "prefill_requests")) == (3, 1, 0)
+    assert case.search("disaggregated_batch").kind == "fixed" and case.search("itl") is None
+    assert made(**SERVED, disaggregated_batch=7).search("disaggregated_batch") is None
+    assert made(**SERVED, disaggregated_batch=7).value("disaggregated_batch") == 7
+
+
+def test_a_search_that_needs_an_input_takes_the_batch_without_it():
+    rate = {"sustained_itl": 1, "response_steps": 2, "load": Fraction(1, 2), "batch": 9}
+    case = made(**rate)
+    assert case.search("busy_batch") is None and case.value("busy_batch") == 9
+    assert text(case.formula("busy_batch")) == "batch" and case.search("busy_batch", {"arrival_rate"}) is not None
+    assert made(**rate, arrival_rate=3).value("busy_batch") == 6
+    with pytest.raises(NoValue, match="no steady state"):
+        made(**{**rate, "load": 1}, arrival_rate=3).value("busy_batch")
+
+
+def test_the_largest_batch_that_meets_its_target():
+    case = made(held_itl="batch*1", itl_target=6, concurrency=20, ttft_target=1, held_ttft="1/2", batch=1)
+    assert case.value("best_batch") == 6
+    assert made(held_itl="batch*1", itl_target=6, concurrency=4, batch=1).value("best_batch") == 4
+
+
+def test_what_is_chosen_by_what_decides_it():
+    """A paced chunk larger than the budget: every step is full. What decides stays a choice where it moves."""
+    values = {"chunk": 10, "prompts_per_step": Fraction(1, 4), "prompt_steps": 2, "prompt_steps_time": 8, "loaded_decode_time": 1, "chunked_batch": 1, "paced_itl": 5, "batch": 4,
+              "prompt": 30, "cached_prefix": 0, "output": 7, "response_steps": 6}  # fmt: skip
+    over = made(**values)  # 4*30/6 = 20 a step
+    assert over.value("chunked_itl") == 5 and text(over.formula("chunked_itl")) == "paced_itl"
+    under = made(**{**values, "batch": 1})  # 5 a step: (1 - 1/4*2)*1 + 1/4*8
+    assert under.value("chunked_itl") == Fraction(5, 2) and "of_largest" not in text(under.formula("chunked_itl"))
+    assert [over.at("chunked_itl", {"batch": Fraction(n)}) for n in (1, 4)] == [Fraction(5, 2), 5], "each by its own numbers"
+    for moved in ("batch", "chunk"):
+        assert "of_largest" in text(under.formula("chunked_itl", {moved}))
+    assert "of_largest" not in text(under.formula("chunked_itl", {"price"}))
+    assert text(made(**{name: value for name, value in values.items() if name != "chunk"}).formula("chunked_itl")) == "paced_itl"
+
+
+# ------------------------------------------------------------------------------------------------------------ dependences
+
+
+def test_the_inputs_that_a_value_is_worked_out_from():
+    case = made(peak_flops=60, mem_bandwidth="2*link_bandwidth", link_bandwidth=10)
+    assert case.leads_to("ridge_point") == ("ridge_point", "peak_flops", "mem_bandwidth", "link_bandwidth")
+    assert case.used("ridge_point", "price") == ("peak_flops", "mem_bandwidth", "link_bandwidth", "price")
+    searched = made(**SERVED)
+    assert searched.leads_to("disaggregated_batch")[:4] == ("disaggregated_batch", "prefill_requests", "response_steps", "loaded_decode_time")
+
+
+@pytest.mark.parametrize(
+    ("name", "keys", "moves"),
+    [("batch", {"batch"}, True), ("group_price", {"power", "batch"}, True), ("group_price", {"batch"}, False), ("recompute_time", {"prompt"}, True), ("recompute_time", {"batch"}, False), ("recompute_time", {"context"}, True),
+     ("disaggregated_batch", {"response_steps"}, True), ("disaggregated_batch", {"price"}, False), ("queue_wait", {"utilization"}, True), ("decode_requests", {"response_steps"}, True),
+     ("peak_kv_cache_bytes", {"peak_context"}, True), ("ttft", {"itl"}, False),
+     ("price", {"power"}, True)],
+)  # fmt: skip
+def test_what_moves_with_what(name, keys, moves):
+    """An input that a formula changes counts as one that it moves with."""
+    case = made(
+        **SERVED,
+        prompt=5,
+        service_time=1,
+        utilization=Fraction(1, 2),
+        prefill_time="prompt*2",
+        context="prompt",
+        kv_cache_bytes="context*3",
+        peak_context=8,
+        output=3,
+        itl=1,
+        prefill_overhead=0,
+        price="clock(power = 2)",
+    )
+    if name == "recompute_time":
+        case = made(prefill_time="prompt*2", context=6, prompt=5)
+    assert Dependence(case).moves(name, frozenset(keys)) is moves
