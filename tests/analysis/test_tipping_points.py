@@ -166,7 +166,8 @@ def test_how_far_away_a_flip_is(now, value, factor, distance):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "wrong_now", "good", "ruins"), [((), (), False, False), (("itl",), (), False, True), ((), ("itl",), True, False), (("ttft",), ("itl",), False, False)]
+    ("wrong", "wrong_now", "good", "ruins"),
+    [((), (), False, False), (("itl",), (), False, True), ((), ("itl",), True, False), (("ttft",), ("itl",), False, False)],
 )
 def test_what_a_flip_does_to_the_whole_verdict(wrong, wrong_now, good, ruins):
     made = flip(10, 15, wrong, wrong_now)
