@@ -40,6 +40,12 @@ LINES = {  # a plain formula -> (values, the input's limits as a reader sees the
         "as the batch grows, while d_model >= gemm_k, while d_model >= gemm_n, while d_model >= d_ff, without bound, like: d_model*batch",
     ]),
     "five_arms": ("max(batch*gemm_k + 1, batch*gemm_n + 2, batch*d_ff + 3, batch*d_model + 4, batch*n_heads + 5)", {}, []),
+    "flat_or_growing": ("max(batch*(gemm_k - gemm_n), d_ff)", {}, [
+        "as the batch grows, while gemm_k - gemm_n >= 0, without bound, like: (gemm_k - gemm_n)*batch",
+        "as the batch grows, while -gemm_k + gemm_n >= 0: d_ff",
+    ]),
+    "cut_off": ("max(5 - batch, 0)", {"batch": 2}, ["as the batch grows: 0 = 0"]),
+    "same_far_out": ("max(gemm_k + gemm_n/batch, gemm_k + d_ff/batch)", {}, ["as the batch grows: gemm_k"]),
     "rounded": ("ceil(batch/7) + 1/batch", {"batch": 2}, []),
     # the prompt is the context where nothing else says how long that is
     "through_the_context": ("gemm_k + context", {"prompt": 5}, ["as the context vanishes: gemm_k", "as the context grows, without bound, like: context"]),
@@ -135,3 +141,15 @@ def test_a_long_first_order_is_left_out(last, length):
     form = first_order("work", Study().define("work", f"({formula})*decode_flops", unit="FLOP").first)
     assert len(f"({formula})*2*params*batch") == length
     assert (form and len(form.text)) == (240 if length == 240 else None)
+
+
+def test_a_first_order_of_what_is_searched_is_no_formula():
+    """The batch that a slower prefill keeps busy stands for itself."""
+    study = Study(assume={"scheduling": "disaggregated"}).define("work", "decode_flops*disaggregated_batch", unit="FLOP")
+    assert first_order("work", study.first) is None
+    assert (
+        first_order(
+            "work", Study(assume={"scheduling": "disaggregated"}, disaggregated_batch=4).define("work", "decode_flops*disaggregated_batch", unit="FLOP").first
+        )
+        is not None
+    )

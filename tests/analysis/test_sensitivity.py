@@ -69,11 +69,21 @@ def test_elasticities_over_ranges():
         "params": (1, 1, 1), "batch": (1, 0, 1), "mfu": (-1, -1, 0), "peak_flops": (-1, -1, 0),
         "weight_bytes_per_param": (0, 0, 1), "mbu": (0, -1, 0), "mem_bandwidth": (0, -1, 0),
     }  # fmt: skip
+    assert list(spans) == ["params", "batch", "mfu", "peak_flops", "weight_bytes_per_param", "mbu", "mem_bandwidth"]  # by their middles
     entries = {e.symbol.name: e.as_json(str) for e in elasticities("itl", answers)}
     assert [entries["batch"][key] for key in ("value", "low", "high")] == [1, 0, 1]
     assert "low" not in entries["params"] and "arm" not in entries["params"]
     assert over_ranges(answers, "itl", "mbu") == (0, -1, 0)
     assert over_ranges(answers, "decode_link_time", "mbu") is None
+
+
+def test_elasticities_in_sympy():
+    import sympy
+
+    (batch,) = elasticities("mine", Study(batch=5).define("mine", "3*batch + 2").first)
+    symbol = sympy.Symbol("batch", positive=True)
+    assert batch.sympy.subs(dict.fromkeys(batch.sympy.free_symbols, symbol)) == 3 * symbol / (3 * symbol + 2)
+    assert [e.sympy for e in elasticities("busy_batch", Study(**CASE, output=20, batch=5, arrival_rate="1 request/s").first)] == [None] * 6
 
 
 def test_an_overhead_within_a_range():
@@ -92,6 +102,7 @@ def test_an_overhead_within_a_range():
         (("0.0049", "0.0049", "0.0049"), "0"),
         (("0.5", "0.25", "1"), "+0.50 (+0.25 to +1.00)"),
         (("0.5", "0.501", "0.502"), "+0.50"),  # the same to two digits
+        (("1", "0", "1"), "+1.00 (0 to +1.00)"),
         (("-0.5", "-1", "0.004"), "-0.50 (-1.00 to 0)"),
     ],
 )

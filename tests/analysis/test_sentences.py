@@ -33,6 +33,16 @@ SIDES = {  # equation for batch -> answer, sentence
     "batch = 2*batch - batch": ("everywhere", "both sides are the same formula"),
     "batch = prompt": ("at least 100 requests", "batch stays below prompt up to 100 and is above it from 101 on"),
     "batch + context = batch": ("never", "batch + context stays above batch for every batch (each request adds 1 request to batch + context and 1 request to batch)"),
+    "batch = 2*batch + 1": ("never", "batch stays below 2*batch + 1 for every batch (each request adds 1 request to batch and 2 requests to 2*batch + 1)"),
+    "batch = 7/2": ("at least 4 requests", "batch stays below 3.5 requests up to 3 and is above it from 4 on"),
+    "prompt = prompt": ("everywhere", "both sides are the same, and neither moves with the unknown"),
+    "1 - 1/batch = 2": ("never", "1 - 1/batch stays below 2 for every batch"),
+    "50*batch = -1": ("never", "50*batch stays above -1 for every batch"),
+    "(batch**2 - 10)*(batch - 5) = 0": ("3.162 requests, between 3 and 4", "(batch**2 - 10)*(batch - 5) and 0 meet here"),
+    # numbers end at 10**10000, whose logarithm is 23,026
+    "exp(batch) = 0": ("never", "exp(batch) stays above 0 for every batch up to 23,030 requests (beyond it a number too large to work with)"),
+    "exp(100000/batch) = 0": ("never", "exp(100000/batch) stays above 0 for batch from 4.343 requests to 1,000,000,000,000,000,000,000,000 requests, where the search ended"),
+    "exp(-batch) = 2": ("never", "exp(-batch) stays below 2 for every batch"),
     "ceil(batch/7) = 12": ("at least 78 requests", "ceil(batch/7) and 12 meet here"),
 }  # fmt: skip
 SHARE = {  # equation for mbu, a share -> the same
@@ -40,6 +50,7 @@ SHARE = {  # equation for mbu, a share -> the same
     "1 = 2*mbu": ("0.5", "1 is above 2*mbu under this value and below it over it"),
     "mbu = 2": ("never", "mbu stays below 2 for every mbu (even at mbu 1 they are 1 and 2)"),
     "3 = mbu": ("never", "3 stays above mbu for every mbu (even at mbu 1 they are 3 and 1)"),
+    "exp(1000000*mbu) = 0": ("never", "exp(1e6*mbu) stays above 0 for every mbu up to 0.02303 (beyond it a number too large to work with)"),
     "mbu + 1 = mbu/2": ("never", "mbu + 1 stays above mbu/2 for every mbu"),
 }
 
@@ -69,6 +80,11 @@ def test_all_crossings_are_listed_each_with_its_conditions(plain):
     assert written[0] == "max(batch, 10/batch) = 5, solved for batch"
     assert written[3:6] == ["batch: at least 2 requests", "  max(batch, 10/batch) and 5 meet here", "  all crossings: 2 requests, 5 requests"]
     assert written[7:] == ["  batch = 2", "    10/batch - 5 >= batch - 5: holds", "", "  batch = 5", "    batch - 5 >= 10/batch - 5: holds"]
+
+
+def test_crossings_between_whole_numbers_are_listed_with_their_unit(plain):
+    """The roots of ten and five."""
+    assert "  all crossings: 3.162 requests, 5 requests\n" in solution_text(plain.solve("(batch**2 - 10)*(batch - 5) = 0", "batch"))
 
 
 def test_one_crossing_is_not_listed_again_and_a_number_says_why_it_is_one(plain):
@@ -109,6 +125,49 @@ def test_what_is_said_of_a_model(equation, unknown, answer, sentence, fits, gpt2
     written = solution_text(solution)
     assert ("  fits in memory there" in written, "  does not fit in memory there" in written) == (fits is True, fits is False)
     assert solution.flags == (("does_not_fit",) if fits is False else ())
+
+
+SYMBOLIC = {  # equation for batch, without numbers -> answer, sentence
+    "batch*prompt = params": ("always one, by the formula", "the two sides meet, whatever the symbols; for a number, prompt is missing"),
+    "batch*prompt = -params": ("never", "batch*prompt stays above -params for every batch"),
+    "batch*prompt = gemm_k - gemm_n": ("depends on the conditions", "whether there is one depends on the conditions of each branch; for a number, prompt is missing"),
+    "batch_to_ridge": ("depends on the conditions", "from this batch on a decode step is limited by compute; whether there is one depends on the conditions of each branch; for a number, peak_flops is missing"),
+}  # fmt: skip
+
+
+def test_what_is_said_without_numbers():
+    study = Study()
+    for equation, (answer, sentence) in SYMBOLIC.items():
+        solution = study.solve(equation, None if equation == "batch_to_ridge" else "batch")
+        assert (solution.shown(), solution.reason, solution.integer, solution.within_memory) == (answer, sentence, None, None), equation
+
+
+@pytest.mark.parametrize(
+    ("unknown", "bytes_", "tokens", "remarked"),
+    [
+        ("context", 1024, 1024, False),
+        ("context", 1025, 1025, True),
+        ("prompt", 1023, 1004, False),
+        ("prompt", 1024, 1005, True),
+        ("output", 1023, 924, False),
+        ("output", 1024, 925, True),
+        ("batch", 1024, 9, False),
+    ],
+)
+def test_up_to_the_context_a_model_was_made_for(unknown, bytes_, tokens, remarked, gpt2):
+    """1,024 tokens of 36,864 bytes; a prompt and its response, whose last token is not cached, are 1,024 together."""
+    solution = gpt2.solve(f"peak_kv_cache_bytes = {bytes_ * TOKEN} byte", unknown)
+    assert solution.integer == {"at_least": tokens}
+    assert solution.reason.endswith("; beyond the 1,024 tokens GPT-2 124M was made for") is remarked
+
+
+def test_of_a_load_that_no_server_bears_an_answer_says_so():
+    """The server sustains a hundred requests a second."""
+    for rate, over in ((99, False), (100, True), (1000, True)):
+        case = Study("gpt2", "h100-sxm", prompt=100, output=20, batch=5, sustained_requests="100 request/s", arrival_rate=f"{rate} request/s")
+        (remark,) = [case.solve("arrival_rate = 3 request/s", "arrival_rate").reason.partition("; at the ")[2]]
+        assert remark == (f"{rate:,} request/s of this case there is no steady state, and the queue only grows" if over else "")
+        assert "steady" not in case.solve("batch = 3", "batch").reason
 
 
 def test_both_sides_far_out(gpt2):
