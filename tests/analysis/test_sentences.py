@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 
+from symroof.analysis.explain_solution import _linear, _settles
 from symroof.analysis.solution import whole
 from symroof.analysis.solution_text import solution_json, solution_text
 from symroof.api import Study
@@ -43,6 +44,8 @@ SIDES = {  # equation for batch -> answer, sentence
     "exp(batch) = 0": ("never", "exp(batch) stays above 0 for every batch up to 23,030 requests (beyond it a number too large to work with)"),
     "exp(100000/batch) = 0": ("never", "exp(100000/batch) stays above 0 for batch from 4.343 requests to 1,000,000,000,000,000,000,000,000 requests, where the search ended"),
     "exp(-batch) = 2": ("never", "exp(-batch) stays below 2 for every batch"),
+    "floor(batch/7) = 23/2": ("at least 84 requests", "floor(batch/7) stays below 11.5 up to 83 and is above it from 84 on"),
+    "floor(batch) = 1/2": ("at least 1 request", "floor(batch) and 0.5 meet here"),  # from the first on
     "ceil(batch/7) = 12": ("at least 78 requests", "ceil(batch/7) and 12 meet here"),
 }  # fmt: skip
 SHARE = {  # equation for mbu, a share -> the same
@@ -125,6 +128,46 @@ def test_what_is_said_of_a_model(equation, unknown, answer, sentence, fits, gpt2
     written = solution_text(solution)
     assert ("  fits in memory there" in written, "  does not fit in memory there" in written) == (fits is True, fits is False)
     assert solution.flags == (("does_not_fit",) if fits is False else ())
+
+
+@pytest.mark.parametrize(("last", "length"), [(123, 160), (1234, 161)])
+def test_a_side_of_160_characters_is_written_out_a_longer_one_is_not(last, length, plain):
+    side = f"{' + '.join(['gemm_k', *(f'gemm_k**{n}' for n in range(2, 14))])} + {last}"
+    assert len(side) == length
+    assert plain.solve(f"{side} = -1", "gemm_k").reason == f"{side if length == 160 else 'the left side'} stays above -1 for every gemm_k"
+    assert plain.solve(f"-1 = {side}", "gemm_k").reason == f"-1 stays below {side if length == 160 else 'the right side'} for every gemm_k"
+
+
+@pytest.mark.parametrize(
+    ("values", "linear", "settled"),
+    [
+        ((0, 1, 2), True, False),
+        ((0, 1, "2.0001"), True, False),  # one in ten thousand is straight enough
+        ((0, 1, "2.00011"), False, False),
+        ((3, 3, 3), True, True),
+        ((0, 0, 0), True, True),
+        ((1, 1, "1.0001"), False, True),
+        ((1, 1, "1.00011"), False, False),
+        ((1, 2, 2), False, False),
+        ((1, 100, "1.005"), False, False),
+        ((1, 1, 2), False, False),
+        ((1, 2, 1), False, True),
+    ],
+)
+def test_three_points_far_out(values, linear, settled):
+    """On a line, or at the same value, to one in ten thousand."""
+    numbers = tuple(map(Fraction, values))
+    assert (_linear(numbers), _settles(numbers)) == (linear, settled)
+
+
+def test_how_both_sides_grow():
+    study = Study("gpt2", "h100-sxm", prompt=100, output=20, mem_capacity="80 GB", gemm_k=1).define("bent", "batch + 1000/batch")
+    assert study.solve("bent = 0", "batch").reason == "bent stays above 0 for every batch (each request adds 1.000 to bent)"
+    # one side settles and the other does not: nothing is to be said
+    assert study.solve("decode_compute_time = -mem_bandwidth/(1 byte/s)*1 s", "mem_bandwidth").reason.endswith(" for every mem_bandwidth")
+    late = Study("gpt2", "h100-sxm", prompt=100, output=20, mem_capacity="80 GB", batch=30_000, gemm_k=1)
+    flagged = late.solve("decode_memory_time*gemm_k = decode_link_time", "context").reason
+    assert flagged.endswith(" (does not fit) to decode_memory_time*gemm_k, decode_link_time is 0 s (does not fit))")
 
 
 SYMBOLIC = {  # equation for batch, without numbers -> answer, sentence
@@ -235,6 +278,7 @@ def test_sides_that_only_whole_numbers_have(plain):
     """1 + 2 + … + 10 = 55."""
     solution = plain.solve("sum(step, step, 1, output) = 55", "output")
     assert (solution.shown(), solution.reason) == ("at least 10 tokens", "sum(step, step, 1, output) stays below 55 up to 10 and is above it from 11 on")
+    assert plain.solve("cached_prefix = 2*prompt", "cached_prefix").reason.startswith("cached_prefix stays below 2*prompt for every cached_prefix")
     assert plain.solve("sum(step, step, 1, output) = 54", "output").integer == {"at_least": 10}
     assert plain.solve("sum(step, step, 1, output) = 56", "output").integer == {"at_least": 11}
 
