@@ -267,6 +267,11 @@ def test_the_branch_of_a_ridge_that_is_never_reached(gpt2):
         (4 - Fraction(1, 10**19), 3, 4),
         (4 - Fraction(1, 10**21), 4, 4),
         (4 + Fraction(1, 10**21), 4, 4),
+        # 1e-20 tells them apart
+        (4 + Fraction(1, 10**20), 4, 5),
+        (4 + Fraction(15, 10**21), 4, 5),
+        (4 - Fraction(1, 10**20), 3, 4),
+        (4 + Fraction(5, 10**21), 4, 4),
     ],
 )
 def test_a_crossing_as_a_whole_number(value, last, first):
@@ -292,3 +297,45 @@ def test_candidates_in_sympy(plain):
     assert plain.solve("3*batch = 22", "batch").branches == ((sympy.Rational(22, 3), ()),)
     assert plain.solve("batch**3 = 30", "batch").branches == ((None, ()),)
     assert plain.solve("3*batch = 22", "batch").equation == sympy.Eq(3 * batch, 22)
+
+
+def test_an_answer_in_sympy(gpt2, plain):
+    """The formula, what it rests on, what its names are, and where the condition leads: as they are written by hand."""
+    from symroof.symbols import batch
+
+    cache = gpt2.solve("kv_cache_bytes = weight_bytes", "batch")
+    assert str(cache.sympy) == "weight_bytes/(context*kv_bytes_per_token)" and cache.conditions == cache.limits == ()
+    where = {str(name): str(formula) for name, formula in cache.where.items()}
+    assert where.keys() == {"weight_bytes", "kv_bytes_per_token", "context", "params"}
+    assert (where["weight_bytes"], where["context"]) == ("params*weight_bytes_per_param", "prompt")
+    assert [str(name) for name in gpt2.solve("kv_cache_bytes = 100 MB", "context").where] == ["kv_bytes_per_token"]  # not of the unknown itself
+    assert plain.solve("max(batch, 4) = 5", "batch").conditions == (batch >= 4,)
+    assert plain.solve("batch**2 - 10*batch + 21 = 0", "batch").conditions == ()  # 16 is not negative
+    bracketed = plain.solve("batch**3 = 30", "batch")
+    assert (bracketed.sympy, bracketed.closed_form, bracketed._repr_latex_()) == (None, None, None)
+    assert bracketed.why_numeric == "no closed form of readable size exists"
+    assert plain.solve("exp(batch/10) = batch + 2", "batch").why_numeric == "batch is an argument of exp()"
+    ridge = Study(assume={"detail": "attention"}).solve("batch_to_ridge")
+    assert ridge._repr_latex_() == r"$\displaystyle B = \frac{W_r \eta_c F}{\left(a C + \varphi\right) \eta_m \beta - \kappa C \eta_c F}$"
+    (limit,) = ridge.limits
+    assert str(limit) == "context < linear_flops_per_token*mbu*mem_bandwidth/(-attention_flops_per_pair*mbu*mem_bandwidth + kv_bytes_per_token*mfu*peak_flops)"
+
+
+def test_numbers_of_devices_that_share_out_heads():
+    """Of eight heads of the cache: 1, 2, 4 and the multiples of eight, looked for among the next 1,024; upwards or downwards."""
+    solution = Study("llama-3-70b", "h100-sxm", prompt=4096).solve("min_devices_memory")
+    assert solution.integer == {"at_least": 2}
+    assert [list(solution.degrees(first))[:3] for first in (1, 3, 8, 9)] == [[1, 2, 4], [4, 8, 16], [8, 16, 24], [16, 24, 32]]
+    assert [len(list(solution.degrees(first))) for first in (1, 8, 9)] == [131, 128, 128]
+    assert [list(solution.degrees(first, up=False)) for first in (9, 7, 1)] == [[8, 4, 2, 1], [4, 2, 1], [1]]
+
+
+def test_a_memory_that_holds_none_is_asked_no_further():
+    """Beside the weights 1.12 MB are left, a fourth of what a request takes: at most nothing, and whether that fits is no question."""
+    none = Study("gpt2", "h100-sxm", prompt=100, output=20, mem_capacity="250 MB").solve("max_batch_memory")
+    assert (none.integer, none.shown(), none.within_memory, none.flags) == ({"at_most": 0}, "at most 0 requests", None, ())
+    assert none.reason == "the largest batch that fits in memory; the crossing itself lies below one, at 0.2554"
+    never = Study("gpt2", "h100-sxm", prompt=100, output=20, mem_capacity="100 MB").solve("max_batch_memory")
+    assert (never.integer, never.shown(), never.within_memory) == (None, "never", None)
+    one = Study("gpt2", "h100-sxm", prompt=100, output=20, mem_capacity="260 MB").solve("kv_cache_bytes = 3 MB", "batch")
+    assert (one.integer, one.within_memory, one.flags) == ({"at_least": 1}, True, ())
