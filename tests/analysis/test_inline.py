@@ -66,7 +66,6 @@ def test_what_readers_are_shown_keeps_the_batch_and_the_context(cases):
 
 
 def test_written_out_down_to_inputs(cases):
-    generic, gpt2 = cases
     for answers in cases:
         assert text(written_out(parse("kv_cache_bytes"), answers)) == "2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element*batch*context"
         assert text(written_out(parse("decode_overhead + step_overhead"), answers)) == "0"
