@@ -330,6 +330,14 @@ def test_numbers_of_devices_that_share_out_heads():
     assert [list(solution.degrees(first, up=False)) for first in (9, 7, 1)] == [[8, 4, 2, 1], [4, 2, 1], [1]]
 
 
+def test_a_number_of_devices_that_heads_do_not_permit_is_passed_over():
+    """141.1 GB of weights on devices of 50 GB: three would hold them, and eight heads of the cache go to four."""
+    solution = Study("llama-3-70b", "h100-sxm", prompt=100, mem_capacity="50 GB").solve("min_devices_memory")
+    assert solution.integer == {"at_least": 4} and 2 < solution.value < 3
+    assert Study("llama-3-70b", "h100-sxm", prompt=100, mem_capacity="80 GB").solve("min_devices_memory").integer == {"at_least": 2}
+    assert Study("gpt2", "h100-sxm", prompt=100).solve("min_devices_memory").integer == {"at_least": 1}
+
+
 def test_a_memory_that_holds_none_is_asked_no_further():
     """Beside the weights 1.12 MB are left, a fourth of what a request takes: at most nothing, and whether that fits is no question."""
     none = Study("gpt2", "h100-sxm", prompt=100, output=20, mem_capacity="250 MB").solve("max_batch_memory")
