@@ -115,6 +115,8 @@ def test_the_symbolic_answer_of_a_threshold():
     assert text(relation) == "decode_compute_time = decode_memory_time"
     assert [text(branch.closed_form) for branch in answer.branches] == ["decode_memory_time*mfu*peak_flops/linear_flops_per_token"]
     assert symbolic_answer("max_arrival_ttft", Study().first) is None
+    assert symbolic_answer("useful_devices_itl", Study().first) is None  # one device: both sides are the same
+    assert symbolic_answer("min_devices_itl", Study("llama-3-8b", "h100-sxm", prompt=100).first) is None  # more choices of arms than a reader can use
     with pytest.raises(sr.InputError) as error:
         symbolic_answer("batch_to_ridg", Study().first)
     assert str(error.value) == "batch_to_ridg: is no threshold\n    hint: did you mean 'batch_to_ridge'?"
