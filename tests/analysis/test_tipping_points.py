@@ -114,6 +114,23 @@ def test_flips_by_hand(label):
     assert order == sorted(order)
 
 
+@pytest.mark.parametrize(
+    ("batch", "expected"),
+    [
+        (1, [(3, 3, 2, True, True, (8,))]),
+        (5, [(3, 2, 3, False, False, ()), (7, 8, 7, True, False, ())]),
+        (3, [(3, 2, 3, False, False, ()), (7, 8, 7, True, False, ())]),
+        (10, [(7, 7, 8, False, True, (2,))]),
+    ],
+)
+def test_a_condition_that_changes_and_changes_back(batch, expected):
+    """A step of 20 ms and (n - 3)(n - 7) ms more: met from three requests on up to seven, both exactly."""
+    answers = Study(**CASE, itl="20 ms + (batch - 3)*(batch - 7)*1 ms", batch=batch, targets={"itl": "20 ms"}).first
+    made = flips(answers, ("batch",))
+    assert sorted((f.crossing, f.value, f.last, f.up, f.holds, f.turns) for f in made) == expected
+    assert [f.until for f in made] == [f.turns[0] if f.turns else None for f in made]
+
+
 def test_what_is_zero_now_and_tips_at_once_is_not_called_harmless():
     """At 20 ms exactly any time on top misses the target: no value below which it is met, and no input without effect."""
     answers = Study(**{**CASE, "targets": {"itl": "20 ms"}, "batch": 1000}).first
