@@ -60,6 +60,7 @@ BY_HAND = {  # ranges, equation, unknown -> the crossings at each corner, where 
     "gone to both ends": ({"mbu": "0.3..0.99"}, "batch/(batch + 10) = 2*mbu - 9/10", "batch", [[], []], {ABOVE, BELOW}),
     # of four times n: the line at four from n = 4 on, before that the square
     "on another arm": ({"gemm_n": "1..9"}, "max(batch*gemm_n, batch**2) = 4*gemm_n", "batch", [[2], [4]], set()),
+    "by one condition of two": ({"gemm_n": "1..9"}, "max(batch*gemm_n, batch**2, 3) = 4*gemm_n", "batch", [[2], [4]], set()),
     "on no arm": ({"gemm_n": "1..9"}, "max(batch*gemm_n, 30) = 10*gemm_n", "batch", [[], [10]], {BELOW}),
     "where a root is negative": ({"gemm_n": "1..9"}, "batch + 2 = gemm_n", "batch", [[], [7]], {BELOW}),
     "where a root is zero": ({"gemm_n": "2..8"}, "batch + 2 = gemm_n", "batch", [[], [6]], {BELOW}),
