@@ -83,6 +83,7 @@ def test_the_changes_to_a_tool_end_at_its_numbers(preset):
     """Its terms one by one, its choices, its inputs: all applied, the case is the tool's; its last change of each formula is the tool's own."""
     case, tool = Study(**BASE, output=20).bound, Study(**BASE, output=20, preset=preset).bound
     made = differences(case, tool)
+    assert len({change.name for change in made}) == len(made)
     for change in made:
         case = change.applied(case)
     for name in ("prefill_time", "itl", "memory_bytes_per_device"):

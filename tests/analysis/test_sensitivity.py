@@ -134,6 +134,14 @@ def test_elasticities_of_formulas_of_ones_own():
         assert made == expected, name
 
 
+def test_a_sum_goes_by_the_longest_name_it_has():
+    """Two sums of which one holds the other's terms: each by its own name, and not by a part of it."""
+    study = Study(batch=5, gemm_k=4, gemm_n=3, d_ff=7)
+    study.define("short_sum", "gemm_k*batch + gemm_n").define("long_sum", "gemm_k*batch + gemm_n + d_ff").define("part", "short_sum/long_sum")
+    made = {e.symbol.name: (e.value, e.text) for e in elasticities("part", study.first)}
+    assert made["batch"] == (Fraction(20, 23) - Fraction(20, 30), "gemm_k*batch/short_sum - gemm_k*batch/long_sum")
+
+
 LONG = " + ".join(f"gemm_k**{n}" for n in range(10, 21))
 
 
