@@ -10,6 +10,7 @@ from itertools import islice
 from typing import Any
 
 from symroof.analysis.inline import SPOKEN, explained, shortest, written_out
+from symroof.analysis.no_closed_form import searched_quantity
 from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import Result, bare
 from symroof.formula.evaluate import NotGiven, NoValue
@@ -162,9 +163,9 @@ def stands_behind_context(x: str, name: str, answers: Answers) -> bool:
 
 
 def _limits(name: str, x: str, to: End, words: str, answers: Answers) -> list[Limit]:
-    """The limits at one end, an arm each; none where it does not move, nothing is left out, or no closed form exists."""
+    """The limits at one end, an arm each; none where it does not move, nothing is left out, or no closed form exists, as of what is searched."""
     tree = explained(name, x, answers)
-    if name == x or not mentions(tree, x):
+    if name == x or not mentions(tree, x) or searched_quantity(Name(name), x, answers):
         return []
     try:
         terms = list(islice(leading_terms(tree, x, to, lambda part: _sign(part, answers)), MOST_ARMS + 1))

@@ -125,7 +125,10 @@ LONGEST = 160
 
 def with_unit(value: Fraction, unit: str) -> str:
     """A value with its unit; counted units take an s."""
-    return f"{int(value):,} {plural(unit, value)}" if unit in COUNTED and value.denominator == 1 else format_quantity(value, unit)
+    if unit in COUNTED and value.denominator == 1:
+        return f"{int(value):,} {plural(unit, value)}"
+    written = format_quantity(value, unit)
+    return f"{written}s" if unit in COUNTED and written.endswith(unit) else written
 
 
 def _unit(solution: Solution) -> str | None:
@@ -153,7 +156,7 @@ def _growth(solution: Solution) -> str:
         return ""
     sides = [(name, flag, values) for (name, flag), values in zip(named, zip(*far, strict=True), strict=True)]
     if solution.symbol.counted and all(_linear(values) for _, _, values in sides):
-        steps = [f"{format_quantity((values[1] - values[0]) / FAR, unit)}{flag} to {name}" for name, flag, values in sides if values[0] != values[1]]
+        steps = [f"{with_unit((values[1] - values[0]) / FAR, unit)}{flag} to {name}" for name, flag, values in sides if values[0] != values[1]]
         still = [(name, flag, with_unit(values[0], unit)) for name, flag, values in sides if values[0] == values[1]]
         fixed = [f"{name} is {value}{flag}" for name, flag, value in still if name != value]
         grown = [f"each {solution.symbol.unit or unknown} adds {' and '.join(steps)}"] if steps else [f"far out neither grows with {unknown}"]

@@ -1,16 +1,16 @@
-"""Why an equation has no closed form in an unknown: a quantity is searched for each of its values, or follows one formula or another."""
+"""Why an equation or a quantity has no closed form in an unknown: a quantity is searched for each of its values, or follows one formula or another."""
 
 from __future__ import annotations
 
 from symroof.cases.case_results import Answers
-from symroof.formula.tree import Call, Compare, names
+from symroof.formula.tree import Call, Compare, Tree, names
 from symroof.solver.rational import CHOSEN
 
 
-def searched_quantity(relation: Compare, unknown: str, answers: Answers) -> str:
-    """A quantity of an equation that is searched at each value of the unknown, so that no formula of the unknown has it; empty without one."""
+def searched_quantity(tree: Tree, unknown: str, answers: Answers) -> str:
+    """A quantity of an equation or a formula that is searched at each value of the unknown, so that no formula of the unknown has it; empty without one."""
     case = answers.case
-    ancestry = sorted(frozenset().union(*map(case.theory.ancestry, names(relation))))
+    ancestry = sorted(frozenset().union(*map(case.theory.ancestry, names(tree))))
     return next((name for name in ancestry if unknown in case.theory.ancestry(name) - {name} and case.search(name, {unknown})), "")
 
 

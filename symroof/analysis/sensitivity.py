@@ -10,6 +10,7 @@ from typing import Any
 
 from symroof.analysis.asymptotics import MOST_ARMS, stands_behind_context
 from symroof.analysis.elasticity_shares import Shares, named_arms
+from symroof.analysis.no_closed_form import searched_quantity
 from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import bare
 from symroof.formula.evaluate import NoValue
@@ -133,7 +134,9 @@ def elasticities(name: str, answers: Answers) -> tuple[Elasticity, ...]:
 
 
 def _form(name: str, x: str, answers: Answers) -> Tree | None:
-    """The formula of an elasticity on the arm that binds here, where it can be read at a glance."""
+    """The formula of an elasticity on the arm that binds here, where it can be read at a glance; none of what is searched at each value of the input."""
+    if searched_quantity(Name(name), x, answers):
+        return None
     try:
         form = Shares(name, x, answers).on_binding_arm()
     except (NotRational, NoValue):
@@ -146,7 +149,7 @@ def _symbolic(name: str, answers: Answers) -> Iterator[Elasticity]:
     for x in (*LEVERS, "context"):
         default = default_of(x)
         idle = default is not None and default.value == 0 and x not in answers.case.given
-        if x == name or idle or stands_behind_context(x, name, answers):
+        if x == name or idle or stands_behind_context(x, name, answers) or searched_quantity(Name(name), x, answers):
             continue
         shares = Shares(name, x, answers)
         with contextlib.suppress(NotRational):

@@ -201,7 +201,8 @@ class Study:
         shown = self.cases[:MOST_SHOWN]
         results = [[case.get(name) for case in shown] for name in SHOWN]
         rows = [[name, *(result.text() if result else "" for result in row)] for name, row in zip(SHOWN, results, strict=True) if any(row)]
-        more = f"; {len(self.cases) - len(shown)} further cases" if len(self.cases) > len(shown) else ""
+        left = len(self.cases) - len(shown)
+        more = f"; {left} further case{'s' if left > 1 else ''}" if left else ""
         return html_table(["", *map(case_title, shown)], rows, f"{self.spec.title if self.spec else 'Study'}{more}")
 
     @cached_property

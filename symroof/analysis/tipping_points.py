@@ -163,7 +163,8 @@ def never(answers: Answers, turned: Iterable[Flip]) -> tuple[str, ...]:
     """The inputs that move a side of some condition, and flip none whatever their value."""
     asked, flipping = conditions(answers), {flip.name for flip in turned}
     candidates = {name for condition in asked for name in _moving(condition, answers)} - flipping
-    return tuple(n for n in UNCERTAIN if n in candidates and not _unsettled(n, asked, answers) and _matters(n, asked, answers))
+    moving = (n for n in UNCERTAIN if n in candidates and not _unsettled(n, asked, answers) and _matters(n, asked, answers))
+    return tuple(n for n in moving if not _tips_at_once(n, asked, answers))
 
 
 def _moving(condition: Condition, answers: Answers) -> list[str]:
@@ -183,6 +184,15 @@ def _matters(name: str, asked: list[Condition], answers: Answers) -> bool:
     now = answers.case.value(name)
     others = [answers.case.changed({name: value}) for value in (2 * now + 1, now / 2)]
     return any(_known(case, side) != _known(answers.case, side) for case in others for c in asked for side in c.sides)
+
+
+def _tips_at_once(name: str, asked: list[Condition], answers: Answers) -> bool:
+    """Whether the least value changes a condition of an input that is zero now: a limit is met exactly, and there is no crossing above zero."""
+    case = answers.case
+    if case.value(name):
+        return False
+    there = case.changed({name: Fraction(1) if case.theory.symbol(name).counted else BEYOND})
+    return any(_holds(c, there) is not _holds(c, case) for c in asked)
 
 
 def _known(case: Case, name: str) -> Value | None:

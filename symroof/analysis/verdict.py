@@ -113,8 +113,8 @@ def endless(target: str, case: Case) -> bool:
     return False
 
 
-LANES = "lane_utilization(batch = busy_batch)"
-"""The load of those that read the prompts, at the requests that decode at the arrival rate."""
+LANES = "lane_utilization(batch = busy_batch, step_budget = step_budget)"
+"""The load of those that read the prompts, at the requests that decode at the arrival rate and the budget of the case: that of the wait in a TTFT."""
 
 
 def _load_check(answers: Answers) -> list[TargetCheck]:

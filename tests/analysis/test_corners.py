@@ -1,10 +1,11 @@
 """Thresholds at the corners of ranges: those of studies that have the numbers of a corner and no ranges."""
 
+from fractions import Fraction
 from itertools import product
 
 import pytest
 
-from symroof.analysis.corners import at_corners, spread
+from symroof.analysis.corners import ABOVE, BELOW, at_corners, by_closed_form, crossings_in, gone_to, spread
 from symroof.analysis.posed import Posed
 from symroof.analysis.solution import trees
 from symroof.analysis.solve import solve
@@ -77,3 +78,53 @@ def test_corners_that_need_a_scan_are_scanned_together_and_lowered_once(monkeypa
         for here, there in zip(together, expected, strict=True):
             assert len(here) == len(there.values) == 1
             assert abs(here[0] - there.value) <= there.value / 10**25
+
+
+ROOFS = {"params": 10**10, "peak_flops": "1000 TFLOP/s", "mem_bandwidth": "2 TB/s", "prompt": 1000, "assume": {"detail": "weights"}}
+"""A step of 10 ms for the weights, and of 20 µs a request."""
+BY_HAND = {  # ranges, equation, unknown -> the crossings at each corner, where those have gone that there are none of
+    # 500 times mfu over mbu
+    "each": ({"mfu": "0.4..0.8", "mbu": "0.5..1"}, "batch_to_ridge", None, [[400], [200], [800], [400]], set()),
+    "of the unknown itself": ({"mfu": "0.4..0.8", "mbu": "0.5..1", "batch": 600}, "decode_compute_time = decode_memory_time", "mbu", [], set()),
+    "several": ({"gemm_n": "1..9"}, "(batch - 50*gemm_n)*(batch - 100) = 0", "batch", [[50, 100], [100, 450]], set()),
+    # at half of the bandwidth a step takes 20 ms whatever the batch: it is missed from the first on
+    "come before any": ({"mbu": "0.5..0.8"}, "itl = 16 ms", "batch", [[], [800]], {BELOW}),
+    "come after any": ({"mbu": "0.5..0.8"}, "itl = 16 ms", "peak_flops", [[], ["1.25e12"]], {ABOVE}),
+    # a share that grows towards one meets 0.39; the ends are -0.3, below all of it, and 1.08, above
+    "gone to both ends": ({"mbu": "0.3..0.99"}, "batch/(batch + 10) = 2*mbu - 9/10", "batch", [[], []], {ABOVE, BELOW}),
+    # of four times n: the line at four from n = 4 on, before that the square
+    "on another arm": ({"gemm_n": "1..9"}, "max(batch*gemm_n, batch**2) = 4*gemm_n", "batch", [[2], [4]], set()),
+    "by one condition of two": ({"gemm_n": "1..9"}, "max(batch*gemm_n, batch**2, 3) = 4*gemm_n", "batch", [[2], [4]], set()),
+    "on no arm": ({"gemm_n": "1..9"}, "max(batch*gemm_n, 30) = 10*gemm_n", "batch", [[], [10]], {BELOW}),
+    "where a root is negative": ({"gemm_n": "1..9"}, "batch + 2 = gemm_n", "batch", [[], [7]], {BELOW}),
+    "where a root is zero": ({"gemm_n": "2..8"}, "batch + 2 = gemm_n", "batch", [[], [6]], {BELOW}),
+    "at less than one": ({"gemm_n": "5..9"}, "batch + 2 = gemm_n/2", "batch", [["0.5"], ["2.5"]], set()),
+    "nowhere, and beyond": ({"gemm_n": "5..9"}, "batch*(8 - gemm_n) = 1", "batch", [["1/3"], []], {ABOVE}),
+    "the same up to there": ({"gemm_n": "1..9"}, "max(batch, gemm_n) = 5", "batch", [[5], []], set()),
+    "as many as stands in the case": ({"mbu": "0.5..0.8", "batch": 3}, "itl = 16 ms", "batch", [[], [800]], {BELOW}),
+    "without ranges": ({}, "itl = 16 ms", "batch", [[]], None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("label", BY_HAND)
+def test_corners_by_hand(label):
+    ranges, equation, unknown, expected, gone = BY_HAND[label]
+    solution = solve(equation, Study(**ROOFS, **ranges).first, unknown)
+    corners = at_corners(solution)
+    if gone is None:  # the case is its only corner, or has none
+        assert all(values == solution.values for values in corners)
+        return
+    assert [len(values) for values in corners] == [len(values) for values in expected]
+    for values, numbers in zip(corners, expected, strict=True):
+        assert list(values) == list(map(Fraction, numbers))
+    firsts = [values[0] for values in corners if values]
+    assert spread(solution) == ((min(firsts), max(firsts), len(firsts) == len(corners)) if firsts else (None, None, True))
+    assert gone_to(solution, solution.value) == gone
+
+
+def test_crossings_of_one_solution_are_looked_for_once():
+    solution = solve("itl = 16 ms", Study(**ROOFS, mbu="0.5..0.8").first, "batch")
+    assert at_corners(solution) is at_corners(solution)
+    assert at_corners(solve("itl = 17 ms", solution.answers, "batch"))[1] == (850,)
+    assert crossings_in(solution, solution.answers.case.changed({"mbu": Fraction(7, 10)})) == (800,)
+    assert by_closed_form(solution, solution.answers.case.changed({"mbu": Fraction(1, 2)})) is None

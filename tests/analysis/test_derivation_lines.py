@@ -54,3 +54,43 @@ def test_quantities_at_changed_inputs_are_numbers_unless_a_sum_moves_them(cases)
         step = step_of(name, cases[0])
         assert step.substituted.text.endswith(" us") and "context" not in step.substituted.text
         assert float(step.substituted.text.split()[0]) == pytest.approx(float(step.result.value) * 1e6, rel=1e-4)
+
+
+OWN = {  # formula of one's own -> unit, its line, and with ranges
+    "queue_time + step_overhead": ("s", "2 ms + 2 ms", r"2\,\text{(1 to 3)} + 2"),
+    "max(queue_time, step_overhead)": ("s", "max(2 ms, 2 ms)", r"\max\left(2\,\text{(1 to 3)}, 2\right)"),
+    "step_overhead + kernel_launch": ("s", "2 ms + 0 s", "2 + 0"),
+    # units of their own: what comes to nothing has no unit to share, one number is no sum, and a product is none
+    "queue_time - step_overhead": ("s", "2 ms - 2 ms", r"2\,\mathrm{ms}\,\text{(1 to 3 ms)} - 2\,\mathrm{ms}"),
+    "-queue_time": ("s", "-2 ms", r"-2\,\mathrm{ms}\,\text{(1 to 3 ms)}"),
+    "queue_time*gemm_k + step_overhead": ("s", "2 ms*7 + 2 ms", r"2\,\mathrm{ms}\,\text{(1 to 3 ms)} \cdot 7 + 2\,\mathrm{ms}"),
+    "queue_time*2": ("s", "2*2 ms", r"2 \cdot 2\,\mathrm{ms}\,\text{(1 to 3 ms)}"),
+    "2*mem_capacity": ("byte", "2*80 GB", r"2 \cdot 80\,\mathrm{GB}"),
+    # plain numbers have none: six digits, and whole ones up to twelve
+    "gemm_m/gemm_n + gemm_k/gemm_n": ("", "1234567/3 + 7/3", r"\frac{1234567}{3} + \frac{7}{3}"),
+    "10*gemm_d": ("", "10*123456789012", r"10 \cdot 123456789012"),
+    "10*gemm_e": ("", "10*1234567890120", r"10 \cdot 1234567890120"),
+    "third + gemm_k": ("", "2.33333 + 7", "2.33333 + 7"),
+    "gemm_k + gemm_n": ("", "7 + 3", "7 + 3"),
+    "batch + gemm_k": ("", "3 + 7", "3 + 7"),
+}  # fmt: skip
+
+
+def test_formulas_of_ones_own_with_numbers():
+    """Two milliseconds, of one to three; a sum of times shares the unit of its result where ranges are shown."""
+    study = Study(prompt=100, batch=3, gemm_k=7, gemm_m=1234567, gemm_n=3, queue_time="1 ms..3 ms", step_overhead="2 ms", mem_capacity="80 GB")
+    study.define("third", "gemm_k/gemm_n").define("gemm_d", "123456789012").define("gemm_e", "1234567890123")
+    for index, (formula, (unit, _, _)) in enumerate(OWN.items()):
+        study.define(f"mine_{index}", formula, unit=unit)
+    for index, (formula, (_, line, with_range)) in enumerate(OWN.items()):
+        assert step_of(f"mine_{index}", study.first).substituted.text == line, formula
+        assert step_of(f"mine_{index}", study.first, with_ranges=True).substituted.latex == with_range, formula
+
+
+def test_a_label_and_a_truth_stand_as_words(cases):
+    """Values that are no numbers, in formulas and as results."""
+    assert step_of("decode_bound", cases[0]).result.text() == "memory"
+    assert step_of("fits", cases[0]).result.text() == "yes"
+    study = Study("gpt2", "h100-sxm", prompt=100, output=20)
+    steps = [step.symbol.name for step in study.derive("itl_first").steps]
+    assert steps[-1] == "itl_first" and len(steps) == len(set(steps)) and "prompt" not in steps

@@ -17,6 +17,7 @@ CHANGES = [  # what both cases have beside the base, what the second has -> kind
     ({"batch": 4}, {}, [("input", "batch", "4 requests", "1 request")]),
     ({}, {"prompt": "100..200"}, [("input", "prompt", "100 tokens", "100..200")]),
     ({"prompt": "100..200"}, {"prompt": "100..300"}, [("input", "prompt", "100..200", "100..300")]),
+    ({"prompt": "100..200"}, {"prompt": "150..200"}, [("input", "prompt", "100..200", "150..200")]),
     ({"prompt": "100..200"}, {"prompt": "100..200"}, []),
     # in the order in which inputs are declared: workload, efficiency, degrees
     ({"mfu": 0.5, "tp": 2}, {"batch": 3, "mbu": 0.7}, [("input", "batch", "1 request", "3 requests"), ("input", "mfu", "0.5", "1"), ("input", "mbu", "1", "0.7"), ("input", "tp", "2 devices", "1 device")]),
@@ -28,6 +29,10 @@ CHANGES = [  # what both cases have beside the base, what the second has -> kind
     ({}, {"weight_bytes_per_param": 3}, [("input", "weights", "2 byte/parameter", "3 byte/parameter")]),
     # the model is one change with all that it supplies
     ({}, {"model": "opt-6.7b"}, [("input", "model", "gpt2", "opt-6.7b")]),
+    ({"model": None}, {}, [("input", "model", "none", "gpt2")]),
+    ({"weights": "fp8"}, {"model": "opt-6.7b"}, [("input", "model", "gpt2", "opt-6.7b"), ("input", "weights", "fp8", "fp16")]),
+    # numbers of a device in the order in which inputs are declared, then quantities of a model that were set
+    ({}, {"kv_bytes_per_token": "1 kB", "mem_capacity": "70 GB"}, [("input", "mem_capacity", "85.5208 GB", "70 GB"), ("input", "kv_bytes_per_token", "2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element", "1 kB/token")]),
     ({}, {"params": 100e6}, [("input", "params", "by a formula of its own", "100 million parameters")]),
     # a quantity that is otherwise derived is a definition, and definitions come first
     ({}, {"itl": "2*ttft", "batch": 2}, [("definition", "itl", ITL, "2*ttft"), ("input", "batch", "1 request", "2 requests")]),
@@ -55,11 +60,30 @@ def test_the_changes_from_one_case_to_another(first, second, expected):
     assert a.case().value("prefill_time") == b.case().value("prefill_time")
 
 
+def test_names_of_ones_own_come_first():
+    plain, own = Study(**BASE).bound, Study(**BASE, batch=2).define("mine", "2*batch").bound
+    there, back = differences(plain, own), differences(own, plain)
+    assert [(change.name, change.before, change.after) for change in there] == [("names of its own", "none", "mine"), ("batch", "1 request", "2 requests")]
+    assert [(change.name, change.before, change.after) for change in back] == [("names of its own", "mine", "none"), ("batch", "2 requests", "1 request")]
+    assert there[0].applied(plain).selection.own.known == own.selection.own.known
+
+
+def test_what_a_tool_gets_wrong_stands_at_the_change_that_does_it():
+    """GenZ takes gigabytes for gibibytes, and has its own reasons elsewhere; no other change has a remark."""
+    made = differences(Study(**BASE).bound, Study(**BASE, preset="genz").bound)
+    slips = {change.name: change.slip for change in made if change.slip}
+    wrong = "genz: GB/s are taken times 2^30, 7.4 % too fast (unit.py:27)"
+    assert (slips["mem_bandwidth"], slips["link_bandwidth"]) == (wrong, wrong)
+    assert slips["prefill_time: the embedding as a GEMM"] == "genz: a lookup is multiplied through as a V × d matrix (embedding.py:14)"
+    assert not {"peak_flops", "mem_capacity", "itl", "attention", "link_latency"} & slips.keys()
+
+
 @pytest.mark.parametrize("preset", ["llm-analysis", "llm-viewer", "genz", "tutorial-mlsysim"])
 def test_the_changes_to_a_tool_end_at_its_numbers(preset):
     """Its terms one by one, its choices, its inputs: all applied, the case is the tool's; its last change of each formula is the tool's own."""
     case, tool = Study(**BASE, output=20).bound, Study(**BASE, output=20, preset=preset).bound
     made = differences(case, tool)
+    assert len({change.name for change in made}) == len(made)
     for change in made:
         case = change.applied(case)
     for name in ("prefill_time", "itl", "memory_bytes_per_device"):

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 
+from symroof.analysis.explain_solution import _linear, _settles
 from symroof.analysis.solution import whole
 from symroof.analysis.solution_text import solution_json, solution_text
 from symroof.api import Study
@@ -33,6 +34,18 @@ SIDES = {  # equation for batch -> answer, sentence
     "batch = 2*batch - batch": ("everywhere", "both sides are the same formula"),
     "batch = prompt": ("at least 100 requests", "batch stays below prompt up to 100 and is above it from 101 on"),
     "batch + context = batch": ("never", "batch + context stays above batch for every batch (each request adds 1 request to batch + context and 1 request to batch)"),
+    "batch = 2*batch + 1": ("never", "batch stays below 2*batch + 1 for every batch (each request adds 1 request to batch and 2 requests to 2*batch + 1)"),
+    "batch = 7/2": ("at least 4 requests", "batch stays below 3.5 requests up to 3 and is above it from 4 on"),
+    "prompt = prompt": ("everywhere", "both sides are the same, and neither moves with the unknown"),
+    "1 - 1/batch = 2": ("never", "1 - 1/batch stays below 2 for every batch"),
+    "50*batch = -1": ("never", "50*batch stays above -1 for every batch"),
+    "(batch**2 - 10)*(batch - 5) = 0": ("3.162 requests, between 3 and 4", "(batch**2 - 10)*(batch - 5) and 0 meet here"),
+    # numbers end at 10**10000, whose logarithm is 23,026
+    "exp(batch) = 0": ("never", "exp(batch) stays above 0 for every batch up to 23,030 requests (beyond it a number too large to work with)"),
+    "exp(100000/batch) = 0": ("never", "exp(100000/batch) stays above 0 for batch from 4.343 requests to 1,000,000,000,000,000,000,000,000 requests, where the search ended"),
+    "exp(-batch) = 2": ("never", "exp(-batch) stays below 2 for every batch"),
+    "floor(batch/7) = 23/2": ("at least 84 requests", "floor(batch/7) stays below 11.5 up to 83 and is above it from 84 on"),
+    "floor(batch) = 1/2": ("at least 1 request", "floor(batch) and 0.5 meet here"),  # from the first on
     "ceil(batch/7) = 12": ("at least 78 requests", "ceil(batch/7) and 12 meet here"),
 }  # fmt: skip
 SHARE = {  # equation for mbu, a share -> the same
@@ -40,6 +53,7 @@ SHARE = {  # equation for mbu, a share -> the same
     "1 = 2*mbu": ("0.5", "1 is above 2*mbu under this value and below it over it"),
     "mbu = 2": ("never", "mbu stays below 2 for every mbu (even at mbu 1 they are 1 and 2)"),
     "3 = mbu": ("never", "3 stays above mbu for every mbu (even at mbu 1 they are 3 and 1)"),
+    "exp(1000000*mbu) = 0": ("never", "exp(1e6*mbu) stays above 0 for every mbu up to 0.02303 (beyond it a number too large to work with)"),
     "mbu + 1 = mbu/2": ("never", "mbu + 1 stays above mbu/2 for every mbu"),
 }
 
@@ -69,6 +83,11 @@ def test_all_crossings_are_listed_each_with_its_conditions(plain):
     assert written[0] == "max(batch, 10/batch) = 5, solved for batch"
     assert written[3:6] == ["batch: at least 2 requests", "  max(batch, 10/batch) and 5 meet here", "  all crossings: 2 requests, 5 requests"]
     assert written[7:] == ["  batch = 2", "    10/batch - 5 >= batch - 5: holds", "", "  batch = 5", "    batch - 5 >= 10/batch - 5: holds"]
+
+
+def test_crossings_between_whole_numbers_are_listed_with_their_unit(plain):
+    """The roots of ten and five."""
+    assert "  all crossings: 3.162 requests, 5 requests\n" in solution_text(plain.solve("(batch**2 - 10)*(batch - 5) = 0", "batch"))
 
 
 def test_one_crossing_is_not_listed_again_and_a_number_says_why_it_is_one(plain):
@@ -109,6 +128,89 @@ def test_what_is_said_of_a_model(equation, unknown, answer, sentence, fits, gpt2
     written = solution_text(solution)
     assert ("  fits in memory there" in written, "  does not fit in memory there" in written) == (fits is True, fits is False)
     assert solution.flags == (("does_not_fit",) if fits is False else ())
+
+
+@pytest.mark.parametrize(("last", "length"), [(123, 160), (1234, 161)])
+def test_a_side_of_160_characters_is_written_out_a_longer_one_is_not(last, length, plain):
+    side = f"{' + '.join(['gemm_k', *(f'gemm_k**{n}' for n in range(2, 14))])} + {last}"
+    assert len(side) == length
+    assert plain.solve(f"{side} = -1", "gemm_k").reason == f"{side if length == 160 else 'the left side'} stays above -1 for every gemm_k"
+    assert plain.solve(f"-1 = {side}", "gemm_k").reason == f"-1 stays below {side if length == 160 else 'the right side'} for every gemm_k"
+
+
+@pytest.mark.parametrize(
+    ("values", "linear", "settled"),
+    [
+        ((0, 1, 2), True, False),
+        ((0, 1, "2.0001"), True, False),  # one in ten thousand is straight enough
+        ((0, 1, "2.00011"), False, False),
+        ((3, 3, 3), True, True),
+        ((0, 0, 0), True, True),
+        ((1, 1, "1.0001"), False, True),
+        ((1, 1, "1.00011"), False, False),
+        ((1, 2, 2), False, False),
+        ((1, 100, "1.005"), False, False),
+        ((1, 1, 2), False, False),
+        ((1, 2, 1), False, True),
+    ],
+)
+def test_three_points_far_out(values, linear, settled):
+    """On a line, or at the same value, to one in ten thousand."""
+    numbers = tuple(map(Fraction, values))
+    assert (_linear(numbers), _settles(numbers)) == (linear, settled)
+
+
+def test_how_both_sides_grow():
+    study = Study("gpt2", "h100-sxm", prompt=100, output=20, mem_capacity="80 GB", gemm_k=1).define("bent", "batch + 1000/batch")
+    assert study.solve("bent = 0", "batch").reason == "bent stays above 0 for every batch (each request adds 1.000 to bent)"
+    # one side settles and the other does not: nothing is to be said
+    assert study.solve("decode_compute_time = -mem_bandwidth/(1 byte/s)*1 s", "mem_bandwidth").reason.endswith(" for every mem_bandwidth")
+    late = Study("gpt2", "h100-sxm", prompt=100, output=20, mem_capacity="80 GB", batch=30_000, gemm_k=1)
+    flagged = late.solve("decode_memory_time*gemm_k = decode_link_time", "context").reason
+    assert flagged.endswith(" (does not fit) to decode_memory_time*gemm_k, decode_link_time is 0 s (does not fit))")
+
+
+SYMBOLIC = {  # equation for batch, without numbers -> answer, sentence
+    "batch*prompt = params": ("always one, by the formula", "the two sides meet, whatever the symbols; for a number, prompt is missing"),
+    "batch*prompt = -params": ("never", "batch*prompt stays above -params for every batch"),
+    "batch*prompt = gemm_k - gemm_n": ("depends on the conditions", "whether there is one depends on the conditions of each branch; for a number, prompt is missing"),
+    "batch_to_ridge": ("depends on the conditions", "from this batch on a decode step is limited by compute; whether there is one depends on the conditions of each branch; for a number, peak_flops is missing"),
+}  # fmt: skip
+
+
+def test_what_is_said_without_numbers():
+    study = Study()
+    for equation, (answer, sentence) in SYMBOLIC.items():
+        solution = study.solve(equation, None if equation == "batch_to_ridge" else "batch")
+        assert (solution.shown(), solution.reason, solution.integer, solution.within_memory) == (answer, sentence, None, None), equation
+
+
+@pytest.mark.parametrize(
+    ("unknown", "bytes_", "tokens", "remarked"),
+    [
+        ("context", 1024, 1024, False),
+        ("context", 1025, 1025, True),
+        ("prompt", 1023, 1004, False),
+        ("prompt", 1024, 1005, True),
+        ("output", 1023, 924, False),
+        ("output", 1024, 925, True),
+        ("batch", 1024, 9, False),
+    ],
+)
+def test_up_to_the_context_a_model_was_made_for(unknown, bytes_, tokens, remarked, gpt2):
+    """1,024 tokens of 36,864 bytes; a prompt and its response, whose last token is not cached, are 1,024 together."""
+    solution = gpt2.solve(f"peak_kv_cache_bytes = {bytes_ * TOKEN} byte", unknown)
+    assert solution.integer == {"at_least": tokens}
+    assert solution.reason.endswith("; beyond the 1,024 tokens GPT-2 124M was made for") is remarked
+
+
+def test_of_a_load_that_no_server_bears_an_answer_says_so():
+    """The server sustains a hundred requests a second."""
+    for rate, over in ((99, False), (100, True), (1000, True)):
+        case = Study("gpt2", "h100-sxm", prompt=100, output=20, batch=5, sustained_requests="100 request/s", arrival_rate=f"{rate} request/s")
+        (remark,) = [case.solve("arrival_rate = 3 request/s", "arrival_rate").reason.partition("; at the ")[2]]
+        assert remark == (f"{rate:,} request/s of this case there is no steady state, and the queue only grows" if over else "")
+        assert "steady" not in case.solve("batch = 3", "batch").reason
 
 
 def test_both_sides_far_out(gpt2):
@@ -165,6 +267,11 @@ def test_the_branch_of_a_ridge_that_is_never_reached(gpt2):
         (4 - Fraction(1, 10**19), 3, 4),
         (4 - Fraction(1, 10**21), 4, 4),
         (4 + Fraction(1, 10**21), 4, 4),
+        # 1e-20 tells them apart
+        (4 + Fraction(1, 10**20), 4, 5),
+        (4 + Fraction(15, 10**21), 4, 5),
+        (4 - Fraction(1, 10**20), 3, 4),
+        (4 + Fraction(5, 10**21), 4, 4),
     ],
 )
 def test_a_crossing_as_a_whole_number(value, last, first):
@@ -176,6 +283,7 @@ def test_sides_that_only_whole_numbers_have(plain):
     """1 + 2 + … + 10 = 55."""
     solution = plain.solve("sum(step, step, 1, output) = 55", "output")
     assert (solution.shown(), solution.reason) == ("at least 10 tokens", "sum(step, step, 1, output) stays below 55 up to 10 and is above it from 11 on")
+    assert plain.solve("cached_prefix = 2*prompt", "cached_prefix").reason.startswith("cached_prefix stays below 2*prompt for every cached_prefix")
     assert plain.solve("sum(step, step, 1, output) = 54", "output").integer == {"at_least": 10}
     assert plain.solve("sum(step, step, 1, output) = 56", "output").integer == {"at_least": 11}
 
@@ -189,3 +297,53 @@ def test_candidates_in_sympy(plain):
     assert plain.solve("3*batch = 22", "batch").branches == ((sympy.Rational(22, 3), ()),)
     assert plain.solve("batch**3 = 30", "batch").branches == ((None, ()),)
     assert plain.solve("3*batch = 22", "batch").equation == sympy.Eq(3 * batch, 22)
+
+
+def test_an_answer_in_sympy(gpt2, plain):
+    """The formula, what it rests on, what its names are, and where the condition leads: as they are written by hand."""
+    from symroof.symbols import batch
+
+    cache = gpt2.solve("kv_cache_bytes = weight_bytes", "batch")
+    assert str(cache.sympy) == "weight_bytes/(context*kv_bytes_per_token)" and cache.conditions == cache.limits == ()
+    where = {str(name): str(formula) for name, formula in cache.where.items()}
+    assert where.keys() == {"weight_bytes", "kv_bytes_per_token", "context", "params"}
+    assert (where["weight_bytes"], where["context"]) == ("params*weight_bytes_per_param", "prompt")
+    assert [str(name) for name in gpt2.solve("kv_cache_bytes = 100 MB", "context").where] == ["kv_bytes_per_token"]  # not of the unknown itself
+    assert plain.solve("max(batch, 4) = 5", "batch").conditions == (batch >= 4,)
+    assert plain.solve("batch**2 - 10*batch + 21 = 0", "batch").conditions == ()  # 16 is not negative
+    bracketed = plain.solve("batch**3 = 30", "batch")
+    assert (bracketed.sympy, bracketed.closed_form, bracketed._repr_latex_()) == (None, None, None)
+    assert bracketed.why_numeric == "no closed form of readable size exists"
+    assert plain.solve("exp(batch/10) = batch + 2", "batch").why_numeric == "batch is an argument of exp()"
+    ridge = Study(assume={"detail": "attention"}).solve("batch_to_ridge")
+    assert ridge._repr_latex_() == r"$\displaystyle B = \frac{W_r \eta_c F}{\left(a C + \varphi\right) \eta_m \beta - \kappa C \eta_c F}$"
+    (limit,) = ridge.limits
+    assert str(limit) == "context < linear_flops_per_token*mbu*mem_bandwidth/(-attention_flops_per_pair*mbu*mem_bandwidth + kv_bytes_per_token*mfu*peak_flops)"
+
+
+def test_numbers_of_devices_that_share_out_heads():
+    """Of eight heads of the cache: 1, 2, 4 and the multiples of eight, looked for among the next 1,024; upwards or downwards."""
+    solution = Study("llama-3-70b", "h100-sxm", prompt=4096).solve("min_devices_memory")
+    assert solution.integer == {"at_least": 2}
+    assert [list(solution.degrees(first))[:3] for first in (1, 3, 8, 9)] == [[1, 2, 4], [4, 8, 16], [8, 16, 24], [16, 24, 32]]
+    assert [len(list(solution.degrees(first))) for first in (1, 8, 9)] == [131, 128, 128]
+    assert [list(solution.degrees(first, up=False)) for first in (9, 7, 1)] == [[8, 4, 2, 1], [4, 2, 1], [1]]
+
+
+def test_a_number_of_devices_that_heads_do_not_permit_is_passed_over():
+    """141.1 GB of weights on devices of 50 GB: three would hold them, and eight heads of the cache go to four."""
+    solution = Study("llama-3-70b", "h100-sxm", prompt=100, mem_capacity="50 GB").solve("min_devices_memory")
+    assert solution.integer == {"at_least": 4} and 2 < solution.value < 3
+    assert Study("llama-3-70b", "h100-sxm", prompt=100, mem_capacity="80 GB").solve("min_devices_memory").integer == {"at_least": 2}
+    assert Study("gpt2", "h100-sxm", prompt=100).solve("min_devices_memory").integer == {"at_least": 1}
+
+
+def test_a_memory_that_holds_none_is_asked_no_further():
+    """Beside the weights 1.12 MB are left, a fourth of what a request takes: at most nothing, and whether that fits is no question."""
+    none = Study("gpt2", "h100-sxm", prompt=100, output=20, mem_capacity="250 MB").solve("max_batch_memory")
+    assert (none.integer, none.shown(), none.within_memory, none.flags) == ({"at_most": 0}, "at most 0 requests", None, ())
+    assert none.reason == "the largest batch that fits in memory; the crossing itself lies below one, at 0.2554"
+    never = Study("gpt2", "h100-sxm", prompt=100, output=20, mem_capacity="100 MB").solve("max_batch_memory")
+    assert (never.integer, never.shown(), never.within_memory) == (None, "never", None)
+    one = Study("gpt2", "h100-sxm", prompt=100, output=20, mem_capacity="260 MB").solve("kv_cache_bytes = 3 MB", "batch")
+    assert (one.integer, one.within_memory, one.flags) == ({"at_least": 1}, True, ())

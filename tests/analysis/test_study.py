@@ -235,6 +235,41 @@ def test_load_reports_faults_with_their_places(tmp_path):
     assert refused(lambda: Study.load(path)).startswith(f"{path}:3:12: workload.prompt: ")
 
 
+# ----------------------------------------------------------------------------------------------------- how it shows
+
+
+@pytest.mark.parametrize(
+    ("batches", "more", "further"),
+    [([1, 2, 3, 4], "", ""), ([1, 2, 3, 4, 5], "; ...", "; 1 further case"), ([1, 2, 3, 4, 5, 6], "; ...", "; 2 further cases")],
+)
+def test_four_cases_are_shown(batches, more, further):
+    study = sr.Study("gpt2", prompt=100, batch=batches)
+    assert repr(study) == f"Study({'; '.join(f'GPT-2 124M on no hardware, batch {n}, prompt 100' for n in batches[:4])}{more})"
+    page = study._repr_html_()
+    assert f"<caption>Study{further}</caption>" in page
+    assert all(f"batch {n}, prompt 100" in page for n in batches[:4]) and "batch 5" not in page
+    assert "memory_bytes" in page and "ttft" not in page  # a row only where a case has a value
+    assert "cost_per_mtok" in sr.Study("gpt2", ["h100-sxm", "h200"], prompt=100, output=20)._repr_html_()  # the price of one of them is known
+
+
+def test_an_empty_study():
+    """A model, a device, a value or a precision is something; a counting choice is none of these."""
+    assert sr.Study().empty and sr.Study(assume={"attention": "full"}).empty
+    assert not any(sr.Study(**one).empty for one in ({"model": "gpt2"}, {"hardware": "h100-sxm"}, {"batch": 2}, {"weights": "fp8"}))
+
+
+def test_a_label_over_a_range_that_does_not_change_comes_as_itself():
+    """Memory binds a step of one request at any efficiency of arithmetic above a hundredth."""
+    assert sr.Study("gpt2", "h100-sxm", prompt=100, mfu="0.5..1").value("decode_bound") == "memory"
+    assert sr.Study("gpt2", "h100-sxm", prompt=100, mfu="0.5..1").value("fits") is True
+
+
+def test_a_quantity_of_ones_own_without_words_means_its_name():
+    study = sr.Study(batch=3).define("mine", "2*batch").define("yours", "3*batch", means="three times as many", latex="y_3")
+    assert [study.first.case.theory.symbol(name).meaning for name in ("mine", "yours")] == ["mine", "three times as many"]
+    assert study.exact("mine") == 6 and study.derive("yours").latex().startswith("y_3 = ")
+
+
 # ---------------------------------------------------------------------------------------------------- derivations
 
 

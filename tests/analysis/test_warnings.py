@@ -1,10 +1,13 @@
 """What a reader must know before a number: shares of heads, arithmetic wider than the weights, counts that are not the published ones."""
 
+from pathlib import Path
+
 import pytest
 
 from symroof.analysis.verdict import case_warnings, splits_evenly, target_checks
 from symroof.api import Study
 
+SPECS = Path(__file__).resolve().parents[2] / "specs"
 EVEN = {"llama-3-8b": {1, 2, 4, 8, 16, 32}, "qwen2.5-7b": {1, 2, 4, 28}, "gpt2": {1, 2, 3, 4, 6, 12}}
 """Of 32 heads with 8 for the cache, 28 with 4, and 12 of each: degrees that give every device as many heads, and as many of the cache's or one copy."""
 
@@ -67,3 +70,39 @@ def test_requests_come_slower_than_they_are_served_faster_or_both(rate, met):
     """A response of ten tokens takes nine steps of 10 to 20 ms: some ten a second of a batch of one."""
     checks = {check.name: check.met for check in target_checks(Study(**RANGED, output=10, batch=1, arrival_rate=f"{rate} request/s").first)}
     assert checks == {"load": met}
+
+
+COUNTED = 124_439_808
+"""Parameters of GPT-2."""
+
+
+@pytest.mark.parametrize(
+    ("published", "warned"),
+    [
+        (COUNTED, False),
+        (124_315_493, False),  # a thousandth of it below what is counted, and one parameter more
+        (124_315_492, True),
+        (124_564_372, False),  # a thousandth above, and one more
+        (124_564_373, True),
+        (110_000_000, True),
+        (None, False),
+    ],
+)
+def test_a_published_count_that_is_a_thousandth_off(tmp_path, published, warned):
+    source = (SPECS / "models" / "gpt2.yaml").read_text(encoding="utf-8")
+    line = f"published_params: {published}\n" if published else ""
+    (tmp_path / "mine.yaml").write_text(source.replace(f"published_params: {COUNTED}\n", line).replace("name: gpt2", "name: mine"), encoding="utf-8")
+    lines = [line for line in case_warnings(Study(str(tmp_path / "mine.yaml"), prompt=100).first) if "published" in line]
+    figures = {124_315_492: "124.3 million", 124_564_373: "124.6 million", 110_000_000: "110 million"}
+    assert lines == ([f"mine: counted 124.4 million parameters, published {figures[published]} parameters"] if warned else [])
+    given = case_warnings(Study(str(tmp_path / "mine.yaml"), prompt=100, params=10**8).first)
+    assert not [line for line in given if "published" in line]  # a number that was given is nobody's count
+
+
+def test_what_memory_cannot_be_compared_with_is_said():
+    """A device without a capacity, and a model without a size."""
+    words = "whether this fits in memory is not known: the memory capacity or a size is missing"
+    assert words not in case_warnings(Study("gpt2", prompt=100).first)
+    assert words not in case_warnings(Study(hardware="h100-sxm", prompt=100).first)
+    assert words not in case_warnings(Study("gpt2", "h100-sxm", prompt=100).first)
+    assert words in case_warnings(Study("gpt2", "h100-sxm").first)

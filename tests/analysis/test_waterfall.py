@@ -115,3 +115,45 @@ def test_changes_without_a_value_between_them_are_one_step():
 def test_what_cannot_be_explained_is_refused(one, other, quantity, message):
     with pytest.raises(sr.InputError, match=message):
         way(one, other, quantity)
+
+
+GPT2 = {"model": "gpt2", "hardware": "h100-sxm", "prompt": 100, "output": 20}
+
+
+def test_to_nothing_and_from_nothing():
+    """A factor of nothing is nothing, and there is none from nothing on."""
+    there, back = way(GPT2, {**GPT2, "itl": "0 s"}, "itl"), way({**GPT2, "itl": "0 s"}, GPT2, "itl")
+    assert (there.factor, [step.factor for step in there.steps]) == (0, [0])
+    assert (back.factor, [step.factor for step in back.steps]) == (None, [None])
+    assert [row[3] for row in there.rows()] == ["", "× 0", "× 0"] and [row[3] for row in back.rows()] == ["", "", ""]
+    assert back.as_json()["factor"] is back.as_json()["steps"][0]["factor"] is None
+
+
+def test_a_choice_and_what_it_needs_are_one_step():
+    """Prefill on devices of its own has no value until there are any: both changes are one step, of the kind of the last."""
+    found = way(
+        {**GPT2, "assume": {"scheduling": "exclusive"}}, {**GPT2, "assume": {"scheduling": "disaggregated"}, "prefill_devices": 2}, "sustained_requests"
+    )
+    (step,) = found.steps
+    assert [(change.kind, change.name) for change in step.changes] == [("switch", "scheduling"), ("input", "prefill_devices")]
+    assert step.label == "scheduling: exclusive -> disaggregated, prefill_devices: not set -> 2 devices"
+    assert found.rows("a", "b")[1][:2] == ["input", step.label] and found.notes() == []
+    assert step.after - step.before == found.effect == found.end.value - found.start.value
+
+
+def test_what_a_tool_gets_wrong_stands_in_notes_and_in_json():
+    found = way(GPT2, {**GPT2, "preset": "genz"}, "itl")
+    slip = "genz: GB/s are taken times 2^30, 7.4 % too fast (unit.py:27)"
+    assert [step["slip"] for step in found.as_json()["steps"]] == [None, slip]
+    notes = found.notes()
+    assert notes[0] == f"slip: {slip}" and notes[1].startswith("differs without effect here: prefill_time, ") and len(notes) == 2
+    silent = notes[1].partition(": ")[2].split(", ")
+    assert "kv_bytes_per_element" not in silent and {"roofline", "attention", "peak_flops"} <= set(silent)  # two bytes on both sides
+    vllm = way(GPT2, {**GPT2, "preset": "vllm"}, "itl")
+    assert vllm.steps == () and vllm.notes()[0].startswith("the preset vllm (vLLM's sizing of the cache) does not move itl here: it sets kv_reserve, ")
+
+
+def test_a_side_that_memory_does_not_hold_is_flagged():
+    found = way({**GPT2, "model": "llama-3-70b"}, {**GPT2, "memory_share": "0.99"}, "itl")
+    assert (found.start.flags, found.end.flags) == (("does_not_fit",), ())
+    assert found.rows()[0][-1].endswith("ms (does not fit)") and not found.rows()[-1][-1].endswith("(does not fit)")

@@ -157,6 +157,34 @@ def test_a_dip_between_points_of_one_sign_is_looked_into(middle, side):
     assert answered(dips(Gap(lambda x: Fraction(side)), flat), None) == []
 
 
+@pytest.mark.parametrize("side", [1, -1])
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_notch_beside_the_end_of_a_dip_is_looked_into(side, turned):
+    """Flat but for a notch from 1.7 to 1.9, the last eighth of the stretch looked into, or the first; it passes zero at its bottom."""
+
+    def gap(x):
+        x = 2 - x if turned else x
+        return side * min(Fraction(1, 2) + abs(x - 1) / 10, 6 * abs(x - Fraction(9, 5)) - Fraction(1, 20))
+
+    points = [(Fraction(n), gap(Fraction(n))) for n in (0, 1, 2)]
+    inside = answered(dips(Gap(gap), points), None)
+    bottom = Fraction(1, 5) if turned else Fraction(9, 5)
+    assert inside and all(abs(point - bottom) < Fraction(1, 120) and value == gap(point) for point, value in inside)
+
+
+@pytest.mark.parametrize(("height", "looks"), [(1, 7), (Fraction(1, 5), 14)])
+def test_a_dip_that_stays_far_from_zero_is_given_up(height, looks):
+    """Seven points in the first turn: where it would have to fall ten times as far again, there is no second."""
+    counted = []
+
+    def gap(x):
+        counted.append(x)
+        return height + (x - 1) ** 2
+
+    points = [(Fraction(n), height + (Fraction(n) - 1) ** 2) for n in (0, 1, 2)]
+    assert answered(dips(Gap(gap), points), None) == [] and len(counted) == looks
+
+
 # ------------------------------------------------------------------------------------------------ brackets narrowed down
 
 PLACE = Fraction(123_456_789, 1000)

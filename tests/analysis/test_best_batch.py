@@ -1,0 +1,46 @@
+"""Why no batch is good enough: ten billion parameters at 2 TB/s are a step of 10 ms, and nineteen steps read a prompt beside one response of twenty tokens."""
+
+import pytest
+
+from symroof.analysis.best_batch import why_no_batch
+from symroof.api import Study
+
+CASE = {
+    "params": 10**10, "peak_flops": "1000 TFLOP/s", "mem_bandwidth": "2 TB/s", "prompt": 1000, "output": 20, "assume": {"detail": "weights"},
+    "kv_bytes_per_token": "100 kB", "state_bytes": 0, "mem_capacity": "80 GB",
+}  # fmt: skip
+NONE = "best_batch is 0: "
+ONE = f"{NONE}a batch of 1 already has "
+TTFT = "a loaded_ttft of 190 ms, over its target of 15 ms"
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ({"itl_target": "9.99 ms"}, f"{ONE}a sustained_itl of 10 ms, over its target of 9.99 ms"),
+        ({"itl_target": "10 ms"}, None),
+        ({"itl_target": "10 ms", "ttft_target": "15 ms"}, f"{ONE}{TTFT}"),  # what is met exactly is no reason
+        ({"itl_target": "5 ms", "ttft_target": "15 ms"}, f"{ONE}a sustained_itl of 10 ms, over its target of 5 ms and {TTFT}"),
+        # weights and one cache of 1,019 tokens of 100 kB
+        ({"itl_target": "15 ms", "mem_capacity": "20101899999 byte"}, f"{NONE}a batch of 1 does not fit, it needs 20.10 GB of the 20.10 GB of memory that may be used"),
+        ({"itl_target": "15 ms", "mem_capacity": "20 GB"}, f"{NONE}a batch of 1 does not fit, it needs 20.10 GB of the 20 GB of memory that may be used"),
+        ({"itl_target": "15 ms", "mem_capacity": "20101900000 byte"}, None),
+        ({"itl_target": "5 ms", "mem_capacity": "20101900000 byte"}, f"{ONE}a sustained_itl of 10 ms, over its target of 5 ms"),
+        # two responses at a time are 2/190 ms, of twenty requests a second
+        ({"ttft_target": "1 s", "mem_capacity": "20.3 GB", "arrival_rate": "20 request/s"}, f"{NONE}no steady state at any batch that fits; at the largest, 2, load is 1.9"),
+        # one token of each prompt to each step of 10 ms: far from twenty requests of a thousand tokens, though twenty responses at a time would keep up
+        ({"ttft_target": "1 s", "chunk": 1, "sustained_requests": "25 request/s", "arrival_rate": "20 request/s"}, f"{NONE}no steady state at any batch that fits; prompts come faster than they are read, 1 token a step"),
+        ({"ttft_target": "1 s", "chunk": 1, "sustained_requests": "20 request/s", "arrival_rate": "20 request/s"}, f"{NONE}no steady state at any batch that fits; at the largest, 588, load is 1"),
+        ({"output": 1, "itl_target": "15 ms"}, None),  # no step between tokens, and so not known
+    ],
+)  # fmt: skip
+def test_why_by_hand(more, reason):
+    assert why_no_batch(Study(**{**CASE, **more}).first) == reason
+
+
+@pytest.mark.parametrize("rate", [6, 10, 20, 33])
+def test_the_least_batch_that_keeps_up_by_trying_each(rate):
+    answers = Study(**CASE, ttft_target="15 ms", arrival_rate=f"{rate} request/s").first
+    least = next(n for n in range(1, 100) if answers.case.changed({"batch": n}).known("held_ttft"))
+    assert least > 1
+    assert why_no_batch(answers).startswith(f"{NONE}a batch of {least}, the least that keeps up with the arrivals, has a loaded_ttft of ")

@@ -1,0 +1,104 @@
+"""Compiled functions at their edges: one result or several, arrays for results, what is refused and in which words."""
+
+import numpy as np
+import pytest
+
+import symroof as sr
+from symroof.analysis.compile import compile as compiled
+from symroof.analysis.compile import compile_alike, compile_cases, pruned
+from symroof.api import Study
+
+ROOFS = {"params": 10**10, "peak_flops": "1000 TFLOP/s", "mem_bandwidth": "2 TB/s", "prompt": 1000, "assume": {"detail": "weights"}}
+"""A step of 10 ms for the weights, and of 20 µs a request."""
+BATCHES = np.array([1.0, 500.0, 1000.0])
+
+
+@pytest.fixture(scope="module")
+def step():
+    return compiled("itl", ["batch"], **ROOFS)
+
+
+@pytest.fixture(scope="module")
+def both():
+    return compiled(["itl", "decode_bound"], ["batch"], **ROOFS)
+
+
+def test_one_result_or_a_tuple_of_them(step, both):
+    assert step(BATCHES).tolist() == pytest.approx([0.01, 0.01, 0.02])
+    (several,) = compiled(["itl"], ["batch"], **ROOFS)(BATCHES)
+    assert several.tolist() == step(BATCHES).tolist()
+    alone = step(1000)
+    assert isinstance(alone, float) and alone == pytest.approx(0.02) and not isinstance(alone, np.ndarray)
+    time, bound = both(BATCHES)
+    assert bound.tolist() == ["memory", "compute", "compute"] and time.shape == (3,)
+    assert both(1)[1] == "memory"
+    assert both.codes(BATCHES)[1].tolist() == [both.labels["decode_bound"].index(word) for word in bound]
+
+
+def test_results_into_arrays_of_ones_own(step, both):
+    room = np.zeros(3)
+    assert step(BATCHES, out=room) is room and room.tolist() == pytest.approx([0.01, 0.01, 0.02])
+    again = np.zeros(3)
+    step(BATCHES, out=(again,))
+    assert again.tolist() == room.tolist()
+    rates = np.zeros(3)
+    pair = compiled(["itl", "user_rate"], ["batch"], **ROOFS)
+    pair(BATCHES, out=(room, rates))
+    assert rates.tolist() == pytest.approx([100, 100, 50])
+    with pytest.raises(ValueError, match=r"^labels are texts: codes\(..., out=...\) writes their places$"):
+        both(BATCHES, out=(room, np.zeros(3, dtype="int8")))
+    both.codes(BATCHES, out=(room, np.zeros(3, dtype="int8")))
+
+
+@pytest.mark.parametrize(
+    ("arrays", "out", "message"),
+    [
+        ((), None, r"^takes 1 arrays \(batch\), not 0$"),
+        ((BATCHES, BATCHES), None, r"^takes 1 arrays \(batch\), not 2$"),
+        ((BATCHES,), (np.zeros(3), np.zeros(3)), "^out has 2 arrays for 1 outputs$"),
+        ((BATCHES,), (np.zeros(2),), r"^out for itl has to be float64 of shape \(3,\), not float64 of \(2,\)$"),
+        ((BATCHES,), (np.zeros(3, dtype="float32"),), r"^out for itl has to be float64 of shape \(3,\), not float32 of \(3,\)$"),
+    ],
+)
+def test_arrays_that_do_not_fit(arrays, out, message, step):
+    with pytest.raises(ValueError, match=message):
+        step(*arrays, out=out)
+
+
+@pytest.mark.parametrize(
+    ("quantities", "inputs", "message"),
+    [
+        ([], ["batch"], "quantities: a function works out one at least\n    hint: such as itl"),
+        ("itl", [], "inputs: a function needs one at least\n    hint: such as batch"),
+        ("itl", ["batch", "prompt", "batch"], "batch: is given twice"),
+        ("decode_time", ["batch"], "decode_time: has no value here: needs output"),
+    ],
+)
+def test_functions_that_are_none(quantities, inputs, message):
+    with pytest.raises(sr.InputError) as error:
+        compiled(quantities, inputs, **ROOFS)
+    assert str(error.value).endswith(message)
+
+
+def test_constants_and_what_moves_with_what():
+    """A truth that nothing moves is one everywhere; a step moves with its batch, and not with the price."""
+    function = compiled(["fits", "itl", "ttft"], ["batch", "price"], **ROOFS, kv_bytes_per_token="1 kB", state_bytes=0, mem_capacity="800 GB", itl_target="1 s")
+    fits, itl, ttft = function(BATCHES, 1.0)
+    assert fits.tolist() == [True] * 3 and itl.shape == ttft.shape == (3,) and ttft.tolist() == pytest.approx([0.02] * 3)
+    assert {name: sorted(inputs) for name, inputs in function.depends.items()} == {"fits": ["batch"], "itl": ["batch"], "ttft": []}
+    assert compiled("prefill_bound", ["batch"], **ROOFS)(BATCHES).tolist() == ["compute"] * 3
+    only = function.only(["itl"])
+    assert only.outputs == ("itl",) and set(only.program.graph.operations) <= set(function.program.graph.operations)
+    assert pruned(only.program.graph, only.program.outputs).operations.keys() == only.program.graph.operations.keys()
+    assert repr(only) == "<itl of batch, price>" and only(BATCHES, 1.0)[0].tolist() == itl.tolist()
+
+
+def test_a_study_a_case_or_keywords():
+    study = Study(**{**ROOFS, "mem_bandwidth": ["2 TB/s", "4 TB/s"]})
+    assert compiled("itl", ["batch"], study)(1) == pytest.approx(0.01)
+    assert compiled("itl", ["batch"], study.cases[1])(1) == pytest.approx(0.005)
+    assert [function(1)[0] for function in compile_cases(["itl"], ["batch"], study.cases)] == pytest.approx([0.01, 0.005])
+    assert compile_cases(["itl"], ["batch"], []) == []
+    own = study.define("twice", "2*itl", unit="s")
+    assert [function(1)[0] for function in compile_cases(["twice"], ["batch"], own.cases)] == pytest.approx([0.02, 0.01])
+    assert compile_alike(["itl"], ["batch"], study.first)(1000)[0] == pytest.approx(0.02)

@@ -1,0 +1,48 @@
+"""Which kind of requests of a mix misses a target that their mean meets: a token of a prompt takes 20 µs of arithmetic, and 2,048 go into a step beside the one that decodes."""
+
+import pytest
+
+from symroof.analysis.kinds_of_requests import kinds_apart
+from symroof.analysis.verdict import case_warnings
+from symroof.api import Study
+
+CASE = {
+    "params": 10**10, "peak_flops": "1000 TFLOP/s", "mem_bandwidth": "2 TB/s", "prompt": 1000, "output": 20, "assume": {"detail": "weights"},
+    "kv_bytes_per_token": "100 kB", "state_bytes": 0, "mem_capacity": "80 GB",
+}  # fmt: skip
+LONG = {"long_share": 0.25, "long_prompt": 5000, "long_output": 20}
+"""1,001 tokens are 20.02 ms, 5,003 in three pieces 100.06 ms, a quarter of these and the rest of those 40.03 ms."""
+SHORT = {"long_share": 0.75, "long_prompt": 500, "long_output": 20}
+"""501 tokens are 10.02 ms, and the mean 12.52 ms."""
+OWN, OTHERS = ("{} requests miss the TTFT target that the mean of all requests meets: " + name for name in ("mix_own_ttft", "mix_long_ttft"))
+RANGED = {**LONG, "mbu": "0.5..1"}
+"""At half of the bandwidth the last piece, of 905 tokens, takes the 20 ms of the weights: 101.96 ms; the mean is then 40.505 ms."""
+
+
+@pytest.mark.parametrize(
+    ("mix", "target", "remarks"),
+    [
+        (LONG, "40.02 ms", []),  # the mean misses it, which is said elsewhere
+        (LONG, "40.03 ms", [OTHERS.format("long")]),
+        (LONG, "100.05 ms", [OTHERS.format("long")]),
+        (LONG, "100.06 ms", []),
+        (SHORT, "12.52 ms", [OWN.format("the case's own")]),
+        (SHORT, "20.01 ms", [OWN.format("the case's own")]),
+        (SHORT, "20.02 ms", []),
+        (RANGED, "40.5 ms", []),
+        (RANGED, "40.505 ms", [OTHERS.format("long")]),
+        (RANGED, "101 ms", [OTHERS.format("long")]),
+        (RANGED, "101.96 ms", []),
+        (LONG, None, []),
+        ({}, "20 ms", []),
+    ],
+)
+def test_a_kind_that_misses_what_the_mean_meets(mix, target, remarks):
+    answers = Study(**CASE, **mix, targets={"ttft": target} if target else {}).decide().first
+    assert kinds_apart(answers) == [line for line in case_warnings(answers) if "requests miss" in line] == remarks
+
+
+def test_where_the_mix_does_not_decide_nothing_is_remarked():
+    """Commands that only work numbers out hold targets against the case's own requests."""
+    answers = Study(**CASE, **LONG, chunk=2048, targets={"ttft": "50 ms"}).first
+    assert answers.get("mix_loaded_ttft").text() == "40.03 ms" and kinds_apart(answers) == []

@@ -1,0 +1,122 @@
+"""Equations at the edges of what is solved: the range of numbers, one at a time, missing inputs that cancel, and what has no answer without numbers."""
+
+from fractions import Fraction
+
+import pytest
+
+import symroof as sr
+from symroof.analysis.solve import symbolic_answer
+from symroof.api import Study
+from symroof.formula.text import text
+
+ROOFS = {"assume": {"detail": "weights"}, "peak_flops": "1000 TFLOP/s", "mem_bandwidth": "2 TB/s"}
+"""500 FLOPs for each byte."""
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return Study(prompt=100, output=20)
+
+
+RANGE = {  # equation -> its crossing, None where that is out of the range
+    "gemm_n = 9*large": Fraction(9 * 10**299),
+    "gemm_n = 10*large": None,
+    "gemm_n = 20*large": None,
+    "(gemm_n - 3)*(gemm_n - 20*large) = 0": None,  # one of two
+    "gemm_n*large = 2/10": Fraction(2, 10**300),
+    "gemm_n*large = 0.11": Fraction(11, 10**301),
+    "gemm_n*large = 0.1": None,
+    "gemm_n*large = 0.01": None,
+}
+
+
+@pytest.mark.parametrize("equation", RANGE)
+def test_the_range_of_numbers(equation):
+    """A number as it is written ends at 1e99; three of them and two zeros are 1e299."""
+    study = Study(gemm_k=10**99, prompt=100).define("large", "gemm_k**3*100")
+    if RANGE[equation] is None:
+        with pytest.raises(sr.InputError) as error:
+            study.solve(equation, "gemm_n")
+        assert str(error.value) == f"{equation}: its answer is out of the range of numbers, 1e-300 to 1e300"
+    else:
+        assert study.solve(equation, "gemm_n").value == RANGE[equation]
+
+
+def test_one_equation_for_one_unknown(plain):
+    """As SymPy's own ``solve`` takes them, lists of one."""
+    assert plain.solve(["batch = 3"], ("batch",)) is plain.solve("batch = 3", "batch")
+    for equation, unknown, count in ((["batch = 3", "batch = 4"], "batch", 2), ("batch = 3", [], 0), ("batch = 3", {"batch", "prompt"}, 2)):
+        with pytest.raises(sr.InputError) as error:
+            plain.solve(equation, unknown)
+        assert str(error.value) == f"equation: {count} at once: one equation is solved for one unknown\n    hint: solve one, and put the answer in"
+
+
+def test_a_threshold_for_another_unknown_is_its_equation():
+    """The words of a threshold are about its own; what it is rounded to as well."""
+    study = Study(**ROOFS, params=10**10, batch=200)
+    named = study.solve("batch_to_ridge")
+    assert (named.threshold.name, named.integer, named.reason) == (
+        "batch_to_ridge",
+        {"at_least": 500},
+        "from this batch on a decode step is limited by compute",
+    )
+    other = study.solve("batch_to_ridge", "mfu")
+    assert (other.threshold, other.value) == (None, Fraction(2, 5))  # 200 of 500
+    assert other.reason == "decode_compute_time is above decode_memory_time under this value and below it over it"
+
+
+def test_a_missing_input_that_cancels():
+    """Weights alone: two FLOPs and two bytes of each parameter, however many there are."""
+    solution = Study(**ROOFS, mfu=1, mbu=1).solve("batch_to_ridge")
+    assert (solution.value, solution.integer, solution.missing, solution.verdict) == (500, {"at_least": 500}, None, "crosses")
+    half = Study(**ROOFS, mfu=1, mbu="0.5").solve("batch_to_ridge")
+    assert half.value == 1000
+    assert Study(**ROOFS).solve("params*batch = 3*params", "batch").value == 3
+    never = Study(**ROOFS).solve("params*batch = -3*params", "batch")
+    assert (never.value, never.verdict) == (None, "lhs_above")
+    turned = Study(**ROOFS, gemm_k=7, gemm_n=9).solve("params*batch*(gemm_k - 5) = params*(gemm_n - 3)", "batch")
+    assert turned.value == 3  # both brackets are positive
+    for k, n in ((4, 9), (7, 2)):  # one of two is not
+        assert Study(**ROOFS, gemm_k=k, gemm_n=n).solve("params*batch*(gemm_k - 5) = params*(gemm_n - 3)", "batch").value is None
+
+
+SYMBOLIC = {  # equation, unknown, what the study has -> candidates with conditions
+    ("mbu*params = gemm_k", "mbu"): [("gemm_k/params", ["mbu <= 1"])],
+    ("params/batch = gemm_k", "batch"): [("params/gemm_k", [])],
+    ("params = cached_prefix*gemm_k", "cached_prefix"): [("params/gemm_k", ["cached_prefix <= prompt"])],
+}
+
+
+def test_the_ends_of_an_unknown_are_conditions_of_a_symbolic_answer():
+    for (equation, unknown), expected in SYMBOLIC.items():
+        branches = Study().solve(equation, unknown)._trees.crossing.branches
+        assert [(text(b.closed_form), [text(c.tree) for c in b.conditions]) for b in branches] == expected, equation
+
+
+NO_ANSWER = [  # model, equation, unknown, message
+    ("mixtral-8x7b", "decode_bytes = 2*weight_bytes", "batch", "has no symbolic answer (batch stands in an exponent), and prompt is missing for one with numbers\n    hint: `--assume experts=all`, every expert read, has one"),
+    ("llama-3-8b", "ceil(batch/7)*params = batch*1 parameter + prompt*1 parameter/(1 token)", "batch", "has no symbolic answer (batch is an argument of ceil()), and prompt is missing for one with numbers"),
+    ("llama-3-8b", "busy_batch = sustained_requests*gemm_k*1 s", "output", "is missing for that"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("model", "equation", "unknown", "message"), NO_ANSWER)
+def test_what_only_numbers_answer(model, equation, unknown, message):
+    more = {"arrival_rate": "1 request/s"} if "busy" in equation else {}
+    with pytest.raises(sr.InputError) as error:
+        Study(model, **more).solve(equation, unknown)
+    start = equation[:80]
+    assert str(error.value).startswith(f"{start}: ") and str(error.value).endswith(message)
+
+
+def test_the_symbolic_answer_of_a_threshold():
+    """Of weights alone the memory's time over that of a request; none of what is searched."""
+    relation, answer = symbolic_answer("batch_to_ridge", Study(**ROOFS).first)
+    assert text(relation) == "decode_compute_time = decode_memory_time"
+    assert [text(branch.closed_form) for branch in answer.branches] == ["decode_memory_time*mfu*peak_flops/linear_flops_per_token"]
+    assert symbolic_answer("max_arrival_ttft", Study().first) is None
+    assert symbolic_answer("useful_devices_itl", Study().first) is None  # one device: both sides are the same
+    assert symbolic_answer("min_devices_itl", Study("llama-3-8b", "h100-sxm", prompt=100).first) is None  # more choices of arms than a reader can use
+    with pytest.raises(sr.InputError) as error:
+        symbolic_answer("batch_to_ridg", Study().first)
+    assert str(error.value) == "batch_to_ridg: is no threshold\n    hint: did you mean 'batch_to_ridge'?"
