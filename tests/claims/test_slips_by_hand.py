@@ -51,6 +51,7 @@ CLAIMS = {
     "long answer": ("40 s", {"quantity": "decode_time", "given": {**FIRST_ORDER, "output": 1024}}),
     "one byte": ("70 GB", {"quantity": "weight_bytes", "given": {"model": "llama-3-70b", "weights": "fp8", "kv": "fp8"}}),
     "cache of bytes": ("1 GB", {"quantity": "kv_cache_bytes", "given": {"model": "llama-3-70b", "prompt": 4096, "kv": "fp8"}}),
+    "read as bytes": ("8 GB", {"quantity": "weight_bytes_read", "given": {"model": "llama-3-8b", "weights": "fp8"}}),
     "prefix of 1,000": ("0.4 s", {"quantity": "prefill_roofline_time", "given": {**FIRST_ORDER, "cached_prefix": 1000}}),
     "prefix of 1,024": ("0.4 s", {"quantity": "prefill_roofline_time", "given": {**FIRST_ORDER, "cached_prefix": 1024}}),
     "later": ("5 GB", {"quantity": "kv_cache_bytes", "given": {"model": "llama-3-70b", "prompt": 3000, "context": 4096, "batch": 4}}),
@@ -191,6 +192,9 @@ HAND = [
       for name, width in (("fp32", 4), ("fp8", 1), ("int4", Fraction(1, 2)))),
     ("held", "the weights at fp8", P8),
     ("cache of bytes", "the kv at fp16", 4096 * 327_680),
+    ("cache of bytes", "width guessed as sqrt(params/(12*n_layers)), grouped heads left out", 4096 * 2 * 80 * (70_553_706_496 / 960) ** 0.5),
+    ("read as bytes", "the gathered input table streamed too", READ // 2 + TABLE),
+    ("read as bytes", "the head not streamed", READ // 2 - TABLE),
     ("prefix of 1,000", "a k of 1,024 in the cached_prefix", Fraction(2 * 70 * 2976, 989_400)),
     ("prefix of 1,024", "a k of 1,000 in the cached_prefix", Fraction(2 * 70 * 3000, 989_400)),
     ("later", "of one token, not of the sequence", 4 * 327_680),
@@ -225,7 +229,8 @@ def test_a_margin_is_a_share_of_the_price():
 
 
 def test_every_way_of_the_catalogue_is_worked_out_by_hand():
-    """Each leads somewhere that a row states; what a figure is rounded to has a test of its own, and the price put on top of a cost too."""
+    """Each stands in the catalogue once and leads where a row states; rounded figures have a test of their own, and so has the price put on top of a cost."""
+    assert len({slip.name for slip in CATALOGUE}) == len(CATALOGUE)
     ways = {way.text for slip in CATALOGUE for way in slip.ways if not isinstance(way, Rounded)}
     patterns = {way: re.compile(re.sub(r"\\\{\w+\\\}", ".+", re.escape(way))) for way in ways}
     assert [way for way in ways if not any(patterns[way].fullmatch(text) for _, text, _ in HAND)] == ["a share of the price put on top of the cost"]
