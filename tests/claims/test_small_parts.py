@@ -123,3 +123,11 @@ def test_the_lines_of_a_table_are_bounded():
     assert [width(10, 10), width(LONGEST_LINE - 1, 10), width(LONGEST_LINE, 10), width(10, LONGEST_LINE - 1), width(10, LONGEST_LINE)] == [1, 1, 0, 1, 0]
     (table,) = tables("| a |\n|---|\n" + "| 1 |\n" * (MOST_ROWS + 1))
     assert len(table.rows) == MOST_ROWS
+
+
+@pytest.mark.parametrize("before", range(4))
+@pytest.mark.parametrize("between", range(1, 4))
+def test_tables_wherever_they_stand(before, between):
+    one = "| a |\n|---|\n| 1 |\n"
+    listed = tables("words\n" * before + one + "words\n" * between + one.replace("1", "2"))
+    assert [table.rows[0][0].text for table in listed] == ["1", "2"]
