@@ -3,7 +3,7 @@
 import pytest
 
 from symroof.claims.conflicts import compatible
-from symroof.claims.read.tables import LONGEST_LINE, MOST_ROWS, Cell, Table, tables
+from symroof.claims.read.tables import Cell, Table, tables
 from symroof.claims.read.written_number import LONGEST, read_written
 
 HEADS = {
@@ -120,9 +120,16 @@ def test_the_lines_of_a_table_are_bounded():
     def width(head, rule):
         return len(tables(f"| {'x' * (head - 4)} |\n|{'-' * (rule - 2)}|\n| 1 |"))
 
-    assert [width(10, 10), width(LONGEST_LINE - 1, 10), width(LONGEST_LINE, 10), width(10, LONGEST_LINE - 1), width(10, LONGEST_LINE)] == [1, 1, 0, 1, 0]
-    (table,) = tables("| a |\n|---|\n" + "| 1 |\n" * (MOST_ROWS + 1))
-    assert len(table.rows) == MOST_ROWS
+    assert [width(10, 10), width(3999, 10), width(4000, 10), width(10, 3999), width(10, 4000)] == [1, 1, 0, 1, 0]
+    (table,) = tables("| a |\n|---|\n" + "| 1 |\n" * 201)
+    assert len(table.rows) == 200
+
+
+@pytest.mark.parametrize("text", ["|a|b|\n|-|-|\n|1|2|", "a|b\n-|-\n1|2", "| a | b\n|-|-|\n1 |2 |", "> |a|b|\n> |-|-|\n> |1|2|"])
+def test_cells_with_blanks_and_outer_bars_or_without(text):
+    (table,) = tables(text)
+    assert [[cell.text for cell in row] for row in (table.head, *table.rows)] == [["a", "b"], ["1", "2"]]
+    assert all(text[cell.start :].startswith(cell.text) for row in (table.head, *table.rows) for cell in row)
 
 
 @pytest.mark.parametrize("before", range(4))
