@@ -120,3 +120,20 @@ def test_a_name_stands_where_it_stands():
     for text, shown in (("on 4xH100s,", "H100s"), ("an H100 80GB card", "H100 80GB"), ("(Llama-3-70B)", "Llama-3-70B"), ("H100 80 GB/s", "H100")):
         (name,) = named(text)
         assert text[name.start : name.end] == shown
+
+
+def test_a_count_stands_no_farther_before_a_name_than_eighteen_characters():
+    assert names(f"8{' ' * 17}H100") == ["8h100-sxm"]
+    assert names(f"8{' ' * 18}H100") == ["h100-sxm"]
+    assert names("8 nvidia H100") == ["8h100-sxm"]
+
+
+@pytest.mark.parametrize(
+    ("text", "entries"), [("the 4090", ["rtx-4090"]), ("a 4090", ["rtx-4090"]), ("of 4090", []), ("4090s", ["rtx-4090"]), ("a 4090 card", ["rtx-4090"])]
+)
+def test_a_name_of_digits_alone(text, entries):
+    assert names(text) == entries
+
+
+def test_a_name_goes_on_over_no_other():
+    assert names("H100 H100 H100 and L4, L40S") == ["h100-sxm"] * 3 + ["l4", "l40s"]

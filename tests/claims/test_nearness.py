@@ -5,7 +5,7 @@ import pytest
 from symroof.claims.draft.guess_quantity import numbers
 from symroof.claims.draft.note_blocks import blocks
 from symroof.claims.draft.note_words import NoteWords
-from symroof.claims.draft.numbers_beside import cues_beside, of_each_device, of_several_devices
+from symroof.claims.draft.numbers_beside import cues_beside, many_of, of_each_device, of_each_user, of_several_devices, restated
 from symroof.claims.draft.passing_words import in_its_clause, leads_its_clause, passing
 from symroof.claims.read.numbers import figures
 
@@ -177,3 +177,49 @@ def test_words_of_a_sentence_about_another_case():
 )
 def test_what_a_sentence_begins_with(text, leads):
     assert leads_its_clause(text, text.index("fp8")) is leads
+
+
+@pytest.mark.parametrize(
+    ("text", "cues"),
+    [
+        ("4 GB / 2 TB/s", ["divided", "divisor"]), ("4 GB and 2 TB/s", []), ("4 GB divided by about 2 TB/s", ["divided", "divisor"]),
+        ("7B of its 671B parameters", ["part", "whole"]), ("5 GB of the total 80 GB", ["part", "whole"]), ("5 GB of 80 GB", []), ("5 GB of the 80 GB are left", ["part", "free", "whole"]),
+        ("4k tokens = 1 GB", ["of_tokens"]), ("4k tokens and 1 GB", []), ("1 GB for a 4k-token request", ["of_tokens"]),
+        ("48 tok/s for each user", ["per_user"]), ("48 tok/s for a chip", ["per_device"]), ("9 GB of the 80 GB are free", ["part", "free", "whole"]),
+    ],
+)  # fmt: skip
+def test_words_beside_a_number_from_the_first_character_of_a_text_on(text, cues):
+    assert [cue for figure in figures(text) for cue, _ in cues_beside(text, figure)] == cues
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "cue", "reach"), [("4 GB", "/ 2 TB/s", "divisor", 40), ("5 GB of the", "80 GB", "whole", 40), ("4k tokens", "= 1 GB", "of_tokens", 60)]
+)
+def test_how_far_before_a_number_such_words_are_looked_for(first, last, cue, reach):
+    for apart, looked in ((reach, cue != "whole"), (reach + 1, False)):
+        blanks = apart - len(first) - len(last) + len(last.lstrip("/= "))
+        text = f"{first}{' ' * blanks}{last}"
+        figure = figures(text)[-1]
+        assert figure.start == apart
+        assert (cue in [name for name, _ in cues_beside(text, figure)]) is looked
+
+
+def test_the_same_number_again_and_so_many_times_a_number():
+    for text, again in (
+        ("131,072 bytes, or 128 KiB", True), ("327,000 bytes, about 320 KiB", True), ("100 MB, or 94 MB", True), ("100 MB, or 93.9 MB", False), ("94 MB, or 100 MB", True),
+        ("93.9 MB, or 100 MB", False), ("100 MB of 100 MB", False), ("100 or 100", False), ("100 ms, or 100 MB", False), ("100 MB (i.e. 0.1 GB)", True),
+    ):  # fmt: skip
+        assert restated(text, *figures(text)) is again, text
+    for text, many in (
+        ("2 × 350 W = 700 W", True), ("12345 × 2 W = 24690 W", True), ("a 2×350 W = 700 W", True), ("2 × 350 W = 701 W", False), ("2 × 350 W and 700 W", False), ("v2 × 350 W = 700 W", False),
+        ("2 × 350 W = 700 ms", False), ("of 350 W = 700 W", False), ("2 × 350 = 700", False), ("3 * 1 kW ≈ 3000 W", True),
+    ):  # fmt: skip
+        assert many_of(text, *figures(text)[-2:]) is many, text
+
+
+@pytest.mark.parametrize(
+    ("text", "each"),
+    [("6,000 tokens/s in total, 90 tokens/s per user", True), ("90 tok/s/user", True), ("90 tokens/s per GPU", False), ("90 tokens/s", False), ("90 tokens/s for each stream", True)],
+)  # fmt: skip
+def test_a_number_of_each_user(text, each):
+    assert of_each_user(text, figures(text)[-1]) is each
