@@ -6,6 +6,7 @@ import pytest
 
 from symroof.claims.corrected_numbers import corrected_text, rewritten
 from symroof.claims.read.claimed_number import claimed_number, expected_unit
+from symroof.claims.read.numbers import figures
 from symroof.claims.read.written_lengths import lengths
 from symroof.claims.read.written_number import precision, read_written
 from symroof.claims.read.written_units import beside, denominators, unit_at
@@ -139,6 +140,35 @@ def test_the_unit_of_the_number_of_a_claim():
     assert expected_unit({"expression": "3 +"}) == "any"
     assert [expected_unit({form: "x"}) for form in ("relation", "moves", "unchecked")] == [None, None, None]
     assert expected_unit({}) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "fit"),
+    [
+        # the unit itself
+        ("3 GB", "byte", 0), ("3 GB per layer", "byte", 0), ("3 tok/s", "token/s", 0), ("45 %", "", 0), ("1.4x", "", 0), ("3 requests", "request", 0),
+        # of its kind, but as good as the unit where it is of a device, a request, a layer or a head
+        ("3 GB per token", "byte", 1), ("3 GB per GPU", "byte", 0), ("3 GB per request", "byte", 0), ("3 GB per GPU per token", "byte", 0), ("3 ms/token", "s", 1), ("3 ms", "s/token", 1),
+        # a plain number where that will do
+        ("8", "", 1), ("8", "request", 2), ("8", "token", 2), ("8", "FLOP/byte", 2), ("8", "byte", 9), ("8", "token/s", 9), ("8", "FLOP/s", 9),
+        # of something else, and not at all
+        ("3 USD/hour", "USD", 3), ("3 GB/s", "byte", 3), ("3 GB", "s", 9), ("3 tokens", "request", 9), ("3 GB", "", 9), ("45 %", "byte", 9), ("1.4x", "s", 9),
+    ],
+)  # fmt: skip
+def test_how_well_a_number_fits_a_unit(text, unit, fit):
+    assert figures(text)[-1].fit(unit) == fit
+
+
+def test_a_number_with_any_of_its_words_of_a_part_is_one_of_that_part():
+    (figure,) = figures("3 GB/token per layer")
+    assert ([one.kind for one in figure.of], figure.unit, figure.fit("byte")) == (["token", "layer"], "GB/token", 0)
+
+
+def test_the_amount_of_a_number_by_which_others_are_the_same():
+    amounts = [figures(text)[0].amount for text in ("3 KB", "3,000 bytes", "3", "3x", "3 to 4 KB", "0.003 MB")]
+    assert amounts[0] == amounts[1] == amounts[5] != ()
+    assert amounts[0][0] == 3000
+    assert amounts[2:5] == [(), (), ()]
 
 
 # ---------------------------------------------------------------------------------------------- values as they are written
