@@ -171,6 +171,37 @@ def test_the_amount_of_a_number_by_which_others_are_the_same():
     assert amounts[2:5] == [(), (), ()]
 
 
+SIGNED = {
+    "cannot take less than 5 ms": ">= 5 ms", "never below 5 ms": ">= 5 ms", "not over 5 ms": "<= 5 ms", "it does not stop, under 5 ms": "< 5 ms", "less than 5 ms": "< 5 ms", "~5 ms": "about 5 ms",
+    "no less than **5** ms": ">= 5 ms", "400 GB/s -> 5 tok/s": "5 token/s", "it is > 5 ms": "> 5 ms", "=> 5 ms": "5 ms", "=< 5 ms": "< 5 ms", "$5 an hour": "5 USD/hour", "under $ 5": "< 5 USD",
+    "between 4 and 5 ms": "4..5 ms", "from 4 to 5 ms": "5 ms", "4 to 5 ms": "4..5 ms", "4 and 5 ms": "5 ms", "about 4-5 ms": "about 4..5 ms", "1,5 GB": "1.5 GB", "1,5 million": "1.5e6", "1,5 × 10^3": "1.5e3",
+    "3 × 10⁻ s": "3 s", "3 × 10⁻² s": "3e-2 s", "each GPU holds 5 GB": "5 GB", "2.5k tok/s": "2.5e3 token/s",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SIGNED)
+def test_a_number_is_read_alike_wherever_it_stands(text):
+    """However many words stand before its sentence; its places move with it."""
+    plain = figures(text)
+    assert plain[-1].written == SIGNED[text]
+    for length in (*range(1, 33), 60, 118, 119, 120, 121):
+        before = "z" * length + ". "
+        assert figures(before + text) == [figure.moved(len(before)) for figure in plain], length
+
+
+@pytest.mark.parametrize(
+    ("words", "number", "reach", "near", "far"),
+    [("less than", "5 ms", 28, "< 5 ms", "5 ms"), ("between", "4 and 5 ms", 12, "4..5 ms", "5 ms"), ("from", "4 to 5 ms", 12, "5 ms", "4..5 ms")],
+)  # fmt: skip
+def test_how_far_before_a_number_its_bound_may_stand(words, number, reach, near, far):
+    for characters, written in ((reach, near), (reach + 1, far)):
+        assert figures(f"So {words.ljust(characters)}{number}")[-1].written == written
+
+
+def test_a_number_has_no_more_than_forty_digits():
+    assert [len(figures(f"{'7' * digits} ms")) for digits in (39, 40, 41)] == [1, 1, 0]
+
+
 # ---------------------------------------------------------------------------------------------- values as they are written
 
 
