@@ -1,0 +1,128 @@
+"""Small parts of a selection on stand-ins: what is not known, what is screened at corners, which configuration is worked out for what."""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from types import SimpleNamespace
+
+import pytest
+
+from symroof.select import as_json, batch_window
+from symroof.select import configuration as configurations
+from symroof.select.configuration import Run, at_batch
+from symroof.select.pareto_front import front
+from symroof.select.screened_group import Screened
+
+
+@pytest.mark.parametrize(
+    ("most", "least", "batch", "passes"),
+    [(0, 1, 1, False), (9, 1, 1, True), (9, 1, 9, True), (9, 1, 5, True), (9, 3, 5, True), (9, 3, 3, True), (9, 3, 2, False), (9, 3, 10, False), (1, 1, 1, True), (1, 1, 2, False)],
+)  # fmt: skip
+def test_a_batch_passes_between_the_ends_of_its_window(most, least, batch, passes):
+    assert Screened(most, least, None, batch).passes is passes
+
+
+# ------------------------------------------------------------------------------------------------------------ not known
+
+
+def unknown(judged, targets, missed=()):
+    answers = SimpleNamespace(targets=dict.fromkeys(targets, Fraction(1)), why_unknown=lambda name: f"no {name}", case=None)
+    one = Run("one", answers)
+    one.__dict__["checks"] = tuple(SimpleNamespace(name=name, met=name not in missed) for name in judged)
+    return one.unknown
+
+
+@pytest.fixture(autouse=True)
+def metrics(monkeypatch):
+    monkeypatch.setattr(configurations, "metrics_of", lambda name, case: (f"{name} metric", f"{name} isolated"))
+
+
+@pytest.mark.parametrize(
+    ("judged", "targets", "missed", "names"),
+    [
+        (["memory", "itl"], ["itl"], [], []),
+        (["itl"], ["itl"], [], ["memory"]),
+        (["memory"], ["itl", "cost"], [], ["itl", "cost"]),
+        (["memory", "load"], ["ttft"], ["load"], []),  # a load that is too much is why there is no first token
+        (["memory", "load"], ["ttft"], [], ["ttft"]),
+        (["memory", "load"], ["itl"], ["load"], ["itl"]),
+        (["memory", "load", "ttft"], ["ttft"], ["load"], []),
+    ],
+)
+def test_what_cannot_be_judged(judged, targets, missed, names):
+    assert unknown(judged, targets, missed) == {name: "no fits" if name == "memory" else f"no {name} metric" for name in names}
+
+
+# ------------------------------------------------------------------------------------------------------------- corners
+
+
+@dataclass(frozen=True)
+class Cornered:
+    corners: tuple = ()
+    moved: object = None
+
+
+@pytest.mark.parametrize("none", [False, True])
+@pytest.mark.parametrize("corners", [(), ("a",), ("a", "b")])
+def test_a_window_is_screened_at_every_corner_or_at_the_case_itself(corners, none, monkeypatch):
+    asked = []
+
+    def screened(cases, own):
+        asked.append(([case.moved for case in cases], own))
+        return [None if none and i == 0 else i + 1 for i in range(len(cases))]
+
+    monkeypatch.setattr(batch_window, "screened", screened)
+    monkeypatch.setattr(batch_window, "replace", lambda answers, moved, _memo: replace(answers, moved=moved))
+    places = list(corners) or [None]
+    assert batch_window._screened(Cornered(corners)) == ([] if none else list(range(1, len(places) + 1)))
+    assert asked == [(places, False)]
+
+
+# ---------------------------------------------------------------------------------------------------------- worked out
+
+
+@pytest.mark.parametrize(
+    ("state", "missed", "short", "lacks", "together", "keeps"),
+    [
+        ("fails", ("itl",), True, ["lever"], {"tp": "bought"}, []),
+        ("fails", ("itl",), False, None, None, []),
+        ("fails", (), True, [], None, []),
+        ("in part", ("itl",), True, ["lever"], {"tp": "bought"}, []),
+        ("in part", (), True, [], None, []),
+        ("unknown", ("itl",), True, [], None, []),
+        ("passes", (), True, [], None, ["kept"]),
+        ("passes", (), False, [], None, ["kept"]),
+    ],
+)
+def test_what_is_solved_for_a_configuration(state, missed, short, lacks, together, keeps, monkeypatch):
+    """What it lacks where it misses a condition and that is asked for; how far it can go where it passes."""
+    for name, answer in {
+        "together": lambda answers: {"tp": SimpleNamespace(as_json=lambda: "bought")}, "lacks": lambda answers: ["lever"], "lever_json": lambda lever: lever,
+        "keeps": lambda answers: ["kept"], "keep_json": lambda keep: keep, "_quantities": lambda run: iter([("q", 1)]), "_known": lambda run: (), "_elasticity": lambda *_: 0.5,
+        "case_warnings": lambda answers: [],
+    }.items():  # fmt: skip
+        monkeypatch.setattr(as_json, name, answer)
+    monkeypatch.setattr(as_json, "SWITCHES", ())
+    answers = SimpleNamespace(binding=None, inputs=lambda known, defaulted: {})
+    run = SimpleNamespace(answers=answers, missed=missed, passes=state == "passes", checks=(), unknown={})
+    made = as_json._solved(SimpleNamespace(state=state, run=run, largest=None), short)
+    assert (made["lacks"], made["together"], made["keeps"]) == (lacks, together, keeps)
+    assert made["at_largest_batch"] is None
+    assert as_json._solved(SimpleNamespace(state=state, run=run, largest=run), short)["at_largest_batch"] == {"q": 1}
+
+
+# ------------------------------------------------------------------------------------------------------------ at a batch
+
+
+def test_a_configuration_at_another_batch_keeps_its_copies():
+    """With its quantities there, where the screening has them: then it is inside its limits, and fails none."""
+    run = Run("one", SimpleNamespace(targets={}), (("batch", 5), ("dp", 3)), {"itl": 0.1}, {"itl": 0.7, "memory": 0.5})
+    moved = at_batch(run, 9, {"itl": 0.2})
+    assert (moved.changes, moved.quick, moved.shares) == ((("batch", 9), ("dp", 3)), {"itl": 0.2}, {"itl": 0.0, "memory": 0.0})
+    assert (at_batch(run, 9).quick, at_batch(run, 9).shares) == ({}, {})
+
+
+@pytest.mark.parametrize(
+    ("points", "places"), [([], ()), ([(1,)], (0,)), ([(1, 2), (2, 1)], (0, 1)), ([(1, 1), (1, 2)], (1,)), ([(1, 2), (1, 1)], (0,)), ([(2, 2)] * 2, (0, 1))]
+)
+def test_a_front_of_few_points(points, places):
+    assert front(points, (True,) * (len(points[0]) if points else 0)) == places
