@@ -234,6 +234,28 @@ def test_a_row_is_as_good_as_its_worst_value():
     assert [ORDER.index(verdict) for verdict in ("exact", "rounded", "approximate", "conditional", "inconsistent", "wrong", "unchecked")] == list(range(7))
 
 
+def test_the_values_of_a_row_have_inputs_of_their_own(monkeypatch):
+    """Lists of one length, each value judged with its place of every list; a row may have values alone."""
+    judged = []
+    monkeypatch.setattr(judging, "_settled", lambda claim: judged.append((claim.value, claim.given)) or of("exact"))
+
+    def row(**values):
+        return judging._row(CLAIM.model_copy(update={"value": None, "values": values}))
+
+    assert row(value=["1", "2"], prompt=[3, 4], tp=[5, 6]).verdict == "exact"
+    assert judged == [("1", {"batch": 2, "prompt": 3, "tp": 5}), ("2", {"batch": 2, "prompt": 4, "tp": 6})]
+    assert row(value=["1"]).parts == (of("exact"),)
+    for values in (
+        {"value": ["1", "2"], "prompt": [3, 4], "tp": [5]},
+        {"value": ["1", "2"], "prompt": 3, "tp": [5, 6]},
+        {"value": []},
+        {"value": "1"},
+        {"prompt": [1]},
+    ):
+        with pytest.raises(InputError, match="needs value and the inputs as lists of one length, with something in them"):
+            row(**values)
+
+
 def derived(value, other=None, unit="", why=""):
     return SimpleNamespace(value=value, other=other, number=value if isinstance(value, Fraction) else None, unit=unit, flags=(), why=why)
 
