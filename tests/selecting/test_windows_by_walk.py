@@ -278,6 +278,12 @@ def test_the_last_value_that_passes_and_what_breaks_behind_it(counted, start, mo
             assert last.breaks[0] == ("a" if first < second or first == second else "b")
 
 
+def test_a_small_value_is_followed_to_as_many_digits_as_a_large_one(monkeypatch):
+    for start in (Fraction(1, 1000), 10**9):
+        last = endurance.bears(bearing(monkeypatch, {"m": ("a", float(37 * start))}, {"m": lambda x, b: x}, start=float(start), counted=False), "x")
+        assert 37 * start * (1 - Fraction(2, 10**6)) <= last.value <= 37 * start * (1 + Fraction(1, 10**9))
+
+
 def test_what_misses_at_the_start_bears_nothing(monkeypatch):
     run = bearing(monkeypatch, {"m": ("a", 4.9)}, {"m": lambda x, b: x}, start=5, counted=False)
     assert endurance.bears(run, "x") is None
