@@ -236,6 +236,23 @@ def test_a_number_with_its_digits(text, unit, value, half, digits):
 
 
 @pytest.mark.parametrize(
+    ("text", "unit", "message"),
+    [
+        ("7e3 million parameters", "parameter", "unknown unit 'million parameters'"), ("7E3 million parameters", "parameter", "unknown unit 'million parameters'"), ("1E3k tok/s", "token/s", "unknown unit 'k tok'"),
+        ("7e3B", "parameter", "is byte, but the quantity is parameter"), ("30..20 ms", "s", "the range '30..20 ms' runs backwards"), ("under soon", "s", "'under soon' holds no number"), ("about it", "s", "'about it' holds no number"),
+        ("5 ms ms", "s", "unit"), ("5\n\n", "s", None), ("5 x6", "", "is no number with a unit|unit"),
+    ],
+)  # fmt: skip
+def test_what_is_no_number_of_a_unit(text, unit, message):
+    """A number has an exponent, or a word for thousands and millions, not both."""
+    if message is None:
+        assert read_written(text, unit).value == 5
+        return
+    with pytest.raises(ValueError, match=message):
+        read_written(text, unit)
+
+
+@pytest.mark.parametrize(
     ("text", "half", "digits"),
     [("1.340", "0.0005", 4), ("140", "0.5", 3), ("3.35e12", "5e9", 3), ("1_000", "0.5", 4), ("-0.07", "0.005", 1), ("1E-3", "0.0005", 1)],
 )
