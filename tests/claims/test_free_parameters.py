@@ -149,7 +149,11 @@ def test_the_shares_that_plain_numbers_between_formulas_may_be(ratios, shares):
 )  # fmt: skip
 def test_a_plain_time_that_a_formula_adds(unit, terms, text):
     """One term that the derived formula does not have, above the bar, and a plain number."""
-    own = SimpleNamespace(terms=[SimpleNamespace(product=product, claimed=Fraction(claimed), derived=Fraction(derived), under=under) for product, claimed, derived, under in terms])
+    own = SimpleNamespace(
+        terms=[
+            SimpleNamespace(product=product, claimed=Fraction(claimed), derived=Fraction(derived), under=under) for product, claimed, derived, under in terms
+        ]
+    )
     level = SimpleNamespace(own=own, sides=SimpleNamespace(unit=unit, claimed=Name("itl")))
     listed = [(one.slip, one.named, one.chance, one.text) for one in _fixed_costs(level)]
     assert listed == ([("hidden_overhead", False, 1.0, text)] if text else [])

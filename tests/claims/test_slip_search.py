@@ -7,11 +7,14 @@ from types import SimpleNamespace
 
 import pytest
 
+from symroof.claims.claim_settings import study_of
 from symroof.claims.read.written_number import read_written
+from symroof.claims.slips.context import _texts, context_of
 from symroof.claims.slips.explain import MOST_CHANGES, MOST_SUGGESTIONS, _differs, _distinct, _of_formulas, _of_pairs, _pairs
 from symroof.claims.slips.label_slips import _answers, _by_chance
-from symroof.claims.slips.predictions import Prediction, combined
-from symroof.claims.slips.ways import Result
+from symroof.claims.slips.predictions import Prediction, _digits, _worked_out, combined
+from symroof.claims.slips.ways import Change, Other, Result, Rounded
+from symroof.errors import InputError
 from symroof.formula.parse import parse
 from symroof.specs.claims import ClaimSpec
 
@@ -149,3 +152,76 @@ def test_the_share_of_wrong_answers_that_some_change_makes_true(form, truth, rea
 def test_the_share_of_wrong_bounds_that_some_change_would_meet(bound, reached, share):
     """Bounds about as wrong as this one: up to thrice its error away."""
     assert _by_chance(asking({"quantity": "batch"}, bound), read_written(bound, ""), SimpleNamespace(value=Fraction(10)), reached) == pytest.approx(share)
+
+
+# ----------------------------------------------------------------------------------------------- where a slip may have happened
+
+
+@pytest.mark.parametrize(
+    ("way", "matters", "digits"),
+    [
+        (Other("x", "peak_flops", "parts"), (), 2), (Other("x", "peak_flops", "relatives"), (), 3), (Other("x", "peak_flops", "sparse"), (), 1), (Other("x", "peak_flops", "precisions"), (), 1),
+        (Change("x", {}), ("params",), 1), (Change("x", {}, fine=("params",)), ("params",), 3), (Change("x", {}, fine=("params", "tp")), ("tp",), 3), (Change("x", {}, fine=("params",)), (), 1),
+        (Rounded("itl", 2), ("params",), 1),
+    ],
+)  # fmt: skip
+def test_from_how_many_digits_on_a_number_tells(way, matters, digits):
+    """There are many other parts, and more that serve elsewhere."""
+    assert _digits(SimpleNamespace(matters=lambda name: name in matters), way) == digits
+
+
+CASE = {"model": "llama-3-8b", "prompt": 1000, "batch": 3}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "made"),
+    [
+        ("prompt", "prompt*1024/1000", 1024), ("prompt", "prompt*1000/1024", None), ("batch", "1", 1), ("batch", "batch - 3", None), ("batch", "batch - 4", None), ("batch", "batch/2", None),
+        ("mem_bandwidth", "1/2", Fraction(1, 2)), ("weights", "fp8", "fp8"), ("assume", {"detail": "kv"}, {"detail": "kv"}), ("kv_bytes_per_token", "2*kv_bytes_per_token", 262_144),
+        ("peak_context", "prompt", "prompt"),  # stands as a definition
+        ("kv_bytes_per_token", "n_experts*kv_bytes_per_token", None),
+    ],
+)  # fmt: skip
+def test_the_value_that_a_slip_sets(name, value, made):
+    """No half of a request and no request at all; a quantity in its own terms is a number, in others a definition."""
+    case = study_of(CASE).first.case
+    if made is None:
+        with pytest.raises((ArithmeticError, LookupError, InputError)):
+            _worked_out(case, name, value)
+    else:
+        assert _worked_out(case, name, value) == made
+
+
+def test_numbers_as_settings_of_a_case_take_them():
+    assert _texts({"kernel_launch": Fraction(1, 3), "batch": Fraction(3), "itl": Fraction(2), "weights": "fp8"}) == {
+        "kernel_launch": "1 s*1/3", "batch": 3, "itl": "2 s*1/1", "weights": "fp8",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("written", "prefix", "words"),
+    [
+        ("1.34 GB", "G", {"decimal": "GB", "binary": "GiB", "too_large": ", GB for MB", "too_small": ", GB for TB"}), ("5 us", "", {"too_large": ", us for ns", "too_small": ", us for ms"}),
+        ("3 kB", "K", {"decimal": "KB", "binary": "KiB", "too_large": ", kB for byte", "too_small": ", kB for MB"}), ("24 token/s", "", {"too_large": "", "too_small": ""}), ("7", "", {"too_large": "", "too_small": ""}),
+        ("3 MiB", "M", {"decimal": "MB", "binary": "MiB"}), ("3 Gbit", "G", {}), ("3 G", "", {}),
+    ],
+)  # fmt: skip
+def test_the_units_that_a_written_number_may_stand_for(written, prefix, words):
+    claim = ClaimSpec(id="x", quantity="kv_cache_bytes", value=written, given=CASE)
+    context = context_of(claim, SimpleNamespace(number=Fraction(1), unit="byte"), written)
+    assert context.prefix == prefix
+    assert {name: context.words[name] for name in words} == words
+    assert context.put == {"value": 1, **({"prefix": " KMGTP".index(prefix)} if prefix else {})}
+
+
+def test_the_cases_that_a_slip_may_have_happened_in():
+    claim = ClaimSpec(id="x", compare="batch", between=[{"batch": 1}, {"batch": 2}], value="2", given={"prompt": 5})
+    both = context_of(claim, SimpleNamespace(number=Fraction(1, 2), unit=""), "2")
+    assert both.sides == ((0, 1), (0,), (1,))
+    assert [both.where(side) for side in both.sides] == ["", " in the first case only", " in the second case only"]
+    assert both.again(({}, {})) == Fraction(1, 2)
+    assert both.again(({"batch": Fraction(3)}, {})) == Fraction(3, 2)
+    assert both.again(({}, {"batch": Fraction(4)})) == Fraction(1, 4)
+    one = context_of(ClaimSpec(id="x", quantity="batch", value="2", given={"batch": 3}), SimpleNamespace(number=Fraction(3), unit="request"), "2")
+    assert (one.sides, one.where((0,)), one.again(({"batch": Fraction(5)},))) == (((0,),), "", 5)
+    assert one.again(({"mbu": Fraction(-1), "batch": Fraction(0)},)) is None
