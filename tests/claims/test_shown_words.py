@@ -3,7 +3,7 @@ r"""What a claim of a note is shown with, and LaTeX around numbers: by examples,
 import pytest
 
 from symroof.claims.read.latex_text import bare, plain
-from symroof.claims.read.shown_words import LONGEST_SENTENCE, row_text, sentence
+from symroof.claims.read.shown_words import row_text, sentence
 
 PROSE = "It fits. A step takes 24 ms, a token 3 GB! Is it so? **Yes**, it is 5 ms (or 6 ms)."
 
@@ -51,7 +51,7 @@ def test_a_sentence_without_marks(prose, shown):
 
 
 def test_words_are_cut_where_they_are_too_long():
-    whole, longer = "x" * LONGEST_SENTENCE, "x" * (LONGEST_SENTENCE + 1)
+    whole, longer = "x" * 300, "x" * 301
     assert (sentence(whole, 0), sentence(longer, 0)) == (whole, whole + " …")
     assert (row_text(whole), row_text(longer)) == (whole, whole + " …")
     assert row_text("|  | *a* | `3 GB` |") == "a | 3 GB"
