@@ -137,3 +137,13 @@ def test_a_name_of_digits_alone(text, entries):
 
 def test_a_name_goes_on_over_no_other():
     assert names("H100 H100 H100 and L4, L40S") == ["h100-sxm"] * 3 + ["l4", "l40s"]
+
+
+WORDS = """one 1 single 1 two 2 dual 2 three 3 four 4 five 5 six 6 seven 7 eight 8 ten 10 twelve 12 sixteen 16 thirty-two 32 sixty-four 64"""
+
+
+def test_numbers_in_words():
+    words = WORDS.split()
+    assert {word: count(word) for word in words[::2]} == dict(zip(words[::2], words[1::2], strict=True))
+    assert {word: count(word.title()) for word in words[::2]} == dict(zip(words[::2], words[1::2], strict=True))
+    assert [count(word) for word in ("nine", "eleven", "")] == [""] * 3

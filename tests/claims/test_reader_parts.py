@@ -198,6 +198,23 @@ def test_how_far_before_a_number_its_bound_may_stand(words, number, reach, near,
         assert figures(f"So {words.ljust(characters)}{number}")[-1].written == written
 
 
+@pytest.mark.parametrize(
+    ("text", "power"),
+    [(" thousand", 3), (" million", 6), (" Billion", 9), ("-trillion", 12), ("bn", 9), ("M", 6), ("B", 9), ("T", 12), ("k tokens", 3), ("k req", 3), ("e4", 4), (" × 10^5", 5), (" million × 10", 6), ("", 0), (" M", 0)],
+)  # fmt: skip
+def test_the_power_of_ten_behind_a_number(text, power):
+    (figure, *_) = figures(f"7{text}")
+    assert (figure.digits, figure.power) == ("7", power)
+
+
+@pytest.mark.parametrize(
+    ("word", "count"), [("thousand", 10**3), ("k", 10**3), ("K", 10**3), ("million", 10**6), ("M", 10**6), ("billion", 10**9), ("B", 10**9), ("2.5 million", 25 * 10**5), ("1,000", 1000)]
+)  # fmt: skip
+def test_how_many_tokens_a_number_is_of(word, count):
+    (one,) = denominators(f"3 USD per {word} tokens", 0, 5)
+    assert (one.kind, one.count) == ("token", count)
+
+
 def test_a_number_has_no_more_than_forty_digits():
     assert [len(figures(f"{'7' * digits} ms")) for digits in (39, 40, 41)] == [1, 1, 0]
 
