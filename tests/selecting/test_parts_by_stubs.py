@@ -6,8 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from symroof.api import Study
 from symroof.select import as_json, batch_window
 from symroof.select import configuration as configurations
+from symroof.select.candidates import widened
 from symroof.select.configuration import Run, at_batch
 from symroof.select.pareto_front import front
 from symroof.select.screened_group import Screened
@@ -108,6 +110,24 @@ def test_what_is_solved_for_a_configuration(state, missed, short, lacks, togethe
     assert (made["lacks"], made["together"], made["keeps"]) == (lacks, together, keeps)
     assert made["at_largest_batch"] is None
     assert as_json._solved(SimpleNamespace(state=state, run=run, largest=run), short)["at_largest_batch"] == {"q": 1}
+
+
+@pytest.mark.parametrize(("more", "worked", "lacking"), [({}, 20, 3), ({"most": 4}, 4, 3), ({"lacking": 5}, 20, 5), ({"most": 30, "lacking": 0}, 30, 0)])
+def test_how_many_configurations_are_worked_out_and_for_how_many_what_they_lack_is_solved(more, worked, lacking, monkeypatch):
+    """The first twenty and the three nearest misses, unless more are asked for; here the misses are the last ones."""
+    monkeypatch.setattr(as_json, "configuration_json", lambda c, worked_out, short: (worked_out, short))
+    passing = [SimpleNamespace(state="passes", run=SimpleNamespace(missed=()), runs=()) for _ in range(30)]
+    missing = [SimpleNamespace(state="fails", run=SimpleNamespace(missed=("itl",)), runs=()) for _ in range(6)]
+    choice = SimpleNamespace(
+        configurations=(*passing, *missing), targets={}, order="rate", basis=(), passing=tuple(passing), best=lambda what: None, fronts=(), fitting_fronts=()
+    )
+    made = as_json.choice_json(choice, **more)
+    assert made["configurations"] == [(i < worked or 30 <= i < 30 + lacking, 30 <= i < 30 + lacking) for i in range(36)]
+    assert (made["passing"], made["schema"], made["sorted_by"], set(made["best"].values())) == (30, "symroof/select/1", "rate", {None})
+
+
+def test_the_most_candidates_of_one_selection():
+    assert widened(Study(model="llama-3-8b", hardware="h100-sxm", prompt=100), {}).most_cases == 20_000
 
 
 # ------------------------------------------------------------------------------------------------------------ at a batch
