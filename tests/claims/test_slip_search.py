@@ -9,10 +9,12 @@ import pytest
 
 from symroof.claims.claim_settings import study_of
 from symroof.claims.read.written_number import read_written
+from symroof.claims.slips import explain as explaining
 from symroof.claims.slips.context import _texts, context_of
 from symroof.claims.slips.explain import MOST_CHANGES, MOST_SUGGESTIONS, _differs, _distinct, _of_formulas, _of_pairs, _pairs
 from symroof.claims.slips.label_slips import _answers, _by_chance
 from symroof.claims.slips.predictions import Prediction, _digits, _worked_out, combined
+from symroof.claims.slips.slip_catalogue import CATALOGUE
 from symroof.claims.slips.ways import Change, Other, Result, Rounded
 from symroof.errors import InputError
 from symroof.formula.parse import parse
@@ -225,3 +227,83 @@ def test_the_cases_that_a_slip_may_have_happened_in():
     one = context_of(ClaimSpec(id="x", quantity="batch", value="2", given={"batch": 3}), SimpleNamespace(number=Fraction(3), unit="request"), "2")
     assert (one.sides, one.where((0,)), one.again(({"batch": Fraction(5)},))) == (((0,),), "", 5)
     assert one.again(({"mbu": Fraction(-1), "batch": Fraction(0)},)) is None
+
+
+# -------------------------------------------------------------------------------------------------- beside a plainer count
+
+PLAIN = [{"assume": {"detail": name}} for name in "abcd"]
+
+
+@pytest.fixture
+def levels(monkeypatch):
+    """Plainer counts a to d, of which the first three are tried; what each predicts; which were asked for, and for which slips."""
+    asked = []
+
+    def put(predicted, *, linked=False, rounders=()):
+        asked.clear()
+
+        def at(context, settings, slips, written):
+            label = settings.get("assume", {}).get("detail", "") + settings.get("params", "") + ("!" if "decode_link_time" in settings else "")
+            asked.append((label, len(list(slips)) == len(CATALOGUE)))
+            return predicted.get(label, [])
+
+        monkeypatch.setattr(explaining, "_at", at)
+        monkeypatch.setattr(explaining, "simpler", lambda claim: PLAIN)
+        monkeypatch.setattr(explaining, "linked", lambda claim: linked)
+        monkeypatch.setattr(explaining, "with_round_params", lambda claim, settings: [{**settings, "params": value} for value in rounders])
+        return asked
+
+    return put
+
+
+def beside(written, singles=(), **claim):
+    fields = {"quantity": "itl", **claim}
+    context = SimpleNamespace(steps=fields.pop("steps", {}), claim=ClaimSpec(id="x", value=written, **fields), value=Fraction(100))
+    return explaining._of_levels(list(singles), context, read_written(written, ""))
+
+
+def test_one_slip_beside_each_of_three_plainer_counts(levels):
+    asked = levels({"b": [change("x", 2)], "c": [change("y", 2), change("z", 3)], "d": [change("w", 2)]})
+    listed = beside("200.0")
+    assert [(one.slip, one.named, one.text) for one in listed] == [("x", True, "x wrong: ×2, at detail b"), ("y", True, "y wrong: ×2, at detail c")]
+    assert asked == [("a", True), ("b", True), ("c", True)]
+    assert [one.named for one in beside("200")] == [True, True]
+    assert [one.named for one in beside("2.0e2")] == [False, False]
+    assert beside("201.0") == []
+    for claim in ({"steps": {"a": 1}}, {"values": {"value": ["1"]}}):
+        assert beside("200.0", **claim) == []
+    assert (
+        explaining._of_levels([], SimpleNamespace(steps={}, claim=ClaimSpec(id="x", value="2", expression="2"), value=Fraction(1)), read_written("200.0", ""))
+        == []
+    )
+
+
+def test_links_are_left_out_too_where_devices_send_to_each_other(levels):
+    """Of a quantity; beside the plainest count, and beside none."""
+    asked = levels({}, linked=True)
+    beside("200.0")
+    assert [label for label, _ in asked] == ["a", "b", "c", "a!", "!"]
+    asked.clear()
+    beside("200.0", quantity=None, threshold="batch_to_ridge")
+    assert [label for label, _ in asked] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(("near", "tried"), [("2.09", True), ("1.91", True), ("2.11", False), ("1.89", False)])
+def test_rounded_parameters_are_tried_where_a_slip_comes_close(near, tried, levels):
+    """Within 5 % at the plainest count, and for that slip alone."""
+    asked = levels({"a": [change("x", near)], "a8e9": [change("x", 2)]}, rounders=("8e9",))
+    listed = beside("200.0")
+    assert asked[3:] == ([("a8e9", False)] if tried else [])
+    assert [one.text for one in listed] == (["x wrong: ×2, at detail a, params 8e9"] if tried else [])
+
+
+def test_at_most_three_slips_beside_plainer_counts(levels):
+    levels({"a": [change(name, 2) for name in "vwxyz"]})
+    assert len(beside("200.0")) == 3
+
+
+def test_plainer_counts_that_explain_much_explain_nothing(levels):
+    """More than six in a hundred random errors."""
+    for count, named in ((2, True), (40, False)):
+        levels({"a": [change("x", 2)], "b": [change(f"x{i}", Fraction(100 + i, 60)) for i in range(count)]})
+        assert {one.named for one in beside("200")} == {named}
