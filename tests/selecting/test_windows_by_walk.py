@@ -235,6 +235,18 @@ def test_what_holds_at_every_corner(seed, screen):
             assert (found.most, found.least, found.stopped_by) == (0, 1, ())
 
 
+@pytest.mark.parametrize("lost", ["dp", "batch"])
+def test_a_corner_that_is_not_screened_at_the_batch_or_the_copies_of_all_leaves_it_open(lost, screen, monkeypatch):
+    """Of two configurations the one that takes more copies, or another batch than a corner's own."""
+    monkeypatch.setattr(ranged_screening, "screened", lambda cases: [None if getattr(one, lost) else screening_of(one) for one in cases])
+    slow, fast = Server(1.0, 1, 0.5), Server(0.5, 1, 4.0)
+    moved, still = (Ranged((server, server), server, SimpleNamespace(given={"batch": 4})) for server in (slow, fast))
+    chosen = [found is None for found in screen([moved, still])]
+    assert chosen == ([True, False] if lost == "dp" else [False, False])
+    free = Ranged((fast, slow), fast, SimpleNamespace(given={}))
+    assert (screen([free])[0] is None) is (lost == "batch")
+
+
 @pytest.mark.parametrize(("share", "misses"), [(1.0, False), (1 + CLOSE / 2, False), (1 + 2 * CLOSE, True)])
 def test_a_limit_is_missed_beyond_a_hair_and_a_load_at_one(share, misses):
     assert ranged_screening._misses("itl", share) is misses
@@ -383,3 +395,10 @@ def test_the_batch_at_the_values_expected(limit, monkeypatch):
     run = SimpleNamespace(changes=(("batch", 7),), own=None, batch=7)
     assert endurance._expected_batch(run) == by_walk
     assert endurance._expected_batch(SimpleNamespace(changes=(("dp", 2),), own=None, batch=7)) == 7
+
+
+@pytest.mark.parametrize(
+    ("share", "within"), [(1.0, True), (1 + 2**-52, True), (1 + 5e-13, True), (1 + 2e-12, False), (0.5, True), (math.nan, False), (math.inf, False)]
+)
+def test_a_metric_is_within_its_limit_up_to_the_last_digits_of_a_float(share, within):
+    assert endurance._within(np.array([5 * share]), 5.0).tolist() == [within]
