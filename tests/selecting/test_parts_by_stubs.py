@@ -9,6 +9,7 @@ import pytest
 from symroof.api import Study
 from symroof.select import as_json, batch_window
 from symroof.select import configuration as configurations
+from symroof.select.batch_window import Window
 from symroof.select.candidates import widened
 from symroof.select.configuration import Run, at_batch
 from symroof.select.pareto_front import front
@@ -21,6 +22,20 @@ from symroof.select.screened_group import Screened
 )  # fmt: skip
 def test_a_batch_passes_between_the_ends_of_its_window(most, least, batch, passes):
     assert Screened(most, least, None, batch).passes is passes
+
+
+@pytest.mark.parametrize(
+    ("window", "text"),
+    [
+        (Window(3, None), "3 or more"),
+        (Window(1000, None), "1,000 or more"),
+        (Window(5, 5), "5"),
+        (Window(1, 1234), "1 to 1,234"),
+        (Window(1000, 1000), "1,000"),
+    ],
+)
+def test_a_window_in_words(window, text):
+    assert str(window) == text
 
 
 # ------------------------------------------------------------------------------------------------------------ not known

@@ -244,7 +244,7 @@ def test_a_corner_that_is_not_screened_at_the_batch_or_the_copies_of_all_leaves_
     chosen = [found is None for found in screen([moved, still])]
     assert chosen == ([True, False] if lost == "dp" else [False, False])
     free = Ranged((fast, slow), fast, SimpleNamespace(given={}))
-    assert (screen([free])[0] is None) is (lost == "batch")
+    assert screen([free]) == [None]  # at twelve, the least of its corners, the slow one takes two copies
 
 
 @pytest.mark.parametrize(("share", "misses"), [(1.0, False), (1 + CLOSE / 2, False), (1 + 2 * CLOSE, True)])
