@@ -161,3 +161,30 @@ def test_a_configuration_at_another_batch_keeps_its_copies():
 )
 def test_a_front_of_few_points(points, places):
     assert front(points, (True,) * (len(points[0]) if points else 0)) == places
+
+
+# --------------------------------------------------------------------------------------------------------------- labels
+
+
+def labelled(monkeypatch, *, devices=1, dp=1, tp=1, prefill=0, apart=False, compared=False, hardware="l4", several=False, varied=(), named=()):
+    monkeypatch.setattr(configurations, "degrees", lambda answers: list(named))
+    values = {"served_devices": Fraction(devices), "dp": Fraction(dp), "tp": Fraction(tp), "prefill_devices": Fraction(prefill)}
+    binding = SimpleNamespace(
+        model=SimpleNamespace(name="m"), several_models=several, hardware=SimpleNamespace(name=hardware) if hardware else None, varied=varied,
+        assumptions={"scheduling": "disaggregated" if apart else "chunked"}, given={"attention_dp": 1} if compared else {},
+    )  # fmt: skip
+    return configurations.label(SimpleNamespace(binding=binding, case=SimpleNamespace(value=values.__getitem__)))
+
+
+@pytest.mark.parametrize(
+    ("case", "label"),
+    [
+        ({}, "l4"), ({"devices": 2}, "2 x l4"), ({"devices": Fraction(5, 2), "dp": 2}, "5 x l4"), ({"hardware": None}, "no hardware"), ({"several": True}, "m, l4"),
+        ({"devices": 4, "tp": 4}, "4 x l4"), ({"devices": 4, "tp": 4, "compared": True}, "4 x l4, tp 4"), ({"compared": True}, "l4"), ({"devices": 4, "named": ["tp 2", "pp 2"], "compared": True}, "4 x l4, tp 2, pp 2"),
+        ({"devices": 3, "tp": 2, "prefill": 1, "apart": True}, "3 x l4, tp 2, 1 of them prefill"), ({"devices": 3, "dp": 2, "prefill": Fraction(3, 2), "named": ["dp 2"], "apart": True}, "6 x l4, dp 2, 3 of them prefill"),
+        ({"varied": (("batch", "4"), ("tp", "2"), ("weights", "fp8"))}, "l4, batch 4, weights fp8"),
+    ],
+)  # fmt: skip
+def test_a_label_of_devices_layout_and_what_is_listed(case, label, monkeypatch):
+    """A plain group is named where layouts are compared or prompts read apart."""
+    assert labelled(monkeypatch, **case) == label
