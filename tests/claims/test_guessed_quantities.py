@@ -1,5 +1,7 @@
 """What the words over, behind and around a number speak of, how much each counts, and what the number then is: sums by hand."""
 
+import time
+
 import pytest
 
 from symroof.claims.draft.guess_quantity import Guess, _strengths, as_written, guess, numbers, sentence_around
@@ -133,3 +135,13 @@ def test_the_ends_of_the_sentence_around_a_place(place, around):
 def test_a_number_is_as_it_is_written_where_no_column_gives_it_a_unit():
     cells = [block for block in blocks("| case | cache (GB) |\n|---|---|\n| a | 3 |\n| b | 3 GB |\n") if block.column == "cache (GB)" and block.row]
     assert [as_written(block, numbers(block)[0]) for block in cells] == [False, True]
+
+
+def test_a_long_word_before_a_number_takes_no_time():
+    """It could be cut into the five words of a label in some million ways."""
+    (block,) = blocks("x" * 200 + " 3 GB. " + "ab-cd " * 40 + "3 GB: 5 GB")
+    assert len(numbers(block)) == 3
+    started = time.process_time()
+    for figure in numbers(block):
+        _strengths(block, figure, "")
+    assert time.process_time() - started < 2
