@@ -2,6 +2,7 @@
 
 import itertools
 import random
+import re
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -358,3 +359,18 @@ def test_what_there_is_to_choose_from(case, missing):
         assert [problem.message for problem in refused.value.problems] == missing
     else:
         _complete(Study(**case))
+
+
+def test_a_choice_in_a_notebook():
+    """A row each; a column for what any of them has a value of, empty where one has none."""
+
+    def one(label, batch, state, **values):
+        known = {name: SimpleNamespace(text=lambda text=text: text) for name, text in values.items()}
+        return SimpleNamespace(label=label, state=state, run=SimpleNamespace(batch=batch, result=known.get))
+
+    choice = Choice(None, (one("a", 1234, "passes", itl="5 ms", ttft="1 s"), one("b", 2, "fails", itl="6 ms")), "rate", {})
+    html = choice._repr_html_()
+    cells = re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", html, re.DOTALL)
+    assert cells == ["configuration", "state", "batch", "ttft", "itl", "a", "passes", "1,234", "1 s", "5 ms", "b", "fails", "2", "", "6 ms"]
+    assert repr(choice) == "<Selection: 1 of 2 pass, first a>"
+    assert repr(Choice(None, choice.configurations[1:], "rate", {})) == "<Selection: 0 of 1 pass>"
