@@ -2,7 +2,7 @@
 
 import pytest
 
-from symroof.claims.draft.case_words import count, settings
+from symroof.claims.draft.case_words import Setting, _overlaps, count, settings
 from symroof.claims.draft.named_parts import named
 
 
@@ -147,3 +147,12 @@ def test_numbers_in_words():
     assert {word: count(word) for word in words[::2]} == dict(zip(words[::2], words[1::2], strict=True))
     assert {word: count(word.title()) for word in words[::2]} == dict(zip(words[::2], words[1::2], strict=True))
     assert [count(word) for word in ("nine", "eleven", "")] == [""] * 3
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "overlaps"),
+    [(0, 4, True), (4, 6, True), (2, 3, True), (0, 9, True), (5, 9, False), (0, 1, False), (9, 20, False), (20, 22, False), (40, 45, True), (60, 70, False)],
+)
+def test_what_is_inferred_where_something_is_stated(start, end, overlaps):
+    """Beside it, it stands on its own."""
+    assert _overlaps([(1, 5), (30, 33), (34, 36), (37, 39), (41, 44)], Setting("tp", "2", start, end, True)) is overlaps

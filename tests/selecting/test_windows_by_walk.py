@@ -125,6 +125,16 @@ def test_of_batches_in_two_pieces_the_upper_piece_is_the_window(monkeypatch):
     assert window(answers(1, monkeypatch, [gap, Bounds("end", [None], [Fraction(30)])])) == batch_window.Window(20, 30, ("end",))
 
 
+@pytest.mark.parametrize(
+    ("window", "low", "high", "reaches"),
+    [((3, 9), 3, 9, False), ((3, 9), 2, 9, True), ((3, 9), 3, 10, True), ((1, 9), 1, 9, False), ((3, None), 3, None, False), ((3, None), 2, None, True), ((1, None), None, None, False)],
+)  # fmt: skip
+def test_whether_a_batch_beside_a_window_passes_too(window, low, high, reaches):
+    """Right below it and right above it, where it has an end; no batch is less than one."""
+    limits = [Bounds("a", [low and Fraction(low)], [high and Fraction(high)])]
+    assert batch_window._reaches(batch_window.Window(*window), limits, [Case(0)]) is reaches
+
+
 @pytest.mark.parametrize("screenings", [[(9, 1), (5, 2), (7, 3)], [(9, 1), (0, 1)], [(9, 8), (5, 1)], [(4, 4)], [(5, 1), (5, 3)]])
 def test_the_window_of_screened_corners(screenings, monkeypatch):
     """From the largest of the least to the least of the largest, and what stops that corner."""
