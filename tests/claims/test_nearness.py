@@ -63,6 +63,7 @@ def nearest(text, name, whole=False, **defaults):
         ("Half. With fp8 weights it would be half. It takes 12 ms.", "weights", ""),
         ("It takes 12 ms. With fp8 weights it would be half.", "weights", ""),
         ("If it had fp8 weights:\n\n- It takes 12 ms.", "weights", ""),
+        (f"{'z' * 120}. With fp8 weights it would be half. It takes 12 ms.", "weights", ""),
         ("# It would be fp8 weights\n\nIt takes 12 ms.", "weights", "fp8 heading"),
         # a section of another model says nothing of what stands before it; one's own section goes before others
         ("## Llama-3-70B\n\nIt takes 12 ms.\n\n## Llama-3-8B\n\nA prompt of 400 tokens.", "prompt", ""),
