@@ -65,6 +65,7 @@ def test_a_default_that_cannot_be_read_sets_aside_what_may_rest_on_it(default, m
     first, second = read.document.data["claims"]
     assert (first["unchecked"], second.get("quantity")) == ("the given in line 1 cannot be read, and this may rest on it", "itl")
     assert read.aside == {0}
+    assert [read.document.places["claims", i] for i in (0, 1)] == [(3, 11), (7, 11)]
 
 
 # ------------------------------------------------------------------------------------------------- annotations that are none
