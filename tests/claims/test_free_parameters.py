@@ -8,8 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from symroof.claims.slips.formula_slips import _candidates, _fixed_costs
+from symroof.claims.slips.formula_slips import _candidates, _fixed_costs, _Search
 from symroof.claims.slips.free_parameters import fitted
+from symroof.claims.slips.ways import Change, Result, Rounded
 from symroof.formula.tree import ONE, Name
 
 
@@ -157,3 +158,24 @@ def test_a_plain_time_that_a_formula_adds(unit, terms, text):
     level = SimpleNamespace(own=own, sides=SimpleNamespace(unit=unit, claimed=Name("itl")))
     listed = [(one.slip, one.named, one.chance, one.text) for one in _fixed_costs(level)]
     assert listed == ([("hidden_overhead", False, 1.0, text)] if text else [])
+
+
+@pytest.mark.parametrize(
+    ("sets", "given", "needed", "happens"),
+    [
+        ({"weights": "fp8", "kv": "fp8"}, {"weights": "fp8", "kv": "fp16"}, (), True), ({"weights": "fp8", "kv": "fp8"}, {"weights": "fp8", "kv": "fp8"}, (), False),
+        ({"weights": "fp8", "kv": "fp8"}, {"weights": "fp8"}, (), False), ({"weights": "fp16"}, {"weights": "fp8"}, (), True), ({"weights": "fp16"}, {}, (), False), ({"batch": "1"}, {}, ("batch",), True),
+        ({"batch": "1"}, {}, ("prompt",), False), ({"assume": {"attention": "full"}}, {}, (), True), ({"assume": {"attention": "causal"}}, {}, (), False),
+        ({"assume": {"attention": "causal", "kv_traffic": "off"}}, {}, (), True),
+    ],
+)  # fmt: skip
+def test_which_changes_make_another_formula(sets, given, needed, happens):
+    """A switch or a precision that is another; of precisions those alone that the claim sets; a name that the formula needs."""
+    binding = SimpleNamespace(
+        assumptions={"attention": "causal", "kv_traffic": "on"}, precisions={"weights": given.get("weights", "fp16"), "kv": given.get("kv", "fp16")}
+    )
+    sides = SimpleNamespace(answers=SimpleNamespace(binding=binding), claim=SimpleNamespace(given=given), unit="byte")
+    search = _Search(SimpleNamespace(sides=sides), 0.0)
+    assert search._can_happen(Change("x", sets), frozenset(needed)) is happens
+    assert not search._can_happen(Rounded("itl", 2), frozenset(["itl"]))
+    assert search._can_happen(Result("x", "value", ("byte",)), frozenset()) and not search._can_happen(Result("x", "value", ("s",)), frozenset())

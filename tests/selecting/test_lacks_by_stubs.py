@@ -249,6 +249,30 @@ def test_the_nearest_flips_that_ruin_what_passes(flipping):
     assert nearest("mfu", [a, b], here) == []
 
 
+def test_a_condition_that_breaks_at_one_of_the_nearest_flips_is_solved(flipping):
+    here = answers(mfu=Fraction(1))
+    flipping(a=[flip("a", ruins=True, distance=3, wrong=("a", "b")), flip("a", ruins=True, up=False, wrong=("a",))], b=[flip("b", ruins=True, distance=2)])
+    assert nearest("mfu", [Limit("a", "mfu"), Limit("b", "mfu")], here) == [("b", True), ("a", False)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "nearer"),
+    [
+        (Fraction(1, 2), 0, "b"),
+        (Fraction(1, 2), None, "b"),
+        (None, Fraction(1, 2), "a"),
+        (0, Fraction(1, 2), "a"),
+        (None, None, "a"),
+        (2, 1, "b"),
+        (1, 2, "a"),
+        (1, 1, "a"),
+    ],
+)
+def test_a_flip_without_a_distance_is_right_there(first, second, nearer, flipping):
+    flipping(a=[flip("a", ruins=True, distance=first, wrong=("b",))], b=[flip("b", ruins=True, distance=second)])
+    assert nearest("mfu", [Limit("a", "mfu"), Limit("b", "mfu")], answers(mfu=Fraction(1))) == [(nearer, True)]
+
+
 def test_a_condition_that_still_holds_where_another_breaks_is_not_solved(flipping):
     """Unless the lever is a count, more of which does one condition good and another harm."""
     here = answers(mfu=Fraction(1), counted=("tp",), tp=Fraction(2))

@@ -1,5 +1,6 @@
 """Small parts of a selection on stand-ins: what is not known, what is screened at corners, which configuration is worked out for what."""
 
+import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import SimpleNamespace
@@ -7,13 +8,14 @@ from types import SimpleNamespace
 import pytest
 
 from symroof.api import Study
+from symroof.formula.tree import Name, Num
 from symroof.select import as_json, batch_window
 from symroof.select import configuration as configurations
 from symroof.select.batch_window import Window
 from symroof.select.candidates import widened
 from symroof.select.configuration import Run, at_batch
 from symroof.select.pareto_front import front
-from symroof.select.screened_group import Screened
+from symroof.select.screened_group import Screened, _number
 
 
 @pytest.mark.parametrize(
@@ -188,3 +190,21 @@ def labelled(monkeypatch, *, devices=1, dp=1, tp=1, prefill=0, apart=False, comp
 def test_a_label_of_devices_layout_and_what_is_listed(case, label, monkeypatch):
     """A plain group is named where layouts are compared or prompts read apart."""
     assert labelled(monkeypatch, **case) == label
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers", "priced", "value"),
+    [
+        ("mfu", (), True, 0.5),
+        ("mfu", ("mfu",), True, 0.7),
+        ("formula", (), True, 0.7),
+        ("price", (), True, 0.7),
+        ("price", (), False, math.nan),
+        ("none", (), True, 0.7),
+    ],
+)
+def test_a_number_of_a_case(name, numbers, priced, value):
+    """As it stands, unless the case was moved to another; the price of a device that has none is no number."""
+    given = {"mfu": Num(Fraction(1, 2)), "formula": Name("mfu"), "price": Name("mfu")}
+    case = SimpleNamespace(given=given, numbers=dict.fromkeys(numbers), value=lambda asked: Fraction(7, 10), has=lambda asked: priced)
+    assert _number(case, name) == pytest.approx(value, nan_ok=True)

@@ -125,6 +125,15 @@ def test_of_batches_in_two_pieces_the_upper_piece_is_the_window(monkeypatch):
     assert window(answers(1, monkeypatch, [gap, Bounds("end", [None], [Fraction(30)])])) == batch_window.Window(20, 30, ("end",))
 
 
+@pytest.mark.parametrize("hair", [0, Fraction(1, 10**40), -Fraction(1, 10**40)])
+def test_a_crossing_on_a_whole_number_is_known_to_forty_digits(hair, monkeypatch):
+    """More than 10 and less than 30: from 11 to 29, on whichever side of them the roots lie."""
+    limit = Bounds("a", [None], [None])
+    limit.holds = lambda case: 10 < case.batch < 30
+    limit.at = lambda corner: [10 - hair, 30 + hair]
+    assert window(answers(1, monkeypatch, [limit])) == batch_window.Window(11, 29, ("a",))
+
+
 @pytest.mark.parametrize(
     ("window", "low", "high", "reaches"),
     [((3, 9), 3, 9, False), ((3, 9), 2, 9, True), ((3, 9), 3, 10, True), ((1, 9), 1, 9, False), ((3, None), 3, None, False), ((3, None), 2, None, True), ((1, None), None, None, False)],
