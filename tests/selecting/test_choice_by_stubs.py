@@ -1,6 +1,7 @@
 """States, orders, bests, fronts and hints of a choice, each over plain numbers in place of configurations: every case of a small table, every pair, every edge."""
 
 import itertools
+import math
 import random
 import re
 from fractions import Fraction
@@ -374,3 +375,13 @@ def test_a_choice_in_a_notebook():
     assert cells == ["configuration", "state", "batch", "ttft", "itl", "a", "passes", "1,234", "1 s", "5 ms", "b", "fails", "2", "", "6 ms"]
     assert repr(choice) == "<Selection: 1 of 2 pass, first a>"
     assert repr(Choice(None, choice.configurations[1:], "rate", {})) == "<Selection: 0 of 1 pass>"
+
+
+@pytest.mark.parametrize(
+    ("share", "itl", "load"), [(1 - HAIR, False, False), (1 - CLOSE / 2, False, False), (1.0, False, True), (1 + CLOSE / 2, False, True), (1 + HAIR, True, True), (math.inf, True, True)]
+)  # fmt: skip
+def test_what_is_missed_by_a_share_of_its_limit(share, itl, load):
+    """By more than a billionth of a limit; at a load of one the queue already grows."""
+    assert [run(("itl",), shares={name: share}).missed for name in ("itl", "load")] == [("itl",) * itl, ("load",) * load]
+    assert run(("itl",), shares={"itl": 0.5}, slow={"itl": share}, fast={"itl": 0.5}).missed == ()
+    assert run(("itl",), shares={"itl": 0.5}, slow={"itl": 0.5}, fast={"itl": share}).missed == ("itl",) * itl
