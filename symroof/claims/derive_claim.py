@@ -223,7 +223,7 @@ def _throughout(claim: ClaimSpec, possible: Sequence[Value], parts: Stretches | 
     """One outcome, or that it holds in a part of the range only, and where it does not; a claim that holds nowhere is wrong."""
     if len(possible) == 1:
         return Derived(possible[0], answers=study.first)
-    outcomes = " or ".join(map(str, possible))
+    outcomes = " or ".join(str(outcome).lower() if isinstance(outcome, bool) else str(outcome) for outcome in possible)
     if read_written(claim.value, "").word not in possible:
         return Derived(outcomes, answers=study.first)
     return Derived("in part", why=(parts.failing if parts else "") or outcomes, answers=study.first)

@@ -22,6 +22,8 @@ from symroof.specs.fields import Span, parse_span
 from symroof.specs.input_values import symbol_of
 
 Outcome = bool | str
+Part = tuple[Fraction, Fraction, Outcome]
+"""The ends of a stretch and the outcome in it."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Stretches:
 
     name: str
     counted: bool
-    parts: tuple[tuple[Fraction, Fraction, Outcome], ...]
+    parts: tuple[Part, ...]
     claimed: Outcome | None
     closed: bool
 
@@ -68,12 +70,24 @@ def stretches(claim: ClaimSpec, relation: Tree) -> Stretches | None:
         cuts = {value for solution in solved for value in solution.values if ends.low < value < ends.high}
         pairs = pairwise(sorted({ends.low, *cuts, ends.high}))
         inner = [(low, high) for low, high in pairs if not symbol.counted or ceil(low) <= floor(high)]  # else no whole number in it
-        parts = tuple((low, high, _outcome(relation, answers, name, (low + high) / 2)) for low, high in inner)
+        middles = [(low, high, _outcome(relation, answers, name, (low + high) / 2)) for low, high in inner]
+        parts = tuple(_whole_ends(part, relation, answers, name) if symbol.counted else part for part in middles)
         edges = all(_outcome(relation, answers, name, end) in {outcome for _, _, outcome in parts} for end in (ends.low, ends.high))
         claimed = read_written(claim.value, "").word
     except (InputError, NoValue, ValueError, IndexError):
         return None
     return Stretches(name, symbol.counted, parts, claimed, edges and bool(solved) and all(_covers(one, ends) for one in solved))
+
+
+def _whole_ends(part: Part, relation: Tree, answers: Answers, name: str) -> Part:
+    """A stretch of a count from its first to its last whole number: one at which the outcome turns belongs to one side of it alone."""
+    low, high, outcome = part
+    first, last = Fraction(ceil(low)), Fraction(floor(high))
+    if _outcome(relation, answers, name, first) != outcome:
+        first += 1
+    if _outcome(relation, answers, name, last) != outcome:
+        last -= 1
+    return (first, last, outcome) if first <= last else part
 
 
 def _covers(solution: Solution, ends: Span) -> bool:

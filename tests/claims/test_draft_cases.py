@@ -205,6 +205,7 @@ CASES = [
     ("Llama-3-70B leaves 12 GB free on an H100.", "12 GB", "free_memory", M70 | H | {"prompt": "1"}, ("beside the weights alone",)),
     ("Llama-3-70B leaves 12 GB free on an H100 at a prompt of 512 tokens.", "12 GB", "free_memory", M70 | H | {"prompt": "512"}, ()),
     ("Weights take 2 bytes per parameter.", "2 bytes per parameter", "weight_bytes_per_param", {"weights": "fp16"}, ()),
+    ("FP8 weights take 1 byte per parameter.", "1 byte per parameter", "weight_bytes_per_param", {"weights": "fp8"}, ()),
     ("The price is $2.50/hour.\n\nLlama-3-70B on H100 at batch 8 and a context of 1000 tokens: a million tokens cost $0.90.", "$0.90", "cost_per_mtok",
      M70 | H | {"prompt": "1000", "batch": "8", "price": "2.50 USD/hour"}, ("or decode_cost_per_mtok",)),
     ("Llama-3-70B on H100 at batch 8.\n\nThe throughput is 800 token/s in all.", "800 token/s", "decode_throughput", M70 | H | {"batch": "8"}, ("batch 8",)),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from symroof.claims.draft.case_words import count, settings
+from symroof.claims.draft.case_words import Setting, _overlaps, count, settings
 from symroof.claims.draft.named_parts import named
 
 
@@ -120,3 +120,39 @@ def test_a_name_stands_where_it_stands():
     for text, shown in (("on 4xH100s,", "H100s"), ("an H100 80GB card", "H100 80GB"), ("(Llama-3-70B)", "Llama-3-70B"), ("H100 80 GB/s", "H100")):
         (name,) = named(text)
         assert text[name.start : name.end] == shown
+
+
+def test_a_count_stands_no_farther_before_a_name_than_eighteen_characters():
+    assert names(f"8{' ' * 17}H100") == ["8h100-sxm"]
+    assert names(f"8{' ' * 18}H100") == ["h100-sxm"]
+    assert names("8 nvidia H100") == ["8h100-sxm"]
+
+
+@pytest.mark.parametrize(
+    ("text", "entries"), [("the 4090", ["rtx-4090"]), ("a 4090", ["rtx-4090"]), ("of 4090", []), ("4090s", ["rtx-4090"]), ("a 4090 card", ["rtx-4090"])]
+)
+def test_a_name_of_digits_alone(text, entries):
+    assert names(text) == entries
+
+
+def test_a_name_goes_on_over_no_other():
+    assert names("H100 H100 H100 and L4, L40S") == ["h100-sxm"] * 3 + ["l4", "l40s"]
+
+
+WORDS = """one 1 single 1 two 2 dual 2 three 3 four 4 five 5 six 6 seven 7 eight 8 ten 10 twelve 12 sixteen 16 thirty-two 32 sixty-four 64"""
+
+
+def test_numbers_in_words():
+    words = WORDS.split()
+    assert {word: count(word) for word in words[::2]} == dict(zip(words[::2], words[1::2], strict=True))
+    assert {word: count(word.title()) for word in words[::2]} == dict(zip(words[::2], words[1::2], strict=True))
+    assert [count(word) for word in ("nine", "eleven", "")] == [""] * 3
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "overlaps"),
+    [(0, 4, True), (4, 6, True), (2, 3, True), (0, 9, True), (5, 9, False), (0, 1, False), (9, 20, False), (20, 22, False), (40, 45, True), (60, 70, False)],
+)
+def test_what_is_inferred_where_something_is_stated(start, end, overlaps):
+    """Beside it, it stands on its own."""
+    assert _overlaps([(1, 5), (30, 33), (34, 36), (37, 39), (41, 44)], Setting("tp", "2", start, end, True)) is overlaps

@@ -7,6 +7,7 @@ import pytest
 
 from symroof.claims.check import check_text
 from symroof.claims.draft.drafted_files import drafted_files
+from symroof.claims.read import latex_notes
 from symroof.errors import InputError
 
 CASE = "% symroof: given model=llama-3-8b hardware=a100-80gb-sxm detail=weights prompt=1\n"
@@ -79,3 +80,36 @@ def test_drafts_of_latex_are_refused_with_what_works(tmp_path):
         drafted_files([str(paper)])
     assert "is no Markdown note" in caught.value.problems[0].message
     assert "% symroof:" in caught.value.problems[0].hint
+
+
+def table_of(rows):
+    return r"\begin{tabular}{lr}" + r" \\ ".join(["a & b", *(f"{n} & {n} ms" for n in range(rows))]) + r"\end{tabular}"
+
+
+def test_a_table_is_no_longer_than_two_hundred_rows():
+    assert [len(one.rows) for rows in (1, 200, 201) for one in latex_notes.tables(table_of(rows))] == [1, 200, 200]
+    assert latex_notes.tables(table_of(0)) == []  # a head alone
+    assert latex_notes.tables(table_of(3).replace(r"\end{tabular}", "")) == []  # it does not end
+    two = latex_notes.tables(table_of(1) + " and " + table_of(2))
+    assert [len(one.rows) for one in two] == [1, 2]
+
+
+def test_a_comment_in_a_listing_and_one_behind_a_sign_of_a_share_are_none():
+    listing = "\\begin{verbatim}\n1 ms % symroof: itl\n\\end{verbatim}\n"
+    assert list(latex_notes.passages(listing)) == []
+    assert [one.comment for one in latex_notes.passages(listing + "2 ms % symroof: itl\n")] == ["symroof: itl"]
+    assert list(latex_notes.passages("50\\% symroof: itl\n")) == []
+    (one,) = latex_notes.passages("a \\\\% symroof: itl\n")
+    assert one.prose == "a \\\\"
+    (one,) = latex_notes.passages("2 ms %symroof: itl % more\n3 ms")
+    assert (one.comment, one.at, one.ends) == ("symroof: itl % more", 6, 25)
+    assert list(latex_notes.passages("2 ms % other\n% more")) == []
+
+
+def test_the_paragraph_that_a_comment_is_about():
+    """Its own, or where that has nothing but itself the one before; a row's last cell, or behind the row's end all of it."""
+    text = "First 1 ms.\n\nSecond 2 ms.\n\n% symroof: itl\n\n% symroof: ttft\n"
+    assert [one.prose.strip() for one in latex_notes.passages(text)] == ["Second 2 ms.", ""]
+    rows = r"a & 1 ms % symroof: itl" + "\n" + r"b & 2 ms \\ % symroof: ttft" + "\n"
+    one, two = latex_notes.passages(rows)
+    assert (one.prose, one.row, two.row.split("|")[-1].strip()) == (" 1 ms ", "a | 1 ms ", "2 ms")

@@ -5,7 +5,7 @@ import pytest
 from symroof.claims.draft.guess_quantity import numbers
 from symroof.claims.draft.note_blocks import blocks
 from symroof.claims.draft.note_words import NoteWords
-from symroof.claims.draft.numbers_beside import cues_beside, of_each_device, of_several_devices
+from symroof.claims.draft.numbers_beside import cues_beside, many_of, of_each_device, of_each_user, of_several_devices, restated
 from symroof.claims.draft.passing_words import in_its_clause, leads_its_clause, passing
 from symroof.claims.read.numbers import figures
 
@@ -57,6 +57,38 @@ def nearest(text, name, whole=False, **defaults):
         ("Weights are fp16.\n\nIf it had fp8 weights it would be half.\n\nIt takes 12 ms.", "weights", "fp16 elsewhere"),
         ("Weights are fp16.\n\nIn fp8 weights it is half.\n\nIt takes 12 ms.", "weights", "fp16 elsewhere"),
         ("In fp8 the weights are half.\n\nIt takes 12 ms.", "weights", "fp8 elsewhere"),
+        # what is passed by counts for the rest of its item, and for nothing before it
+        ("- With fp8 weights it would be half. It takes 12 ms.", "weights", "fp8 paragraph"),
+        ("- It takes 12 ms. With fp8 weights it would be half.", "weights", ""),
+        ("Half. With fp8 weights it would be half. It takes 12 ms.", "weights", ""),
+        ("It takes 12 ms. With fp8 weights it would be half.", "weights", ""),
+        ("If it had fp8 weights:\n\n- It takes 12 ms.", "weights", ""),
+        (f"{'z' * 120}. With fp8 weights it would be half. It takes 12 ms.", "weights", ""),
+        ("# It would be fp8 weights\n\nIt takes 12 ms.", "weights", "fp8 heading"),
+        # a section of another model says nothing of what stands before it; one's own section goes before others
+        ("## Llama-3-70B\n\nIt takes 12 ms.\n\n## Llama-3-8B\n\nA prompt of 400 tokens.", "prompt", ""),
+        ("## Llama-3-70B\n\nIt takes 12 ms.\n\n## More\n\nA prompt of 400 tokens.", "prompt", "400 elsewhere"),
+        ("## Llama-3-8B\n\nA prompt of 400 tokens.\n\n## Llama-3-70B\n\nIt takes 12 ms.", "prompt", "400 elsewhere"),
+        ("## A\n\nA prompt of 300 tokens.\n\n## B\n\nIt takes 12 ms.\n\nA prompt of 400 tokens.", "prompt", "400 elsewhere"),
+        ("It takes 12 ms.\n\n## Llama-3-8B\n\nA prompt of 400 tokens.", "prompt", ""),
+        # the nearest cell of a column, before it or else behind it
+        ("| time | x |\n|---|---|\n| 11 ms, batch 4 | y |\n| 10 ms, batch 5 | y |\n| 12 ms | y |\n| 13 ms, batch 8 | y |", "batch", "5 paragraph"),
+        ("| time | x |\n|---|---|\n| 12 ms | y |\n| 11 ms, batch 4 | y |\n| 10 ms, batch 5 | y |", "batch", "4 paragraph"),
+        ("| time | x |\n|---|---|\n| 12 ms | y |\n| 11 ms | batch 4 |", "batch", ""),
+        ("| time | x |\n|---|---|\n| 11 ms, batch 4 | y |\n\nOther\n\n| time | x |\n|---|---|\n| 12 ms | y |", "batch", ""),
+        ("| case | time |\n|---|---|\n| on 4 GPUs | 12 ms |", "tp", "4 row?"),
+        ("| case | time |\n|---|---|\n| on 4 GPUs | 12 ms |\n\nWith TP=2 it is so.", "tp", "2 elsewhere"),
+        ("| case | time |\n|---|---|\n| TP=4 | 12 ms |\n\nWith TP=2 it is so.", "tp", "4 row"),
+        # cards that are counted: in a heading, before a list, never of what stands before them
+        ("# On 4 GPUs\n\nIt takes 12 ms.", "tp", "4 heading?"),
+        ("# On 4 GPUs\n\nIt takes 12 ms with TP=2.", "tp", "2 sentence"),
+        ("On 4 GPUs:\n\n- It takes 12 ms.", "tp", "4 paragraph?"),
+        ("It takes 12 ms. On 4 GPUs it is so.", "tp", ""),
+        ("On 4 GPUs it is so. It takes 12 ms.", "tp", "4 paragraph?"),
+        ("It takes 12 ms.\n\nOn 4 GPUs it is so.", "tp", ""),
+        # an introduction is no table, and that of all that follows it
+        ("At batch 4:\n\nSo.\n\n- It takes 12 ms.", "batch", "4 paragraph"),
+        ("At batch 4:\n\n| a |\n|---|\n| x |\n\nIt takes 12 ms.", "batch", "4 paragraph"),
         # an efficiency holds from where it is stated on
         ("It takes 12 ms at an MFU of 50 %.", "mfu", ""),
         # a group that is counted stands behind one that is stated anywhere
@@ -177,3 +209,89 @@ def test_words_of_a_sentence_about_another_case():
 )
 def test_what_a_sentence_begins_with(text, leads):
     assert leads_its_clause(text, text.index("fp8")) is leads
+
+
+@pytest.mark.parametrize(
+    ("text", "cues"),
+    [
+        ("4 GB / 2 TB/s", ["divided", "divisor"]), ("4 GB and 2 TB/s", []), ("4 GB divided by about 2 TB/s", ["divided", "divisor"]),
+        ("7B of its 671B parameters", ["part", "whole"]), ("5 GB of the total 80 GB", ["part", "whole"]), ("5 GB of 80 GB", []), ("5 GB of the 80 GB are left", ["part", "free", "whole"]),
+        ("4k tokens = 1 GB", ["of_tokens"]), ("4k tokens and 1 GB", []), ("1 GB for a 4k-token request", ["of_tokens"]),
+        ("48 tok/s for each user", ["per_user"]), ("48 tok/s for a chip", ["per_device"]), ("9 GB of the 80 GB are free", ["part", "free", "whole"]),
+    ],
+)  # fmt: skip
+def test_words_beside_a_number_from_the_first_character_of_a_text_on(text, cues):
+    assert [cue for figure in figures(text) for cue, _ in cues_beside(text, figure)] == cues
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "cue", "reach"), [("4 GB", "/ 2 TB/s", "divisor", 40), ("5 GB of the", "80 GB", "whole", 40), ("4k tokens", "= 1 GB", "of_tokens", 60)]
+)
+def test_how_far_before_a_number_such_words_are_looked_for(first, last, cue, reach):
+    for apart, looked in ((reach, cue != "whole"), (reach + 1, False)):
+        blanks = apart - len(first) - len(last) + len(last.lstrip("/= "))
+        text = f"{first}{' ' * blanks}{last}"
+        figure = figures(text)[-1]
+        assert figure.start == apart
+        assert (cue in [name for name, _ in cues_beside(text, figure)]) is looked
+
+
+def test_the_same_number_again_and_so_many_times_a_number():
+    for text, again in (
+        ("131,072 bytes, or 128 KiB", True), ("327,000 bytes, about 320 KiB", True), ("100 MB, or 94 MB", True), ("100 MB, or 93.9 MB", False), ("94 MB, or 100 MB", True),
+        ("93.9 MB, or 100 MB", False), ("100 MB of 100 MB", False), ("100 or 100", False), ("100 ms, or 100 MB", False), ("100 MB (i.e. 0.1 GB)", True),
+    ):  # fmt: skip
+        assert restated(text, *figures(text)) is again, text
+    for text, many in (
+        ("2 × 350 W = 700 W", True), ("12345 × 2 W = 24690 W", True), ("a 2×350 W = 700 W", True), ("2 × 350 W = 701 W", False), ("2 × 350 W and 700 W", False), ("v2 × 350 W = 700 W", False),
+        ("2 × 350 W = 700 ms", False), ("of 350 W = 700 W", False), ("2 × 350 = 700", False), ("3 * 1 kW ≈ 3000 W", True),
+    ):  # fmt: skip
+        assert many_of(text, *figures(text)[-2:]) is many, text
+
+
+@pytest.mark.parametrize(
+    ("text", "each"),
+    [("6,000 tokens/s in total, 90 tokens/s per user", True), ("90 tok/s/user", True), ("90 tokens/s per GPU", False), ("90 tokens/s", False), ("90 tokens/s for each stream", True)],
+)  # fmt: skip
+def test_a_number_of_each_user(text, each):
+    assert of_each_user(text, figures(text)[-1]) is each
+
+
+def test_the_values_that_a_note_states_each_once():
+    words = NoteWords(blocks("A prompt of 400 tokens. A prompt of 500 tokens.\n\n| a prompt of 400 tokens |\n|---|\n| a prompt of 600 tokens |"), {})
+    assert words.values("prompt") == ["400", "500", "600"]
+    assert words.values("batch") == []
+
+
+def test_no_more_than_a_thousand_places_of_a_setting_are_remembered():
+    words = NoteWords(blocks("\n\n".join(f"A prompt of {n} tokens." for n in range(1000, 2001))), {})
+    assert len(words.values("prompt")) == 1000
+
+
+def test_a_number_of_the_note_that_is_an_input():
+    """What comes behind it rests on it, and no count of tokens that is only inferred there is a context."""
+    read = blocks("Some 400 tokens are read.\n\nIt takes 12 ms.")
+    words = NoteWords(read, {})
+    four, twelve = numbers(read[0])[0], numbers(read[1])[0]
+    assert words.nearest("context", 1, twelve).value == "400"
+    words.state(0, "output", four)
+    assert words.nearest("context", 1, twelve) is None
+    assert (words.nearest("output", 1, twelve).value, words.nearest("output", 1, twelve).soft) == ("400", False)
+    words = NoteWords(read, {})
+    words.state(0, "prompt", four)
+    assert words.nearest("context", 1, twelve).value == "400"
+
+
+@pytest.mark.parametrize(
+    ("text", "weights", "cache"),
+    [
+        ("fp8, 3 GB", "", "fp8"), ("3 GB in fp8", "", "fp8"), (f"fp8 {40 * 'x'} 3 GB", "", "fp8"), (f"fp8 {42 * 'x'} 3 GB", "", "fp8"), (f"fp8 {43 * 'x'} 3 GB", "fp8", ""),
+        ("fp8 of the weights, 3 GB", "fp8", ""), ("fp8 and a checkpoint of 3 GB", "fp8", ""),
+    ],
+)  # fmt: skip
+def test_a_precision_beside_a_size_of_the_cache(text, weights, cache):
+    """It is that of the cache, unless words of the weights stand between them, or 48 characters."""
+    read = blocks(text)
+    words = NoteWords(read, {})
+    words.of_cache(0, next(figure for figure in numbers(read[0]) if figure.digits == "3"))
+    assert (words.values("weights"), words.values("kv")) == ([weights] if weights else [], [cache] if cache else [])

@@ -6,6 +6,7 @@ import pytest
 
 from symroof.claims.corrected_numbers import corrected_text, rewritten
 from symroof.claims.read.claimed_number import claimed_number, expected_unit
+from symroof.claims.read.numbers import figures
 from symroof.claims.read.written_lengths import lengths
 from symroof.claims.read.written_number import precision, read_written
 from symroof.claims.read.written_units import beside, denominators, unit_at
@@ -141,6 +142,83 @@ def test_the_unit_of_the_number_of_a_claim():
     assert expected_unit({}) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "unit", "fit"),
+    [
+        # the unit itself
+        ("3 GB", "byte", 0), ("3 GB per layer", "byte", 0), ("3 tok/s", "token/s", 0), ("45 %", "", 0), ("1.4x", "", 0), ("3 requests", "request", 0),
+        # of its kind, but as good as the unit where it is of a device, a request, a layer or a head
+        ("3 GB per token", "byte", 1), ("3 GB per GPU", "byte", 0), ("3 GB per request", "byte", 0), ("3 GB per GPU per token", "byte", 0), ("3 ms/token", "s", 1), ("3 ms", "s/token", 1),
+        # a plain number where that will do
+        ("8", "", 1), ("8", "request", 2), ("8", "token", 2), ("8", "FLOP/byte", 2), ("8", "byte", 9), ("8", "token/s", 9), ("8", "FLOP/s", 9),
+        # of something else, and not at all
+        ("3 USD/hour", "USD", 3), ("3 GB/s", "byte", 3), ("3 GB", "s", 9), ("3 tokens", "request", 9), ("3 GB", "", 9), ("45 %", "byte", 9), ("1.4x", "s", 9),
+    ],
+)  # fmt: skip
+def test_how_well_a_number_fits_a_unit(text, unit, fit):
+    assert figures(text)[-1].fit(unit) == fit
+
+
+def test_a_number_with_any_of_its_words_of_a_part_is_one_of_that_part():
+    (figure,) = figures("3 GB/token per layer")
+    assert ([one.kind for one in figure.of], figure.unit, figure.fit("byte")) == (["token", "layer"], "GB/token", 0)
+
+
+def test_the_amount_of_a_number_by_which_others_are_the_same():
+    amounts = [figures(text)[0].amount for text in ("3 KB", "3,000 bytes", "3", "3x", "3 to 4 KB", "0.003 MB")]
+    assert amounts[0] == amounts[1] == amounts[5] != ()
+    assert amounts[0][0] == 3000
+    assert amounts[2:5] == [(), (), ()]
+
+
+SIGNED = {
+    "cannot take less than 5 ms": ">= 5 ms", "never below 5 ms": ">= 5 ms", "not over 5 ms": "<= 5 ms", "it does not stop, under 5 ms": "< 5 ms", "less than 5 ms": "< 5 ms", "~5 ms": "about 5 ms",
+    "no less than **5** ms": ">= 5 ms", "400 GB/s -> 5 tok/s": "5 token/s", "it is > 5 ms": "> 5 ms", "=> 5 ms": "5 ms", "=< 5 ms": "< 5 ms", "$5 an hour": "5 USD/hour", "under $ 5": "< 5 USD",
+    "between 4 and 5 ms": "4..5 ms", "from 4 to 5 ms": "5 ms", "4 to 5 ms": "4..5 ms", "4 and 5 ms": "5 ms", "about 4-5 ms": "about 4..5 ms", "1,5 GB": "1.5 GB", "1,5 million": "1.5e6", "1,5 × 10^3": "1.5e3",
+    "3 × 10⁻ s": "3 s", "3 × 10⁻² s": "3e-2 s", "each GPU holds 5 GB": "5 GB", "2.5k tok/s": "2.5e3 token/s",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SIGNED)
+def test_a_number_is_read_alike_wherever_it_stands(text):
+    """However many words stand before its sentence; its places move with it."""
+    plain = figures(text)
+    assert plain[-1].written == SIGNED[text]
+    for length in (*range(1, 33), 60, 118, 119, 120, 121):
+        before = "z" * length + ". "
+        assert figures(before + text) == [figure.moved(len(before)) for figure in plain], length
+
+
+@pytest.mark.parametrize(
+    ("words", "number", "reach", "near", "far"),
+    [("less than", "5 ms", 28, "< 5 ms", "5 ms"), ("between", "4 and 5 ms", 12, "4..5 ms", "5 ms"), ("from", "4 to 5 ms", 12, "5 ms", "4..5 ms")],
+)  # fmt: skip
+def test_how_far_before_a_number_its_bound_may_stand(words, number, reach, near, far):
+    for characters, written in ((reach, near), (reach + 1, far)):
+        assert figures(f"So {words.ljust(characters)}{number}")[-1].written == written
+
+
+@pytest.mark.parametrize(
+    ("text", "power"),
+    [(" thousand", 3), (" million", 6), (" Billion", 9), ("-trillion", 12), ("bn", 9), ("M", 6), ("B", 9), ("T", 12), ("k tokens", 3), ("k req", 3), ("e4", 4), (" × 10^5", 5), (" million × 10", 6), ("", 0), (" M", 0)],
+)  # fmt: skip
+def test_the_power_of_ten_behind_a_number(text, power):
+    (figure, *_) = figures(f"7{text}")
+    assert (figure.digits, figure.power) == ("7", power)
+
+
+@pytest.mark.parametrize(
+    ("word", "count"), [("thousand", 10**3), ("k", 10**3), ("K", 10**3), ("million", 10**6), ("M", 10**6), ("billion", 10**9), ("B", 10**9), ("2.5 million", 25 * 10**5), ("1,000", 1000)]
+)  # fmt: skip
+def test_how_many_tokens_a_number_is_of(word, count):
+    (one,) = denominators(f"3 USD per {word} tokens", 0, 5)
+    assert (one.kind, one.count) == ("token", count)
+
+
+def test_a_number_has_no_more_than_forty_digits():
+    assert [len(figures(f"{'7' * digits} ms")) for digits in (39, 40, 41)] == [1, 1, 0]
+
+
 # ---------------------------------------------------------------------------------------------- values as they are written
 
 
@@ -172,6 +250,23 @@ def test_a_number_with_its_digits(text, unit, value, half, digits):
         return
     written = read_written(text, unit)
     assert (written.value, written.half, written.digits) == (value, half, digits)
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "message"),
+    [
+        ("7e3 million parameters", "parameter", "unknown unit 'million parameters'"), ("7E3 million parameters", "parameter", "unknown unit 'million parameters'"), ("1E3k tok/s", "token/s", "unknown unit 'k tok'"),
+        ("7e3B", "parameter", "is byte, but the quantity is parameter"), ("30..20 ms", "s", "the range '30..20 ms' runs backwards"), ("under soon", "s", "'under soon' holds no number"), ("about it", "s", "'about it' holds no number"),
+        ("5 ms ms", "s", "unit"), ("5\n\n", "s", None), ("5 x6", "", "is no number with a unit|unit"),
+    ],
+)  # fmt: skip
+def test_what_is_no_number_of_a_unit(text, unit, message):
+    """A number has an exponent, or a word for thousands and millions, not both."""
+    if message is None:
+        assert read_written(text, unit).value == 5
+        return
+    with pytest.raises(ValueError, match=message):
+        read_written(text, unit)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Where each slip of the catalogue leads, worked out by hand: the figure that somebody who makes it writes down."""
 
+import re
 from fractions import Fraction
 from functools import cache
 
@@ -9,9 +10,11 @@ from symroof.claims.derive_claim import derived
 from symroof.claims.slips.context import context_of
 from symroof.claims.slips.predictions import predictions
 from symroof.claims.slips.slip_catalogue import CATALOGUE
+from symroof.claims.slips.ways import Rounded
 from symroof.specs.claims import ClaimSpec
 
 FIRST_ORDER = {"model": "llama-3-70b", "hardware": "h100-sxm", "params": "70e9", "prompt": 4000, "assume": {"detail": "weights"}}
+WITH_CACHE = FIRST_ORDER | {"assume": {"detail": "kv"}}
 CLAIMS = {
     "cache": ("1 GB", {"quantity": "kv_cache_bytes", "given": {"model": "llama-3-70b", "prompt": 4096, "batch": 4, "output": 100}}),
     "latent": ("30 KB", {"quantity": "kv_bytes_per_token", "given": {"model": "deepseek-v2-lite"}}),
@@ -33,7 +36,25 @@ CLAIMS = {
     "longest": ("1024 token", {"quantity": "peak_context", "given": {"prompt": 1000, "output": 24}}),
     "capacity": ("80 GB", {"quantity": "mem_capacity", "given": {"mem_capacity": "80 GB"}}),
     "link": ("450 GB/s", {"catalogue": "h100-sxm.link.bandwidth"}),
+    "ridge": ("300", {"quantity": "ridge_point", "given": {"hardware": "h100-sxm"}}),
+    "first token": ("0.6 s", {"quantity": "ttft", "given": FIRST_ORDER}),
     "money": ("6 USD", {"expression": "6 USD/hour * 1 s"}),
+    "routed": ("4.6", {"quantity": "experts_read", "given": {"model": "mixtral-8x7b", "batch": 3}}),
+    "reading": ("50 ms", {"quantity": "decode_roofline_time", "given": {**WITH_CACHE, "batch": 8, "context": 5000}}),
+    "growing": ("40 s", {"quantity": "decode_time", "given": {**WITH_CACHE, "batch": 8, "output": 1024}}),
+    "ungrouped": ("0.5 MB", {"quantity": "kv_bytes_per_token", "given": {"model": "llama-2-7b"}}),
+    "short prompt": ("42 ms", {"quantity": "prefill_roofline_time", "given": {**FIRST_ORDER, "prompt": 96}}),
+    "long prompt": ("0.6 s", {"quantity": "prefill_roofline_time", "given": {**FIRST_ORDER, "context": 5000}}),
+    "wide": ("60 ms", {"quantity": "decode_roofline_time", "given": {**FIRST_ORDER, "batch": 400}}),
+    "swapped": ("20 ms", {"quantity": "swap_time", "given": {"model": "llama-3-70b", "prompt": 4096, "hardware": "h100-sxm"}}),
+    "every step": ("40 s", {"quantity": "decode_time", "given": {**FIRST_ORDER, "output": 1000, "assume": {"detail": "weights", "decode_steps": "output"}}}),
+    "long answer": ("40 s", {"quantity": "decode_time", "given": {**FIRST_ORDER, "output": 1024}}),
+    "one byte": ("70 GB", {"quantity": "weight_bytes", "given": {"model": "llama-3-70b", "weights": "fp8", "kv": "fp8"}}),
+    "cache of bytes": ("1 GB", {"quantity": "kv_cache_bytes", "given": {"model": "llama-3-70b", "prompt": 4096, "kv": "fp8"}}),
+    "read as bytes": ("8 GB", {"quantity": "weight_bytes_read", "given": {"model": "llama-3-8b", "weights": "fp8"}}),
+    "prefix of 1,000": ("0.4 s", {"quantity": "prefill_roofline_time", "given": {**FIRST_ORDER, "cached_prefix": 1000}}),
+    "prefix of 1,024": ("0.4 s", {"quantity": "prefill_roofline_time", "given": {**FIRST_ORDER, "cached_prefix": 1024}}),
+    "later": ("5 GB", {"quantity": "kv_cache_bytes", "given": {"model": "llama-3-70b", "prompt": 3000, "context": 4096, "batch": 4}}),
 }
 CACHE, TABLE = 4 * 4096 * 327_680, 128_256 * 4096
 """Four caches of 4,096 tokens of 2*80*8*128 16-bit numbers; the vectors of Llama 3 8B's vocabulary."""
@@ -45,6 +66,8 @@ READ = 2 * (P8 - TABLE - 65 * 4096)
 LINEAR, PAIRS = 2 * 70 * 10**9 * 4000, 80 * 4 * 64 * 128
 TIMES = Fraction(140, 3350), Fraction(8 * 140, 989_400)
 """Seconds of a step's bytes, and of its FLOPs for eight."""
+READ_BY_EIGHT = 140 * 10**9 + 8 * 5000 * 327_680
+"""Bytes of a step for eight requests of 5,000 tokens."""
 RING = 160 * (Fraction(10, 10**6) + Fraction(2 * 3, 4) * 8192 * 2 / (450 * 10**9))
 
 HAND = [
@@ -136,6 +159,47 @@ HAND = [
     ("capacity", "memory of so many GiB taken as GB", 80 * 10**9 * (1000 / 1024) ** 3),
     ("link", "both directions of the link added", 900 * 10**9),
     ("money", "hours taken for seconds", 6),
+    # of eight experts two a token; 8*(1 - (3/4)**3) = 4.625 for three tokens
+    ("routed", "a step reads the experts of one token, whatever its batch", 2),
+    ("routed", "every expert is read, however few tokens there are", 8),
+    ("routed", "no two tokens share an expert", 6),
+    ("reading", "reads of the cache left out", TIMES[0]),
+    ("reading", "no cache at all", TIMES[0]),
+    ("reading", "of a sequence, not of one token", 5000 * Fraction(READ_BY_EIGHT, 3350 * 10**9)),
+    ("reading", "of one token, not of the sequence", Fraction(READ_BY_EIGHT, 5000 * 3350 * 10**9)),
+    ("reading", "of the prompt, not of one token", 4000 * Fraction(READ_BY_EIGHT, 3350 * 10**9)),
+    ("reading", "one token of context more", Fraction(READ_BY_EIGHT + 8 * 327_680, 3350 * 10**9)),
+    ("reading", "a k of 1,024 in the context", Fraction(140 * 10**9 + 8 * 5120 * 327_680, 3350 * 10**9)),
+    ("reading", "one request in place of the batch", Fraction(140 * 10**9 + 5000 * 327_680, 3350 * 10**9)),
+    ("reading", "the bandwidth of the h200", Fraction(READ_BY_EIGHT, 4800 * 10**9)),
+    ("reading", "the bandwidth of the h20", Fraction(READ_BY_EIGHT, 4000 * 10**9)),
+    ("growing", "every step at one context, as if the cache did not grow", 1023 * Fraction(140 * 10**9 + 8 * 4000 * 327_680, 3350 * 10**9)),
+    ("ungrouped", "8 KV heads", 2 * 32 * 8 * 128 * 2),
+    ("ungrouped", "1 KV heads", 2 * 32 * 128 * 2),
+    ("short prompt", "only the prefill's FLOPs timed: no memory floor", Fraction(2 * 70 * 96, 989_400)),
+    ("long prompt", "of one prompt token, not of the prompt", Fraction(LINEAR // 4000, 989_400 * 10**9)),
+    ("long prompt", "the sparse peak, 1978.9 TFLOP/s, for the dense one", Fraction(LINEAR, 1_978_900 * 10**9)),
+    ("long prompt", "the fp8 peak", Fraction(LINEAR, 1_978_900 * 10**9)),
+    ("long prompt", "the tf32 peak", Fraction(LINEAR, 494_700 * 10**9)),
+    ("long prompt", "the peak of the h20", Fraction(LINEAR, 148_000 * 10**9)),
+    ("wide", "only the decode's bytes timed: no compute floor", TIMES[0]),
+    ("swapped", "both directions of the host link added", Fraction(4096 * 327_680, 128 * 10**9)),
+    ("every step", "one decode step fewer than counted", 999 * TIMES[0]),
+    ("every step", "a k of 1,024 in the output", 1024 * TIMES[0]),
+    ("long answer", "a k of 1,000 in the output", 999 * TIMES[0]),
+    *(("one byte", f"{what} at fp16", 2 * 70_553_706_496) for what in ("the weights", "weights and arithmetic", "weights, cache and arithmetic")),
+    *(("held", f"{what} at {name}", width * P8) for what in ("weights and arithmetic", "weights, cache and arithmetic")
+      for name, width in (("fp32", 4), ("fp8", 1), ("int4", Fraction(1, 2)))),
+    ("held", "the weights at fp8", P8),
+    ("cache of bytes", "the kv at fp16", 4096 * 327_680),
+    ("cache of bytes", "width guessed as sqrt(params/(12*n_layers)), grouped heads left out", 4096 * 2 * 80 * (70_553_706_496 / 960) ** 0.5),
+    ("read as bytes", "the gathered input table streamed too", READ // 2 + TABLE),
+    ("read as bytes", "the head not streamed", READ // 2 - TABLE),
+    ("prefix of 1,000", "a k of 1,024 in the cached_prefix", Fraction(2 * 70 * 2976, 989_400)),
+    ("prefix of 1,024", "a k of 1,000 in the cached_prefix", Fraction(2 * 70 * 3000, 989_400)),
+    ("later", "of one token, not of the sequence", 4 * 327_680),
+    ("later", "of a sequence, not of one token", CACHE * 4096),
+    ("later", "a k of 1,000 in the context", 4 * 4000 * 327_680),
 ]  # fmt: skip
 
 
@@ -162,6 +226,30 @@ def test_a_margin_is_a_share_of_the_price():
     (found,) = predicted("price")["a share of the price put on top of the cost"]
     (down,) = predicted("price")["the decimal point 1 place to the left"]
     assert found == pytest.approx(10 * down * (3 / 4) * (5 / 4), rel=1e-12)
+
+
+def test_every_way_of_the_catalogue_is_worked_out_by_hand():
+    """Each stands in the catalogue once and leads where a row states; rounded figures have a test of their own, and so has the price put on top of a cost."""
+    assert len({slip.name for slip in CATALOGUE}) == len(CATALOGUE)
+    ways = {way.text for slip in CATALOGUE for way in slip.ways if not isinstance(way, Rounded)}
+    patterns = {way: re.compile(re.sub(r"\\\{\w+\\\}", ".+", re.escape(way))) for way in ways}
+    assert [way for way in ways if not any(patterns[way].fullmatch(text) for _, text, _ in HAND)] == ["a share of the price put on top of the cost"]
+
+
+ROUNDED = {
+    "reading": {"params": (1, 2), "kv_bytes_per_token": (2, 3), "weight_bytes_read": (2, 3), "peak_flops": (2, 3), "mem_bandwidth": (2,)},
+    "later": {"kv_bytes_per_token": (2, 3), "kv_cache_bytes": (2, 3)},
+    "held": {"params": (1, 2), "weight_bytes": (2, 3)},
+    "ridge": {"ridge_point": (2, 3), "peak_flops": (2, 3), "mem_bandwidth": (2,)},
+    "first token": {"params": (1, 2), "peak_flops": (2, 3), "mem_bandwidth": (2,), "weight_bytes_read": (2, 3), "prefill_time": (2, 3)},
+}
+
+
+@pytest.mark.parametrize("claim", ROUNDED)
+def test_which_figures_are_rounded_on_the_way(claim):
+    """People write down few figures before they go on, each to so many digits."""
+    texts = {f"{name} rounded to {digits} digit{'s' if digits > 1 else ''} on the way" for name, places in ROUNDED[claim].items() for digits in places}
+    assert {text for text in predicted(claim) if "rounded to" in text} == texts
 
 
 def test_figures_that_are_rounded_on_the_way():

@@ -6,7 +6,7 @@ import pytest
 
 from symroof.claims.read.annotations import fields
 from symroof.claims.read.numbers import figures
-from symroof.claims.read.spelled_arithmetic import LONGEST_BLOCK, equations, of_blocks, resting_on, same_number
+from symroof.claims.read.spelled_arithmetic import equations, of_blocks, resting_on, same_number
 from symroof.claims.read.tables import tables
 
 RIGHT, WRONG, NONE = True, False, None
@@ -48,6 +48,39 @@ ARITHMETIC = [
     ("2 = 3", NONE, ""),
     ("1" + " × 1" * 13 + " = 2", NONE, ""),  # more than a dozen numbers
     ("1" + " × 1" * 10 + " = 2", WRONG, "1"),
+    ("1" + " + 1" * 11 + " = 13", WRONG, "12"),  # a dozen numbers
+    ("1" + " + 1" * 12 + " = 14", NONE, ""),
+    # binary prefixes that were taken for decimal ones, or the other way, up to three times: 1.024^3 and 5 % either way
+    ("100 × 1 KiB = 113 KiB", RIGHT, "100"),
+    ("100 × 1 KiB = 114 KiB", WRONG, "100"),
+    ("100 × 1 KiB = 89 KiB", RIGHT, "100"),
+    ("100 × 1 KiB = 88 KiB", WRONG, "100"),
+    ("100 × 1 KB = 106 KB", WRONG, "100"),
+    ("100 × 1 = 106 GPUs", WRONG, "100"),
+    ("100 × 1 bit = 106 bit", WRONG, "100"),
+    # bits and bytes; not of a tenth more
+    ("100 bytes × 1 = 840 bit", RIGHT, "800"),
+    ("800 bit × 1 = 100 bytes", RIGHT, "100"),
+    ("100 bytes × 1 = 500 bit", WRONG, "800"),
+    # digits that may have been rounded, on either side; a whole number is exact
+    ("1.0 × 2.0 = 2.13", RIGHT, "2"),  # 6.1 % off, where 5 and 2.5 and 0.2 % may have been rounded
+    ("1.0 × 2.0 = 2.18", WRONG, "2"),
+    ("1 × 2 = 2.13", WRONG, "2"),
+    ("2 × 2 = 4.3", WRONG, "4"),
+    ("20 × 2 = 42", RIGHT, "40"),
+    ("20 × 2 = 43", WRONG, "40"),
+    # whole results of a division, of what is counted
+    ("9 GB / 4 GB = 3 requests", RIGHT, "2.2"),
+    ("9 GB / 4 GB = 4 requests", WRONG, "2.2"),
+    ("10 / 4 tokens = 3", RIGHT, "2.5"),
+    ("10 ms / 4 = 3 ms", WRONG, "2.5"),
+    ("3 / 2 = 2.4", WRONG, "1.5"),
+    # powers of a thousand are no fault, whichever side has more
+    ("6 × 70 = 420,000", RIGHT, "420,000"),
+    ("6000 × 70 = 420", RIGHT, "420"),
+    ("31 × 1 = 1000", WRONG, "31,000"),
+    ("32 × 1 = 1000", WRONG, "32"),
+    ("282 GB + 20 = 400", WRONG, "302"),
 ]  # fmt: skip
 
 
@@ -85,9 +118,9 @@ def test_the_length_of_what_is_looked_through():
     text = "2 × 3 = 7 "
     assert len(of_blocks([(5, text)])) == 1
     assert of_blocks([(5, text)])[0].result.start == 5 + text.index("7")
-    assert len(of_blocks([(0, text.ljust(LONGEST_BLOCK))])) == 1
-    assert of_blocks([(0, text.ljust(LONGEST_BLOCK + 1))]) == []
-    assert len(of_blocks([(0, text.ljust(LONGEST_BLOCK))] * 21)) == 20  # 400,000 characters of a file
+    assert len(of_blocks([(0, text.ljust(20_000))])) == 1
+    assert of_blocks([(0, text.ljust(20_001))]) == []
+    assert len(of_blocks([(0, text.ljust(20_000))] * 21)) == 20  # 400,000 characters of a file
 
 
 def sums(head, *rows):

@@ -1,7 +1,9 @@
 """States, orders, bests, fronts and hints of a choice, each over plain numbers in place of configurations: every case of a small table, every pair, every edge."""
 
 import itertools
+import math
 import random
+import re
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -11,7 +13,7 @@ from symroof.api import Study
 from symroof.errors import InputError
 from symroof.select import configuration as configurations
 from symroof.select.batch_window import Window
-from symroof.select.choice import BESTS, FRONTS, MOST_NAMED, ORDERS, Choice, _best, _complete, _fits, _fronts, _order, _place, misses
+from symroof.select.choice import BESTS, FRONTS, ORDERS, Choice, _best, _complete, _fits, _fronts, _order, _place, misses
 from symroof.select.configuration import Configuration, Run, targets_of
 from symroof.select.required_changes import _enough
 from symroof.select.screened_group import CLOSE
@@ -228,10 +230,10 @@ def hints(configurations, order="rate", targets=("itl",)):
     return Choice(None, tuple(configurations), order, dict.fromkeys(targets, Fraction(1))).hints
 
 
-@pytest.mark.parametrize("count", [1, MOST_NAMED, MOST_NAMED + 1, MOST_NAMED + 3])
+@pytest.mark.parametrize("count", [1, 6, 7, 9])
 def test_devices_without_a_price_are_named_where_a_price_decides(count):
     listed = [*(configuration(f"d{i}", price=False) for i in range(count)), configuration("d0", price=False), configuration("priced")]
-    names = ", ".join(f"d{i}" for i in range(min(count, MOST_NAMED))) + (f" and {count - MOST_NAMED} more" if count > MOST_NAMED else "")
+    names = ", ".join(f"d{i}" for i in range(min(count, 6))) + (f" and {count - 6} more" if count > 6 else "")
     says = f"no price of {names} is known, so what they cost is not judged: --set d0.price='3 USD/hour' sets that of one device"
     assert (
         hints(listed, order="cost")
@@ -358,3 +360,28 @@ def test_what_there_is_to_choose_from(case, missing):
         assert [problem.message for problem in refused.value.problems] == missing
     else:
         _complete(Study(**case))
+
+
+def test_a_choice_in_a_notebook():
+    """A row each; a column for what any of them has a value of, empty where one has none."""
+
+    def one(label, batch, state, **values):
+        known = {name: SimpleNamespace(text=lambda text=text: text) for name, text in values.items()}
+        return SimpleNamespace(label=label, state=state, run=SimpleNamespace(batch=batch, result=known.get))
+
+    choice = Choice(None, (one("a", 1234, "passes", itl="5 ms", ttft="1 s"), one("b", 2, "fails", itl="6 ms")), "rate", {})
+    html = choice._repr_html_()
+    cells = re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", html, re.DOTALL)
+    assert cells == ["configuration", "state", "batch", "ttft", "itl", "a", "passes", "1,234", "1 s", "5 ms", "b", "fails", "2", "", "6 ms"]
+    assert repr(choice) == "<Selection: 1 of 2 pass, first a>"
+    assert repr(Choice(None, choice.configurations[1:], "rate", {})) == "<Selection: 0 of 1 pass>"
+
+
+@pytest.mark.parametrize(
+    ("share", "itl", "load"), [(1 - HAIR, False, False), (1 - CLOSE / 2, False, False), (1.0, False, True), (1 + CLOSE / 2, False, True), (1 + HAIR, True, True), (math.inf, True, True)]
+)  # fmt: skip
+def test_what_is_missed_by_a_share_of_its_limit(share, itl, load):
+    """By more than a billionth of a limit; at a load of one the queue already grows."""
+    assert [run(("itl",), shares={name: share}).missed for name in ("itl", "load")] == [("itl",) * itl, ("load",) * load]
+    assert run(("itl",), shares={"itl": 0.5}, slow={"itl": share}, fast={"itl": 0.5}).missed == ()
+    assert run(("itl",), shares={"itl": 0.5}, slow={"itl": 0.5}, fast={"itl": share}).missed == ("itl",) * itl

@@ -125,6 +125,25 @@ def test_of_batches_in_two_pieces_the_upper_piece_is_the_window(monkeypatch):
     assert window(answers(1, monkeypatch, [gap, Bounds("end", [None], [Fraction(30)])])) == batch_window.Window(20, 30, ("end",))
 
 
+@pytest.mark.parametrize("hair", [0, Fraction(1, 10**40), -Fraction(1, 10**40)])
+def test_a_crossing_on_a_whole_number_is_known_to_forty_digits(hair, monkeypatch):
+    """More than 10 and less than 30: from 11 to 29, on whichever side of them the roots lie."""
+    limit = Bounds("a", [None], [None])
+    limit.holds = lambda case: 10 < case.batch < 30
+    limit.at = lambda corner: [10 - hair, 30 + hair]
+    assert window(answers(1, monkeypatch, [limit])) == batch_window.Window(11, 29, ("a",))
+
+
+@pytest.mark.parametrize(
+    ("window", "low", "high", "reaches"),
+    [((3, 9), 3, 9, False), ((3, 9), 2, 9, True), ((3, 9), 3, 10, True), ((1, 9), 1, 9, False), ((3, None), 3, None, False), ((3, None), 2, None, True), ((1, None), None, None, False)],
+)  # fmt: skip
+def test_whether_a_batch_beside_a_window_passes_too(window, low, high, reaches):
+    """Right below it and right above it, where it has an end; no batch is less than one."""
+    limits = [Bounds("a", [low and Fraction(low)], [high and Fraction(high)])]
+    assert batch_window._reaches(batch_window.Window(*window), limits, [Case(0)]) is reaches
+
+
 @pytest.mark.parametrize("screenings", [[(9, 1), (5, 2), (7, 3)], [(9, 1), (0, 1)], [(9, 8), (5, 1)], [(4, 4)], [(5, 1), (5, 3)]])
 def test_the_window_of_screened_corners(screenings, monkeypatch):
     """From the largest of the least to the least of the largest, and what stops that corner."""
@@ -234,6 +253,18 @@ def test_what_holds_at_every_corner(seed, screen):
             assert (found.most, found.least, found.stopped_by) == (0, 1, ())
 
 
+@pytest.mark.parametrize("lost", ["dp", "batch"])
+def test_a_corner_that_is_not_screened_at_the_batch_or_the_copies_of_all_leaves_it_open(lost, screen, monkeypatch):
+    """Of two configurations the one that takes more copies, or another batch than a corner's own."""
+    monkeypatch.setattr(ranged_screening, "screened", lambda cases: [None if getattr(one, lost) else screening_of(one) for one in cases])
+    slow, fast = Server(1.0, 1, 0.5), Server(0.5, 1, 4.0)
+    moved, still = (Ranged((server, server), server, SimpleNamespace(given={"batch": 4})) for server in (slow, fast))
+    chosen = [found is None for found in screen([moved, still])]
+    assert chosen == ([True, False] if lost == "dp" else [False, False])
+    free = Ranged((fast, slow), fast, SimpleNamespace(given={}))
+    assert screen([free]) == [None]  # at twelve, the least of its corners, the slow one takes two copies
+
+
 # ------------------------------------------------------------------------------------------------------------- how far it rises
 
 
@@ -269,6 +300,12 @@ def test_the_last_value_that_passes_and_what_breaks_behind_it(counted, start, mo
         else:
             assert reached * (1 - 2e-6) <= last.value <= reached * (1 + 1e-11)
             assert last.breaks[0] == ("a" if first < second or first == second else "b")
+
+
+def test_a_small_value_is_followed_to_as_many_digits_as_a_large_one(monkeypatch):
+    for start in (Fraction(1, 1000), 10**9):
+        last = endurance.bears(bearing(monkeypatch, {"m": ("a", float(37 * start))}, {"m": lambda x, b: x}, start=float(start), counted=False), "x")
+        assert 37 * start * (1 - Fraction(2, 10**6)) <= last.value <= 37 * start * (1 + Fraction(1, 10**9))
 
 
 def test_what_misses_at_the_start_bears_nothing(monkeypatch):
@@ -370,3 +407,10 @@ def test_the_batch_at_the_values_expected(limit, monkeypatch):
     run = SimpleNamespace(changes=(("batch", 7),), own=None, batch=7)
     assert endurance._expected_batch(run) == by_walk
     assert endurance._expected_batch(SimpleNamespace(changes=(("dp", 2),), own=None, batch=7)) == 7
+
+
+@pytest.mark.parametrize(
+    ("share", "within"), [(1.0, True), (1 + 2**-52, True), (1 + 5e-13, True), (1 + 2e-12, False), (0.5, True), (math.nan, False), (math.inf, False)]
+)
+def test_a_metric_is_within_its_limit_up_to_the_last_digits_of_a_float(share, within):
+    assert endurance._within(np.array([5 * share]), 5.0).tolist() == [within]

@@ -97,14 +97,14 @@ def guess_case(words: NoteWords, index: int, figure: Figure, quantity: str) -> C
         case.doubts.append("tp is not stated")
     if quantity == "devices":
         _devices(case, written_value(figure))
-    if _is_a_setting(quantity, case):
+    if quantity == "weight_bytes_per_param":
+        case.given = {"weights": case.given.get("weights", "fp16")}
+    elif _is_a_setting(quantity, case):
         case.given = {quantity: written_value(figure)}
         case.doubts = []
     groups = [name for name in GROUPED & case.given.keys() if reaches.get(name) == ELSEWHERE and reaches.get("hardware") == OWN_ROW]
     if groups and quantity not in INPUTS:
         _of_one_device(case, quantity, figure, groups)
-    if quantity == "weight_bytes_per_param":
-        case.given = {"weights": case.given.get("weights", "fp16")}
     return case
 
 

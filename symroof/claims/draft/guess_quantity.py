@@ -52,7 +52,7 @@ OFF_TOPIC = 1.5
 WIDEST = 64
 """So many bits or bytes are a precision, which is no quantity."""
 SHARES = {"token": "per_token", "device": "per_device", "request": "per_request"}
-LABEL = re.compile(r"(?:^|[.;|(]\s|\s[-–—]\s)((?:[^\W\d][\w-]*[ ]?){1,5}):\s(?:[\d.,]+\s?[×x*·/]\s?)*[~≈]?$")
+LABEL = re.compile(r"(?:^|[.;|(]\s|\s[-–—]\s)((?:[^\W\d][\w-]* ){0,4}[^\W\d][\w-]* ?):\s(?:[\d.,]+\s?[×x*·/]\s?)*[~≈]?$")
 ITEM = re.compile(r"\s*([^:]{1,70}):\s(?:[\d.,]+\s?[×x*·/]\s?)*[~≈]?")
 LABEL_LENGTH = 80
 """``Weights: 18 GB``: what stands right before a colon and a number names it as a row's label does, in an item of a list however it reads."""

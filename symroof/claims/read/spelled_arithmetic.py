@@ -37,6 +37,8 @@ LONGEST_BLOCK, MOST_CHARACTERS = 20_000, 400_000
 COUNTED = ("", "device", "request", "token")
 """Units of results that are rounded to a whole number, up or down."""
 THOUSANDS = Fraction(1000)
+BINARY = re.compile(r"[KMGTPE]i")
+"""A unit with a binary prefix."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ class Equation:
         """Factors that units make which stand on one side only: of bits, of 1,024."""
         units = " ".join(figure.unit for figure in (*self.operands, self.result))
         eight = (Fraction(8), Fraction(1, 8)) if "bit" in units else ()
-        binary = tuple(Fraction(1024, 1000) ** power for power in (-3, -2, -1, 1, 2, 3)) if "i" in units else ()
+        binary = tuple(Fraction(1024, 1000) ** power for power in (-3, -2, -1, 1, 2, 3)) if BINARY.search(units) else ()
         return (Fraction(1), *eight, *binary)
 
     @property

@@ -1,0 +1,233 @@
+"""Names and settings of claims that nothing has: where each fault stands, its sentence and its hint, as a reader of the report sees them."""
+
+import pytest
+
+from symroof.claims.claim_settings import changed, is_switch, normalized, settings_text, study_of, theory_of, under, with_theory
+from symroof.claims.read.claim_files import cannot_hold, read_on, set_aside
+from symroof.claims.read.name_check import faults
+from symroof.claims.unused_dimensions import check_used
+from symroof.errors import InputError
+from symroof.specs.claims import ClaimSpec
+
+ITL = {"quantity": "itl", "value": "1"}
+NO_NAME, ONE_NAME, MEANT = "no such quantity or input", "expected one name", "did you mean '{}'?".format
+SHARE = "is a share: it lies between 0 and 1 (or write 62 %)"
+
+FAULTY = [
+    ({"quantity": "kv_cache_byts", "value": "1"}, ("quantity",), f"kv_cache_byts: {NO_NAME}", MEANT("kv_cache_bytes")),
+    ({"compare": "itll", "between": [{"batch": 1}, {"batch": 2}], "value": "1"}, ("compare",), f"itll: {NO_NAME}", MEANT("itl")),
+    ({"moves": "itl", "with_": "batchh", "value": "up"}, ("with",), f"batchh: {NO_NAME}", MEANT("batch")),
+    ({"threshold": "itl = 50 ms", "solve_for": "promt", "value": "1"}, ("for",), f"promt: {NO_NAME}", MEANT("prompt")),
+    ({"threshold": "batch_to_rigde", "value": "1"}, ("threshold",), "batch_to_rigde: no such threshold", MEANT("batch_to_ridge")),
+    ({"threshold": "zzzzzzzz", "value": "1"}, ("threshold",), "zzzzzzzz: no such threshold", "a threshold is a name or an equation: 'lhs = rhs'"),
+    ({"threshold": "itll = 3", "value": "1"}, ("threshold",), "unknown name 'itll'", MEANT("itl")),
+    ({"expression": "1 +", "value": "1"}, ("expression",), "expected a number, a name or '(' but found the end of the formula (column 4 of '1 +')", ""),
+    ({"relation": "itll < 3", "value": True}, ("relation",), "unknown name 'itll'", MEANT("itl")),
+    ({"quantity": "itl", "values": {"value": ["1"], "promptt": [1], "batch": [1], "ttft": [1]}}, ("values", "promptt"), f"promptt: {NO_NAME}", MEANT("prompt")),
+    ({"steps": [{"name": "a", "expression": "2*bb", "value": "1"}]}, ("steps", 0, "expression"), "unknown name 'bb'", ""),
+    ({"steps": [{"name": "a", "quantity": "itll", "value": "1"}]}, ("steps", 0, "quantity"), f"itll: {NO_NAME}", MEANT("itl")),
+    (
+        {"steps": [{"name": "a", "expression": "b*2", "value": "1"}, {"name": "b", "expression": "2", "value": "1"}]},
+        ("steps", 0, "expression"), "unknown name 'b'", "",  # which comes later only
+    ),
+    (
+        {"steps": [{"name": "a", "expression": "2", "value": "1"}, {"name": "b", "expression": "a + 2", "value": "1", "given": {"promptt": 1}}]},
+        ("steps", 1, "given", "promptt"), "unknown name 'promptt'", MEANT("prompt"),
+    ),
+    (ITL | {"given": {"assume": 3}}, ("given", "assume"), "expected keys and values", "write assume: {...}, or assume.NAME=VALUE in a note"),
+    (ITL | {"given": {"targets": [1]}}, ("given", "targets"), "expected keys and values", "write targets: {...}, or targets.NAME=VALUE in a note"),
+    (ITL | {"given": {"mem_bandwidth": 3}}, ("given", "mem_bandwidth"), "write the unit of a bandwidth, such as '3.35 TB/s'", "write '3 TB/s'"),
+    (ITL | {"given": {"targets": {"itl": 5}}}, ("given", "targets", "itl"), "write the unit of a time, such as '50 ms'", "write '5 ms'"),
+    (ITL | {"given": {"mfu": True}}, ("given", "mfu"), "expected a quantity in a plain number, such as '1'", ""),
+    (ITL | {"given": {"model": 5}}, ("given", "model"), ONE_NAME, "`symroof list models` shows them"),
+    (ITL | {"given": {"hardware": ["h200"]}}, ("given", "hardware"), ONE_NAME, "`symroof list hardware` shows them"),
+    (ITL | {"given": {"preset": "/none/x.yaml"}}, ("given", "preset"), "/none/x.yaml: no such file", ""),
+    (ITL | {"given": {"hardware": "h100-sxn"}}, ("given", "hardware"), "h100-sxn: no such hardware in the catalogue", MEANT("h100-sxm")),
+    (ITL | {"given": {"model": "llama-3-8x"}}, ("given", "model"), "llama-3-8x: no such model in the catalogue", MEANT("llama-3-8b")),
+    (ITL | {"given": {"prompt": -1}, "needs": {"mfu": 1}}, ("given", "prompt"), "must be positive", ""),
+    (ITL | {"given": {"batch": 1}, "needs": {"mfuu": 1}}, ("needs", "mfuu"), "unknown name 'mfuu'", MEANT("mfu")),
+    (ITL | {"given": {"batch": 1}, "needs": {"mfu": 2}}, ("needs", "mfu"), SHARE, ""),
+    (ITL | {"for_all": {"promptt": "1..2"}}, ("for_all", "promptt"), "unknown name 'promptt'", MEANT("prompt")),
+    ({"compare": "itl", "between": [{"batch": 1}, {"batchh": 2}], "value": "1"}, ("between", 1, "batchh"), "unknown name 'batchh'", MEANT("batch")),
+    (ITL | {"given": {"theory": "nothing-such"}}, ("given", "theory"), "nothing-such: no such theory in the catalogue", "there are: training-step"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("fields", "place", "message", "hint"), FAULTY, ids=[message for _, _, message, _ in FAULTY])
+def test_a_fault_of_a_claim_with_its_place_and_its_hint(fields, place, message, hint):
+    assert list(faults(ClaimSpec(id="x", **fields))) == [(place, message, hint)]
+
+
+def test_numbers_without_a_unit_one_by_one():
+    listed = list(faults(ClaimSpec(id="x", **ITL, for_all={}, given={"kernel_launch": [1, 2], "batch": [1, 2]})))
+    assert [hint for _, message, hint in listed if "unit" in message] == ["write '1 ms'", "write '2 ms'"]
+    assert "expected one value: a claim is of one case" in [message for _, message, _ in listed]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"threshold": " batch_to_ridge ", "value": "1"}, {"quantity": "n_heads.full", "value": "1"}, {"quantity": "itl", "values": {"value": ["1"], "kv_cache_bytes": [1]}},
+        {"steps": [{"name": "a", "expression": "2", "value": "1"}, {"name": "b", "expression": "a*2", "value": "1"}]}, ITL | {"given": {"batch": 3, "mfu": 1, "prompt": 5}},
+        ITL | {"given": {"mem_bandwidth": "3 TB/s", "targets": {"itl": "5 ms"}, "assume": {"detail": "kv"}}},
+    ],
+)  # fmt: skip
+def test_a_claim_without_a_fault(fields):
+    assert list(faults(ClaimSpec(id="x", **fields))) == []
+
+
+def problems(*entries):
+    text = "claims:\n" + "".join(f"- {{{entry}}}\n" for entry in entries)
+    return [(problem.line, problem.message, problem.hint) for problem in read_on(text, "c.yaml").problems]
+
+
+def test_a_claim_in_conflict_with_itself_or_with_none():
+    fine = "quantity: ridge_point, value: 300"
+    assert problems(f"id: aaaa, {fine}, conflicts_with: aaaa") == [(2, "aaaa is the claim itself", MEANT("aaaa"))]
+    assert problems(f"id: aaaa, {fine}, conflicts_with: aaab") == [(2, "aaab is the id of no claim in this file", MEANT("aaaa"))]
+    assert problems(f"id: aaaa, {fine}, conflicts_with: bbbb", f"id: bbbb, {fine}") == []
+
+
+# ----------------------------------------------------------------------------------------------------------- files of claims
+
+
+@pytest.mark.parametrize(
+    ("file", "message"), [("x.pdf", "a .pdf file cannot hold claims"), ("x", "cannot hold claims"), ("a.b/notebook.ipynb", "a .ipynb file cannot hold claims")]
+)
+def test_a_file_of_a_kind_that_holds_no_claims(file, message):
+    problem = cannot_hold(file)
+    assert (problem.message, problem.hint.partition(";")[0]) == (
+        message, "claims stand in Markdown notes (.md), in LaTeX source (.tex), or in claim files (.yaml)",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("claim", "aside"),
+    [
+        ({"id": "a", "says": "x", "value": 3, "quantity": "itl"}, {"id": "a", "says": "x", "value": 3, "unchecked": "why"}),
+        ({"id": 3, "says": ["x"], "value": [1], "line": 7}, {"id": "claim-1", "line": 7, "unchecked": "why"}),
+        ("words", {"id": "claim-1", "unchecked": "why"}),
+        ({"id": "b"}, {"id": "b-2-2", "unchecked": "why"}),  # b and b-2 are taken
+    ],
+)
+def test_a_claim_that_cannot_be_read_keeps_its_place(claim, aside):
+    assert set_aside(claim, "why", "claim-1", {"b", "b-2"}) == aside
+    assert set_aside(claim, "", "claim-1", set())["unchecked"] == "cannot be read"
+
+
+@pytest.mark.parametrize(("text", "file"), [("a: 1\n", "x.yaml"), ("a: 1\n", "x.yml"), ("{}", "x.json")])
+def test_a_claim_file_without_claims_says_what_it_lacks(text, file):
+    with pytest.raises(InputError, match="holds no claims") as caught:
+        read_on(text, file)
+    assert (caught.value.problems[0].line, caught.value.problems[0].column) == (1, 1)
+
+
+@pytest.mark.parametrize("text", ["a: 1\n", "[1]", "x: [", "words"])
+def test_a_file_of_another_kind_is_not_read_for_claims(text):
+    with pytest.raises(InputError, match="a .pdf file cannot hold claims"):
+        read_on(text, "x.pdf")
+    assert len(read_on("claims:\n- {id: a, quantity: ridge_point, value: 3}\n", "x.txt").spec.claims) == 1
+
+
+# ------------------------------------------------------------------------------------------------------------------ settings
+
+
+@pytest.mark.parametrize(
+    ("settings", "name", "message"),
+    [
+        ({"assume": 3}, "assume", "expected keys and values"), ({"targets": [1]}, "targets", "expected keys and values"), ({"model": 3}, "model", "expected one name"),
+        ({"efficiency": ["peak"]}, "efficiency", "expected one name"), ({"draft": 1}, "draft", "expected one name"), ({"prompt": [1]}, "prompt", "expected one value: a claim is of one case"),
+        ({"batch": {"a": 1}}, "batch", "expected one value: a claim is of one case"),
+    ],
+)  # fmt: skip
+def test_settings_that_are_none(settings, name, message):
+    with pytest.raises(InputError) as caught:
+        study_of(settings)
+    assert [(problem.file, problem.message) for problem in caught.value.problems] == [(name, message)]
+
+
+def test_settings_laid_over_others():
+    """Switches and targets one by one, everything else as a whole."""
+    base = {"batch": 1, "assume": {"detail": "kv", "logits": "all"}, "targets": {"itl": "5 ms"}}
+    assert changed(base, {"batch": 2, "assume": {"detail": "weights"}}) == {
+        "batch": 2,
+        "assume": {"detail": "weights", "logits": "all"},
+        "targets": {"itl": "5 ms"},
+    }
+    assert changed({"batch": 1}, {"assume": {"detail": "kv"}}) == {"batch": 1, "assume": {"detail": "kv"}}
+    assert under(ClaimSpec(id="x", **ITL, given=base), {"targets": {"ttft": "1 s"}}).given["targets"] == {"itl": "5 ms", "ttft": "1 s"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [
+        ({"mfu": "0.5"}, "mfu 0.5"), ({"assume": {"detail": "weights", "logits": True}, "tp": 2}, "detail weights, logits on, tp 2"), ({"a": False}, "a off"),
+        ({"prefill_link_time": "0 s", "decode_link_time": "0 s", "assume": {"detail": "kv"}}, "detail kv, the links left out"), ({"decode_link_time": "1 s"}, "decode_link_time 1 s"),
+        ({"step_overhead": "0 s"}, "step_overhead 0 s"), ({}, ""),
+    ],
+)  # fmt: skip
+def test_settings_in_words(settings, text):
+    assert settings_text(settings) == text
+
+
+def test_switches_among_the_names_of_a_claim():
+    """Under ``assume``, wherever settings stand; one that is there already is set twice, and its place in the file is known."""
+    result = normalized({"given": {"detail": "kv", "batch": 2}, "steps": [{"given": {"detail": "kv"}}, 3], "between": [{"logits": "all"}, 5]}, None)
+    assert result.data == {
+        "given": {"batch": 2, "assume": {"detail": "kv"}},
+        "steps": [{"given": {"assume": {"detail": "kv"}}}, 3],
+        "between": [{"assume": {"logits": "all"}}, 5],
+    }
+    assert result.moved["given", "assume", "detail"] == result.moved["given", "assume"] == ("given", "detail")
+    assert result.moved["between", 0, "assume", "logits"] == ("between", 0, "logits")
+    assert result.faults == []
+    twice = normalized({"given": {"detail": "kv", "assume": {"detail": "weights", "logits": "all"}}}, None)
+    assert twice.faults == [(("given", "detail"), "detail is set twice, here and under assume")]
+    assert normalized({"given": {"detail": "kv", "assume": 3}}, None).data["given"] == {"assume": 3}
+    assert [is_switch("activations", value) for value in (True, "off", "fp8")] == [True, True, False]
+
+
+def test_a_claim_that_speaks_of_names_of_a_study():
+    declared = {"my_rate": "study.yaml"}
+    assert theory_of("quantity: my_rate", declared) == "study.yaml"
+    assert theory_of("quantity: my_rate_2", declared) == theory_of("my_rate", {}) == ""
+    claim = {"quantity": "my_rate", "given": {"batch": 2}}
+    assert with_theory(claim, declared)["given"] == {"theory": "study.yaml", "batch": 2}
+    assert with_theory({"quantity": "my_rate"}, declared)["given"] == {"theory": "study.yaml"}
+    assert with_theory({**claim, "given": {"theory": "own"}}, declared)["given"] == {"theory": "own"}
+    assert with_theory({"quantity": "itl"}, declared) == {"quantity": "itl"}
+    assert with_theory({"quantity": "my_rate", "given": 3}, declared)["given"] == 3
+
+
+# ----------------------------------------------------------------------------------------------- dimensions that are not used
+
+LATENT = {"kv_lora_rank": 512, "n_layers": 61, "n_kv_heads": 1, "head_dim": 1}
+
+
+@pytest.mark.parametrize(
+    ("fields", "shared", "fails"),
+    [
+        ({"quantity": "kv_bytes_per_token", "given": LATENT}, (), True),
+        ({"quantity": "kv_bytes_per_token", "given": LATENT}, ("kv_lora_rank",), False),
+        ({"quantity": "kv_bytes_per_token", "given": {"n_layers": 61, "n_kv_heads": 1, "head_dim": 1}}, (), False),
+        ({"quantity": "kv_bytes_per_token", "given": {"model": "deepseek-v2-lite", "kv_lora_rank": 256}}, (), False),
+        ({"quantity": "kv_bytes_per_token", "given": {"model": "llama-3-8b", "kv_lora_rank": 256}}, (), True),
+        ({"expression": "kv_lora_rank*2", "given": LATENT}, (), False),
+        ({"expression": "n_layers*2", "given": LATENT}, (), True),
+        ({"quantity": "kv_bytes_per_token", "formula": "kv_lora_rank", "given": LATENT}, (), False),
+        ({"threshold": "batch_to_ridge", "given": LATENT}, (), False),
+        ({"quantity": "weight_bytes", "given": {"active_params": "1e9", "params": "2e9"}}, (), True),
+        ({"expression": "2*active_params", "given": {"active_params": "1e9"}}, (), False),
+    ],
+)
+def test_a_dimension_that_changes_nothing(fields, shared, fails):
+    claim = ClaimSpec(id="x", value=None if "formula" in fields else "1", **fields)
+    if not fails:
+        assert check_used(claim, shared) is None
+        return
+    name = next(name for name in ("kv_lora_rank", "active_params") if name in fields["given"])
+    with pytest.raises(InputError) as caught:
+        check_used(claim, shared)
+    (problem,) = caught.value.problems
+    assert (problem.file, problem.message) == (name, f"{name} cannot be used: no model or layers with such a part are given")
+    assert problem.hint.startswith("name a model, or write layers: [{count: 61, attention: {kind: mla,")

@@ -1,0 +1,70 @@
+"""Claims throughout a range of one input, held against every whole number of it."""
+
+import itertools
+from types import SimpleNamespace
+
+import pytest
+
+from symroof.claims import whole_range
+from symroof.claims.judge import judge
+from symroof.specs.claims import ClaimSpec
+
+RELATIONS = {
+    "batch > 6": lambda n: n > 6,
+    "batch >= 6": lambda n: n >= 6,
+    "batch < 6": lambda n: n < 6,
+    "batch <= 6": lambda n: n <= 6,
+    "2*batch > 13": lambda n: 2 * n > 13,
+    "batch^2 >= 36": lambda n: n * n >= 36,
+    "batch*(14 - batch) > 40": lambda n: n * (14 - n) > 40,  # from 5 to 9
+    "batch*(14 - batch) >= 40": lambda n: n * (14 - n) >= 40,  # from 4 to 10
+    "batch*(14 - batch) < 40": lambda n: n * (14 - n) < 40,
+}
+
+
+def judged(relation, span, value, name="batch"):
+    return judge(ClaimSpec(id="x", relation=relation, given={"prompt": 100}, for_all={name: span}, value=value))
+
+
+@pytest.mark.parametrize("value", [True, False])
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_the_stretches_are_those_of_every_whole_number(relation, value):
+    """Where a claim turns at a whole number exactly, that number is on one side of it."""
+    failing = [n for n in range(1, 13) if RELATIONS[relation](n) is not value]
+    runs = [[n for _, n in run] for _, run in itertools.groupby(enumerate(failing), lambda item: item[1] - item[0])]
+    claim = judged(relation, "1..12", value)
+    words = ", ".join(f"not for batch {run[0]} to {run[-1]}" for run in runs)
+    assert (claim.verdict, claim.reason) == ("conditional", f"holds in a part of the range only: {words}")
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_a_claim_holds_throughout_nowhere_or_in_a_part(relation):
+    """As every whole number of the range says, whichever its ends are."""
+    for low, high in [(1, 3), (1, 6), (6, 9), (7, 9), (5, 9), (4, 10), (10, 12), (11, 12), (6, 7)]:
+        outcomes = {RELATIONS[relation](n) for n in range(low, high + 1)}
+        for value in (True, False):
+            claim = judged(relation, f"{low}..{high}", value)
+            assert claim.verdict == ("conditional" if len(outcomes) > 1 else "exact" if outcomes == {value} else "wrong"), (low, high, value)
+
+
+def test_the_end_of_a_stretch_of_a_share_is_the_crossing_itself():
+    assert judged("mfu > 1/2", "0.25..1", True, "mfu").reason == "holds in a part of the range only: not for mfu 0.25 to 0.5"
+    assert judged("mfu > 1/2", "0.25..1", False, "mfu").reason == "holds in a part of the range only: not for mfu 0.5 to 1"
+    assert judged("mfu > 1/3", "0.25..1", False, "mfu").reason == "holds in a part of the range only: not for mfu 0.333333 to 1"
+
+
+def test_where_a_claim_turns_at_the_end_of_its_range_the_outcomes_are_listed():
+    assert judged("batch < 100", "1..100", True).reason == "holds in a part of the range only: true or false"
+    assert judged("batch > 3000", "1000..4000", False).reason == "holds in a part of the range only: not for batch 3,001 to 4,000"
+
+
+@pytest.mark.parametrize(
+    ("method", "domain", "ends", "covers"),
+    [
+        ("closed_form", (1, 10), (1, 10), True), ("closed_form", (1, 10), (2, 9), True), ("closed_form", (1, 10), (2, 11), False), ("closed_form", (3, 10), (2, 9), False), ("closed_form", (1, None), (2, 10**9), True),
+        ("closed_form", (1, 2), (1, 9), False), ("scan", (1, 10), (2, 9), False),
+    ],
+)  # fmt: skip
+def test_a_range_is_covered_where_every_crossing_in_it_is_known(method, domain, ends, covers, monkeypatch):
+    monkeypatch.setattr(whole_range, "trees", lambda solution: SimpleNamespace(crossing=SimpleNamespace(domain=domain)))
+    assert whole_range._covers(SimpleNamespace(method=method), SimpleNamespace(low=ends[0], high=ends[1])) is covers
