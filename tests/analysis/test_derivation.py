@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from fractions import Fraction
+from functools import cache
 
 import pytest
 
@@ -52,6 +53,11 @@ def numbers(derivations):
     return [derivation for derivation in derivations if derivation.result and isinstance(derivation.result.value, Fraction)]
 
 
+def moved(case):
+    """The case at other values of an input, each made once: what one quantity works out there serves the next."""
+    return cache(lambda name, value: case.changed({name: value}))
+
+
 def limits_of(study, quantity):
     return {(limit.symbol.name, limit.to): limit for limit in study.derive(quantity).limits}
 
@@ -67,12 +73,14 @@ LONG = Fraction(10**11)
 
 def test_every_limit_is_where_the_quantity_goes(numbers):
     """The quantity itself at an input far out or close to nothing is the limit; what grows, grows like the reported term."""
-    seen = 0
+    seen, case = 0, numbers[0].answers.case
+    at = moved(case)
     for derivation in numbers:
-        quantity, case = derivation.name, derivation.answers.case
+        quantity = derivation.name
+        assert derivation.answers.case is case
         for limit in derivation.limits:
             x = LONG if limit.symbol.name == "output" else CLOSE if limit.to == 0 else FAR
-            there, near = case.changed({limit.symbol.name: x}), Fraction(1, 10**4 if x == LONG else 10**9)
+            there, near = at(limit.symbol.name, x), Fraction(1, 10**4 if x == LONG else 10**9)
             where = (quantity, limit.says, limit.text)
             if limit.grows:
                 assert abs(there.value(quantity) / there.evaluate(parse(limit.text)) - 1) < near, where
@@ -88,12 +96,14 @@ def test_every_limit_is_where_the_quantity_goes(numbers):
 
 def test_every_elasticity_is_a_central_difference(numbers):
     """Value and formula, each against the quantity a little above and a little below; at a jump, on the side it belongs to."""
-    seen, formulas = 0, 0
+    seen, formulas, case = 0, 0, numbers[0].answers.case
+    at = moved(case)
     for derivation in numbers:
-        quantity, case = derivation.name, derivation.answers.case
+        quantity = derivation.name
+        assert derivation.answers.case is case
         for result in derivation.elasticities:
             name, h = result.symbol.name, Fraction(1, 10**7)
-            above, below = (case.changed({name: case.value(name) * (1 + s * h)}).value(quantity) for s in (1, -1))
+            above, below = (at(name, case.value(name) * (1 + s * h)).value(quantity) for s in (1, -1))
             here, width = case.value(quantity), 2 * h
             if abs(above - below) > abs(here) / 1000:  # a rounding jumps here: the slope is that of the side the value belongs to
                 above, below, width = (above, here, h) if abs(above - here) < abs(below - here) else (here, below, h)
@@ -145,6 +155,7 @@ def test_missing_inputs_leave_the_answer_symbolic(part, chosen, monkeypatch):
     if "model" not in chosen:
         as_symbols(monkeypatch, known=("network_bandwidth",))
     study, full = Study(**chosen), Study(**full).first.case
+    at = moved(full)
     for quantity in (*QUANTITIES, *INPUTS)[part :: len(WITHOUT)]:
         derivation = study.derive(quantity)
         derivation.as_json()
@@ -161,7 +172,7 @@ def test_missing_inputs_leave_the_answer_symbolic(part, chosen, monkeypatch):
                 and limit.symbol.name not in ("output", "intensity")
                 and not quantity.startswith("gemm")
             ):
-                there = full.changed({limit.symbol.name: CLOSE if limit.to == 0 else FAR})
+                there = at(limit.symbol.name, CLOSE if limit.to == 0 else FAR)
                 _agrees(limit, there, quantity)
 
 
