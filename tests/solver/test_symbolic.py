@@ -221,10 +221,10 @@ def test_the_symbolic_answer_tells_the_truth(equation, unknown, switches, monkey
                 assert scan.meets(value), f"{said}\nresidual {scan.residual(value)}"
         values = [*(value for _, value in found), *solution.values]
         most = float(case.evaluate(parse(INPUTS[unknown].most))) if unknown in INPUTS and INPUTS[unknown].most else float("inf")
-        for low, high, kind in scan.changes() if switches != "per operator" else ():
-            assert kind != ROOT or high > most or low < LEAST.get(equation, 0) or any(low <= value <= high for value in values), (
-                f"{label}\nno branch whose conditions hold gives the one from {low} to {high}"
-            )
+        for i, k, sign in scan.turns() if switches != "per operator" else ():
+            low, high = scan.xs[i], scan.xs[k]
+            explained = high > most or low < LEAST.get(equation, 0) or any(low <= value <= high for value in values)
+            assert explained or scan.kind(scan.x(i), scan.x(k), sign) != ROOT, f"{label}\nno branch whose conditions hold gives the one from {low} to {high}"
         if solution.verdict in ("lhs_above", "lhs_below"):
             assert {scan.signs[i] for i in scan.known} <= {0, 1 if solution.verdict == "lhs_above" else -1}, label
         if solution.verdict == "crosses" and unknown not in ("output",):
