@@ -2,6 +2,7 @@
 
 import ast
 from collections import Counter, defaultdict
+from functools import cache
 from pathlib import Path
 
 import symroof
@@ -25,12 +26,19 @@ SAME_THING = {"study", "claims", "symbols"}
 """Names that two files share because they hold the same thing on two floors: a file form and its analysis."""
 
 
-def modules():
+@cache
+def parsed():
+    """Every module as Python reads it, by its path."""
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(ROOT.rglob("*.py"))}
+
+
+@cache
+def graph():
     """Dotted name -> the modules it imports, wherever in the file; imports for type checkers alone count as well."""
-    files = {".".join(("symroof", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__"): path for path in sorted(ROOT.rglob("*.py"))}
+    files = {".".join(("symroof", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(".__init__"): path for path in parsed()}
     found = defaultdict(set)
     for name, path in files.items():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed()[path]):
             if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("symroof"):
                 found[name] |= {full if (full := f"{node.module}.{alias.name}") in files else node.module for alias in node.names}
             elif isinstance(node, ast.Import):
@@ -38,15 +46,12 @@ def modules():
     return {name: found[name] - {name} for name in files}
 
 
-GRAPH = modules()
-
-
 def room(module):
     return module.split(".")[1] if "." in module else ""
 
 
 def test_every_room_has_a_floor():
-    rooms = {room(module) for module in GRAPH} - {"", "__main__"}
+    rooms = {room(module) for module in graph()} - {"", "__main__"}
     assert rooms == set(FLOOR)
 
 
@@ -54,7 +59,7 @@ def test_imports_point_down():
     """A room uses rooms below it; the two front doors, ``symroof`` and ``python -m symroof``, are imported by none."""
     up = [
         f"{module} imports {other}"
-        for module, others in GRAPH.items()
+        for module, others in graph().items()
         for other in others
         if room(module) not in ("", "__main__") and room(other) != room(module) and FLOOR.get(room(other), len(FLOORS)) >= FLOOR[room(module)]
     ]
@@ -66,14 +71,14 @@ def test_no_circle_of_imports():
 
     def visit(module, path):
         state[module] = "open"
-        for other in sorted(GRAPH[module]):
+        for other in sorted(graph()[module]):
             if state.get(other) == "open":
                 circles.append(" -> ".join([*path[path.index(other) :], other]))
             elif other not in state:
                 visit(other, [*path, other])
         state[module] = "done"
 
-    for module in GRAPH:
+    for module in graph():
         if module not in state:
             visit(module, [module])
     assert circles == []
@@ -92,8 +97,8 @@ def test_one_place_prints():
     """Text of strangers is made harmless where it is printed, so nothing prints past that place."""
     printing = {
         path.name
-        for path in ROOT.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for path, tree in parsed().items()
+        for node in ast.walk(tree)
         if isinstance(node, ast.Call) and ast.unparse(node.func) in ("print", "click.echo", "click.secho", "sys.stdout.write", "sys.stderr.write")
     }
     assert printing == {"output.py"}

@@ -20,7 +20,8 @@ from symroof.specs.input_values import Setting, of_device, setting_of_device, se
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import read_model
 from symroof.specs.strict_yaml import Document
-from symroof.specs.study import StudySpec, efficiency_basis, precision_names, read_assumptions, weight_precisions
+from symroof.specs.study import StudySpec
+from symroof.specs.study_fields import efficiency_basis, precision_names, read_assumptions, weight_precisions
 from symroof.specs.study_files import is_theory, read_study, read_theory
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.symbols import INPUTS, TARGET_SYMBOLS, canonical

@@ -16,7 +16,7 @@ from symroof.formula.rewrite import substitute
 from symroof.formula.tree import Tree
 from symroof.specs.fields import NAME, Faults, Source, Spec, in_unit
 from symroof.specs.input_values import formula_for
-from symroof.specs.study import Assume, Precision, Settings
+from symroof.specs.study_fields import Assume, Precision, Settings
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.quantity import Quantity
 from symroof.theory.spellings import known_names, read_formula

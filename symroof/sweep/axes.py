@@ -19,7 +19,7 @@ from symroof.formula.parse import parse
 from symroof.formula.tree import Compare, Largest, Num
 from symroof.specs.input_values import needs_unit, symbol_of
 from symroof.specs.model import ModelSpec
-from symroof.specs.study import precision_names
+from symroof.specs.study_fields import precision_names
 from symroof.sweep.axis_values import MOST_ON_AXIS, TooMany, Values, numbers, single
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.layout import SHAPING

@@ -65,17 +65,23 @@ def test_the_two_readers_see_the_signs():
         shown("<mfrac><mi>a</mi></mfrac>")
 
 
-@pytest.mark.parametrize("name", [*INPUTS, *QUANTITIES, STEP_INDEX.name])
-def test_every_symbol_is_printed(name):
-    spelled = theory().latex(name)
-    assert shown(spelling(spelled)) == read(spelled)
+def test_every_symbol_is_printed():
+    for name in (*INPUTS, *QUANTITIES, STEP_INDEX.name):
+        spelled = theory().latex(name)
+        assert shown(spelling(spelled)) == read(spelled), name
+
+
+AGREED = set()
+"""Definitions of theories without a model that were looked at: a name has one sign in all of them."""
 
 
 @pytest.mark.parametrize(("switch", "value"), [(name, value) for name, switch in SWITCHES.items() for value in switch.values])
 def test_every_definition_is_printed(switch, value):
     built = theory(assumptions=assumptions(**{switch: value}))
     for tree in built.definitions.values():
-        agree(tree, built.latex)
+        if tree not in AGREED:  # most definitions are those of the defaults
+            agree(tree, built.latex)
+            AGREED.add(tree)
 
 
 @pytest.mark.parametrize("model", ["gemma-2-9b", "deepseek-v3", "gpt2"])

@@ -16,19 +16,23 @@ from markdown_it import MarkdownIt
 from symroof.analysis.study import Study
 
 FORMATS = ("md", "tex", "html")
-_FOLDERS = []
+REVIEWS = []
+"""The folder for the reviews of this run, which conftest.py sets: one for all processes of the run."""
 
 
 @lru_cache(maxsize=8)
 def made(stem):
     """The folder that ``symroof report specs/studies/STEM.yaml --format md,tex,html`` makes, run from the repository root."""
-    temporary = tempfile.TemporaryDirectory()
-    _FOLDERS.append(temporary)
-    folder = Path(temporary.name) / stem
+    (reviews,) = REVIEWS
+    if (reviews / stem).exists():  # by another process of the run
+        return reviews / stem
+    folder = Path(tempfile.mkdtemp(dir=reviews)) / stem
     with contextlib.chdir(ROOT):
         outcome = call("report", f"specs/studies/{stem}.yaml", "-o", folder, "--format", "md,tex,html")
     assert (outcome.code, outcome.out) == (0, ""), outcome.err
-    return folder
+    with contextlib.suppress(OSError):  # another process was faster
+        folder.rename(reviews / stem)
+    return reviews / stem
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ changed inputs. What the scan says of an equation is a list of intervals on whic
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -94,6 +95,12 @@ def _fold(pick, args):
     return found
 
 
+def apart(sides):
+    """How far apart two values are, as a share of the larger."""
+    larger = max(map(abs, sides))
+    return abs(float((sides[0] - sides[1]) / larger)) if larger else 0.0
+
+
 @dataclass
 class Scan:
     """Left less right of one equation along one input of a case."""
@@ -144,10 +151,7 @@ class Scan:
     def residual(self, x):
         """How far apart the sides are at a point, as a share of the larger."""
         sides = self.sides(x)
-        if sides is None:
-            return None
-        larger = max(map(abs, sides))
-        return abs(float((sides[0] - sides[1]) / larger)) if larger else 0.0
+        return None if sides is None else apart(sides)
 
     def meets(self, x):
         """Whether the sides have a value there, and the same to twelve digits."""
@@ -168,10 +172,15 @@ class Scan:
                 found.append([self.signs[i], i, i])
         return [tuple(run) for run in found]
 
-    def changes(self):
-        """Where the sign turns: ``(low, high, kind)``, from the last point of one sign to the first of the other."""
+    def turns(self):
+        """Where the sign turns: ``(i, k, sign)``, the last point of one sign and the first of the other, by index."""
         solid = [run for run in self.runs() if run[0]]
-        return [(self.xs[a[2]], self.xs[b[1]], self.kind(self.x(a[2]), self.x(b[1]), a[0])) for a, b in pairwise(solid) if a[0] != b[0]]
+        return [(a[2], b[1], a[0]) for a, b in pairwise(solid) if a[0] != b[0]]
+
+    @cached_property
+    def changes(self):
+        """Every turn as ``(low, high, kind)``."""
+        return [(self.xs[i], self.xs[k], self.kind(self.x(i), self.x(k), sign)) for i, k, sign in self.turns()]
 
     def kind(self, low, high, sign):
         """A crossing, a jump from one side to the other, or a pole, seen by halving; the ends are confirmed exactly."""
@@ -181,12 +190,12 @@ class Scan:
         before = self.residual(low) * self._scale(low)
         for _ in range(50):
             middle = (low + high) / 2
-            found = self.sign(middle)
-            if found in (0, None):
-                return ROOT if found == 0 else POLE
-            low, high = (middle, high) if found == sign else (low, middle)
-        if min(self.residual(low), self.residual(high)) < 1e-10:
-            return ROOT
+            sides = self.sides(middle)
+            if sides is None:
+                return POLE
+            if apart(sides) < 1e-10:
+                return ROOT
+            low, high = (middle, high) if (sides[0] > sides[1]) == (sign > 0) else (low, middle)
         return POLE if self.residual(low) * self._scale(low) > 1e6 * before else JUMP
 
     def _scale(self, x):

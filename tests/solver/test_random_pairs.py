@@ -161,7 +161,7 @@ def test_solver_and_scan_agree(seed):
         assert "does not occur" in str(error), f"{label}: {error}"
         assert len({round(float(v), 30) for v in scan.left - scan.right}) == 1, f"{label}: {error}"
         return
-    places = "".join(f"\n  {kind} from {a:.9g} to {b:.9g}" for a, b, kind in scan.changes())
+    places = "".join(f"\n  {kind} from {a:.9g} to {b:.9g}" for a, b, kind in scan.changes)
     label += f":\n{solution.verdict} {solution.method} {[float(v) for v in solution.values]}{places}\n  signs {scan.runs()}"
     check_verdict(solution, scan, label)
     check_places(solution, scan, label)
@@ -189,7 +189,7 @@ def check_places(solution, scan, label):
     """Every turn of the sign holds a crossing, every crossing is a turn, a touch or the end of a stretch of equality."""
     low, high = scan.ends
     inside = [v for v in solution.values if low < v < high]
-    for a, b, kind in scan.changes():
+    for a, b, kind in scan.changes:
         if kind == POLE:
             continue
         assert any(a <= v <= b for v in inside), f"{label}\nnothing found from {a} to {b} ({kind})"
@@ -241,5 +241,5 @@ def test_the_draws_are_varied():
     """The random pairs are not one kind of question: many unknowns, and every verdict that sides of different formulas can have."""
     drawn = [draw(seed) for seed in range(0, SEEDS, 5)]
     assert len({unknown for _, _, unknown, _ in drawn}) > 15
-    turns = [len(scan.changes()) for *_, scan in drawn]
+    turns = [len(scan.turns()) for *_, scan in drawn]
     assert min(turns) == 0 and max(turns) > 0 and 12 < sum(map(bool, turns)) < 54

@@ -29,18 +29,18 @@ WIDTHS = {
 }
 
 
-@pytest.mark.parametrize("symbol", [*INPUTS.values(), *QUANTITIES.values()], ids=lambda symbol: symbol.name)
-def test_a_bare_number_is_taken_for_counts_shares_and_widths_alone(symbol):
-    taken = symbol.unit in COUNTED_OR_NONE or symbol.name in WIDTHS or symbol.unit == "request/device"
-    assert needs_unit(symbol) is not taken
-    if taken:
-        setting(symbol.name, "1")
-        return
-    with pytest.raises(ValueError, match="write the unit") as caught:
-        setting(symbol.name, "7")
-    hint = str(caught.value).partition("; write ")[2].strip("'")
-    assert strict(parse_quantity(hint).dimension) == strict(symbol.dimension)  # what the hint says to write can be read
-    setting(symbol.name, hint)
+def test_a_bare_number_is_taken_for_counts_shares_and_widths_alone():
+    for symbol in (*INPUTS.values(), *QUANTITIES.values()):
+        taken = symbol.unit in COUNTED_OR_NONE or symbol.name in WIDTHS or symbol.unit == "request/device"
+        assert needs_unit(symbol) is not taken, symbol.name
+        if taken:
+            setting(symbol.name, "1")
+            continue
+        with pytest.raises(ValueError, match="write the unit") as caught:
+            setting(symbol.name, "7")
+        hint = str(caught.value).partition("; write ")[2].strip("'")
+        assert strict(parse_quantity(hint).dimension) == strict(symbol.dimension), symbol.name  # what the hint says to write can be read
+        setting(symbol.name, hint)
 
 
 @pytest.mark.parametrize(

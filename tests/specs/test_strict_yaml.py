@@ -1,6 +1,7 @@
 """Hostile YAML: read or refused, never anything else, and every refusal has its place."""
 
 import os
+import random
 import time
 from fractions import Fraction
 
@@ -13,9 +14,9 @@ from symroof.specs.strict_yaml import load, loads, path_text, read_text
 
 from . import examples, problems
 
-PIECES = st.sampled_from(
-    ["a", "b: ", "- ", ": ", "\n", "\n  ", "\n- ", "{", "}", "[", "]", ",", "&x ", "*x", "!!python/object:os.system ", "!t ", "|", ">", "\n---\n", "...", "%YAML 1.1\n", "? ", "'", '"', "#", "\t", "yes",
-     "no", "on", "null", "~", "1", "01", "0x1", "1e999", "3.35e12", ".inf", "<<: ", "=", "@", "`", "\\", "\0", "\x07", "é", "\u2028", "\x85", "\ufeff", "\ud800", "😀", "1:30", "2024-01-01", "1_000", "0.1"]
+PIECES = (
+    "a", "b: ", "- ", ": ", "\n", "\n  ", "\n- ", "{", "}", "[", "]", ",", "&x ", "*x", "!!python/object:os.system ", "!t ", "|", ">", "\n---\n", "...", "%YAML 1.1\n", "? ", "'", '"', "#", "\t", "yes",
+     "no", "on", "null", "~", "1", "01", "0x1", "1e999", "3.35e12", ".inf", "<<: ", "=", "@", "`", "\\", "\0", "\x07", "é", "\u2028", "\x85", "\ufeff", "\ud800", "😀", "1:30", "2024-01-01", "1_000", "0.1"
 )  # fmt: skip
 
 
@@ -37,10 +38,10 @@ def test_any_text_is_read_or_refused(text):
     check_problems(text)
 
 
-@examples(2000)
-@given(st.lists(PIECES, min_size=1, max_size=30).map("".join))
-def test_any_pile_of_yaml_is_read_or_refused(text):
-    check_problems(text)
+def test_any_pile_of_yaml_is_read_or_refused():
+    draw = random.Random("piles of YAML")
+    for _ in range(2000):
+        check_problems("".join(draw.choices(PIECES, k=draw.randint(1, 30))))
 
 
 @examples(400)

@@ -5,9 +5,13 @@ import pytest
 
 import symroof as sr
 
-array = pytest.importorskip("dask.array")
 CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "output": 128}
 NAMES = ["itl", "ttft", "memory_bytes"]
+
+
+@pytest.fixture(scope="module")
+def array():
+    return pytest.importorskip("dask.array")
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +24,7 @@ def grid():
     return np.arange(1.0, 101)[:, None], 64.0 * np.arange(1, 51)[None, :]
 
 
-def test_blocks_of_an_array(compiled, grid):
+def test_blocks_of_an_array(array, compiled, grid):
     """One quantity by map_blocks, several by apply_gufunc, against points of their own."""
     batch, prompt = (array.from_array(x, chunks=17) for x in grid)
     itl = array.map_blocks(sr.compile("itl", ["batch", "prompt"], **CASE), batch, prompt, dtype=float)
@@ -38,7 +42,7 @@ def checked(found):
 
 
 @pytest.mark.filterwarnings("ignore")  # what the workers' own machinery warns of is not ours
-def test_two_workers_of_their_own(compiled, grid):
+def test_two_workers_of_their_own(array, compiled, grid):
     distributed = pytest.importorskip("distributed")
     compiled.depends  # noqa: B018  what was looked at once must not keep it from being sent
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, distributed.Client(cluster) as client:

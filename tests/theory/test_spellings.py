@@ -2,6 +2,7 @@
 
 import random
 from fractions import Fraction
+from functools import cache
 
 import pytest
 
@@ -37,22 +38,31 @@ def random_case(built, seed):
     return Case(built, values | {"prompt": Num(Fraction(draw.randint(70, 90))), "tp": Num(Fraction(draw.randint(2, 5)))})
 
 
-def theories():
-    yield "default", theory()
-    for name, switch in SWITCHES.items():
-        for value in list(switch.values)[1:]:
-            yield f"{name}={value}", theory(assumptions=assumptions(**{name: value}))
-    for model in ("gemma-2-9b", "gemma-3-1b", "gpt2", "phi-3-mini-4k", "llama-3-70b"):
-        yield model, theory(build(catalogue.find("models", model), ModelSpec).architecture())
+CHOICES = [{}, *({name: value} for name, switch in SWITCHES.items() for value in list(switch.values)[1:])]
 
 
-@pytest.mark.parametrize("built", [pytest.param(built, id=label) for label, built in theories()])
-def test_a_printed_definition_reads_back_as_its_value(built):
-    for seed in range(2):
-        case = random_case(built, seed)
-        for name, definition in built.definitions.items():
-            written = latex(definition, built.latex)
-            assert value(case, resolved(read_formula(written))) == value(case, definition), f"{name} = {written}"
+@pytest.mark.parametrize("choice", CHOICES, ids=str)
+def test_a_printed_definition_reads_back_as_its_value(choice):
+    reads_back(theory(assumptions=assumptions(**choice)))
+
+
+@pytest.mark.parametrize("model", ["gemma-2-9b", "gemma-3-1b", "gpt2", "phi-3-mini-4k", "llama-3-70b"])
+def test_a_printed_definition_of_a_model_reads_back_as_its_value(model):
+    reads_back(theory(build(catalogue.find("models", model), ModelSpec).architecture()))
+
+
+def reads_back(built):
+    """Every definition as LaTeX has its value at made-up inputs; one that comes back as it was written has it at any."""
+    cases = [random_case(built, seed) for seed in range(2)]
+    for name, definition in built.definitions.items():
+        written = latex(definition, built.latex)
+        again = read(written)
+        assert again == definition or all(value(case, again) == value(case, definition) for case in cases), f"{name} = {written}"
+
+
+@cache
+def read(written):
+    return resolved(read_formula(written))
 
 
 def value(case, tree):
@@ -63,9 +73,9 @@ def value(case, tree):
         return str(error)
 
 
-@pytest.mark.parametrize("name", [*INPUTS, *QUANTITIES])
-def test_every_sign_reads_back_as_its_name(name):
-    assert resolved(read_formula(theory().latex(name))) == Name(name)
+def test_every_sign_reads_back_as_its_name():
+    for name in (*INPUTS, *QUANTITIES):
+        assert resolved(read_formula(theory().latex(name))) == Name(name)
 
 
 @pytest.mark.parametrize(("name", "spelled"), CONTRACT.items())
