@@ -34,7 +34,7 @@ BAD_NUMBERS = [
     {},
     {"value": 32},
 ]
-SECONDS = 0.5
+SECONDS = 10
 
 
 def one_line(text, file="config.json"):
