@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
+from typing import Any
 
 from symroof.analysis.verdict import LOAD, MEMORY
 from symroof.cases.quantity_result import Result
@@ -23,27 +24,32 @@ ORDERED = {"fleet": "cheapest first, without a price last", "rate": "by what a d
 
 
 def buys(choice: Choice, most: int) -> Part:
-    """What to buy for the arrival rate, how to lay it out and set it, what it costs, and what breaks it: of all that serve it, whatever they cost."""
-    serving = [c for c in choice.configurations if set(c.run.missed) | set(c.run.unknown if c.state == "unknown" else ()) <= PRICED and LOAD in _checked(c)]
+    """What to buy for the arrival rate, how to lay it out and set it, what it costs, and what breaks it: of all that serve it as expected, whatever they
+    cost."""
+    serving = [c for c in choice.configurations if {*c.run.missed_as_expected, *c.run.unjudged} <= PRICED and LOAD in _checked(c)]
+    if choice.order == "fleet":
+        serving.sort(key=_price_after_passing)
     shown_ones = serving[: min(most, MOST_BOUGHT)]
     ranged = any(c.run.slow for c in shown_ones)
+    solved = any("dp" in dict(c.run.changes) for c in shown_ones)
     rate = shown_ones[0].run.answers.result("arrival_rate").plain() if shown_ones else ""
     says = [
         f"for {rate}, {ORDERED.get(choice.order, f'by {choice.order}')}",
         *([f"the first {len(shown_ones):,} of {len(serving):,} that serve it"] if len(shown_ones) < len(serving) else []),
     ]
-    columns = [_buy(c, ranged) for c in shown_ones]
+    columns = [_buy(c, ranged and solved) for c in shown_ones]
     rows = tuple((what, *(column[what] for column in columns)) for what in columns[0]) if columns else ()
-    notes = tuple(_notes(shown_ones, ranged)) if shown_ones else ()
+    notes = tuple(_notes(shown_ones, ranged, solved)) if shown_ones else ()
     return Part("What to buy", ("", *(c.label for c in shown_ones)), rows, "; ".join(says), notes)
 
 
-def _notes(shown_ones: Sequence[Configuration], ranged: bool) -> Iterator[str]:
-    """What the rows of the table say."""
+def _notes(shown_ones: Sequence[Configuration], ranged: bool, solved: bool) -> Iterator[str]:
+    """What the rows of the table say; ``solved``: that the number of copies was."""
     grouped = any(c.run.answers.case.value("attention_dp") > 1 for c in shown_ones)
-    yield "copies: as many as bear the rate" + (
-        " at the slow end of what was measured; if as expected: as many as do where all is as expected" if ranged else ""
-    )
+    if solved:
+        yield "copies: as many as bear the rate" + (
+            " at the slow end of what was measured; if as expected: as many as do where all is as expected" if ranged else ""
+        )
     yield "batch and chunk: of each copy, vLLM's max-num-seqs, and its max-num-batched-tokens less the batch" + (
         "; of all groups of attention_dp together, where vLLM counts each rank's own" if grouped else ""
     )
@@ -53,19 +59,25 @@ def _notes(shown_ones: Sequence[Configuration], ranged: bool) -> Iterator[str]:
     yield "largest rate, longest prompt and output: the last that pass, and what breaks beyond it; devices and chunk as they are, fewer requests in a batch where they have to be; a prompt just longer than the chunk takes a step more"
 
 
+def _price_after_passing(c: Configuration) -> tuple[bool, bool, Any]:
+    """The passing ones as they stand, then all others, the cheapest first and those without a price last."""
+    price = None if c.state == "passes" else c.run.rank("fleet_price")
+    return c.state != "passes", price is None, price or 0
+
+
 def _checked(c: Configuration) -> Collection[str]:
     """The conditions that a configuration was held against."""
     return c.run.shares or [check.name for check in c.run.checks]
 
 
-def _buy(c: Configuration, ranged: bool) -> dict[str, str]:
-    """What is said of one configuration, by the heading of its row."""
+def _buy(c: Configuration, expected: bool) -> dict[str, str]:
+    """What is said of one configuration, by the heading of its row; ``expected``: also of its copies where all is as expected."""
     run, case = c.run, c.run.answers.case
     chunk = f"{int(case.value('chunk')):,}" if run.answers.binding.assumptions["scheduling"] == "chunked" and case.chosen("chunk") else "whole prompts"
     return {
         "verdict": verdict(c),
         "copies": f"{run.copies:,}",
-        **({"if as expected": f"{expected_copies(run):,}"} if ranged else {}),
+        **({"if as expected": f"{expected_copies(run):,}"} if expected else {}),
         "devices": f"{int(case.value('served_devices') * case.value('dp')):,}",
         "batch": f"{run.batch:,}",
         "chunk": chunk,
@@ -90,7 +102,8 @@ def _at_rate(run: Run) -> str:
 
 def _borne(run: Run) -> list[str]:
     """The last value of each input that may grow, and what breaks beyond it."""
-    return [UNKNOWN if last is None else _last(run, last) for last in each_bears(run, tuple(BORNE))]
+    none = "less than now at the slow end" if run.slow and not PRICED.issuperset(run.missed_when_slow) else UNKNOWN
+    return [none if last is None else _last(run, last) for last in each_bears(run, tuple(BORNE))]
 
 
 def _last(run: Run, last: Bears) -> str:

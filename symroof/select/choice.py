@@ -56,9 +56,11 @@ WHOLE_DEVICES = ("price", "fleet")
 SHOWN = ("ttft", "itl", "decode_throughput", "cost_per_mtok")
 """The quantities that a choice shows of each configuration in a notebook."""
 
-RANK = {"passes": 0, "in part": 2, "fails": 3, "unknown": 4}
+RANK = {"passes": 0, "in part": 2, "fails": 4, "unknown": 5}
 """The order of the states; between the first two, what fails at its batch and passes at another."""
 
+UNPRICED = 3
+"""Where what passes but for a price that is not known stands among them."""
 
 MOST_NAMED = 6
 """Devices without a price that are named; more are counted."""
@@ -96,7 +98,8 @@ class Choice:
 
     Attributes:
         study: the study whose combinations are the candidates.
-        configurations: all of them: passing first and best first, then the nearest misses, then those that cannot be judged.
+        configurations: all of them: passing first and best first, then those that pass in part, those of which a price alone is not known, the nearest misses, and
+            those that cannot be judged.
         order: the criterion of that order, a key of :data:`ORDERS`.
         targets: the targets in base units.
     """
@@ -264,7 +267,9 @@ def _place(configuration: Configuration, order: str) -> tuple[int, int, Any, Any
     """Where a configuration stands: by state, then by the criterion for those that pass (at their own batch, if there), equally good ones by what
     a token costs where they work all the time; by the nearness of the miss of the others."""
     if not configuration.runs:
-        return RANK[configuration.state], 0, configuration.run.worst, 0
+        run = configuration.run
+        unpriced = configuration.state == "unknown" and run.unjudged <= PRICED and not run.missed_as_expected
+        return UNPRICED if unpriced else RANK[configuration.state], 0, run.worst, 0
     name, larger = ORDERS[order]
     best = configuration.run if configuration.run.passes else _best(configuration.runs, name, larger)
     value = best.rank(name) if best else None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -111,8 +112,7 @@ class Run:
     def state(self) -> State:
         """What it amounts to: one miss is a failure, whatever is not known; over ranges it passes where it does throughout."""
         if self.shares and not any(abs(share - 1) < CLOSE for share in (*(self.slow or self.shares).values(), *self.fast.values())):
-            unknown = self.own.targets.keys() - self.shares.keys()  # that of a price which is not known
-            return "fails" if self.missed else "unknown" if unknown else "in part" if _over(self.slow or self.shares) else "passes"
+            return "fails" if self.missed else "unknown" if self.unjudged else "in part" if self.missed_when_slow else "passes"
         met = [check.met for check in self.checks]
         return "fails" if False in met else "unknown" if self.unknown else "in part" if None in met else "passes"
 
@@ -127,14 +127,32 @@ class Run:
         return tuple(check.name for check in self.checks if check.met is False)
 
     @property
+    def missed_as_expected(self) -> tuple[str, ...]:
+        """The conditions that are missed where everything is as expected, whatever they are at the ends of ranges."""
+        return _over(self._shares)
+
+    @property
+    def missed_when_slow(self) -> tuple[str, ...]:
+        """The conditions that are missed at the slow end of what was measured, or at the worst corner of other ranges."""
+        return _over(self.slow or self._shares)
+
+    @property
+    def unjudged(self) -> Set[str]:
+        """The conditions whose metric has no value: that of a price which is not known, and what else :attr:`unknown` gives reasons for."""
+        return self.own.targets.keys() - self.shares.keys() if self.shares else self.unknown.keys()
+
+    @property
     def worst(self) -> Fraction | float:
-        """The largest metric over its limit: above one it fails."""
-        if self.shares:
-            return max(self.shares.values())
-        return max((Fraction(check.metric.value) / check.limit for check in self.checks), default=Fraction(0))
+        """The largest metric over its limit: above one it fails. A wait without end says less of how far it is off than the load."""
+        return max((share for share in self._shares.values() if share < math.inf), default=Fraction(0))
+
+    @property
+    def _shares(self) -> Mapping[str, Fraction | float]:
+        """How much of its limit each metric takes up, as evidence expects."""
+        return self.shares or {check.name: Fraction(check.metric.value) / check.limit for check in self.checks}
 
 
-def _over(shares: Mapping[str, float]) -> tuple[str, ...]:
+def _over(shares: Mapping[str, Fraction | float]) -> tuple[str, ...]:
     """The conditions that are missed; at a load of 1 the queue already grows."""
     return tuple(name for name, share in shares.items() if share > 1 + CLOSE or (name == LOAD and share >= 1))
 

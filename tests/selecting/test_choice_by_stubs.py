@@ -47,10 +47,22 @@ def test_the_state_of_a_screened_run(shares, slow, fast, state, missed):
     one = run(("itl",), shares=shares, slow=slow, fast=fast)
     assert (one.state, one.missed, one.passes) == (state, missed, state == "passes")
     assert one.worst == max(shares.values())
+    assert one.missed_as_expected == tuple(name for name, share in shares.items() if share > 1)
+    assert one.missed_when_slow == tuple(name for name, share in (slow or shares).items() if share > 1)
+
+
+def test_of_an_endless_wait_the_load_says_how_far_it_is_off():
+    """Where the queue grows, the time to first token has no end: of two such the one with the smaller load is nearer."""
+    near, far = (run(("ttft",), shares={"memory": 0.5, "load": load, "ttft": math.inf}) for load in (1.1, 1.9))
+    assert (near.worst, far.worst) == (1.1, 1.9)
+    assert near.state == far.state == "fails" and near.missed_as_expected == ("load", "ttft")
+    full = run(("itl",), shares={"load": 1.0, "itl": 1.0})
+    assert full.missed_as_expected == ("load",)
 
 
 def test_a_target_without_a_share_is_not_known_unless_something_is_missed():
-    assert run(("itl", "cost"), shares={"itl": 0.5}).state == "unknown"
+    one = run(("itl", "cost"), shares={"itl": 0.5})
+    assert (one.state, one.unjudged) == ("unknown", {"cost"})
     assert run(("itl", "cost"), shares={"itl": 1.5}).state == "fails"
 
 
@@ -91,6 +103,8 @@ def test_the_state_of_a_run_by_its_checks(mets, unknown, state):
     assert one.state == state
     assert one.missed == tuple(f"c{i}" for i, met in enumerate(mets) if met is False)
     assert one.worst == max((Fraction(3, 4 - i) for i in range(len(mets))), default=0)
+    assert one.unjudged == unknown.keys()
+    assert one.missed_as_expected == tuple(f"c{i}" for i in range(len(mets)) if 4 - i < 3)
 
 
 def test_a_rank_is_the_screened_number_where_there_is_one():

@@ -1,7 +1,6 @@
 """The order of configurations, limits met by a hair, and layouts counted by hand."""
 
 from fractions import Fraction
-from itertools import product
 from types import SimpleNamespace
 
 import pytest
@@ -14,17 +13,22 @@ from symroof.select.layouts import MOST_DEVICES, Counts, _layouts, device_counts
 
 CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 256, "chunk": 2048, "batch": 40}
 
+STATES = ("in part", "fails")
+SETS = ({"fleet_price"}, {"fleet_price", "ttft"})
+
 
 def test_the_order_of_states_is_before_the_nearness_of_the_miss():
-    """Passing, passing at another batch, passing in part, failing, unknown; within a state the nearest miss, or the best, is first."""
+    """Passing, passing at another batch, in part, but for a price, failing, unknown; within a state the nearest miss, or the best, is first."""
     run = SimpleNamespace(passes=True, rank=lambda name: Fraction(5))
     passing = SimpleNamespace(state="passes", runs=(run,), run=run)
     elsewhere = SimpleNamespace(state="fails", runs=(run,), run=SimpleNamespace(passes=False, worst=9))
-    missed = [
-        SimpleNamespace(state=state, runs=(), run=SimpleNamespace(passes=False, worst=worst))
-        for state, worst in product(["in part", "fails", "unknown"], [0, 7])
-    ]
-    listed = [passing, elsewhere, *missed]
+    in_part, failing = ([SimpleNamespace(state=state, runs=(), run=SimpleNamespace(passes=False, worst=worst)) for worst in (0, 7)] for state in STATES)
+    priceless, dear_too, open_ = (
+        [SimpleNamespace(state="unknown", runs=(), run=SimpleNamespace(passes=False, worst=w, unjudged=unjudged, missed_as_expected=missed)) for w in (0, 7)]
+        for unjudged, missed in ((SETS[0], ()), (SETS[0], ("itl",)), (SETS[1], ()))
+    )
+    listed = [passing, elsewhere, *in_part, *priceless, *failing, *open_]
+    assert [_place(c, "cost") for c in dear_too] == [_place(c, "cost") for c in open_]
     for by in ("cost", "throughput"):
         places = [_place(configuration, by) for configuration in listed]
         assert places == sorted(places) and len(set(places)) == len(places)

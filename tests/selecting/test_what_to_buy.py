@@ -56,3 +56,36 @@ def test_equally_good_runs_are_one_row_of_a_front():
     (rows,) = (part.rows for part in parts(reserves, 20) if part.title == "Pareto fronts")
     assert rows[0][2] == "mi300x, memory_reserve 1 GB, and 1 more as good"
     assert len(rows) < sum(len(front.runs) for front in (*reserves.fronts, *reserves.fitting_fronts))
+
+
+WITHIN = {"ttft": "2 s", "itl": "80 ms", "fleet_price": "1 USD/hour"}
+PAIRS = {**CASE, "hardware": ["l40s", "h100-sxm", "mi300x"], "dp": 1, "tp": 2}
+
+
+def to_buy(choice):
+    (bought,) = (part for part in parts(choice, 20) if part.title == "What to buy")
+    return {row[0]: row[1:] for row in (bought.header, *bought.rows)}
+
+
+def keeps_up(study):
+    return study.exact("load") < 1 and study.exact("loaded_ttft") <= 2 and study.exact("sustained_itl") <= Fraction(8, 100)
+
+
+@pytest.mark.parametrize(("rate", "count"), [(12, 2), (60, 1)])
+def test_of_what_is_over_budget_or_without_a_price_that_is_to_buy_which_keeps_up(rate, count):
+    """Nothing passes a budget of 1 USD an hour; what no price is known of is nearer than what is too dear."""
+    case = PAIRS | {"arrival_rate": rate, "efficiency": "peak"}
+    choice = select(**case, targets=WITHIN)
+    alone = {c.label: Study(**{**case, "hardware": c.label.split()[-1], "batch": c.run.batch}) for c in choice.configurations}
+    bought = to_buy(choice)
+    assert set(bought[""]) == {label for label, study in alone.items() if keeps_up(study)} and len(bought[""]) == count
+    assert [cell == "not known" for cell in bought["price"]] == [False, True][-count:]  # the one with a price first, though too dear
+    states = [c.state for c in choice.configurations]
+    assert states == sorted(states, reverse=True) and set(states) == {"fails", "unknown"}
+
+
+def test_what_does_not_keep_up_where_all_is_slow_bears_less_than_now():
+    """Of the two that serve 20 requests a second as expected one is overloaded at the slow end of what was measured."""
+    cells = to_buy(select(**PAIRS | {"arrival_rate": 20}, targets=WITHIN))
+    overloaded = [float(load.split(" to ")[1][:-1]) >= 1 for load in cells["load"]]
+    assert overloaded == [cell == "less than now at the slow end" for cell in cells["largest rate"]] == [True, False]
