@@ -64,7 +64,7 @@ def headline(choice: Choice) -> str:
     what = " and ".join(["memory", *limits]) if len(limits) < 2 else ", ".join(["memory", *limits[:-1]]) + f" and {limits[-1]}"
     says = f"{passing:,} of {total:,} configuration{'s' * (total != 1)} pass{'es' * (1 in (passing, total))}: {what}"
     undecided = [c for c in choice.configurations if c.state == "unknown"]
-    priceless = all(set(c.run.unknown) <= PRICED for c in undecided)
+    priceless = all(c.run.unjudged <= PRICED for c in undecided)
     return says + (f"; {len(undecided):,} more {'have no price' if priceless else 'are not known'}" if undecided else "")
 
 

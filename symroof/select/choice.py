@@ -265,11 +265,13 @@ def _complete(study: Study) -> None:
 
 def _place(configuration: Configuration, order: str) -> tuple[int, int, Any, Any]:
     """Where a configuration stands: by state, then by the criterion for those that pass (at their own batch, if there), equally good ones by what
-    a token costs where they work all the time; by the nearness of the miss of the others."""
+    a token costs where they work all the time; what lacks a price by what a device gives; the others by the nearness of the miss."""
     if not configuration.runs:
         run = configuration.run
         unpriced = configuration.state == "unknown" and run.unjudged <= PRICED and not run.missed_as_expected
-        return UNPRICED if unpriced else RANK[configuration.state], 0, run.worst, 0
+        if unpriced:
+            return UNPRICED, 0, -(run.rank(ORDERS["rate"][0]) or 0), 0
+        return RANK[configuration.state], 0, run.worst, 0
     name, larger = ORDERS[order]
     best = configuration.run if configuration.run.passes else _best(configuration.runs, name, larger)
     value = best.rank(name) if best else None

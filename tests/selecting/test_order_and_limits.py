@@ -14,7 +14,13 @@ from symroof.select.layouts import MOST_DEVICES, Counts, _layouts, device_counts
 CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 256, "chunk": 2048, "batch": 40}
 
 STATES = ("in part", "fails")
-SETS = ({"fleet_price"}, {"fleet_price", "ttft"})
+NO_PRICE = {"fleet_price"}
+
+
+def unknown(worst, unjudged, missed=()):
+    """A configuration that is not known, of which a device gives the less the more of its limits it takes up."""
+    run = SimpleNamespace(passes=False, worst=worst, unjudged=unjudged, missed_as_expected=missed, rank=lambda name: Fraction(9 - worst))
+    return SimpleNamespace(state="unknown", runs=(), run=run)
 
 
 def test_the_order_of_states_is_before_the_nearness_of_the_miss():
@@ -23,10 +29,7 @@ def test_the_order_of_states_is_before_the_nearness_of_the_miss():
     passing = SimpleNamespace(state="passes", runs=(run,), run=run)
     elsewhere = SimpleNamespace(state="fails", runs=(run,), run=SimpleNamespace(passes=False, worst=9))
     in_part, failing = ([SimpleNamespace(state=state, runs=(), run=SimpleNamespace(passes=False, worst=worst)) for worst in (0, 7)] for state in STATES)
-    priceless, dear_too, open_ = (
-        [SimpleNamespace(state="unknown", runs=(), run=SimpleNamespace(passes=False, worst=w, unjudged=unjudged, missed_as_expected=missed)) for w in (0, 7)]
-        for unjudged, missed in ((SETS[0], ()), (SETS[0], ("itl",)), (SETS[1], ()))
-    )
+    priceless, dear_too, open_ = ([unknown(worst, *why) for worst in (0, 7)] for why in ((NO_PRICE,), (NO_PRICE, ("itl",)), (NO_PRICE | {"ttft"},)))
     listed = [passing, elsewhere, *in_part, *priceless, *failing, *open_]
     assert [_place(c, "cost") for c in dear_too] == [_place(c, "cost") for c in open_]
     for by in ("cost", "throughput"):
@@ -34,8 +37,8 @@ def test_the_order_of_states_is_before_the_nearness_of_the_miss():
         assert places == sorted(places) and len(set(places)) == len(places)
     cheap, dear = (SimpleNamespace(state="passes", runs=(r,), run=r) for r in (SimpleNamespace(passes=True, rank=lambda _, v=v: Fraction(v)) for v in (1, 2)))
     unpriced = SimpleNamespace(passes=True, rank=lambda _: None)
-    unknown = SimpleNamespace(state="passes", runs=(unpriced,), run=unpriced)
-    assert _place(cheap, "cost") < _place(dear, "cost") < _place(unknown, "cost") < _place(elsewhere, "cost")
+    without = SimpleNamespace(state="passes", runs=(unpriced,), run=unpriced)
+    assert _place(cheap, "cost") < _place(dear, "cost") < _place(without, "cost") < _place(elsewhere, "cost")
     assert _place(dear, "throughput") < _place(cheap, "throughput")
 
 
