@@ -24,24 +24,25 @@ class Part:
 
 
 def verdict(c: Configuration) -> str:
-    """The state in words, with the targets it misses and the batches that would pass."""
+    """The state in words, with the targets it misses, as expected or whatever the ranges, and the batches that would pass."""
     run = c.run
-    missed = ", ".join(MISSES.get(name, f"misses {name}") for name in run.missed)
+    names = dict.fromkeys((*run.missed_as_expected, *run.missed))
+    missed = ", ".join(MISSES.get(name, f"misses {name}") for name in names if name != "ttft" or LOAD not in names)  # where a queue grows, a wait has no end
     words = {"passes": "passes", "in part": "passes over part of its ranges", "unknown": f"not known: {', '.join(run.unknown)}", "fails": missed}
     return words[run.state] + (f"; passes with a batch of {c.window}" if c.window and run.state in ("fails", "in part") else "")
 
 
 def slack(check: TargetCheck) -> str:
-    """The slack to the limit, negative where it is exceeded, in the unit of the metric and in per cent of the limit.
+    """The slack to the limit in per cent of it, negative where it is exceeded.
 
     >>> from symroof.analysis.study import Study
     >>> from symroof.analysis.verdict import target_checks
     >>> study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096, targets={"ttft": 0.1})
     >>> slack(target_checks(study.first)[0])
-    '+37.77 ms (38 %)'
+    '+38 %'
     """
-    where = ", over part of the ranges" if check.met is None else ""
-    return f"{'-' if check.slack < 0 else '+'}{check.gap.plain()} ({significant(100 * abs(check.slack) / check.limit, 2)} %){where}"
+    where = ", met in part" if check.met is None else ""
+    return f"{'-' if check.slack < 0 else '+'}{significant(100 * abs(check.slack) / check.limit, 2)} %{where}"
 
 
 def shown(run: Run, name: str) -> str:

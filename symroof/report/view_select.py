@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from symroof.analysis.sensitivity import NOTICEABLE, over_ranges, span_text
@@ -85,20 +85,34 @@ def _verdicts(choice: Choice, most: int) -> Part:
     header = ("configuration", "batch", "verdict", *(cell for name in names for cell in (name, "slack")), *shown_extra, "of a device", "cost")
     first = choice.configurations[:most]
     rows = [_verdict(c, names, [*extra, *([] if c.run.answers.does_not_fit else GIVES)]) for c in first]
-    says = ["expected, between what holds 80 % of measurements"] if _bounded(first) else []
+    says = ["expected, between what holds 80 % of measurements"] if any(_measured(c) for c in first) else []
     says += ["ranges from corner to corner of those given"] if any(not c.run.own.binding.searched for c in first) else []
+    says += ["slack in per cent of the limit"]
     left_out = _left_out(len(choice.configurations), most)
-    return Part(
-        "Configurations", header, tuple((*row, *([""] * (len(header) - len(row)))) for row in rows), "; ".join([*says, *([left_out] if left_out else [])])
-    )
+    filled = tuple((*row, *([""] * (len(header) - len(row)))) for row in rows)
+    return Part("Configurations", header, filled, "; ".join([*says, *([left_out] if left_out else [])]), tuple(_reasons(first)))
 
 
 def _verdict(c: Configuration, names: Sequence[str], extra: Sequence[str]) -> tuple[str, ...]:
     checks = {check.name: check for check in c.run.checks}
-    cells = [
-        cell for name in names for cell in ((checks[name].metric.text(), slack(checks[name])) if name in checks else (UNKNOWN, c.run.unknown.get(name, "")))
-    ]
+    cells = [cell for name in names for cell in ((checks[name].metric.text(), slack(checks[name])) if name in checks else (UNKNOWN, ""))]
     return (c.label, f"{c.run.batch:,}", verdict(c), *cells, *(shown(c.run, name) for name in extra))
+
+
+def _reasons(first: Sequence[Configuration]) -> Iterator[str]:
+    """Why metrics are not known, each reason with the first configuration that it is of."""
+    labels: dict[tuple[str, str], list[str]] = {}
+    for c in first:
+        for name, reason in c.run.unknown.items():
+            labels.setdefault((name, reason), []).append(c.label)
+    for (name, reason), alike in labels.items():
+        yield f"{name} of {alike[0]}{f' and {len(alike) - 1:,} more' if len(alike) > 1 else ''}: {reason}"
+
+
+def _measured(c: Configuration) -> bool:
+    """Whether its ranges are those of measurements."""
+    binding = c.run.own.binding
+    return any(binding.given[name].measured for name in binding.box())
 
 
 def _bounded(first: Sequence[Configuration]) -> bool:

@@ -9,6 +9,8 @@ import pytest
 
 from symroof.api import Study
 from symroof.formula.tree import Name, Num
+from symroof.report.selection_cells import verdict
+from symroof.report.view_select import _reasons
 from symroof.select import as_json, batch_window
 from symroof.select import configuration as configurations
 from symroof.select.batch_window import Window
@@ -208,3 +210,26 @@ def test_a_number_of_a_case(name, numbers, priced, value):
     given = {"mfu": Num(Fraction(1, 2)), "formula": Name("mfu"), "price": Name("mfu")}
     case = SimpleNamespace(given=given, numbers=dict.fromkeys(numbers), value=lambda asked: Fraction(7, 10), has=lambda asked: priced)
     assert _number(case, name) == pytest.approx(value, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("expected", "fast", "words"),
+    [
+        (("fleet_price",), ("fleet_price",), "misses fleet_price"),
+        (("load", "ttft", "fleet_price"), ("fleet_price",), "does not keep up, misses fleet_price"),
+        (("memory", "ttft"), ("memory",), "does not fit, misses ttft"),
+        (("load",), ("itl",), "does not keep up, misses itl"),
+    ],
+)
+def test_a_verdict_names_what_is_missed_as_expected_first(expected, fast, words):
+    """Of a queue that grows the wait without end is not named as well."""
+    run = SimpleNamespace(state="fails", missed=fast, missed_as_expected=expected, unknown={})
+    assert verdict(SimpleNamespace(run=run, window=None)) == words
+
+
+def test_reasons_stand_below_the_table_each_once():
+    listed = [
+        SimpleNamespace(label=label, run=SimpleNamespace(unknown=dict.fromkeys(names, "needs price") | more))
+        for label, names, more in (("a", ("cost",), {}), ("b", ("cost", "price"), {"ttft": "no steady state"}), ("c", ("cost",), {}), ("d", (), {}))
+    ]
+    assert list(_reasons(listed)) == ["cost of a and 2 more: needs price", "price of b: needs price", "ttft of b: no steady state"]
