@@ -86,7 +86,6 @@ def _verdicts(choice: Choice, most: int) -> Part:
     first = choice.configurations[:most]
     rows = [_verdict(c, names, [*extra, *([] if c.run.answers.does_not_fit else GIVES)]) for c in first]
     says = ["expected, between what holds 80 % of measurements"] if any(_measured(c) for c in first) else []
-    says += ["ranges from corner to corner of those given"] if any(not c.run.own.binding.searched for c in first) else []
     says += ["slack in per cent of the limit"]
     left_out = _left_out(len(choice.configurations), most)
     filled = tuple((*row, *([""] * (len(header) - len(row)))) for row in rows)

@@ -147,8 +147,9 @@ class Choice:
 
     @property
     def basis(self) -> tuple[str, ...]:
-        """What the latencies rest on, each once."""
-        return basis_lines(c.run.own for c in self.configurations)
+        """What the latencies rest on, each once, and where ranges that are given are looked at."""
+        at_corners = any(not c.run.own.binding.searched for c in self.configurations)
+        return (*basis_lines(c.run.own for c in self.configurations), *(["over the ranges that are given: judged at their corners"] if at_corners else []))
 
     @property
     def hints(self) -> tuple[str, ...]:

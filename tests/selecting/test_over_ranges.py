@@ -113,3 +113,9 @@ def test_where_an_end_passes_at_no_batch_there_is_no_window():
 @pytest.mark.parametrize(("made", "words"), [(Window(1, 5), "1 to 5"), (Window(5, 5), "5"), (Window(12, 34_567), "12 to 34,567")])
 def test_a_window_in_words(made, words):
     assert str(made) == words
+
+
+@pytest.mark.parametrize(("more", "says"), [({"prompt": "1024..2048"}, True), ({"mfu": "0.4..0.6", "prompt": 2048}, False)])
+def test_where_ranges_are_judged_is_said(more, says):
+    choice = select(model="llama-3-8b", hardware="h100-sxm", output=64, batch=4, targets={"itl": "50 ms"}, **more)
+    assert (choice.basis[-1] == "over the ranges that are given: judged at their corners") is says
