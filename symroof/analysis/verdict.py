@@ -100,6 +100,28 @@ MEMORY, LOAD = "memory", "load"
 """The conditions beside the targets: that it fits, and that requests are served as fast as they come."""
 
 
+FROM_ARRIVAL = "queued_ttft"
+"""The time to first token with the estimated wait for a slot; targets are held against the one without."""
+
+
+def late_from_arrival(answers: Answers) -> bool:
+    """Whether the TTFT target is missed, at the values expected, once the wait for a slot counts."""
+    limit, case = answers.targets.get("ttft"), answers.case
+    if limit is None or "arrival_rate" not in case.given or not under_load(case) or not case.known(FROM_ARRIVAL):
+        return False
+    return Fraction(case.value(FROM_ARRIVAL)) > limit
+
+
+def slots_warning(answers: Answers) -> list[str]:
+    """That requests wait so long for a slot at the slow end of the efficiencies that the first token is late, where the TTFT itself is in time."""
+    slow = answers.slow_end
+    if not late_from_arrival(slow) or Fraction(slow.case.value("loaded_ttft")) > slow.targets["ttft"]:
+        return []
+    wait, load = (slow.result(name).plain(2) for name in ("slot_wait", LOAD))
+    where = "at the slow end of what was measured " if slow is not answers else ""
+    return [f"{where}requests wait an estimated {wait} for a slot at a load of {load}, which the TTFT leaves out: with it the target is missed"]
+
+
 def endless(target: str, case: Case) -> bool:
     """Whether the metric of a target has no value because a queue only grows."""
     if target != "ttft" or "arrival_rate" not in case.given or not under_load(case):
@@ -217,6 +239,7 @@ def case_warnings(answers: Answers) -> list[str]:
     warnings += [f"impossible: {share} is {result.plain()}, above the roof" for share, result in achieved if Fraction(result.value) > 1]
     if (tp := answers.case.value("tp")) and not splits_evenly(answers, int(tp)) and (heads := answers.get("n_heads")) is not None:
         warnings.append(f"tp {tp} does not divide {heads.plain()} query heads: the fullest device has {-(-Fraction(heads.value) // tp)}")
+    warnings += slots_warning(answers)
     published = published_mismatch(answers)
     return [*warnings, published] if published else warnings
 

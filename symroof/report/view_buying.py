@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from symroof.analysis.verdict import LOAD, MEMORY
+from symroof.analysis.verdict import LOAD, MEMORY, late_from_arrival
 from symroof.cases.quantity_result import Result
 from symroof.report.selection_cells import UNKNOWN, Part, shown, verdict
 from symroof.select.choice import Choice
@@ -56,6 +56,9 @@ def _notes(shown_ones: Sequence[Configuration], ranged: bool, solved: bool) -> I
     yield "price: of all copies; a million tokens: of output, at this rate, time without work paid for"
     yield "load: arriving requests over what all copies sustain; at 1 the queue grows without end"
     yield "ttft and itl: means of a server at work; the wait in ttft is an estimate"
+    yield "wait for a slot: an estimate too, before ttft begins, and long near a load of 1" + (
+        "; copies are as many as keep both within the target" if solved else ""
+    )
     yield "largest rate, longest prompt and output: the last that pass, and what breaks beyond it; devices and chunk as they are, fewer requests in a batch where they have to be; a prompt just longer than the chunk takes a step more"
 
 
@@ -85,6 +88,7 @@ def _buy(c: Configuration, expected: bool) -> dict[str, str]:
         "a million tokens": _at_rate(run),
         "load": shown(run, LOAD),
         "ttft": shown(run, "loaded_ttft"),
+        "wait for a slot": shown(run, "slot_wait"),
         "itl": shown(run, "sustained_itl"),
         **dict(zip(BORNE.values(), _borne(run), strict=True)),
     }
@@ -102,7 +106,8 @@ def _at_rate(run: Run) -> str:
 
 def _borne(run: Run) -> list[str]:
     """The last value of each input that may grow, and what breaks beyond it."""
-    none = "less than now at the slow end" if run.slow and not PRICED.issuperset(run.missed_when_slow) else UNKNOWN
+    late = not PRICED.issuperset(run.missed_when_slow) or late_from_arrival(run.answers.slow_end)
+    none = f"less than now{' at the slow end' if run.slow else ''}" if late else UNKNOWN
     return [none if last is None else _last(run, last) for last in each_bears(run, tuple(BORNE))]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from symroof.analysis.compile import Compiled, compile
 from symroof.analysis.constraints import conditions
-from symroof.analysis.verdict import LOAD, MEMORY, metrics_of, under_load
+from symroof.analysis.verdict import FROM_ARRIVAL, LOAD, MEMORY, late_from_arrival, metrics_of, under_load
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
@@ -153,7 +153,7 @@ def expected_copies(run: Run) -> int:
     while high - low > 1:
         middle = (low + high) // 2
         there = varied(run.own, **{**changes, "dp": middle})
-        if all(condition.holds(there.case) for condition in conditions(there) if condition.name not in run.missed):
+        if not late_from_arrival(there) and all(condition.holds(there.case) for condition in conditions(there) if condition.name not in run.missed):
             high = middle
         else:
             low = middle
@@ -169,11 +169,11 @@ def _expected_batch(run: Run) -> int:
 
 
 def _limits(answers: Answers) -> Mapping[str, tuple[str, float]]:
-    """Each metric with its condition and limit; a load of 1 is already too much."""
+    """Each metric with its condition and limit: at an arrival rate the TTFT with the wait for a slot; a load of 1 is already too much."""
     case = answers.case
     limits: dict[str, tuple[str, float]] = {"memory_bytes_per_device": (MEMORY, float(case.value("usable_memory_per_device")))} if case.known("fits") else {}
     if "arrival_rate" in case.given:
         limits[LOAD] = (LOAD, 1 - DIGITS**2 * 2)
     for target, limit in answers.targets.items():
-        limits[metrics_of(target, case)[0]] = (target, float(limit))
+        limits[FROM_ARRIVAL if target == "ttft" and LOAD in limits else metrics_of(target, case)[0]] = (target, float(limit))
     return {metric: limit for metric, limit in limits.items() if case.known(metric)}

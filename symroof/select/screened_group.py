@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from symroof.analysis.compile import Compiled, compile_alike
-from symroof.analysis.verdict import LOAD, MEMORY, TARGET_METRICS
+from symroof.analysis.verdict import FROM_ARRIVAL, LOAD, MEMORY, TARGET_METRICS
 from symroof.cases.case_results import Answers
 from symroof.cases.evidence import paced
 from symroof.cases.mixed_requests import mixed
@@ -105,7 +105,7 @@ class Group:
         self.compiled = self._compiled(tuple(dict.fromkeys((*self.unqueued, *plain, *([LOAD] if self.rate else [])))))
         self.quick = self._part_of(self.compiled, self.compiled.outputs)
         self.rising = self._part_of(self.compiled, self.unqueued)  # bisections work these out dozens of times
-        self.queued = self._wait() if self.rate else self.quick  # the batch that a rate keeps busy is searched: asked for as seldom as possible
+        self.queued = self._wait(QUEUED) if self.rate else self.quick  # the batch that a rate keeps busy is searched: asked for as seldom as possible
         ones = np.ones(self.size)
         self.usable, self.capacity = self._called(self._compiled(ROOM), ROOM, ones, ones, self.expected).values()
 
@@ -132,12 +132,12 @@ class Group:
         part = compiled.only(names)
         return lambda batch, copies, numbers=None: self._called(part, names, batch, copies, numbers or self.slow)
 
-    def _wait(self) -> Function:
-        """The TTFT with its wait; without a value where the lanes of prompts do not keep up at any batch."""
+    def _wait(self, name: str) -> Function:
+        """A TTFT with its wait; without a value where the lanes of prompts do not keep up at any batch."""
         try:
-            return self._part_of(self._compiled((QUEUED,)), (QUEUED,))
+            return self._part_of(self._compiled((name,)), (name,))
         except InputError:
-            return lambda batch, copies, numbers=None: {QUEUED: np.full(batch.shape, np.nan)}
+            return lambda batch, copies, numbers=None: {name: np.full(batch.shape, np.nan)}
 
     def _called(self, compiled: Compiled, names: Sequence[str], batch: Array, copies: Array, numbers: list[Array]) -> dict[str, Array]:
         arguments = [batch.astype(float), *([copies.astype(float)] if self.open_copies else []), *numbers]
@@ -232,22 +232,27 @@ class Group:
         return np.asarray(np.nan_to_num(metric, nan=np.inf) <= limit * (1 + CLOSE))
 
     def _copies(self, batch: Array) -> Array:
-        """The least number of copies that bears the arrival rate within the targets: as many as the load asks for, more where the wait does."""
+        """The least number of copies that bears the arrival rate within the targets: as many as the load asks for, more where the waits do."""
         batch = np.maximum(batch, 1)
         load = self.quick(batch, np.ones(self.size))[LOAD]
         copies: Array = np.asarray(np.minimum(np.floor(np.nan_to_num(load, nan=MOST_COPIES)) + 1, MOST_COPIES + 1))
         if "ttft" not in self.limits:
             return copies
-        late, step = ~self._within(self.queued(batch, copies)[QUEUED], self.limits["ttft"]), 1
+        from_arrival = self._wait(FROM_ARRIVAL)  # copies are added until it is in time with the wait for a slot
+
+        def in_time(copies: Array) -> Array:
+            return self._within(from_arrival(batch, copies)[FROM_ARRIVAL], self.limits["ttft"])
+
+        late, step = ~in_time(copies), 1
         short = copies - 1
         while late.any() and step < MOST_COPIES:
             short = np.where(late, copies, short)
             copies = np.where(late, copies + step, copies)
-            late, step = ~self._within(self.queued(batch, copies)[QUEUED], self.limits["ttft"]) & late, step * 2
+            late, step = ~in_time(copies) & late, step * 2
         copies = np.where(late, MOST_COPIES + 1, copies)
         while (open_ := (copies - short > 1) & (copies <= MOST_COPIES)).any():
             middle = np.where(open_, np.floor((short + copies) / 2), copies)
-            enough = self._within(self.queued(batch, middle)[QUEUED], self.limits["ttft"])
+            enough = in_time(middle)
             short, copies = np.where(open_ & ~enough, middle, short), np.where(open_ & enough, middle, copies)
         return copies
 

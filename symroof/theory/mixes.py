@@ -9,7 +9,7 @@ from __future__ import annotations
 from symroof.theory import references as source
 from symroof.theory.quantity import Search, referenced
 from symroof.theory.quantity import declared as _q
-from symroof.theory.under_load import NEW, PREFILL, TURNS
+from symroof.theory.under_load import NEW, PREFILL, TURNS, waits_for_a_slot
 
 
 def _long(changes: str = "") -> str:
@@ -50,7 +50,10 @@ AT_RATE = "batch = mix_busy_batch, mix_budget = mix_budget"
 
 OF_THE_MIX = {
     "peak_context": "mix_peak_context",
-    **{name: f"mix_{name}" for name in ("paced_itl", "worst_itl", "sustained_itl", "sustained_requests", "sustained_throughput", "busy_batch", "loaded_ttft")},
+    **{
+        name: f"mix_{name}"
+        for name in ("paced_itl", "worst_itl", "sustained_itl", "sustained_requests", "sustained_throughput", "busy_batch", "slot_wait", "loaded_ttft")
+    },
 }
 """The quantities of a server at work that decide, and what they are where it serves a mix."""
 
@@ -117,6 +120,8 @@ MIXES = referenced(
         "md1": "mix_lane_utilization*mix_lane_residual/(2*max(1 - mix_lane_utilization, 0))",
         "mg1": "(1 + service_spread)/2*mix_lane_utilization*mix_lane_residual/max(1 - mix_lane_utilization, 0)",
     }),
+    _q("mix", "mix_slot_wait", r"W_{\mathrm{mixslot}}", "s", "estimated mean wait of the mix for one of the slots of the batch; not in the time to first token, and long near a load of 1", switch="queue", exists=STEADY,
+       reference=source.SAKASEGAWA, variants=waits_for_a_slot("mix_load", "mix_sustained_requests")),
     _q("mix", "mix_busy_batch", r"B_{\lambda,\mathrm{mix}}", "request", "requests of the mix that decode at the arrival rate: Little's law; the batch where no rate is known", counted=True, exists=STEADY, without=("arrival_rate", "batch"),
        search=Search("fixed", "batch", "arrival_rate/dp*mix_steps*mix_sustained_itl", "batch"), reference=source.LITTLE),
     *(_q("mix", name, latex, "s", f"mean time to first token {of} of a server at work on the mix: the estimated wait, and the steps the prompt is read in",

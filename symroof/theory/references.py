@@ -51,4 +51,5 @@ GPIPE = "Huang et al. 2018, GPipe: Efficient Training of Giant Neural Networks u
 # Queues
 LITTLE = "Little 1961, A Proof for the Queuing Formula: L = lambda W, Operations Research 9(3)"
 KLEINROCK = "Kleinrock 1975, Queueing Systems, volume I: Theory, chapters 2 (Poisson arrivals), 3 (M/M/1) and 5 (M/G/1)"
+SAKASEGAWA = "Sakasegawa 1977, An approximation formula L_q = α·ρ^β/(1 - ρ), Annals of the Institute of Statistical Mathematics 29"
 NEWELL = "Newell 1982, Applications of Queueing Theory, 2nd edition, chapter 2: deterministic fluid approximation"

@@ -94,6 +94,13 @@ SUSTAINED = referenced(
     }),
 )  # fmt: skip
 
+
+def waits_for_a_slot(load: str, requests: str) -> dict[str, str]:
+    """The wait of a queue that so many slots serve together, by the spread of the times that requests hold them."""
+    wait = f"{load}^(sqrt(2*batch + 2) - 1)/({requests}*max(1 - {load}, 0))"
+    return {"mm1": wait, "md1": f"1/2*{wait}", "mg1": f"(1 + service_spread)/2*{wait}"}
+
+
 ARRIVALS = referenced(
     source.KLEINROCK,
     _q("load", "load", r"\rho_s", "", "arriving requests over what the fleet sustains; no steady state from 1 on", "arrival_rate/(dp*sustained_requests)"),
@@ -113,8 +120,11 @@ ARRIVALS = referenced(
         "md1": "lane_utilization*lane_time/(2*max(1 - lane_utilization, 0))",
         "mg1": "(1 + service_spread)/2*lane_utilization*lane_time/max(1 - lane_utilization, 0)",
     }),
+    _q("load", "slot_wait", r"W_{\mathrm{slot}}", "s", "estimated mean wait for one of the slots of the batch; not in the time to first token, and long near a load of 1", switch="queue", exists=STEADY,
+       reference=source.SAKASEGAWA, variants=waits_for_a_slot("load", "sustained_requests")),
     _q("load", "loaded_ttft", r"\mathrm{TTFT}_{s}", "s", "mean time to first token of a server at work: the estimated wait, and the steps the prompt is read in",
        "queue_time + lane_wait(batch = busy_batch, step_budget = step_budget) + reading_time(batch = busy_batch, step_budget = step_budget)", without=("arrival_rate", "queue_time + reading_time"), reference=source.DISTSERVE),
+    _q("load", "queued_ttft", r"\mathrm{TTFT}_{q}", "s", "mean time to first token of a server at work, the estimated wait for a slot before it included", "loaded_ttft + slot_wait", without=("arrival_rate", "loaded_ttft"), reference=source.DEFINITION),
     _q("load", "held_itl", r"\mathrm{ITL}_{t}", "s", "inter-token latency that the target is held against", switch="targets_under", without=("output", "itl"), reference=source.DISTSERVE,
        variants={"load": "sustained_itl", "isolated": "itl_last"}),
     _q("load", "held_ttft", r"\mathrm{TTFT}_{t}", "s", "time to first token that the target is held against", switch="targets_under", without=("output", "ttft"), reference=source.DISTSERVE,

@@ -5,6 +5,7 @@ inputs is a made-up number that depends on each of them. What the table cannot h
 """
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 
 import pytest
@@ -124,6 +125,17 @@ def waiting(busy, service):
         "md1": lambda v: v.value(service) * v.value(busy) / idle(v, busy) / 2,
         "mg1": lambda v: v.value(service) * v.value(busy) / idle(v, busy) * (1 + v.service_spread) / 2,
     }
+
+
+def waiting_for_a_slot(load, requests):
+    """Waits in a queue of as many servers as the batch has slots (Sakasegawa): mean over the rate of all, times half the sum of both squared spreads."""
+
+    def wait(v, spread):
+        rate, slots, share = v.value(requests) * idle(v, load), v.batch, v.value(load)
+        full = (2 * Decimal(slots.numerator) / slots.denominator + 2).sqrt() - 1
+        return Fraction(1 + spread) / 2 / rate * Fraction((Decimal(share.numerator) / share.denominator) ** full)
+
+    return {"mm1": lambda v: wait(v, 1), "md1": lambda v: wait(v, 0), "mg1": lambda v: wait(v, v.service_spread)}
 
 
 def in_time(v):
@@ -367,6 +379,8 @@ FORMULAS = {
     "lane_utilization": lambda v: v.lane_time * v.arrival_rate / (v.lanes * v.dp),
     "lane_wait": waiting("lane_utilization", "lane_time"),
     "loaded_ttft": lambda v: v("reading_time", batch=v.busy_batch, step_budget=v.step_budget) + v("lane_wait", batch=v.busy_batch, step_budget=v.step_budget) + v.queue_time,
+    "slot_wait": waiting_for_a_slot("load", "sustained_requests"),
+    "queued_ttft": lambda v: v.slot_wait + v.loaded_ttft,
     "held_itl": {"load": lambda v: v.sustained_itl, "isolated": lambda v: v.itl_last},
     "held_ttft": {"load": lambda v: v.loaded_ttft, "isolated": lambda v: v.ttft},
     "meets_itl": lambda v: int(v.held_itl <= v.itl_target),
@@ -424,6 +438,7 @@ FORMULAS = {
     "mix_lane_residual": {kind: lambda v, kind=kind: residual(v, kind) for kind in KINDS},
     "mix_lane_utilization": lambda v: v.arrival_rate * v.mix_lane_time / v("lanes", prompts_per_step=v.mix_prompts_per_step) / v.dp,
     "mix_lane_wait": waiting("mix_lane_utilization", "mix_lane_residual"),
+    "mix_slot_wait": waiting_for_a_slot("mix_load", "mix_sustained_requests"),
     **{name: lambda v, reading=reading: v.queue_time + at_rate(v, "mix_lane_wait") + at_rate(v, reading) for name, reading in (
         ("mix_loaded_ttft", "mix_reading_time"), ("mix_own_ttft", "mix_own_reading_time"), ("mix_long_ttft", "mix_long_reading_time"),
     )},
@@ -481,6 +496,7 @@ HAS_A_VALUE = {
     **dict.fromkeys(["paced_chunk", "prompts_per_step", "chunked_itl", "decode_requests", "sustained_itl", "mix_paced_itl", "mix_decode_itl", "mix_chunked_itl", "mix_sustained_itl"], TURN),
     **dict.fromkeys(["queue_wait", "queue_wait_quantile", "share_in_time", "burst_drain_time"], ("utilization", 1)),
     "busy_batch": ("load", 1), "lane_wait": ("lane_utilization", 1), "mix_busy_batch": ("mix_load", 1), "mix_lane_wait": ("mix_lane_utilization", 1),
+    "slot_wait": ("load", 1), "mix_slot_wait": ("mix_load", 1),
 }  # fmt: skip
 """Name -> what has to be above 0, or below 1, and not at it."""
 
