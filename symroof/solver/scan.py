@@ -31,7 +31,6 @@ NEAR, POLE_GROWTH = Fraction(1, 10**12), 10**4
 """How near a change of side is looked at, and how much larger the difference must be there for it to be a pole."""
 ROUGHLY = Fraction(1, 10**11)
 """How narrow rough values make a bracket, as a share of the crossing: nearer to a jump they have to be worked out exactly."""
-DIP_STEPS = 13
 EDGE_TURNS, EDGE_SECTIONS = 4, 32
 """How often the stretch between a point with a value and one without is looked into, and in how many parts."""
 FLAT = 10
@@ -166,7 +165,7 @@ def crossings(gap: Gap, low: Fraction, high: Fraction | None, whole: bool) -> Se
     changes = [(a, b, sign(before), max(abs(before), abs(after))) for (a, before), (b, after) in steps if sign(before) * sign(after) < 0]
     brackets = yield from together(_sectioned(gap, a, b, side, whole) for a, b, side, _ in changes)
     for (a, b, side, around), bracket in zip(changes, brackets, strict=True):
-        root = b if whole and b - a == 1 else narrowed(gap, a, b, bracket, side, whole)
+        root = narrowed(gap, a, b, bracket, side, whole)
         if root is not None:
             (values if whole or not _pole(gap, root, around) else poles).append(root)
     values = sorted([*values, *(b for _, (b, after) in steps if after == 0)])
@@ -222,7 +221,7 @@ def _beside_zeros(gap: Gap, points: list[tuple[Fraction, Value]], whole: bool) -
     for (a, before), (b, after) in pairwise(points):
         for zero, size, end, other in ((a, before, b, after), (b, after, a, before)):
             if size == 0:
-                beside = zero + (1 if end > zero else -1) * (1 if whole else NEAR * zero)
+                beside = zero + sign(end - zero) * (1 if whole else NEAR * zero)
                 g = gap(beside) if a < beside < b else None
                 if g is not None and sign(g) * sign(other) < 0:
                     near.append((beside, g))
@@ -288,10 +287,7 @@ def dips(gap: Gap, points: list[tuple[Fraction, Value]]) -> Search[list[tuple[Fr
 
 def _least(gap: Gap, low: Fraction, high: Fraction, side: int) -> Search[tuple[Fraction, Value] | None]:
     """The first point beyond zero that shows where an interval is searched for the least difference; None where it stays on its side."""
-    for _ in range(DIP_STEPS):
-        points = [low, *(_short(low + (high - low) * i / DIP_SECTIONS) for i in range(1, DIP_SECTIONS)), high]
-        if not all(a < b for a, b in pairwise(points)):
-            break
+    while _rise(points := [low, *(_short(low + (high - low) * i / DIP_SECTIONS) for i in range(1, DIP_SECTIONS)), high]):
         values = yield from gap.at(points[1:-1])
         for point, here in zip(points[1:-1], values, strict=True):
             if here is not None and sign(here) != side:
@@ -302,6 +298,11 @@ def _least(gap: Gap, low: Fraction, high: Fraction, side: int) -> Search[tuple[F
         if 0 < least < len(sizes) - 1 and FLAT * (max(sizes[least - 1], sizes[least + 1]) - sizes[least]) < sizes[least]:
             break
     return None
+
+
+def _rise(points: list[Fraction]) -> bool:
+    """Whether numbers of a few digits tell the points apart."""
+    return all(a < b for a, b in pairwise(points))
 
 
 def _pole(gap: Gap, point: Fraction, around: Value) -> bool:
@@ -330,12 +331,12 @@ def narrowed(gap: Gap, start: Fraction, end: Fraction, bracket: tuple[Fraction, 
     for turn in range(TURNS):
         if high - low <= (1 if whole else DIGITS * high):
             break
-        secant = low + (high - low) * (below / (below - above) if (turn + 1) % SECANTS else Fraction(1, 2))
+        secant = low + (high - low) * below / (below - above) if (turn + 1) % SECANTS else high
         if turn == TRAP and not whole:  # two cuts of a narrow bracket are so good that the crossing lies right beside the line through them
-            corners = iter(_beside(seen))
+            corners = iter(_beside_line(*seen))
         if turn == SECANTS and not whole:  # most jumps lie at plain numbers: these, and what lies right beside them
             plain = ((low + high) / 2).limit_denominator(10**6)
-            corners = iter((plain, plain * (1 + DIGITS / 2), plain * (1 - DIGITS / 2)))
+            corners = iter((plain, *reversed(_beside(plain))))
         middle = next(corners, None) or secant
         middle = Fraction(math.floor(middle)) if whole else middle.limit_denominator(10**40)
         if not low < middle < high:
@@ -351,13 +352,15 @@ def narrowed(gap: Gap, start: Fraction, end: Fraction, bracket: tuple[Fraction, 
     return high
 
 
-def _beside(seen: list[tuple[Fraction, Fraction]]) -> tuple[Fraction, ...]:
-    """Points on both sides of where the line through the last two points is zero, as near as a crossing is asked for."""
-    (a, before), (b, here) = seen[-2:]
-    if before == here:
-        return ()
-    zero = b - here * (b - a) / (here - before)
-    return zero * (1 - DIGITS / 2), zero * (1 + DIGITS / 2)
+def _beside_line(first: tuple[Fraction, Fraction], second: tuple[Fraction, Fraction]) -> tuple[Fraction, ...]:
+    """Points beside the place where the line through two points is zero."""
+    (a, before), (b, here) = first, second
+    return _beside(b - here * (b - a) / (here - before)) if before != here else ()
+
+
+def _beside(point: Fraction) -> tuple[Fraction, Fraction]:
+    """On both sides of a point, as near as a crossing is asked for."""
+    return point * (1 - DIGITS / 2), point * (1 + DIGITS / 2)
 
 
 def _same_side(first: Fraction | None, second: Fraction | None) -> bool:
@@ -392,7 +395,5 @@ def _halved(gap: Gap, low: Fraction, high: Fraction, before: int, whole: bool) -
         if middle in (low, high) or (not whole and high - low <= DIGITS * high):
             break
         here = gap(middle)
-        if here == 0 and not whole:
-            return middle
         low, high = (middle, high) if here is not None and sign(here) == before else (low, middle)
     return high
