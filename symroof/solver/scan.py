@@ -23,8 +23,8 @@ LEAST, MOST = Fraction(1, 10**15), Fraction(10**24)
 PER_DECADE = 8
 TURNS, DIGITS = 250, Fraction(1, 10**30)
 """How often a bracket is looked into, and how narrow it gets, as a share of the crossing."""
-SECANTS, TRAP = 4, 2
-"""How often in turn the bracket of a crossing is cut before it is halved, and after how many cuts both sides of the next one are looked at."""
+SECANTS = 4
+"""How often in turn the bracket of a crossing is cut before it is halved."""
 SECTIONS, DIP_SECTIONS = 128, 8
 """Parts of a bracket that are looked at together, roughly, and of a stretch where the difference comes near zero."""
 NEAR, POLE_GROWTH = Fraction(1, 10**12), 10**4
@@ -326,23 +326,19 @@ def narrowed(gap: Gap, start: Fraction, end: Fraction, bracket: tuple[Fraction, 
     if below is None or above is None or below * above >= 0:
         return _halved(gap, start, end, before, whole) if not _same_side(gap(start), gap(end)) else None
     side = 0
-    seen: list[tuple[Fraction, Any]] = []
     corners: Iterator[Fraction] = iter(())
     for turn in range(TURNS):
         if high - low <= (1 if whole else DIGITS * high):
             break
         secant = low + (high - low) * below / (below - above) if (turn + 1) % SECANTS else high
-        if turn == TRAP and not whole:  # two cuts of a narrow bracket are so good that the crossing lies right beside the line through them
-            corners = iter(_beside_line(*seen))
         if turn == SECANTS and not whole:  # most jumps lie at plain numbers: these, and what lies right beside them
             plain = ((low + high) / 2).limit_denominator(10**6)
-            corners = iter((plain, *reversed(_beside(plain))))
+            corners = iter((plain, plain * (1 + DIGITS / 2), plain * (1 - DIGITS / 2)))
         middle = next(corners, None) or secant
         middle = Fraction(math.floor(middle)) if whole else middle.limit_denominator(10**40)
         if not low < middle < high:
             middle = Fraction((low + high) // 2) if whole else (low + high) / 2
         here = gap(middle)
-        seen.append((middle, here))
         if here is None or here == 0:
             return middle if here == 0 and not whole else _halved(gap, low, middle, before, whole)
         if sign(here) == before:  # an end that stands still has its value halved, or the other would creep towards it
@@ -350,17 +346,6 @@ def narrowed(gap: Gap, start: Fraction, end: Fraction, bracket: tuple[Fraction, 
         else:
             high, above, below, side = middle, here, below / 2 if side == -1 else below, -1
     return high
-
-
-def _beside_line(first: tuple[Fraction, Fraction], second: tuple[Fraction, Fraction]) -> tuple[Fraction, ...]:
-    """Points beside the place where the line through two points is zero."""
-    (a, before), (b, here) = first, second
-    return _beside(b - here * (b - a) / (here - before)) if before != here else ()
-
-
-def _beside(point: Fraction) -> tuple[Fraction, Fraction]:
-    """On both sides of a point, as near as a crossing is asked for."""
-    return point * (1 - DIGITS / 2), point * (1 + DIGITS / 2)
 
 
 def _same_side(first: Fraction | None, second: Fraction | None) -> bool:

@@ -64,6 +64,13 @@ def test_an_irrational_root_takes_few_steps(degree, radicand, monkeypatch):
     assert len(seen) <= 10 + 5 + 1
 
 
+@pytest.mark.parametrize("b", [10**30, -(10**30)])
+def test_a_small_root_beside_a_large_one_does_not_cancel(b):
+    """x**2 + b*x - 1 and x**2 + b*x + 1: the small root is 1e-30 as nearly as a number is asked for, though b and the root of b**2 + 4 have 30 digits in common."""
+    small = positive_roots({2: Fraction(1), 1: Fraction(b), 0: Fraction(-1 if b > 0 else 1)})[0]
+    assert abs(small * 10**30 - 1) < Fraction(1, 10**38)
+
+
 def test_where_newtons_steps_leave_the_bracket_halving_goes_on():
     """(x - 1)⁵ is so flat at its root that Newton's steps gain two digits in nine; beside it stands a simple root."""
     assert positive_roots(of_roots(1, 1, 1, 1, 1, 2)) == [1, 2]

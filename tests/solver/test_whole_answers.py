@@ -30,6 +30,9 @@ ANSWERS = {  # equation -> crossings, the formula of the first, and every candid
     "max(x, 10) = 12": ([12], "12", [("12", 12, [("x >= 10", True)])]),
     "min(x, b) = d": ([5], "d", [("d", 5, [("x <= b", True)])]),
     "min(x, b) = 20": ([], "20", [("20", None, [("x - 20 <= b - 20", False)])]),
+    # the same from an edge on, or up to it
+    "max(x, b) = x": ([16], "b", [("b", None, [("b >= x", True)]), ("b", 16, [("x >= b", True)])]),
+    "min(x, b) = x": ([16], "b", [("b", 16, [("b <= x", True)])]),
     "max(a*x, x + c) = d": (["5/3"], "d/a", [("d - c", None, [("d - c > 0", True), ("x + c >= a*x", False)]), ("d/a", "5/3", [("a*x >= x + c", True)])]),
     "max(x, 10/x) = 5": ([2, 5], "2", [("2", 2, [("10/x - 5 >= x - 5", True)]), ("5", 5, [("x - 5 >= 10/x - 5", True)])]),
     # a numerator without its root at zero, and a root behind a pole
@@ -75,6 +78,7 @@ SYMBOLIC = {  # without numbers -> formula: conditions
     "max(x, a + x, c) = d": [("d - a", ["d - a > 0", "a + x >= c"])],  # x alone never wins
     "max(x, c) = d": [("d", ["x >= c"])],
     "min(x, a + x, c) = d": [("d", ["x <= c"])],
+    "(a*x - b)/(c - d) = 0": [("b/a", [])],
     "a*x = c*x + b": [("b/(a - c)", ["a - c > 0"])],
     "x**2 = b*x + c": [("(b + sqrt((-b)**2 + 4*c))/2", [])],
     "x**2 + b*x = c": [("2*c/(b + sqrt(b**2 + 4*c))", [])],
