@@ -403,6 +403,8 @@ def test_floats_that_mislead_make_no_crossing():
     """Far out, where terms cancel, floats may have the wrong sign at a point; exact values have the last word."""
     wrong = scanned(lambda x: x + 1, REAL, rough=lambda points: [-1.0 if 1e19 < point < 1e20 else float(point) + 1 for point in points])
     assert (wrong.verdict, wrong.values) == ("lhs_above", ())
+    wrong = scanned(lambda n: n + 1, low=1, rough=lambda points: [-1.0 if point == 500 else float(point) + 1 for point in points])
+    assert (wrong.verdict, wrong.values) == ("lhs_above", ())
 
 
 def test_where_floats_show_nothing_one_point_in_many_leads_to_the_crossing():
