@@ -370,7 +370,7 @@ def _inside(low: Fraction, high: Fraction, whole: bool) -> list[float]:
     """Floats that part a bracket."""
     start, end = float(low), float(high)
     points = (start + (end - start) * i / SECTIONS for i in range(1, SECTIONS))
-    return sorted({point for x in points if start < (point := float(math.floor(x)) if whole else x) < end})
+    return sorted({point for x in points if (point := float(math.floor(x)) if whole else x) > start})
 
 
 def _halved(gap: Gap, low: Fraction, high: Fraction, before: int, whole: bool) -> Fraction:
