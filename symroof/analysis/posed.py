@@ -142,7 +142,7 @@ class Posed:
         if not solved.values or not list(demands_of(self.relation, self.answers.case)):
             return solved
         existing = self._where_it_exists(solved.values, self.answers.case)
-        branches = tuple(branch for branch in solved.branches if branch.value is None or branch.value in existing or not branch.holds)
+        branches = tuple(branch for branch in solved.branches if branch.value is None or branch.value in existing)
         if existing:
             return replace(solved, values=existing, branches=branches)
         gap = partial(self._gap, self.answers.case)

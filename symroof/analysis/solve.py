@@ -132,7 +132,7 @@ def _cancelled(crossings: Crossing, unknown: str, answers: Answers) -> Crossing 
         except NoValue:
             continue
         if holds:
-            settled = replace(branch, value=value, holds=True, conditions=tuple(replace(c, holds=True) for c in branch.conditions))
+            settled = replace(branch, value=value, conditions=tuple(replace(c, holds=True) for c in branch.conditions))
             return Crossing("crosses", CLOSED, (settled,), (value,), crossings.domain)
     return None
 

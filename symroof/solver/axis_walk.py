@@ -38,11 +38,6 @@ class Walk:
     def domain(self) -> tuple[Fraction, Fraction | None]:
         return self.low, self.high
 
-    @property
-    def somewhere(self) -> Fraction:
-        """A point of the axis."""
-        return self.low + 1 if self.high is None else (self.low + self.high) / 2
-
     def solve(self, difference: Tree) -> Crossing:
         """Every zero of ``difference`` on the axis.
 
@@ -63,14 +58,14 @@ class Walk:
             return Crossing("crosses", NUMERIC if bracketed else CLOSED, tuple(branches), tuple(values), self.domain)
         signs = {self._sign_at(region, region.inside) for region in regions} - {0}
         if len(signs) > 1:  # they change over at a pole without meeting: the verdict holds for the axis up to there
-            regions = [regions[0], *takewhile(lambda region: not region.after_pole, regions[1:])]
+            regions = [*takewhile(lambda region: not region.after_pole, regions)]
             signs = {self._sign_at(region, region.inside) for region in regions} - {0}
         verdict = {frozenset(): "identical", frozenset({1}): "lhs_above"}.get(frozenset(signs), "lhs_below")
         return Crossing(verdict, CLOSED, tuple(branches), domain=(self.low, regions[-1].high))
 
     def _values(self, branches: list[Branch]) -> list[Fraction]:
         distinct: list[Fraction] = []
-        for root in sorted({b.value for b in branches if b.holds and b.value is not None}):
+        for root in sorted({b.value for b in branches if b.value is not None}):
             if not distinct or not _same(distinct[-1], root):
                 distinct.append(root)
         return distinct
@@ -88,10 +83,10 @@ class Walk:
         """The crossing at a region's beginning: in closed form, where the arms that change there meet in one."""
         edge = Region(self.low, self.high, region.edge) if region.edge is not None else None
         for branch in self.region_branches(edge) if edge else ():
-            if branch.holds and branch.value is not None and _same(branch.value, region.low):
+            if branch.value is not None and _same(branch.value, region.low):
                 held = tuple(Condition(tree, self._holds(tree, region.low)) for tree in region.conditions)
                 return replace(branch, conditions=(*branch.conditions, *held), value=region.low)
-        return Branch(None, (), region.low, True)
+        return Branch(None, (), region.low)
 
     def _sign_at(self, region: Region, point: Fraction) -> int:
         over, under = self._quotient(region.tree)
@@ -151,10 +146,11 @@ class Walk:
         over = factored(shared_factors_out(over))
         numbers = self._coefficients(over)
         over = {power: over[power] for power in over if numbers.get(power)}
+        if not over:
+            return []
         roots = [root for root in positive_roots(numbers, region.low, region.high) if value(under, root)]
-        roots = sorted({*roots, *(end for end in self._own_ends(region) if any(numbers.values()) and value(numbers, end) == 0 and value(under, end))})
-        degree = max(over, default=0) - min(over, default=0)
-        if degree > 2:
+        roots = sorted({*roots, *(end for end in self._own_ends(region) if value(numbers, end) == 0 and value(under, end))})
+        if max(over) - min(over) > 2:
             return [self._branch(None, region, root, root) for root in roots]
         branches = []
         for form in closed_forms(over, lambda tree: sign(self._number(tree))):
@@ -175,8 +171,8 @@ class Walk:
         if point is not None:
             conditions += [Condition(tree, self._holds(tree, point)) for tree in (*region.conditions, *inside)]
         if form is None:
-            return Branch(None, tuple(conditions), root, root is not None)
-        return Branch(form.whole(form.spoken), tuple(conditions), root, root is not None, form.spoken, form.named)
+            return Branch(None, tuple(conditions), root)
+        return Branch(form.whole(form.spoken), tuple(conditions), root, form.spoken, form.named)
 
     def _condition(self, form: Form, spoken: Compare) -> Condition:
         whole = Compare(spoken.operator, form.whole(spoken.left), form.whole(spoken.right))
@@ -196,7 +192,7 @@ class Walk:
             left, right = self.evaluate(tree.left, at), self.evaluate(tree.right, at)
         except NoValue:
             return None
-        if tree.operator in ("<=", ">=") and abs(left - right) <= max(abs(left), abs(right)) * CLOSE:
+        if tree.operator in ("<=", ">=") and _same(left, right):
             return True  # at a root computed to 40 digits, two sides that meet there differ by less than that
         return bool(RELATIONS[tree.operator](left, right))
 

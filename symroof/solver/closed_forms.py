@@ -60,7 +60,7 @@ def closed_forms(p: Polynomial, sign: Sign) -> list[Form]:
 
     ``sign`` gives the sign of a coefficient, so that fractions are written over a positive denominator.
     """
-    least = min(p, default=0)
+    least = min(p)
     p = {power - least: c for power, c in p.items()}
     if set(p) == {0, 1}:
         return [_linear(p[1], p[0], sign)]

@@ -15,7 +15,7 @@ from symroof.formula.rewrite import replaced, substitute
 from symroof.formula.tree import ONE, ZERO, Call, Compare, Name, Pow, Total, Tree, mentions, parts
 from symroof.solver.axis_walk import Walk
 from symroof.solver.rational import NotRational
-from symroof.solver.result import CLOSED, Branch, Condition, Crossing, Evaluate
+from symroof.solver.result import CLOSED, Branch, Condition, Crossing, Evaluate, Region
 from symroof.solver.roots import sign
 from symroof.solver.scan import Rough, scan
 
@@ -103,12 +103,12 @@ def _undone(difference: Tree, node: Tree, along: Walk) -> Crossing:
     if any(branch.closed_form is None for branch in holding):
         raise NotRational("no closed form of what is rounded")
     if _zero_at_zero(inner, along):  # the axis is open at zero, a root or a rounding may lie on it
-        holding.append(Branch(ZERO, (), ZERO.value, True))
+        holding.append(Branch(ZERO, (), ZERO.value))
     branches = [back for branch in holding for back in _back(branch, node, along)]
-    values = sorted({b.value for b in branches if b.holds and b.value is not None})
+    values = sorted({b.value for b in branches if b.value is not None})
     if values:
         return Crossing("crosses", CLOSED, tuple(branches), tuple(values), along.domain)
-    side = sign(along.evaluate(difference, {along.x: along.somewhere}))
+    side = sign(along.evaluate(difference, {along.x: Region(*along.domain, difference).inside}))
     return Crossing({1: "lhs_above", -1: "lhs_below", 0: "identical"}[side], CLOSED, tuple(branches), domain=along.domain)
 
 
@@ -133,7 +133,7 @@ def _back(branch: Branch, node: Tree, along: Walk) -> list[Branch]:
         for own in answer.branches:
             if own.closed_form is not None:
                 carried = tuple(Condition(_with_node(c.tree, node, along.x), c.holds) for c in branch.conditions)
-                branches.append(Branch(own.closed_form, (*carried, *own.conditions), own.value, own.holds))
+                branches.append(Branch(own.closed_form, (*carried, *own.conditions), own.value))
     return branches
 
 

@@ -40,10 +40,8 @@ def _weighted(p: Polynomial, x: str, direction: int, origin: int = 0) -> Tree:
     """The terms of a polynomial, each times its degree above ``origin``, over the polynomial."""
     terms = [(power, _at_power(term, x, power)) for power, c in sorted(p.items()) for term in terms_of(c)]
     weighted = [(direction * (power - origin), term) for power, term in terms if power != origin]
-    sign = -1 if all(weight < 0 for weight, _ in weighted) else 1
-    moved = build.add(ZERO, *(build.mul(build.number(sign * weight), term) for weight, term in weighted))
-    share = build.div(moved, build.add(ZERO, *(term for _, term in terms)))
-    return share if sign > 0 else build.neg(share)
+    moved = build.add(ZERO, *(build.mul(build.number(weight), term) for weight, term in weighted))
+    return build.div(moved, build.add(ZERO, *(term for _, term in terms)))
 
 
 def _at_power(term: Tree, x: str, power: int) -> Tree:

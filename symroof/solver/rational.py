@@ -195,7 +195,7 @@ def _reduced(over: Polynomial, under: Polynomial) -> tuple[Polynomial, Polynomia
 def shared_factors_out(p: Polynomial) -> Polynomial:
     """The polynomial without factors that every term of every coefficient has: they do not move its roots."""
     lists = [_term_factors(term) for coefficient in p.values() for term in terms_of(coefficient)]
-    shared = [factor for factor in lists[0] if all(factor in other for other in lists[1:])] if lists else []
+    shared = [factor for factor in lists[0] if all(factor in other for other in lists)] if lists else []
     for factor in shared:
         p = {power: _divided(coefficient, factor) for power, coefficient in p.items()}
     return p

@@ -28,7 +28,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Branch:
-    """One candidate: its formula, its conditions, its value, and whether it is a crossing here.
+    """One candidate: its formula, its conditions, and its value, which it has where it is a crossing here.
 
     Attributes:
         closed_form: the whole formula; None where there is none of readable size.
@@ -38,10 +38,13 @@ class Branch:
 
     closed_form: Tree | None
     conditions: tuple[Condition, ...]
-    value: Fraction | None
-    holds: bool
+    value: Fraction | None = None
     spoken: Tree | None = None
     named: tuple[tuple[str, Tree], ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        return self.value is not None
 
     @property
     def shown(self) -> Tree | None:
@@ -94,7 +97,7 @@ class Solved:
     def branch(self) -> Branch | None:
         """The branch that gives the value, or the first that would if its conditions held."""
         branches = self.crossing.branches
-        return next((b for b in branches if b.holds and b.value == self.crossing.value), branches[0] if branches else None)
+        return next((b for b in branches if b.value == self.crossing.value), branches[0] if branches else None)
 
     @property
     def closed_form(self) -> Tree | None:

@@ -30,38 +30,38 @@ def positive_roots(p: Numbers, low: Fraction = Fraction(0), high: Fraction | Non
     [Fraction(1, 1), Fraction(2, 1)]
     """
     p = {k: c for k, c in p.items() if c}
-    if not p or set(p) == {0}:
+    if len(p) < 2:
         return []
     least = min(p)
     p = {k - least: c for k, c in p.items()}
     degree = max(p)
-    if degree == 0:
-        return []
     if degree == 1:
-        roots = [-p.get(0, Fraction(0)) / p[1]]
+        roots = [-p[0] / p[1]]
     elif degree == 2:
-        roots = _quadratic(p.get(2, Fraction(0)), p.get(1, Fraction(0)), p.get(0, Fraction(0)))
+        roots = _quadratic(p[2], p.get(1, Fraction(0)), p[0])
     else:
         roots = _isolated(p)
     return sorted({root for root in roots if root > low and (high is None or root < high)})
 
 
 def _quadratic(a: Fraction, b: Fraction, c: Fraction) -> list[Fraction]:
+    """Where neither the first coefficient nor the last is zero."""
     discriminant = b * b - 4 * a * c
     if discriminant < 0:
         return []
     root = FUNCTIONS["sqrt"]([discriminant])
     q = -(b + root) / 2 if b >= 0 else (root - b) / 2
-    return [q / a, c / q] if q else [Fraction(0)]
+    return [q / a, c / q]
 
 
 def _isolated(p: Numbers) -> list[Fraction]:
+    """Those of a polynomial that is not zero at zero."""
     slope = {k - 1: k * c for k, c in p.items() if k}
     bound = 1 + max(abs(c) for c in p.values()) / abs(p[max(p)])
     cuts = [Fraction(0), *positive_roots(slope, Fraction(0), bound), bound]
     roots = []
     for a, b in pairwise(cuts):
-        if value(p, a) == 0 and a > 0:
+        if value(p, a) == 0:
             roots.append(a)
         if value(p, a) * value(p, b) < 0:
             roots.append(bisect(p, a, b))
@@ -119,7 +119,7 @@ def bisect(p: Numbers, low: Fraction, high: Fraction) -> Fraction:
         if high - low <= high * newton:
             newton **= 2
             root = _newton(p, (low + high) / 2)
-            left, right = root * (1 - FINE / 4), root * (1 + FINE / 4)
+            left, right = root * (1 - FINE), root * (1 + FINE)
             if low < left and right < high and below(left) == rising != below(right):
                 low, high = left, right
                 break

@@ -23,15 +23,14 @@ LEAST, MOST = Fraction(1, 10**15), Fraction(10**24)
 PER_DECADE = 8
 TURNS, DIGITS = 250, Fraction(1, 10**30)
 """How often a bracket is looked into, and how narrow it gets, as a share of the crossing."""
-SECANTS, TRAP = 4, 2
-"""How often in turn the bracket of a crossing is cut before it is halved, and after how many cuts both sides of the next one are looked at."""
+SECANTS = 4
+"""How often in turn the bracket of a crossing is cut before it is halved."""
 SECTIONS, DIP_SECTIONS = 128, 8
 """Parts of a bracket that are looked at together, roughly, and of a stretch where the difference comes near zero."""
 NEAR, POLE_GROWTH = Fraction(1, 10**12), 10**4
 """How near a change of side is looked at, and how much larger the difference must be there for it to be a pole."""
 ROUGHLY = Fraction(1, 10**11)
 """How narrow rough values make a bracket, as a share of the crossing: nearer to a jump they have to be worked out exactly."""
-DIP_STEPS = 13
 EDGE_TURNS, EDGE_SECTIONS = 4, 32
 """How often the stretch between a point with a value and one without is looked into, and in how many parts."""
 FLAT = 10
@@ -166,7 +165,7 @@ def crossings(gap: Gap, low: Fraction, high: Fraction | None, whole: bool) -> Se
     changes = [(a, b, sign(before), max(abs(before), abs(after))) for (a, before), (b, after) in steps if sign(before) * sign(after) < 0]
     brackets = yield from together(_sectioned(gap, a, b, side, whole) for a, b, side, _ in changes)
     for (a, b, side, around), bracket in zip(changes, brackets, strict=True):
-        root = b if whole and b - a == 1 else narrowed(gap, a, b, bracket, side, whole)
+        root = narrowed(gap, a, b, bracket, side, whole)
         if root is not None:
             (values if whole or not _pole(gap, root, around) else poles).append(root)
     values = sorted([*values, *(b for _, (b, after) in steps if after == 0)])
@@ -222,7 +221,7 @@ def _beside_zeros(gap: Gap, points: list[tuple[Fraction, Value]], whole: bool) -
     for (a, before), (b, after) in pairwise(points):
         for zero, size, end, other in ((a, before, b, after), (b, after, a, before)):
             if size == 0:
-                beside = zero + (1 if end > zero else -1) * (1 if whole else NEAR * zero)
+                beside = zero + sign(end - zero) * (1 if whole else NEAR * zero)
                 g = gap(beside) if a < beside < b else None
                 if g is not None and sign(g) * sign(other) < 0:
                     near.append((beside, g))
@@ -288,10 +287,7 @@ def dips(gap: Gap, points: list[tuple[Fraction, Value]]) -> Search[list[tuple[Fr
 
 def _least(gap: Gap, low: Fraction, high: Fraction, side: int) -> Search[tuple[Fraction, Value] | None]:
     """The first point beyond zero that shows where an interval is searched for the least difference; None where it stays on its side."""
-    for _ in range(DIP_STEPS):
-        points = [low, *(_short(low + (high - low) * i / DIP_SECTIONS) for i in range(1, DIP_SECTIONS)), high]
-        if not all(a < b for a, b in pairwise(points)):
-            break
+    while _rise(points := [low, *(_short(low + (high - low) * i / DIP_SECTIONS) for i in range(1, DIP_SECTIONS)), high]):
         values = yield from gap.at(points[1:-1])
         for point, here in zip(points[1:-1], values, strict=True):
             if here is not None and sign(here) != side:
@@ -302,6 +298,11 @@ def _least(gap: Gap, low: Fraction, high: Fraction, side: int) -> Search[tuple[F
         if 0 < least < len(sizes) - 1 and FLAT * (max(sizes[least - 1], sizes[least + 1]) - sizes[least]) < sizes[least]:
             break
     return None
+
+
+def _rise(points: list[Fraction]) -> bool:
+    """Whether numbers of a few digits tell the points apart."""
+    return all(a < b for a, b in pairwise(points))
 
 
 def _pole(gap: Gap, point: Fraction, around: Value) -> bool:
@@ -325,14 +326,11 @@ def narrowed(gap: Gap, start: Fraction, end: Fraction, bracket: tuple[Fraction, 
     if below is None or above is None or below * above >= 0:
         return _halved(gap, start, end, before, whole) if not _same_side(gap(start), gap(end)) else None
     side = 0
-    seen: list[tuple[Fraction, Any]] = []
     corners: Iterator[Fraction] = iter(())
     for turn in range(TURNS):
         if high - low <= (1 if whole else DIGITS * high):
             break
-        secant = low + (high - low) * (below / (below - above) if (turn + 1) % SECANTS else Fraction(1, 2))
-        if turn == TRAP and not whole:  # two cuts of a narrow bracket are so good that the crossing lies right beside the line through them
-            corners = iter(_beside(seen))
+        secant = low + (high - low) * below / (below - above) if (turn + 1) % SECANTS else high
         if turn == SECANTS and not whole:  # most jumps lie at plain numbers: these, and what lies right beside them
             plain = ((low + high) / 2).limit_denominator(10**6)
             corners = iter((plain, plain * (1 + DIGITS / 2), plain * (1 - DIGITS / 2)))
@@ -341,7 +339,6 @@ def narrowed(gap: Gap, start: Fraction, end: Fraction, bracket: tuple[Fraction, 
         if not low < middle < high:
             middle = Fraction((low + high) // 2) if whole else (low + high) / 2
         here = gap(middle)
-        seen.append((middle, here))
         if here is None or here == 0:
             return middle if here == 0 and not whole else _halved(gap, low, middle, before, whole)
         if sign(here) == before:  # an end that stands still has its value halved, or the other would creep towards it
@@ -349,15 +346,6 @@ def narrowed(gap: Gap, start: Fraction, end: Fraction, bracket: tuple[Fraction, 
         else:
             high, above, below, side = middle, here, below / 2 if side == -1 else below, -1
     return high
-
-
-def _beside(seen: list[tuple[Fraction, Fraction]]) -> tuple[Fraction, ...]:
-    """Points on both sides of where the line through the last two points is zero, as near as a crossing is asked for."""
-    (a, before), (b, here) = seen[-2:]
-    if before == here:
-        return ()
-    zero = b - here * (b - a) / (here - before)
-    return zero * (1 - DIGITS / 2), zero * (1 + DIGITS / 2)
 
 
 def _same_side(first: Fraction | None, second: Fraction | None) -> bool:
@@ -382,7 +370,7 @@ def _inside(low: Fraction, high: Fraction, whole: bool) -> list[float]:
     """Floats that part a bracket."""
     start, end = float(low), float(high)
     points = (start + (end - start) * i / SECTIONS for i in range(1, SECTIONS))
-    return sorted({point for x in points if start < (point := float(math.floor(x)) if whole else x) < end})
+    return sorted({point for x in points if (point := float(math.floor(x)) if whole else x) > start})
 
 
 def _halved(gap: Gap, low: Fraction, high: Fraction, before: int, whole: bool) -> Fraction:
@@ -392,7 +380,5 @@ def _halved(gap: Gap, low: Fraction, high: Fraction, before: int, whole: bool) -
         if middle in (low, high) or (not whole and high - low <= DIGITS * high):
             break
         here = gap(middle)
-        if here == 0 and not whole:
-            return middle
         low, high = (middle, high) if here is not None and sign(here) == before else (low, middle)
     return high

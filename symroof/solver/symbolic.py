@@ -151,7 +151,7 @@ def vanishes(tree: Tree) -> bool:
 def _branch(form: Form, held: tuple[Compare, ...]) -> Branch:
     """A candidate whose conditions cannot be evaluated yet."""
     own = (Condition(Compare(c.operator, form.whole(c.left), form.whole(c.right)), None, c) for c in form.conditions)
-    return Branch(form.whole(form.spoken), (*own, *(Condition(tree, None) for tree in held)), None, False, form.spoken, form.named)
+    return Branch(form.whole(form.spoken), (*own, *(Condition(tree, None) for tree in held)), None, form.spoken, form.named)
 
 
 def bound(condition: Compare, symbol: str) -> tuple[Compare, Compare | None] | None:

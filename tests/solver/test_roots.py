@@ -6,6 +6,7 @@ from math import prod
 
 import pytest
 
+from symroof.solver import roots
 from symroof.solver.roots import positive_roots
 
 
@@ -16,7 +17,7 @@ def of_roots(*roots):
 
 
 @pytest.mark.parametrize(
-    "roots",
+    "chosen",
     [
         (1, 2, 3),
         (1, 10**6, 10**12),
@@ -28,8 +29,8 @@ def of_roots(*roots):
         (Fraction(1, 3), Fraction(1, 2), 4, 10**9),
     ],
 )
-def test_every_positive_root_is_there_and_no_other(roots):
-    assert positive_roots(of_roots(*roots)) == sorted({Fraction(root) for root in roots if root > 0})
+def test_every_positive_root_is_there_and_no_other(chosen):
+    assert positive_roots(of_roots(*chosen)) == sorted({Fraction(root) for root in chosen if root > 0})
 
 
 def test_a_root_as_large_as_the_largest_coefficient_is_inside_the_bound():
@@ -39,11 +40,11 @@ def test_a_root_as_large_as_the_largest_coefficient_is_inside_the_bound():
     assert float(root) == pytest.approx(1.8392867552141612, rel=1e-15)
 
 
-@pytest.mark.parametrize("roots", [(3,), (3, 8), (3, 5, 8)])
-def test_the_ends_of_the_interval_are_outside(roots):
+@pytest.mark.parametrize("chosen", [(3,), (3, 8), (3, 5, 8)])
+def test_the_ends_of_the_interval_are_outside(chosen):
     """Of the roots that are asked for between 3 and 8, those at the ends are none."""
-    assert positive_roots(of_roots(*roots), Fraction(3), Fraction(8)) == [root for root in roots if 3 < root < 8]
-    assert positive_roots(of_roots(*roots), Fraction(29, 10), Fraction(81, 10)) == list(roots)
+    assert positive_roots(of_roots(*chosen), Fraction(3), Fraction(8)) == [root for root in chosen if 3 < root < 8]
+    assert positive_roots(of_roots(*chosen), Fraction(29, 10), Fraction(81, 10)) == list(chosen)
 
 
 @pytest.mark.parametrize(("degree", "radicand"), [(3, 2), (5, 7), (4, Fraction(1, 10**21)), (3, 10**40 + 1)])
@@ -52,6 +53,22 @@ def test_an_irrational_root_is_right_to_40_digits(degree, radicand):
     (root,) = positive_roots({degree: Fraction(1), 0: -Fraction(radicand)})
     near = Fraction(1, 10**40)
     assert (root * (1 - near)) ** degree < radicand < (root * (1 + near)) ** degree
+
+
+@pytest.mark.parametrize(("degree", "radicand"), [(3, 2), (3, 3), (5, 7), (7, 10)])
+def test_an_irrational_root_takes_few_steps(degree, radicand, monkeypatch):
+    """Halving alone takes 133 for 40 digits: ten bring a bracket down to a hundredth, five of Newton's steps from two digits to 64, and one number is the answer."""
+    seen = []
+    monkeypatch.setattr(roots, "short", lambda x, short=roots.short: seen.append(x) or short(x))
+    positive_roots({degree: Fraction(1), 0: -Fraction(radicand)})
+    assert len(seen) <= 10 + 5 + 1
+
+
+@pytest.mark.parametrize("b", [10**30, -(10**30)])
+def test_a_small_root_beside_a_large_one_does_not_cancel(b):
+    """x**2 + b*x - 1 and x**2 + b*x + 1: the small root is 1e-30 as nearly as a number is asked for, though b and the root of b**2 + 4 have 30 digits in common."""
+    small = positive_roots({2: Fraction(1), 1: Fraction(b), 0: Fraction(-1 if b > 0 else 1)})[0]
+    assert abs(small * 10**30 - 1) < Fraction(1, 10**38)
 
 
 def test_where_newtons_steps_leave_the_bracket_halving_goes_on():

@@ -91,6 +91,8 @@ def test_a_pole_is_no_crossing():
     """1/(log2(x) - 3) changes its sign at 8 without being zero there."""
     assert solved("1/(log2(x) - 3)").verdict in ("lhs_below", "lhs_above")
     assert solved("1/(x - 8)").value is None
+    assert (solved("1/(x - 8)").verdict, solved("1/(x - 8)").domain) == ("lhs_below", (0, 8))
+    assert (solved("1/(x - 8)^2 + 1").verdict, solved("1/(x - 8)^2 + 1").domain) == ("lhs_above", (0, None))
 
 
 @pytest.mark.parametrize("size", ["1e-9", "1e-4", "1", "1e6", "1e15"])
@@ -175,6 +177,18 @@ def test_a_sum_without_end_is_searched_far_out():
 def test_a_crossing_within_the_first_step_of_a_sum():
     """The first of the steps is 15 long: the sides change over after 2/15 of it."""
     assert solved("sum(a*max(j, 5), j, 1, x) - 2").values == (Fraction(2, 15),)
+
+
+def test_a_rounding_that_the_index_of_a_sum_moves_is_searched():
+    """1 + 2 + 2 at x = 2, 2 + 2 + 3 at 3, 2 + 3 + 3 at 4: the sum is 7 from 3 on, up to 4."""
+    assert 3 <= solved("sum(floor((x + j)/2), j, 1, 3) - 7").value < 4
+
+
+def test_a_crossing_with_a_closed_form_beside_one_without():
+    """10 - x is 9 at 1; x^3 is 9 at its cube root, 2.08, where 10 - x is 7.9."""
+    found = solved("max(x^3, 10 - x) - 9")
+    assert found.method == "numeric"
+    assert [float(value) for value in found.values] == [1, pytest.approx(9 ** (1 / 3), rel=1e-15)]
 
 
 def test_an_unknown_beside_a_sum_without_closed_form():

@@ -266,6 +266,7 @@ def test_sides_whose_signs_are_plain_never_meet():
     assert symbolic(parse("n*x - 3*x"), "x").verdict == "conditional"
     assert symbolic(parse("(a*x + b)/(c + d)"), "x").verdict == "lhs_above"
     assert symbolic(parse("(a*x + b)/(c - d)"), "x").verdict == "conditional"
+    assert symbolic(parse("(a*x + b)/(c*x + d - e)"), "x").verdict == "conditional"
 
 
 def test_one_maximum_has_one_winner_wherever_it_stands():
