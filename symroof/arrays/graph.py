@@ -22,13 +22,14 @@ from symroof.formula.polynomial import Monomial, Polynomial, add_term, constant,
 
 
 class Form(tuple[tuple[Monomial, Fraction], ...]):
-    """A polynomial that can be a key: its terms in order. It is looked up in every block, so its hash is worked out once."""
+    """A polynomial that can be a key: its terms in order. It is looked up in every block, so its hash is worked out once, and of the names alone:
+    few forms differ in numbers only, and a fraction takes long to hash."""
 
     def __hash__(self) -> int:
         try:
             return self._hash
         except AttributeError:
-            self._hash: int = super().__hash__()
+            self._hash: int = hash(tuple([monomial for monomial, _ in self]))
             return self._hash
 
     def __reduce__(self) -> tuple[type, tuple[Any]]:  # a hash of another process means nothing here

@@ -45,6 +45,12 @@ class Num(_Hashed):
     value: Fraction
     dimension: Dimension = PLAIN
 
+    def __eq__(self, other: object) -> bool:
+        """Whether the numbers and units are the same; fractions asked the same look for a number type first, which takes longer than all else."""
+        if other.__class__ is not Num:
+            return NotImplemented
+        return self.value.as_integer_ratio() == other.value.as_integer_ratio() and self.dimension == other.dimension
+
 
 @_node
 class Name(_Hashed):

@@ -148,21 +148,21 @@ def crossings(gap: Gap, low: Fraction, high: Fraction | None, whole: bool) -> Se
     values_there = yield [*looked_at, *others]
     on_grid = _settled(gap, looked_at, values_there[: len(looked_at)])
     between = [(point, g) for point, g in zip(others, values_there[len(looked_at) :], strict=True) if g == g]
-    everywhere = in_order([*on_grid, *between])
+    everywhere = with_more(on_grid, between)
     last = yield from _last_values(gap, everywhere, whole)
-    points: list[tuple[Fraction, Value]] = [(point, g) for point, g in in_order([*everywhere, *last]) if g is not None]
+    points: list[tuple[Fraction, Value]] = [(point, g) for point, g in with_more(everywhere, last) if g is not None]
     if not points:
         raise NoValue("the equation has no value anywhere on the axis")
     searched = (points[0][0], points[-1][0])
     if all(g == 0 for _, g in points):
         return Crossing("identical", NUMERIC, domain=(low, high), searched=searched)
     if not whole:
-        points = in_order([*points, *(yield from dips(gap, points))])
+        points = with_more(points, (yield from dips(gap, points)))
     values: list[Fraction] = [points[0][0]] if points[0][1] == 0 else []
     poles: list[Fraction] = []
     if whole and low == 0:
         values += _below_one(gap, points[0])
-    steps = list(pairwise(in_order([*points, *_beside_zeros(gap, points, whole)])))
+    steps = list(pairwise(with_more(points, _beside_zeros(gap, points, whole))))
     changes = [(a, b, sign(before), max(abs(before), abs(after))) for (a, before), (b, after) in steps if sign(before) * sign(after) < 0]
     brackets = yield from together(_sectioned(gap, a, b, side, whole) for a, b, side, _ in changes)
     for (a, b, side, around), bracket in zip(changes, brackets, strict=True):
@@ -262,9 +262,9 @@ def between_grid(low: Fraction, high: Fraction | None) -> tuple[Fraction, ...]:
     return tuple(point for n in range(max(math.ceil(low), 1), math.floor(min(high or EVERY, EVERY)) + 1) if (point := Fraction(n)) not in on_grid)
 
 
-def in_order(points: list[tuple[Fraction, Any]]) -> list[tuple[Fraction, Any]]:
-    """Points as they follow each other; floats tell them apart, and compare many times as fast as fractions."""
-    return sorted(points, key=lambda point: float(point[0]))
+def with_more(points: list[tuple[Fraction, Any]], others: list[tuple[Fraction, Any]]) -> list[tuple[Fraction, Any]]:
+    """Points in order with others among them; floats tell them apart, and compare many times as fast as fractions."""
+    return sorted([*points, *others], key=lambda point: float(point[0])) if others else points
 
 
 def _digits(x: Fraction) -> int:
