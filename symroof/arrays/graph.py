@@ -32,6 +32,15 @@ class Form(tuple[tuple[Monomial, Fraction], ...]):
             self._hash: int = hash(tuple([monomial for monomial, _ in self]))
             return self._hash
 
+    @property
+    def floats(self) -> tuple[tuple[Monomial, float], ...]:
+        """The terms with floats for their numbers, made once: a scan works the same forms out in every turn."""
+        try:
+            return self._floats
+        except AttributeError:
+            self._floats: tuple[tuple[Monomial, float], ...] = tuple((monomial, float(coefficient)) for monomial, coefficient in self)
+            return self._floats
+
     def __reduce__(self) -> tuple[type, tuple[Any]]:  # a hash of another process means nothing here
         return Form, (tuple(self),)
 

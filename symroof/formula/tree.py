@@ -230,6 +230,13 @@ def names(tree: Tree) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*own, *(name for child in children(tree) for name in names(child)))))
 
 
+@lru_cache(maxsize=16384)
+def sums(tree: Tree) -> tuple[Total, ...]:
+    """The sums in a formula, each once, in written order."""
+    own = (tree,) if isinstance(tree, Total) else ()
+    return tuple(dict.fromkeys((*own, *(inner for part in children(tree) for inner in sums(part)))))
+
+
 @lru_cache(maxsize=4096)
 def changed_inputs(tree: Tree) -> tuple[str, ...]:
     """The inputs that quantities in a formula are taken at other values of, as they are written.

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from symroof.formula import build
 from symroof.formula.rewrite import replaced, substitute
-from symroof.formula.tree import Add, Call, Compare, Num, Total, Tree, children, mentions, names, parts
+from symroof.formula.tree import Add, Call, Compare, Num, Tree, children, mentions, names, parts, sums
 from symroof.solver.rational import NotRational
 
 
@@ -26,13 +26,6 @@ def _deepest(tree: Tree, moving: frozenset[str]) -> Call | None:
         return None
     inner = next((choice for part in children(tree) if (choice := _deepest(part, moving)) is not None), None)
     return inner or (tree if moves and isinstance(tree, Call) and tree.function in ("max", "min") else None)
-
-
-@lru_cache(maxsize=16384)
-def sums(tree: Tree) -> tuple[Total, ...]:
-    """The sums in a formula, each once, in written order."""
-    own = (tree,) if isinstance(tree, Total) else ()
-    return tuple(dict.fromkeys((*own, *(inner for part in children(tree) for inner in sums(part)))))
 
 
 def ends(tree: Tree, node: Call) -> list[dict[str, Tree]]:

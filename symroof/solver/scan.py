@@ -15,7 +15,7 @@ from itertools import groupby, islice, pairwise
 from typing import Any, TypeAlias, TypeVar
 
 from symroof.formula.evaluate import NotGiven, NoValue, written
-from symroof.formula.tree import Total, Tree, mentions, parts
+from symroof.formula.tree import Tree, mentions, sums
 from symroof.solver.result import NUMERIC, Crossing
 from symroof.solver.roots import sign
 
@@ -36,6 +36,8 @@ EDGE_TURNS, EDGE_SECTIONS = 4, 32
 """How often the stretch between a point with a value and one without is looked into, and in how many parts."""
 FLAT = 10
 """How many times the difference would have to fall as far again as it does towards its least value, for a dip to be given up."""
+STRIDE = 8
+"""Of a stretch of points that floats leave open, one in so many is looked at exactly first."""
 EVERY = 1024
 """Whole numbers from one on that are all looked at where rough values make that cheap: a sum of so many parts may turn back at each of them."""
 
@@ -90,12 +92,13 @@ class Gap:
 
     Attributes:
         floats: whether rough values are to be had.
-        stride: of a stretch of points at which floats show nothing, one in so many is looked at exactly, and all between two that differ.
+        thorough: whether, of a stretch of points at which floats show nothing, all are looked at exactly that lie beside one with a value;
+            else one in :data:`STRIDE` is, and all between two that differ.
     """
 
     exact: Callable[[Fraction], Fraction]
     floats: bool = False
-    stride: int = 1
+    thorough: bool = True
 
     def __call__(self, point: Fraction) -> Fraction | None:
         """Its value at a point; None where it has none."""
@@ -134,7 +137,7 @@ def scan(
 
 def counts_terms(difference: Tree, x: str) -> bool:
     """Whether the unknown bounds a sum."""
-    return any(isinstance(node, Total) and (mentions(node.first, x) or mentions(node.last, x)) for node in parts(difference))
+    return any(mentions(node.first, x) or mentions(node.last, x) for node in sums(difference))
 
 
 def crossings(gap: Gap, low: Fraction, high: Fraction | None, whole: bool) -> Search[Crossing]:
@@ -182,10 +185,11 @@ def _settled(gap: Gap, points: Sequence[Fraction], values: Sequence[float]) -> l
     known: dict[int, Value | None] = {i: value for i, value in enumerate(values) if value == value}
     runs = [list(run) for undecided, run in groupby(range(len(points)), key=lambda i: i not in known) if undecided]
     for run in runs:
-        looked_at = [*run[:: gap.stride], *([run[-1]] if (len(run) - 1) % gap.stride else [])]
+        looked_at = [*run[::STRIDE], *([run[-1]] if (len(run) - 1) % STRIDE else [])]
         known |= {i: gap(points[i]) for i in looked_at}
         for a, b in pairwise(looked_at):
-            if _side(known[a]) != _side(known[b]):
+            unlike = _side(known[a]) != _side(known[b])
+            if unlike or (gap.thorough and not (gap.floats and known[a] is None)):  # neither floats nor exact values anywhere near: a sum of too many terms
                 known |= {i: gap(points[i]) for i in range(a + 1, b)}
     return [(points[i], known[i]) for i in sorted(known)]
 
