@@ -31,10 +31,6 @@ if TYPE_CHECKING:
     from symroof.analysis.rough_difference import RoughDifferences
 
 
-STRIDE = 8
-"""Within ranges, the share of points that are looked at exactly on stretches where floats show nothing: the case itself is looked at everywhere."""
-
-
 @dataclass
 class Posed:
     """An equation to be solved for one unknown, with the numbers of a case."""
@@ -95,7 +91,7 @@ class Posed:
                 return evaluate(difference, at)
 
             try:
-                answer = yield from crossings(Gap(exact, True, STRIDE), *domain(self.unknown, case), whole)
+                answer = yield from crossings(Gap(exact, True, thorough=False), *domain(self.unknown, case), whole)
                 return self._where_it_exists(answer.values, case)
             except NoValue:
                 return ()

@@ -22,14 +22,24 @@ from symroof.formula.polynomial import Monomial, Polynomial, add_term, constant,
 
 
 class Form(tuple[tuple[Monomial, Fraction], ...]):
-    """A polynomial that can be a key: its terms in order. It is looked up in every block, so its hash is worked out once."""
+    """A polynomial that can be a key: its terms in order. It is looked up in every block, so its hash is worked out once, and of the names alone:
+    few forms differ in numbers only, and a fraction takes long to hash."""
 
     def __hash__(self) -> int:
         try:
             return self._hash
         except AttributeError:
-            self._hash: int = super().__hash__()
+            self._hash: int = hash(tuple([monomial for monomial, _ in self]))
             return self._hash
+
+    @property
+    def floats(self) -> tuple[tuple[Monomial, float], ...]:
+        """The terms with floats for their numbers, made once: a scan works the same forms out in every turn."""
+        try:
+            return self._floats
+        except AttributeError:
+            self._floats: tuple[tuple[Monomial, float], ...] = tuple((monomial, float(coefficient)) for monomial, coefficient in self)
+            return self._floats
 
     def __reduce__(self) -> tuple[type, tuple[Any]]:  # a hash of another process means nothing here
         return Form, (tuple(self),)

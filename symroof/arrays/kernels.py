@@ -61,10 +61,10 @@ class Values:
 
     def form(self, form: Form | Polynomial) -> Any:
         """The value of a polynomial."""
-        terms = form.items() if isinstance(form, dict) else form
+        form = form if isinstance(form, Form) else Form(form.items())
         total: Any = None
-        for monomial, coefficient in terms:
-            term: Any = self.number(coefficient)
+        for monomial, coefficient in form if self.number is Fraction else form.floats:
+            term: Any = coefficient
             for name, exponent in monomial:
                 term = term * self.raised(name, exponent)
             total = term if total is None else total + term

@@ -18,7 +18,7 @@ from symroof.cases.search_budget import Budget, NotWorkedOut
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
-from symroof.formula.tree import ZERO, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree
+from symroof.formula.tree import ZERO, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, names
 from symroof.theory.case import Case
 from symroof.theory.defaults import Missing
 from symroof.theory.quantity import Search
@@ -161,7 +161,7 @@ class Ranges:
         if isinstance(tree, Name):
             return self._name(tree.name, by)
         if (tree, by) not in self._directions:
-            self._directions[tree, by] = self._direction(tree, by)
+            self._directions[tree, by] = 0 if all(self._apart(name, by) for name in names(tree)) else self._direction(tree, by)
         return self._directions[tree, by]
 
     def _direction(self, tree: Tree, by: str) -> Direction:

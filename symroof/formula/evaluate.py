@@ -74,13 +74,16 @@ def _part(node: Tree, env: Environment, bound: Mapping[str, Any]) -> Any:
     part = PARTS.get(type(node))
     if part is not None:
         return part(node, env, bound)
-    value = RULES[type(node)](node, env, bound)
-    return value.as_integer_ratio() if type(value) is Fraction else value
+    return _ratio(RULES[type(node)](node, env, bound))
 
 
 def _number(part: Any) -> Any:
     """A number that :func:`_exact` gives, as one that can be calculated with."""
-    return Fraction(*part) if type(part) is tuple else part
+    if type(part) is not tuple:
+        return part
+    number = object.__new__(Fraction)  # its own constructor would look for common factors again, and takes as long as the rest of a sum
+    number._numerator, number._denominator = part  # type: ignore[attr-defined]
+    return number
 
 
 def _sum(node: Add, env: Environment, bound: Mapping[str, Any]) -> Any:
@@ -131,6 +134,38 @@ def _quotient(node: Div, env: Environment, bound: Mapping[str, Any]) -> Any:
     return divide(_number(over), _number(under))
 
 
+def _negative(node: Neg, env: Environment, bound: Mapping[str, Any]) -> Any:
+    value = _exact(node.arg, env, bound)
+    return (-value[0], value[1]) if type(value) is tuple else -value
+
+
+def _of_arguments(node: Call, env: Environment, bound: Mapping[str, Any]) -> Any:
+    """A function of its arguments; the largest, the least and the rounded of fractions are found on numerators and denominators."""
+    name = node.function
+    if name == "of_largest":
+        return _ratio(_chosen(node, env, bound))
+    args = [_exact(arg, env, bound) for arg in node.args]
+    if name in EXTREMES and all(type(arg) is tuple for arg in args):
+        best, larger = args[0], name == "max"
+        for arg in args[1:]:
+            difference = arg[0] * best[1] - best[0] * arg[1]
+            if difference > 0 if larger else difference < 0:
+                best = arg
+        return best
+    if name in ROUNDINGS and type(args[0]) is tuple:
+        over, under = args[0]
+        return (-(-over // under) if name == "ceil" else over // under), 1
+    return _ratio(FUNCTIONS[name]([_number(arg) for arg in args]))
+
+
+EXTREMES, ROUNDINGS = frozenset({"max", "min"}), frozenset({"ceil", "floor"})
+
+
+def _ratio(value: Any) -> Any:
+    """A value as :func:`_exact` gives it."""
+    return value.as_integer_ratio() if type(value) is Fraction else value
+
+
 def _lowest(over: int, under: int) -> tuple[int, int]:
     """A fraction in lowest terms, its denominator positive."""
     if under == 1:
@@ -144,14 +179,10 @@ PARTS: dict[type, Callable[[Any, Environment, Mapping[str, Any]], Any]] = {
     Add: _sum,
     Mul: _product,
     Div: _quotient,
+    Neg: _negative,
+    Call: _of_arguments,
 }
 """What calculates with numerators and denominators: no fraction is made of what another part takes apart again."""
-
-
-def _called(node: Call, env: Environment, bound: Mapping[str, Any]) -> Any:
-    if node.function == "of_largest":
-        return _chosen(node, env, bound)
-    return FUNCTIONS[node.function]([RULES[type(arg)](arg, env, bound) for arg in node.args])
 
 
 def _chosen(node: Call, env: Environment, bound: Mapping[str, Any]) -> Any:
@@ -174,12 +205,12 @@ def place_chosen(keys: list[Any]) -> int:
 RULES: dict[type, Callable[[Any, Environment, Mapping[str, Any]], Any]] = {
     Num: lambda node, env, bound: node.value,
     Name: lambda node, env, bound: bound[node.name] if node.name in bound else env.value(node.name),
-    Neg: lambda node, env, bound: -evaluate(node.arg, env, bound),
+    Neg: lambda node, env, bound: _number(_negative(node, env, bound)),
     Add: lambda node, env, bound: _number(_sum(node, env, bound)),
     Mul: lambda node, env, bound: _number(_product(node, env, bound)),
     Div: lambda node, env, bound: _number(_quotient(node, env, bound)),
     Pow: lambda node, env, bound: power(evaluate(node.base, env, bound), evaluate(node.exponent, env, bound)),
-    Call: _called,
+    Call: lambda node, env, bound: _number(_of_arguments(node, env, bound)),
     Total: lambda node, env, bound: _total(node.body, node.index, evaluate(node.first, env, bound), evaluate(node.last, env, bound), env, bound),
     At: lambda node, env, bound: env.at(node.name, {key: evaluate(value, env, bound) for key, value in node.changes}),
     Compare: lambda node, env, bound: RELATIONS[node.operator](evaluate(node.left, env, bound), evaluate(node.right, env, bound)),

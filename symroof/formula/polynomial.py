@@ -35,7 +35,7 @@ def constant(value: Fraction) -> Polynomial:
 
 
 def power_of(name: str, exponent: int = 1) -> Polynomial:
-    return {((name, exponent),): Fraction(1)}
+    return {((name, exponent),): ONE.value}
 
 
 def plus(p: Polynomial, q: Polynomial) -> Polynomial:

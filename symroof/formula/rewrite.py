@@ -8,7 +8,7 @@ from operator import is_
 from typing import Any
 
 from symroof.formula import build
-from symroof.formula.tree import CHILDREN, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Pow, Total, Tree, names, parts
+from symroof.formula.tree import CHILDREN, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Pow, Total, Tree, names, sums
 
 
 @lru_cache(maxsize=2048)
@@ -33,10 +33,9 @@ def replaced(tree: Tree, old: Tree, new: Tree) -> Tree:
     return go(tree)
 
 
-@lru_cache(maxsize=2048)
 def _indices(tree: Tree) -> frozenset[str]:
     """The indices of the sums in a formula, which are not among the free names of what is around them."""
-    return frozenset(node.index for node in parts(tree) if isinstance(node, Total))
+    return frozenset(node.index for node in sums(tree))
 
 
 def rebuild(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
@@ -79,30 +78,32 @@ def inline(tree: Tree, formula: Callable[[str, frozenset[str]], Tree | None]) ->
     '2*batch*(prompt + output)'
     """
 
-    inlined: dict[tuple[str, frozenset[tuple[str, Tree]]], Tree] = {}  # most names stand in several places
+    inlined: dict[frozenset[tuple[str, Tree]], dict[str, Tree]] = {}  # most names stand in several places, most places have few changes
 
-    def put(name: str, changes: dict[str, Tree], depth: int) -> Tree:
-        if name in changes:
-            return changes[name]
-        place = name, frozenset(changes.items())
-        made = inlined.get(place)
-        if made is None:
-            made = inlined[place] = put_in(name, changes, depth)
-        return made
+    def at(changes: dict[str, Tree]) -> Callable[[Tree, int], Tree]:
+        """What puts the formulas in where some names are changed."""
+        made, changed = inlined.setdefault(frozenset(changes.items()), {}), frozenset(changes)
 
-    def put_in(name: str, changes: dict[str, Tree], depth: int) -> Tree:
-        inner = formula(name, frozenset(changes))
-        return Name(name) if inner is None or inner == Name(name) or depth > DEEPEST else go(inner, changes, depth + 1)
+        def put(name: str, depth: int) -> Tree:
+            if name in changes:
+                return changes[name]
+            if name not in made:
+                inner = formula(name, changed)
+                made[name] = Name(name) if inner is None or inner == Name(name) or depth > DEEPEST else go(inner, depth + 1)
+            return made[name]
 
-    def go(node: Tree, changes: dict[str, Tree], depth: int) -> Tree:
-        if type(node) is Name:
-            value = put(node.name, changes, depth)
-            return node if value == node else value
-        if type(node) is At:
-            return put(node.name, changes | {key: go(value, changes, depth) for key, value in node.changes}, depth)
-        return rebuild(node, lambda child: go(child, changes, depth))
+        def go(node: Tree, depth: int) -> Tree:
+            if type(node) is Name:
+                value = put(node.name, depth)
+                return node if value == node else value
+            if type(node) is At:
+                changed_here = changes | {key: go(value, depth) for key, value in node.changes}
+                return changed_here[node.name] if node.name in changed_here else at(changed_here)(Name(node.name), depth)
+            return rebuild(node, lambda child: go(child, depth))
 
-    return go(tree, {}, 0)
+        return go
+
+    return at({})(tree, 0)
 
 
 def substitute(tree: Tree, values: dict[str, Tree]) -> Tree:

@@ -45,6 +45,12 @@ class Num(_Hashed):
     value: Fraction
     dimension: Dimension = PLAIN
 
+    def __eq__(self, other: object) -> bool:
+        """Whether the numbers and units are the same; fractions asked the same look for a number type first, which takes longer than all else."""
+        if other.__class__ is not Num:
+            return NotImplemented
+        return self.value.as_integer_ratio() == other.value.as_integer_ratio() and self.dimension == other.dimension
+
 
 @_node
 class Name(_Hashed):
@@ -222,6 +228,13 @@ def names(tree: Tree) -> tuple[str, ...]:
             return tuple(dict.fromkeys((*(name for name in names(body) if name != index), *names(first), *names(last))))
     own = (tree.name,) if isinstance(tree, At) else ()
     return tuple(dict.fromkeys((*own, *(name for child in children(tree) for name in names(child)))))
+
+
+@lru_cache(maxsize=16384)
+def sums(tree: Tree) -> tuple[Total, ...]:
+    """The sums in a formula, each once, in written order."""
+    own = (tree,) if isinstance(tree, Total) else ()
+    return tuple(dict.fromkeys((*own, *(inner for part in children(tree) for inner in sums(part)))))
 
 
 @lru_cache(maxsize=4096)

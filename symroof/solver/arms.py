@@ -8,22 +8,29 @@ from functools import lru_cache
 
 from symroof.formula import build
 from symroof.formula.rewrite import replaced, substitute
-from symroof.formula.tree import Add, Call, Compare, Num, Total, Tree, mentions, names, parts
+from symroof.formula.tree import Add, Call, Compare, Num, Tree, children, mentions, names, parts, sums
 from symroof.solver.rational import NotRational
 
 
 @lru_cache(maxsize=4096)
 def innermost(tree: Tree, x: str) -> Call | None:
     """A maximum or minimum that the unknown, or the index of a sum that the unknown moves, moves; its arms hold no other."""
-    moving = {x, *(node.index for node in parts(tree) if isinstance(node, Total) and mentions(node, x))}
-    choices = {node for node in parts(tree) if isinstance(node, Call) and node.function in ("max", "min") and not moving.isdisjoint(names(node))}
-    return next((node for node in parts(tree) if node in choices and choices & parts(node) == {node}), None)
+    return _deepest(tree, frozenset({x, *(node.index for node in sums(tree) if mentions(node, x))}))
+
+
+@lru_cache(maxsize=16384)
+def _deepest(tree: Tree, moving: frozenset[str]) -> Call | None:
+    """The first maximum or minimum in written order that some names move, and that holds no other."""
+    moves = not moving.isdisjoint(names(tree))
+    if not moves and not sums(tree):  # the index of a sum is free inside it alone
+        return None
+    inner = next((choice for part in children(tree) if (choice := _deepest(part, moving)) is not None), None)
+    return inner or (tree if moves and isinstance(tree, Call) and tree.function in ("max", "min") else None)
 
 
 def ends(tree: Tree, node: Call) -> list[dict[str, Tree]]:
     """Where to compare the arms: at once, or at both ends of the sum they stand under."""
-    sums = (outer for outer in parts(tree) if isinstance(outer, Total) and outer.index in names(node) and node in parts(outer.body))
-    outer = next(sums, None)
+    outer = next((outer for outer in sums(tree) if outer.index in names(node) and node in parts(outer.body)), None)
     return [{outer.index: outer.first}, {outer.index: outer.last}] if outer else [{}]
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from symroof.formula import build
 from symroof.formula.rewrite import substitute
-from symroof.formula.tree import ZERO, Compare, Name, Tree, parts, walk
+from symroof.formula.tree import ZERO, Compare, Name, Tree, children, walk
 from symroof.solver.rational import Polynomial
 
 COEFFICIENTS = {2: "c2", 1: "c1", 0: "c0"}
@@ -50,9 +51,10 @@ def known_sign(tree: Tree) -> int | None:
     return 0 if tree == ZERO else plain_sign(tree) or None
 
 
+@lru_cache(maxsize=16384)
 def plainly_positive(tree: Tree) -> bool:
     """Whether a formula has no minus sign anywhere: positive symbols make it positive."""
-    return not any(map(build.is_negative, parts(tree)))
+    return not build.is_negative(tree) and all(map(plainly_positive, children(tree)))
 
 
 def closed_forms(p: Polynomial, sign: Sign) -> list[Form]:

@@ -15,7 +15,7 @@ from itertools import groupby, islice, pairwise
 from typing import Any, TypeAlias, TypeVar
 
 from symroof.formula.evaluate import NotGiven, NoValue, written
-from symroof.formula.tree import Total, Tree, mentions, parts
+from symroof.formula.tree import Tree, mentions, sums
 from symroof.solver.result import NUMERIC, Crossing
 from symroof.solver.roots import sign
 
@@ -35,6 +35,8 @@ EDGE_TURNS, EDGE_SECTIONS = 4, 32
 """How often the stretch between a point with a value and one without is looked into, and in how many parts."""
 FLAT = 10
 """How many times the difference would have to fall as far again as it does towards its least value, for a dip to be given up."""
+STRIDE = 8
+"""Of a stretch of points that floats leave open, one in so many is looked at exactly first."""
 EVERY = 1024
 """Whole numbers from one on that are all looked at where rough values make that cheap: a sum of so many parts may turn back at each of them."""
 
@@ -89,12 +91,13 @@ class Gap:
 
     Attributes:
         floats: whether rough values are to be had.
-        stride: of a stretch of points at which floats show nothing, one in so many is looked at exactly, and all between two that differ.
+        thorough: whether, of a stretch of points at which floats show nothing, all are looked at exactly that lie beside one with a value;
+            else one in :data:`STRIDE` is, and all between two that differ.
     """
 
     exact: Callable[[Fraction], Fraction]
     floats: bool = False
-    stride: int = 1
+    thorough: bool = True
 
     def __call__(self, point: Fraction) -> Fraction | None:
         """Its value at a point; None where it has none."""
@@ -133,7 +136,7 @@ def scan(
 
 def counts_terms(difference: Tree, x: str) -> bool:
     """Whether the unknown bounds a sum."""
-    return any(isinstance(node, Total) and (mentions(node.first, x) or mentions(node.last, x)) for node in parts(difference))
+    return any(mentions(node.first, x) or mentions(node.last, x) for node in sums(difference))
 
 
 def crossings(gap: Gap, low: Fraction, high: Fraction | None, whole: bool) -> Search[Crossing]:
@@ -147,21 +150,21 @@ def crossings(gap: Gap, low: Fraction, high: Fraction | None, whole: bool) -> Se
     values_there = yield [*looked_at, *others]
     on_grid = _settled(gap, looked_at, values_there[: len(looked_at)])
     between = [(point, g) for point, g in zip(others, values_there[len(looked_at) :], strict=True) if g == g]
-    everywhere = in_order([*on_grid, *between])
+    everywhere = with_more(on_grid, between)
     last = yield from _last_values(gap, everywhere, whole)
-    points: list[tuple[Fraction, Value]] = [(point, g) for point, g in in_order([*everywhere, *last]) if g is not None]
+    points: list[tuple[Fraction, Value]] = [(point, g) for point, g in with_more(everywhere, last) if g is not None]
     if not points:
         raise NoValue("the equation has no value anywhere on the axis")
     searched = (points[0][0], points[-1][0])
     if all(g == 0 for _, g in points):
         return Crossing("identical", NUMERIC, domain=(low, high), searched=searched)
     if not whole:
-        points = in_order([*points, *(yield from dips(gap, points))])
+        points = with_more(points, (yield from dips(gap, points)))
     values: list[Fraction] = [points[0][0]] if points[0][1] == 0 else []
     poles: list[Fraction] = []
     if whole and low == 0:
         values += _below_one(gap, points[0])
-    steps = list(pairwise(in_order([*points, *_beside_zeros(gap, points, whole)])))
+    steps = list(pairwise(with_more(points, _beside_zeros(gap, points, whole))))
     changes = [(a, b, sign(before), max(abs(before), abs(after))) for (a, before), (b, after) in steps if sign(before) * sign(after) < 0]
     brackets = yield from together(_sectioned(gap, a, b, side, whole) for a, b, side, _ in changes)
     for (a, b, side, around), bracket in zip(changes, brackets, strict=True):
@@ -181,10 +184,11 @@ def _settled(gap: Gap, points: Sequence[Fraction], values: Sequence[float]) -> l
     known: dict[int, Value | None] = {i: value for i, value in enumerate(values) if value == value}
     runs = [list(run) for undecided, run in groupby(range(len(points)), key=lambda i: i not in known) if undecided]
     for run in runs:
-        looked_at = [*run[:: gap.stride], *([run[-1]] if (len(run) - 1) % gap.stride else [])]
+        looked_at = [*run[::STRIDE], *([run[-1]] if (len(run) - 1) % STRIDE else [])]
         known |= {i: gap(points[i]) for i in looked_at}
         for a, b in pairwise(looked_at):
-            if _side(known[a]) != _side(known[b]):
+            unlike = _side(known[a]) != _side(known[b])
+            if unlike or (gap.thorough and not (gap.floats and known[a] is None)):  # neither floats nor exact values anywhere near: a sum of too many terms
                 known |= {i: gap(points[i]) for i in range(a + 1, b)}
     return [(points[i], known[i]) for i in sorted(known)]
 
@@ -261,9 +265,9 @@ def between_grid(low: Fraction, high: Fraction | None) -> tuple[Fraction, ...]:
     return tuple(point for n in range(max(math.ceil(low), 1), math.floor(min(high or EVERY, EVERY)) + 1) if (point := Fraction(n)) not in on_grid)
 
 
-def in_order(points: list[tuple[Fraction, Any]]) -> list[tuple[Fraction, Any]]:
-    """Points as they follow each other; floats tell them apart, and compare many times as fast as fractions."""
-    return sorted(points, key=lambda point: float(point[0]))
+def with_more(points: list[tuple[Fraction, Any]], others: list[tuple[Fraction, Any]]) -> list[tuple[Fraction, Any]]:
+    """Points in order with others among them; floats tell them apart, and compare many times as fast as fractions."""
+    return sorted([*points, *others], key=lambda point: float(point[0])) if others else points
 
 
 def _digits(x: Fraction) -> int:

@@ -130,8 +130,9 @@ def test_sums_of_many_cancel_and_a_copy_knows_of_no_other():
     other = graph.copy()
     other.operation("floor", X)
     assert len(other.operations) == 2 and len(graph.operations) == 1 and next(iter(other.operation("sqrt", X))) == name
-    again = Form(((), (("x", 1),)))
-    assert hash(again) == hash(tuple(again)) and again.__reduce__() == (Form, (tuple(again),))
+    again, twice = frozen(plus(X, Y)), frozen(plus(scaled(X, Fraction(2)), Y))
+    assert hash(again) == hash(Form(tuple(again))) == hash(twice) and again != twice
+    assert again.__reduce__() == (Form, (tuple(again),)) and again.floats == tuple((names, 1.0) for names, _ in again)
 
 
 @pytest.mark.parametrize(

@@ -418,11 +418,28 @@ def test_where_floats_show_nothing_one_point_in_many_leads_to_the_crossing():
     def rough(points):
         return [math.nan if 1e3 < point < 1e9 else float(point) - 70_000 for point in points]
 
-    for stride in (1, 8):
+    for thorough in (True, False):
         looked_at.clear()
-        answer = answered(crossings(Gap(exact, True, stride), Fraction(0), None, False), rough)
+        answer = answered(crossings(Gap(exact, True, thorough), Fraction(0), None, False), rough)
         assert answer.values == (70_000,)
-        assert (len(looked_at) > 48) == (stride == 1)
+        assert (len(looked_at) > 48) == thorough
+
+
+def test_where_floats_show_nothing_few_points_show_that_there_is_no_value():
+    """From 20,000 on a sum has too many terms: of 160 points there, one in eight is asked, and all beside the last with a value."""
+    asked = []
+
+    def exact(point):
+        asked.append(point)
+        if point > 20_000:
+            raise NoValue("too many terms")
+        return point - 5
+
+    rough = [lambda points: [math.nan if point > 20_000 else float(point) - 5 for point in points], lambda points: [math.nan] * len(points)]
+    for floats, most in zip(rough, (60, 120), strict=True):
+        asked.clear()
+        assert answered(crossings(Gap(exact, True), Fraction(1), None, False), floats).values == (5,)
+        assert len([point for point in asked if point > 20_000]) < most
 
 
 def test_a_side_that_a_pole_turns_is_the_larger_one_up_to_the_pole():
