@@ -282,11 +282,13 @@ def pages() -> dict[Path, str]:
 def serving() -> str:
     """The page of servers at work; it simulates for a quarter of a minute."""
     sys.path.append(str(HERE.parent))
-    from tests.theory.simulation import LOADS, SERVERS, WAITING, waits
+    from tests.theory.simulation import LOADS, SERVERS, SLOT_LOADS, SLOTS, WAITING, slot_waits, waits
 
+    says = "{model} on {hardware}, {prompt:,} in and {output} out, {batch} slots"
     simulated = {(scheduling, load): waits(scheduling, load) for scheduling in SERVERS for load in LOADS}
+    for_slots = {(scheduling, load): slot_waits(scheduling, load) for scheduling in ("chunked", "exclusive") for load in SLOT_LOADS}
     rates = [rate for source in sources() for rate in bounded_rates(source)]
-    return serving_page(rates, simulated, "{model} on {hardware}, {prompt:,} in and {output} out, {batch} slots".format_map(WAITING))
+    return serving_page(rates, simulated, says.format_map(WAITING), for_slots, says.format_map(SLOTS))
 
 
 if __name__ == "__main__":

@@ -106,6 +106,7 @@ class Group:
         self.quick = self._part_of(self.compiled, self.compiled.outputs)
         self.rising = self._part_of(self.compiled, self.unqueued)  # bisections work these out dozens of times
         self.queued = self._wait(QUEUED) if self.rate else self.quick  # the batch that a rate keeps busy is searched: asked for as seldom as possible
+        self.from_arrival = self._wait(FROM_ARRIVAL) if self.open_copies and "ttft" in self.limits else self.queued  # copies are added until it is in time
         ones = np.ones(self.size)
         self.usable, self.capacity = self._called(self._compiled(ROOM), ROOM, ones, ones, self.expected).values()
 
@@ -238,10 +239,9 @@ class Group:
         copies: Array = np.asarray(np.minimum(np.floor(np.nan_to_num(load, nan=MOST_COPIES)) + 1, MOST_COPIES + 1))
         if "ttft" not in self.limits:
             return copies
-        from_arrival = self._wait(FROM_ARRIVAL)  # copies are added until it is in time with the wait for a slot
 
         def in_time(copies: Array) -> Array:
-            return self._within(from_arrival(batch, copies)[FROM_ARRIVAL], self.limits["ttft"])
+            return self._within(self.from_arrival(batch, copies)[FROM_ARRIVAL], self.limits["ttft"])
 
         late, step = ~in_time(copies), 1
         short = copies - 1
@@ -250,7 +250,7 @@ class Group:
             copies = np.where(late, copies + step, copies)
             late, step = ~in_time(copies) & late, step * 2
         copies = np.where(late, MOST_COPIES + 1, copies)
-        while (open_ := (copies - short > 1) & (copies <= MOST_COPIES)).any():
+        while (open_ := (copies - short > 1) & ~late).any():
             middle = np.where(open_, np.floor((short + copies) / 2), copies)
             enough = in_time(middle)
             short, copies = np.where(open_ & ~enough, middle, short), np.where(open_ & enough, middle, copies)

@@ -369,14 +369,16 @@ def test_at_least_one_request_decodes_whether_it_fits_or_not(monkeypatch):
     assert endurance.bears(run, "x") == endurance.Bears("x", 130, ("cost",))
 
 
-@pytest.mark.parametrize("needed", range(1, 9))
-def test_the_copies_that_would_do_if_all_went_as_expected(needed, monkeypatch):
-    """The least number at which every condition holds but those that are missed anyway; of copies that were not solved for those there are."""
+@pytest.mark.parametrize(("needed", "slots"), [*((needed, 1) for needed in range(1, 9)), (3, 5), (1, 8)])
+def test_the_copies_that_would_do_if_all_went_as_expected(needed, slots, monkeypatch):
+    """The least number at which every condition holds but those that are missed anyway, and no wait for a slot makes the first token late; of copies that
+    were not solved for those there are."""
     monkeypatch.setattr(endurance, "varied", lambda own, **changes: SimpleNamespace(case=changes))
     conditions = [SimpleNamespace(name="load", holds=lambda case: case["dp"] >= needed), SimpleNamespace(name="cost", holds=lambda case: False)]
     monkeypatch.setattr(endurance, "conditions", lambda answers: conditions)
+    monkeypatch.setattr(endurance, "late_from_arrival", lambda answers: answers.case["dp"] < slots)
     run = SimpleNamespace(changes=(("dp", 8),), slow={"load": 0.5}, copies=8, batch=5, own=None, missed=("cost",))
-    assert endurance.expected_copies(run) == needed
+    assert endurance.expected_copies(run) == max(needed, slots)
     assert endurance.expected_copies(SimpleNamespace(changes=(), slow={"load": 0.5}, copies=8)) == 8
     assert endurance.expected_copies(SimpleNamespace(changes=(("dp", 8),), slow={}, copies=8)) == 8
 
@@ -384,14 +386,16 @@ def test_the_copies_that_would_do_if_all_went_as_expected(needed, monkeypatch):
 @pytest.mark.parametrize("rate", [True, False])
 @pytest.mark.parametrize("fits", [True, False])
 def test_the_limit_of_each_metric(rate, fits, monkeypatch):
-    """Memory and load where they are known, the first metric of each target; a load of one is too much, anything below it is not; what has no value is left out."""
+    """Memory and load where they are known, the first metric of each target, at a rate the TTFT from its arrival; a load of one is too much, anything below it is not; what has no value is left out."""
     monkeypatch.setattr(endurance, "metrics_of", lambda target, case: (f"{target}_metric", f"{target}_other"))
     unknown = {"b_metric"} | (set() if fits else {"fits"})
     case = SimpleNamespace(
         known=lambda name: name not in unknown, value=lambda name: {"usable_memory_per_device": Fraction(80)}[name], given={"arrival_rate": 1} if rate else {}
     )
-    limits = endurance._limits(SimpleNamespace(case=case, targets={"a": Fraction(1, 4), "b": Fraction(1, 2)}))
+    limits = endurance._limits(SimpleNamespace(case=case, targets={"a": Fraction(1, 4), "b": Fraction(1, 2), "ttft": Fraction(3, 4)}))
     load = limits.pop("load", None)
+    queued = limits.pop("queued_ttft", None)
+    assert queued == (("ttft", 0.75) if rate else None) and limits.pop("ttft_metric", None) == (None if rate else ("ttft", 0.75))
     assert limits == {**({"memory_bytes_per_device": ("memory", 80.0)} if fits else {}), "a_metric": ("a", 0.25)}
     assert (load is not None) is rate
     if rate:

@@ -299,6 +299,22 @@ def _estimated_wait(case):
     return float(case.value("loaded_ttft") - case.changed({"batch": case.value("busy_batch")}).value("reading_time"))
 
 
+SLOTS = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "batch": 16, "prompt": 512, "output": 200, "mfu": 0.6, "mbu": 0.8, "step_overhead": "1 ms"}
+SLOT_LOADS = (0.7, 0.8, 0.9, 0.95)
+
+
+def slot_waits(scheduling, load, turns=600):
+    """The mean wait before the first piece of a prompt where slots are few and responses long, and the estimates of it with ``slot_wait`` by ``queue``."""
+
+    def study(queue, **more):
+        return sr.Study(**SLOTS, **({"chunk": 512} if scheduling == "chunked" else {}), **more, assume={"scheduling": scheduling, "queue": queue})
+
+    rate = load * float(study("md1").exact("sustained_requests"))
+    tally = SERVERS[scheduling](study("md1"), arrivals=rate, grain=64).run(turns, warm=30)
+    at_rate = {queue: study(queue, arrival_rate=rate) for queue in ("mm1", "md1")}
+    return tally.mean("waits"), {queue: _estimated_wait(made.first.case) + float(made.exact("slot_wait")) for queue, made in at_rate.items()}
+
+
 def main(count=100, seed=7):
     draw, within = random.Random(seed), 0
     for i in range(count):

@@ -9,7 +9,7 @@ from serving_page import wait_line
 import symroof as sr
 from symroof.resources import data_folder
 
-from .simulation import LOADS, SERVERS, deployment, differences, waits
+from .simulation import LOADS, SERVERS, SLOT_LOADS, deployment, differences, slot_waits, waits
 
 SUITE = 12
 """Deployments in the suite; ``python -m tests.theory.simulation`` runs a hundred."""
@@ -48,6 +48,16 @@ def test_how_far_the_estimated_wait_is_off_is_listed():
     page = (data_folder("specs").parent / "docs" / "serving.md").read_text(encoding="utf-8").splitlines()
     assert wait_line("disaggregated", 0.9, *waits("disaggregated", 0.9)) in page, "stale: python docs/generate.py"
     assert all(any(line.startswith(f"| {scheduling} | {load} |") for line in page) for scheduling in SERVERS for load in LOADS)
+
+
+@pytest.mark.parametrize(("scheduling", "load"), [("chunked", 0.9), ("exclusive", 0.95)])
+def test_the_wait_for_a_slot_is_that_of_a_simulated_server(scheduling, load):
+    """Responses of one length: within 35 % of M/D/1, and M/M/1 is longer; without the wait for a slot the estimate is a hundredth of what is simulated."""
+    page = (data_folder("specs").parent / "docs" / "serving.md").read_text(encoding="utf-8").splitlines()
+    simulated, estimates = slot_waits(scheduling, load)
+    assert wait_line(scheduling, load, simulated, estimates) in page, "stale: python docs/generate.py"
+    assert all(any(line.startswith(f"| {kind} | {share} |") for line in page) for kind in ("chunked", "exclusive") for share in SLOT_LOADS)
+    assert simulated == pytest.approx(estimates["md1"], rel=0.35) and simulated < estimates["mm1"] < 3 * simulated
 
 
 MIXED = {**WORK, "batch": 16, "chunk": 1024, "long_share": 0.25, "long_prompt": 3000, "long_output": 60}
