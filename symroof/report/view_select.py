@@ -194,10 +194,12 @@ def _lacks(choice: Choice, most: int) -> Part:
 def _keeps(choice: Choice, most: int) -> Part:
     """How far each passing configuration can go on each input: a row each."""
     shown_ones = choice.passing[: min(most, NEAREST)]
-    by_label = {c.label: {keep.name: keep for keep in keeps(c.run.answers, HEADROOM)} for c in shown_ones}
+    by_label = {c.label: {keep.name: keep for keep in keeps(c.run.answers.slow_end, HEADROOM)} for c in shown_ones}
     names = [name for name in HEADROOM if any(name in own for own in by_label.values())]
     rows = [(label, *(_headroom(own[name]) if name in own else "" for name in names)) for label, own in by_label.items()]
-    says = "each input alone, solved: the last value that still passes"
+    says = "each input alone, solved: the last value that still passes" + (
+        ", at the slow end of what was measured" if any(c.run.slow for c in shown_ones) else ""
+    )
     says += _first_of(len(shown_ones), len(choice.passing))
     return Part("How far the passing ones can go", ("configuration", *names), tuple(rows) if names else (), says)
 

@@ -95,7 +95,7 @@ def _solved(c: Configuration, short: bool) -> dict[str, Any]:
         "at_largest_batch": dict(_quantities(c.largest)) if c.largest else None,
         "lacks": [lever_json(lever) for lever in lacks(answers)] if failing and short else None if failing else [],
         "together": {name: result.as_json() for name, result in bought.items()} if bought else None,
-        "keeps": [keep_json(keep) for keep in keeps(answers)] if passing else [],
+        "keeps": [keep_json(keep) for keep in keeps(answers.slow_end)] if passing else [],
         "elasticities": {metric: {by: _elasticity(c.run, metric, by) for by in ("peak_flops", "mem_bandwidth")} for metric in ("ttft", "itl", "sustained_itl")},
         "inputs": {name: {**i.result.as_json(), "source": i.source, "defaulted": i.defaulted} for name, i in answers.inputs(_known(c.run), False).items()},
         "assumptions": {s: {"value": binding.assumptions[s], "defaulted": binding.assumptions.defaulted(s)} for s in SWITCHES},

@@ -115,14 +115,14 @@ ARRIVALS = referenced(
         "chunked": "reading_time", "exclusive": "reading_time", "disaggregated": PREFILL,
     }),
     _q("load", "lane_utilization", r"\rho_l", "", "share of time that prompts are being read, of each read at the same time; no steady state from 1 on", "arrival_rate/dp/lanes*lane_time"),
-    _q("load", "lane_wait", "W_l", "s", "estimated mean wait before a prompt is read", switch="queue", exists=LANE_STEADY, variants={
+    _q("load", "lane_wait", "W_l", "s", "estimated mean wait before a prompt is read, beside a full batch", switch="queue", exists=LANE_STEADY, variants={
         "mm1": "lane_utilization*lane_time/max(1 - lane_utilization, 0)",
         "md1": "lane_utilization*lane_time/(2*max(1 - lane_utilization, 0))",
         "mg1": "(1 + service_spread)/2*lane_utilization*lane_time/max(1 - lane_utilization, 0)",
     }),
     _q("load", "slot_wait", r"W_{\mathrm{slot}}", "s", "estimated mean wait for one of the slots of the batch; not in the time to first token, and long near a load of 1", switch="queue", exists=STEADY,
        reference=source.SAKASEGAWA, variants=waits_for_a_slot("load", "sustained_requests")),
-    _q("load", "loaded_ttft", r"\mathrm{TTFT}_{s}", "s", "mean time to first token of a server at work: the estimated wait, and the steps the prompt is read in",
+    _q("load", "loaded_ttft", r"\mathrm{TTFT}_{s}", "s", "mean time to first token of a server at work: the estimated wait for its reading, and the steps the prompt is read in, at the requests that the rate keeps busy",
        "queue_time + lane_wait(batch = busy_batch, step_budget = step_budget) + reading_time(batch = busy_batch, step_budget = step_budget)", without=("arrival_rate", "queue_time + reading_time"), reference=source.DISTSERVE),
     _q("load", "queued_ttft", r"\mathrm{TTFT}_{q}", "s", "mean time to first token of a server at work, the estimated wait for a slot before it included", "loaded_ttft + slot_wait", without=("arrival_rate", "loaded_ttft"), reference=source.DEFINITION),
     _q("load", "held_itl", r"\mathrm{ITL}_{t}", "s", "inter-token latency that the target is held against", switch="targets_under", without=("output", "itl"), reference=source.DISTSERVE,

@@ -123,7 +123,7 @@ def test_what_is_solved_for_a_configuration(state, missed, short, lacks, togethe
     }.items():  # fmt: skip
         monkeypatch.setattr(as_json, name, answer)
     monkeypatch.setattr(as_json, "SWITCHES", ())
-    answers = SimpleNamespace(binding=None, inputs=lambda known, defaulted: {})
+    answers = SimpleNamespace(binding=None, inputs=lambda known, defaulted: {}, slow_end=None)
     run = SimpleNamespace(answers=answers, missed=missed, passes=state == "passes", checks=(), unknown={})
     made = as_json._solved(SimpleNamespace(state=state, run=run, largest=None), short)
     assert (made["lacks"], made["together"], made["keeps"]) == (lacks, together, keeps)
