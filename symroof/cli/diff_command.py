@@ -45,17 +45,18 @@ def command(sides: tuple[str, ...], quantities: str, explain: str | None, out: s
     if explain is not None:
         _explain(sides, explain, as_json, options)
         return
-    made = ways(sides, quantities, options)
+    made, problems = ways(sides, quantities, options)
     if out is not None:
         _draw(made[0], sides, out)
-        return
-    if as_json:
+    elif as_json:
         say_json({"schema": "symroof/diff/1", "from": sides[0], "to": sides[1], "quantities": [way.as_json() for way in made]})
-        return
-    from symroof.report.waterfall_table import markdown, terminal
+    else:
+        from symroof.report.waterfall_table import markdown, terminal
 
-    write = markdown if form == "md" else terminal
-    say("\n\n".join(write(way, sides[0], sides[1]) for way in made))
+        write = markdown if form == "md" else terminal
+        say("\n\n".join(write(way, sides[0], sides[1]) for way in made))
+    if problems:  # those that have no value on one side, once the others are out
+        raise InputError(problems)
 
 
 def _draw(way: Waterfall, sides: tuple[str, ...], out: str) -> None:

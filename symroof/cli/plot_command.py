@@ -104,7 +104,7 @@ def _drawn(name: str, study: str | None, other: str | None, against: str | None,
     from symroof.claims.two_cases import OWN
     from symroof.report.pictures.waterfall_bars import waterfall_picture
 
-    way = ways((study or OWN, second), quantities.partition(",")[0], options, deciding=True)[0]
+    (way, *_), _ = ways((study or OWN, second), quantities.partition(",")[0], options, deciding=True)
     return waterfall_picture(way, study or "the case", second), ()
 
 

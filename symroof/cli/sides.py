@@ -25,14 +25,16 @@ def names_of(quantities: str) -> list[str]:
     return list(dict.fromkeys(name.strip() for name in quantities.split(",") if name.strip()))
 
 
-def ways(sides: tuple[str, ...], quantities: str, options: dict[str, Any], *, deciding: bool = False) -> list[Waterfall]:
-    """What leads from the first side to the second, for each quantity.
+def ways(sides: tuple[str, ...], quantities: str, options: dict[str, Any], *, deciding: bool = False) -> tuple[list[Waterfall], list[Problem]]:
+    """What leads from the first side to the second, for each quantity, and why there is nothing of some.
 
     Args:
         sides: A, B and what presets count, if that is neither of them.
         deciding: whether both stand as commands that decide take them.
+
+    Raises:
+        InputError: there is nothing of any quantity.
     """
-    from symroof.analysis.waterfall import waterfall
     from symroof.claims.two_cases import number_side, to_written
 
     if len(sides) not in (2, 3):
@@ -49,14 +51,28 @@ def ways(sides: tuple[str, ...], quantities: str, options: dict[str, Any], *, de
         return made.decide() if deciding else made
 
     if len(cases) == len(sides):
-        one, other = study(first), study(second)
-        return [waterfall(one.first, other.first, name) for name in names]
+        return _waterfalls(study(first), study(second), names)
     if len(cases) < len(sides) - 1 or numbers[2:] not in ([], [None]):
         raise click.UsageError("one of the two sides is a case, whose choices are tried; the other may be a number")
     number = numbers[0] or numbers[1]
     assert number is not None
     way = to_written(study(second if numbers[0] else first), _of_number(number[0], names, quantities), number[1])
-    return [way.turned() if numbers[0] else way]
+    return [way.turned() if numbers[0] else way], []
+
+
+def _waterfalls(one: Study, other: Study, names: list[str]) -> tuple[list[Waterfall], list[Problem]]:
+    from symroof.analysis.waterfall import waterfall
+
+    made: list[Waterfall] = []
+    problems: list[Problem] = []
+    for name in names:
+        try:
+            made.append(waterfall(one.first, other.first, name))
+        except InputError as error:
+            problems += error.problems
+    if not made:
+        raise InputError(problems)
+    return made, problems
 
 
 def _of_number(name: str, names: list[str], quantities: str) -> str:

@@ -286,3 +286,14 @@ def test_a_long_line_is_a_case_and_a_path_with_blanks_a_file(tmp_path):
 @pytest.mark.parametrize("side", ["\0", "x" * 5000, "--model " + "x" * 5000])
 def test_odd_sides_are_refused(side):
     refused("diff", side, CHAT)
+
+
+def test_a_quantity_without_a_value_on_one_side_leaves_the_others():
+    """Eight slots do not keep up with nine requests a second, sixty-four do."""
+    few, many = (f"--model llama-3-8b --hardware h100-sxm --batch {batch}" for batch in (8, 64))
+    line = ("diff", few, many, "--prompt", "2048", "--output", "300", "--set", "arrival_rate=9/s", "--json")
+    result = call(*line, "-q", "loaded_ttft,sustained_itl")
+    assert result.code == 2 and [entry["quantity"] for entry in result.json["quantities"]] == ["sustained_itl"]
+    assert "has no value on the first side: no steady state" in result.err
+    alone = call(*line, "-q", "loaded_ttft,lane_wait")
+    assert (alone.code, alone.out) == (2, "") and "loaded_ttft" in alone.err
