@@ -10,7 +10,7 @@ from symroof.theory import references as source
 SUBJECTS = {
     "regime": ("Where the bound changes", source.ROOFLINE),
     "memory": ("What memory allows", source.DEFINITION),
-    "targets": ("What the targets allow", source.DEFINITION),
+    "targets": ("What the targets allow isolated requests", source.DEFINITION),
     "response": ("Where the time of a response goes", source.DEFINITION),
     "chunks": ("What a step can take along", source.SARATHI),
     "speculation": ("When drafting tokens pays", source.LEVIATHAN),
