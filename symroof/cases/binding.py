@@ -44,7 +44,7 @@ from symroof.theory.architecture import GENERIC, Architecture
 from symroof.theory.case import Case
 from symroof.theory.operator_table import KEPT_WIDTH, WIDTH
 from symroof.theory.switches import Assumptions, assume
-from symroof.theory.theory import theory
+from symroof.theory.theory import Theory
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Binding:
     def case(self) -> Case:
         """The theory with these values; a range stands at its middle."""
         return Case(
-            theory(self.architecture, self.assumptions, own=self.selection.own),
+            Theory(self.architecture, self.assumptions, own=self.selection.own),
             {name: middle(g.setting, name, self.selection.own) for name, g in self.given.items()},
         )
 
