@@ -240,11 +240,12 @@ class Ranges:
 
     def _changed(self, name: str, changes: tuple[tuple[str, Tree], ...], by: str) -> Direction:
         """Which way a quantity at changed inputs moves; their bounds are searched for only where wider ones leave it open."""
+        ways = {key: self.direction(value, by) for key, value in changes}
         direction: Direction = None
         for span in (self._wide, self.bounds):
             inner = self.inside({key: span(value) for key, value in changes})
-            own = 0 if by in dict(changes) else inner._name(name, by)
-            moved = [(inner._name(name, key), self.direction(value, by)) for key, value in changes]
+            own = 0 if by in ways else inner._name(name, by)
+            moved = [(inner._name(name, key), way) for key, way in ways.items() if way != 0]
             direction = _combined([own, *(_times(outer, way) for outer, way in moved)])
             if direction is not None or any(outer and way is None for outer, way in moved):
                 break
