@@ -160,11 +160,14 @@ class Ranges:
 
     def direction(self, tree: Tree, by: str) -> Direction:
         """Which way a formula moves with an input."""
-        if isinstance(tree, Name):
+        if type(tree) is Name:
             return self._name(tree.name, by)
-        if (tree, by) not in self._directions:
-            self._directions[tree, by] = 0 if all(self._apart(name, by) for name in names(tree)) else self._direction(tree, by)
-        return self._directions[tree, by]
+        try:  # one look-up: most are known
+            return self._directions[tree, by]
+        except KeyError:
+            pass
+        way = self._directions[tree, by] = 0 if all(self._apart(name, by) for name in names(tree)) else self._direction(tree, by)
+        return way
 
     def _direction(self, tree: Tree, by: str) -> Direction:
         match tree:
@@ -204,10 +207,11 @@ class Ranges:
     def _name(self, name: str, by: str) -> Direction:
         if name == by:
             return 1
-        if name in self.box or name in self.case.numbers or self._apart(name, by):
-            return 0
-        if (name, by) not in self._memo:
-            self._memo[name, by] = 0  # a cycle does not move itself
+        try:
+            return self._memo[name, by]
+        except KeyError:
+            self._memo[name, by] = 0  # also while it is worked out: a cycle does not move itself
+        if not (name in self.box or name in self.case.numbers or self._apart(name, by)):
             with contextlib.suppress(Missing):
                 search = self.case.search(name, self.box)
                 self._memo[name, by] = self._searched(search, by) if search else self.direction(self.case.formula(name, self.box), by)
@@ -348,9 +352,10 @@ class Ranges:
 
     def nonnegative(self, tree: Tree) -> bool:
         """Whether a formula cannot be negative, as far as its shape shows."""
-        if tree not in self._signs:
-            self._signs[tree] = self._nonnegative(tree)
-        return self._signs[tree]
+        known = self._signs.get(tree)
+        if known is None:
+            known = self._signs[tree] = self._nonnegative(tree)
+        return known
 
     def _nonnegative(self, tree: Tree) -> bool:
         match tree:
