@@ -7,7 +7,6 @@ not used: ``a/(a + b)`` would get a range it never takes.
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import math
 from collections.abc import Mapping
@@ -212,9 +211,13 @@ class Ranges:
         except KeyError:
             self._memo[name, by] = 0  # also while it is worked out: a cycle does not move itself
         if not (name in self.box or name in self.case.numbers or self._apart(name, by)):
-            with contextlib.suppress(Missing):
+            try:
                 search = self.case.search(name, self.box)
                 self._memo[name, by] = self._searched(search, by) if search else self.direction(self.case.formula(name, self.box), by)
+            except Missing:
+                pass
+            except NoValue:  # what it depends on has no value somewhere: only values tell
+                self._memo[name, by] = None
         return self._memo[name, by]
 
     def _searched(self, search: Search, by: str) -> Direction:

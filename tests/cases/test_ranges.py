@@ -182,6 +182,20 @@ def test_the_best_batch_and_the_last_piece_of_a_prompt_are_decided_by_their_shap
             assert answers.ranges.bounds(Name(name)) == (min(values), max(values)), name
 
 
+@pytest.mark.parametrize("asked", [("best_batch", "max_goodput"), ("max_goodput", "best_batch")])
+def test_batches_without_a_steady_state_leave_the_best_one_its_range(asked):
+    """A batch of 1 does not keep up with five requests a second, so its TTFT has no value; the best batch has one at every MFU, whoever asks first."""
+    study = Study(
+        model="llama-3-8b", hardware="h100-sxm", prompt=2048, mfu="0.4..0.7", output=300, batch=16, arrival_rate="5 request/s", assume={"scheduling": "exclusive"},
+        ttft_target="500 ms", itl_target="30 ms",
+    )  # fmt: skip
+    (answers,) = study.cases
+    ends = [answers.case.changed({"mfu": mfu}) for mfu in (Fraction(2, 5), Fraction(7, 10))]
+    assert not ends[0].changed({"batch": Fraction(1)}).known("held_ttft")
+    for name in asked:
+        assert answers.ranges.bounds(Name(name)) == tuple(end.value(name) for end in ends), name
+
+
 def test_a_search_ends_after_the_same_work_on_every_machine():
     bound = case("llama-3-8b", **WORK)
     box = {"prompt": (Fraction(500), Fraction(4000)), "batch": (Fraction(8), Fraction(64))}
