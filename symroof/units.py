@@ -172,6 +172,8 @@ def unknown_unit(name: str) -> str:
 def parse_number(text: str, largest: int = LARGEST_EXPONENT) -> Fraction:
     """An exact number: ``0.1`` is 1/10, ``3.35e12`` and ``1,024`` and ``1_024`` are read; ``1,02`` is refused."""
     text = text.strip()
+    if text.isascii() and text.isdecimal() and len(text) <= largest:  # most numbers of files
+        return Fraction(int(text))
     if not re.fullmatch(NUMBER, text) or len(text) > 120:
         raise UnitError(f"not a number: {text[:40]!r}")
     mantissa = re.split("[eE]", text)[0]

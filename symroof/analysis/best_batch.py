@@ -58,9 +58,9 @@ def _over(case: Case, name: str, limit: str) -> str:
 
 def _first_known(case: Case, most: int) -> int | None:
     """The smallest batch at which every figure that targets limit has a value; None where none has."""
-    low, high = 0, most
     if not _known(case, most):
         return None
+    low, high = (0, 1) if _known(case, 1) else (1, most)  # most servers keep up from the start
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if _known(case, middle) else (middle, high)

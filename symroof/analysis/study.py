@@ -18,7 +18,6 @@ from symroof.cases.quantity_result import DOES_NOT_FIT, Result
 from symroof.cases.request import aimed, of_study, selection
 from symroof.cases.selection import Selection
 from symroof.errors import DoesNotFit, NoValueHere, Problem
-from symroof.specs.declared_names import redefined
 from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import Document
 from symroof.specs.study import StudySpec
@@ -154,6 +153,8 @@ class Study:
         >>> study.value("wasted_prefill") == 0.75*study.value("prefill_flops")
         True
         """
+        from symroof.specs.declared_names import redefined
+
         if is_sympy(formula):
             formula = read_definition(formula, unit, self.declared)
         entry = {"formula": formula, "unit": unit, "means": means or name, "latex": latex}

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from symroof.cases.decisions import set_for_decision
 from symroof.cases.draft_model import OF_TARGET, draft_given
@@ -38,13 +38,15 @@ from symroof.specs.fields import Span
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import Setting, of_device
 from symroof.specs.model import ModelSpec
-from symroof.specs.preset import PresetSpec
 from symroof.specs.strict_yaml import Document
 from symroof.theory.architecture import GENERIC, Architecture
 from symroof.theory.case import Case
 from symroof.theory.operator_table import KEPT_WIDTH, WIDTH
 from symroof.theory.switches import Assumptions, assume
-from symroof.theory.theory import theory
+from symroof.theory.theory import Theory
+
+if TYPE_CHECKING:  # presets load when one is chosen
+    from symroof.specs.preset import PresetSpec
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ class Binding:
     def case(self) -> Case:
         """The theory with these values; a range stands at its middle."""
         return Case(
-            theory(self.architecture, self.assumptions, own=self.selection.own),
+            Theory(self.architecture, self.assumptions, own=self.selection.own),
             {name: middle(g.setting, name, self.selection.own) for name, g in self.given.items()},
         )
 

@@ -235,8 +235,11 @@ class Answers:
 
     def quantities(self) -> dict[str, Result]:
         """Every quantity that has a value here, in declared order."""
-        known = [name for name in dict.fromkeys((*self.declared, *(() if self.apart else self.case.theory.definitions))) if self.case.known(name)]
-        return {name: self.result(name) for name in known}  # all values before any range: its corners then start from the values that do not move
+        return {name: self.result(name) for name in self._known}  # all values before any range: its corners then start from the values that do not move
+
+    @cached_property
+    def _known(self) -> tuple[str, ...]:
+        return tuple(filter(self.case.known, dict.fromkeys((*self.declared, *(() if self.apart else self.case.theory.definitions)))))
 
     def unknown(self) -> dict[str, str]:
         """Every quantity without a value, and why."""

@@ -7,7 +7,8 @@ not used: ``a/(a + b)`` would get a range it never takes.
 
 from __future__ import annotations
 
-import contextlib
+import itertools
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -158,11 +159,14 @@ class Ranges:
 
     def direction(self, tree: Tree, by: str) -> Direction:
         """Which way a formula moves with an input."""
-        if isinstance(tree, Name):
+        if type(tree) is Name:
             return self._name(tree.name, by)
-        if (tree, by) not in self._directions:
-            self._directions[tree, by] = 0 if all(self._apart(name, by) for name in names(tree)) else self._direction(tree, by)
-        return self._directions[tree, by]
+        try:  # one look-up: most are known
+            return self._directions[tree, by]
+        except KeyError:
+            pass
+        way = self._directions[tree, by] = 0 if all(self._apart(name, by) for name in names(tree)) else self._direction(tree, by)
+        return way
 
     def _direction(self, tree: Tree, by: str) -> Direction:
         match tree:
@@ -188,16 +192,13 @@ class Ranges:
             case Call("max" | "min" as function, args):
                 return _combined([self.direction(arg, by) for arg in self._winners(args, function == "max")])
             case Call("of_largest", args):
-                return 0 if all(self.direction(arg, by) == 0 for arg in args) else None
+                return self._chosen(args, by)
             case Call(_, (arg,)):
                 return self.direction(arg, by)
             case Total(body, index, first, last):
                 return self._total(body, index, first, last, by)
             case At(name, changes):
-                inner = self.inside({key: self.bounds(value) for key, value in changes})
-                moved = [_times(inner._name(name, key), self.direction(value, by)) for key, value in changes]
-                own = 0 if by in dict(changes) else inner._name(name, by)
-                return _combined([own, *moved])
+                return self._changed(name, changes, by)
             case Compare() | Largest():
                 return None
         raise TypeError(f"not a formula tree: {tree!r}")
@@ -205,13 +206,18 @@ class Ranges:
     def _name(self, name: str, by: str) -> Direction:
         if name == by:
             return 1
-        if name in self.box or name in self.case.numbers or self._apart(name, by):
-            return 0
-        if (name, by) not in self._memo:
-            self._memo[name, by] = 0  # a cycle does not move itself
-            with contextlib.suppress(Missing):
+        try:
+            return self._memo[name, by]
+        except KeyError:
+            self._memo[name, by] = 0  # also while it is worked out: a cycle does not move itself
+        if not (name in self.box or name in self.case.numbers or self._apart(name, by)):
+            try:
                 search = self.case.search(name, self.box)
                 self._memo[name, by] = self._searched(search, by) if search else self.direction(self.case.formula(name, self.box), by)
+            except Missing:
+                pass
+            except NoValue:  # what it depends on has no value somewhere: only values tell
+                self._memo[name, by] = None
         return self._memo[name, by]
 
     def _searched(self, search: Search, by: str) -> Direction:
@@ -238,6 +244,53 @@ class Ranges:
                     own = _times(own, self.sign(other)) if k != i else own
             directions.append(own)
         return _combined(directions)
+
+    def _changed(self, name: str, changes: tuple[tuple[str, Tree], ...], by: str) -> Direction:
+        """Which way a quantity at changed inputs moves; their bounds are searched for only where wider ones leave it open."""
+        ways = {key: self.direction(value, by) for key, value in changes}
+        direction: Direction = None
+        for span in (self._wide, self.bounds):
+            inner = self.inside({key: span(value) for key, value in changes})
+            own = 0 if by in ways else inner._name(name, by)
+            moved = [(inner._name(name, key), way) for key, way in ways.items() if way != 0]
+            direction = _combined([own, *(_times(outer, way) for outer, way in moved)])
+            if direction is not None or any(outer and way is None for outer, way in moved):
+                break
+        return direction
+
+    def _wide(self, tree: Tree) -> tuple[Fraction, Fraction]:
+        """Two numbers that every value of a formula lies between: its bounds, or, without a search for them, sums and products of those of its parts."""
+        if not isinstance(tree, Add | Neg | Mul) or all(self.direction(tree, name) is not None for name in self.box):
+            return self.bounds(tree)
+        if isinstance(tree, Neg):
+            low, high = self._wide(tree.arg)
+            return -high, -low
+        if isinstance(tree, Add):
+            lows, highs = zip(*map(self._wide, _excess(tree)), strict=True)
+            return sum(lows, Fraction(0)), sum(highs, Fraction(0))
+        corners = [math.prod(corner, start=Fraction(1)) for corner in itertools.product(*map(self._wide, tree.factors))]
+        low, high = min(corners), max(corners)
+        if pieces := self._pieces(tree):  # all but the last: less than the whole, by no more than a piece
+            (least, most), (_, piece) = map(self._wide, pieces)
+            return max(low, least - piece), min(high, most)
+        return low, high
+
+    def _pieces(self, tree: Mul) -> tuple[Tree, Tree] | None:
+        """The whole and the piece of ``piece*(ceil(whole/piece) - 1)``, where that rounding has a name."""
+        match tree.factors:
+            case (piece, Add((Name(number), Num(value)))) if value == -1 and self.case.has(number) and self.nonnegative(piece):
+                match self.case.formula(number, self.box):
+                    case Call("ceil", (Div(whole, under),)) if under == piece:
+                        return whole, piece
+        return None
+
+    def _chosen(self, args: tuple[Tree, ...], by: str) -> Direction:
+        """Which way a choice moves: as its value does where one key is the largest over the whole box."""
+        keys = args[::2]
+        winners = self._winners(keys, larger=True)
+        if len(winners) == 1:
+            return self.direction(args[2 * keys.index(winners[0]) + 1], by)
+        return 0 if all(self.direction(arg, by) == 0 for arg in args) else None
 
     def _total(self, body: Tree, index: str, first: Tree, last: Tree, by: str) -> Direction:
         start, end = self.bounds(first)[0], self.bounds(last)[1]
@@ -302,9 +355,10 @@ class Ranges:
 
     def nonnegative(self, tree: Tree) -> bool:
         """Whether a formula cannot be negative, as far as its shape shows."""
-        if tree not in self._signs:
-            self._signs[tree] = self._nonnegative(tree)
-        return self._signs[tree]
+        known = self._signs.get(tree)
+        if known is None:
+            known = self._signs[tree] = self._nonnegative(tree)
+        return known
 
     def _nonnegative(self, tree: Tree) -> bool:
         match tree:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from symroof.specs import catalogue
 from symroof.specs.fields import build
@@ -14,9 +14,11 @@ from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import Setting
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import model_path, read_model
-from symroof.specs.preset import PresetSpec
 from symroof.specs.strict_yaml import Document
 from symroof.theory.declarations import NONE, Declarations
+
+if TYPE_CHECKING:  # presets load when one is chosen
+    from symroof.specs.preset import PresetSpec
 
 Values = Mapping[str, tuple[Setting, ...]]
 
@@ -83,6 +85,8 @@ def preset_of(chosen: Selection) -> tuple[PresetSpec | None, tuple[Document, ...
 
 
 def _read_preset(name: str, base: Path | None) -> tuple[PresetSpec, Document]:
+    from symroof.specs.preset import PresetSpec
+
     document = catalogue.find("presets", name, base)
     return build(document, PresetSpec), document
 

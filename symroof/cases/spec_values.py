@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from symroof.errors import InputError, Problem
 from symroof.formula.tree import Num, Tree
@@ -15,12 +15,14 @@ from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import Setting
 from symroof.specs.model import ModelSpec
 from symroof.specs.precision import Width, compute_precision, peak_precision
-from symroof.specs.preset import Definition, PresetSpec
 from symroof.specs.stored import of_checkpoint, precision_width, stored_as
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import INPUTS, base_name
 from symroof.units import PLAIN, Dimension, parse_unit
+
+if TYPE_CHECKING:  # presets load when one is chosen
+    from symroof.specs.preset import Definition, PresetSpec
 
 
 @dataclass(frozen=True)

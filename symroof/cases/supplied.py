@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from symroof.cases.selection import Entry, Selection, Values
 from symroof.cases.spec_values import Given, check_name, device_values, model_values, precision_values, stored_model
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.model import ModelSpec
-from symroof.specs.preset import Definition, PresetSpec
+
+if TYPE_CHECKING:  # presets load when one is chosen
+    from symroof.specs.preset import Definition, PresetSpec
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,9 @@ import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import NamedTuple
 
 from symroof.formula import build
 from symroof.formula.tree import At, Compare, Div, Largest, Mul, Name, Num, Pow, Total, Tree, children, walk
@@ -56,8 +56,7 @@ class FormulaError(ValueError):
         self.message, self.column = message, column
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(NamedTuple):
     kind: str
     text: str
     column: int
@@ -99,9 +98,10 @@ class Reader:
         return self.tokens[self.position]
 
     def take(self, *texts: str) -> Token | None:
-        if self.token.kind == "op" and self.token.text in texts:
+        token = self.tokens[self.position]
+        if token.kind == "op" and token.text in texts:
             self.position += 1
-            return self.tokens[self.position - 1]
+            return token
         return None
 
     def expect(self, text: str, expected: str) -> None:

@@ -26,6 +26,8 @@ Location = tuple[str | int, ...]
 INTEGER = re.compile(r"[+-]?(0|[1-9][0-9_]*)")
 DECIMAL = re.compile(r"[+-]?((0|[1-9][0-9_]*)?\.[0-9]+|(0|[1-9][0-9_]*)\.?)([eE][+-]?[0-9]{1,3})?")
 LEADING_ZERO = re.compile(r"[+-]?0[0-9_]+(\.[0-9]*)?")
+OF_NUMBERS = frozenset("+-.0123456789")
+"""What a number begins with."""
 AMBIGUOUS = {"yes", "no", "y", "n"}
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -224,6 +226,8 @@ class _Reader:
         if text.lower() in AMBIGUOUS:
             self.complain(node, location, f"{text!r} is ambiguous", f"write true or false, or quote the text: '{text}'")
             return None
+        if text[0] not in OF_NUMBERS:
+            return text
         if LEADING_ZERO.fullmatch(text):
             self.complain(node, location, f"{text!r} is ambiguous: a number with a leading zero", "leave the zero out, or quote the text")
             return None

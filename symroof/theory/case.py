@@ -63,7 +63,7 @@ class Case:
     """Values for a theory: ``given`` maps names to numbers or formulas; values are worked out when asked, once.
 
     With ``same_layout`` degrees move among numbers that lead to the layout of this case, so that its formulas are theirs too.
-    A theory that is ``laid_out`` is known to have the layout to which the numbers lead.
+    A theory that is ``laid_out`` is known to have the layout to which the numbers lead; one without definitions is built for it.
 
     >>> from symroof.formula.parse import parse
     >>> from symroof.theory.theory import theory
@@ -96,7 +96,7 @@ class Case:
         if laid_out:
             return
         needed = layout(self.theory.architecture, self._plain, self.rounded)
-        if needed != self.theory.layout:
+        if needed != self.theory.layout or not self.theory.definitions:
             self.theory = theory(self.theory.architecture, self.theory.assumptions, needed, self.theory.own)
 
     def _plain(self, name: str) -> Fraction | str | None:

@@ -14,7 +14,6 @@ from symroof.formula.text import WORK
 from symroof.formula.tree import ONE, ZERO, Add, Call, Compare, Name, Num, Tree, names, walk
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.spellings import resolved
 from symroof.theory.symbols import INPUTS, Unnamed, base_name, canonical
 from symroof.theory.theory import UnknownName, theory
 from symroof.units import Dimension, combine, parse_unit
@@ -33,6 +32,8 @@ def read_expression(expression: Any, beside: str = "", own: Declarations = NONE)
     >>> text(read_expression(sympy.Eq(sympy.Symbol("itl"), sympy.Rational(1, 20))))
     'itl = 0.05 s'
     """
+    from symroof.theory.spellings import resolved  # reads LaTeX, which no value needs
+
     if isinstance(expression, bool) or (getattr(expression, "is_Boolean", False) and expression in (True, False)):
         raise InputError(Problem("expression", f"SymPy has decided it: it is {expression} whatever the symbols are", hint=OF_FORMULAS))
     try:

@@ -18,6 +18,7 @@ from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
 from symroof.formula.tree import Compare, Largest, Name
 from symroof.formula.tree import names as names_of
+from symroof.resources import data_folder
 from symroof.theory.quantities import QUANTITIES
 from tests.theory import DEVICE, case
 
@@ -169,6 +170,30 @@ def test_sums_over_a_response_are_decided_by_their_shape(model, monkeypatch):
     ranges = Ranges(bound, {"mfu": MFU, "mbu": MBU})
     ends = [bound.changed(corner).value("uncached_time") for corner in corners(ranges.box)]
     assert ranges.bounds(Name("uncached_time")) == (min(ends), max(ends))
+
+
+def test_the_best_batch_and_the_last_piece_of_a_prompt_are_decided_by_their_shape(monkeypatch):
+    """Only the MFU is a range in the study: all that it moves is fastest at one end, also where prompts are cut into pieces as long as the batch allows."""
+    monkeypatch.setattr("symroof.cases.box_search.BoxSearch.highest", lambda *_: pytest.fail("searched"))
+    for answers in Study.load(data_folder("specs") / "studies" / "llama-3-70b-chat.yaml").cases:
+        ends = [answers.case.changed({"mfu": mfu}) for mfu in (Fraction(1, 2), Fraction(7, 10))]
+        for name in ("best_batch", "max_goodput", "reading_time", "sustained_requests"):
+            values = [end.value(name) for end in ends]
+            assert answers.ranges.bounds(Name(name)) == (min(values), max(values)), name
+
+
+@pytest.mark.parametrize("asked", [("best_batch", "max_goodput"), ("max_goodput", "best_batch")])
+def test_batches_without_a_steady_state_leave_the_best_one_its_range(asked):
+    """A batch of 1 does not keep up with five requests a second, so its TTFT has no value; the best batch has one at every MFU, whoever asks first."""
+    study = Study(
+        model="llama-3-8b", hardware="h100-sxm", prompt=2048, mfu="0.4..0.7", output=300, batch=16, arrival_rate="5 request/s", assume={"scheduling": "exclusive"},
+        ttft_target="500 ms", itl_target="30 ms",
+    )  # fmt: skip
+    (answers,) = study.cases
+    ends = [answers.case.changed({"mfu": mfu}) for mfu in (Fraction(2, 5), Fraction(7, 10))]
+    assert not ends[0].changed({"batch": Fraction(1)}).known("held_ttft")
+    for name in asked:
+        assert answers.ranges.bounds(Name(name)) == tuple(end.value(name) for end in ends), name
 
 
 def test_a_search_ends_after_the_same_work_on_every_machine():
