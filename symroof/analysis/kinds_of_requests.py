@@ -17,7 +17,7 @@ def kinds_apart(answers: Answers) -> list[str]:
     if limit is None or decided != Name(OF_THE_MIX["loaded_ttft"]) or mean is None or _slowest(mean) > limit:
         return []
     return [
-        f"{whose} requests miss the TTFT target that the mean of all requests meets: {kind.name} is {kind.text()}"
+        f"{whose} requests miss the TTFT target that the mean of all requests meets, at {kind.text()}: {kind.name}"
         for whose, kind in zip(("the case's own", "long"), kinds, strict=True)
         if kind is not None and _slowest(kind) > limit
     ]
