@@ -37,7 +37,8 @@ server (`tests/theory/simulation.py`; {case}), in which requests come at random,
 | --- | --- | --- | --- | --- | --- | --- |
 {table}
 
-Prompts of one length are nearer to `md1`; `mm1` is the cautious side of it. The wait for a slot is not in this estimate: near a load of 1 it is too short. Throughput, mean inter-token latency and time to first token without its wait are within 1 % of the simulation in 99 of 100 random deployments
+Prompts of one length are nearer to `md1`; `mm1` is the cautious side of it. The wait for a slot is not in this estimate: near a load of 1 it is too short. Throughput,
+mean inter-token latency and time to first token without its wait are within 1 % of the simulation in 99 of 100 random deployments
 (`python -m tests.theory.simulation`).
 
 ## The wait for a slot

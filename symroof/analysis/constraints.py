@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
-from symroof.analysis.verdict import LOAD, TARGET_METRICS, endless, findings, metric_of, under_load
+from symroof.analysis.verdict import LOAD, TARGET_METRICS, endless, findings, metric_of, queues
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError
 from symroof.formula.evaluate import NotGiven, NoValue
@@ -95,7 +95,7 @@ def conditions(answers: Answers) -> list[Condition]:
     """The conditions of the headline of a case: memory and load where they are known, and each target that has a metric."""
     case = answers.case
     memory = [Condition("memory", "memory_bytes_per_device", "usable_memory_per_device")] if case.known("fits") else []
-    load = [Condition(LOAD, LOAD, "1")] if "arrival_rate" in case.given and under_load(case) and case.known(LOAD) else []
+    load = [Condition(LOAD, LOAD, "1")] if queues(case) and case.known(LOAD) else []
     metrics = {name: metric_of(name, case) or (TARGET_METRICS[name] if endless(name, case) else None) for name in answers.targets}
     return memory + load + [Condition(name, metric, TARGET_SYMBOLS[name]) for name, metric in metrics.items() if metric]
 

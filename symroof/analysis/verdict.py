@@ -82,6 +82,11 @@ def under_load(case: Case) -> bool:
     return bool(case.value("response_steps") > 0)
 
 
+def queues(case: Case) -> bool:
+    """Whether requests arrive at a rate at a server at work, so that they wait for one another."""
+    return "arrival_rate" in case.given and under_load(case)
+
+
 def target_checks(answers: Answers) -> list[TargetCheck]:
     """Every target of the study that this case has a metric for."""
     checks = []
@@ -107,7 +112,7 @@ FROM_ARRIVAL = "queued_ttft"
 def late_from_arrival(answers: Answers) -> bool:
     """Whether the TTFT target is missed, at the values expected, once the wait for a slot counts."""
     limit, case = answers.targets.get("ttft"), answers.case
-    if limit is None or "arrival_rate" not in case.given or not under_load(case) or not case.known(FROM_ARRIVAL):
+    if limit is None or not queues(case) or not case.known(FROM_ARRIVAL):
         return False
     return Fraction(case.value(FROM_ARRIVAL)) > limit
 
@@ -124,7 +129,7 @@ def slots_warning(answers: Answers) -> list[str]:
 
 def endless(target: str, case: Case) -> bool:
     """Whether the metric of a target has no value because a queue only grows."""
-    if target != "ttft" or "arrival_rate" not in case.given or not under_load(case):
+    if target != "ttft" or not queues(case):
         return False
     try:
         case.value(TARGET_METRICS[target])
@@ -141,7 +146,7 @@ LANES = "lane_utilization(batch = busy_batch, step_budget = step_budget)"
 
 def _load_check(answers: Answers) -> list[TargetCheck]:
     """Whether there is a steady state at the arrival rate, where one is known: of responses, and of prompts where they alone pile up."""
-    load = answers.get(LOAD) if "arrival_rate" in answers.case.given and under_load(answers.case) else None
+    load = answers.get(LOAD) if queues(answers.case) else None
     if load is None:
         return []
     if Fraction(load.value) < 1 and endless("ttft", answers.case):

@@ -107,7 +107,7 @@ class Answers:
         peak = self.binding.at_peak()
         return Answers(peak) if peak else None
 
-    @property
+    @cached_property
     def slow_end(self) -> Answers:
         """The same case with every efficiency at the slow end of its range; the case itself where none is a range, or something else is one too."""
         slow = None if self.moved else self.binding.paced(fast=False)

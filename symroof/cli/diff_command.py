@@ -45,7 +45,7 @@ def command(sides: tuple[str, ...], quantities: str, explain: str | None, out: s
     if explain is not None:
         _explain(sides, explain, as_json, options)
         return
-    made, problems = ways(sides, quantities, options)
+    made, problems = ways(sides, quantities if out is None else quantities.partition(",")[0], options)
     if out is not None:
         _draw(made[0], sides, out)
     elif as_json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -106,9 +107,13 @@ class Group:
         self.quick = self._part_of(self.compiled, self.compiled.outputs)
         self.rising = self._part_of(self.compiled, self.unqueued)  # bisections work these out dozens of times
         self.queued = self._wait(QUEUED) if self.rate else self.quick  # the batch that a rate keeps busy is searched: asked for as seldom as possible
-        self.from_arrival = self._wait(FROM_ARRIVAL) if self.open_copies and "ttft" in self.limits else self.queued  # copies are added until it is in time
         ones = np.ones(self.size)
         self.usable, self.capacity = self._called(self._compiled(ROOM), ROOM, ones, ones, self.expected).values()
+
+    @cached_property
+    def from_arrival(self) -> Function:
+        """The TTFT with the wait for a slot too: copies are added until it is in time."""
+        return self._wait(FROM_ARRIVAL)
 
     def _has(self, name: str) -> bool:
         return self.cases[0].case.has(PRICE) or ("cost" not in name and "price" not in name)

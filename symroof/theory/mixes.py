@@ -9,7 +9,7 @@ from __future__ import annotations
 from symroof.theory import references as source
 from symroof.theory.quantity import Search, referenced
 from symroof.theory.quantity import declared as _q
-from symroof.theory.under_load import NEW, PREFILL, TURNS, waits_for_a_slot
+from symroof.theory.under_load import NEW, PREFILL, TURNS, waits_for_a_slot, waits_in_line
 
 
 def _long(changes: str = "") -> str:
@@ -115,11 +115,8 @@ MIXES = referenced(
     _q("mix", "mix_lane_residual", r"t_{\mathrm{mixlane2}}", "s", "mean square of the time that a prompt of the mix holds its lane, over its mean: long ones are met more often", switch="scheduling", reference=source.KLEINROCK,
        variants={kind: f"((1 - long_share)*{READINGS[kind]}^2 + long_share*{LONG_READINGS[kind]}^2)/mix_lane_time" for kind in READINGS}),
     _q("mix", "mix_lane_utilization", r"\rho_{\mathrm{mixl}}", "", "share of time that a lane of prompts of the mix is busy; no steady state from 1 on", "arrival_rate/dp/lanes(prompts_per_step = mix_prompts_per_step)*mix_lane_time", reference=source.KLEINROCK),
-    _q("mix", "mix_lane_wait", r"W_{\mathrm{mixl}}", "s", "estimated mean wait before a prompt of the mix is read: the queue of a lane in which long ones stand too", switch="queue", exists=LANE_STEADY, reference=source.KLEINROCK, variants={
-        "mm1": "mix_lane_utilization*mix_lane_residual/max(1 - mix_lane_utilization, 0)",
-        "md1": "mix_lane_utilization*mix_lane_residual/(2*max(1 - mix_lane_utilization, 0))",
-        "mg1": "(1 + service_spread)/2*mix_lane_utilization*mix_lane_residual/max(1 - mix_lane_utilization, 0)",
-    }),
+    _q("mix", "mix_lane_wait", r"W_{\mathrm{mixl}}", "s", "estimated mean wait before a prompt of the mix is read: the queue of a lane in which long ones stand too", switch="queue", exists=LANE_STEADY, reference=source.KLEINROCK,
+       variants=waits_in_line("mix_lane_utilization", "mix_lane_residual")),
     _q("mix", "mix_slot_wait", r"W_{\mathrm{mixslot}}", "s", "estimated mean wait of the mix for one of the slots of the batch; not in the time to first token, and long near a load of 1", switch="queue", exists=STEADY,
        reference=source.SAKASEGAWA, variants=waits_for_a_slot("mix_load", "mix_sustained_requests")),
     _q("mix", "mix_busy_batch", r"B_{\lambda,\mathrm{mix}}", "request", "requests of the mix that decode at the arrival rate: Little's law; the batch where no rate is known", counted=True, exists=STEADY, without=("arrival_rate", "batch"),

@@ -7,7 +7,7 @@ from symroof.theory.links import all_gather, all_reduce, all_to_all, others
 from symroof.theory.mixes import MIXES
 from symroof.theory.quantity import MEMORY_RATE, referenced
 from symroof.theory.quantity import declared as _q
-from symroof.theory.under_load import UNDER_LOAD
+from symroof.theory.under_load import UNDER_LOAD, waits_in_line
 
 SPECULATION = referenced(
     source.LEVIATHAN,
@@ -103,11 +103,7 @@ LOAD = referenced(
     _q("load", "ln2", "c_{ln}", "", "natural logarithm of 2: the grammar has base 2 alone", "0.6931471805599453094172321214581765680755", reference=source.DEFINITION),
     _q("load", "service_time", "t_s", "s", "time a request holds the prefill", "prefill_time + prefill_overhead", reference=source.DEFINITION),
     _q("load", "utilization", r"\rho", "", "share of time the prefill of one instance is busy; no steady state from 1 on", "arrival_rate/dp*service_time"),
-    _q("load", "queue_wait", "W_q", "s", "mean wait before the prefill", switch="queue", exists=STEADY, variants={
-        "mm1": "utilization*service_time/max(1 - utilization, 0)",
-        "md1": "utilization*service_time/(2*max(1 - utilization, 0))",
-        "mg1": "(1 + service_spread)/2*utilization*service_time/max(1 - utilization, 0)",
-    }),
+    _q("load", "queue_wait", "W_q", "s", "mean wait before the prefill", switch="queue", exists=STEADY, variants=waits_in_line("utilization", "service_time")),
     _q("load", "queue_wait_quantile", "W_{q}^{p}", "s", "wait that a share of requests does not exceed; a closed form exists for M/M/1 only", switch="queue", exists=STEADY, variants={
         "mm1": "ln2*service_time/max(1 - utilization, 0)*max(log2(utilization/(1 - percentile)), 0)",
     }),

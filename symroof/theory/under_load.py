@@ -95,10 +95,18 @@ SUSTAINED = referenced(
 )  # fmt: skip
 
 
+def waits_in_line(busy: str, time: str) -> dict[str, str]:
+    """The wait before one server, by the spread of its times."""
+    return _by_spread(f"{busy}*{time}", f"max(1 - {busy}, 0)")
+
+
 def waits_for_a_slot(load: str, requests: str) -> dict[str, str]:
     """The wait of a queue that so many slots serve together, by the spread of the times that requests hold them."""
-    wait = f"{load}^(sqrt(2*batch + 2) - 1)/({requests}*max(1 - {load}, 0))"
-    return {"mm1": wait, "md1": f"1/2*{wait}", "mg1": f"(1 + service_spread)/2*{wait}"}
+    return _by_spread(f"{load}^(sqrt(2*batch + 2) - 1)", f"({requests}*max(1 - {load}, 0))")
+
+
+def _by_spread(over: str, under: str) -> dict[str, str]:
+    return {"mm1": f"{over}/{under}", "md1": f"{over}/(2*{under})", "mg1": f"(1 + service_spread)/2*{over}/{under}"}
 
 
 ARRIVALS = referenced(
@@ -115,11 +123,7 @@ ARRIVALS = referenced(
         "chunked": "reading_time", "exclusive": "reading_time", "disaggregated": PREFILL,
     }),
     _q("load", "lane_utilization", r"\rho_l", "", "share of time that prompts are being read, of each read at the same time; no steady state from 1 on", "arrival_rate/dp/lanes*lane_time"),
-    _q("load", "lane_wait", "W_l", "s", "estimated mean wait before a prompt is read, beside a full batch", switch="queue", exists=LANE_STEADY, variants={
-        "mm1": "lane_utilization*lane_time/max(1 - lane_utilization, 0)",
-        "md1": "lane_utilization*lane_time/(2*max(1 - lane_utilization, 0))",
-        "mg1": "(1 + service_spread)/2*lane_utilization*lane_time/max(1 - lane_utilization, 0)",
-    }),
+    _q("load", "lane_wait", "W_l", "s", "estimated mean wait before a prompt is read, beside a full batch", switch="queue", exists=LANE_STEADY, variants=waits_in_line("lane_utilization", "lane_time")),
     _q("load", "slot_wait", r"W_{\mathrm{slot}}", "s", "estimated mean wait for one of the slots of the batch; not in the time to first token, and long near a load of 1", switch="queue", exists=STEADY,
        reference=source.SAKASEGAWA, variants=waits_for_a_slot("load", "sustained_requests")),
     _q("load", "loaded_ttft", r"\mathrm{TTFT}_{s}", "s", "mean time to first token of a server at work: the estimated wait for its reading, and the steps the prompt is read in, at the requests that the rate keeps busy",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import LOAD, metrics_of, under_load
+from symroof.analysis.verdict import LOAD, metrics_of, queues
 from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import NO_RANGE, WITHOUT_RANGE
 from symroof.formula.tree import Name, Num, Tree
@@ -183,7 +183,7 @@ def _targets(subject: Answers) -> list[dict[str, Any]]:
         {"name": name, "metrics": [metric for metric in metrics_of(name, subject.case) if subject.case.theory.knows(metric)], "limit": TARGET_SYMBOLS[name]}
         for name in subject.targets
     ]
-    if "arrival_rate" in subject.case.given and under_load(subject.case):
+    if queues(subject.case):
         own = [{"name": LOAD, "metrics": [LOAD], "limit": 1, "below": True}, *own]
     for target in own:
         target["label"] = quantity_name(target["metrics"][0], subject)
