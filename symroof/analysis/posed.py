@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from symroof.analysis.inline import opened
@@ -96,9 +97,14 @@ class Posed:
             except NoValue:
                 return ()
 
+        everywhere = self._differences.places(cases, self.unknown)
+
         def rough(asked: Points) -> Sequence[float]:
-            places = self._differences.places([cases[i] for i, _ in asked], self.unknown)
-            return self._differences.at(self.relation, self.unknown, [point for _, point in asked], places)
+            if not asked:
+                return ()
+            numbers, points = zip(*asked, strict=True)
+            chosen = list(numbers)
+            return self._differences.at(self.relation, self.unknown, points, {name: column[chosen] for name, column in everywhere.items()})
 
         return answered(together(_located(values(case), i) for i, case in enumerate(cases)), rough)
 
@@ -177,7 +183,7 @@ def _located(search: Search[Any], place: int) -> Search[Any]:
             points = search.send(sent)
         except StopIteration as end:
             return end.value
-        sent = yield [(place, point) for point in points]
+        sent = yield list(zip(repeat(place), points))
 
 
 def demands_of(relation: Compare, case: Case) -> Iterator[Compare]:

@@ -71,9 +71,9 @@ class RoughDifferences:
         return {name: float(case.value(name)) for name in self.inputs if name != unknown}
 
     def places(self, cases: Sequence[Case], unknown: str) -> Place:
-        """Where they stand in a case for each point."""
-        each = {number: self.place(case, unknown) for number, case in {id(case): case for case in cases}.items()}
-        return {name: np.array([each[id(case)][name] for case in cases]) for name in self.inputs if name != unknown}
+        """Where they stand in several cases: an array each, in the order of the cases."""
+        each = [self.place(case, unknown) for case in cases]
+        return {name: np.array([place[name] for place in each]) for name in self.inputs if name != unknown}
 
     def at(self, relation: Compare, unknown: str, points: Points, place: Place) -> list[float]:
         """The differences at some points; NaN where floats do not show the sign, or there is no value."""

@@ -41,14 +41,25 @@ def size(x: Any, least: bool) -> float:
 
 
 def whole_terms(graph: Graph, form: Form, values: Callable[[str], Any]) -> bool:
-    """Whether a polynomial of these values has no rounding at all: whole names, coefficients over a power of two, no quotients."""
+    """Whether a polynomial of these values has no rounding at all, wherever they stand."""
+    return _of_whole_names(graph, form, values) and magnitude(form, lambda name, least: size(values(name), least)) * _parts(form) < WHOLE_IN_FLOATS
+
+
+WHOLE_IN_FLOATS = 2**52
+"""Below it floats hold every whole number, and sums of such lose nothing."""
+
+
+def _of_whole_names(graph: Graph, form: Form, values: Callable[[str], Any]) -> bool:
+    """Whether a polynomial has whole names, coefficients over a power of two and no quotients: without rounding while it is not too large."""
     powers = [power for monomial, _ in form for power in monomial]
     if any(exponent < 0 for _, exponent in powers) or any(c.denominator.bit_count() != 1 for _, c in form):
         return False
-    if not all(_exactly_whole(graph, name, values) for name in {name: None for name, _ in powers}):
-        return False
-    scale = max((c.denominator for _, c in form), default=1)
-    return magnitude(form, lambda name, least: size(values(name), least)) * scale < 2**52
+    return all(_exactly_whole(graph, name, values) for name in {name: None for name, _ in powers})
+
+
+def _parts(form: Form) -> int:
+    """Into how many parts the coefficients of such a polynomial cut a whole."""
+    return max((c.denominator for _, c in form), default=1)
 
 
 def _exactly_whole(graph: Graph, name: str, values: Callable[[str], Any]) -> bool:
@@ -111,8 +122,11 @@ def mend(values: Values, name: str, result: Any, spend: Callable[[], None] | Non
     doubt = np.abs(argument - (np.rint(argument) if operation.kind in ROUNDINGS else 0.0)) <= off  # this close to a whole number, or to equality
     if np.any(doubt) and (arms := _beside_whole(values, form)):  # a minimum that is its whole number, and nothing else comes near it
         doubt &= np.any(np.broadcast_arrays(*(np.abs(arm - argument) <= DOUBT * np.abs(argument) + off for arm in arms)), axis=0)
-    if np.any(doubt):  # the largest terms of all places are a quick first look; places far from them are off by less
-        doubt &= np.abs(argument - (np.rint(argument) if operation.kind in ROUNDINGS else 0.0)) <= DOUBT * _magnitudes(values, form)
+    if np.any(doubt):  # the largest terms of all places are a quick first look; places far from them are off by less, or by nothing
+        magnitudes = _magnitudes(values, form)
+        doubt &= np.abs(argument - (np.rint(argument) if operation.kind in ROUNDINGS else 0.0)) <= DOUBT * magnitudes
+        if _of_whole_names(values.graph, form, values.name):
+            doubt &= magnitudes * _parts(form) >= WHOLE_IN_FLOATS
     if not np.any(doubt):
         return result
     mended = np.array(result)

@@ -60,6 +60,8 @@ def _exact(node: Tree, env: Environment, bound: Mapping[str, Any]) -> Any:
     if kind is Name:  # most parts are names
         name = node.name  # type: ignore[union-attr]
         value = bound[name] if name in bound else env.value(name)
+    elif kind is Num:
+        value = node.value  # type: ignore[union-attr]
     elif type(bound) is Shared:
         known = bound.parts.get(node)
         if known is None:
@@ -175,7 +177,6 @@ def _lowest(over: int, under: int) -> tuple[int, int]:
 
 
 PARTS: dict[type, Callable[[Any, Environment, Mapping[str, Any]], Any]] = {
-    Num: lambda node, env, bound: node.value.as_integer_ratio() if type(node.value) is Fraction else node.value,
     Add: _sum,
     Mul: _product,
     Div: _quotient,
@@ -376,6 +377,8 @@ def _total(body: Tree, name: str, first: Any, last: Any, env: Environment, bound
     if first != int(first) or last != int(last):
         raise NoValue(f"a sum from {first} to {last}: both must be whole numbers")
     start, end = int(first), int(last)
+    if start == end:  # a prompt read in one chunk
+        return evaluate(body, env, {**bound, name: Fraction(start)})
     try:
         value = evaluate(body, env, {**bound, name: Piecewise.index(start, end)})
         return value.total() if isinstance(value, Piecewise) else value * (end - start + 1)

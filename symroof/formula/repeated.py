@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from symroof.formula.evaluate import Environment, Shared, evaluate
-from symroof.formula.rewrite import rebuild
+from symroof.formula.evaluate import Environment, NoValue, Shared, evaluate
+from symroof.formula.rewrite import over, rebuild
 from symroof.formula.tree import Name, Num, Total, Tree, children, names, parts
 
 WORTH_NAMING = 3
@@ -78,6 +79,7 @@ class Repeated:
 
     env: Environment
     _points: Counter[Tree] = field(default_factory=Counter)
+    _settled: dict[tuple[Tree, frozenset[str]], Tree] = field(default_factory=dict)
     _anywhere: Shared = field(default_factory=lambda: Shared({}))
     _here: Shared = field(default_factory=lambda: Shared({}))
 
@@ -89,5 +91,39 @@ class Repeated:
             if self._here != at:
                 self._here = Shared(at)
             return evaluate(tree, self.env, self._here)
-        top, named = named_parts(tree)
+        key = tree, frozenset(at)
+        if key not in self._settled:
+            self._settled[key] = with_numbers(tree, key[1], self.env)
+        top, named = named_parts(self._settled[key])
         return evaluate(top, Point(self.env, named, at), at)
+
+
+def with_numbers(tree: Tree, moving: frozenset[str], env: Environment) -> Tree:
+    """A formula with numbers for its largest parts that nothing moves; a part without a value, or whose value is no fraction, stays as it is.
+
+    >>> from fractions import Fraction
+    >>> from symroof.formula.parse import parse
+    >>> from symroof.formula.text import text
+    >>> class Numbers(dict):
+    ...     value = dict.__getitem__
+    >>> text(with_numbers(parse("max(a*b + 1, x)/(a + b)"), frozenset("x"), Numbers(a=Fraction(2), b=Fraction(3))))
+    'max(7, x)/5'
+    """
+    moved = moving | {node.index for node in parts(tree) if isinstance(node, Total)}
+    made: dict[Tree, Tree] = {}
+
+    def go(node: Tree) -> Tree:
+        if node not in made:
+            settled = not isinstance(node, Num) and moved.isdisjoint(names(node)) and number(node)
+            made[node] = settled or over(node, tuple(map(go, children(node))))
+        return made[node]
+
+    def number(node: Tree) -> Tree | None:
+        try:
+            value = evaluate(node, env, known)
+        except NoValue:
+            return None
+        return Num(value) if type(value) is Fraction else None
+
+    known = Shared({})
+    return go(tree)

@@ -47,6 +47,13 @@ def rebuild(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
     return tree if all(map(is_, after, before)) else OVER[type(tree)](tree, after)
 
 
+def over(tree: Tree, after: tuple[Tree, ...]) -> Tree:
+    """The same node over other children just as they are; the node itself where none differs."""
+    if all(map(is_, after, CHILDREN[type(tree)](tree))):
+        return tree
+    return type(tree)(after) if isinstance(tree, Add | Mul) else OVER[type(tree)](tree, after)
+
+
 OVER: dict[type, Callable[[Any, tuple[Tree, ...]], Tree]] = {
     Mul: lambda tree, parts: build.mul(*parts),
     Add: lambda tree, parts: build.add(*parts),

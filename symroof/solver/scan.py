@@ -23,6 +23,8 @@ LEAST, MOST = Fraction(1, 10**15), Fraction(10**24)
 PER_DECADE = 8
 TURNS, DIGITS = 250, Fraction(1, 10**30)
 """How often a bracket is looked into, and how narrow it gets, as a share of the crossing."""
+FEWER_TURNS, FEWER_DIGITS = 12, Fraction(1, 10**12)
+"""After how many turns a bracket so narrow will do where the crossing only shows how far another can move: secants have met a smooth one by then."""
 SECANTS = 4
 """How often in turn the bracket of a crossing is cut before it is halved."""
 SECTIONS, DIP_SECTIONS = 128, 8
@@ -92,7 +94,8 @@ class Gap:
     Attributes:
         floats: whether rough values are to be had.
         thorough: whether, of a stretch of points at which floats show nothing, all are looked at exactly that lie beside one with a value;
-            else one in :data:`STRIDE` is, and all between two that differ.
+            else one in :data:`STRIDE` is, and all between two that differ. A jump that is at no plain number is narrowed down to
+            :data:`DIGITS` of it; else to :data:`FEWER_DIGITS`.
     """
 
     exact: Callable[[Fraction], Fraction]
@@ -147,7 +150,7 @@ def crossings(gap: Gap, low: Fraction, high: Fraction | None, whole: bool) -> Se
     """
     looked_at = grid(low, high, whole)
     others = between_grid(low, high) if whole and gap.floats else ()
-    values_there = yield [*looked_at, *others]
+    values_there = yield _in_floats(low, high, whole, bool(others))
     on_grid = _settled(gap, looked_at, values_there[: len(looked_at)])
     between = [(point, g) for point, g in zip(others, values_there[len(looked_at) :], strict=True) if g == g]
     everywhere = with_more(on_grid, between)
@@ -241,6 +244,8 @@ def _below_one(gap: Gap, first: tuple[Fraction, Value]) -> list[Fraction]:
 def _apart(points: list[tuple[Fraction, Value]], values: list[Fraction]) -> list[Fraction]:
     """The crossings; of a stretch of the grid where the sides are the same, its ends."""
     zeros = {point for point, g in points if g == 0}
+    if not zeros:
+        return values
     order = [point for point, _ in points]
     neighbours = {b: (a, c) for a, b, c in zip(order, order[1:], order[2:], strict=False)}
     return [v for v in values if v not in neighbours or not (v in zeros and neighbours[v][0] in zeros and neighbours[v][1] in zeros)]
@@ -263,6 +268,12 @@ def between_grid(low: Fraction, high: Fraction | None) -> tuple[Fraction, ...]:
     """The first whole numbers of an axis that are not on its grid."""
     on_grid = set(grid(low, high, True))
     return tuple(point for n in range(max(math.ceil(low), 1), math.floor(min(high or EVERY, EVERY)) + 1) if (point := Fraction(n)) not in on_grid)
+
+
+@lru_cache(maxsize=64)
+def _in_floats(low: Fraction, high: Fraction | None, whole: bool, between: bool) -> tuple[float, ...]:
+    """The grid as floats, with what lies between it behind: every search of an axis begins by asking for these."""
+    return tuple(map(float, (*grid(low, high, whole), *(between_grid(low, high) if between else ()))))
 
 
 def with_more(points: list[tuple[Fraction, Any]], others: list[tuple[Fraction, Any]]) -> list[tuple[Fraction, Any]]:
@@ -332,7 +343,8 @@ def narrowed(gap: Gap, start: Fraction, end: Fraction, bracket: tuple[Fraction, 
     side = 0
     corners: Iterator[Fraction] = iter(())
     for turn in range(TURNS):
-        if high - low <= (1 if whole else DIGITS * high):
+        enough = DIGITS if gap.thorough or turn < FEWER_TURNS else FEWER_DIGITS
+        if high - low <= (1 if whole else enough * high):
             break
         secant = low + (high - low) * below / (below - above) if (turn + 1) % SECANTS else high
         if turn == SECANTS and not whole:  # most jumps lie at plain numbers: these, and what lies right beside them

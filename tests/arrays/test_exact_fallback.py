@@ -160,6 +160,16 @@ def test_nothing_is_asked_where_floats_are_sure(asked):
     assert asked == []
 
 
+def test_whole_terms_are_asked_only_where_floats_do_not_hold_them(asked):
+    """x*y/8 of whole numbers: with 2**54 + 8 and 3 among them a product of 3*(2**54 + 8) is no float, all products of small ones are."""
+    graph = Graph(("x", "y"))
+    rounded = graph.operation("floor", added({(("x", 1), ("y", 1)): Fraction(1, 8)}, constant(Fraction(-1, 4))))
+    x, y = np.array([1.0, 8, 17, 2**54 + 8]), np.array([[2.0], [3], [16]])
+    reached = arrays(graph, {"x": x, "y": y}, mend).form(rounded)
+    assert reached.tolist() == [[float((int(a) * int(b) - 2) // 8) for a in x] for (b,) in y]
+    assert {point["x"] for point in asked} == {2.0**54 + 8}
+
+
 @pytest.mark.parametrize(
     ("form", "arms"),
     [

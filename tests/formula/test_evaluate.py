@@ -202,6 +202,14 @@ def test_the_position_in_a_chunk_needs_no_loop():
     assert looked_up == ["w", "w"]
 
 
+@pytest.mark.parametrize("j", [1, 7, 8, 9, 8192])
+def test_a_sum_of_one_term_is_that_term(j):
+    """Whatever its shape: a rounding, a quotient by the index, the index in an exponent."""
+    values = Values({"w": Fraction(8), "a": Fraction(j)})
+    assert evaluate(parse("sum(ceil(j/w)*j - w/j, j, a, a)"), values) == -(-j // 8) * j - Fraction(8, j)
+    assert evaluate(parse("sum(max(j, w)*w**(1/2)**0, j, a, a)"), values) == max(j, 8)
+
+
 def test_a_cubic_that_dips_between_two_whole_numbers():
     """(j - 4.9)(j - 5.2)(j - 6.1) rises at every whole number, but it is positive at 5, negative at 6, and positive from 7 on."""
     roots = [Fraction(49, 10), Fraction(26, 5), Fraction(61, 10)]

@@ -8,7 +8,24 @@ import pytest
 
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
-from symroof.solver.scan import DIGITS, EVERY, PER_DECADE, Gap, _halved, _sectioned, answered, between_grid, crossings, dips, grid, narrowed, scan, together
+from symroof.solver.scan import (
+    DIGITS,
+    EVERY,
+    FEWER_DIGITS,
+    PER_DECADE,
+    ROUGHLY,
+    Gap,
+    _halved,
+    _sectioned,
+    answered,
+    between_grid,
+    crossings,
+    dips,
+    grid,
+    narrowed,
+    scan,
+    together,
+)
 
 COUNTED, REAL = parse("sum(step, step, 1, x)"), parse("sqrt(x) + 2^x")
 
@@ -314,6 +331,20 @@ def test_a_bracket_is_narrowed_to_the_last_digit_in_few_looks(name, turned):
     gap, calls = looked_at(lambda x: turned * CURVES[name](x))
     assert narrowed_exactly(gap, Fraction(1), Fraction(10**6), -turned, True) == 123_457
     assert len({*calls}) == len(calls) <= 34
+
+
+@pytest.mark.parametrize(
+    ("name", "digits", "looks"), [("a line", DIGITS, 3), ("bends", DIGITS, 14), ("nearly a step", FEWER_DIGITS, 25), ("a step", FEWER_DIGITS, 25)]
+)
+def test_a_crossing_that_only_shows_a_range_is_looked_at_less_often(name, digits, looks):
+    """From a bracket as narrow as floats make it: a smooth one is met as well as ever, a step to twelve digits; whole numbers and plain ones just so."""
+    for place, whole in ((PLACE, False), (PLACE, True), (Fraction(4096), False)):
+        gap, calls = looked_at(lambda x, by=PLACE - place: CURVES[name](x + by))
+        gap.thorough = False
+        low, high = (Fraction(math.floor(place)), Fraction(math.floor(place) + 1)) if whole else (place * (1 - ROUGHLY), place * (1 + ROUGHLY / 3))
+        found = narrowed(gap, Fraction(1), Fraction(10**6), (low, high), -1, whole)
+        assert len(calls) <= looks
+        assert found == math.floor(place) + 1 if whole else abs(found - place) <= 2 * (DIGITS if place == 4096 else digits) * place
 
 
 @pytest.mark.parametrize("end", [5, 10])
