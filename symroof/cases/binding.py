@@ -119,14 +119,20 @@ class Binding:
         return {name: (g.setting.low, g.setting.high) for name, g in self.given.items() if isinstance(g.setting, Span)}
 
     def corners(self) -> list[dict[str, Fraction]]:
-        """The corners of the ranges: all ends of those that were given with one another. Of measured ones, whose interval is one common
-        widening, the slow ends go together and the fast ones, those of compute apart from all others."""
-        box = self.box()
-        common = [name for name in box if self.given[name].measured and name != "mfu"]
+        """The corners of the ranges: all ends of those that were given with one another, and with :meth:`measured_corners`."""
+        axes = [[{name: end} for end in ends] for name, ends in self.box().items() if not self.given[name].measured]
+        measured = self.measured_corners()
+        return _crossed([*axes, measured] if measured else axes)
+
+    def measured_corners(self) -> list[dict[str, Fraction]]:
+        """The corners of the measured ranges, whose interval is one common widening: the slow ends go together and the fast ones, those of
+        compute apart from all others."""
+        box = {name: ends for name, ends in self.box().items() if self.given[name].measured}
+        common = [name for name in box if name != "mfu"]
         axes = [[{name: end} for end in ends] for name, ends in box.items() if name not in common]
         if common:
             axes.append([{name: paced(box[name], name)[fast] for name in common} for fast in (False, True)])
-        return [{name: end for part in corner for name, end in part.items()} for corner in itertools.product(*axes)] if axes else []
+        return _crossed(axes)
 
     def paced(self, fast: bool) -> Binding | None:
         """The same binding with every range at its slow end, or its fast one; None where something beside efficiencies is a range."""
@@ -140,6 +146,11 @@ class Binding:
         """The same binding with every efficiency at the peak; None where it stands there."""
         given = at_peak(self.given)
         return None if given.keys() == self.given.keys() else replace(self, given=given)
+
+
+def _crossed(axes: list[list[dict[str, Fraction]]]) -> list[dict[str, Fraction]]:
+    """Every choice of one place on each axis; none where there is no axis."""
+    return [{name: end for part in corner for name, end in part.items()} for corner in itertools.product(*axes)] if axes else []
 
 
 MOST_CASES = 1000

@@ -40,6 +40,8 @@ OVERHEAD = 200
 """Numbers that NumPy computes in the time of one call."""
 EXACTLY = 500
 """Numbers that NumPy computes in the time of one exact operation."""
+CORNERS = ""
+"""The name of the axis along which inputs move from corner to corner."""
 WINDOWS = 24
 """Grids whose values are cached: extremes often lie at the same corner of the box."""
 
@@ -77,6 +79,8 @@ class BoxSearch:
     case: Case
     axes: Mapping[str, Axis]
     budget: Budget
+    corners: Sequence[Mapping[str, Fraction]] = ()
+    """Where some more inputs of the box stand, all at once: they are looked at there and nowhere between, on one axis that zooms do not move along."""
     _forms: dict[Tree, Form] = field(default_factory=dict)
     _values: dict[Window, Values] = field(default_factory=dict)
     _spending: Budget = field(default_factory=Budget)
@@ -89,42 +93,48 @@ class BoxSearch:
         Raises:
             NotWorkedOut: the budget is spent, or the box has too many axes.
         """
-        if len(self.axes) not in GRID:
+        if len(self._axes) not in GRID:
             raise NotWorkedOut
         self._spending = self.budget.limited()
         before = self._spending.left
         try:
-            place = self._highest(tree, sign, tuple(None if name not in pinned else self._end(name, pinned[name]) for name in self.axes))
+            place = self._highest(tree, sign, tuple(None if name not in pinned else self._end(name, pinned[name]) for name in self._axes))
         except (NoValue, OverflowError):  # a sum of too many terms, numbers that are no floats
             raise NotWorkedOut from None
         finally:
             self.budget.left -= before - max(self._spending.left, 0)
-        return {name: axis.at(step) for (name, axis), step in zip(self.axes.items(), place, strict=True)}
+        point = {name: axis.at(step) for (name, axis), step in zip(self.axes.items(), place, strict=False)}
+        return point | dict(self.corners[place[-1]]) if self.corners else point
+
+    @cached_property
+    def _axes(self) -> Mapping[str, Axis]:
+        """The axes, the one of corners last; no input is called as that."""
+        return {**self.axes, CORNERS: Axis.of(Fraction(0), Fraction(len(self.corners) - 1), True)} if self.corners else self.axes
 
     def _end(self, name: str, value: Fraction) -> int:
         return 0 if value == self.axes[name].low else self.axes[name].steps
 
     def _highest(self, tree: Tree, sign: int, pinned: tuple[int | None, ...]) -> Place:
-        points = GRID[len(self.axes)]
-        grid = tuple(axis.between(0, axis.steps, points) for axis in self.axes.values())  # the same for all formulas: they share its values
+        points = GRID[len(self._axes)]
+        grid = tuple(axis.between(0, axis.steps, points) for axis in self._axes.values())  # the same for all formulas: they share its values
         whole = self._at(tree, grid)
         held = tuple(slice(None) if at is None else slice(0, 1) if at == 0 else slice(-1, None) for at in pinned)
         values, seen = sign * whole[held], tuple(steps if at is None else (at,) for steps, at in zip(grid, pinned, strict=True))
         if (none := _without_value(values, seen)) is not None:
             return none
-        free = sum(at is None for at in pinned)
+        free = sum(at is None for name, at in zip(self._axes, pinned, strict=True) if name != CORNERS)
         ends = []
         for peak in _peaks(values):
             centre = tuple(steps[i] for steps, i in zip(seen, peak, strict=True))
-            spans = tuple(_widest(steps) for steps in seen)
-            ends.append(self._climbed(tree, sign, centre, spans, ZOOM[free]))
+            spans = tuple(_widest(steps) if name != CORNERS else 0 for name, steps in zip(self._axes, seen, strict=True))
+            ends.append(self._climbed(tree, sign, centre, spans, ZOOM[max(free, 1)]))
         return max(ends, key=lambda end: end[0])[1]
 
     def _climbed(self, tree: Tree, sign: int, centre: Place, spans: tuple[int, ...], points: int) -> tuple[float, Place]:
         """The highest point near a peak, from grids that get finer around the best point of the one before."""
         best, stood = -np.inf, 0
         for _ in range(ROUNDS):
-            window = tuple(axis.around(at, span, points) for axis, at, span in zip(self.axes.values(), centre, spans, strict=True))
+            window = tuple(axis.around(at, span, points) for axis, at, span in zip(self._axes.values(), centre, spans, strict=True))
             values = sign * self._at(tree, window)
             if (none := _without_value(values, window)) is not None:
                 return np.inf, none
@@ -143,7 +153,7 @@ class BoxSearch:
         return best, centre
 
     def _corner(self, place: Place, spans: tuple[int, ...]) -> bool:
-        return all(not span or at in (0, axis.steps) for axis, at, span in zip(self.axes.values(), place, spans, strict=True))
+        return all(not span or at in (0, axis.steps) for axis, at, span in zip(self._axes.values(), place, spans, strict=True))
 
     # ---------------------------------------------------------------------------------------------------- values
 
@@ -159,9 +169,10 @@ class BoxSearch:
 
     def _inputs(self, window: Window) -> dict[str, Array]:
         inputs = {}
-        for k, ((name, axis), steps) in enumerate(zip(self.axes.items(), window, strict=True)):
+        for k, ((name, axis), steps) in enumerate(zip(self._axes.items(), window, strict=True)):
             shape = tuple(-1 if i == k else 1 for i in range(len(window)))
-            inputs[name] = np.array([float(axis.at(step)) for step in steps]).reshape(shape)
+            columns = {own: [self.corners[step][own] for step in steps] for own in self.corners[0]} if name == CORNERS else {name: map(axis.at, steps)}
+            inputs |= {own: np.array([float(value) for value in column]).reshape(shape) for own, column in columns.items()}
         return inputs
 
     def _mended(self, values: Values, name: str, result: Any) -> Any:
@@ -177,8 +188,9 @@ class BoxSearch:
 
     @cached_property
     def _builder(self) -> Builder:
-        case = self.case.freed(tuple(self.axes))
-        return Builder(case if case is self.case else replace(case, rounded=True), tuple(self.axes))
+        inputs = (*self.axes, *(self.corners[0] if self.corners else ()))
+        case = self.case.freed(inputs)
+        return Builder(case if case is self.case else replace(case, rounded=True), inputs)
 
 
 def _widest(steps: Sequence[int]) -> int:

@@ -88,7 +88,8 @@ class Answers:
     @cached_property
     def ranges(self) -> Ranges:
         """The bounds of formulas over the ranges of the inputs."""
-        return Ranges(self.case, self.binding.box(), Budget() if self.binding.searched else Budget(0, 0))
+        budget = Budget() if self.binding.searched else Budget(0, 0)
+        return Ranges(self.case, self.binding.box(), budget, measured=self.binding.measured_corners())
 
     @cached_property
     def corners(self) -> tuple[Case, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -59,6 +59,8 @@ class Ranges:
     budget: Budget = field(default_factory=Budget)
     whole: frozenset[str] | None = None
     """Inputs of the box that take whole values only; by default those that count things, between whole ends."""
+    measured: Sequence[Mapping[str, Fraction]] = ()
+    """The corners of those inputs whose ranges are one common widening; a box of more axes than are searched is searched at these alone."""
     _memo: dict[tuple[str, str], Direction] = field(default_factory=dict)
     _directions: dict[tuple[Tree, str], Direction] = field(default_factory=dict)
     _signs: dict[Tree, bool] = field(default_factory=dict)
@@ -102,9 +104,11 @@ class Ranges:
 
     @cached_property
     def _search(self) -> BoxSearch:
-        from symroof.cases.box_search import Axis, BoxSearch  # NumPy is not loaded for ranges that need no search
+        from symroof.cases.box_search import GRID, Axis, BoxSearch  # NumPy is not loaded for ranges that need no search
 
-        return BoxSearch(self.case, {name: Axis.of(low, high, name in self._whole) for name, (low, high) in self.box.items()}, self.budget)
+        corners = self.measured if len(self.box) not in GRID else ()
+        axes = {name: Axis.of(*self.box[name], name in self._whole) for name in self.box if not corners or name not in corners[0]}
+        return BoxSearch(self.case, axes, self.budget, corners)
 
     @cached_property
     def _whole(self) -> frozenset[str]:
@@ -152,7 +156,7 @@ class Ranges:
             box = {name: span for name, span in {**self.box, **changes}.items() if name not in still}
             running = {name for name in box if name == index and all(end.denominator == 1 for end in box[name])}
             whole = (self._whole - changes.keys()) | running
-            self._inner[key] = Ranges(self.case.changed(still) if still else self.case, box, self.budget, whole)
+            self._inner[key] = Ranges(self.case.changed(still) if still else self.case, box, self.budget, whole, self.measured)
         return self._inner[key]
 
     # ------------------------------------------------------------------------------------------ which way it moves

@@ -12,6 +12,7 @@ from symroof.arrays.exact_fallback import mend
 from symroof.arrays.graph import frozen
 from symroof.arrays.kernels import arrays
 from symroof.arrays.lower import Builder
+from symroof.cases.box_search import Axis, BoxSearch
 from symroof.cases.ranges import Ranges
 from symroof.cases.search_budget import Budget, NotWorkedOut
 from symroof.formula.evaluate import NoValue
@@ -284,3 +285,26 @@ def test_the_sign_of_a_sum_is_that_of_its_terms():
     ranges = Ranges(Study(hardware="h100-sxm").first.case, {"mfu": (Fraction(2, 5), Fraction(3, 5))})
     assert ranges.nonnegative(parse("sum(j*mfu, j, 0, 7)")) and not ranges.nonnegative(parse("sum(j*mfu, j, -3, 7)"))
     assert ranges.bounds(parse("sqrt(sum(j*mfu, j, 0, 7)**2)")) == (28 * Fraction(2, 5), 28 * Fraction(3, 5))
+
+
+def test_measured_ranges_beside_others_are_looked_at_at_their_corners():
+    """Eight axes are too many to search, but six have one common widening. Brute force: each prompt and batch at each of its four corners; two chunks
+    of 1,024 end among the prompts."""
+    answers = Study("llama-3-8b", "h100-sxm", tp=2, prompt="2040..2056", output=64, batch="5..8", chunk=1024, efficiency="measured").first
+    corners, box = answers.binding.measured_corners(), answers.binding.box()
+    assert len(box) == 8 and len(corners) == 4 and len(answers.corners) == 16
+    places = [
+        answers.case.changed({**corner, "prompt": Fraction(p), "batch": Fraction(b)}) for corner in corners for p in range(2040, 2057) for b in range(5, 9)
+    ]
+    for name in ("loaded_ttft", "sustained_itl", "sustained_throughput", "last_chunk", "prefill_intensity"):
+        result, values = answers.result(name), [Fraction(place.value(name)) for place in places]
+        assert (result.low, result.high) == (min(values), max(values)), name
+
+
+def test_names_of_corners_have_no_other_places():
+    """Of (mfu - 1/2)**2 the least is 1/16 where only 1/4 and 1 are looked at; prompts between the ends are."""
+    bound, corners = case(None, mfu=1, mbu=1, prompt=500), [{"mfu": Fraction(1, 4), "mbu": Fraction(1)}, {"mfu": Fraction(1), "mbu": Fraction(0)}]
+    search = BoxSearch(bound, {"prompt": Axis.of(Fraction(0), Fraction(1000), True)}, Budget(), corners)
+    assert search.highest(parse("(mfu - 1/2)^2 + mbu"), -1, {}) | {"prompt": 0} == {"prompt": 0, **corners[1]}
+    assert search.highest(parse("prompt*(511 - prompt)*(1 + mbu)"), 1, {}) == {"prompt": Fraction(255), **corners[0]}
+    assert search.highest(parse("(mfu + mbu)*(1 + prompt)"), 1, {"prompt": Fraction(1000), "mfu": Fraction(1)})["mfu"] == Fraction(1, 4)
