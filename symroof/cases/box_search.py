@@ -168,7 +168,7 @@ class BoxSearch:
             return np.broadcast_to(np.asarray(self._values[window].form(self._form(tree)), dtype=float), shape)
 
     def _inputs(self, window: Window) -> dict[str, Array]:
-        inputs = {}
+        inputs: dict[str, Array] = {}
         for k, ((name, axis), steps) in enumerate(zip(self._axes.items(), window, strict=True)):
             shape = tuple(-1 if i == k else 1 for i in range(len(window)))
             columns = {own: [self.corners[step][own] for step in steps] for own in self.corners[0]} if name == CORNERS else {name: map(axis.at, steps)}
