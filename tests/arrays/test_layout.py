@@ -1,12 +1,17 @@
 """Every point of a call lies in one block, whatever the shapes, and results come back in the shape NumPy gives."""
 
 import random
+import tracemalloc
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from symroof.arrays import memory_layout as layout
+from symroof.arrays.graph import Graph, frozen
 from symroof.arrays.memory_layout import Layout, cut
+from symroof.arrays.program import Output, Program
+from symroof.formula.polynomial import constant, plus, power_of, scaled
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -58,3 +63,18 @@ def test_blocks_are_as_large_as_they_may_be_and_no_larger(sizes, most, monkeypat
             else (chunk.stop - chunk.start) * (-(-rows // (most // columns)) if whole_rows else rows * -(-columns // most))
         )
         assert len(blocks) == least
+
+
+def test_a_long_row_takes_little_more_memory_than_its_result():
+    """Ten maxima inside each other over a quarter of a million points: block by block, where whole arrays of each would take fifteen times the result."""
+    graph, p = Graph(("x",)), power_of("x")
+    for k in range(2, 12):
+        p = plus(graph.operation("max" if k % 2 else "min", graph.times(p, power_of("x")), constant(Fraction(k))), scaled(power_of("x"), Fraction(1, k)))
+    x, program = np.linspace(0, 2, 1 << 18), Program(graph, (Output("f", (frozen(p),)),))
+    tracemalloc.start()
+    try:
+        program.run([x])
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 2 * x.nbytes

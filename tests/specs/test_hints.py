@@ -9,6 +9,7 @@ from symroof.specs.catalogue import entries, entries_matching, find, holds, is_p
 from symroof.specs.input_values import setting
 from symroof.specs.names import model_named
 from symroof.specs.stored import precision_name, precision_width
+from symroof.specs.study_files import study_document
 
 CATALOGUE = "`symroof list {}` shows the catalogue; a path to a spec file works too"
 
@@ -45,6 +46,18 @@ def test_several_parts_are_listed_up_to_a_dozen():
             with pytest.raises(InputError) as error:
                 find("hardware", word)
             assert error.value.problems[0].hint == (f"write one of {', '.join(parts)}" if len(parts) <= 12 else "`symroof list hardware`")
+
+
+@pytest.mark.parametrize(("kind", "other"), [("studies", "theories"), ("theories", "studies")])
+def test_a_folder_hides_no_study_or_theory_of_its_name(kind, other, tmp_path, monkeypatch):
+    """It is of one of both kinds; a folder that no entry is called by is no study."""
+    name = next(name for name in entries(kind) if name not in entries(other))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).mkdir()
+    assert study_document(name).file.endswith(f"specs/{kind}/{name}.yaml")
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(InputError, match="is a directory"):
+        study_document("mine")
 
 
 @pytest.mark.parametrize(

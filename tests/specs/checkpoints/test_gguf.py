@@ -368,6 +368,11 @@ def test_unquantized_files(read):
         assert resident(found) == bytes_of(tensors)
 
 
+@pytest.mark.parametrize(("stated", "read_as"), [(8192, 8192), (1, 1), (0, None)])
+def test_the_longest_context_is_a_number_above_nothing(read, stated, read_as):
+    assert read(SMALL[0] | {"llama.context_length": stated}, SMALL[1]).max_context == read_as
+
+
 # ----------------------------------------------------------------------------------------------------------- what is wrong
 
 SMALL = model("llama", [block(0, 64, 4, 2, 16, 96)], 64, 320, heads("llama", 4, 2))
