@@ -83,8 +83,8 @@ class Layout:
         """Blocks of a chunk; whole rows where they fit."""
         _, rows, columns = self.sizes
         wide = min(columns, BLOCK)
-        high = min(rows, max(1, BLOCK // wide)) if wide == columns else 1
-        deep = max(1, BLOCK // (wide * high)) if high == rows and wide == columns else 1
+        high = min(rows, BLOCK // wide) if wide == columns else 1
+        deep = BLOCK // (wide * high) if high == rows and wide == columns else 1
         for o in range(chunk.start, chunk.stop, deep):
             for r in range(0, rows, high):
                 for c in range(0, columns, wide):

@@ -82,6 +82,8 @@ def test_an_operation_inside_may_have_been_rounded():
         assert whole_terms(graph, whole, lambda name: np.array([2.0, 3.0])), kind
     for kind, args in (("form", [added(scaled(X, Fraction(1, 2)), Y)]), ("max", [X, scaled(Y, Fraction(1, 2))]), ("max", [X, scaled(Y, Fraction(3, 2))])):
         assert not whole_terms(graph, frozen(graph.operation(kind, *args)), lambda name: np.array([2.0, 3.0])), "halves are no whole numbers"
+    half = {"x": np.array([2.0, 3.0]), "y": np.array([0.5, 1.0])}
+    assert [whole_terms(graph, frozen(graph.operation("max", *arms)), arrays(graph, half).name) for arms in ([X], [X, Y], [Y, X])] == [True, False, False]
 
 
 ROUNDED = {

@@ -173,6 +173,17 @@ def plan(graph, outputs, rows=True, positive=("x", "y")):
     return Plan(graph, axes, frozenset(positive), rows, tuple(map(frozen, outputs)))
 
 
+def test_what_is_added_to_cheap_arms_is_taken_in_on_a_grid_alone():
+    """The larger of x and 4, and y: one maximum on a grid; in a row as it stands, where nothing is saved. Behind a name of its own too."""
+    graph = Graph(("x", "y"))
+    p = plus(graph.operation("max", X, number(4)), Y)
+    named = graph.whole(p)
+    grid, line = plan(graph, [p, named]), plan(graph, [p, named], rows=False)
+    assert [len(form) for form in grid.requested] == [1, 1] and line.requested == (frozen(p), frozen(named))
+    assert grid.requested[0] == grid.requested[1] and [grid.graph.operations[bare(form)].kind for form in grid.requested] == ["max", "max"]
+    assert all(exact(grid.graph, {"x": Fraction(x), "y": Fraction(3)}).form(form) == max(x, 4) + 3 for x in (2, 9) for form in grid.requested)
+
+
 def test_what_is_worked_out_point_by_point():
     """What moves along rows and columns; with one row alone, what moves along columns."""
     graph = Graph(("x", "y", "z"))

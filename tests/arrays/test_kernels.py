@@ -288,6 +288,13 @@ def test_points_whose_sum_has_ended_are_left_out_once_they_are_more_than_half(mo
     assert sum(worked) == (3 * 100 + 17 * long if left_out else 20 * 100)
 
 
+def test_a_sum_that_no_input_moves_is_one_number():
+    graph = Graph(())
+    body = graph.operation("ceil", {(("j", 1),): Fraction(1, 7)})
+    reached = arrays(graph, {}).form(graph.operation("steps", body, constant(Fraction(1)), constant(Fraction(10)), words=("j",)))
+    assert np.shape(reached) == () and reached == 7 * 1 + 3 * 2
+
+
 def test_a_row_of_sums_without_any_end_has_no_value():
     graph, p = rooted(power_of("p"), power_of("q"))
     assert np.isnan(arrays(graph, {"a": 3.0, "p": 0.0, "q": np.full(3, np.nan)}).form(p)).all()

@@ -1,5 +1,6 @@
 """Graphs of random formulas on grids of every layout, cut into tiny blocks, each point against Python's own fractions."""
 
+import itertools
 import math
 import random
 from fractions import Fraction
@@ -9,7 +10,9 @@ import numpy as np
 import pytest
 
 from symroof.arrays import memory_layout
-from symroof.arrays.graph import Graph, frozen
+from symroof.arrays.evaluation_plan import Plan, planned
+from symroof.arrays.graph import Form, Graph, frozen
+from symroof.arrays.kernels import exact
 from symroof.arrays.program import NO_LABEL, Output, Program
 from symroof.formula.polynomial import constant, plus, power_of, scaled
 
@@ -155,6 +158,9 @@ def test_a_divisor_of_zero_leaves_no_value_wherever_it_lies():
         (plus(graph.over(constant(Fraction(1)), larger), y), lambda x, y: 1 / max(x * y, x - 1) + y),
         (graph.operation("max", graph.over(y, x), y), lambda x, y: max(y / x, y)),
         (larger, lambda x, y: max(x * y, x - 1)),
+        (plus(graph.times(x, y), graph.over(constant(Fraction(1)), larger)), lambda x, y: x * y + 1 / max(x * y, x - 1)),
+        (plus(graph.times(x, y), graph.times(larger, larger)), lambda x, y: x * y + max(x * y, x - 1) ** 2),
+        (plus(graph.times(x, y), larger), lambda x, y: x * y + max(x * y, x - 1)),
     ]
     values = [Fraction(k, 2) for k in range(-2, 18)]
     column = np.array([float(v) for v in values])
@@ -169,6 +175,71 @@ def test_a_divisor_of_zero_leaves_no_value_wherever_it_lies():
                     except ZeroDivisionError:
                         expected = math.nan
                     assert grid[(j, i) if flip else (i, j)] == pytest.approx(expected, rel=1e-12, abs=1e-13, nan_ok=True), (a, b)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_formula_taken_apart_is_the_formula_and_its_parts_are_thin(seed):
+    """Products of rows and columns, and powers of full names around what no row and column move both: in fractions at a few points."""
+    draw = random.Random(seed)
+    graph, rows = Graph(AXES), seed % 4 > 0
+    made = [formula(draw, graph, 3) for _ in range(3)]
+    axes = {"x": {1} if rows else {0}, "y": {2}, "z": {0}}
+    plan = Plan(graph, {name: frozenset(own) for name, own in axes.items()}, frozenset(), rows, tuple(frozen(f.made) for f in made))
+    for f, form in zip(made, plan.requested, strict=True):
+        if not plan.is_full(form):
+            continue
+        terms = plan.terms(form)
+        moved = [[set().union(*(axes[name] for name in graph.inputs_of(side) | plan.graph.inputs_of(side))) for side in pair] for pair in terms.pairs]
+        assert not any(2 in row or 1 in column for row, column in moved)
+        for point in ({name: Fraction(draw.randint(1, 9), draw.choice((1, 2))) for name in AXES} for _ in range(3)):
+            values = exact(plan.graph, point)
+            assert sum((values.form(row) * values.form(column) for row, column in terms.pairs), Fraction(0)) + of_nest(plan, terms.nest, values) == f.at(point)
+
+
+def of_nest(plan, nest, values):
+    """The value of powers by Horner's rule, whatever they are multiplied by being thin."""
+    if nest is None or isinstance(nest, Form):
+        assert nest is None or not plan.is_full(nest)
+        return values.form(nest or {})
+    inner = of_nest(plan, nest.inner, values)
+    return (inner / values.name(nest.name) if nest.under else inner * values.name(nest.name)) + of_nest(plan, nest.rest, values)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_worked_out_is_there_when_it_is_needed_and_no_longer(seed):
+    draw = random.Random(seed)
+    graph = Graph(AXES)
+    made = [formula(draw, graph, 4) for _ in range(2)]
+    plan = Plan(graph, {"x": frozenset((1,)), "y": frozenset((2,)), "z": frozenset((0,))}, frozenset(), True, tuple(frozen(f.made) for f in made))
+
+    def speaks_of(forms):
+        return {name for form in forms for monomial, _ in form for name, _ in monomial} & {*plan.order}
+
+    needs = [speaks_of(plan.args(name)) if planned(plan.graph.operations[name]) else set() for name in plan.order]
+    results, there = speaks_of(plan.requested), set()
+    for i, name in enumerate(plan.order):
+        assert needs[i] <= there
+        there |= {name}
+        ended = set(plan.ended[i])
+        there -= ended
+        assert there == {one for one in plan.order[: i + 1] if one in results or any(one in later for later in needs[i + 1 :])}
+    assert there == results
+
+
+@pytest.mark.parametrize("tied", [0.0, 1e-12, -1e-12])
+def test_a_label_is_exact_beside_a_tie(tied):
+    """Thirds and sevenths against a whole number or one that it misses by a millionth of a millionth: of a tie the first, in either order, and of three."""
+    graph = Graph(AXES)
+    sum_, z = plus(scaled(power_of("x"), Fraction(1, 3)), scaled(power_of("y"), Fraction(1, 7))), power_of("z")
+    x, y = np.arange(1.0, 41)[:, None], np.arange(1.0, 41)[None, :]
+    whole = np.round((x * 7 + y * 3) / 21) + tied
+    low = plus(z, constant(Fraction(-50)))
+    for arms in ((sum_, z), (z, sum_), (low, sum_, z), (z, low, sum_), (sum_, z, low)):
+        (reached,) = Program(graph, (Output("l", tuple(map(frozen, arms)), labels=("a", "b", "c")[: len(arms)]),)).run([x, y, whole])
+        for i, j in itertools.product(range(40), range(40)):
+            of = {id(sum_): Fraction(int(x[i, 0])) / 3 + Fraction(int(y[0, j])) / 7, id(z): _written(whole[i, j]), id(low): _written(whole[i, j]) - 50}
+            values = [of[id(arm)] for arm in arms]
+            assert reached[i, j] == values.index(max(values))
 
 
 @pytest.mark.parametrize("relation", RELATIONS)

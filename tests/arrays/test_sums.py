@@ -1,5 +1,6 @@
 """Sums over steps in closed form against sums taken step by step, in Python's own fractions."""
 
+import itertools
 import math
 import random
 from fractions import Fraction
@@ -11,7 +12,7 @@ from symroof.arrays import exact_fallback, kernels, sums
 from symroof.arrays.graph import Graph
 from symroof.arrays.kernels import arrays, exact
 from symroof.arrays.sums import total
-from symroof.formula.evaluate import written
+from symroof.formula.evaluate import NoValue, written
 from symroof.formula.polynomial import constant, plus, power_of, scaled
 
 INPUTS = ("a", "b", "c", "d", "n", "w")
@@ -91,6 +92,20 @@ def test_a_sum_over_stairs_is_taken_stair_by_stair(name):
         terms = [plain(*(point[k] for k in "abcdw"), Fraction(j), lambda x: Fraction(lift(x / 16))) for j in range(1, int(point["n"]) + 1)]
         assert exact(graph, point).form(summed) == sum(terms, Fraction(0)), point
         assert value == pytest.approx(float(sum(terms)), rel=1e-12, abs=1e-8), point
+
+
+@pytest.mark.parametrize(
+    ("rise", "by_stairs"),
+    [(Fraction(1, 16), True), (Fraction(1, 15), False), (Fraction(3, 32), False), (Fraction(-1, 16), False), (Fraction(5), False), (Fraction(1, 40), True)],
+)
+def test_only_a_line_that_rises_by_one_in_sixteen_steps_or_more_is_a_stair(rise, by_stairs):
+    """Every other line is rounded step by step, with the same sum."""
+    graph, summed = built(lambda g, c, j, **_: g.operation("floor", plus(c, scaled(j, rise))))
+    assert any(f"{name}/j" in operation.words for name in graph.operations for operation in graph.operations.values()) is by_stairs
+    for c, n in itertools.product((Fraction(0), Fraction(-7, 3), Fraction(100)), (0, 1, 15, 16, 17, 49)):
+        assert exact(graph, {**dict.fromkeys("abdw", Fraction(0)), "c": c, "n": Fraction(n)}).form(summed) == sum(
+            math.floor(c + rise * j) for j in range(1, n + 1)
+        )
 
 
 def test_stairs_take_as_many_turns_as_there_are_stairs(monkeypatch):
@@ -180,6 +195,17 @@ def test_exact_work_is_counted():
     values = arrays(graph, {"x": np.array([4.0, 9.0, 5.0])}, lambda *made: exact_fallback.mend(*made, spend=lambda: counted.append(1)))
     assert values.form(found).tolist() == [2, 3, 2]
     assert len(counted) == 4
+
+
+def test_a_sum_of_numbers_is_a_number():
+    """Gauss's, and cubes up to ten; nothing is left to be worked out, and a bound of a half is none."""
+    graph, j = Graph(("a",)), power_of("j")
+    for power, expected in ((1, 5050), (3, 5050**2), (0, 100)):
+        body = power_of("j", power) if power else constant(Fraction(1))
+        assert total(graph, body, "j", constant(Fraction(1)), constant(Fraction(100))) == constant(Fraction(expected))
+    assert total(graph, j, "j", constant(Fraction(3)), constant(Fraction(2))) == {} and not graph.operations
+    with pytest.raises(NoValue, match="not whole"):
+        exact(graph, {"a": Fraction(1)}).form(total(graph, j, "j", constant(Fraction(1)), constant(Fraction(5, 2))))
 
 
 def test_a_bound_that_is_not_whole_has_no_sum():
