@@ -217,5 +217,5 @@ class Pool:
         return np.empty(size).reshape(shape)
 
     def give(self, buffer: Array) -> None:
-        base = buffer.base if buffer.base is not None else buffer.reshape(-1)
-        self.free.append(base)
+        assert buffer.base is not None  # it was cut out of what is free
+        self.free.append(buffer.base)

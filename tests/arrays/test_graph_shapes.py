@@ -120,6 +120,7 @@ def test_names_put_for_others():
         assert at(graph, put, **point) == Fraction(y + 1, z) + (y + 1) ** 2 - max(y, z) + 3 * (y + 1)
     assert next(iter(still)) in put
     assert graph.replaced(plus(X, scaled(Y, Fraction(-1))), {"x": Y}) == {}
+    assert graph.replaced(graph.times(X, power_of("z", 9)), {"x": Y}) == {(("y", 1), ("z", 9)): Fraction(1)}
     assert at(graph, graph.replaced(power_of("x", -2), {"x": plus(Y, Z)}), y=1, z=2) == Fraction(1, 9)
 
 

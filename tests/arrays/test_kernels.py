@@ -229,6 +229,16 @@ def test_where_small_numbers_have_no_value_larger_ones_are_looked_at():
     assert reached.tolist() == pytest.approx([9, 0, NONE], nan_ok=True)
 
 
+def test_a_search_at_one_point_is_exact():
+    """x = 2 + x/3 is 3, and stands at 1 below a bound of 1; of n with n*n < 50 up to 100 the largest is 7."""
+    graph = Graph(("a",))
+    half, met = plus(scaled(power_of("x"), Fraction(1, 3)), power_of("a")), graph.operation("<", plus(power_of("x", 2), constant(Fraction(-50))))
+    for kind, body, high, expected in (("fixed", half, 100, 3), ("fixed", half, 1, 1), ("most", met, 100, 7), ("most", met, 5, 5)):
+        found = graph.operation(kind, body, constant(Fraction(high)), words=("x",))
+        assert exact(graph, {"a": Fraction(2)}).form(found) == expected
+        assert float(arrays(graph, {"a": 2.0}).form(found)) == pytest.approx(expected, rel=1e-14)
+
+
 # ----------------------------------------------------------------------------------------------------------- long sums
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from symroof.arrays import memory_layout
+from symroof.arrays.cache_blocks import Pool
 from symroof.arrays.evaluation_plan import Plan, planned
 from symroof.arrays.graph import Form, Graph, frozen
 from symroof.arrays.kernels import exact
@@ -162,9 +163,9 @@ def test_a_divisor_of_zero_leaves_no_value_wherever_it_lies():
         (plus(graph.times(x, y), graph.times(larger, larger)), lambda x, y: x * y + max(x * y, x - 1) ** 2),
         (plus(graph.times(x, y), larger), lambda x, y: x * y + max(x * y, x - 1)),
     ]
-    values = [Fraction(k, 2) for k in range(-2, 18)]
-    column = np.array([float(v) for v in values])
-    for inputs in ([column[:, None], column[None, :]], [column[None, :], column[:, None]]):
+    starts = [[Fraction(k, 2) for k in range(start, 18)] for start in (-2, 0)]
+    columns = [np.array([float(v) for v in values]) for values in starts]
+    for values, inputs in ((v, way) for v, c in zip(starts, columns, strict=True) for way in ([c[:, None], c[None, :]], [c[None, :], c[:, None]])):
         reached = Program(graph, tuple(Output("f", (frozen(form),)) for form, _ in forms)).run(inputs)
         flip = inputs[0].shape[0] == 1
         for (_, at), grid in zip(forms, reached, strict=True):
@@ -224,6 +225,33 @@ def test_what_is_worked_out_is_there_when_it_is_needed_and_no_longer(seed):
         there -= ended
         assert there == {one for one in plan.order[: i + 1] if one in results or any(one in later for later in needs[i + 1 :])}
     assert there == results
+
+
+def test_an_output_that_is_one_name_is_written_where_it_belongs():
+    """The larger of x*y and 9 as a truth alone, as a number twice, and both beside what is no name: 12 rows by 20 columns, by Python."""
+    graph = Graph(("x", "y"))
+    p = frozen(graph.operation("max", graph.times(power_of("x"), power_of("y")), constant(Fraction(9))))
+    number, truth, other = Output("f", (p,)), Output("t", (p,), "<="), Output("g", (frozen(plus(dict(p), power_of("x"))),))
+    x, y = np.arange(-6.0, 6)[:, None], np.arange(20.0)[None, :]
+    larger = np.array([[float(max(a * b, 9)) for b in range(20)] for a in range(-6, 6)])
+    by_hand = {"f": larger, "t": larger <= 0, "g": larger + x}
+    for outputs in ((truth,), (number,), (number, number), (truth, number, number), (number, other, number, truth)):
+        for output, reached in zip(outputs, Program(graph, outputs).run([x, y]), strict=True):
+            assert np.array_equal(reached, by_hand[output.name]) and reached.dtype == by_hand[output.name].dtype
+
+
+def test_buffers_are_used_again():
+    pool = Pool()
+    first, second = pool.take((3, 4)), pool.take((2, 2))
+    assert first.shape == (3, 4) and not np.shares_memory(first, second)
+    pool.give(first)
+    small = pool.take((5,))
+    assert small.shape == (5,) and np.shares_memory(small, first)
+    pool.give(small)
+    again = pool.take((4, 3))
+    assert np.shares_memory(again, first) and not pool.free
+    pool.give(again)
+    assert not np.shares_memory(pool.take((13,)), again) and len(pool.free) == 1, "too short for thirteen"
 
 
 @pytest.mark.parametrize("tied", [0.0, 1e-12, -1e-12])

@@ -218,7 +218,16 @@ def test_a_bound_that_is_not_whole_has_no_sum():
 def test_powers_of_one_ratio(ratio):
     graph = Graph(("r",))
     found = total(graph, graph.raised(power_of("r"), power_of("j")), "j", constant(Fraction(0)), constant(Fraction(12)))
+    assert [operation.kind for operation in graph.operations.values()] == ["power", "geometric"]
     assert float(arrays(graph, {"r": np.float64(ratio)}).form(found)) == pytest.approx(float(sum(Fraction(ratio) ** j for j in range(13))), rel=1e-13)
+
+
+def test_powers_of_the_index_are_summed_term_by_term():
+    """1 + 4 + 27 + 256 + 3125 + 46656, and squares and cubes up to six where the exponent is an input."""
+    graph, j = Graph(("a",)), power_of("j")
+    for body, a, expected in ((graph.raised(j, j), 1, 50069), (graph.raised(j, power_of("a")), 2, 91), (graph.raised(j, power_of("a")), 3, 441)):
+        found = total(graph, body, "j", constant(Fraction(1)), constant(Fraction(6)))
+        assert exact(graph, {"a": Fraction(a)}).form(found) == float(arrays(graph, {"a": float(a)}).form(found)) == expected
 
 
 def test_points_with_more_terms_than_others_are_summed_to_the_same_digits():
