@@ -226,7 +226,7 @@ class Graph:
                 moved = [(power, base) for power in monomial if (base := put(power[0])) != power_of(power[0])]
                 term: Polynomial = {tuple(power for power in monomial if all(power != other for other, _ in moved)): coefficient}
                 for (_, exponent), base in moved:
-                    term = self.times(term, base if exponent == 1 else self.raised(base, constant(Fraction(exponent))))
+                    term = self.times(term, self.raised(base, constant(Fraction(exponent))))
                 total = plus(total, term)
             return total
 

@@ -308,6 +308,7 @@ def test_a_sum_that_no_input_moves_is_one_number():
 def test_a_row_of_sums_without_any_end_has_no_value():
     graph, p = rooted(power_of("p"), power_of("q"))
     assert np.isnan(arrays(graph, {"a": 3.0, "p": 0.0, "q": np.full(3, np.nan)}).form(p)).all()
+    assert arrays(graph, {"a": 3.0, "p": 0.0, "q": np.zeros(0)}).form(p).shape == (0,)
 
 
 def test_a_sum_of_too_many_terms_has_no_value(monkeypatch):

@@ -240,6 +240,14 @@ def test_an_output_that_is_one_name_is_written_where_it_belongs():
             assert np.array_equal(reached, by_hand[output.name]) and reached.dtype == by_hand[output.name].dtype
 
 
+def test_a_few_points_in_a_row_need_no_blocks():
+    """The larger of x and 9 and a number, by the plain walk: as long as the inputs are together."""
+    graph = Graph(("x", "y"))
+    outputs = (Output("f", (frozen(graph.operation("max", power_of("x"), constant(Fraction(9)))),)), Output("g", (frozen(constant(Fraction(3))),)))
+    larger, three = Program(graph, outputs).plain([np.array([7.0, 9.0, 11.0]), 2.0])
+    assert larger.tolist() == [9, 9, 11] and three.tolist() == [3, 3, 3]
+
+
 def test_buffers_are_used_again():
     pool = Pool()
     first, second = pool.take((3, 4)), pool.take((2, 2))
