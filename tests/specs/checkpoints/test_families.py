@@ -46,6 +46,13 @@ def spec(model):
     return read(MEASURED[model]["config"])
 
 
+@pytest.mark.parametrize("name", FAMILIES)
+def test_what_a_silent_file_gets_is_the_default_of_its_class(name):
+    expected = {field: value for field, value in DEFAULTS[name].items() if name not in NOT_OF_THE_CLASS.get(field, ())}
+    own = {field: value for field, value in FAMILIES[name].defaults.items() if name not in NOT_OF_THE_CLASS.get(field, ())}
+    assert own == expected
+
+
 @pytest.mark.parametrize("model", MEASURED)
 def test_parameters_cache_and_state(model):
     truth, made = MEASURED[model], spec(model)
@@ -109,13 +116,6 @@ def test_every_family_is_measured():
         reached |= {SAME_AS.get(own, own), WRAPPERS[own].family if own in WRAPPERS else own}
     unmeasured = {name for name in known_types() if name not in SAME_AS and name not in WRAPPERS} - reached
     assert unmeasured == set()
-
-
-@pytest.mark.parametrize("name", FAMILIES)
-def test_what_a_silent_file_gets_is_the_default_of_its_class(name):
-    expected = {field: value for field, value in DEFAULTS[name].items() if name not in NOT_OF_THE_CLASS.get(field, ())}
-    own = {field: value for field, value in FAMILIES[name].defaults.items() if name not in NOT_OF_THE_CLASS.get(field, ())}
-    assert own == expected
 
 
 def letters(made):

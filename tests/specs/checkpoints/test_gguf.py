@@ -368,6 +368,16 @@ def test_unquantized_files(read):
         assert resident(found) == bytes_of(tensors)
 
 
+def test_a_plain_feed_forward_beside_a_layer_without_one(read):
+    """Two matrices in the first layer, each of its own type, and none in the second: all bytes are there."""
+    layers = [block(0, 64, 4, 2, 16, 96, gate=False, kinds={"ffn_up": Q8_0, "ffn_down": F16}), block(1, 64, 4, 2, 16, 0)]
+    metadata, tensors = model("nemotron", layers, 64, 320, heads("nemotron", 4, 2))
+    found = read(metadata, tensors)
+    assert [kind.ffn.kind for kind in found.layers] == ["plain", "none"]
+    assert Study(model=found).exact("params") == found.published_params
+    assert resident(found) == bytes_of(tensors)
+
+
 @pytest.mark.parametrize(("stated", "read_as"), [(8192, 8192), (1, 1), (0, None)])
 def test_the_longest_context_is_a_number_above_nothing(read, stated, read_as):
     assert read(SMALL[0] | {"llama.context_length": stated}, SMALL[1]).max_context == read_as
