@@ -91,8 +91,8 @@ class Reach:
         return [test for test in self.tests if test.split("::")[0] in files]
 
     def ordered(self, tests: Iterable[str], first: Iterable[str], about: Iterable[str] = (), near: Iterable[str] = ()) -> list[str]:
-        """Those of the files that come first before those of others, a few quick tests of each file before the many, and files with tests ``about`` the fault
-        first, then those with tests of what is made of it."""
+        """Those of the files that come first before those of others, a few quick tests of each file before the many, and files first that speak of the fault and
+        of what is made of it (``near``), then those that speak of either."""
         here, (named, related) = tuple(first), ({test.split("::")[0] for test in listed} for listed in (about, near))
         by_file: dict[str, list[str]] = defaultdict(list)
         for test in tests:
@@ -101,10 +101,10 @@ class Reach:
         few, rest = [], []
         for path, listed in by_file.items():
             quick = sorted(listed, key=self._seconds)[:FIRST]
-            late = (not path.startswith(here), path not in named, path not in related)
+            late = (not path.startswith(here), (path not in named) + (path not in related))
             few.append((late, sum(map(self._seconds, quick)), quick))
             rest.append((late, sum(map(self._seconds, listed)), [test for test in listed if test not in quick]))
-        return [test for late in (False, True) for group in (few, rest) for (other, *_), _, row in sorted(group) if other is late for test in row]
+        return [test for late in (False, True) for group in (few, rest) for (other, _), _, row in sorted(group) if other is late for test in row]
 
     def _seconds(self, test: str) -> float:
         return self.tests[test]["seconds"]

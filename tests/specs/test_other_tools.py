@@ -31,6 +31,9 @@ def test_every_option_leads_to_what_it_is_here():
     assert {option: of_other_tools(option, ()) for option in written} == written
     assert equivalent("max_new_tokens") == "--output" and equivalent("dp_size") == "--set dp=N" and equivalent("batch") == ""
     assert of_other_tools("-t", ["eval", "-tp=4"]) == "--tp" and of_other_tools("--unheard-of", ()) == ""
+    assert [of_other_tools(option, ["eval", "--gpu", "--tp-size=4"]) for option in ("-t", "--t", "--gp", "--tp")] == ["", "", "", ""], (
+        "words that others begin with"
+    )
 
 
 @pytest.mark.parametrize("ours", BY_HAND)

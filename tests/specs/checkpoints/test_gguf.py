@@ -12,6 +12,7 @@ from symroof.errors import InputError
 from symroof.specs import catalogue
 from symroof.specs.checkpoints.ggml_types import FILE_TYPES, TYPES
 from symroof.specs.checkpoints.gguf import read_gguf
+from symroof.specs.checkpoints.gguf_header import read_header
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
 
@@ -378,6 +379,23 @@ def test_a_plain_feed_forward_beside_a_layer_without_one(read):
     assert resident(found) == bytes_of(tensors)
 
 
+def test_queries_of_low_rank_beside_a_layer_with_a_state(read):
+    """Two attentions would be one kind; beside a mamba layer the narrow projections are an operator of their own all the same: all bytes are there."""
+    d, n, q, rank = 64, 4, 48, 32
+    found = [("attn_norm", (d,), F32), ("ffn_norm", (d,), F32), ("attn_q_a_norm", (q,), F32), ("attn_kv_a_norm", (rank,), F32), ("attn_q_a", (d, q), F16)]
+    found += [("attn_q_b", (q, n * 24), F32), ("attn_kv_a_mqa", (d, rank + 8), Q8_0), ("attn_kv_b", (rank, n * 32), F16), ("attn_output", (n * 16, d), F16)]
+    feed = [("ffn_gate", (d, 96), F16), ("ffn_up", (d, 96), F16), ("ffn_down", (96, d), F16)]
+    state = [("attn_norm", (d,), F32), ("ffn_norm", (d,), F32), ("ssm_in", (d, 256), F16), ("ssm_conv1d", (4, 128), F32), ("ssm_x", (128, 4 + 32), F32)]
+    state += [("ssm_dt", (4, 128), F32), ("ssm_out", (128, d), F16)]
+    plain = [("ssm_a", (16, 128)), ("ssm_d", (128,)), ("ssm_conv1d.bias", (128,)), ("ssm_dt.bias", (128,))]
+    layers = [[(f"blk.0.{name}.weight", shape, kind) for name, shape, kind in found + feed]]
+    layers.append([(f"blk.1.{name}.weight", shape, kind) for name, shape, kind in state + feed] + [(f"blk.1.{name}", shape, F32) for name, shape in plain])
+    metadata, tensors = model("deepseek2", layers, d, 320, heads("deepseek2", n, 1))
+    made = read(metadata, tensors)
+    assert Study(model=made).exact("params") == made.published_params
+    assert resident(made) == bytes_of(tensors)
+
+
 @pytest.mark.parametrize(("stated", "read_as"), [(8192, 8192), (1, 1), (0, None)])
 def test_the_longest_context_is_a_number_above_nothing(read, stated, read_as):
     assert read(SMALL[0] | {"llama.context_length": stated}, SMALL[1]).max_context == read_as
@@ -407,6 +425,23 @@ def array(kind, length, raw=b""):
 
 def tensor(name, dimensions, shape, kind=0):
     return text(name) + struct.pack(f"<I{len(shape)}Q", dimensions, *shape) + struct.pack("<IQ", kind, 0)
+
+
+SCALARS = [
+    (0, "<B", 200), (1, "<b", -100), (2, "<H", 60_000), (3, "<h", -30_000), (4, "<I", 4 * 10**9), (5, "<i", -2 * 10**9), (6, "<f", 0.5), (7, "<?", True),
+    (10, "<Q", 10**19), (11, "<q", -(9 * 10**18)), (12, "<d", 0.1),
+]  # fmt: skip
+"""Types of values by their numbers in docs/gguf.md, each with one that the next smaller type and the other sign do not hold."""
+
+
+def test_values_of_every_type_alone_and_in_a_list(tmp_path):
+    """What follows each is read as well: no type takes more or fewer bytes."""
+    raw = b"".join(text(f"one {n}") + struct.pack("<I", n) + struct.pack(form, found) for n, form, found in SCALARS)
+    raw += b"".join(text(f"list {n}") + array(n, 3, 3 * struct.pack(form, found)) for n, form, found in SCALARS)
+    (tmp_path / "x.gguf").write_bytes(header(2 * len(SCALARS), 0, raw=raw))
+    found = read_header(tmp_path / "x.gguf")
+    assert found.metadata == {f"one {n}": v for n, _, v in SCALARS} | {f"list {n}": 3 * [v] for n, _, v in SCALARS}
+    assert all(type(found.metadata[f"one {n}"]) is type(v) for n, _, v in SCALARS)
 
 
 HOSTILE = [
