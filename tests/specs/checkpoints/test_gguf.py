@@ -253,6 +253,9 @@ def test_deepseek2_has_latent_attention_shared_experts_and_a_dense_layer(read):
     assert Study(model=found).exact("kv_bytes_per_token") == 27 * (512 + 64) * 2
     assert [kind.count for kind in found.layers] == [1, 26]
     assert (found.order, found.sequence()[:3]) == ((), ("dense", "moe", "moe"))
+    for stated_count, counted in ((2, (2, 1408)), (3, (1, 2816)), (0, (1, 2816))):  # of config.json: 2 shared experts of 1,408; 2,816 is no multiple of 3
+        again = read(metadata | {"deepseek2.expert_shared_count": stated_count}, tensors)
+        assert (again.layers[1].ffn.n_shared_experts, again.layers[1].ffn.d_shared) == counted
 
 
 def test_a_latent_expansion_that_is_stored_whole_and_in_halves_counts_once(read):
@@ -265,6 +268,25 @@ def test_a_latent_expansion_that_is_stored_whole_and_in_halves_counts_once(read)
         tensors = [(f"blk.0.{name}.weight", shape, kind) for name, shape, kind in found + stored]
         sizes.add(resident(read(*model("deepseek2", [tensors], d, 320, heads("deepseek2", n, 1)))))
     assert len(sizes) == 1
+
+
+@pytest.mark.parametrize(("rope", "nope", "fits"), [(1, 1, True), (0, 8, False), (8, 0, False)])
+def test_a_latent_key_has_room_for_both_of_its_parts(read, rope, nope, fits):
+    """One that is rotated and one that is not, of one at least each."""
+    d, n, rank = 64, 4, 32
+    found = [("attn_norm", (d,), F32), ("ffn_norm", (d,), F32), ("attn_kv_a_norm", (rank,), F32), ("attn_q", (d, n * (nope + rope)), F32)]
+    found += [("attn_kv_a_mqa", (d, rank + rope), F32), ("attn_kv_b", (rank, n * (nope + 16)), F32), ("attn_output", (n * 16, d), F32)]
+    tensors = [
+        (f"blk.0.{name}.weight", shape, kind)
+        for name, shape, kind in [*found, ("ffn_gate", (d, 96), F32), ("ffn_up", (d, 96), F32), ("ffn_down", (96, d), F32)]
+    ]
+    made = model("deepseek2", [tensors], d, 320, heads("deepseek2", n, 1))
+    if fits:
+        attention = read(*made).layers[0].attention
+        assert (attention.qk_rope_dim, attention.qk_nope_dim, attention.value_dim, attention.kv_lora_rank) == (1, 1, 16, 32)
+    else:
+        with pytest.raises(InputError, match="leave no room for a rotated key"):
+            read(*made)
 
 
 def test_gpt_oss_as_mxfp4(read):
