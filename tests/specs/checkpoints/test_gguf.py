@@ -391,12 +391,13 @@ def test_unquantized_files(read):
         assert resident(found) == bytes_of(tensors)
 
 
-def test_a_plain_feed_forward_beside_a_layer_without_one(read):
-    """Two matrices in the first layer, each of its own type, and none in the second: all bytes are there."""
-    layers = [block(0, 64, 4, 2, 16, 96, gate=False, kinds={"ffn_up": Q8_0, "ffn_down": F16}), block(1, 64, 4, 2, 16, 0)]
+@pytest.mark.parametrize(("gate", "also_none"), [(False, True), (False, False), (True, True), (True, False)])
+def test_a_feed_forward_beside_a_layer_without_one(read, gate, also_none):
+    """Two matrices or three in the first layer, each of its own type, and none in the second: all bytes are there."""
+    layers = [block(0, 64, 4, 2, 16, 96, gate=gate, kinds={"ffn_up": Q8_0, "ffn_down": F16}), block(1, 64, 4, 2, 16, 0)][: 1 + also_none]
     metadata, tensors = model("nemotron", layers, 64, 320, heads("nemotron", 4, 2))
     found = read(metadata, tensors)
-    assert [kind.ffn.kind for kind in found.layers] == ["plain", "none"]
+    assert [kind.ffn.kind for kind in found.layers] == ["gated" if gate else "plain", "none"][: 1 + also_none]
     assert Study(model=found).exact("params") == found.published_params
     assert resident(found) == bytes_of(tensors)
 
