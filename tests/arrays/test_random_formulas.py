@@ -14,7 +14,7 @@ from symroof.arrays.cache_blocks import Pool
 from symroof.arrays.evaluation_plan import Plan, planned
 from symroof.arrays.graph import Form, Graph, frozen
 from symroof.arrays.kernels import exact
-from symroof.arrays.program import NO_LABEL, Output, Program
+from symroof.arrays.program import Output, Program
 from symroof.formula.polynomial import constant, plus, power_of, scaled
 
 AXES = ("x", "y", "z")
@@ -136,7 +136,7 @@ def test_a_point_without_a_number_has_no_value_and_no_label_and_its_neighbours_h
     for n, row in enumerate(x[:, 0]):
         for k, column in enumerate(y[0]):
             if row != row:
-                assert all(np.isnan(f[n, k]) for f in numbers[: len(made)]) and not any(t[n, k] for t in numbers[len(made) :]) and label[n, k] == NO_LABEL
+                assert all(np.isnan(f[n, k]) for f in numbers[: len(made)]) and not any(t[n, k] for t in numbers[len(made) :]) and label[n, k] == -1
                 continue
             values = [f.at({"x": Fraction(row), "y": Fraction(column), "z": Fraction(2)}) for f in made]
             assert [f[n, k] for f in numbers[: len(made)]] == pytest.approx([float(v) for v in values], rel=1e-11, abs=1e-11)
