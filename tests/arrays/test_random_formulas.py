@@ -264,16 +264,18 @@ def test_buffers_are_used_again():
 
 @pytest.mark.parametrize("tied", [0.0, 1e-12, -1e-12])
 def test_a_label_is_exact_beside_a_tie(tied):
-    """Thirds and sevenths against a whole number or one that it misses by a millionth of a millionth: of a tie the first, in either order, and of three."""
+    """49ths against a whole number or one that they miss by a millionth of a millionth: of a tie the first, in either order, and of three."""
     graph = Graph(AXES)
-    sum_, z = plus(scaled(power_of("x"), Fraction(1, 3)), scaled(power_of("y"), Fraction(1, 7))), power_of("z")
-    x, y = np.arange(1.0, 41)[:, None], np.arange(1.0, 41)[None, :]
-    whole = np.round((x * 7 + y * 3) / 21) + tied
+    sum_, z = scaled(plus(power_of("x"), power_of("y")), Fraction(1, 49)), power_of("z")
+    x, y = 7 * np.arange(1.0, 41)[:, None], 7 * np.arange(1.0, 41)[None, :]
+    whole = np.round((x + y) / 49) + tied
+    wrong = (x * (1 / 49) + y * (1 / 49) != whole) & ((x + y) % 49 == 0)
+    assert wrong.any(), "floats alone do as well: the test would show nothing"
     low = plus(z, constant(Fraction(-50)))
     for arms in ((sum_, z), (z, sum_), (low, sum_, z), (z, low, sum_), (sum_, z, low)):
         (reached,) = Program(graph, (Output("l", tuple(map(frozen, arms)), labels=("a", "b", "c")[: len(arms)]),)).run([x, y, whole])
         for i, j in itertools.product(range(40), range(40)):
-            of = {id(sum_): Fraction(int(x[i, 0])) / 3 + Fraction(int(y[0, j])) / 7, id(z): _written(whole[i, j]), id(low): _written(whole[i, j]) - 50}
+            of = {id(sum_): Fraction(int(x[i, 0] + y[0, j]), 49), id(z): _written(whole[i, j]), id(low): _written(whole[i, j]) - 50}
             values = [of[id(arm)] for arm in arms]
             assert reached[i, j] == values.index(max(values))
 

@@ -141,6 +141,22 @@ def test_a_window_behind_a_name_is_cut_too():
         assert exact(graph, point).form(summed) == sum(max((a + b) * (min(c + j, w) + j), d * (c + j)) for j in range(1, int(n) + 1)), point
 
 
+@pytest.mark.parametrize("inner", ["a slope that is an input", "lines side by side", "a curve"])
+def test_a_bend_that_cannot_be_cut_leaves_the_sum_to_its_steps(inner):
+    """Under the larger of a line and an inner maximum: of a + b*j and c, of j + a and j + c, of j² and c."""
+    made = {"a slope that is an input": lambda a, b, j: a + b * j, "lines side by side": lambda a, b, j: a + j, "a curve": lambda a, b, j: j * j}[inner]
+
+    def body(g, a, b, c, d, j, **_):
+        first = {"a slope that is an input": line(g, a, b, j), "lines side by side": plus(a, j), "a curve": g.times(j, j)}[inner]
+        return g.operation("max", g.operation("max", first, plus(c, j) if inner == "lines side by side" else c), g.times(d, j))
+
+    graph, found = built(body)
+    for a, b, c, d in ((1, 2, 5, 3), (-4, 1, 2, -1), (7, 0, 3, 2), (0, -3, -8, 1)):
+        beside = [c + j if inner == "lines side by side" else c for j in range(1, 8)]
+        by_hand = sum(max(made(a, b, j), beside[j - 1], d * j) for j in range(1, 8))
+        assert exact(graph, {k: Fraction(v) for k, v in {"a": a, "b": b, "c": c, "d": d, "n": 7, "w": 0}.items()}).form(found) == by_hand
+
+
 def test_what_has_no_closed_form_is_taken_step_by_step():
     graph, found = built(lambda g, a, b, c, d, n, w, j: g.operation("ceil", g.over(j, plus(w, constant(Fraction(20))))))
     assert any(operation.kind == "steps" for operation in graph.operations.values())

@@ -419,6 +419,13 @@ def test_queries_of_low_rank_beside_a_layer_with_a_state(read):
     assert resident(made) == bytes_of(tensors)
 
 
+@pytest.mark.parametrize("shape", [(64, 1), (64,)])
+def test_a_table_of_one_row_may_lack_its_second_extent(read, shape):
+    metadata, tensors = model("llama", [block(0, 64, 4, 2, 16, 96)], 64, 1, heads("llama", 4, 2), head=None)
+    found = read(metadata, [(name, shape if name == "token_embd.weight" else own, kind) for name, own, kind in tensors])
+    assert (found.d_model, found.vocab_size) == (64, 1)
+
+
 @pytest.mark.parametrize(("stated", "read_as"), [(8192, 8192), (1, 1), (0, None)])
 def test_the_longest_context_is_a_number_above_nothing(read, stated, read_as):
     assert read(SMALL[0] | {"llama.context_length": stated}, SMALL[1]).max_context == read_as
