@@ -52,8 +52,8 @@ class Chunk:
         if form not in self._thin:
             pairs = self.plan.terms(form).pairs
             pairs = pairs if len(pairs) > 1 else (*pairs, (frozen({}), frozen({})))  # NumPy multiplies by two columns three times faster than by one
-            left = np.concatenate(_alike([self.light(row) for row, _ in pairs], 2), axis=2)
-            right = np.concatenate(_alike([self.light(column) for _, column in pairs], 1), axis=1)
+            left = np.concatenate(np.broadcast_arrays(*(self.light(row) for row, _ in pairs)), axis=2)  # each has one column, on the right one row
+            right = np.concatenate(np.broadcast_arrays(*(self.light(column) for _, column in pairs)), axis=1)
             self._thin[form] = left, right
         return self._thin[form]
 
@@ -61,12 +61,6 @@ class Chunk:
 def three(x: Any) -> Array:
     """A number as an array with three axes, an array as it is."""
     return np.asarray(x, dtype=float).reshape((1, 1, 1)) if np.ndim(x) == 0 else x
-
-
-def _alike(parts: list[Array], but: int) -> list[Array]:
-    """The same arrays, as long as each other in every axis but one."""
-    sizes = [max(part.shape[axis] for part in parts) for axis in range(3)]
-    return [np.broadcast_to(part, [part.shape[axis] if axis == but else sizes[axis] for axis in range(3)]) for part in parts]
 
 
 class Block:
@@ -223,5 +217,5 @@ class Pool:
         return np.empty(size).reshape(shape)
 
     def give(self, buffer: Array) -> None:
-        base = buffer.base if buffer.base is not None else buffer.reshape(-1)
-        self.free.append(base)
+        assert buffer.base is not None  # it was cut out of what is free
+        self.free.append(buffer.base)

@@ -153,11 +153,9 @@ class Graph:
 
     def times(self, p: Polynomial, q: Polynomial) -> Polynomial:
         """A product: written out where that stays small, of named factors where it would not."""
-        if not p or not q:
-            return {}
         if len(p) > 1 and len(q) > 1 and len(p) * len(q) > MOST_EXPANDED:
             p, q = self.whole(p), self.whole(q)
-        p, q = (self.whole(a) if number_of(b) is None and len(a) > 1 and not self.light(a) else a for a, b in ((p, q), (q, p)))
+        p, q = (self.whole(a) if number_of(b) is None and not self.light(a) else a for a, b in ((p, q), (q, p)))
         return added(scaled(q, a, m) for m, a in p.items())
 
     def over(self, p: Polynomial, q: Polynomial) -> Polynomial:
@@ -168,9 +166,9 @@ class Graph:
         """
         if not q:
             raise NoValue("division by zero")
-        ((monomial, coefficient),) = (q if len(q) == 1 else self.whole(q)).items()
+        ((monomial, coefficient),) = self.whole(q).items()
         inverse: Monomial = tuple((name, -exponent) for name, exponent in monomial)
-        p = p if len(p) <= 1 or not monomial or self.light(p) else self.whole(p)
+        p = p if not monomial or self.light(p) else self.whole(p)
         return {merged(m, inverse): c / coefficient for m, c in p.items()}
 
     def whole(self, p: Polynomial) -> Polynomial:
@@ -194,7 +192,7 @@ class Graph:
     def absorbed(self, p: Polynomial) -> Polynomial:
         """``k*max(a, b) + r`` as ``max(k*a + r, k*b + r)`` where a, b and r are cheap: on a grid a sum of large arrays less."""
         extremes = [(monomial, self.operations[monomial[0][0]]) for monomial in p if self._is_extreme(monomial)]
-        if len(extremes) != 1 or len(p) == 1 == p[extremes[0][0]]:
+        if len(extremes) != 1:
             return p
         ((monomial, operation),) = extremes
         rest, factor = {m: c for m, c in p.items() if m != monomial}, p[monomial]
@@ -228,7 +226,7 @@ class Graph:
                 moved = [(power, base) for power in monomial if (base := put(power[0])) != power_of(power[0])]
                 term: Polynomial = {tuple(power for power in monomial if all(power != other for other, _ in moved)): coefficient}
                 for (_, exponent), base in moved:
-                    term = self.times(term, base if exponent == 1 else self.raised(base, constant(Fraction(exponent))))
+                    term = self.times(term, self.raised(base, constant(Fraction(exponent))))
                 total = plus(total, term)
             return total
 

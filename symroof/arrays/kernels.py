@@ -171,7 +171,8 @@ def _fixed(body: Callable[[Any], Any], high: Any) -> Any:
         if not np.any((top - low > NARROW * top) & (above > 0) & ~beyond):
             break
         with np.errstate(all="ignore"):
-            middle = (low + top) / 2 if turn % 4 == 3 else np.clip(low + (top - low) * above / (above - below), low + NARROW / 2 * top, top - NARROW / 2 * top)
+            beside = NARROW / 2 * top
+            middle = (low + top) / 2 if turn % 4 == 3 else np.clip(low + (top - low) * above / (above - below), low + beside, top - beside)
         gap = body(middle) - middle
         up = gap > 0  # an end that stands still has its value halved, or the other would creep towards it
         above, below = np.where(up, gap, np.where(side < 0, above / 2, above)), np.where(up, np.where(side > 0, below / 2, below), gap)

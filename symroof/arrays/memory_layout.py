@@ -80,11 +80,11 @@ class Layout:
         yield from (slice(i, min(i + step, outer)) for i in range(0, outer, step))
 
     def blocks(self, chunk: slice) -> Iterator[tuple[slice, slice, slice]]:
-        """Blocks of a chunk; whole rows where they fit."""
+        """Blocks of a chunk; whole rows where they fit, one row where one does not, and several tables where they do."""
         _, rows, columns = self.sizes
         wide = min(columns, BLOCK)
-        high = min(rows, max(1, BLOCK // wide)) if wide == columns else 1
-        deep = max(1, BLOCK // (wide * high)) if high == rows and wide == columns else 1
+        high = min(rows, BLOCK // wide)
+        deep = BLOCK // (wide * high)
         for o in range(chunk.start, chunk.stop, deep):
             for r in range(0, rows, high):
                 for c in range(0, columns, wide):

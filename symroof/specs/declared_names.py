@@ -21,7 +21,7 @@ from symroof.specs.fields import Faults, Spec, build, in_unit
 from symroof.specs.strict_yaml import Document
 from symroof.theory.declarations import NONE, OWN, Declarations
 from symroof.theory.quantity import Quantity
-from symroof.theory.spellings import known_names, printed_name, read_formula, resolved
+from symroof.theory.spellings import printed_name, read_formula, resolved
 from symroof.theory.switches import DETAIL, SWITCHES
 from symroof.theory.symbols import Symbol
 from symroof.theory.thresholds import THRESHOLDS, Threshold
@@ -127,7 +127,7 @@ def _name_fault(name: str, known: Declarations) -> str:
         return "is the name of a threshold already"
     if NONE.symbol(name) is not None:
         return "is a name of symroof already; choose another"
-    if name in known_names() or printed_name(name) != name:
+    if printed_name(name) != name:
         return f"is read as {printed_name(name)}, which formulas spell so; choose another name, such as {name}_own"
     return "is a word that studies and formulas understand otherwise; choose another name" if name in RESERVED else ""
 

@@ -139,7 +139,7 @@ class _Reader:
         self.problems: list[Problem] = []
 
     def stop(self, message: str, line: int, column: int, hint: str = "") -> InputError:
-        source = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
+        source = self.lines[line - 1] if line <= len(self.lines) else ""
         return InputError(Problem(self.file, message, line, column, hint=hint, source=source))
 
     def checked(self, events: Iterable[Any]) -> Iterator[Any]:

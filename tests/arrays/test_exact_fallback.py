@@ -77,6 +77,13 @@ def test_an_operation_inside_may_have_been_rounded():
     graph = Graph(("x",))
     inner = graph.operation("sqrt", X)
     assert not whole_terms(graph, frozen(inner), lambda name: np.array([2.0, 3.0]))
+    for kind, args in (("form", [added(X, constant(Fraction(1)))]), ("max", [X, Y]), ("ceil", [scaled(X, Fraction(1, 3))])):
+        whole = frozen(scaled(graph.operation(kind, *args), Fraction(1, 4)))
+        assert whole_terms(graph, whole, lambda name: np.array([2.0, 3.0])), kind
+    for kind, args in (("form", [added(scaled(X, Fraction(1, 2)), Y)]), ("max", [X, scaled(Y, Fraction(1, 2))]), ("max", [X, scaled(Y, Fraction(3, 2))])):
+        assert not whole_terms(graph, frozen(graph.operation(kind, *args)), lambda name: np.array([2.0, 3.0])), "halves are no whole numbers"
+    half = {"x": np.array([2.0, 3.0]), "y": np.array([0.5, 1.0])}
+    assert [whole_terms(graph, frozen(graph.operation("max", *arms)), arrays(graph, half).name) for arms in ([X], [X, Y], [Y, X])] == [True, False, False]
 
 
 ROUNDED = {
@@ -176,6 +183,7 @@ def test_whole_terms_are_asked_only_where_floats_do_not_hold_them(asked):
         (lambda g: g.operation("max", scaled(X, Fraction(1, 3)), constant(Fraction(8))), [8 / 3]),
         (lambda g: g.operation("min", constant(Fraction(8)), scaled(X, Fraction(1, 3)), Y), [8 / 3, 5]),
         (lambda g: g.operation("max", X, constant(Fraction(1, 2))), [8, 0.5]),
+        (lambda g: g.operation("max", added(X, constant(Fraction(1))), {}), [9]),
         (lambda g: scaled(g.operation("max", X, constant(Fraction(8))), Fraction(2)), []),
         (lambda g: added(g.operation("max", X, constant(Fraction(8))), constant(Fraction(1, 3))), []),
         (lambda g: g.times(g.operation("max", X, constant(Fraction(8))), g.operation("max", X, constant(Fraction(8)))), []),

@@ -120,6 +120,7 @@ def test_names_put_for_others():
         assert at(graph, put, **point) == Fraction(y + 1, z) + (y + 1) ** 2 - max(y, z) + 3 * (y + 1)
     assert next(iter(still)) in put
     assert graph.replaced(plus(X, scaled(Y, Fraction(-1))), {"x": Y}) == {}
+    assert graph.replaced(graph.times(X, power_of("z", 9)), {"x": Y}) == {(("y", 1), ("z", 9)): Fraction(1)}
     assert at(graph, graph.replaced(power_of("x", -2), {"x": plus(Y, Z)}), y=1, z=2) == Fraction(1, 9)
 
 
@@ -171,6 +172,17 @@ def plan(graph, outputs, rows=True, positive=("x", "y")):
     """``x`` along the rows, ``y`` along the columns, ``z`` along the outer axis."""
     axes = {"x": frozenset((1,)), "y": frozenset((2,)), "z": frozenset((0,))}
     return Plan(graph, axes, frozenset(positive), rows, tuple(map(frozen, outputs)))
+
+
+def test_what_is_added_to_cheap_arms_is_taken_in_on_a_grid_alone():
+    """The larger of x and 4, and y: one maximum on a grid; in a row as it stands, where nothing is saved. Behind a name of its own too."""
+    graph = Graph(("x", "y"))
+    p = plus(graph.operation("max", X, number(4)), Y)
+    named = graph.whole(p)
+    grid, line = plan(graph, [p, named]), plan(graph, [p, named], rows=False)
+    assert [len(form) for form in grid.requested] == [1, 1] and line.requested == (frozen(p), frozen(named))
+    assert grid.requested[0] == grid.requested[1] and [grid.graph.operations[bare(form)].kind for form in grid.requested] == ["max", "max"]
+    assert all(exact(grid.graph, {"x": Fraction(x), "y": Fraction(3)}).form(form) == max(x, 4) + 3 for x in (2, 9) for form in grid.requested)
 
 
 def test_what_is_worked_out_point_by_point():

@@ -160,6 +160,36 @@ def test_an_end_that_stands_still_does_not_hold_the_other_back(sharp, bend):
     assert bodies[bend](reached) == pytest.approx(reached, rel=1e-12)
 
 
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_the_first_looks_by_hand(mirrored):
+    """Where 1 - x² is nothing, from 0 to 2, in fractions: secants, an end that stands still with half its value, the fourth and the eighth look a halving."""
+    looked = [Fraction(0), Fraction(2)]
+    (low, up), (high, down), last = (looked[0], Fraction(1)), (looked[1], Fraction(-3)), 0
+    for look in range(1, 9):
+        middle = (low + high) / 2 if look % 4 == 0 else low + (high - low) * up / (up - down)
+        looked.append(middle)
+        gap = 1 - middle**2
+        if gap > 0:
+            (low, up), down, last = (middle, gap), down / 2 if last > 0 else down, 1
+        else:
+            (high, down), up, last = (middle, gap), up / 2 if last < 0 else up, -1
+    assert looked[:6] == [0, 2, Fraction(1, 2), Fraction(4, 5), Fraction(32, 31), Fraction(142, 155)]
+    asked = []
+
+    def body(x):
+        asked.append(float(x[0]))
+        return x + ((2 - x) ** 2 - 1 if mirrored else 1 - x**2)
+
+    assert kernels._fixed(body, np.array([2.0])) == pytest.approx(1, rel=1e-14)
+    assert asked[2:10] == pytest.approx([float(2 - x if mirrored else x) for x in looked[2:]], rel=1e-12)
+
+
+def test_the_least_of_a_stretch_of_fixed_points():
+    """All from 3 to 5 are: sixteen halvings lead to the least of them."""
+    reached = kernels._fixed(lambda x: x + np.maximum(3 - x, 0) - np.maximum(x - 5, 0), np.array([10.0]))
+    assert reached == pytest.approx(3, rel=1e-4)
+
+
 def test_points_that_are_done_wait_for_the_others():
     """Fixed points at both ends and between, beside one that takes all turns: each as alone."""
     a = np.array([0.0, 1e-9, 0.3, 4.0, 4.999999, 5.0, 6.0])
@@ -197,6 +227,16 @@ def test_where_small_numbers_have_no_value_larger_ones_are_looked_at():
     first, last = np.array([4.0, 99.0, 1.0]), np.array([9.0, 99.0, 99.0])
     reached = kernels._most(lambda n: np.where(n < first, np.nan, (n <= last).astype(float)), np.array([20.0, 20.0, np.nan]))
     assert reached.tolist() == pytest.approx([9, 0, NONE], nan_ok=True)
+
+
+def test_a_search_at_one_point_is_exact():
+    """x = 2 + x/3 is 3, and stands at 1 below a bound of 1; of n with n*n < 50 up to 100 the largest is 7."""
+    graph = Graph(("a",))
+    half, met = plus(scaled(power_of("x"), Fraction(1, 3)), power_of("a")), graph.operation("<", plus(power_of("x", 2), constant(Fraction(-50))))
+    for kind, body, high, expected in (("fixed", half, 100, 3), ("fixed", half, 1, 1), ("most", met, 100, 7), ("most", met, 5, 5)):
+        found = graph.operation(kind, body, constant(Fraction(high)), words=("x",))
+        assert exact(graph, {"a": Fraction(2)}).form(found) == expected
+        assert float(arrays(graph, {"a": 2.0}).form(found)) == pytest.approx(expected, rel=1e-14)
 
 
 # ----------------------------------------------------------------------------------------------------------- long sums
@@ -238,6 +278,37 @@ def test_a_sum_whose_body_moves_with_the_points(monkeypatch):
     kept = [0, 1, 3]
     assert reached[:, kept].tolist() == [[row[i] for i in kept] for row in by_hand]
     assert np.isnan(reached[1:, 2]).all()
+
+
+@pytest.mark.parametrize(("long", "left_out"), [(1, True), (49, True), (50, False), (60, False)])
+def test_points_whose_sum_has_ended_are_left_out_once_they_are_more_than_half(monkeypatch, long, left_out):
+    """A hundred sums, a number of each at a time: all of three terms, some of twenty."""
+    monkeypatch.setattr(kernels, "MOST_TOGETHER", 100)
+    graph, p = rooted(constant(Fraction(1)), power_of("q"))
+    worked = []
+
+    def noted(values, name, result):
+        if "j" in values.graph.reach(name):
+            worked.append(np.size(result))
+        return result
+
+    q = np.where(np.arange(100) < long, 20.0, 3.0)
+    reached = arrays(graph, {"a": np.full(100, 3.0), "p": 0.0, "q": q}, noted).form(p)
+    assert reached.tolist() == [sum(-(-3 * j // 7) for j in range(1, int(last) + 1)) for last in q]
+    assert sum(worked) == (3 * 100 + 17 * long if left_out else 20 * 100)
+
+
+def test_a_sum_that_no_input_moves_is_one_number():
+    graph = Graph(())
+    body = graph.operation("ceil", {(("j", 1),): Fraction(1, 7)})
+    reached = arrays(graph, {}).form(graph.operation("steps", body, constant(Fraction(1)), constant(Fraction(10)), words=("j",)))
+    assert np.shape(reached) == () and reached == 7 * 1 + 3 * 2
+
+
+def test_a_row_of_sums_without_any_end_has_no_value():
+    graph, p = rooted(power_of("p"), power_of("q"))
+    assert np.isnan(arrays(graph, {"a": 3.0, "p": 0.0, "q": np.full(3, np.nan)}).form(p)).all()
+    assert arrays(graph, {"a": 3.0, "p": 0.0, "q": np.zeros(0)}).form(p).shape == (0,)
 
 
 def test_a_sum_of_too_many_terms_has_no_value(monkeypatch):

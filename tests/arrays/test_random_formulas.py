@@ -1,5 +1,6 @@
 """Graphs of random formulas on grids of every layout, cut into tiny blocks, each point against Python's own fractions."""
 
+import itertools
 import math
 import random
 from fractions import Fraction
@@ -9,8 +10,11 @@ import numpy as np
 import pytest
 
 from symroof.arrays import memory_layout
-from symroof.arrays.graph import Graph, frozen
-from symroof.arrays.program import NO_LABEL, Output, Program
+from symroof.arrays.cache_blocks import Pool
+from symroof.arrays.evaluation_plan import Plan, planned
+from symroof.arrays.graph import Form, Graph, frozen
+from symroof.arrays.kernels import exact
+from symroof.arrays.program import Output, Program
 from symroof.formula.polynomial import constant, plus, power_of, scaled
 
 AXES = ("x", "y", "z")
@@ -132,7 +136,7 @@ def test_a_point_without_a_number_has_no_value_and_no_label_and_its_neighbours_h
     for n, row in enumerate(x[:, 0]):
         for k, column in enumerate(y[0]):
             if row != row:
-                assert all(np.isnan(f[n, k]) for f in numbers[: len(made)]) and not any(t[n, k] for t in numbers[len(made) :]) and label[n, k] == NO_LABEL
+                assert all(np.isnan(f[n, k]) for f in numbers[: len(made)]) and not any(t[n, k] for t in numbers[len(made) :]) and label[n, k] == -1
                 continue
             values = [f.at({"x": Fraction(row), "y": Fraction(column), "z": Fraction(2)}) for f in made]
             assert [f[n, k] for f in numbers[: len(made)]] == pytest.approx([float(v) for v in values], rel=1e-11, abs=1e-11)
@@ -155,10 +159,13 @@ def test_a_divisor_of_zero_leaves_no_value_wherever_it_lies():
         (plus(graph.over(constant(Fraction(1)), larger), y), lambda x, y: 1 / max(x * y, x - 1) + y),
         (graph.operation("max", graph.over(y, x), y), lambda x, y: max(y / x, y)),
         (larger, lambda x, y: max(x * y, x - 1)),
+        (plus(graph.times(x, y), graph.over(constant(Fraction(1)), larger)), lambda x, y: x * y + 1 / max(x * y, x - 1)),
+        (plus(graph.times(x, y), graph.times(larger, larger)), lambda x, y: x * y + max(x * y, x - 1) ** 2),
+        (plus(graph.times(x, y), larger), lambda x, y: x * y + max(x * y, x - 1)),
     ]
-    values = [Fraction(k, 2) for k in range(-2, 18)]
-    column = np.array([float(v) for v in values])
-    for inputs in ([column[:, None], column[None, :]], [column[None, :], column[:, None]]):
+    starts = [[Fraction(k, 2) for k in range(start, 18)] for start in (-2, 0)]
+    columns = [np.array([float(v) for v in values]) for values in starts]
+    for values, inputs in ((v, way) for v, c in zip(starts, columns, strict=True) for way in ([c[:, None], c[None, :]], [c[None, :], c[:, None]])):
         reached = Program(graph, tuple(Output("f", (frozen(form),)) for form, _ in forms)).run(inputs)
         flip = inputs[0].shape[0] == 1
         for (_, at), grid in zip(forms, reached, strict=True):
@@ -169,6 +176,108 @@ def test_a_divisor_of_zero_leaves_no_value_wherever_it_lies():
                     except ZeroDivisionError:
                         expected = math.nan
                     assert grid[(j, i) if flip else (i, j)] == pytest.approx(expected, rel=1e-12, abs=1e-13, nan_ok=True), (a, b)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_formula_taken_apart_is_the_formula_and_its_parts_are_thin(seed):
+    """Products of rows and columns, and powers of full names around what no row and column move both: in fractions at a few points."""
+    draw = random.Random(seed)
+    graph, rows = Graph(AXES), seed % 4 > 0
+    made = [formula(draw, graph, 3) for _ in range(3)]
+    axes = {"x": {1} if rows else {0}, "y": {2}, "z": {0}}
+    plan = Plan(graph, {name: frozenset(own) for name, own in axes.items()}, frozenset(), rows, tuple(frozen(f.made) for f in made))
+    for f, form in zip(made, plan.requested, strict=True):
+        if not plan.is_full(form):
+            continue
+        terms = plan.terms(form)
+        moved = [[set().union(*(axes[name] for name in graph.inputs_of(side) | plan.graph.inputs_of(side))) for side in pair] for pair in terms.pairs]
+        assert not any(2 in row or 1 in column for row, column in moved)
+        for point in ({name: Fraction(draw.randint(1, 9), draw.choice((1, 2))) for name in AXES} for _ in range(3)):
+            values = exact(plan.graph, point)
+            assert sum((values.form(row) * values.form(column) for row, column in terms.pairs), Fraction(0)) + of_nest(plan, terms.nest, values) == f.at(point)
+
+
+def of_nest(plan, nest, values):
+    """The value of powers by Horner's rule, whatever they are multiplied by being thin."""
+    if nest is None or isinstance(nest, Form):
+        assert nest is None or not plan.is_full(nest)
+        return values.form(nest or {})
+    inner = of_nest(plan, nest.inner, values)
+    return (inner / values.name(nest.name) if nest.under else inner * values.name(nest.name)) + of_nest(plan, nest.rest, values)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_worked_out_is_there_when_it_is_needed_and_no_longer(seed):
+    draw = random.Random(seed)
+    graph = Graph(AXES)
+    made = [formula(draw, graph, 4) for _ in range(2)]
+    plan = Plan(graph, {"x": frozenset((1,)), "y": frozenset((2,)), "z": frozenset((0,))}, frozenset(), True, tuple(frozen(f.made) for f in made))
+
+    def speaks_of(forms):
+        return {name for form in forms for monomial, _ in form for name, _ in monomial} & {*plan.order}
+
+    needs = [speaks_of(plan.args(name)) if planned(plan.graph.operations[name]) else set() for name in plan.order]
+    results, there = speaks_of(plan.requested), set()
+    for i, name in enumerate(plan.order):
+        assert needs[i] <= there
+        there |= {name}
+        ended = set(plan.ended[i])
+        there -= ended
+        assert there == {one for one in plan.order[: i + 1] if one in results or any(one in later for later in needs[i + 1 :])}
+    assert there == results
+
+
+def test_an_output_that_is_one_name_is_written_where_it_belongs():
+    """The larger of x*y and 9 as a truth alone, as a number twice, and both beside what is no name: 12 rows by 20 columns, by Python."""
+    graph = Graph(("x", "y"))
+    p = frozen(graph.operation("max", graph.times(power_of("x"), power_of("y")), constant(Fraction(9))))
+    number, truth, other = Output("f", (p,)), Output("t", (p,), "<="), Output("g", (frozen(plus(dict(p), power_of("x"))),))
+    x, y = np.arange(-6.0, 6)[:, None], np.arange(20.0)[None, :]
+    larger = np.array([[float(max(a * b, 9)) for b in range(20)] for a in range(-6, 6)])
+    by_hand = {"f": larger, "t": larger <= 0, "g": larger + x}
+    for outputs in ((truth,), (number,), (number, number), (truth, number, number), (number, other, number, truth)):
+        for output, reached in zip(outputs, Program(graph, outputs).run([x, y]), strict=True):
+            assert np.array_equal(reached, by_hand[output.name]) and reached.dtype == by_hand[output.name].dtype
+
+
+def test_a_few_points_in_a_row_need_no_blocks():
+    """The larger of x and 9 and a number, by the plain walk: as long as the inputs are together."""
+    graph = Graph(("x", "y"))
+    outputs = (Output("f", (frozen(graph.operation("max", power_of("x"), constant(Fraction(9)))),)), Output("g", (frozen(constant(Fraction(3))),)))
+    larger, three = Program(graph, outputs).plain([np.array([7.0, 9.0, 11.0]), 2.0])
+    assert larger.tolist() == [9, 9, 11] and three.tolist() == [3, 3, 3]
+
+
+def test_buffers_are_used_again():
+    pool = Pool()
+    first, second = pool.take((3, 4)), pool.take((2, 2))
+    assert first.shape == (3, 4) and not np.shares_memory(first, second)
+    pool.give(first)
+    small = pool.take((5,))
+    assert small.shape == (5,) and np.shares_memory(small, first)
+    pool.give(small)
+    again = pool.take((4, 3))
+    assert np.shares_memory(again, first) and not pool.free
+    pool.give(again)
+    assert not np.shares_memory(pool.take((13,)), again) and len(pool.free) == 1, "too short for thirteen"
+
+
+@pytest.mark.parametrize("tied", [0.0, 1e-12, -1e-12])
+def test_a_label_is_exact_beside_a_tie(tied):
+    """49ths against a whole number or one that they miss by a millionth of a millionth: of a tie the first, in either order, and of three."""
+    graph = Graph(AXES)
+    sum_, z = scaled(plus(power_of("x"), power_of("y")), Fraction(1, 49)), power_of("z")
+    x, y = 7 * np.arange(1.0, 41)[:, None], 7 * np.arange(1.0, 41)[None, :]
+    whole = np.round((x + y) / 49) + tied
+    wrong = (x * (1 / 49) + y * (1 / 49) != whole) & ((x + y) % 49 == 0)
+    assert wrong.any(), "floats alone do as well: the test would show nothing"
+    low = plus(z, constant(Fraction(-50)))
+    for arms in ((sum_, z), (z, sum_), (low, sum_, z), (z, low, sum_), (sum_, z, low)):
+        (reached,) = Program(graph, (Output("l", tuple(map(frozen, arms)), labels=("a", "b", "c")[: len(arms)]),)).run([x, y, whole])
+        for i, j in itertools.product(range(40), range(40)):
+            of = {id(sum_): Fraction(int(x[i, 0] + y[0, j]), 49), id(z): _written(whole[i, j]), id(low): _written(whole[i, j]) - 50}
+            values = [of[id(arm)] for arm in arms]
+            assert reached[i, j] == values.index(max(values))
 
 
 @pytest.mark.parametrize("relation", RELATIONS)

@@ -1,5 +1,6 @@
 """Sums over steps in closed form against sums taken step by step, in Python's own fractions."""
 
+import itertools
 import math
 import random
 from fractions import Fraction
@@ -11,7 +12,7 @@ from symroof.arrays import exact_fallback, kernels, sums
 from symroof.arrays.graph import Graph
 from symroof.arrays.kernels import arrays, exact
 from symroof.arrays.sums import total
-from symroof.formula.evaluate import written
+from symroof.formula.evaluate import NoValue, written
 from symroof.formula.polynomial import constant, plus, power_of, scaled
 
 INPUTS = ("a", "b", "c", "d", "n", "w")
@@ -93,6 +94,20 @@ def test_a_sum_over_stairs_is_taken_stair_by_stair(name):
         assert value == pytest.approx(float(sum(terms)), rel=1e-12, abs=1e-8), point
 
 
+@pytest.mark.parametrize(
+    ("rise", "by_stairs"),
+    [(Fraction(1, 16), True), (Fraction(1, 15), False), (Fraction(3, 32), False), (Fraction(-1, 16), False), (Fraction(5), False), (Fraction(1, 40), True)],
+)
+def test_only_a_line_that_rises_by_one_in_sixteen_steps_or_more_is_a_stair(rise, by_stairs):
+    """Every other line is rounded step by step, with the same sum."""
+    graph, summed = built(lambda g, c, j, **_: g.operation("floor", plus(c, scaled(j, rise))))
+    assert any(f"{name}/j" in operation.words for name in graph.operations for operation in graph.operations.values()) is by_stairs
+    for c, n in itertools.product((Fraction(0), Fraction(-7, 3), Fraction(100)), (0, 1, 15, 16, 17, 49)):
+        assert exact(graph, {**dict.fromkeys("abdw", Fraction(0)), "c": c, "n": Fraction(n)}).form(summed) == sum(
+            math.floor(c + rise * j) for j in range(1, n + 1)
+        )
+
+
 def test_stairs_take_as_many_turns_as_there_are_stairs(monkeypatch):
     """10,000 steps in chunks of 1,000, from places far apart: eleven stairs at most, and exact roundings only of where a sum begins and ends."""
     turns, asked, settled = [], [], exact_fallback.settle
@@ -124,6 +139,22 @@ def test_a_window_behind_a_name_is_cut_too():
         point = {k: Fraction(draw.randint(-9, 9)) for k in "abcd"} | {"n": Fraction(draw.randint(-1, 14)), "w": Fraction(draw.randint(-5, 20))}
         a, b, c, d, n, w = (point[k] for k in INPUTS)
         assert exact(graph, point).form(summed) == sum(max((a + b) * (min(c + j, w) + j), d * (c + j)) for j in range(1, int(n) + 1)), point
+
+
+@pytest.mark.parametrize("inner", ["a slope that is an input", "lines side by side", "a curve"])
+def test_a_bend_that_cannot_be_cut_leaves_the_sum_to_its_steps(inner):
+    """Under the larger of a line and an inner maximum: of a + b*j and c, of j + a and j + c, of j² and c."""
+    made = {"a slope that is an input": lambda a, b, j: a + b * j, "lines side by side": lambda a, b, j: a + j, "a curve": lambda a, b, j: j * j}[inner]
+
+    def body(g, a, b, c, d, j, **_):
+        first = {"a slope that is an input": line(g, a, b, j), "lines side by side": plus(a, j), "a curve": g.times(j, j)}[inner]
+        return g.operation("max", g.operation("max", first, plus(c, j) if inner == "lines side by side" else c), g.times(d, j))
+
+    graph, found = built(body)
+    for a, b, c, d in ((1, 2, 5, 3), (-4, 1, 2, -1), (7, 0, 3, 2), (0, -3, -8, 1)):
+        beside = [c + j if inner == "lines side by side" else c for j in range(1, 8)]
+        by_hand = sum(max(made(a, b, j), beside[j - 1], d * j) for j in range(1, 8))
+        assert exact(graph, {k: Fraction(v) for k, v in {"a": a, "b": b, "c": c, "d": d, "n": 7, "w": 0}.items()}).form(found) == by_hand
 
 
 def test_what_has_no_closed_form_is_taken_step_by_step():
@@ -182,6 +213,17 @@ def test_exact_work_is_counted():
     assert len(counted) == 4
 
 
+def test_a_sum_of_numbers_is_a_number():
+    """Gauss's, and cubes up to ten; nothing is left to be worked out, and a bound of a half is none."""
+    graph, j = Graph(("a",)), power_of("j")
+    for power, expected in ((1, 5050), (3, 5050**2), (0, 100)):
+        body = power_of("j", power) if power else constant(Fraction(1))
+        assert total(graph, body, "j", constant(Fraction(1)), constant(Fraction(100))) == constant(Fraction(expected))
+    assert total(graph, j, "j", constant(Fraction(3)), constant(Fraction(2))) == {} and not graph.operations
+    with pytest.raises(NoValue, match="not whole"):
+        exact(graph, {"a": Fraction(1)}).form(total(graph, j, "j", constant(Fraction(1)), constant(Fraction(5, 2))))
+
+
 def test_a_bound_that_is_not_whole_has_no_sum():
     graph, found = built(lambda g, a, **rest: a)
     values = arrays(graph, {**dict.fromkeys(INPUTS, 2.0), "n": np.array([2.0, 2.5])}).form(found)
@@ -192,7 +234,16 @@ def test_a_bound_that_is_not_whole_has_no_sum():
 def test_powers_of_one_ratio(ratio):
     graph = Graph(("r",))
     found = total(graph, graph.raised(power_of("r"), power_of("j")), "j", constant(Fraction(0)), constant(Fraction(12)))
+    assert [operation.kind for operation in graph.operations.values()] == ["power", "geometric"]
     assert float(arrays(graph, {"r": np.float64(ratio)}).form(found)) == pytest.approx(float(sum(Fraction(ratio) ** j for j in range(13))), rel=1e-13)
+
+
+def test_powers_of_the_index_are_summed_term_by_term():
+    """1 + 4 + 27 + 256 + 3125 + 46656, and squares and cubes up to six where the exponent is an input."""
+    graph, j = Graph(("a",)), power_of("j")
+    for body, a, expected in ((graph.raised(j, j), 1, 50069), (graph.raised(j, power_of("a")), 2, 91), (graph.raised(j, power_of("a")), 3, 441)):
+        found = total(graph, body, "j", constant(Fraction(1)), constant(Fraction(6)))
+        assert exact(graph, {"a": Fraction(a)}).form(found) == float(arrays(graph, {"a": float(a)}).form(found)) == expected
 
 
 def test_points_with_more_terms_than_others_are_summed_to_the_same_digits():

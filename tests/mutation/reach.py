@@ -90,9 +90,10 @@ class Reach:
         files = {path for path, text in known.items() if any(re.search(rf"\b{re.escape(name)}\b", text) for name in names)}
         return [test for test in self.tests if test.split("::")[0] in files]
 
-    def ordered(self, tests: Iterable[str], first: Iterable[str], about: Iterable[str] = ()) -> list[str]:
-        """Those of the files that come first before those of others, a few quick tests of each file before the many, and files with tests ``about`` the fault first."""
-        here, named = tuple(first), {test.split("::")[0] for test in about}
+    def ordered(self, tests: Iterable[str], first: Iterable[str], about: Iterable[str] = (), near: Iterable[str] = ()) -> list[str]:
+        """Those of the files that come first before those of others, a few quick tests of each file before the many, and files first that speak of the fault and
+        of what is made of it (``near``), then those that speak of either."""
+        here, (named, related) = tuple(first), ({test.split("::")[0] for test in listed} for listed in (about, near))
         by_file: dict[str, list[str]] = defaultdict(list)
         for test in tests:
             if not self.tests[test]["fails"]:
@@ -100,7 +101,7 @@ class Reach:
         few, rest = [], []
         for path, listed in by_file.items():
             quick = sorted(listed, key=self._seconds)[:FIRST]
-            late = (not path.startswith(here), path not in named)
+            late = (not path.startswith(here), (path not in named) + (path not in related))
             few.append((late, sum(map(self._seconds, quick)), quick))
             rest.append((late, sum(map(self._seconds, listed)), [test for test in listed if test not in quick]))
         return [test for late in (False, True) for group in (few, rest) for (other, _), _, row in sorted(group) if other is late for test in row]

@@ -91,6 +91,7 @@ def test_tests_about_a_fault_are_asked_first_and_a_few_quick_ones_of_every_file_
     rows = {f"{path}::{i}": {"seconds": s, "fails": False} for path, listed in seconds.items() for i, s in enumerate(listed)}
     ordered = Reach(Path(), rows).ordered
     assert ordered(rows, ["a"]) == ["a/x.py::0", "a/x.py::1", "a/x.py::2", "a/y.py::0", "a/x.py::3", "b/z.py::0"]
+    assert ordered(rows, ["a"], [], ["a/y.py::7"])[0] == "a/y.py::0" == ordered(rows, ["a"], ["a/x.py::7", "a/y.py::7"], ["a/y.py::7"])[0]
     assert ordered(rows, ["a"], ["a/y.py::7", "b/z.py::0"]) == ["a/y.py::0", "a/x.py::0", "a/x.py::1", "a/x.py::2", "a/x.py::3", "b/z.py::0"]
 
 

@@ -114,11 +114,12 @@ class Copy:
         place = spot(source, fault.line)
         contexts = self.reach.contexts(Path(fault.path), place.lines)
         at_import = "" in contexts or not place.in_function
-        tests, about = self.reach.executing(contexts), []
+        tests, about, near = self.reach.executing(contexts), [], []
         if at_import and not (place.in_function and tests):
             tests = self._by_name(place)
             about = self.reach.mentioning([*place.names, *place.assigned], self.root)
-        return self.reach.ordered(tests, (f"symroof/{area}", *AREAS[area]), about), at_import
+            near = self.reach.mentioning(made_of(place.assigned, self.assignments), self.root)
+        return self.reach.ordered(tests, (f"symroof/{area}", *AREAS[area]), about, near), at_import
 
     def _by_name(self, place: Spot) -> list[str]:
         """Tests of what runs at import alone: those that look up the formula declared there, execute a line with the name assigned there, or mention either."""

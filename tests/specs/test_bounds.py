@@ -53,6 +53,7 @@ def formulas(count):
 BOUNDS = {
     "depth of YAML": (lambda n: loads("[" * n + "]" * n), 40, "nested more than 40 deep"),
     "depth of JSON": (lambda n: loads_json('{"a":' * n + "1" + "}" * n), 40, "nested more than 40 deep"),
+    "depth of lists in JSON": (lambda n: loads_json('{"a":' + "[" * (n - 1) + "]" * (n - 1) + "}"), 40, "nested more than 40 deep"),
     "a width": (lambda n: build(loads(f"name: m\nparams: 1 parameter\nmax_context: {n}\n"), ModelSpec), 10**13 - 1, "is far too large"),
     "a width of a checkpoint": (lambda n: read(CONFIG | {"intermediate_size": n}), 10**8, "at most 100,000,000"),
     "rows of a block": (lambda n: quantized(quant_method="fp8", weight_block_size=[n, 1]), 65_536, "expected two whole numbers"),
@@ -75,6 +76,19 @@ def test_what_lies_on_a_bound_is_read_and_the_next_is_refused(bound):
     assert not refusal(reader, most - 1)
     assert not refusal(reader, most)
     assert message in refusal(reader, most + 1)
+
+
+def test_what_stands_side_by_side_is_not_deep():
+    """Fifty objects and fifty lists, one after the other, in JSON and in YAML."""
+    text = '{"a": [' + ", ".join(["{}", "[]"] * 50) + "]}"
+    assert loads_json(text).data == loads(text).data == {"a": [{}, []] * 50}
+
+
+@pytest.mark.parametrize(
+    ("text", "place"), [('{\n"a": 1,\n"b": 2,\n "a": 3}', "4:2"), ('{"a": 1, "a": 2}', "1:10"), ('{\n"a": 1, "c": {"b": 1,\n"b": 2}}', "3:1")]
+)
+def test_a_key_that_is_written_twice_is_shown_where_it_stands_again(text, place):
+    assert refusal(loads_json, text).startswith(f"config.json:{place}: {'b' if 'b' in text and 'c' in text else 'a'}: duplicate key")
 
 
 def test_layers_that_are_laid_out():

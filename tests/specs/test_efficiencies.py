@@ -28,6 +28,8 @@ def entry(**changes):
         ({"high": Fraction(49, 100)}, "low, value and high in this order"),
         ({"value": "1 ms", "low": "1 ms", "high": "2 ms"}, "mfu is in no unit"),
         ({"high": "2 s"}, "mfu is in no unit"),  # one of the three is enough
+        ({"low": "400 ms"}, "mfu is in no unit"),
+        ({"value": "500 ms"}, "mfu is in no unit"),
         ({"input": "layer_overhead"}, "layer_overhead is in s"),
         ({"input": "layer_overhead", "value": "1 ms", "low": "1 ms", "high": 2}, "layer_overhead is in s"),
     ],

@@ -3,15 +3,17 @@
 from fractions import Fraction
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 
 from symroof.errors import InputError
+from symroof.specs.claims import ClaimsSpec
 from symroof.specs.engines import ENGINES, engine_class
-from symroof.specs.fields import Source, Span, build, in_unit, parse_span
+from symroof.specs.fields import Source, Span, _keys, amount, build, in_unit, parse_span
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.kinds import schema
 from symroof.specs.measured import Ceiling, Measurement, ServedRate
 from symroof.specs.model import ModelSpec
-from symroof.specs.strict_yaml import loads
+from symroof.specs.strict_yaml import Document, loads
 from symroof.specs.study import StudySpec
 
 EXPECTED = "expected a quantity in byte, such as '80 GB'"
@@ -158,6 +160,44 @@ memory: {kind: HBM, bandwidth: {value: 1 TB/s, source: sheet}, capacity: {value:
 )  # fmt: skip
 def test_faults_of_a_card(old, new, fault):
     assert faults(CARD.replace(old, new, 1), HardwareSpec) == [fault]
+
+
+@pytest.mark.parametrize(
+    ("unit", "bare", "kinds"),
+    [("byte", False, ["string"]), ("s", True, ["string", "number"]), ("parameter", False, ["string", "number"]), ("", False, ["string", "number"])],
+)
+def test_a_schema_takes_a_bare_number_where_the_field_does(unit, bare, kinds):
+    field = TypeAdapter(amount(unit, bare=bare))
+    assert [kind["type"] for kind in field.json_schema()["anyOf"]] == kinds
+    assert field.validate_python(f"3 {unit}").value == 3
+    if "number" in kinds:
+        assert field.validate_python(3).value == 3
+    else:
+        with pytest.raises(ValidationError):
+            field.validate_python(3)
+
+
+@pytest.mark.parametrize(
+    ("location", "keys"),
+    [
+        (("a", "str"), ("a",)),
+        (("a", "list[str]"), ("a",)),
+        (("a", "function-before[_whole(), int]"), ("a",)),
+        (("a", "function-after[x-validator"), ("a",)),
+        (("a", "is-instance-validator"), ("a",)),
+        (("layers", 0, "GroupedAttention", "n_heads"), ("layers", 0, "n_heads")),
+        (("layers", 0, "attention", "LatentAttention"), ("layers", 0, "attention")),
+        (("layers", 1, "n_heads"), ("layers", 1, "n_heads")),
+        (("source", "Source", "title"), ("source", "title")),
+        (("int",), ("int",)),
+        (("layers", "n_heads"), ("layers", "n_heads")),
+        ((), ()),
+    ],
+)
+def test_a_place_in_a_file_has_keys_and_no_branches_of_a_union(location, keys):
+    """What pydantic tried stands in its locations; a key of the file may be called like it, and one that is missing stands last."""
+    data = {"a": 1, "int": 3, "source": {}, "layers": [{"attention": {"n_heads": 1}}]}
+    assert _keys(location, data) == keys
 
 
 @pytest.mark.parametrize(
@@ -351,3 +391,31 @@ def test_an_example_of_a_schema_is_the_one_that_errors_show():
     with pytest.raises(ValueError) as error:
         in_unit(1, "FLOP/s")
     assert all(example in str(error.value) for example in peaks["examples"])
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"quantity": "itl"}, "states nothing"),
+        ({"quantity": "itl", "value": 0}, ""),
+        ({"quantity": "itl", "values": {"1": "2 s"}}, ""),
+        ({"quantity": "itl", "formula": "2*batch"}, ""),
+        ({"unchecked": "a word"}, ""),
+        ({"steps": [{"name": "one", "quantity": "itl", "value": 1}]}, ""),
+        ({"quantity": "itl", "threshold": "batch_to_ridge", "value": 1}, "has quantity and threshold: a claim has one form"),
+        ({"value": 1}, "needs one of quantity, expression"),
+        ({"moves": "itl", "value": "up"}, "needs with: the input that moves it"),
+        ({"moves": "itl", "with": "batch", "value": "up"}, ""),
+        ({"compare": "itl", "between": [{"a": 1}], "value": 2}, "needs the two cases"),
+        ({"compare": "itl", "between": [{"a": 1}, {"a": 2}], "value": 2}, ""),
+        ({"compare": "itl", "between": [{"a": 1}, {"a": 2}, {"a": 3}], "value": 2}, "needs the two cases"),
+    ],
+)
+def test_a_claim_has_one_form_and_states_something(fields, message):
+    """A chain of steps and a remark that nobody checks state what they are."""
+    try:
+        build(Document("c.yaml", {"claims": [{"id": "a", **fields}]}, {}, (), ""), ClaimsSpec)
+    except InputError as error:
+        assert message and message in str(error)
+    else:
+        assert not message

@@ -3,12 +3,19 @@
 from fractions import Fraction
 
 import pytest
+import sympy
 
+from symroof import symbols
 from symroof.errors import InputError
 from symroof.specs.catalogue import entries, entries_matching, find, holds, is_path, near_or_file
 from symroof.specs.input_values import setting
+from symroof.specs.kinds import kind_of
 from symroof.specs.names import model_named
+from symroof.specs.precision import BITS
 from symroof.specs.stored import precision_name, precision_width
+from symroof.specs.strict_yaml import loads
+from symroof.specs.study_fields import read_assumptions
+from symroof.specs.study_files import study_document
 
 CATALOGUE = "`symroof list {}` shows the catalogue; a path to a spec file works too"
 
@@ -47,6 +54,18 @@ def test_several_parts_are_listed_up_to_a_dozen():
             assert error.value.problems[0].hint == (f"write one of {', '.join(parts)}" if len(parts) <= 12 else "`symroof list hardware`")
 
 
+@pytest.mark.parametrize(("kind", "other"), [("studies", "theories"), ("theories", "studies")])
+def test_a_folder_hides_no_study_or_theory_of_its_name(kind, other, tmp_path, monkeypatch):
+    """It is of one of both kinds; a folder that no entry is called by is no study."""
+    name = next(name for name in entries(kind) if name not in entries(other))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).mkdir()
+    assert study_document(name).file.endswith(f"specs/{kind}/{name}.yaml")
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(InputError, match="is a directory"):
+        study_document("mine")
+
+
 @pytest.mark.parametrize(
     ("name", "path"),
     [("a.yaml", True), ("A.YAML", True), ("C.JSON", True), ("x.gguf", True), ("x/y", False), ("./x", True), ("x/y/z", True), ("a b/c", True), ("llama", False)],
@@ -57,6 +76,55 @@ def test_what_is_a_path(name, path, tmp_path):
     (tmp_path / "x").mkdir()
     (tmp_path / "x" / "y").write_text("")
     assert is_path("x/y", tmp_path)
+
+
+def test_a_path_may_be_written_with_the_sign_of_the_system(monkeypatch):
+    monkeypatch.setattr("os.sep", "\\")
+    assert [is_path(name) for name in ("a\\b", "x/y/z", "llama")] == [True, True, False]
+
+
+def test_a_width_is_in_the_name_of_its_precision():
+    assert {name: int(name.lstrip("abcdefghijklmnopqrstuvwxyz")) for name in BITS} == BITS
+
+
+def test_a_value_may_be_a_formula_of_sympy():
+    """A number is one; of another unit or with an unknown name it is refused."""
+    assert setting("batch", sympy.Integer(7)) == setting("batch", 7)
+    assert setting("context", 2 * symbols.prompt) == setting("context", "2*prompt")
+    refused = [
+        ("batch", sympy.Rational(5, 2), "write a whole number"),
+        ("itl", 2 * symbols.mem_bandwidth, "itl is declared as s"),
+        ("itl", sympy.Symbol("zz"), "zz"),
+    ]
+    for name, value, message in refused:
+        with pytest.raises(ValueError, match=message):
+            setting(name, value)
+
+
+@pytest.mark.parametrize("written", [True, False])
+def test_a_switch_is_no_yes_or_no(written):
+    with pytest.raises(ValueError, match=f"unknown value of logits '{str(written).lower()}'"):
+        read_assumptions({"logits": written})
+
+
+@pytest.mark.parametrize(
+    ("keys", "kind"),
+    [
+        ("measurements serving ceilings", "measured"),
+        ("efficiencies", "efficiencies"),
+        ("memory", "hardware"),
+        ("inputs", "theory"),
+        ("workload targets theory", "study"),
+        ("layers d_model published_params params", "model"),
+        ("assume set definitions", "preset"),
+        ("claims", "claims"),
+    ],
+)
+def test_one_key_tells_what_kind_of_file_it_is(keys, kind):
+    for key in keys.split():
+        assert kind_of(loads(f"name: x\n{key}: 3")) == kind
+    with pytest.raises(InputError, match="is no study, model, hardware"):
+        kind_of(loads(f"name: {keys.split()[0]}"))
 
 
 def test_what_the_catalogue_holds():

@@ -1,4 +1,4 @@
-"""Options of other tools: what each is here, one of a row by hand, and that whatever they lead to is there."""
+"""Options of other tools: what each is here, by hand, and that whatever they lead to is there."""
 
 import re
 
@@ -9,22 +9,34 @@ from symroof.specs.other_tools import OF_OTHER_TOOLS, equivalent, of_other_tools
 from symroof.theory.symbols import INPUTS
 
 BY_HAND = {
-    "-tp": "--tp", "--pipeline-parallel-size": "--set pp=N", "--data-parallel-size": "--set dp=N", "--expert-parallel-size": "--set ep=N",
-    "--max-num-seqs": "--batch", "--random-input-len": "--prompt", "--max-new-tokens": "--output", "--max-model-len": "--prompt, --output, --context",
-    "--gpu": "--hardware", "--hf-model": "--model", "--w-bit": "--weights", "--torch-dtype": "--weights, --activations", "--cache-type-k": "--kv",
-    "--gpu-memory-utilization": "--set memory_share=0.9", "--max-num-batched-tokens": "--set chunk=N", "--block-size": "--set block_size=N",
-    "--request-rate": "--set arrival_rate=N/s", "--num-speculative-tokens": "--set draft_tokens=N", "--draft-model": "--draft",
+    "--tp": "--tensor-parallel-size --tensor-parallel --tp-size -tp", "--set pp=N": "--pipeline-parallel-size --pipeline-parallel --pp-size --pp -pp",
+    "--set dp=N": "--data-parallel-size --data-parallel --dp-size --dp -dp", "--set ep=N": "--expert-parallel-size --enable-expert-parallel --ep-size --ep -ep",
+    "--batch": "--batch-size --max-num-seqs --max-batch-size --max-concurrency --concurrency --ubatch-size",
+    "--prompt": "--input-len --random-input-len --input-length --prompt-len --prompt-length --seq-len --n-prompt",
+    "--output": "--output-len --random-output-len --output-length --gen-len --max-tokens --max-new-tokens --n-gen",
+    "--prompt, --output, --context": "--max-model-len --context-length --ctx-size --max-seq-len",
+    "--hardware": "--gpu --gpus --device --gpu-name --accelerator --gpu-type", "--model": "--model-name --model-path --model-id --hf-model",
+    "--weights": "--quantization --quant --weight-dtype --w-bit -q", "--weights, --activations": "--dtype --precision --torch-dtype",
+    "--kv": "--kv-cache-dtype --kv-dtype --cache-type-k --cache-type-v", "--set memory_share=0.9": "--gpu-memory-utilization --mem-fraction-static",
+    "--set chunk=N": "--max-num-batched-tokens --chunked-prefill-size", "--set block_size=N": "--block-size",
+    "--set arrival_rate=N/s": "--request-rate --qps", "--set draft_tokens=N": "--num-speculative-tokens --speculative-num-draft-tokens",
+    "--draft": "--speculative-model --draft-model",
 }  # fmt: skip
+"""What is ours -> how vLLM, SGLang, TensorRT-LLM, llama.cpp and benchmarks spell it."""
 
 
-def test_one_option_of_each_row():
-    assert {option: of_other_tools(option, ()) for option in BY_HAND} == BY_HAND
-    assert {*BY_HAND.values()} == {*OF_OTHER_TOOLS.values()}
+def test_every_option_leads_to_what_it_is_here():
+    written = {option: ours for ours, options in BY_HAND.items() for option in options.split()}
+    assert written == OF_OTHER_TOOLS
+    assert {option: of_other_tools(option, ()) for option in written} == written
     assert equivalent("max_new_tokens") == "--output" and equivalent("dp_size") == "--set dp=N" and equivalent("batch") == ""
     assert of_other_tools("-t", ["eval", "-tp=4"]) == "--tp" and of_other_tools("--unheard-of", ()) == ""
+    assert [of_other_tools(option, ["eval", "--gpu", "--tp-size=4"]) for option in ("-t", "--t", "--gp", "--tp")] == ["", "", "", ""], (
+        "words that others begin with"
+    )
 
 
-@pytest.mark.parametrize("ours", sorted({*BY_HAND.values()}))
+@pytest.mark.parametrize("ours", BY_HAND)
 def test_what_they_lead_to_is_there(ours, capsys):
     """An option that `eval` has, or an input that can be set."""
     main(["eval", "--help"])

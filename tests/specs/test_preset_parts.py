@@ -53,6 +53,7 @@ def test_what_is_set_for_a_device_is_stronger_than_what_is_set_for_all(tmp_path)
         ("where: {Odd: '1'}\n", "cannot be the name of a part"),
         ("where: {odd: {experts: '1'}}\n", "expected a formula, or formula and latent, experts"),
         ("where: {odd: {formula: '1', dense: '1'}}\n", "expected a formula, or formula and latent, experts"),
+        ("where: {odd: {formula: '1', experts: [2]}}\n", "expected a formula, or formula and latent, experts"),
         ("where: 3\n", "expected names and formulas"),
         ("where: {odd: '1 +'}\ndefinitions: {itl: odd*1 s}\n", "odd cannot be read as a formula"),
         ("where: {odd: later, later: '1'}\ndefinitions: {itl: odd*1 s}\n", "unknown name 'later'"),

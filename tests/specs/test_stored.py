@@ -200,3 +200,25 @@ def test_layers_that_do_not_divide_by_eight(name):
     """Qwen2.5-7B; the head of every one of these in Q6_K."""
     widths = {operator: float(8 * width.value) for operator, width in mixture(name, read_model("qwen2.5-7b")[0]).widths.items()}
     assert widths == pytest.approx({**OF_28_LAYERS[name], "lm_head": 6.5625})
+
+
+OF_EIGHT_EXPERTS = {
+    "q4_k_m": (4.5, (6.5625 + 4.5) / 2, {"attention_out": 5.5}),
+    "q4_k_s": (4.5, (4 * 5.5 + 28 * 4.5) / 32, {"attention_out": 5.5}),
+    "q5_k_m": (5.5, (6.5625 + 5.5) / 2, {}),
+    "q3_k_l": (3.4375, 5.5, {}),
+    "q2_k": (2.625, 3.4375, {"attention_out": 5.5}),
+}
+
+
+@pytest.mark.parametrize("name", OF_EIGHT_EXPERTS)
+def test_eight_experts_bring_wider_attention(name):
+    """Mixtral-8x7B: keys and values in Q8_0, the output in Q5_K in mixtures below it, of the three matrices of an expert the last by the rule of ``ffn_down``;
+    of 32 layers 4 first, 4 last and every third of 24 between, which are 16, have more."""
+    most, down, more = OF_EIGHT_EXPERTS[name]
+    widths = {operator: float(8 * width.value) for operator, width in mixture(name, read_model("mixtral-8x7b")[0]).widths.items()}
+    assert widths == pytest.approx({"qkv": (4096 * most + 2 * 1024 * 8.5) / 6144, "experts": (2 * most + down) / 3, "lm_head": 6.5625, **more})
+
+
+def test_eight_experts_in_eight_bits_are_alike_throughout():
+    assert mixture("q8_0", read_model("mixtral-8x7b")[0]).widths == {}

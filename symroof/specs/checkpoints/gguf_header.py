@@ -17,8 +17,10 @@ from symroof.specs.checkpoints.ggml_types import TYPES, GgmlType
 
 MAGIC = b"GGUF"
 VERSIONS = (2, 3)
-MOST_BYTES, CHUNK = 64 << 20, 1 << 20
+MOST_BYTES = 64 << 20
 """A header with a vocabulary of 256 thousand tokens and their merges has about 10 MB."""
+CHUNK = 1 << 20
+"""Bytes read at once."""
 MOST_KEYS, MOST_TENSORS, MOST_STRINGS = 10_000, 100_000, 2_000_000
 LONGEST_NAME, LONGEST_KEPT, LONGEST_LIST = 1024, 1024, 10_000
 MOST_DIMENSIONS, MOST_ELEMENTS = 4, 10**13

@@ -262,3 +262,46 @@ def of_one_type(kind):
     held = shares([(name.split(".", 2)[2], tensor) for name, tensor in tensors.items()], False, False)
     made = quantization(Header("m", {}, {}, tensors), held, False)
     return made["method"], made["widths"]
+
+
+@pytest.mark.parametrize("part", ["vision_tower", "visual", "audio_tower", "multi_modal_projector", "image_encoder", "mtp"])
+def test_what_stands_beside_the_decoder_names_none_of_its_operators(part):
+    """In any case of letters, and in whatever place of the path; the same without it does, and blank lines name nothing."""
+    for pattern in (f"{part}.layers.*.mlp.fc1", f"model.{part.title()}.blocks.3.mlp.fc1", f"re:.*{part.upper()}.*fc1"):
+        assert operators_named([pattern]) == operators_named([" ", ""]) == operators_named([])
+    assert operators_named(["model.layers.*.mlp.fc1", f"{part}.layers.*.mlp.fc2"]).wholly == {"up"}
+
+
+def test_a_head_that_does_not_come_out_even_is_rounded_down_and_that_is_told():
+    """100 over 3 heads is 33; over 4 it is 25 with nothing to add."""
+    for n_heads, width, why in ((3, 33, "hidden_size // num_attention_heads, rounded down"), (4, 25, "hidden_size // num_attention_heads")):
+        made = read({"model_type": "mistral", "hidden_size": 100, "num_attention_heads": n_heads, "num_key_value_heads": 1, "head_dim": None})
+        (filled,) = [entry for entry in made.filled if entry.field == "head_dim"]
+        assert (made.layers[0].attention.head_dim, filled.value, filled.why) == (width, str(width), why)
+
+
+def test_a_field_under_its_other_name_is_given_and_not_filled_in():
+    """InternLM3 calls the biases of queries, keys and values ``qkv_bias``, those of the feed-forward ``bias``."""
+    given = read({"model_type": "internlm3", "qkv_bias": True, "bias": True})
+    silent = read({"model_type": "internlm3"})
+    biases = {"attention_bias", "mlp_bias"}
+    assert (given.layers[0].attention.qkv_bias, given.layers[0].ffn.bias) == (True, True)
+    assert (silent.layers[0].attention.qkv_bias, silent.layers[0].ffn.bias) == (False, False)
+    assert biases.isdisjoint(entry.field for entry in given.filled) and biases <= {entry.field for entry in silent.filled}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "operators"),
+    [
+        ("model.layers.*.self_attn.o_proj", {"attention_out"}),
+        ("model.layers.*.o_proj", set()),  # below a layer the path is whole
+        ("model.layers.*.gate", set()),
+        ("self_attn.o_proj", {"attention_out"}),
+        ("o_proj", {"attention_out"}),
+        ("*o_proj", {"attention_out"}),  # a sign for anything stands for the beginning too
+        ("o_proj*", set()),
+        ("mlp.gate", {"router"}),
+    ],
+)
+def test_where_a_pattern_begins(pattern, operators):
+    assert operators_named([pattern]).wholly == operators

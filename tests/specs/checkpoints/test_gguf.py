@@ -12,6 +12,7 @@ from symroof.errors import InputError
 from symroof.specs import catalogue
 from symroof.specs.checkpoints.ggml_types import FILE_TYPES, TYPES
 from symroof.specs.checkpoints.gguf import read_gguf
+from symroof.specs.checkpoints.gguf_header import read_header
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
 
@@ -252,6 +253,9 @@ def test_deepseek2_has_latent_attention_shared_experts_and_a_dense_layer(read):
     assert Study(model=found).exact("kv_bytes_per_token") == 27 * (512 + 64) * 2
     assert [kind.count for kind in found.layers] == [1, 26]
     assert (found.order, found.sequence()[:3]) == ((), ("dense", "moe", "moe"))
+    for stated_count, counted in ((2, (2, 1408)), (3, (1, 2816)), (0, (1, 2816))):  # of config.json: 2 shared experts of 1,408; 2,816 is no multiple of 3
+        again = read(metadata | {"deepseek2.expert_shared_count": stated_count}, tensors)
+        assert (again.layers[1].ffn.n_shared_experts, again.layers[1].ffn.d_shared) == counted
 
 
 def test_a_latent_expansion_that_is_stored_whole_and_in_halves_counts_once(read):
@@ -264,6 +268,25 @@ def test_a_latent_expansion_that_is_stored_whole_and_in_halves_counts_once(read)
         tensors = [(f"blk.0.{name}.weight", shape, kind) for name, shape, kind in found + stored]
         sizes.add(resident(read(*model("deepseek2", [tensors], d, 320, heads("deepseek2", n, 1)))))
     assert len(sizes) == 1
+
+
+@pytest.mark.parametrize(("rope", "nope", "fits"), [(1, 1, True), (0, 8, False), (8, 0, False)])
+def test_a_latent_key_has_room_for_both_of_its_parts(read, rope, nope, fits):
+    """One that is rotated and one that is not, of one at least each."""
+    d, n, rank = 64, 4, 32
+    found = [("attn_norm", (d,), F32), ("ffn_norm", (d,), F32), ("attn_kv_a_norm", (rank,), F32), ("attn_q", (d, n * (nope + rope)), F32)]
+    found += [("attn_kv_a_mqa", (d, rank + rope), F32), ("attn_kv_b", (rank, n * (nope + 16)), F32), ("attn_output", (n * 16, d), F32)]
+    tensors = [
+        (f"blk.0.{name}.weight", shape, kind)
+        for name, shape, kind in [*found, ("ffn_gate", (d, 96), F32), ("ffn_up", (d, 96), F32), ("ffn_down", (96, d), F32)]
+    ]
+    made = model("deepseek2", [tensors], d, 320, heads("deepseek2", n, 1))
+    if fits:
+        attention = read(*made).layers[0].attention
+        assert (attention.qk_rope_dim, attention.qk_nope_dim, attention.value_dim, attention.kv_lora_rank) == (1, 1, 16, 32)
+    else:
+        with pytest.raises(InputError, match="leave no room for a rotated key"):
+            read(*made)
 
 
 def test_gpt_oss_as_mxfp4(read):
@@ -368,6 +391,46 @@ def test_unquantized_files(read):
         assert resident(found) == bytes_of(tensors)
 
 
+@pytest.mark.parametrize(("gate", "also_none"), [(False, True), (False, False), (True, True), (True, False)])
+def test_a_feed_forward_beside_a_layer_without_one(read, gate, also_none):
+    """Two matrices or three in the first layer, each of its own type, and none in the second: all bytes are there."""
+    layers = [block(0, 64, 4, 2, 16, 96, gate=gate, kinds={"ffn_up": Q8_0, "ffn_down": F16}), block(1, 64, 4, 2, 16, 0)][: 1 + also_none]
+    metadata, tensors = model("nemotron", layers, 64, 320, heads("nemotron", 4, 2))
+    found = read(metadata, tensors)
+    assert [kind.ffn.kind for kind in found.layers] == ["gated" if gate else "plain", "none"][: 1 + also_none]
+    assert Study(model=found).exact("params") == found.published_params
+    assert resident(found) == bytes_of(tensors)
+
+
+def test_queries_of_low_rank_beside_a_layer_with_a_state(read):
+    """Two attentions would be one kind; beside a mamba layer the narrow projections are an operator of their own all the same: all bytes are there."""
+    d, n, q, rank = 64, 4, 48, 32
+    found = [("attn_norm", (d,), F32), ("ffn_norm", (d,), F32), ("attn_q_a_norm", (q,), F32), ("attn_kv_a_norm", (rank,), F32), ("attn_q_a", (d, q), F16)]
+    found += [("attn_q_b", (q, n * 24), F32), ("attn_kv_a_mqa", (d, rank + 8), Q8_0), ("attn_kv_b", (rank, n * 32), F16), ("attn_output", (n * 16, d), F16)]
+    feed = [("ffn_gate", (d, 96), F16), ("ffn_up", (d, 96), F16), ("ffn_down", (96, d), F16)]
+    state = [("attn_norm", (d,), F32), ("ffn_norm", (d,), F32), ("ssm_in", (d, 256), F16), ("ssm_conv1d", (4, 128), F32), ("ssm_x", (128, 4 + 32), F32)]
+    state += [("ssm_dt", (4, 128), F32), ("ssm_out", (128, d), F16)]
+    plain = [("ssm_a", (16, 128)), ("ssm_d", (128,)), ("ssm_conv1d.bias", (128,)), ("ssm_dt.bias", (128,))]
+    layers = [[(f"blk.0.{name}.weight", shape, kind) for name, shape, kind in found + feed]]
+    layers.append([(f"blk.1.{name}.weight", shape, kind) for name, shape, kind in state + feed] + [(f"blk.1.{name}", shape, F32) for name, shape in plain])
+    metadata, tensors = model("deepseek2", layers, d, 320, heads("deepseek2", n, 1))
+    made = read(metadata, tensors)
+    assert Study(model=made).exact("params") == made.published_params
+    assert resident(made) == bytes_of(tensors)
+
+
+@pytest.mark.parametrize("shape", [(64, 1), (64,)])
+def test_a_table_of_one_row_may_lack_its_second_extent(read, shape):
+    metadata, tensors = model("llama", [block(0, 64, 4, 2, 16, 96)], 64, 1, heads("llama", 4, 2), head=None)
+    found = read(metadata, [(name, shape if name == "token_embd.weight" else own, kind) for name, own, kind in tensors])
+    assert (found.d_model, found.vocab_size) == (64, 1)
+
+
+@pytest.mark.parametrize(("stated", "read_as"), [(8192, 8192), (1, 1), (0, None)])
+def test_the_longest_context_is_a_number_above_nothing(read, stated, read_as):
+    assert read(SMALL[0] | {"llama.context_length": stated}, SMALL[1]).max_context == read_as
+
+
 # ----------------------------------------------------------------------------------------------------------- what is wrong
 
 SMALL = model("llama", [block(0, 64, 4, 2, 16, 96)], 64, 320, heads("llama", 4, 2))
@@ -392,6 +455,23 @@ def array(kind, length, raw=b""):
 
 def tensor(name, dimensions, shape, kind=0):
     return text(name) + struct.pack(f"<I{len(shape)}Q", dimensions, *shape) + struct.pack("<IQ", kind, 0)
+
+
+SCALARS = [
+    (0, "<B", 200), (1, "<b", -100), (2, "<H", 60_000), (3, "<h", -30_000), (4, "<I", 4 * 10**9), (5, "<i", -2 * 10**9), (6, "<f", 0.5), (7, "<?", True),
+    (10, "<Q", 10**19), (11, "<q", -(9 * 10**18)), (12, "<d", 0.1),
+]  # fmt: skip
+"""Types of values by their numbers in docs/gguf.md, each with one that the next smaller type and the other sign do not hold."""
+
+
+def test_values_of_every_type_alone_and_in_a_list(tmp_path):
+    """What follows each is read as well: no type takes more or fewer bytes."""
+    raw = b"".join(text(f"one {n}") + struct.pack("<I", n) + struct.pack(form, found) for n, form, found in SCALARS)
+    raw += b"".join(text(f"list {n}") + array(n, 3, 3 * struct.pack(form, found)) for n, form, found in SCALARS)
+    (tmp_path / "x.gguf").write_bytes(header(2 * len(SCALARS), 0, raw=raw))
+    found = read_header(tmp_path / "x.gguf")
+    assert found.metadata == {f"one {n}": v for n, _, v in SCALARS} | {f"list {n}": 3 * [v] for n, _, v in SCALARS}
+    assert all(type(found.metadata[f"one {n}"]) is type(v) for n, _, v in SCALARS)
 
 
 HOSTILE = [
