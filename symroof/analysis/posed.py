@@ -70,7 +70,7 @@ class Posed:
             return None
         difference, case = build.sub(*self._opened()), self.answers.case
         try:
-            solved = exact(difference, Walk(self.unknown, self._exact(case), *domain(self.unknown, case)))
+            solved = exact(difference, Walk(self.unknown, self._exact(case), *domain(self.unknown, case), bare=True))
         except NotRational:
             return None
         return self._existing(solved, difference).values

@@ -25,12 +25,13 @@ CLOSE = Fraction(1, 10**25)
 
 @dataclass
 class Walk:
-    """The walk along one unknown's axis."""
+    """The walk along one unknown's axis; with ``bare`` its branches are places alone, without closed forms and conditions."""
 
     x: str
     evaluate: Evaluate
     low: Fraction = Fraction(0)
     high: Fraction | None = None
+    bare: bool = False
     _numbers: dict[Tree, Fraction] = field(default_factory=dict)
     _quotients: dict[Tree, tuple[Polynomial, Polynomial]] = field(default_factory=dict)
 
@@ -81,7 +82,7 @@ class Walk:
 
     def _edge_branch(self, region: Region) -> Branch:
         """The crossing at a region's beginning: in closed form, where the arms that change there meet in one."""
-        edge = Region(self.low, self.high, region.edge) if region.edge is not None else None
+        edge = Region(self.low, self.high, region.edge) if region.edge is not None and not self.bare else None
         for branch in self.region_branches(edge) if edge else ():
             if branch.value is not None and _same(branch.value, region.low):
                 held = tuple(Condition(tree, self._holds(tree, region.low)) for tree in region.conditions)
@@ -150,6 +151,8 @@ class Walk:
             return []
         roots = [root for root in positive_roots(numbers, region.low, region.high) if value(under, root)]
         roots = sorted({*roots, *(end for end in self._own_ends(region) if value(numbers, end) == 0 and value(under, end))})
+        if self.bare:
+            return [Branch(None, (), root) for root in roots]
         if max(over) - min(over) > 2:
             return [self._branch(None, region, root, root) for root in roots]
         branches = []
