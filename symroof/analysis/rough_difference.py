@@ -54,7 +54,7 @@ class RoughDifferences:
         ranged = all(in_floats(end) for name, span in box.items() for end in (*span, case.value(name))) and not any(map(shapes, box))
         plain = _plain(case)
         ends = box if ranged else ()
-        inputs = tuple(dict.fromkeys((*ends, *plain) if unknown in plain else (unknown, *ends, *(name for name in plain if name in box))))
+        inputs = tuple(dict.fromkeys((*ends, *plain) if unknown in plain or unknown in ends else (unknown, *ends, *(name for name in plain if name in box))))
         shared = whole if ranged else answers
         if inputs not in shared.rough:
             shared.rough[inputs] = cls(shared.case, inputs, ranged and bool(box))
