@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,7 +12,7 @@ from symroof.analysis.kinds_of_requests import kinds_apart
 from symroof.cases.binding import Binding
 from symroof.cases.case_results import Answers
 from symroof.cases.evidence import AT_PEAK
-from symroof.cases.quantity_result import Result
+from symroof.cases.quantity_result import NOT_EVERYWHERE, Result
 from symroof.formula.evaluate import NotGiven, NoValue
 from symroof.formula.parse import parse
 from symroof.specs.efficiencies import FITTED
@@ -95,10 +96,23 @@ def target_checks(answers: Answers) -> list[TargetCheck]:
         if tested is None:
             continue
         metric = answers.result(tested)
-        low, high = metric.low or metric.value, metric.high or metric.value
-        met = True if high <= limit else False if low > limit else None  # type: ignore[operator]
-        checks.append(TargetCheck(name, metric, limit, met))
+        low, high = _reach(metric, answers)
+        checks.append(TargetCheck(name, metric, limit, True if high <= limit else False if low > limit else None))
     return [*_load_check(answers), *checks]
+
+
+def _reach(metric: Result, answers: Answers) -> tuple[Fraction, float | Fraction]:
+    """How far a metric reaches over the ranges: where that takes too long to search, over their corners, and without end where it has no value in a part."""
+    value = Fraction(metric.value)
+    if metric.without_range == NOT_EVERYWHERE:
+        return value, math.inf
+    if metric.without_range:
+        try:
+            values = [value, *(Fraction(corner.value(metric.name)) for corner in answers.corners)]
+        except NoValue:
+            return value, math.inf
+        return min(values), max(values)
+    return (value, value) if metric.low is None or metric.high is None else (metric.low, metric.high)
 
 
 MEMORY, LOAD = "memory", "load"

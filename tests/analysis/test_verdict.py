@@ -49,6 +49,25 @@ def test_a_target_at_its_limit(price, target, met, slack, words):
     assert passes(answers) is (True if met else None if Fraction(slack) >= 0 else False)
 
 
+@pytest.mark.parametrize(("limit", "met"), [("1 ms", False), ("50 ms", None), ("1 s", True)])
+def test_a_target_of_a_metric_whose_range_is_not_worked_out(limit, met):
+    """Judged at the corners: 50 ms lies between what single studies there sustain, whatever stands in the middle."""
+    work = {"model": "llama-3-8b", "hardware": "h100-sxm", "output": 32}
+    answers = Study(**work, prompt="512..4096", batch="8..64", targets={"itl": limit}).first
+    answers.ranges.budget.left = 0
+    (check,) = target_checks(answers)
+    assert check.metric.without_range == "range_not_worked_out" and check.met is met
+    alone = [float(Study(**work, prompt=prompt, batch=batch).exact("sustained_itl")) for prompt in (512, 4096) for batch in (8, 64)]
+    assert 1e-3 < min(alone) < float(check.metric.value) < 50e-3 < max(alone) < 1
+
+
+def test_a_target_of_a_metric_without_a_value_in_a_part_of_the_ranges():
+    """A prefill of 0.1 s keeps up with 9 requests a second and not with 11: a wait of 0.25 s for the first token is met in a part, one of 0.1 s is missed."""
+    for limit, met in (("250 ms", None), ("100 ms", False)):
+        answers = Study(prefill_time="100 ms", arrival_rate="1 request/s..11 request/s", targets={"ttft": limit}, ttft="queue_wait").first
+        assert [check.met for check in target_checks(answers) if check.name == "ttft"] == [met]
+
+
 def test_all_of_several_targets():
     """One that is missed decides, then one that is met in part."""
     limits = {"price": "6 USD/hour", "fleet_price": "12 USD/hour"}
