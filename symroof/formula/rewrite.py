@@ -48,10 +48,19 @@ def rebuild(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
 
 
 def over(tree: Tree, after: tuple[Tree, ...]) -> Tree:
-    """The same node over other children just as they are; the node itself where none differs."""
+    """The same node over other children and not tidied, so that what has no value still has none (``0/x``); the node itself where none differs."""
     if all(map(is_, after, CHILDREN[type(tree)](tree))):
         return tree
-    return type(tree)(after) if isinstance(tree, Add | Mul) else OVER[type(tree)](tree, after)
+    match tree:
+        case Add() | Mul():
+            return type(tree)(after)
+        case Neg() | Div() | Pow():
+            return type(tree)(*after)
+        case Call(function, _):
+            return Call(function, after)
+        case Total(_, index, _, _):
+            return Total(after[0], index, *after[1:])
+    return OVER[type(tree)](tree, after)
 
 
 OVER: dict[type, Callable[[Any, tuple[Tree, ...]], Tree]] = {
