@@ -49,6 +49,8 @@ def roof_share(answers: Answers, name: str, bound: Fraction, ratio: Fraction, un
         return _within(answers, name, bound * ratio, unit)
     if answers.binding.hardware is None:
         return ""
+    if ratio <= 0:
+        return "" if unit in RATES else "above the roof: impossible"
     share = ratio if unit in RATES else 1 / ratio
     if share > 1:
         return "above the roof: impossible"

@@ -21,6 +21,12 @@ def test_faster_than_the_roof_is_impossible():
     assert judged("812.345 token/s", "user_rate").reason.endswith("above the roof: impossible")
 
 
+def test_nothing_takes_no_time_and_no_rate_is_no_share():
+    assert judged("0 ms").verdict == judged("0 token/s", "user_rate").verdict == "wrong"
+    assert judged("0 ms").reason.endswith("above the roof: impossible") and judged("-2 ms").reason.endswith("above the roof: impossible")
+    assert "roof" not in judged("0 token/s", "user_rate").reason
+
+
 def test_slower_is_a_share_of_the_roof_with_what_is_usual():
     """At measured efficiencies a step takes the roof over mbu and a cost for each of the 32 layers."""
     mbu, layer = (shipped().chosen(name, "hbm", "compiled")[0] for name in ("mbu", "layer_overhead"))
