@@ -21,6 +21,8 @@ QUANTITIES_BY_NAME = {
     "loaded_ttft": "TTFT under load", "sustained_itl": "ITL under load", "sustained_throughput": "Sustained output throughput",
     "group_price": "Price of an instance", "fleet_price": "Price of the fleet", "load": "Load, arrivals over capacity", "memory_bytes": "Memory", "concurrency": "Requests that memory holds",
 }  # fmt: skip
+OF_A_COPY = frozenset({"memory_bytes", "concurrency", "sustained_throughput", "decode_throughput"})
+"""What one copy of the model holds or gives, however many stand beside it."""
 OPERATORS_BY_NAME = {
     "linear": "all weight matrices", "qkv": "QKV projection", "qkv_down": "QKV down-projection", "q_up": "query up-projection", "kv_up": "KV up-projection",
     "attention_out": "attention output", "head_gate": "attention gate", "gate_up": "FFN gate and up", "up": "FFN up",
@@ -54,5 +56,11 @@ def input_name(name: str, answers: Answers) -> str:
 
 
 def quantity_name(name: str, answers: Answers) -> str:
-    """A quantity in words; one without a name of its own by its meaning."""
-    return QUANTITIES_BY_NAME.get(name) or answers.case.theory.symbol(name).meaning
+    """A quantity in words; one without a name of its own by its meaning. Of a fleet, what is of one copy says so.
+
+    >>> from symroof.analysis.study import Study
+    >>> [quantity_name("concurrency", Study("llama-3-8b", "h100-sxm", prompt=512, dp=copies).first) for copies in (1, 2)]
+    ['Requests that memory holds', 'Requests that memory holds, each copy']
+    """
+    words = QUANTITIES_BY_NAME.get(name) or answers.case.theory.symbol(name).meaning
+    return f"{words}, each copy" if name in OF_A_COPY and answers.case.value("dp") > 1 else words
