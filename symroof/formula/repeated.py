@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from symroof.formula.evaluate import Environment, NoValue, Shared, evaluate
+from symroof.formula.evaluate import Environment, Shared, evaluate
 from symroof.formula.rewrite import over, rebuild
 from symroof.formula.tree import Name, Num, Total, Tree, children, names, parts
 
@@ -121,7 +121,7 @@ def with_numbers(tree: Tree, moving: frozenset[str], env: Environment) -> Tree:
     def number(node: Tree) -> Tree | None:
         try:
             value = evaluate(node, env, known)
-        except NoValue:
+        except (ArithmeticError, LookupError):  # said where it is reached, if it ever is
             return None
         return Num(value) if type(value) is Fraction else None
 

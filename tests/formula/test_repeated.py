@@ -48,7 +48,7 @@ def test_parts_that_move_with_the_index_of_a_sum_stay_where_they_are():
 def test_a_part_is_worked_out_only_where_it_is_reached():
     """A quotient by zero, of what moves and of what does not; zero times it is zero while nothing reaches it, and an error once something does."""
     value = Repeated(Numbers(a=2, zero=0))
-    for text, x in (("zero*(a/x + 1) + zero*x*(a/x + 1)", 0), ("x*(a/zero + 1)", 0), ("x*(a/zero + 1) + x*sum(k/zero, k, 1, 3)", 0)):
+    for text, x in (("zero*(a/x + 1) + zero*x*(a/x + 1)", 0), ("x*(a/zero + 1)", 0), ("x*(a/zero + 1) + x*sum(k/zero, k, 1, 3)", 0), ("x*(nameless + a)", 0)):
         for _ in range(WORTH_NAMING + 1):
             assert value(parse(text), {"x": Fraction(x)}) == 0
     for text, x in (("(a/x + 1)*(a/x + 1)", 0), ("x*(a/zero + 1)", 1), ("zero/x + x", 0), ("(a - 2)/x*x", 0)):
