@@ -4,8 +4,9 @@ from fractions import Fraction
 
 import pytest
 
-from symroof.analysis.asymptotics import first_order, limit_forms
+from symroof.analysis.asymptotics import first_order, limit_forms, over_nothing
 from symroof.api import Study
+from symroof.formula.tree import Add, Div, Name, Num
 
 LINES = {  # a plain formula -> (values, the input's limits as a reader sees them)
     "settling": ("(3*batch + 2)/(batch + 5)", {}, ["as the batch grows: 3 = 3"]),
@@ -89,6 +90,13 @@ def test_of_two_arms_one_is_not_reported_alone():
     """One limit can be read at a glance and the other cannot: neither is shown."""
     formula = f"max(batch*gemm_n + 1, ({powers(19, 12345678)})*batch + 2)"
     assert limit_forms("half", Study().define("half", formula).first) == ()
+
+
+@pytest.mark.parametrize(("under", "expected"), [(0, True), (1, False), (2, False)])
+def test_a_quotient_over_nothing_anywhere_in_a_formula(under, expected):
+    quotient = Div(Name("gemm_n"), Num(Fraction(under)))
+    assert over_nothing(quotient) is over_nothing(Add((Name("batch"), quotient))) is over_nothing(Add((quotient, Num(Fraction(0))))) is expected
+    assert not over_nothing(Div(Num(Fraction(0)), Name("gemm_n"))) and not over_nothing(Name("batch"))
 
 
 def test_nothing_is_divided_by_nothing():

@@ -11,6 +11,8 @@ from symroof.analysis.solution import trees
 from symroof.analysis.solve import solve
 from symroof.api import Study
 from symroof.arrays.lower import Builder
+from symroof.formula.evaluate import evaluate
+from symroof.formula.parse import parse
 
 EFFICIENCIES = {"mfu": ("0.4", "0.6"), "mbu": ("0.6", "0.9")}
 CHUNKED = {
@@ -128,3 +130,11 @@ def test_crossings_of_one_solution_are_looked_for_once():
     assert at_corners(solve("itl = 17 ms", solution.answers, "batch"))[1] == (850,)
     assert crossings_in(solution, solution.answers.case.changed({"mbu": Fraction(7, 10)})) == (800,)
     assert by_closed_form(solution, solution.answers.case.changed({"mbu": Fraction(1, 2)})) is None
+
+
+@pytest.mark.parametrize(("n", "crossing"), [("9", "6"), ("4", "1"), ("7/2", "1/2"), ("4 - 1/1000", "999/1000"), ("3", None), ("2", None)])
+def test_a_closed_form_gives_any_crossing_above_nothing(n, crossing):
+    """``batch = n - 3``."""
+    solution = solve("batch = gemm_n - 3", Study(gemm_n=7, prompt=100).first, "batch")
+    at = solution.answers.case.changed({"gemm_n": evaluate(parse(n), {})})
+    assert by_closed_form(solution, at) == (None if crossing is None else Fraction(crossing))

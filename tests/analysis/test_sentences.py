@@ -1,11 +1,12 @@
 """What is said of a solved equation: the words of the answer, the sentence, the whole number, all by hand from equations that a reader solves at a glance."""
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 
 from symroof.analysis.explain_solution import _linear, _settles
-from symroof.analysis.solution import whole
+from symroof.analysis.solution import LIMIT, REACH, Solution, whole
 from symroof.analysis.solution_text import solution_json, solution_text
 from symroof.api import Study
 
@@ -347,3 +348,28 @@ def test_a_memory_that_holds_none_is_asked_no_further():
     assert (never.integer, never.shown(), never.within_memory) == (None, "never", None)
     one = Study("gpt2", "h100-sxm", prompt=100, output=20, mem_capacity="260 MB").solve("kv_cache_bytes = 3 MB", "batch")
     assert (one.integer, one.within_memory, one.flags) == ({"at_least": 1}, True, ())
+
+
+NEVER = 10**9
+TINY = Fraction(1, 10**30)
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "unknown", "reached", "expected"),
+    [
+        (Fraction(7, 2), REACH, "batch", 4, 4), (Fraction(4), REACH, "batch", 4, 4), (Fraction(4), REACH, "batch", 5, 5), (TINY, REACH, "batch", 1, 1),
+        (Fraction(7, 2), REACH, "batch", NEVER, 4), (TINY, REACH, "batch", NEVER, 1),  # neither beside it: the first above the crossing
+        (Fraction(7, 2), LIMIT, "batch", 4, 3), (Fraction(4), LIMIT, "batch", 5, 4), (Fraction(4), LIMIT, "batch", 4, 3), (Fraction(1, 2), LIMIT, "batch", 1, 0),
+        (Fraction(7, 2), REACH, "tp", 4, 4), (Fraction(7, 2), REACH, "tp", 5, 8), (TINY, REACH, "tp", 2, 2), (Fraction(7, 2), REACH, "tp", NEVER, 4), (TINY, REACH, "tp", NEVER, 1),
+    ],
+)  # fmt: skip
+def test_the_whole_number_beside_a_crossing(value, kind, unknown, reached, expected):
+    """Sides that change over at ``reached``, looked at beside a crossing that says so only nearly; 1, 2, 4 and 8 devices share the heads."""
+    solution = SimpleNamespace(
+        kind=kind,
+        unknown=unknown,
+        before=lambda value: -1,
+        side=lambda n: -1 if n < reached else 1,
+        degrees=lambda first: iter({1: (1, 2, 4, 8), 4: (4, 8)}[first]),
+    )
+    assert Solution.rounded(solution, value) == expected

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from symroof.calibrate.least_squares import SLACK, Problem, _between, quantile, solve, squares, times
+from symroof.calibrate.least_squares import SLACK, Problem, _between, _polished, quantile, solve, squares, times
 
 TABLE = {1: 12.706, 2: 4.303, 3: 3.182, 5: 2.571, 10: 2.228, 29: 2.045, 30: 2.042, 60: 2.000, 120: 1.980}
 """Two-sided 95 % points (Fisher and Yates, Statistical Tables, table III)."""
@@ -57,6 +57,17 @@ def test_no_search_finds_anything_better(seed):
         else:
             step /= 2
     assert found <= squares(problem, best) + 1e-9
+
+
+def test_a_point_that_is_nearly_right_comes_back_to_the_last_digit():
+    """Five rows worked out from 1.5, 1.25 and 2e-9 over columns of very different sizes: the three come back from a point a hundred thousandth off."""
+    truth, size = np.array([1.5, 1.25, 2e-9]), 2.0**30
+    compute, memory, launches = np.array([5, 7, 1, 1, 6]), np.array([1, 1, 8, 9, 2]), np.array([3, 1, 4, 2, 9])
+    exact = np.where(compute > memory, 1.5 * compute, 1.25 * memory) * size + launches
+    rates = launches[:, None] / 2e-9
+    problem = Problem(exact, np.arange(5), compute * size, memory * size, rates, np.zeros(5), np.array([1.0, 1.0, 0.0]), np.zeros(3, dtype=bool))
+    assert _polished(problem, truth * (1 + 1e-5)) == pytest.approx(truth, rel=1e-7)
+    assert squares(problem, _polished(problem, truth * (1 + 1e-5))) < 1e-28
 
 
 def test_a_share_that_is_held_stays():

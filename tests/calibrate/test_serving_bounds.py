@@ -2,13 +2,14 @@
 
 import re
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 from serving_page import rate_line
 
 from symroof.calibrate import serving_bounds
 from symroof.calibrate.catalogue_rows import sources
-from symroof.calibrate.serving_bounds import BoundedRate, UnboundedRate, bounded_rates
+from symroof.calibrate.serving_bounds import BoundedRate, UnboundedRate, _layouts, bounded_rates
 from symroof.errors import InputError
 from symroof.resources import data_folder
 from symroof.specs.measured import ServedRate
@@ -62,6 +63,20 @@ def test_what_is_lacking_is_listed(rates):
     reasons = {rate.reason for rate in rates if isinstance(rate, UnboundedRate)}
     assert "[MAXSUN] MS-Intel Arc Pro B60 Dual 48G Turbo is not in the catalogue of hardware" in reasons
     assert all(any(reason in line for line in PAGE) for reason in reasons)
+
+
+@pytest.mark.parametrize("experts", [True, False])
+def test_layouts_that_the_source_does_not_name(experts, monkeypatch):
+    """Every way to 16 devices by loops, for heads that 1, 2 or 4 share: stages up to eight, or attention groups where there are experts. What is permitted is asked of one device."""
+    asked = []
+    single = SimpleNamespace(permits=lambda tp: tp in (1, 2, 4), has=lambda name: experts and name == "n_experts")
+    monkeypatch.setattr(serving_bounds, "_case", lambda deployed, layout: (asked.append(layout), single)[1])
+    row = SimpleNamespace(tp=None, pp=None, attention_dp=None, devices=16)
+    listed = list(_layouts(row, None))
+    ways = [(tp, pp, groups) for tp in (1, 2, 4) for pp in range(1, 9) for groups in range(1, 17) if 16 % (tp * pp * groups) == 0]
+    assert sorted(listed) == [way for way in ways if way[2] == 1 or (experts and way[1] == 1)]
+    assert asked == [(1, 1, 1)]
+    assert list(_layouts(SimpleNamespace(tp=2, pp=None, attention_dp=None, devices=16), None)) == [(2, 1, 1)]
 
 
 SERVED = {

@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from symroof.claims.formula_sides import Level, Sides
 from symroof.claims.judge import judge
 from symroof.claims.judgement import Judgement
 from symroof.claims.slips.explanation import Explanation
@@ -279,3 +280,17 @@ def test_the_square_of_a_prompt_is_its_pairs_where_it_is_long(given):
     result = judged("prefill_flops", "2*P*S + 2*L*H*d_h*S^2", **given)
     assert result.verdict == "conditional" and "prompt + 1 taken as prompt" in result.needs[0] and "detail attention" in result.needs[0]
     assert judged("prefill_flops", "P*S + 2*L*H*d_h*S^2", **given).verdict == "wrong"
+
+
+@pytest.mark.parametrize(
+    ("quantity", "formula", "equal"),
+    [
+        ("kv_cache_bytes", "kv_bytes_per_token*batch*context", True),
+        ("peak_kv_cache_bytes", "memory_bytes - weight_bytes", True),
+        ("peak_kv_cache_bytes", "memory_bytes", False),
+    ],
+)
+def test_sides_that_are_equal_over_the_names_of_the_claim_or_over_inputs(quantity, formula, equal):
+    """Memory holds weights and caches. That the rest is the caches shows over inputs alone: nothing that caches are made of has memory's name."""
+    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096}
+    assert Level("", Sides(ClaimSpec(id="f", quantity=quantity, formula=formula, given=case))).equal is equal

@@ -18,6 +18,7 @@ def read(text):
         ("###### A\n\nx\n\n####### B\n\ny", [("x", ("A",)), ("####### B", ("A",)), ("y", ("A",))]),
         ("A\n=\n\nB\n-\n\nx\n\nC\n=\n\ny", [("x", ("A", "B")), ("y", ("C",))]),
         ("# A\n\nB\n-\n\nx", [("x", ("A", "B"))]),
+        ("## A\n\n---\n\nx", [("---", ("A",)), ("x", ("A",))]),  # a rule underlines nothing
         ("**Bold**\n\nx\n\n## H\n\ny", [("x", ("Bold",)), ("y", ("H",))]),  # a bold line is below every heading
         ("## H\n\n**Bold**:\n\nx\n\n__Bold 2__\n\ny", [("x", ("H", "Bold :")), ("y", ("H", "Bold 2"))]),
         ("**Bold** and more\n\nx", [("**Bold** and more", ()), ("x", ())]),

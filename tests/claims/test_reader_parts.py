@@ -9,7 +9,7 @@ from symroof.claims.read.claimed_number import claimed_number, expected_unit
 from symroof.claims.read.numbers import figures
 from symroof.claims.read.written_lengths import lengths
 from symroof.claims.read.written_number import precision, read_written
-from symroof.claims.read.written_units import beside, denominators, unit_at
+from symroof.claims.read.written_units import beside, denominators, money_unit, unit_at
 
 UNITS = {
     "GB/s": "GB/s", "GB per second": "GB/s", "tokens/sec/user": "token/s", "t/s": "token/s", "T/s": "token/s", "t": "", "FLOPS/byte": "FLOP/byte", "GPU-hour": "hour",
@@ -25,6 +25,14 @@ def test_the_unit_that_a_text_begins_with(text):
     assert unit == UNITS[text]
     assert (end == 2) is (not unit)
     assert unit_at(f"12 {text}", 3)[1] == end + 1
+
+
+@pytest.mark.parametrize(
+    ("behind", "unit"),
+    [("/token", "USD/token"), (" per token", "USD"), ("/GB", "USD/GB"), (" per GB", "USD"), ("/hour", "USD/hour"), (" per hour", "USD/hour"), (" a word", "USD"), ("", "USD")],
+)  # fmt: skip
+def test_the_unit_of_a_price_is_over_a_time_or_what_a_bar_says(behind, unit):
+    assert money_unit(f"$3{behind}", 2) == (unit, 2 if unit == "USD" else 2 + len(behind))
 
 
 @pytest.mark.parametrize(
@@ -122,6 +130,12 @@ def test_the_number_that_a_claim_is_about(data, prose, value):
 )  # fmt: skip
 def test_a_number_that_is_not_there(data, prose, fault):
     assert claimed_number(data, prose).fault == fault
+
+
+def test_a_value_that_is_not_there_misses_no_plain_number_of_something_else():
+    """Three layers and 12 requests: the plain 3 would do for requests only where nothing is written, so that it is no correction of 12."""
+    assert claimed_number({"quantity": "batch", "value": "12 requests"}, "of 3 layers").fault is None
+    assert claimed_number({"quantity": "batch", "value": "12 requests"}, "of 3 requests").fault[1] == "there are: 3 requests"
 
 
 def test_a_claim_takes_no_number_before_the_annotation_before_it():

@@ -154,7 +154,7 @@ def test_fronts_hold_whom_no_other_beats_in_order_of_the_first_respect():
     draw = random.Random(5)
     for _ in range(60):
         runs = tuple(
-            Ranked(**{name: draw.choice((None, 1, 2, 3, 4)) for name in ("sustained_itl", "sustained_throughput_per_device", "loaded_ttft", "cost_per_mtok")})
+            Ranked(**{name: draw.choice((None, 0, 0.5, 2, 3)) for name in ("sustained_itl", "sustained_throughput_per_device", "loaded_ttft", "cost_per_mtok")})
             for _ in range(6)
         )
         fronts = iter(_fronts(runs))

@@ -22,10 +22,21 @@ from symroof.select.screened_group import Screened, _number
 
 @pytest.mark.parametrize(
     ("most", "least", "batch", "passes"),
-    [(0, 1, 1, False), (9, 1, 1, True), (9, 1, 9, True), (9, 1, 5, True), (9, 3, 5, True), (9, 3, 3, True), (9, 3, 2, False), (9, 3, 10, False), (1, 1, 1, True), (1, 1, 2, False)],
+    [(0, 1, 1, False), (9, 1, 1, True), (9, 1, 9, True), (9, 1, 5, True), (9, 3, 5, True), (9, 3, 3, True), (9, 3, 2, False), (9, 3, 10, False), (1, 1, 1, True), (1, 1, 2, False), (3, 0, 2, True), (0, 0, 0, False)],
 )  # fmt: skip
 def test_a_batch_passes_between_the_ends_of_its_window(most, least, batch, passes):
     assert Screened(most, least, None, batch).passes is passes
+
+
+@pytest.mark.parametrize(
+    ("batch", "copies", "changes"), [(1, None, ()), (1, 1, ()), (1, 2, (("dp", 2),)), (2, None, (("batch", 2),)), (9, 3, (("batch", 9), ("dp", 3)))]
+)
+def test_a_screened_configuration_is_changed_where_it_is_judged_elsewhere(batch, copies, changes):
+    """A case without a batch has one request and one copy."""
+    study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=64)
+    made = configurations._judged(study.first, False, Screened(9, 1, copies, batch, values={batch: {}}))
+    assert made.run.changes == changes
+    assert configurations._judged(study.first, False, Screened(9, 1, 1, 1, values={1: {}})).run.answers is study.first
 
 
 @pytest.mark.parametrize(

@@ -117,6 +117,15 @@ def test_no_window_where_a_condition_is_open_or_missed_whatever_the_batch(monkey
     assert window(answers(1, monkeypatch, [good, Bounds("no value", [None], [Fraction(9)], value=False)])) is None
 
 
+def test_no_batch_below_one_is_looked_at(monkeypatch):
+    """Nothing is crossed, so that any two batches tell the same; none at all would have no value."""
+    endless = Bounds("always", [None], [None])
+    looked = []
+    endless.holds = lambda case: looked.append(case.batch) is None and case.batch >= 1
+    assert window(answers(1, monkeypatch, [endless])) == batch_window.Window(1, None)
+    assert min(looked) >= 1
+
+
 def test_of_batches_in_two_pieces_the_upper_piece_is_the_window(monkeypatch):
     """A condition that fails from 10 to 19 beside one that ends at 30: down from 30 as far as every batch passes."""
     gap = Bounds("gap", [None], [None])

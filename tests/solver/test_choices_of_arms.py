@@ -17,6 +17,16 @@ def test_sides_that_are_the_same_on_one_arm_alone_are_not_identical():
     assert (text(branch.closed_form), [text(condition.tree) for condition in branch.conditions]) == ("a", ["x >= a"])
 
 
+@pytest.mark.parametrize(
+    ("difference", "verdict"),
+    [("a*x + b", "lhs_above"), ("-a*x - b", "lhs_below"), ("-b", "lhs_below"), ("max(a*x, b) + c", "lhs_above"), ("-max(a*x, b) - c", "lhs_below"),
+     ("max(a*x, b) - b - c - a*x", "lhs_below")],
+)  # fmt: skip
+def test_one_side_is_above_where_it_is_on_every_arm(difference, verdict):
+    """Every symbol is positive. The arms of the last are -b - c and -a*x - c."""
+    assert symbolic(parse(difference), "x").verdict == verdict
+
+
 def test_a_square_touches_where_its_two_roots_are_one():
     """(x - a)**2: what is under the root is zero, which is enough."""
     answer = symbolic(parse("x**2 - 2*a*x + a**2"), "x")

@@ -12,6 +12,7 @@ from symroof.solver.scan import (
     DIGITS,
     EVERY,
     FEWER_DIGITS,
+    LEAST,
     PER_DECADE,
     ROUGHLY,
     Gap,
@@ -97,6 +98,13 @@ def test_the_grid_goes_from_end_to_end_in_even_steps(low, high):
     assert max(steps) / min(steps) < 1.0001
     assert len(steps) == 2 if points[-1] < 10 * points[0] else abs(PER_DECADE * math.log10(points[-1] / points[0]) - len(steps)) <= PER_DECADE
     assert scanned(lambda x: 1, REAL, low=low, high=high).searched == (points[0], points[-1])
+
+
+def test_a_crossing_near_the_least_of_an_axis_is_found():
+    """At 1.5 of the least number that is looked at, 1e-15; below that nothing is looked at."""
+    assert scanned(lambda x: x - Fraction(3, 2 * 10**15), REAL).values == (pytest.approx(Fraction(3, 2 * 10**15), rel=1e-12),)
+    assert scanned(lambda x: x - Fraction(1, 2 * 10**15), REAL).verdict == "lhs_above"
+    assert scanned(lambda x: 1, REAL).searched == (LEAST, 10**24)
 
 
 def test_below_one_the_share_of_the_first_step_is_the_answer():

@@ -279,6 +279,15 @@ def test_a_search_for_a_batch():
     assert made(**SERVED, disaggregated_batch=7).value("disaggregated_batch") == 7
 
 
+def test_a_search_at_another_number_moves_as_it_does_there():
+    """``B = 10 r (1 + B/c)`` is ``10 r/(1 - 10 r/c)``, which grows by ``10/(1 - 10 r/c)**2`` for one of r: at r = 1/5 by 40 at c = 4, by 160/9 at c = 8."""
+    case = made(**{**SERVED, "loaded_decode_time": "1 + batch/chunk"}, chunk=4, price="disaggregated_batch(chunk = 8)", power="disaggregated_batch(chunk = 4)")
+    assert abs(case.value("price") - Fraction(8, 3)) < Fraction(1, 10**12)
+    assert [abs(case.slope(name, "prefill_requests") - grows) < Fraction(1, 10**9) for name, grows in (("price", Fraction(160, 9)), ("power", 40))] == [
+        True
+    ] * 2
+
+
 def test_a_search_that_needs_an_input_takes_the_batch_without_it():
     rate = {"sustained_itl": 1, "response_steps": 2, "load": Fraction(1, 2), "batch": 9}
     case = made(**rate)
