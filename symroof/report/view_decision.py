@@ -66,7 +66,9 @@ def key_numbers(subject: Answers) -> list[list[str]]:
     names = dict.fromkeys([*checks, *key_metrics(subject)])
     if overloaded(subject):
         names = dict.fromkeys([LOAD, TARGET_METRICS["ttft"], *names])
-    memory = [[quantity_name("memory_bytes", subject), shown(subject.get("memory_bytes")), "", shown(subject.get("usable_memory")), shown(subject.get("free_memory"))]]
+    memory = [
+        [quantity_name("memory_bytes", subject), shown(subject.get("memory_bytes")), "", shown(subject.get("usable_memory")), shown(subject.get("free_memory"))]
+    ]
     return [*memory, *(_number(name, subject, checks.get(name)) for name in names)][:MOST_NUMBERS]
 
 
