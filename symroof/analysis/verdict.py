@@ -104,14 +104,11 @@ def target_checks(answers: Answers) -> list[TargetCheck]:
 def _reach(metric: Result, answers: Answers) -> tuple[Fraction, float | Fraction]:
     """How far a metric reaches over the ranges: where that takes too long to search, over their corners, and without end where it has no value in a part."""
     value = Fraction(metric.value)
-    if metric.without_range == NOT_EVERYWHERE:
-        return value, math.inf
     if metric.without_range:
         try:
-            values = [value, *(Fraction(corner.value(metric.name)) for corner in answers.corners)]
+            return (value, math.inf) if metric.without_range == NOT_EVERYWHERE else answers.at_corners(metric.name)
         except NoValue:
             return value, math.inf
-        return min(values), max(values)
     return (value, value) if metric.low is None or metric.high is None else (metric.low, metric.high)
 
 

@@ -197,10 +197,18 @@ class Answers:
         if not isinstance(value, Fraction) or (self.binding.searched and not all(self.binding.given[own].measured for own in self.binding.box())):
             return None
         try:
-            values = [value, *(Fraction(corner.value(name)) for corner in self.corners)]
+            return Result(symbol, value, *self.at_corners(name))
         except NoValue as error:
             return Result(symbol, value, flags=(_without_range(error),))
-        return Result(symbol, value, min(values), max(values))
+
+    def at_corners(self, name: str) -> tuple[Fraction, Fraction]:
+        """The least and the largest value of a number in the case and at the corners of its ranges.
+
+        Raises:
+            NoValue: it has none at one of them.
+        """
+        values = [Fraction(case.value(name)) for case in (self.case, *self.corners)]
+        return min(values), max(values)
 
     def _over_ranges(self, name: str, symbol: Symbol, value: Value) -> Result:
         formula = Name(name) if self.case.search(name) else self.case.formula(name)

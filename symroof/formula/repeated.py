@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from symroof.formula.evaluate import Environment, Shared, evaluate
-from symroof.formula.rewrite import over, rebuild
+from symroof.formula.rewrite import rebuild, with_children
 from symroof.formula.tree import Name, Num, Total, Tree, children, names, parts
 
 WORTH_NAMING = 3
@@ -115,7 +115,7 @@ def with_numbers(tree: Tree, moving: frozenset[str], env: Environment) -> Tree:
     def go(node: Tree) -> Tree:
         if node not in made:
             settled = not isinstance(node, Num) and moved.isdisjoint(names(node)) and number(node)
-            made[node] = settled or over(node, tuple(map(go, children(node))))
+            made[node] = settled or with_children(node, tuple(map(go, children(node))))
         return made[node]
 
     def number(node: Tree) -> Tree | None:

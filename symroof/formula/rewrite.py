@@ -47,7 +47,7 @@ def rebuild(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
     return tree if all(map(is_, after, before)) else OVER[type(tree)](tree, after)
 
 
-def over(tree: Tree, after: tuple[Tree, ...]) -> Tree:
+def with_children(tree: Tree, after: tuple[Tree, ...]) -> Tree:
     """The same node over other children and not tidied, so that what has no value still has none (``0/x``); the node itself where none differs."""
     if all(map(is_, after, CHILDREN[type(tree)](tree))):
         return tree
