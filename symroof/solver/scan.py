@@ -23,10 +23,10 @@ LEAST, MOST = Fraction(1, 10**15), Fraction(10**24)
 PER_DECADE = 8
 TURNS, DIGITS = 250, Fraction(1, 10**30)
 """How often a bracket is looked into, and how narrow it gets, as a share of the crossing."""
-FEWER_TURNS, FEWER_DIGITS = 12, Fraction(1, 10**12)
-"""After how many turns a bracket so narrow will do where the crossing only shows how far another can move: secants have met a smooth one by then."""
-SECANTS = 4
-"""How often in turn the bracket of a crossing is cut before it is halved."""
+FLOAT_DIGITS, FEWER_TURNS, FEWER_DIGITS = Fraction(1, 10**17), 6, Fraction(1, 10**12)
+"""How narrow it gets where the crossing only shows how far another can move; after so many turns, that a jump takes, fewer digits will do."""
+GAIN, SECANTS = Fraction(1, 10**4), 4
+"""The share of a bracket that two turns leave of it at most, or the crossing is not smooth: then it is halved every so many turns."""
 SECTIONS, DIP_SECTIONS = 128, 8
 """Parts of a bracket that are looked at together, roughly, and of a stretch where the difference comes near zero."""
 NEAR, POLE_GROWTH = Fraction(1, 10**12), 10**4
@@ -334,34 +334,50 @@ def _pole(gap: Gap, point: Fraction, around: Value) -> bool:
 def narrowed(gap: Gap, start: Fraction, end: Fraction, bracket: tuple[Fraction, Fraction], before: int, whole: bool) -> Fraction | None:
     """The crossing between two points, which rough values put in a bracket; of whole numbers the first beyond it. None where floats misled.
 
-    A secant meets a straight line exactly; where it gains little (a jump, a bend), the bracket is halved.
+    A secant meets a straight line exactly, and comes so near to a smooth crossing that another point just beyond closes the bracket.
+    Where that gains little (a jump, a bend), plain numbers are tried, and from time to time the bracket is halved.
     """
     low, high = bracket
     below, above = gap(low), gap(high)
     if below is None or above is None or below * above >= 0:
         return _halved(gap, start, end, before, whole) if not _same_side(gap(start), gap(end)) else None
-    side = 0
-    corners: Iterator[Fraction] = iter(())
+    side, straight, plain = 0, True, False
+    points: Iterator[Fraction] = iter(())
+    widths: list[Fraction] = []
     for turn in range(TURNS):
-        enough = DIGITS if gap.thorough or turn < FEWER_TURNS else FEWER_DIGITS
-        if high - low <= (1 if whole else enough * high):
+        widths.append(high - low)
+        if widths[-1] <= (1 if whole else _enough(gap, turn) * high):
             break
-        secant = low + (high - low) * below / (below - above) if (turn + 1) % SECANTS else high
-        if turn == SECANTS and not whole:  # most jumps lie at plain numbers: these, and what lies right beside them
-            plain = ((low + high) / 2).limit_denominator(10**6)
-            corners = iter((plain, plain * (1 + DIGITS / 2), plain * (1 - DIGITS / 2)))
-        middle = next(corners, None) or secant
+        slow = turn > 1 and widths[-1] > GAIN * widths[-3]
+        secant = high if slow and turn % SECANTS == 0 else low + (high - low) * below / (below - above)
+        if slow and not (plain or whole):
+            plain, points = True, _plain_numbers(low, high)
+        middle = next(points, None) or secant
         middle = Fraction(math.floor(middle)) if whole else middle.limit_denominator(10**40)
         if not low < middle < high:
             middle = Fraction((low + high) // 2) if whole else (low + high) / 2
         here = gap(middle)
         if here is None or here == 0:
             return middle if here == 0 and not whole else _halved(gap, low, middle, before, whole)
-        if sign(here) == before:  # an end that stands still has its value halved, or the other would creep towards it
-            low, below, above, side = middle, here, above / 2 if side == 1 else above, 1
+        moved = 1 if sign(here) == before else -1
+        halve = straight or moved == side  # an end that stands still has its value halved: the next point lies just beyond the crossing
+        if moved == 1:
+            low, below, above = middle, here, above / 2 if halve else above
         else:
-            high, above, below, side = middle, here, below / 2 if side == -1 else below, -1
+            high, above, below = middle, here, below / 2 if halve else below
+        side, straight = moved, not halve
     return high
+
+
+def _enough(gap: Gap, turn: int) -> Fraction:
+    """How narrow a bracket has to be after so many turns, as a share of the crossing."""
+    return DIGITS if gap.thorough else FLOAT_DIGITS if turn < FEWER_TURNS else FEWER_DIGITS
+
+
+def _plain_numbers(low: Fraction, high: Fraction) -> Iterator[Fraction]:
+    """Where most jumps lie: at plain numbers; and what lies right beside them."""
+    plain = ((low + high) / 2).limit_denominator(10**6)
+    return (point for point in (plain, plain * (1 + DIGITS / 2), plain * (1 - DIGITS / 2)) if low < point < high)
 
 
 def _same_side(first: Fraction | None, second: Fraction | None) -> bool:

@@ -45,7 +45,7 @@ def test_crossings_at_corners_are_those_of_studies_without_ranges(equation, unkn
     together = at_corners(solution)
     assert [len(values) for values in together] == [len(values) for values in expected]
     for here, there in zip(together, expected, strict=True):
-        assert all(abs(a - b) <= abs(b) / 10**25 for a, b in zip(here, there, strict=True))
+        assert all(abs(a - b) <= abs(b) / 10**17 for a, b in zip(here, there, strict=True))
     firsts = [values[0] for values in together if values]
     assert spread(solution) == ((min(firsts), max(firsts), len(firsts) == 4) if firsts else (None, None, True))
 
@@ -79,7 +79,7 @@ def test_corners_that_need_a_scan_are_scanned_together_and_lowered_once(monkeypa
         assert sorted(each.method for each in expected) == ["closed_form"] * 2 + ["numeric"] * 2
         for here, there in zip(together, expected, strict=True):
             assert len(here) == len(there.values) == 1
-            assert abs(here[0] - there.value) <= there.value / 10**25
+            assert abs(here[0] - there.value) <= there.value / 10**17
 
 
 ROOFS = {"params": 10**10, "peak_flops": "1000 TFLOP/s", "mem_bandwidth": "2 TB/s", "prompt": 1000, "assume": {"detail": "weights"}}
