@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
@@ -14,7 +14,7 @@ from symroof.analysis.inline import opened
 from symroof.analysis.no_closed_form import because, because_searched, searched_quantity
 from symroof.cases.case_results import Answers
 from symroof.formula import build
-from symroof.formula.evaluate import NoValue
+from symroof.formula.evaluate import NotGiven, NoValue
 from symroof.formula.evaluate import evaluate as evaluate_formula
 from symroof.formula.parse import parse
 from symroof.formula.repeated import Repeated
@@ -22,7 +22,7 @@ from symroof.formula.tree import Compare, Tree, mentions, names
 from symroof.solver.axis_walk import Walk
 from symroof.solver.crossing import crossing, exact
 from symroof.solver.rational import NotRational
-from symroof.solver.result import Crossing, Evaluate
+from symroof.solver.result import Crossing
 from symroof.solver.scan import Gap, Points, Search, answered, counts_terms, crossings, scan, together
 from symroof.theory.case import Case
 from symroof.theory.quantities import QUANTITIES
@@ -53,12 +53,21 @@ class Posed:
         """
         difference, case = build.sub(*self._opened()), self.answers.case
         low, high = domain(self.unknown, case)
+        at = self._at_points(difference, case, self._demands())
+
+        def along(_: Tree, point: Mapping[str, Fraction]) -> Fraction:
+            return at(point[self.unknown])
+
         if self._searched:
-            scanned = scan(difference, self.unknown, self._exact(case), low, high, self._rough)
+            scanned = scan(difference, self.unknown, along, low, high, self._rough)
             return replace(scanned, because=because_searched(self._searched, self.unknown))
-        solved = crossing(difference, self.unknown, self._exact(case), low, high, self._rough)
+        solved = crossing(difference, self.unknown, Repeated(case), low, high, self._rough, along)
         solved = replace(solved, because=because(solved.because, self.relation, self.unknown, self.answers))
-        return self._existing(solved, difference)
+        existing = self._where_it_exists(solved.values, at)
+        branches = tuple(branch for branch in solved.branches if branch.value is None or branch.value in existing)
+        if existing or not solved.values:
+            return replace(solved, values=existing, branches=branches)
+        return replace(scan(difference, self.unknown, along, low, high, self._rough), branches=branches)  # which side is larger where both exist
 
     def walked(self) -> tuple[Fraction, ...] | None:
         """The crossings where it takes no scan to find them; else None.
@@ -70,30 +79,23 @@ class Posed:
             return None
         difference, case = build.sub(*self._opened()), self.answers.case
         try:
-            solved = exact(difference, Walk(self.unknown, self._exact(case), *domain(self.unknown, case), bare=True))
+            solved = exact(difference, Walk(self.unknown, Repeated(case), *domain(self.unknown, case), bare=True))
         except NotRational:
             return None
-        return self._existing(solved, difference).values
+        return self._where_it_exists(solved.values, self._at_points(difference, case, self._demands()))
 
     def scanned_in(self, cases: Sequence[Case]) -> list[tuple[Fraction, ...]]:
         """The crossings in cases that differ in ranged inputs alone, looked at together on one axis; none where there is no value."""
         ranged = frozenset(self.answers.binding.box())
         difference = build.sub(*self._opened(ranged))
         whole = counts_terms(difference, self.unknown)
-        demands = [opened(demand, self.unknown, self.answers, ranged=ranged) for demand in demands_of(self.relation, self.answers.case) if self._known(demand)]
+        demands = self._demands(ranged)
 
         def values(case: Case) -> Search[tuple[Fraction, ...]]:
-            evaluate = self._exact(case)
-
-            def exact(point: Fraction) -> Fraction:
-                at = {self.unknown: point}
-                if not all(evaluate_formula(demand, case, at) for demand in demands) and not self._exists(point, case):
-                    raise NoValue("it does not exist here")
-                return evaluate(difference, at)
-
+            at = self._at_points(difference, case, demands)
             try:
-                answer = yield from crossings(Gap(exact, True, thorough=False), *domain(self.unknown, case), whole)
-                return self._where_it_exists(answer.values, case)
+                answer = yield from crossings(Gap(at, True, thorough=False), *domain(self.unknown, case), whole)
+                return self._where_it_exists(answer.values, at)
             except NoValue:
                 return ()
 
@@ -125,9 +127,25 @@ class Posed:
     def _searched(self) -> str:
         return searched_quantity(self.relation, self.unknown, self.answers)
 
-    def _exact(self, case: Case) -> Evaluate:
-        """The exact difference: of what is searched, by the definitions themselves."""
-        return partial(self._gap, case) if self._searched else Repeated(case)
+    def _demands(self, ranged: frozenset[str] = frozenset()) -> list[Tree]:
+        """The conditions under which the quantities of the equation exist, opened as the sides are."""
+        opened_demands = (opened(demand, self.unknown, self.answers, ranged=ranged) for demand in demands_of(self.relation, self.answers.case))
+        return list(dict.fromkeys(opened_demands))
+
+    def _at_points(self, difference: Tree, case: Case, demands: Sequence[Tree]) -> Callable[[Fraction], Fraction]:
+        """The exact difference at a point: of what is searched by the definitions themselves. It has no value where a quantity of the
+        equation does not exist: beyond the load that a queue can bear."""
+        if self._searched:
+            return partial(self._gap, case)
+        evaluate, asked = Repeated(case), list(demands)
+
+        def at(point: Fraction) -> Fraction:
+            here = {self.unknown: point}
+            if not all(_met(demand, case, here, asked) for demand in tuple(asked)):
+                self._gap(case, point)
+            return Fraction(evaluate(difference, here))
+
+        return at
 
     def _rough(self, points: Points) -> Sequence[float]:
         """Left side less right side at many points, in floats."""
@@ -139,40 +157,34 @@ class Posed:
 
         return RoughDifferences.of(self.unknown, self.answers)
 
-    def _existing(self, solved: Crossing, difference: Tree) -> Crossing:
-        """The crossings at which every quantity of the equation exists: beyond the load that a queue can bear there are none."""
-        if not solved.values or not list(demands_of(self.relation, self.answers.case)):
-            return solved
-        existing = self._where_it_exists(solved.values, self.answers.case)
-        branches = tuple(branch for branch in solved.branches if branch.value is None or branch.value in existing)
-        if existing:
-            return replace(solved, values=existing, branches=branches)
-        gap = partial(self._gap, self.answers.case)
-        return replace(scan(difference, self.unknown, gap, *solved.domain, self._rough), branches=branches)  # which side is larger where both exist
+    def _gap(self, case: Case, point: Fraction) -> Fraction:
+        return Fraction(case.changed({self.unknown: point}).evaluate(self._sides))
 
-    def _gap(self, case: Case, _: Tree, at: dict[str, Fraction]) -> Fraction:
-        return Fraction(case.changed(at).evaluate(self._sides))
-
-    def _where_it_exists(self, values: tuple[Fraction, ...], case: Case) -> tuple[Fraction, ...]:
-        if not values or not list(demands_of(self.relation, case)):
+    def _where_it_exists(self, values: tuple[Fraction, ...], at: Callable[[Fraction], Fraction]) -> tuple[Fraction, ...]:
+        """The crossings at which every quantity of the equation exists; of something counted, at it or the next whole number, since a sum has no value between."""
+        if not values or self._searched or not self._demands():
             return values
-        counted = case.theory.symbol(self.unknown).counted  # between whole numbers a sum has no value
-        return tuple(value for value in values if self._exists(value, case) or (counted and self._exists(Fraction(math.ceil(value)), case)))
+        counted = self.answers.case.theory.symbol(self.unknown).counted
+        return tuple(value for value in values if _has_value(at, value) or (counted and _has_value(at, Fraction(math.ceil(value)))))
 
-    def _known(self, demand: Compare) -> bool:
-        """Whether a condition has a value in the case."""
-        try:
-            self.answers.case.evaluate(demand)
-        except NoValue:
-            return False
-        return True
 
-    def _exists(self, point: Fraction, case: Case) -> bool:
-        try:
-            self._gap(case, self._sides, {self.unknown: point})
-        except NoValue:
-            return False
+def _met(demand: Tree, case: Case, here: Mapping[str, Fraction], asked: list[Tree]) -> bool:
+    """Whether a condition holds at a point; of an input that is not given nothing is asked, and not again: what needs it says so."""
+    try:
+        return bool(evaluate_formula(demand, case, here))
+    except NotGiven:
+        asked.remove(demand)
         return True
+    except NoValue:
+        return False
+
+
+def _has_value(at: Callable[[Fraction], Fraction], point: Fraction) -> bool:
+    try:
+        at(point)
+    except NoValue:
+        return False
+    return True
 
 
 def _located(search: Search[Any], place: int) -> Search[Any]:

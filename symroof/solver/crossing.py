@@ -20,13 +20,22 @@ from symroof.solver.roots import sign
 from symroof.solver.scan import Rough, scan
 
 
-def crossing(difference: Tree, x: str, evaluate: Evaluate, low: Fraction = Fraction(0), high: Fraction | None = None, rough: Rough | None = None) -> Crossing:
+def crossing(
+    difference: Tree,
+    x: str,
+    evaluate: Evaluate,
+    low: Fraction = Fraction(0),
+    high: Fraction | None = None,
+    rough: Rough | None = None,
+    along: Evaluate | None = None,
+) -> Crossing:
     """Where a difference of two sides is zero, for ``x`` above ``low`` (zero or more) and up to ``high``.
 
     Args:
         difference: left side less right side, opened as far as ``x`` reaches.
         evaluate: the exact value of a tree, with ``x`` set.
         rough: the difference at many points, in floats, where there is no closed form.
+        along: the exact difference where it is scanned, if that has no value at some points at which its formula has one.
 
     Raises:
         NoValue: the sides have no value anywhere on the axis, or a name in them has none.
@@ -43,7 +52,7 @@ def crossing(difference: Tree, x: str, evaluate: Evaluate, low: Fraction = Fract
     try:
         return exact(difference, Walk(x, evaluate, low, high))
     except NotRational as error:
-        return replace(scan(difference, x, evaluate, low, high, rough), because=str(error))
+        return replace(scan(difference, x, along or evaluate, low, high, rough), because=str(error))
 
 
 def opaque(tree: Tree, x: str) -> Tree | None:
