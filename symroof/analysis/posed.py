@@ -105,8 +105,7 @@ class Posed:
             if not asked:
                 return ()
             numbers, points = zip(*asked, strict=True)
-            chosen = list(numbers)
-            return self._differences.at(self.relation, self.unknown, points, {name: column[chosen] for name, column in everywhere.items()})
+            return self._differences.at(self.relation, self.unknown, points, everywhere, numbers)
 
         return answered(together(_located(values(case), i) for i, case in enumerate(cases)), rough)
 
@@ -149,7 +148,7 @@ class Posed:
 
     def _rough(self, points: Points) -> Sequence[float]:
         """Left side less right side at many points, in floats."""
-        return self._differences.at(self.relation, self.unknown, points, self._differences.place(self.answers.case, self.unknown))
+        return self._differences.at(self.relation, self.unknown, points, self._differences.places([self.answers.case], self.unknown))
 
     @cached_property
     def _differences(self) -> RoughDifferences:

@@ -27,8 +27,8 @@ DOUBT = 1e-9
 """A difference below this share of the sides shows no sign: floats may be off by so much where terms cancel."""
 UNDECIDED = float("nan")
 
-Place = Mapping[str, Any]
-"""Where inputs stand: a number each, or an array with one for each point."""
+Places = Mapping[str, tuple[float, ...]]
+"""Where inputs stand in each of several cases."""
 
 
 @dataclass
@@ -43,7 +43,7 @@ class RoughDifferences:
     ranged: bool
     _sides: dict[Compare, tuple[Form, ...]] = field(default_factory=dict)
     _fixed: dict[tuple[Any, ...], Values] = field(default_factory=dict)
-    _still: dict[tuple[Compare, str], tuple[str, ...]] = field(default_factory=dict)
+    _still: dict[tuple[Compare, str], tuple[tuple[str, ...], tuple[str, ...]]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, unknown: str, answers: Answers) -> RoughDifferences:
@@ -66,22 +66,17 @@ class RoughDifferences:
         open_case = self.case.freed(self.inputs)
         return Builder(open_case if open_case is self.case else replace(open_case, rounded=True), self.inputs)
 
-    def place(self, case: Case, unknown: str) -> Place:
-        """Where all inputs but the unknown stand in a case."""
-        return {name: float(case.value(name)) for name in self.inputs if name != unknown}
+    def places(self, cases: Sequence[Case], unknown: str) -> Places:
+        """Where all inputs but the unknown stand in each case."""
+        return {name: tuple(float(case.value(name)) for case in cases) for name in self.inputs if name != unknown}
 
-    def places(self, cases: Sequence[Case], unknown: str) -> Place:
-        """Where they stand in several cases: an array each, in the order of the cases."""
-        each = [self.place(case, unknown) for case in cases]
-        return {name: np.array([place[name] for place in each]) for name in self.inputs if name != unknown}
-
-    def at(self, relation: Compare, unknown: str, points: Points, place: Place) -> list[float]:
-        """The differences at some points; NaN where floats do not show the sign, or there is no value."""
+    def at(self, relation: Compare, unknown: str, points: Points, places: Places, numbers: Sequence[int] = ()) -> list[float]:
+        """The differences at some points, each in the place of that number, by default the only one; NaN where floats do not show the sign, or there is no value."""
         length = len(points)
         try:
             sides = self._lowered(relation)
             with np.errstate(all="ignore"):
-                values = self._values(relation, unknown, np.array([float(point) for point in points]), place)
+                values = self._values(relation, unknown, np.array([float(point) for point in points]), places, list(numbers))
                 left, right = [np.asarray(values.form(side), dtype=float) for side in sides]
                 difference = left - right
                 clear = np.isfinite(difference) & (np.abs(difference) > DOUBT * (np.abs(left) + np.abs(right)))
@@ -90,23 +85,29 @@ class RoughDifferences:
         shown: list[float] = np.broadcast_to(np.where(clear, difference, UNDECIDED), length).tolist()
         return shown
 
-    def _values(self, relation: Compare, unknown: str, points: Any, place: Place) -> Values:
-        """The values at some points; where all inputs but the unknown stand at one number, what it does not move is worked out once."""
-        graph = self._builder.graph
-        if any(np.ndim(value) for value in place.values()):
-            return arrays(graph, {unknown: points, **place}, mend)
-        key = (unknown, *place.values())
+    def _values(self, relation: Compare, unknown: str, points: Any, places: Places, numbers: list[int]) -> Values:
+        """The values at some points; what the unknown does not move is worked out once for each place."""
+        graph, key = self._builder.graph, (unknown, *places.values())
         if key not in self._fixed:
-            self._fixed[key] = arrays(graph, place, mend)
-        for name in self._not_moved(relation, unknown):
-            self._fixed[key].name(name)
-        return self._fixed[key].at({unknown: points})
+            self._fixed[key] = arrays(graph, {name: np.array(column) if numbers else column[0] for name, column in places.items()}, mend)
+        fixed, (still, ends) = self._fixed[key], self._not_moved(relation, unknown)
+        for name in still:
+            fixed.name(name)
+        if not numbers:
+            return fixed.at({unknown: points})
+        return arrays(graph, {name: value[numbers] if np.shape(value) else value for name in ends for value in (fixed.name(name),)} | {unknown: points}, mend)
 
-    def _not_moved(self, relation: Compare, unknown: str) -> tuple[str, ...]:
-        """The operations of an equation that neither its unknown nor the index of a sum moves."""
+    def _not_moved(self, relation: Compare, unknown: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The operations of an equation that neither its unknown nor the index of a sum moves; and of these and the inputs those that
+        what moves is worked out from."""
         if (relation, unknown) not in self._still:
-            graph, still = self._builder.graph, frozenset(self.inputs) - {unknown}
-            self._still[relation, unknown] = tuple(name for name in graph.within(*self._lowered(relation)) if graph.reach(name) <= still)
+            graph, others = self._builder.graph, frozenset(self.inputs) - {unknown}
+            sides = self._lowered(relation)
+            within = tuple(graph.within(*sides))
+            still = tuple(name for name in within if graph.reach(name) <= others)
+            moved = [arg for name in within if name not in still for arg in graph.operations[name].args]
+            asked = {name for form in (*sides, *moved) for monomial, _ in form for name, _ in monomial}
+            self._still[relation, unknown] = still, (*sorted(others), *(name for name in still if name in asked))
         return self._still[relation, unknown]
 
     def _lowered(self, relation: Compare) -> tuple[Form, ...]:

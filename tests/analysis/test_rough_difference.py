@@ -15,7 +15,7 @@ SIDES = parse("decode_compute_time = decode_memory_time")
 
 
 def at(differences, unknown, points, case, relation=SIDES):
-    return differences.at(relation, unknown, points, differences.place(case, unknown))
+    return differences.at(relation, unknown, points, differences.places([case], unknown))
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def test_many_places_at_once(ranged):
     """The corners: the weights take 20 or 12.5 ms, a request 50 or 20 µs."""
     differences, corners = RoughDifferences.of("batch", ranged), ranged.corners
     places = differences.places(corners, "batch")
-    values = differences.at(SIDES, "batch", [100] * len(corners), places)
+    values = differences.at(SIDES, "batch", [100] * len(corners), places, range(len(corners)))
     each = [Fraction(100) * Fraction(20, 10**6) / case.value("mfu") - Fraction(1, 100) / case.value("mbu") for case in corners]
     assert values == [pytest.approx(float(value)) for value in each] and len(set(values)) == 4
     assert at(differences, "batch", [100], ranged.case) == [pytest.approx(2e-3 / 0.7 - 1e-2 / 0.65)]
