@@ -15,14 +15,13 @@ from symroof.analysis.no_closed_form import because, because_searched, searched_
 from symroof.cases.case_results import Answers
 from symroof.formula import build
 from symroof.formula.evaluate import NotGiven, NoValue
-from symroof.formula.evaluate import evaluate as evaluate_formula
 from symroof.formula.parse import parse
 from symroof.formula.repeated import Repeated
 from symroof.formula.tree import Compare, Tree, mentions, names
 from symroof.solver.axis_walk import Walk
 from symroof.solver.crossing import crossing, exact
 from symroof.solver.rational import NotRational
-from symroof.solver.result import Crossing
+from symroof.solver.result import Crossing, Evaluate
 from symroof.solver.scan import Gap, Points, Search, answered, counts_terms, crossings, scan, together
 from symroof.theory.case import Case
 from symroof.theory.quantities import QUANTITIES
@@ -53,7 +52,8 @@ class Posed:
         """
         difference, case = build.sub(*self._opened()), self.answers.case
         low, high = domain(self.unknown, case)
-        at = self._at_points(difference, case, self._demands())
+        evaluate = Repeated(case)
+        at = self._at_points(difference, case, evaluate, self._demands())
 
         def along(_: Tree, point: Mapping[str, Fraction]) -> Fraction:
             return at(point[self.unknown])
@@ -61,7 +61,7 @@ class Posed:
         if self._searched:
             scanned = scan(difference, self.unknown, along, low, high, self._rough)
             return replace(scanned, because=because_searched(self._searched, self.unknown))
-        solved = crossing(difference, self.unknown, Repeated(case), low, high, self._rough, along)
+        solved = crossing(difference, self.unknown, evaluate, low, high, self._rough, along)
         solved = replace(solved, because=because(solved.because, self.relation, self.unknown, self.answers))
         existing = self._where_it_exists(solved.values, at)
         branches = tuple(branch for branch in solved.branches if branch.value is None or branch.value in existing)
@@ -78,11 +78,12 @@ class Posed:
         if self._searched:
             return None
         difference, case = build.sub(*self._opened()), self.answers.case
+        evaluate = Repeated(case)
         try:
-            solved = exact(difference, Walk(self.unknown, Repeated(case), *domain(self.unknown, case), bare=True))
+            solved = exact(difference, Walk(self.unknown, evaluate, *domain(self.unknown, case), bare=True))
         except NotRational:
             return None
-        return self._where_it_exists(solved.values, self._at_points(difference, case, self._demands()))
+        return self._where_it_exists(solved.values, self._at_points(difference, case, evaluate, self._demands()))
 
     def scanned_in(self, cases: Sequence[Case]) -> list[tuple[Fraction, ...]]:
         """The crossings in cases that differ in ranged inputs alone, looked at together on one axis; none where there is no value."""
@@ -92,7 +93,7 @@ class Posed:
         demands = self._demands(ranged)
 
         def values(case: Case) -> Search[tuple[Fraction, ...]]:
-            at = self._at_points(difference, case, demands)
+            at = self._at_points(difference, case, Repeated(case, worth_naming=1), demands)
             try:
                 answer = yield from crossings(Gap(at, True, thorough=False), *domain(self.unknown, case), whole)
                 return self._where_it_exists(answer.values, at)
@@ -131,16 +132,16 @@ class Posed:
         opened_demands = (opened(demand, self.unknown, self.answers, ranged=ranged) for demand in demands_of(self.relation, self.answers.case))
         return list(dict.fromkeys(opened_demands))
 
-    def _at_points(self, difference: Tree, case: Case, demands: Sequence[Tree]) -> Callable[[Fraction], Fraction]:
+    def _at_points(self, difference: Tree, case: Case, evaluate: Repeated, demands: Sequence[Tree]) -> Callable[[Fraction], Fraction]:
         """The exact difference at a point: of what is searched by the definitions themselves. It has no value where a quantity of the
         equation does not exist: beyond the load that a queue can bear."""
         if self._searched:
             return partial(self._gap, case)
-        evaluate, asked = Repeated(case), list(demands)
+        asked = list(demands)
 
         def at(point: Fraction) -> Fraction:
             here = {self.unknown: point}
-            if not all(_met(demand, case, here, asked) for demand in tuple(asked)):
+            if not all(_met(demand, evaluate, here, asked) for demand in tuple(asked)):
                 self._gap(case, point)
             return Fraction(evaluate(difference, here))
 
@@ -167,10 +168,10 @@ class Posed:
         return tuple(value for value in values if _has_value(at, value) or (counted and _has_value(at, Fraction(math.ceil(value)))))
 
 
-def _met(demand: Tree, case: Case, here: Mapping[str, Fraction], asked: list[Tree]) -> bool:
+def _met(demand: Tree, evaluate: Evaluate, here: dict[str, Fraction], asked: list[Tree]) -> bool:
     """Whether a condition holds at a point; of an input that is not given nothing is asked, and not again: what needs it says so."""
     try:
-        return bool(evaluate_formula(demand, case, here))
+        return bool(evaluate(demand, here))
     except NotGiven:
         asked.remove(demand)
         return True

@@ -1,46 +1,70 @@
-"""Formulas at many points: parts that occur several times have their value worked out once at each; in a formula that comes again they get names."""
+"""Formulas at many points: what the point does not move is worked out once, and of parts that occur several times each once at a point."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 from symroof.formula.evaluate import Environment, Shared, evaluate
-from symroof.formula.rewrite import rebuild, with_children
+from symroof.formula.rewrite import with_children
 from symroof.formula.tree import Name, Num, Total, Tree, children, names, parts
 
 WORTH_NAMING = 3
-"""Points from which on a formula has its repeated parts named; before, finding them costs more than it spares."""
+
+
+@dataclass(frozen=True)
+class Parted:
+    """A formula with names for some of its parts, and those parts.
+
+    Attributes:
+        still: the largest parts that the point does not move; of these each is worked out once for all points.
+        named: the parts that occur several times, but for those that move with the index of a sum; worked out once at each point.
+    """
+
+    top: Tree
+    still: Mapping[str, Tree]
+    named: Mapping[str, Tree]
 
 
 @lru_cache(maxsize=64)
-def named_parts(tree: Tree) -> tuple[Tree, Mapping[str, Tree]]:
-    """A formula with names for its repeated parts, and those parts; what moves with the index of a sum has none.
+def parted(tree: Tree, moving: frozenset[str]) -> Parted:
+    """A formula in parts, for points that differ in the ``moving`` names.
 
     >>> from symroof.formula.parse import parse
     >>> from symroof.formula.text import text
-    >>> top, named = named_parts(parse("max(a + b, c)/(a + b)"))
-    >>> text(top), {name: text(part) for name, part in named.items()}
-    ('max((0), c)/(0)', {'(0)': 'a + b'})
+    >>> made = parted(parse("max(a + x, c/b)/(a + x)"), frozenset("x"))
+    >>> text(made.top), {name: text(part) for parts in (made.still, made.named) for name, part in parts.items()}
+    ('max((1), (2))/(1)', {'(0)': 'a', '(2)': 'c/b', '(1)': '(0) + x'})
     """
     indices = {node.index for node in parts(tree) if isinstance(node, Total)}
+    moved = moving | indices
     uses = Counter(child for node in parts(tree) for child in children(node))
     made: dict[Tree, Tree] = {}
+    still: dict[str, Tree] = {}
     named: dict[str, Tree] = {}
 
     def go(node: Tree) -> Tree:
         if node not in made:
-            made[node] = rebuild(node, go)
-            if uses[node] > 1 and not isinstance(node, (Name, Num)) and indices.isdisjoint(names(node)):
-                name = f"({len(named)})"  # no name that a formula can hold
-                named[name], made[node] = made[node], Name(name)
+            made[node] = put(node)
         return made[node]
 
-    return go(tree), named
+    def put(node: Tree) -> Tree:
+        if isinstance(node, Num):
+            return node
+        if moved.isdisjoint(names(node)):
+            return apart(node, still)
+        inner = with_children(node, tuple(map(go, children(node))))
+        return apart(inner, named) if uses[node] > 1 and not isinstance(node, Name) and indices.isdisjoint(names(node)) else inner
+
+    def apart(node: Tree, group: dict[str, Tree]) -> Tree:
+        name = f"({len(still) + len(named)})"  # no name that a formula can hold
+        group[name] = node
+        return Name(name)
+
+    return Parted(go(tree), still, named)
 
 
 @dataclass
@@ -68,6 +92,10 @@ class Point:
 class Repeated:
     """The exact value of formulas, each perhaps at many points.
 
+    Attributes:
+        worth_naming: points from which on a formula is taken in parts; before, finding them costs more than it spares. Fewer where the
+            same formula has many points in other environments.
+
     >>> from fractions import Fraction
     >>> from symroof.formula.parse import parse
     >>> class Numbers(dict):
@@ -78,8 +106,9 @@ class Repeated:
     """
 
     env: Environment
+    worth_naming: int = WORTH_NAMING
     _points: Counter[Tree] = field(default_factory=Counter)
-    _settled: dict[tuple[Tree, frozenset[str]], Tree] = field(default_factory=dict)
+    _still: dict[tuple[Tree, frozenset[str]], Point] = field(default_factory=dict)
     _anywhere: Shared = field(default_factory=lambda: Shared({}))
     _here: Shared = field(default_factory=lambda: Shared({}))
 
@@ -87,43 +116,12 @@ class Repeated:
         if not at:  # coefficients of one equation are made of the same parts
             return evaluate(tree, self.env, self._anywhere)
         self._points[tree] += 1
-        if self._points[tree] < WORTH_NAMING:
+        if self._points[tree] < self.worth_naming:
             if self._here != at:
                 self._here = Shared(at)
             return evaluate(tree, self.env, self._here)
         key = tree, frozenset(at)
-        if key not in self._settled:
-            self._settled[key] = with_numbers(tree, key[1], self.env)
-        top, named = named_parts(self._settled[key])
-        return evaluate(top, Point(self.env, named, at), at)
-
-
-def with_numbers(tree: Tree, moving: frozenset[str], env: Environment) -> Tree:
-    """A formula with numbers for its largest parts that nothing moves; a part without a value, or whose value is no fraction, stays as it is.
-
-    >>> from fractions import Fraction
-    >>> from symroof.formula.parse import parse
-    >>> from symroof.formula.text import text
-    >>> class Numbers(dict):
-    ...     value = dict.__getitem__
-    >>> text(with_numbers(parse("max(a*b + 1, x)/(a + b)"), frozenset("x"), Numbers(a=Fraction(2), b=Fraction(3))))
-    'max(7, x)/5'
-    """
-    moved = moving | {node.index for node in parts(tree) if isinstance(node, Total)}
-    made: dict[Tree, Tree] = {}
-
-    def go(node: Tree) -> Tree:
-        if node not in made:
-            settled = not isinstance(node, Num) and moved.isdisjoint(names(node)) and number(node)
-            made[node] = settled or with_children(node, tuple(map(go, children(node))))
-        return made[node]
-
-    def number(node: Tree) -> Tree | None:
-        try:
-            value = evaluate(node, env, known)
-        except (ArithmeticError, LookupError):  # said where it is reached, if it ever is
-            return None
-        return Num(value) if type(value) is Fraction else None
-
-    known = Shared({})
-    return go(tree)
+        formula = parted(*key)
+        if key not in self._still:
+            self._still[key] = Point(self.env, formula.still, Shared({}))
+        return evaluate(formula.top, Point(self._still[key], formula.named, at), at)

@@ -8,7 +8,7 @@ import pytest
 
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.parse import parse
-from symroof.formula.repeated import WORTH_NAMING, Repeated, named_parts
+from symroof.formula.repeated import WORTH_NAMING, Repeated, parted
 from symroof.formula.rewrite import replaced
 from symroof.formula.tree import Name, walk
 
@@ -40,9 +40,9 @@ def test_a_repeated_part_is_worked_out_once_and_right(formula, by_hand):
 
 
 def test_parts_that_move_with_the_index_of_a_sum_stay_where_they_are():
-    top, named = named_parts(parse("sum((k + x)*(k + x) + 2*x, k, 1, 3) + 2*x"))
-    assert [len(list(walk(part))) for part in named.values()] == [3]  # 2*x alone
-    assert evaluate(top, Numbers(**{"(0)": 10}), {"x": Fraction(5)}) == 6**2 + 7**2 + 8**2 + 3 * 10 + 10
+    made = parted(parse("sum((k + x)*(k + x) + 2*x, k, 1, 3) + 2*x"), frozenset("x"))
+    assert not made.still and [len(list(walk(part))) for part in made.named.values()] == [3]  # 2*x alone
+    assert evaluate(made.top, Numbers(**{"(0)": 10}), {"x": Fraction(5)}) == 6**2 + 7**2 + 8**2 + 3 * 10 + 10
 
 
 def test_a_part_is_worked_out_only_where_it_is_reached():
