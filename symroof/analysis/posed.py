@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
@@ -139,6 +139,7 @@ class Posed:
             return partial(self._gap, case)
         asked = list(demands)
 
+        @cache
         def at(point: Fraction) -> Fraction:
             here = {self.unknown: point}
             if not all(_met(demand, evaluate, here, asked) for demand in tuple(asked)):

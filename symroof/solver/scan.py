@@ -7,6 +7,7 @@ the same turn is, of one equation in several cases too: an array costs little mo
 from __future__ import annotations
 
 import math
+from bisect import insort
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -148,12 +149,8 @@ def crossings(gap: Gap, low: Fraction, high: Fraction | None, whole: bool) -> Se
     Raises:
         NoValue, NotGiven: as :func:`scan`.
     """
-    looked_at = grid(low, high, whole)
-    others = between_grid(low, high) if whole and gap.floats else ()
-    values_there = yield _in_floats(low, high, whole, bool(others))
-    on_grid = _settled(gap, looked_at, values_there[: len(looked_at)])
-    between = [(point, g) for point, g in zip(others, values_there[len(looked_at) :], strict=True) if g == g]
-    everywhere = with_more(on_grid, between)
+    axis = Axis.of(low, high, whole, between=whole and gap.floats)
+    everywhere = _settled(gap, axis, (yield axis.floats))
     last = yield from _last_values(gap, everywhere, whole)
     points: list[tuple[Fraction, Value]] = [(point, g) for point, g in with_more(everywhere, last) if g is not None]
     if not points:
@@ -166,9 +163,9 @@ def crossings(gap: Gap, low: Fraction, high: Fraction | None, whole: bool) -> Se
     values: list[Fraction] = [points[0][0]] if points[0][1] == 0 else []
     poles: list[Fraction] = []
     if whole and low == 0:
-        values += _below_one(gap, points[0])
+        values += _below_one(gap, points[0][0])
     steps = list(pairwise(with_more(points, _beside_zeros(gap, points, whole))))
-    changes = [(a, b, sign(before), max(abs(before), abs(after))) for (a, before), (b, after) in steps if sign(before) * sign(after) < 0]
+    changes = [(a, b, sign(before), max(abs(before), abs(after))) for (a, before), (b, after) in steps if before < 0 < after or after < 0 < before]
     brackets = yield from together(_sectioned(gap, a, b, side, whole) for a, b, side, _ in changes)
     for (a, b, side, around), bracket in zip(changes, brackets, strict=True):
         root = narrowed(gap, a, b, bracket, side, whole)
@@ -182,18 +179,20 @@ def crossings(gap: Gap, low: Fraction, high: Fraction | None, whole: bool) -> Se
     return Crossing("lhs_above" if points[0][1] > 0 else "lhs_below", NUMERIC, domain=(low, high), searched=searched)
 
 
-def _settled(gap: Gap, points: Sequence[Fraction], values: Sequence[float]) -> list[tuple[Fraction, Value | None]]:
-    """The points with their values, exact where floats show nothing."""
+def _settled(gap: Gap, axis: Axis, values: Sequence[float]) -> list[tuple[Fraction, Value | None]]:
+    """The points with their values, on the grid exact where floats show nothing."""
     known: dict[int, Value | None] = {i: value for i, value in enumerate(values) if value == value}
-    runs = [list(run) for undecided, run in groupby(range(len(points)), key=lambda i: i not in known) if undecided]
+    runs = [list(run) for undecided, run in groupby(axis.grid, key=lambda i: i not in known) if undecided]
     for run in runs:
-        looked_at = [*run[::STRIDE], *([run[-1]] if (len(run) - 1) % STRIDE else [])]
-        known |= {i: gap(points[i]) for i in looked_at}
+        looked_at = [*range(0, len(run), STRIDE), *([len(run) - 1] if (len(run) - 1) % STRIDE else [])]
+        known |= {run[k]: gap(axis.points[run[k]]) for k in looked_at}
         for a, b in pairwise(looked_at):
-            unlike = _side(known[a]) != _side(known[b])
-            if unlike or (gap.thorough and not (gap.floats and known[a] is None)):  # neither floats nor exact values anywhere near: a sum of too many terms
-                known |= {i: gap(points[i]) for i in range(a + 1, b)}
-    return [(points[i], known[i]) for i in sorted(known)]
+            before, after = known[run[a]], known[run[b]]
+            if _side(before) != _side(after) or (
+                gap.thorough and not (gap.floats and before is None)
+            ):  # neither floats nor exact values anywhere near: a sum of too many terms
+                known |= {i: gap(axis.points[i]) for i in run[a + 1 : b]}
+    return [(axis.points[i], known[i]) for i in sorted(known)]
 
 
 def _side(value: Value | None) -> int | None:
@@ -211,9 +210,11 @@ def _last_value(gap: Gap, inside: Fraction, outside: Fraction, whole: bool) -> S
     """Between a point with a value and one without, the last that is looked at with one; None where that is the first."""
     last = None
     for _ in range(EDGE_TURNS):
-        between = [inside + (outside - inside) * i / EDGE_SECTIONS for i in range(1, EDGE_SECTIONS)]
-        points = list(dict.fromkeys(point for x in between if (point := Fraction(math.floor(x)) if whole else _short(x)) not in (inside, outside)))
-        for point, value in zip(points, (yield points), strict=True):
+        start, end = float(inside), float(outside)
+        between = (start + (end - start) * i / EDGE_SECTIONS for i in range(1, EDGE_SECTIONS))
+        numbers = list(dict.fromkeys(number for x in between if (number := float(math.floor(x) if whole else f"{x:.6g}")) not in (inside, outside)))
+        for number, value in zip(numbers, (yield numbers), strict=True):
+            point = written(number)
             here = value if value == value else gap(point)
             if here is None:
                 outside = point
@@ -224,6 +225,8 @@ def _last_value(gap: Gap, inside: Fraction, outside: Fraction, whole: bool) -> S
 
 def _beside_zeros(gap: Gap, points: list[tuple[Fraction, Value]], whole: bool) -> list[tuple[Fraction, Value]]:
     """Points right beside those where the sides meet: within the same step they may meet again."""
+    if all(g for _, g in points):
+        return []
     near = []
     for (a, before), (b, after) in pairwise(points):
         for zero, size, end, other in ((a, before, b, after), (b, after, a, before)):
@@ -235,10 +238,12 @@ def _beside_zeros(gap: Gap, points: list[tuple[Fraction, Value]], whole: bool) -
     return near
 
 
-def _below_one(gap: Gap, first: tuple[Fraction, Value]) -> list[Fraction]:
+def _below_one(gap: Gap, first: Fraction) -> list[Fraction]:
     """The crossing below one of something counted: the share of the first step after which the sides have changed over."""
-    none, one = gap(Fraction(0)), gap(first[0])
-    return [none / (none - one)] if first[0] == 1 and none is not None and one is not None and none * one < 0 else []
+    if first != 1 or (none := gap(Fraction(0))) is None:
+        return []
+    one = gap(first)
+    return [none / (none - one)] if one is not None and none * one < 0 else []
 
 
 def _apart(points: list[tuple[Fraction, Value]], values: list[Fraction]) -> list[Fraction]:
@@ -263,22 +268,35 @@ def grid(low: Fraction, high: Fraction | None, whole: bool) -> tuple[Fraction, .
     return tuple(sorted({start, *points, end}))
 
 
-@lru_cache(maxsize=64)
-def between_grid(low: Fraction, high: Fraction | None) -> tuple[Fraction, ...]:
-    """The first whole numbers of an axis that are not on its grid."""
-    on_grid = set(grid(low, high, True))
-    return tuple(point for n in range(max(math.ceil(low), 1), math.floor(min(high or EVERY, EVERY)) + 1) if (point := Fraction(n)) not in on_grid)
+@dataclass(frozen=True)
+class Axis:
+    """The points at which every search of an axis begins, in order.
 
+    Attributes:
+        floats: the same as floats.
+        grid: which of them are on the grid; the others are looked at in floats alone.
+    """
 
-@lru_cache(maxsize=64)
-def _in_floats(low: Fraction, high: Fraction | None, whole: bool, between: bool) -> tuple[float, ...]:
-    """The grid as floats, with what lies between it behind: every search of an axis begins by asking for these."""
-    return tuple(map(float, (*grid(low, high, whole), *(between_grid(low, high) if between else ()))))
+    points: tuple[Fraction, ...]
+    floats: tuple[float, ...]
+    grid: tuple[int, ...]
+
+    @staticmethod
+    @lru_cache(maxsize=64)
+    def of(low: Fraction, high: Fraction | None, whole: bool, between: bool) -> Axis:
+        """The grid; ``between`` adds the first whole numbers that are not on it."""
+        on_grid = set(grid(low, high, whole))
+        numbers = range(max(math.ceil(low), 1), math.floor(min(high or EVERY, EVERY)) + 1) if between else ()
+        points = tuple(sorted(on_grid.union(map(Fraction, numbers))))
+        return Axis(points, tuple(map(float, points)), tuple(i for i, point in enumerate(points) if point in on_grid))
 
 
 def with_more(points: list[tuple[Fraction, Any]], others: list[tuple[Fraction, Any]]) -> list[tuple[Fraction, Any]]:
-    """Points in order with others among them; floats tell them apart, and compare many times as fast as fractions."""
-    return sorted([*points, *others], key=lambda point: float(point[0])) if others else points
+    """Points in order with a few others among them."""
+    merged = list(points)
+    for other in others:
+        insort(merged, other, key=lambda point: point[0])
+    return merged
 
 
 def _digits(x: Fraction) -> int:

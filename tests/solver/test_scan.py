@@ -15,11 +15,11 @@ from symroof.solver.scan import (
     LEAST,
     PER_DECADE,
     ROUGHLY,
+    Axis,
     Gap,
     _halved,
     _sectioned,
     answered,
-    between_grid,
     crossings,
     dips,
     grid,
@@ -76,11 +76,10 @@ def test_several_crossings_of_whole_numbers_are_all_there(roots):
 def test_every_whole_number_up_to_a_thousand_is_looked_at_where_that_is_cheap(low):
     """Two changes of side beside each other, anywhere: between two points of the grid they hide without rough values."""
     for high in (None, 701, 1000, EVERY, 10**6):
-        axis = Fraction(low), None if high is None else Fraction(high)
-        first, others = grid(*axis, True), between_grid(*axis)
-        listed = sorted([*(point for point in first if point >= low), *others])
-        assert [point for point in listed if point <= EVERY] == [*range(max(low, 1), min(high or EVERY, EVERY) + 1)]
-        assert not {*others} & {*first}
+        ends = Fraction(low), None if high is None else Fraction(high)
+        axis = Axis.of(*ends, whole=True, between=True)
+        assert [point for point in axis.points if low <= point <= EVERY] == [*range(max(low, 1), min(high or EVERY, EVERY) + 1)]
+        assert tuple(axis.points[i] for i in axis.grid) == grid(*ends, True) and axis.floats == tuple(map(float, axis.points))
     for place in (701, 754, 997, 1021):
 
         def f(n, place=place):

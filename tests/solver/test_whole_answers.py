@@ -9,7 +9,7 @@ from symroof.formula.parse import parse
 from symroof.formula.text import text
 from symroof.solver.crossing import crossing
 from symroof.solver.result import Solved
-from symroof.solver.scan import STRIDE, Gap, _settled
+from symroof.solver.scan import STRIDE, Axis, Gap, _settled
 from symroof.solver.symbolic import symbolic
 
 
@@ -103,7 +103,8 @@ def test_where_floats_show_nothing_one_point_in_eight_is_looked_at_and_the_last(
         return point - last + Fraction(1, 2)
 
     points = [Fraction(n) for n in range(last + 1)]
-    settled = _settled(Gap(exact, True, thorough=False), points, [float("nan")] * len(points))
+    axis = Axis(tuple(points), tuple(map(float, points)), tuple(range(len(points))))
+    settled = _settled(Gap(exact, True, thorough=False), axis, [float("nan")] * len(points))
     near = set(range((last - 1) // STRIDE * STRIDE, last + 1))
     assert set(looked_at) == {*range(0, last, STRIDE), *near} and len(looked_at) == len(set(looked_at))
     assert [point for point, _ in settled] == sorted(looked_at)
