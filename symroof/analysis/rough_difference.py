@@ -13,8 +13,8 @@ import numpy as np
 
 from symroof.arrays.exact_fallback import mend
 from symroof.arrays.graph import Form, frozen
-from symroof.arrays.kernels import Values, arrays
 from symroof.arrays.lower import Builder
+from symroof.arrays.values import Values, arrays
 from symroof.cases.case_results import Answers
 from symroof.formula.evaluate import NoValue, written
 from symroof.formula.tree import Compare, Num

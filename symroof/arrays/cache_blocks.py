@@ -12,8 +12,9 @@ import numpy as np
 from symroof.arrays.evaluation_plan import Nest, Plan, bare, planned
 from symroof.arrays.exact_fallback import mend, size
 from symroof.arrays.graph import Form, frozen
-from symroof.arrays.kernels import EXTREME, Values, arrays
+from symroof.arrays.kernels import EXTREME
 from symroof.arrays.memory_layout import cut
+from symroof.arrays.values import Values, arrays
 from symroof.formula.polynomial import ONE_TERM
 
 Array = np.ndarray[Any, Any]

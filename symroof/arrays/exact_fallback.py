@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from symroof.arrays.graph import Form, Graph
-from symroof.arrays.kernels import Values, exact
+from symroof.arrays.values import Values, exact
 from symroof.formula.evaluate import RELATIONS, NoValue, written
 
 DOUBT = 512 * float(np.finfo(float).eps)

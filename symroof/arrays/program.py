@@ -13,8 +13,9 @@ from symroof.arrays.cache_blocks import Array, Block, Chunk, Place, Pool
 from symroof.arrays.evaluation_plan import Plan, bare
 from symroof.arrays.exact_fallback import DOUBT, magnitude, mend, settle
 from symroof.arrays.graph import FOLDED, Form, Graph
-from symroof.arrays.kernels import HOLDS, arrays, exact
+from symroof.arrays.kernels import HOLDS
 from symroof.arrays.memory_layout import Layout, cut
+from symroof.arrays.values import arrays, exact
 
 NO_LABEL = -1
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from symroof.arrays.exact_fallback import mend
 from symroof.arrays.graph import Form, frozen
-from symroof.arrays.kernels import Values, arrays
 from symroof.arrays.lower import Builder
+from symroof.arrays.values import Values, arrays
 from symroof.cases.search_budget import Budget, NotWorkedOut
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Tree

@@ -11,7 +11,7 @@ import pytest
 
 import symroof as sr
 from symroof.arrays.graph import Graph
-from symroof.arrays.kernels import exact
+from symroof.arrays.values import exact
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
 from symroof.formula.polynomial import constant, plus, power_of

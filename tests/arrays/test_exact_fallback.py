@@ -10,7 +10,7 @@ import pytest
 from symroof.arrays import exact_fallback
 from symroof.arrays.exact_fallback import DOUBT, _beside_whole, magnitude, mend, settle, size, whole_terms
 from symroof.arrays.graph import Graph, frozen
-from symroof.arrays.kernels import arrays
+from symroof.arrays.values import arrays
 from symroof.formula.evaluate import NoValue
 from symroof.formula.polynomial import constant, plus, power_of, scaled
 

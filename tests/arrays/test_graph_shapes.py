@@ -9,8 +9,8 @@ import symroof as sr
 from symroof.arrays import graph as graphs
 from symroof.arrays.evaluation_plan import Plan, bare, nested, planned
 from symroof.arrays.graph import Form, Graph, Operation, added, frozen
-from symroof.arrays.kernels import exact
 from symroof.arrays.lower import Builder
+from symroof.arrays.values import exact
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
 from symroof.formula.polynomial import constant, plus, power_of, scaled

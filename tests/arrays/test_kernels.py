@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from symroof.arrays import kernels
+from symroof.arrays import values as graph_values
 from symroof.arrays.graph import Graph
-from symroof.arrays.kernels import ARRAYS, EXACT, arrays, exact, inverted
+from symroof.arrays.kernels import ARRAYS, EXACT, inverted
+from symroof.arrays.values import arrays, exact
 from symroof.formula.evaluate import NoValue
 from symroof.formula.polynomial import constant, plus, power_of, scaled
 
@@ -253,7 +255,7 @@ def rooted(first, last):
 @pytest.mark.parametrize("shape", ["point", "row", "grid"])
 def test_a_sum_term_by_term(monkeypatch, together, shape):
     """From p to q for every p from 0 to 4 and q from -1 to 9, whatever the shape and however many terms at once."""
-    monkeypatch.setattr(kernels, "MOST_TOGETHER", together)
+    monkeypatch.setattr(graph_values, "MOST_TOGETHER", together)
     graph, p = rooted(power_of("p"), power_of("q"))
     first, last = np.arange(0.0, 5)[:, None], np.arange(-1.0, 10)[None, :]
     by_hand = [[float(sum(-(-3 * j // 7) for j in range(p, q + 1))) for q in range(-1, 10)] for p in range(5)]
@@ -270,7 +272,7 @@ def test_a_sum_term_by_term(monkeypatch, together, shape):
 
 def test_a_sum_whose_body_moves_with_the_points(monkeypatch):
     """Columns of their own factor, rows of their own end; a point without a number leaves the others alone."""
-    monkeypatch.setattr(kernels, "MOST_TOGETHER", 5)
+    monkeypatch.setattr(graph_values, "MOST_TOGETHER", 5)
     graph, p = rooted(constant(Fraction(1)), power_of("q"))
     a, q = np.array([1.0, 2.0, np.nan, 5.0])[None, :], np.array([0.0, 3.0, 8.0])[:, None]
     by_hand = [[NONE if a != a else float(sum(-(-int(a) * j // 7) for j in range(1, q + 1))) for a in (1, 2, NONE, 5)] for q in (0, 3, 8)]
@@ -283,7 +285,7 @@ def test_a_sum_whose_body_moves_with_the_points(monkeypatch):
 @pytest.mark.parametrize(("long", "left_out"), [(1, True), (49, True), (50, False), (60, False)])
 def test_points_whose_sum_has_ended_are_left_out_once_they_are_more_than_half(monkeypatch, long, left_out):
     """A hundred sums, a number of each at a time: all of three terms, some of twenty."""
-    monkeypatch.setattr(kernels, "MOST_TOGETHER", 100)
+    monkeypatch.setattr(graph_values, "MOST_TOGETHER", 100)
     graph, p = rooted(constant(Fraction(1)), power_of("q"))
     worked = []
 
@@ -313,7 +315,7 @@ def test_a_row_of_sums_without_any_end_has_no_value():
 
 def test_a_sum_of_too_many_terms_has_no_value(monkeypatch):
     """A bound of 9 terms: nine are added, ten are not, over arrays and exactly."""
-    monkeypatch.setattr(kernels, "MOST_TERMS", 9)
+    monkeypatch.setattr(graph_values, "MOST_TERMS", 9)
     graph, p = rooted(constant(Fraction(2)), power_of("q"))
     reached = arrays(graph, {"a": 7.0, "p": 0.0, "q": np.array([10.0, 11.0, 1.0])}).form(p)
     assert reached.tolist() == pytest.approx([sum(range(2, 11)), NONE, 0], nan_ok=True)

@@ -13,8 +13,8 @@ from symroof.arrays import memory_layout
 from symroof.arrays.cache_blocks import Pool
 from symroof.arrays.evaluation_plan import Plan, planned
 from symroof.arrays.graph import Form, Graph, frozen
-from symroof.arrays.kernels import exact
 from symroof.arrays.program import Output, Program
+from symroof.arrays.values import exact
 from symroof.formula.polynomial import constant, plus, power_of, scaled
 
 AXES = ("x", "y", "z")

@@ -8,10 +8,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from symroof.arrays import exact_fallback, kernels, sums
+from symroof.arrays import exact_fallback, sums
+from symroof.arrays import values as graph_values
 from symroof.arrays.graph import Graph
-from symroof.arrays.kernels import arrays, exact
 from symroof.arrays.sums import total
+from symroof.arrays.values import arrays, exact
 from symroof.formula.evaluate import NoValue, written
 from symroof.formula.polynomial import constant, plus, power_of, scaled
 
@@ -111,8 +112,8 @@ def test_only_a_line_that_rises_by_one_in_sixteen_steps_or_more_is_a_stair(rise,
 def test_stairs_take_as_many_turns_as_there_are_stairs(monkeypatch):
     """10,000 steps in chunks of 1,000, from places far apart: eleven stairs at most, and exact roundings only of where a sum begins and ends."""
     turns, asked, settled = [], [], exact_fallback.settle
-    within = kernels.Values.at
-    monkeypatch.setattr(kernels.Values, "at", lambda self, changes: turns.extend(np.ravel(*changes.values())) or within(self, changes))
+    within = graph_values.Values.at
+    monkeypatch.setattr(graph_values.Values, "at", lambda self, changes: turns.extend(np.ravel(*changes.values())) or within(self, changes))
     monkeypatch.setattr(exact_fallback, "settle", lambda result, doubt, *rest: asked.append(np.count_nonzero(doubt)) or settled(result, doubt, *rest))
     graph, summed = built(lambda g, c, j, **_: g.operation("max", j, scaled(g.operation("floor", scaled(plus(c, j), Fraction(1, 1000))), Fraction(900))))
     starts = np.array([0.0, 999.0, 10.0**9 + 500, 10.0**12])
@@ -123,8 +124,8 @@ def test_stairs_take_as_many_turns_as_there_are_stairs(monkeypatch):
 
 def test_a_sum_over_stairs_ends_where_any_sum_does():
     graph, summed = built(lambda g, j, **_: g.operation("floor", scaled(j, Fraction(1, 100))))
-    values = arrays(graph, {**dict.fromkeys("abcdw", 0.0), "n": np.array([0.0, 99, kernels.MOST_TERMS, kernels.MOST_TERMS + 1])}).form(summed)
-    assert values[:3].tolist() == [sum(j // 100 for j in range(n + 1)) for n in (0, 99, kernels.MOST_TERMS)]
+    values = arrays(graph, {**dict.fromkeys("abcdw", 0.0), "n": np.array([0.0, 99, graph_values.MOST_TERMS, graph_values.MOST_TERMS + 1])}).form(summed)
+    assert values[:3].tolist() == [sum(j // 100 for j in range(n + 1)) for n in (0, 99, graph_values.MOST_TERMS)]
     assert np.isnan(values[3])
 
 
@@ -173,7 +174,7 @@ def test_a_long_sum_is_the_same_whatever_stands_beside_it(monkeypatch):
     inputs = {**dict.fromkeys("bcd", 0.1), "w": 3.0}
     together = arrays(graph, {**inputs, "n": n, "a": a}).form(scale)
     alone = [float(arrays(graph, {**inputs, "n": k, "a": x}).form(scale)) for k, x in zip(n, a, strict=True)]
-    monkeypatch.setattr(kernels, "MOST_TOGETHER", 10)
+    monkeypatch.setattr(graph_values, "MOST_TOGETHER", 10)
     assert together.tolist() == alone == arrays(graph, {**inputs, "n": n, "a": a}).form(scale).tolist()
     assert float(together[3]) * 3 == pytest.approx(sum(-(-(10 * j + 8) // 80) for j in range(1, 4001)), rel=1e-13)
 
@@ -252,7 +253,7 @@ def test_points_with_more_terms_than_others_are_summed_to_the_same_digits():
     body = graph.operation("sqrt", plus(power_of("j"), power_of("a")))
     made = total(graph, body, "j", constant(Fraction(1)), power_of("n"))
     assert any(operation.kind == "steps" for operation in graph.operations.values())
-    lengths = [*range(60), 900, 7_000, kernels.MOST_TERMS + 1]
+    lengths = [*range(60), 900, 7_000, graph_values.MOST_TERMS + 1]
     values = arrays(graph, {"n": np.array(lengths, dtype=float), "a": 2.0}).form(made)
     for n, value in zip(lengths[:-1], values, strict=False):
         expected = 0.0

@@ -10,8 +10,8 @@ import pytest
 from symroof.api import Study
 from symroof.arrays.exact_fallback import mend
 from symroof.arrays.graph import frozen
-from symroof.arrays.kernels import arrays
 from symroof.arrays.lower import Builder
+from symroof.arrays.values import arrays
 from symroof.cases.box_search import Axis, BoxSearch
 from symroof.cases.ranges import Ranges
 from symroof.cases.search_budget import Budget, NotWorkedOut

@@ -1,0 +1,172 @@
+"""The values of a graph: over arrays by NumPy, or at one point exactly. The walk is the same.
+
+>>> from fractions import Fraction
+>>> from symroof.formula.polynomial import power_of, scaled
+>>> graph = Graph(("prompt",))
+>>> blocks = graph.operation("ceil", scaled(power_of("prompt"), Fraction(1, 49)))
+>>> exact(graph, {"prompt": Fraction(98)}).form(blocks)
+Fraction(2, 1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from symroof.arrays.graph import Form, Graph
+from symroof.arrays.kernels import ARRAYS, EXACT, SEARCHES, Kernel, inverted
+from symroof.formula.evaluate import MOST_TERMS, NoValue, divide, place_chosen
+from symroof.formula.polynomial import Polynomial
+from symroof.theory.search import fixed_point, most
+
+
+@dataclass
+class Values:
+    """Values of names and polynomials over ``point``, each worked out when asked, once."""
+
+    graph: Graph
+    point: dict[str, Any]
+    kernels: Mapping[str, Kernel]
+    number: Callable[[Fraction], Any]
+    inverse: Callable[[Any], Any]
+    mend: Callable[[Values, str, Any], Any] | None = None
+    """Puts right what floats cannot decide: the values, the name of the operation, what it came to."""
+    _raised: dict[tuple[str, int], Any] = field(default_factory=dict)
+
+    def name(self, name: str) -> Any:
+        """The value of an input or operation.
+
+        Raises:
+            NoValue: it has none (over arrays there is NaN instead).
+        """
+        if name not in self.point:
+            operation = self.graph.operations[name]
+            if operation.kind == "steps":
+                value = self._steps(operation.args, operation.words[0])
+            elif operation.kind in SEARCHES:
+                value = self._searched(operation.kind, operation.args, operation.words[0])
+            elif operation.kind not in self.kernels:
+                value = self._chosen(operation.args)
+            else:
+                value = self.kernels[operation.kind](*(self.form(arg) for arg in operation.args))
+            self.point[name] = self.mend(self, name, value) if self.mend else value
+        return self.point[name]
+
+    def form(self, form: Form | Polynomial) -> Any:
+        """The value of a polynomial."""
+        form = form if isinstance(form, Form) else Form(form.items())
+        total: Any = None
+        for monomial, coefficient in form if self.number is Fraction else form.floats:
+            term: Any = coefficient
+            for name, exponent in monomial:
+                term = term * self.raised(name, exponent)
+            total = term if total is None else total + term
+        return self.number(Fraction(0)) if total is None else total
+
+    def raised(self, name: str, exponent: int) -> Any:
+        """A power of a name."""
+        if exponent == 1:
+            return self.name(name)
+        if (name, exponent) not in self._raised:
+            base = self.name(name)
+            whole = base if abs(exponent) == 1 else base ** abs(exponent)
+            self._raised[name, exponent] = whole if exponent > 0 else self.inverse(whole)
+        return self._raised[name, exponent]
+
+    def at(self, changes: Mapping[str, Any]) -> Values:
+        """The same inputs with others beside them: the step of a sum."""
+        moved = {name: value for name, value in self.point.items() if not self.graph.reach(name) & changes.keys()}
+        return Values(self.graph, {**moved, **changes}, self.kernels, self.number, self.inverse, self.mend)
+
+    def _searched(self, kind: str, args: tuple[Form, ...], unknown: str) -> Any:
+        """The value of an unknown up to the last argument at which it equals the first, or the largest whole one at which the first is 1."""
+        body, high = args[0], self.form(args[1])
+        self._settle(body, frozenset((unknown,)))
+
+        def at(x: Any) -> Any:
+            return self.at({unknown: x}).form(body)
+
+        if isinstance(high, Fraction):
+            return fixed_point(at, high) if kind == "fixed" else most(at, high)
+        return SEARCHES[kind](at, np.asarray(high, dtype=float))
+
+    def _chosen(self, args: tuple[Form, ...]) -> Any:
+        """At one point, the value of the pair (key, value) whose key is largest; the others may have none."""
+        return self.form(args[place_chosen([self.form(key) for key in args[::2]])])
+
+    def _settle(self, form: Form, moving: frozenset[str]) -> None:
+        """Work out once what a search or a sum would work out at every step: whatever in a form does not move with its unknown."""
+        for name in {name for monomial, _ in form for name, _ in monomial} & self.graph.operations.keys():
+            operation = self.graph.operations[name]
+            if not self.graph.reach(name) & moving:
+                self.name(name)
+            elif name not in self.point:
+                for arg in operation.args:
+                    self._settle(arg, moving | set(operation.words))
+
+    def _steps(self, args: tuple[Form, ...], index: str) -> Any:
+        """A sum taken term by term; where some points have fewer terms than others, the rest is not counted for them."""
+        body, first, last = args[0], self.form(args[1]), self.form(args[2])
+        total = (first + last) * self.number(Fraction(0))
+        if isinstance(total, Fraction):
+            if last - first >= MOST_TERMS:
+                raise NoValue(f"a sum of {last - first + 1} terms that has no closed form")
+            return sum((self.at({index: Fraction(j)}).form(body) for j in range(int(first), int(last) + 1)), total)
+        self._settle(body, frozenset((index,)))
+        last = np.where(np.less(last - first, MOST_TERMS), last, np.nan)  # longer ones have no value
+        return self._in_blocks(body, index, first, last, total + last * 0)
+
+    def _in_blocks(self, body: Form, index: str, first: Any, last: Any, total: Any) -> Any:
+        """The sum of so many terms at a time; over points in a row, those whose sum has ended are left out."""
+        start, end = _end(np.nanmin, first), _end(np.nanmax, last)
+        axes = max(map(np.ndim, self.point.values()), default=0)
+        size = max(1, *map(np.size, (total, *self.point.values())))
+        together, low = max(1, MOST_TOGETHER // size), start
+        while low <= end:
+            if axes == 1 and low > start and 2 * np.count_nonzero(open_ := np.broadcast_to(low <= last, size)) < size:
+                total = np.array(np.broadcast_to(total, size))
+                begin, finish = (np.broadcast_to(bound, size)[open_] for bound in (np.maximum(first, low), last))
+                total[open_] = self._at_points(open_, size)._in_blocks(body, index, begin, finish, total[open_])
+                return total
+            steps = np.arange(low, min(low + together, end + 1), dtype=float).reshape(-1, *(1,) * axes)
+            terms = np.where((first <= steps) & (steps <= last), self.at({index: steps}).form(body), 0.0)
+            shape = np.broadcast_shapes(np.shape(total), terms.shape[1:])
+            total = np.add.accumulate(np.concatenate([np.broadcast_to(rows, (len(rows), *shape)) for rows in (np.asarray(total)[None], terms)]))[-1]
+            low += together
+        return total
+
+    def _at_points(self, chosen: Any, size: int) -> Values:
+        """The same at some of the points in a row."""
+        point = {name: np.asarray(value)[chosen] if np.shape(value) == (size,) else value for name, value in self.point.items()}
+        return Values(self.graph, point, self.kernels, self.number, self.inverse, self.mend)
+
+
+MOST_TOGETHER = 2**16
+"""Numbers of a sum that are worked out at once. They are added one after the other, whatever the shape of the arrays: the same sum to the last digit."""
+
+
+def _end(furthest: Callable[[Any], Any], value: Any) -> int:
+    if isinstance(value, Fraction):
+        return int(value)
+    reached = furthest(value) if np.any(np.isfinite(value)) else 0
+    return int(reached)
+
+
+def arrays(graph: Graph, inputs: Mapping[str, Any], mend: Callable[[Values, str, Any], Any] | None = None) -> Values:
+    """Values over arrays that broadcast against each other; NaN where there is no value."""
+    return Values(graph, dict(inputs), ARRAYS, float, inverted, mend)
+
+
+def exact(graph: Graph, point: Mapping[str, Fraction], spend: Callable[[], None] | None = None) -> Values:
+    """Values at one point, exact; the mend of floats. ``spend`` is called for every operation that is worked out."""
+
+    def counted(_: Values, __: str, result: Any) -> Any:
+        if spend:
+            spend()
+        return result
+
+    return Values(graph, dict(point), EXACT, Fraction, lambda x: divide(Fraction(1), x), counted if spend else None)
