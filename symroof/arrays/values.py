@@ -116,22 +116,35 @@ class Values:
             if last - first >= MOST_TERMS:
                 raise NoValue(f"a sum of {last - first + 1} terms that has no closed form")
             return sum((self.at({index: Fraction(j)}).form(body) for j in range(int(first), int(last) + 1)), total)
-        self._settle(body, frozenset((index,)))
         last = np.where(np.less(last - first, MOST_TERMS), last, np.nan)  # longer ones have no value
-        return self._in_blocks(body, index, first, last, total + last * 0)
+        total = total + last * 0
+        if not np.any(last >= first):
+            return total
+        self._settle(body, frozenset((index,)))
+        shape = np.broadcast_shapes(np.shape(total), *(np.shape(self.point[name]) for name in self.graph.inputs_of(body) - {index}))
+        return (self._in_a_row if len(shape) == 1 else self._in_blocks)(body, index, first, last, np.array(np.broadcast_to(total, shape)))
+
+    def _in_a_row(self, body: Form, index: str, first: Any, last: Any, total: Any) -> Any:
+        """The sums at points in a row, as many terms of each as it has: those of so many points at a time stand in one row."""
+        start = np.broadcast_to(first, total.shape)
+        counts = np.nan_to_num(np.maximum(last - start + 1, 0)).astype(int)
+        ends, begin = np.cumsum(counts), 0
+        while begin < len(total):
+            before = ends[begin] - counts[begin]
+            stop = max(begin + 1, int(np.searchsorted(ends, before + MOST_TOGETHER, side="right")))
+            chosen = np.repeat(np.arange(begin, stop), counts[begin:stop])
+            steps = start[chosen] + (np.arange(len(chosen)) + before - (ends - counts)[chosen])
+            terms = np.broadcast_to(self._at_points(body, chosen, len(total)).at({index: steps}).form(body), steps.shape)
+            total[begin:stop] += np.bincount(chosen - begin, terms, stop - begin)
+            begin = stop
+        return total
 
     def _in_blocks(self, body: Form, index: str, first: Any, last: Any, total: Any) -> Any:
-        """The sum of so many terms at a time; over points in a row, those whose sum has ended are left out."""
+        """The sums at points that stand in any other way, so many terms of each at a time."""
         start, end = _end(np.nanmin, first), _end(np.nanmax, last)
         axes = max(map(np.ndim, self.point.values()), default=0)
-        size = max(1, *map(np.size, (total, *self.point.values())))
-        together, low = max(1, MOST_TOGETHER // size), start
+        together, low = max(1, MOST_TOGETHER // max(1, *map(np.size, (total, *self.point.values())))), start
         while low <= end:
-            if axes == 1 and low > start and 2 * np.count_nonzero(open_ := np.broadcast_to(low <= last, size)) < size:
-                total = np.array(np.broadcast_to(total, size))
-                begin, finish = (np.broadcast_to(bound, size)[open_] for bound in (np.maximum(first, low), last))
-                total[open_] = self._at_points(open_, size)._in_blocks(body, index, begin, finish, total[open_])
-                return total
             steps = np.arange(low, min(low + together, end + 1), dtype=float).reshape(-1, *(1,) * axes)
             terms = np.where((first <= steps) & (steps <= last), self.at({index: steps}).form(body), 0.0)
             shape = np.broadcast_shapes(np.shape(total), terms.shape[1:])
@@ -139,9 +152,10 @@ class Values:
             low += together
         return total
 
-    def _at_points(self, chosen: Any, size: int) -> Values:
-        """The same at some of the points in a row."""
-        point = {name: np.asarray(value)[chosen] if np.shape(value) == (size,) else value for name, value in self.point.items()}
+    def _at_points(self, form: Form, chosen: Any, size: int) -> Values:
+        """What a polynomial is worked out from, at some of the points in a row."""
+        needed = {*self.graph.within(form), *self.graph.inputs_of(form)} & self.point.keys()
+        point = {name: value[chosen] if np.shape(value := self.point[name]) == (size,) else value for name in needed}
         return Values(self.graph, point, self.kernels, self.number, self.inverse, self.mend)
 
 

@@ -110,7 +110,7 @@ def test_only_a_line_that_rises_by_one_in_sixteen_steps_or_more_is_a_stair(rise,
 
 
 def test_stairs_take_as_many_turns_as_there_are_stairs(monkeypatch):
-    """10,000 steps in chunks of 1,000, from places far apart: eleven stairs at most, and exact roundings only of where a sum begins and ends."""
+    """10,000 steps in chunks of 1,000, from places far apart: eleven stairs each at most, and exact roundings only of where a sum begins and ends."""
     turns, asked, settled = [], [], exact_fallback.settle
     within = graph_values.Values.at
     monkeypatch.setattr(graph_values.Values, "at", lambda self, changes: turns.extend(np.ravel(*changes.values())) or within(self, changes))
@@ -118,7 +118,7 @@ def test_stairs_take_as_many_turns_as_there_are_stairs(monkeypatch):
     graph, summed = built(lambda g, c, j, **_: g.operation("max", j, scaled(g.operation("floor", scaled(plus(c, j), Fraction(1, 1000))), Fraction(900))))
     starts = np.array([0.0, 999.0, 10.0**9 + 500, 10.0**12])
     values = arrays(graph, {**dict.fromkeys("abdw", 0.0), "n": 10_000.0, "c": starts}, exact_fallback.mend).form(summed)
-    assert len(turns) <= 11 and sum(asked) <= 2 * len(starts)
+    assert len(turns) <= 11 * len(starts) and sum(asked) <= 2 * len(starts)
     assert values.tolist() == [sum(max(j, (int(c) + j) // 1000 * 900) for j in range(1, 10_001)) for c in starts]
 
 
