@@ -6,17 +6,17 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from symroof.arrays.exact_fallback import mend
+from symroof.arrays.exact_fallback import in_floats, mend
 from symroof.arrays.graph import Form, frozen
 from symroof.arrays.lower import Builder
 from symroof.arrays.values import Values, arrays
 from symroof.cases.case_results import Answers
-from symroof.formula.evaluate import NoValue, written
+from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Compare, Num
 from symroof.solver.scan import Points
 from symroof.theory.case import Case
@@ -123,13 +123,3 @@ def _plain(case: Case) -> tuple[str, ...]:
     """The inputs of a case that are set to a number which a float holds, count nothing and shape no formula."""
     numbers = {name: tree.value for name, tree in case.given.items() if isinstance(tree, Num) and name in INPUTS} | dict(case.numbers)
     return tuple(name for name, value in numbers.items() if name in INPUTS and not INPUTS[name].counted and not shapes(name) and in_floats(Fraction(value)))
-
-
-@lru_cache(maxsize=1024)
-def in_floats(value: Fraction) -> bool:
-    """Whether the decimal that a float is written as is just this value.
-
-    >>> in_floats(Fraction(7, 10)), in_floats(Fraction(1, 3))
-    (True, False)
-    """
-    return written(float(value)) == value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any
 
 import numpy as np
@@ -191,3 +191,13 @@ def _or_none(value: Callable[[dict[str, Fraction]], Any], point: Mapping[str, fl
         return float(value({key: written(x) for key, x in point.items()}))
     except (NoValue, ValueError, OverflowError):  # a point that is no number has no value either
         return none
+
+
+@lru_cache(maxsize=1024)
+def in_floats(value: Fraction) -> bool:
+    """Whether the decimal that a float is written as is just this value.
+
+    >>> in_floats(Fraction(7, 10)), in_floats(Fraction(1, 3))
+    (True, False)
+    """
+    return written(float(value)) == value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -11,14 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from symroof.arrays.exact_fallback import mend
+from symroof.arrays.exact_fallback import in_floats, mend
 from symroof.arrays.graph import Form, frozen
 from symroof.arrays.lower import Builder
 from symroof.arrays.values import Values, arrays
 from symroof.cases.search_budget import Budget, NotWorkedOut
 from symroof.formula.evaluate import NoValue
-from symroof.formula.tree import Tree
+from symroof.formula.tree import Num, Tree, names
 from symroof.theory.case import Case
+from symroof.theory.dependence import Dependence
 
 Array = np.ndarray[Any, Any]
 Place = tuple[int, ...]
@@ -81,6 +82,10 @@ class BoxSearch:
     budget: Budget
     corners: Sequence[Mapping[str, Fraction]] = ()
     """Where some more inputs of the box stand, all at once: they are looked at there and nowhere between, on one axis that zooms do not move along."""
+    stored: Collection[str] = ()
+    """Inputs that stay open in the formulas though they stand at one value here, so that the formulas serve other cases too."""
+    like: BoxSearch | None = None
+    """The search of a case that differs in the values of a few inputs: formulas that were lowered for it are not lowered again."""
     _forms: dict[Tree, Form] = field(default_factory=dict)
     _values: dict[Window, Values] = field(default_factory=dict)
     _spending: Budget = field(default_factory=Budget)
@@ -173,7 +178,7 @@ class BoxSearch:
             shape = tuple(-1 if i == k else 1 for i in range(len(window)))
             columns = {own: [self.corners[step][own] for step in steps] for own in self.corners[0]} if name == CORNERS else {name: map(axis.at, steps)}
             inputs |= {own: np.array([float(value) for value in column]).reshape(shape) for own, column in columns.items()}
-        return inputs
+        return {name: np.array(float(self.case.value(name))) for name in self._builder.inputs} | inputs
 
     def _mended(self, values: Values, name: str, result: Any) -> Any:
         self._spending.spend(int(np.size(result)) + OVERHEAD)
@@ -188,9 +193,50 @@ class BoxSearch:
 
     @cached_property
     def _builder(self) -> Builder:
-        inputs = (*self.axes, *(self.corners[0] if self.corners else ()))
+        if self.like and self._differing is not None:
+            return self.like._builder
+        inputs = tuple(dict.fromkeys((*self._moved, *(name for name in self.stored if self._stands(name)))))
+        return Builder(self._freed(inputs), inputs)
+
+    @property
+    def _moved(self) -> tuple[str, ...]:
+        return (*self.axes, *(self.corners[0] if self.corners else ()))
+
+    def _freed(self, inputs: tuple[str, ...]) -> Case:
         case = self.case.freed(inputs)
-        return Builder(case if case is self.case else replace(case, rounded=True), inputs)
+        return case if case is self.case else replace(case, rounded=True)
+
+    def _stands(self, name: str) -> bool:
+        """Whether an input stands at a number here that a float holds, wherever the others are."""
+        try:
+            return not Dependence(self.case).moves(name, frozenset(self._moved)) and in_floats(Fraction(self.case.value(name)))
+        except NoValue:
+            return False
+
+    def serves(self, tree: Tree) -> bool:
+        """Whether the formulas of the case that this one is like are its own for a tree: they differ in nothing else than the values of inputs."""
+        theory = self.case.theory
+        return self._differing is not None and all(self._differing.isdisjoint(theory.ancestry(name)) for name in names(tree))
+
+    @cached_property
+    def _differing(self) -> frozenset[str] | None:
+        """What differs between the two cases beside the inputs of the formulas; None where their formulas are others."""
+        if self.like is None:
+            return None
+        builder, own = self.like._builder, self.case
+        known = builder.inputs
+        if not known or not set(self._moved) <= set(known) or not all(name in self._moved or self._stands(name) for name in known):
+            return None
+        if self._freed(known).theory is not builder.case.theory or not all(_plain_but_for(known, case) for case in (own, builder.case)):
+            return None
+        places = (own.given, own.numbers), (builder.case.given, builder.case.numbers)
+        set_in = {name for pair in places for values in pair for name in values} - {*known}
+        return frozenset(name for name in set_in if len({tuple(values.get(name) for values in pair) for pair in places}) > 1)
+
+
+def _plain_but_for(inputs: Collection[str], case: Case) -> bool:
+    """Whether a case sets everything but these inputs to numbers, so that definitions alone say what a name depends on."""
+    return all(isinstance(tree, Num) or name in inputs for name, tree in case.given.items())
 
 
 def _widest(steps: Sequence[int]) -> int:

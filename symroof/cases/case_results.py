@@ -12,6 +12,7 @@ from symroof.cases.binding import Binding
 from symroof.cases.quantity_result import DOES_NOT_FIT, NO_RANGE, NOT_EVERYWHERE, Input, Result, Value, bare
 from symroof.cases.ranges import Ranges
 from symroof.cases.search_budget import Budget, NotWorkedOut
+from symroof.cases.spec_values import ROLE_INPUT
 from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Compare, Largest, Name, Num, Tree
@@ -49,6 +50,8 @@ class Answers:
     opened: dict[tuple[Tree, str, frozenset[str], bool, frozenset[str]], Tree] = field(default_factory=dict)
     elsewhere: dict[int, Answers] = field(default_factory=dict)
     """The results in cases of other values, such as the corners of the ranges, by the identity of the case that they hold."""
+    like: Answers | None = None
+    """The results of a case that differs from this one in a few values: what is worked out from formulas alone is shared."""
     corner_of: Answers | None = None
     """The results within whose ranges the case is a corner."""
     at_context: dict[Fraction, Answers] = field(default_factory=dict)
@@ -89,7 +92,8 @@ class Answers:
     def ranges(self) -> Ranges:
         """The bounds of formulas over the ranges of the inputs."""
         budget = Budget() if self.binding.searched else Budget(0, 0)
-        return Ranges(self.case, self.binding.box(), budget, measured=self.binding.measured_corners())
+        like = self.like.ranges if self.like else None
+        return Ranges(self.case, self.binding.box(), budget, measured=self.binding.measured_corners(), stored=tuple(ROLE_INPUT.values()), like=like)
 
     @cached_property
     def corners(self) -> tuple[Case, ...]:
@@ -106,7 +110,7 @@ class Answers:
     def roof(self) -> Answers | None:
         """The same case with every efficiency at the peak; None where it stands there."""
         peak = self.binding.at_peak()
-        return Answers(peak) if peak else None
+        return Answers(peak, like=self) if peak else None
 
     @cached_property
     def slow_end(self) -> Answers:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -61,6 +61,9 @@ class Ranges:
     """Inputs of the box that take whole values only; by default those that count things, between whole ends."""
     measured: Sequence[Mapping[str, Fraction]] = ()
     """The corners of those inputs whose ranges are one common widening; a box of more axes than are searched is searched at these alone."""
+    stored: Collection[str] = ()
+    like: Ranges | None = None
+    """The ranges of a case that differs from this one in a few values, ``stored`` ones or those at efficiencies: they share what is lowered for a search."""
     _memo: dict[tuple[str, str], Direction] = field(default_factory=dict)
     _directions: dict[tuple[Tree, str], Direction] = field(default_factory=dict)
     _signs: dict[Tree, bool] = field(default_factory=dict)
@@ -100,15 +103,23 @@ class Ranges:
         if self.budget.left <= 0:
             raise NotWorkedOut
         still = {name: self.box[name][0] for name, d in moving.items() if d == 0}
-        return self._search.highest(tree, -1, {**still, **lowest}), self._search.highest(tree, 1, {**still, **highest})
+        search = self._shared if self._shared and self._shared.serves(tree) else self._search
+        return search.highest(tree, -1, {**still, **lowest}), search.highest(tree, 1, {**still, **highest})
 
     @cached_property
     def _search(self) -> BoxSearch:
+        return self._box_search(None)
+
+    @cached_property
+    def _shared(self) -> BoxSearch | None:
+        return self._box_search(self.like._shared or self.like._search) if self.like else None
+
+    def _box_search(self, like: BoxSearch | None) -> BoxSearch:
         from symroof.cases.box_search import GRID, Axis, BoxSearch  # NumPy is not loaded for ranges that need no search
 
         corners = self.measured if len(self.box) not in GRID else ()
         axes = {name: Axis.of(*self.box[name], name in self._whole) for name in self.box if not corners or name not in corners[0]}
-        return BoxSearch(self.case, axes, self.budget, corners)
+        return BoxSearch(self.case, axes, self.budget, corners, self.stored, like)
 
     @cached_property
     def _whole(self) -> frozenset[str]:

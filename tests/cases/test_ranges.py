@@ -12,7 +12,9 @@ from symroof.arrays.exact_fallback import mend
 from symroof.arrays.graph import frozen
 from symroof.arrays.lower import Builder
 from symroof.arrays.values import arrays
+from symroof.cases import box_search
 from symroof.cases.box_search import Axis, BoxSearch
+from symroof.cases.case_results import Answers
 from symroof.cases.ranges import Ranges
 from symroof.cases.search_budget import Budget, NotWorkedOut
 from symroof.formula.evaluate import NoValue
@@ -308,3 +310,42 @@ def test_names_of_corners_have_no_other_places():
     assert search.highest(parse("(mfu - 1/2)^2 + mbu"), -1, {}) | {"prompt": 0} == {"prompt": 0, **corners[1]}
     assert search.highest(parse("prompt*(511 - prompt)*(1 + mbu)"), 1, {}) == {"prompt": Fraction(255), **corners[0]}
     assert search.highest(parse("(mfu + mbu)*(1 + prompt)"), 1, {"prompt": Fraction(1000), "mfu": Fraction(1)})["mfu"] == Fraction(1, 4)
+
+
+SERVED = {"prompt": "2040..2056", "output": 64, "batch": "5..8", "chunk": 1024}
+LIKE = {  # the same case with something else -> whether its formulas are those of the first, seen by how often there are formulas to make
+    "at the peak": ({}, {}, True),
+    "its cache in fp8": ({"kv": "fp8"}, {"efficiency": "measured"}, True),
+    "its weights in four bits": ({"weights": "int4-g128"}, {"efficiency": "measured"}, True),
+    "on two devices": ({"tp": 2}, {"efficiency": "measured"}, False),
+    "with a prefix": ({"cached_prefix": 1000}, {"efficiency": "measured"}, False),
+}
+
+
+@pytest.mark.parametrize("label", LIKE)
+def test_ranges_of_a_case_like_another(monkeypatch, label):
+    """Its bounds are those of brute force over each prompt, batch and corner, whether or not the formulas of the other serve it."""
+    changed, efficiency, served = LIKE[label]
+    first = Study("llama-3-8b", "h100-sxm", **SERVED, efficiency="measured").first
+    names = ("loaded_ttft", "sustained_itl", "memory_bytes_per_device")
+    for name in names:
+        first.result(name)
+    made, builder = [], box_search.Builder
+    monkeypatch.setattr(box_search, "Builder", lambda case, inputs: made.append(inputs) or builder(case, inputs))
+    other = Answers(Study("llama-3-8b", "h100-sxm", **SERVED | changed, **efficiency).first.binding, like=first)
+    corners = other.binding.measured_corners() or [{}]
+    places = [other.case.changed({**corner, "prompt": Fraction(p), "batch": Fraction(b)}) for corner in corners for p in range(2040, 2057) for b in range(5, 9)]
+    for name in names:
+        result, values = other.result(name), [Fraction(place.value(name)) for place in places]
+        assert (result.low, result.high) == (min(values), max(values)), name
+    assert len(made) == (0 if served else 1)
+
+
+def test_what_other_formulas_would_be_is_not_shared():
+    """Bytes of a weight in four bits are worked out from its scales in one case and from nothing in the other; bandwidth of a formula moves with the prompt."""
+    first = Study("llama-3-8b", "h100-sxm", **SERVED, efficiency="measured").first
+    ints = Answers(Study("llama-3-8b", "h100-sxm", **SERVED, efficiency="measured", weights="int4-g128").first.binding, like=first).ranges
+    assert ints._shared.serves(parse("weight_bytes*prompt")) and not ints._shared.serves(parse("quantized_bytes_per_param*prompt"))
+    own = Study("llama-3-8b", "h100-sxm", **SERVED, efficiency="measured", mem_bandwidth="prompt*1 GB/s").first
+    assert not Answers(own.binding, like=first).ranges._shared.serves(parse("itl"))
+    assert not Answers(first.binding, like=own).ranges._shared.serves(parse("itl"))
