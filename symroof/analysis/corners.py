@@ -69,23 +69,23 @@ def at_corners(solution: Solution) -> tuple[tuple[Fraction, ...], ...]:
 def _at_each(solution: Solution, corners: tuple[Case, ...]) -> tuple[tuple[Fraction, ...], ...]:
     """The crossings at each corner; those corners where only a scan finds them are scanned together."""
     solved = trees(solution)
-    relation = Compare("=", *solved.sides)
-    values = [None if solved.crossing.searched else _without_scan(solution, relation, case) for case in corners]
+    posed = Posed(Compare("=", *solved.sides), solution.unknown, solution.answers)
+    values = [None if solved.crossing.searched else _without_scan(solution, posed, case) for case in corners]
     left = [i for i, known in enumerate(values) if known is None]
-    posed = Posed(relation, solution.unknown, solution.answers)
     scanned = posed.scanned_in([corners[i] for i in left]) if left and posed.shares_arrays else [_solved_in(solution, corners[i]) for i in left]
     for i, crossings in zip(left, scanned, strict=True):
         values[i] = crossings
     return tuple(each for each in values if each is not None)
 
 
-def _without_scan(solution: Solution, relation: Compare, case: Case) -> tuple[Fraction, ...] | None:
+def _without_scan(solution: Solution, posed: Posed, case: Case) -> tuple[Fraction, ...] | None:
     """The crossings in another case, where it takes no scan to find them; else None."""
     by_form = by_closed_form(solution, case)
     if by_form is not None:
         return (by_form,)
+    alike = posed if posed.shares_arrays else Posed(posed.relation, posed.unknown, _answers_in(case, solution.answers))
     try:
-        walked = Posed(relation, solution.unknown, _answers_in(case, solution.answers)).walked()
+        walked = alike.walked_in(case)
     except NoValue:  # solving it anew shows what is missing, and whether it matters
         return _solved_in(solution, case)
     return walked if walked is None or all(map(in_range, walked)) else ()

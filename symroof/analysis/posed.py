@@ -69,28 +69,27 @@ class Posed:
             return replace(solved, values=existing, branches=branches)
         return replace(scan(difference, self.unknown, along, low, high, self._rough), branches=branches)  # which side is larger where both exist
 
-    def walked(self) -> tuple[Fraction, ...] | None:
-        """The crossings where it takes no scan to find them; else None.
+    def walked_in(self, case: Case) -> tuple[Fraction, ...] | None:
+        """The crossings in a case that differs in ranged inputs alone, where it takes no scan to find them; else None.
 
         Raises:
             NoValue: as :meth:`crossing`.
         """
         if self._searched:
             return None
-        difference, case = build.sub(*self._opened()), self.answers.case
+        difference = build.sub(*self._opened(self._ranged))
         evaluate = Repeated(case)
         try:
             solved = exact(difference, Walk(self.unknown, evaluate, *domain(self.unknown, case), bare=True))
         except NotRational:
             return None
-        return self._where_it_exists(solved.values, self._at_points(difference, case, evaluate, self._demands()))
+        return self._where_it_exists(solved.values, self._at_points(difference, case, evaluate, self._demands(self._ranged)))
 
     def scanned_in(self, cases: Sequence[Case]) -> list[tuple[Fraction, ...]]:
         """The crossings in cases that differ in ranged inputs alone, looked at together on one axis; none where there is no value."""
-        ranged = frozenset(self.answers.binding.box())
-        difference = build.sub(*self._opened(ranged))
+        difference = build.sub(*self._opened(self._ranged))
         whole = counts_terms(difference, self.unknown)
-        demands = self._demands(ranged)
+        demands = self._demands(self._ranged)
 
         def values(case: Case) -> Search[tuple[Fraction, ...]]:
             at = self._at_points(difference, case, Repeated(case, worth_naming=1), demands)
@@ -114,6 +113,10 @@ class Posed:
     def shares_arrays(self) -> bool:
         """Whether the case and those within its ranges have the same array operations."""
         return self._differences.ranged
+
+    @property
+    def _ranged(self) -> frozenset[str]:
+        return frozenset(self.answers.binding.box())
 
     def _opened(self, ranged: frozenset[str] = frozenset()) -> tuple[Tree, Tree]:
         left, right = (opened(side, self.unknown, self.answers, ranged=ranged) for side in (self.relation.left, self.relation.right))

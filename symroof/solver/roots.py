@@ -76,7 +76,15 @@ def short(x: Fraction) -> Fraction:
 
 
 def value(p: Numbers, x: Fraction) -> Fraction:
-    return sum((c * x**k for k, c in p.items()), Fraction(0))
+    """The value of a polynomial; over one denominator, reduced once at the end.
+
+    >>> value({2: Fraction(1, 3), 0: Fraction(-1, 2)}, Fraction(3, 2))
+    Fraction(1, 4)
+    """
+    over, under = x.as_integer_ratio()
+    degree, shared = max(p, default=0), math.lcm(*(c.denominator for c in p.values()))
+    total = sum(c.numerator * (shared // c.denominator) * over**k * under ** (degree - k) for k, c in p.items())
+    return Fraction(total, shared * under**degree)
 
 
 def sign(x: Fraction | float) -> int:
