@@ -76,7 +76,7 @@ class RoughDifferences:
         try:
             sides = self._lowered(relation)
             with np.errstate(all="ignore"):
-                values = self._values(relation, unknown, np.array([float(point) for point in points]), places, list(numbers))
+                values = self._values(relation, unknown, np.array([float(point) for point in points]), places, np.array(numbers, dtype=int))
                 left, right = [np.asarray(values.form(side), dtype=float) for side in sides]
                 difference = left - right
                 clear = np.isfinite(difference) & (np.abs(difference) > DOUBT * (np.abs(left) + np.abs(right)))
@@ -85,15 +85,15 @@ class RoughDifferences:
         shown: list[float] = np.broadcast_to(np.where(clear, difference, UNDECIDED), length).tolist()
         return shown
 
-    def _values(self, relation: Compare, unknown: str, points: Any, places: Places, numbers: list[int]) -> Values:
+    def _values(self, relation: Compare, unknown: str, points: Any, places: Places, numbers: Any) -> Values:
         """The values at some points; what the unknown does not move is worked out once for each place."""
         graph, key = self._builder.graph, (unknown, *places.values())
         if key not in self._fixed:
-            self._fixed[key] = arrays(graph, {name: np.array(column) if numbers else column[0] for name, column in places.items()}, mend)
+            self._fixed[key] = arrays(graph, {name: np.array(column) if len(numbers) else column[0] for name, column in places.items()}, mend)
         fixed, (still, ends) = self._fixed[key], self._not_moved(relation, unknown)
         for name in still:
             fixed.name(name)
-        if not numbers:
+        if not len(numbers):
             return fixed.at({unknown: points})
         return arrays(graph, {name: value[numbers] if np.shape(value) else value for name in ends for value in (fixed.name(name),)} | {unknown: points}, mend)
 
