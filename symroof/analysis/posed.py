@@ -20,9 +20,10 @@ from symroof.formula.repeated import Repeated
 from symroof.formula.tree import Compare, Tree, mentions, names
 from symroof.solver.axis_walk import Walk
 from symroof.solver.crossing import crossing, exact
+from symroof.solver.joint_search import Gap, Points, Search, answered, together
 from symroof.solver.rational import NotRational
 from symroof.solver.result import Crossing, Evaluate
-from symroof.solver.scan import Gap, Points, Search, answered, counts_terms, crossings, scan, together
+from symroof.solver.scan import counts_terms, crossings, scan
 from symroof.theory.case import Case
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, base_name

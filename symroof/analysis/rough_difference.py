@@ -18,7 +18,7 @@ from symroof.arrays.values import Values, arrays
 from symroof.cases.case_results import Answers
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Compare, Num
-from symroof.solver.scan import Points
+from symroof.solver.joint_search import Points
 from symroof.theory.case import Case
 from symroof.theory.layout import shapes
 from symroof.theory.symbols import INPUTS

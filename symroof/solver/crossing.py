@@ -14,10 +14,11 @@ from symroof.formula.evaluate import NoValue
 from symroof.formula.rewrite import replaced, substitute
 from symroof.formula.tree import ONE, ZERO, Call, Compare, Name, Pow, Total, Tree, mentions, parts
 from symroof.solver.axis_walk import Walk
+from symroof.solver.joint_search import Rough
 from symroof.solver.rational import NotRational
 from symroof.solver.result import CLOSED, Branch, Condition, Crossing, Evaluate, Region
 from symroof.solver.roots import sign
-from symroof.solver.scan import Rough, scan
+from symroof.solver.scan import scan
 
 
 def crossing(

@@ -8,25 +8,10 @@ import pytest
 
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
-from symroof.solver.scan import (
-    DIGITS,
-    EVERY,
-    FEWER_DIGITS,
-    LEAST,
-    PER_DECADE,
-    ROUGHLY,
-    Axis,
-    Gap,
-    _halved,
-    _sectioned,
-    answered,
-    crossings,
-    dips,
-    grid,
-    narrowed,
-    scan,
-    together,
-)
+from symroof.solver.axis_points import EVERY, LEAST, PER_DECADE, Axis, grid
+from symroof.solver.bracket import DIGITS, FEWER_DIGITS, ROUGHLY, halved, narrowed, sectioned
+from symroof.solver.joint_search import Gap, answered, together
+from symroof.solver.scan import crossings, dips, scan
 
 COUNTED, REAL = parse("sum(step, step, 1, x)"), parse("sqrt(x) + 2^x")
 
@@ -316,14 +301,14 @@ def narrowed_exactly(gap, low, high, before, whole):
     return narrowed(gap, low, high, (low, high), before, whole)
 
 
-def sectioned(rough, before, whole):
+def bracketed(rough, before, whole):
     """A bracket from 1 to a million as rough values narrow it; an exact value is none of its business."""
 
     def exact(x):
         raise AssertionError(f"looked at {x}")
 
     return answered(
-        _sectioned(Gap(exact, floats=True), Fraction(1), Fraction(10**6), before, whole), lambda points: [rough(Fraction(point)) for point in points]
+        sectioned(Gap(exact, floats=True), Fraction(1), Fraction(10**6), before, whole), lambda points: [rough(Fraction(point)) for point in points]
     )
 
 
@@ -386,10 +371,10 @@ def test_rough_values_narrow_a_bracket_as_far_as_floats_go(name, turned):
     def rough(x):
         return turned * float(CURVES[name](x))
 
-    assert sectioned(rough, -turned, True) == (123_456, 123_457)
-    low, high = sectioned(rough, -turned, False)
+    assert bracketed(rough, -turned, True) == (123_456, 123_457)
+    low, high = bracketed(rough, -turned, False)
     assert low <= PLACE <= high and high - low < PLACE / 10**11
-    low, high = sectioned(lambda x: math.nan if abs(x - PLACE) < 1 else rough(x), -turned, False)
+    low, high = bracketed(lambda x: math.nan if abs(x - PLACE) < 1 else rough(x), -turned, False)
     assert low < PLACE < high and high - low < 40
     assert low <= PLACE - 1 and high >= PLACE + 1
 
@@ -404,7 +389,7 @@ def test_rough_values_narrow_a_bracket_of_any_size(place, below, above):
         turns.append(len(points))
         return [float(point) - place for point in points]
 
-    search = _sectioned(Gap(lambda x: x - Fraction(place), floats=True), Fraction(place * below), Fraction(place * above), -1, False)
+    search = sectioned(Gap(lambda x: x - Fraction(place), floats=True), Fraction(place * below), Fraction(place * above), -1, False)
     low, high = answered(search, rough)
     assert low < place < high and high - low <= Fraction(place) / 10**11
     assert len(turns) == math.ceil(math.log((above - below) * 10**11, 128))
@@ -431,10 +416,10 @@ def test_halving_meets_where_values_end(place):
             raise NoValue("no steady state")
         return Fraction(-1)
 
-    found = _halved(Gap(exact), Fraction(0), Fraction(10**6), -1, False)
+    found = halved(Gap(exact), Fraction(0), Fraction(10**6), -1, False)
     assert 0 <= found - place <= 2 * DIGITS * found
     assert len(calls) <= 140
-    assert _halved(Gap(exact), Fraction(0), Fraction(10**6), -1, True) == math.floor(place) + 1
+    assert halved(Gap(exact), Fraction(0), Fraction(10**6), -1, True) == math.floor(place) + 1
 
 
 def test_floats_that_mislead_make_no_crossing():
