@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -37,11 +37,14 @@ Direction = int | None
 MOST_CORNERS = 1024
 
 
-def _combined(directions: list[Direction]) -> Direction:
-    if any(d is None for d in directions):
-        return None
-    moving = {d for d in directions if d}
-    return 0 if not moving else moving.pop() if len(moving) == 1 else None
+def _combined(directions: Iterable[Direction]) -> Direction:
+    """The way that all move that move at all; the first that is not known, or goes against another, ends it."""
+    way: Direction = 0
+    for direction in directions:
+        if direction is None or (direction and way and direction != way):
+            return None
+        way = way or direction
+    return way
 
 
 def _times(a: Direction, b: Direction) -> Direction:
@@ -190,7 +193,7 @@ class Ranges:
             case Neg(arg):
                 return _times(-1, self.direction(arg, by))
             case Add():
-                return _combined([self.direction(term, by) for term in _excess(tree)])
+                return _combined(self.direction(term, by) for term in _excess(tree))
             case Mul(factors):
                 return self._product([(factor, 1) for factor in factors], by)
             case Div(over, under):
@@ -205,7 +208,7 @@ class Ranges:
                 by_exponent = self.direction(exponent, by)
                 return _combined([by_base, _times(by_exponent, self._beyond_one(base) if by_exponent else 1)])
             case Call("max" | "min" as function, args):
-                return _combined([self.direction(arg, by) for arg in self._winners(args, function == "max")])
+                return _combined(self.direction(arg, by) for arg in self._winners(args, function == "max"))
             case Call("of_largest", args):
                 return self._chosen(args, by)
             case Call(_, (arg,)):
@@ -251,14 +254,14 @@ class Ranges:
 
     def _product(self, parts: list[tuple[Tree, int]], by: str) -> Direction:
         """A product moves as its moving factors do, each times the sign of the others."""
-        directions = []
-        for i, (factor, power) in enumerate(parts):
+
+        def one(i: int, factor: Tree, power: int) -> Direction:
             own = _times(self.direction(factor, by), power)
-            if own != 0:
-                for k, (other, _) in enumerate(parts):
-                    own = _times(own, self.sign(other)) if k != i else own
-            directions.append(own)
-        return _combined(directions)
+            for k, (other, _) in enumerate(parts):
+                own = _times(own, self.sign(other)) if own and k != i else own
+            return own
+
+        return _combined(one(i, factor, power) for i, (factor, power) in enumerate(parts))
 
     def _changed(self, name: str, changes: tuple[tuple[str, Tree], ...], by: str) -> Direction:
         """Which way a quantity at changed inputs moves; their bounds are searched for only where wider ones leave it open."""
@@ -268,7 +271,7 @@ class Ranges:
             inner = self.inside({key: span(value) for key, value in changes})
             own = 0 if by in ways else inner._name(name, by)
             moved = [(inner._name(name, key), way) for key, way in ways.items() if way != 0]
-            direction = _combined([own, *(_times(outer, way) for outer, way in moved)])
+            direction = _combined((own, *(_times(outer, way) for outer, way in moved)))
             if direction is not None or any(outer and way is None for outer, way in moved):
                 break
         return direction
