@@ -83,7 +83,7 @@ def _without_scan(solution: Solution, posed: Posed, case: Case) -> tuple[Fractio
     by_form = by_closed_form(solution, case)
     if by_form is not None:
         return (by_form,)
-    alike = posed if posed.shares_arrays else Posed(posed.relation, posed.unknown, _answers_in(case, solution.answers))
+    alike = posed if posed.shares_formulas else Posed(posed.relation, posed.unknown, _answers_in(case, solution.answers))
     try:
         walked = alike.walked_in(case)
     except NoValue:  # solving it anew shows what is missing, and whether it matters

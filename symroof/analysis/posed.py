@@ -25,6 +25,7 @@ from symroof.solver.rational import NotRational
 from symroof.solver.result import Crossing, Evaluate
 from symroof.solver.scan import counts_terms, crossings, scan
 from symroof.theory.case import Case
+from symroof.theory.layout import shapes
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, base_name
 
@@ -109,6 +110,11 @@ class Posed:
             return self._differences.at(self.relation, self.unknown, points, everywhere, numbers)
 
         return answered(together(_located(values(case), i) for i, case in enumerate(cases)), rough)
+
+    @property
+    def shares_formulas(self) -> bool:
+        """Whether the case and those within its ranges have the same formulas: no layout of devices turns on what is ranged."""
+        return not any(map(shapes, self._ranged))
 
     @property
     def shares_arrays(self) -> bool:
