@@ -79,13 +79,13 @@ class Posed:
         """
         if self._searched:
             return None
-        difference = build.sub(*self._opened(self._ranged))
-        evaluate = Repeated(case)
+        ranged = self._ranged if self.shares_formulas else frozenset()
+        difference, evaluate = build.sub(*self._opened(ranged)), Repeated(case)
         try:
             solved = exact(difference, Walk(self.unknown, evaluate, *domain(self.unknown, case), bare=True))
         except NotRational:
             return None
-        return self._where_it_exists(solved.values, self._at_points(difference, case, evaluate, self._demands(self._ranged)))
+        return self._where_it_exists(solved.values, self._at_points(difference, case, evaluate, self._demands(ranged)))
 
     def scanned_in(self, cases: Sequence[Case]) -> list[tuple[Fraction, ...]]:
         """The crossings in cases that differ in ranged inputs alone, looked at together on one axis; none where there is no value."""

@@ -50,6 +50,18 @@ def test_crossings_at_corners_are_those_of_studies_without_ranges(equation, unkn
     assert spread(solution) == ((min(firsts), max(firsts), len(firsts) == 4) if firsts else (None, None, True))
 
 
+@pytest.mark.parametrize(
+    ("equation", "unknown"), [("itl = itl_target", "context"), ("itl = itl_target", "step_overhead"), ("itl_last = itl_target", "mem_bandwidth")]
+)
+def test_a_range_of_devices_has_other_formulas_at_each_corner(equation, unknown):
+    """Two and eight devices: on eight a layer waits for links as well."""
+    spans = {"tp": ("2", "8"), "mbu": ("0.5", "0.9")}
+    solution = solve(equation, ranged(CHUNKED, spans), unknown)
+    expected = [solve(equation, answers, unknown).values for answers in alone(CHUNKED, spans)]
+    assert all(abs(here[0] - there[0]) <= there[0] / 10**17 for here, there in zip(at_corners(solution), expected, strict=True))
+    assert len({values for values in expected}) == 4
+
+
 WINDOWED = CHUNKED | {"model": "gemma-3-1b", "output": 256, "chunk": 2048, "mfu": "0.5", "mbu": "0.7"}
 LOAD = {"prompt": ("512", "4096"), "batch": ("4", "64")}
 
