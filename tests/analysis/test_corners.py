@@ -59,7 +59,7 @@ def test_a_range_of_devices_has_other_formulas_at_each_corner(equation, unknown)
     solution = solve(equation, ranged(CHUNKED, spans), unknown)
     expected = [solve(equation, answers, unknown).values for answers in alone(CHUNKED, spans)]
     assert all(abs(here[0] - there[0]) <= there[0] / 10**17 for here, there in zip(at_corners(solution), expected, strict=True))
-    assert len({values for values in expected}) == 4
+    assert len(set(expected)) == 4
 
 
 WINDOWED = CHUNKED | {"model": "gemma-3-1b", "output": 256, "chunk": 2048, "mfu": "0.5", "mbu": "0.7"}
