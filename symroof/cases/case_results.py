@@ -103,8 +103,10 @@ class Answers:
     @property
     def standing(self) -> str:
         """Where values stand within their ranges, in words."""
-        box = self.binding.box()
-        return "at the expected values" if box and all(self.binding.given[name].measured for name in box) else "at the middle of the ranges"
+        measured = {self.binding.given[name].measured for name in self.binding.box()}
+        if measured == {True}:
+            return "at the expected values"
+        return "at the middle of the ranges" + (" and the expected efficiencies" if True in measured else "")
 
     @cached_property
     def roof(self) -> Answers | None:

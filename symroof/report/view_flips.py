@@ -45,7 +45,7 @@ def flip_rows(study: Study, subject: Answers) -> dict[str, Any] | None:
         "far_factor": str(FAR),
         "never": [input_name(name, subject) for name in never(subject, every)],
         "ranged": bool(subject.binding.box()),
-        "standing": "middle" if "middle" in subject.standing else "expected values",
+        "standing": subject.standing,
         "good_now": not any(f.wrong_now for f in every),
         "mending": [row(f, subject) for f in repairs if f.good and (f.distance is None or f.distance <= FAR)],
         "breaking": next((row(f, subject) for f in near if f.ruins and f.distance is not None and f.inside is not False), None),

@@ -155,7 +155,7 @@ INSIDE: dict[str, dict[str, Field]] = {
         "far_factor": (TEXT, "the factor beyond which a flip is far"),
         "never": (TEXTS, "inputs that change nothing whatever their value"),
         "ranged": (TRUTH, "whether some input is a range"),
-        "standing": (TEXT, "where ranges stand: middle, or expected values"),
+        "standing": (TEXT, "where ranges stand, in words"),
         "good_now": (TRUTH, "whether everything holds now"),
         "mending": ("objects", "flips after which everything holds, no further away than far_factor, the nearest first"),
         "breaking": ("object", "the nearest flip after which it no longer does"),

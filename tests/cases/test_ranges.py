@@ -349,3 +349,18 @@ def test_what_other_formulas_would_be_is_not_shared():
     own = Study("llama-3-8b", "h100-sxm", **SERVED, efficiency="measured", mem_bandwidth="prompt*1 GB/s").first
     assert not Answers(own.binding, like=first).ranges._shared.serves(parse("itl"))
     assert not Answers(first.binding, like=own).ranges._shared.serves(parse("itl"))
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"efficiency": "measured"}, "at the expected values"),
+        ({"mbu": "0.5..0.9"}, "at the middle of the ranges"),
+        ({"efficiency": "measured", "prompt": "1000..2000"}, "at the middle of the ranges and the expected efficiencies"),
+    ],
+)
+def test_where_values_stand_in_words(values, words):
+    answers = Study("llama-3-8b", "h100-sxm", **{"prompt": 1000, "batch": 4} | values).first
+    assert answers.standing == words
+    low, high = answers.binding.box()["mbu"]
+    assert (answers.case.value("mbu") == (low + high) / 2) is ("efficiency" not in values)  # what is measured has an expected value, not a middle
