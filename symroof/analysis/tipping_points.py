@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import islice
@@ -131,6 +131,11 @@ class Flip:
         """Whether it lies inside the range its input already has; None where that is no range."""
         low, high = self.now.low, self.now.high
         return None if low is None or high is None or low == high else low <= self.value <= high
+
+    @property
+    def as_things_stand(self) -> Flip:
+        """The same at the values that the other inputs have now, whatever their ranges."""
+        return replace(self, spread=lambda: (None, None, True))
 
     @property
     def at(self) -> Result:

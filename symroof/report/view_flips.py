@@ -41,7 +41,7 @@ def flip_rows(study: Study, subject: Answers) -> dict[str, Any] | None:
         "better": [row(f, subject) for f in repairs],
         "worse": [row(f, subject) for f in near],
         "nearest": NEAREST,
-        "far": [row(f, subject) for f in breaks if f not in near],
+        "far": [row(f.as_things_stand, subject) for f in breaks if f not in near],
         "far_factor": str(FAR),
         "never": [input_name(name, subject) for name in never(subject, every)],
         "ranged": bool(subject.binding.box()),

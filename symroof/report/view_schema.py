@@ -151,7 +151,7 @@ INSIDE: dict[str, dict[str, Field]] = {
         "better": ("objects", "flips that repair something"),
         "worse": ("objects", "flips that break something"),
         "nearest": (COUNT, "how many of each the body shows"),
-        "far": ("objects", "those that break something further away than far_factor"),
+        "far": ("objects", "those that break something further away than far_factor, ranges as standing has them"),
         "far_factor": (TEXT, "the factor beyond which a flip is far"),
         "never": (TEXTS, "inputs that change nothing whatever their value"),
         "ranged": (TRUTH, "whether some input is a range"),

@@ -3,6 +3,8 @@
 import pytest
 
 from symroof.api import Study
+from symroof.report.render import render
+from symroof.report.view import view
 from symroof.report.view_flips import flip_rows
 from symroof.report.view_thresholds import in_ranges
 
@@ -59,3 +61,12 @@ def test_a_flip_that_every_batch_makes_at_the_slow_end_says_any(late):
     middle = last_within("0.7") + 1
     assert worse["at"].startswith(f"{middle:,} requests (any to ")
     assert worse["ends_named"]
+
+
+def test_what_flips_far_away_only_has_no_range_and_says_where_it_stands():
+    """Of 64 tokens and half a range the cache outgrows the memory at a thousand times as many: where exactly in the ranges decides nothing."""
+    study = Study(**SLOW | {"prompt": "256..768"}, mbu="0.5..0.9", batch=8, output=64, targets={"itl": "80 ms"})
+    rows = flip_rows(study, study.first)
+    far = next(row for row in rows["far"] if row["name"] == "output" and row["condition"] == "memory")
+    assert "(" not in far["at"] and far["everywhere"]
+    assert "More than a factor of 10 away, at the middle of the ranges: " in render(view(study, "symroof report x.yaml", ("all-flips",), whole=False), "md")
