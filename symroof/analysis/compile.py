@@ -225,7 +225,7 @@ def _moved(inputs: Sequence[Any], own: Declarations) -> tuple[str, ...]:
 
 
 def _compiled(names: tuple[str, ...], inputs: tuple[str, ...], answers: Answers, single: bool) -> Compiled:
-    return _built(names, inputs, replace(answers.case.freed(inputs), rounded=True), single)  # arrays may hold degrees that do not divide the heads
+    return _built(names, inputs, answers.case.freed(inputs, rounded=True), single)
 
 
 def _built(names: tuple[str, ...], inputs: tuple[str, ...], case: Case, single: bool) -> Compiled:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -63,8 +63,7 @@ class RoughDifferences:
 
     @cached_property
     def _builder(self) -> Builder:
-        open_case = self.case.freed(self.inputs)
-        return Builder(open_case if open_case is self.case else replace(open_case, rounded=True), self.inputs)
+        return Builder(self.case.freed(self.inputs, rounded=True), self.inputs)
 
     def places(self, cases: Sequence[Case], unknown: str) -> Places:
         """Where all inputs but the unknown stand in each case."""

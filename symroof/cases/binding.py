@@ -118,16 +118,20 @@ class Binding:
         """The inputs that are ranges."""
         return {name: (g.setting.low, g.setting.high) for name, g in self.given.items() if isinstance(g.setting, Span)}
 
+    def measured_box(self) -> dict[str, tuple[Fraction, Fraction]]:
+        """Those of them that are of measured efficiencies."""
+        return {name: ends for name, ends in self.box().items() if self.given[name].measured}
+
     def corners(self) -> list[dict[str, Fraction]]:
         """The corners of the ranges: all ends of those that were given with one another, and with :meth:`measured_corners`."""
-        axes = [[{name: end} for end in ends] for name, ends in self.box().items() if not self.given[name].measured]
+        axes = [[{name: end} for end in ends] for name, ends in self.box().items() if name not in self.measured_box()]
         measured = self.measured_corners()
         return _crossed([*axes, measured] if measured else axes)
 
     def measured_corners(self) -> list[dict[str, Fraction]]:
         """The corners of the measured ranges, whose interval is one common widening: the slow ends go together and the fast ones, those of
         compute apart from all others."""
-        box = {name: ends for name, ends in self.box().items() if self.given[name].measured}
+        box = self.measured_box()
         common = [name for name in box if name != "mfu"]
         axes = [[{name: end} for end in ends] for name, ends in box.items() if name not in common]
         if common:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -196,15 +196,11 @@ class BoxSearch:
         if self.like and self._differing is not None:
             return self.like._builder
         inputs = tuple(dict.fromkeys((*self._moved, *(name for name in self.stored if self._stands(name)))))
-        return Builder(self._freed(inputs), inputs)
+        return Builder(self.case.freed(inputs, rounded=True), inputs)
 
     @property
     def _moved(self) -> tuple[str, ...]:
         return (*self.axes, *(self.corners[0] if self.corners else ()))
-
-    def _freed(self, inputs: tuple[str, ...]) -> Case:
-        case = self.case.freed(inputs)
-        return case if case is self.case else replace(case, rounded=True)
 
     def _stands(self, name: str) -> bool:
         """Whether an input stands at a number here that a float holds, wherever the others are."""
@@ -227,7 +223,7 @@ class BoxSearch:
         known = builder.inputs
         if not known or not set(self._moved) <= set(known) or not all(name in self._moved or self._stands(name) for name in known):
             return None
-        if self._freed(known).theory is not builder.case.theory or not all(_plain_but_for(known, case) for case in (own, builder.case)):
+        if own.freed(known, rounded=True).theory is not builder.case.theory or not all(_plain_but_for(known, case) for case in (own, builder.case)):
             return None
         places = (own.given, own.numbers), (builder.case.given, builder.case.numbers)
         set_in = {name for pair in places for values in pair for name in values} - {*known}

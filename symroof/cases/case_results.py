@@ -103,10 +103,10 @@ class Answers:
     @property
     def standing(self) -> str:
         """Where values stand within their ranges, in words."""
-        measured = {self.binding.given[name].measured for name in self.binding.box()}
-        if measured == {True}:
+        measured = self.binding.measured_box()
+        if measured and measured == self.binding.box():
             return "at the expected values"
-        return "at the middle of the ranges" + (" and the expected efficiencies" if True in measured else "")
+        return "at the middle of the ranges" + (" and the expected efficiencies" if measured else "")
 
     @cached_property
     def roof(self) -> Answers | None:
@@ -200,7 +200,7 @@ class Answers:
     def _at_corners(self, name: str, symbol: Symbol, value: Value) -> Result | None:
         """A number between its values at the corners, where all ranges are of measured efficiencies (faster is faster, and slower slower), or nothing
         between corners is looked at; else None."""
-        if not isinstance(value, Fraction) or (self.binding.searched and not all(self.binding.given[own].measured for own in self.binding.box())):
+        if not isinstance(value, Fraction) or (self.binding.searched and self.binding.measured_box() != self.binding.box()):
             return None
         try:
             return Result(symbol, value, *self.at_corners(name))

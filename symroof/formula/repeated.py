@@ -13,6 +13,7 @@ from symroof.formula.rewrite import with_children
 from symroof.formula.tree import Name, Num, Total, Tree, children, names, parts
 
 WORTH_NAMING = 3
+"""Points from which on a formula is taken in parts; before, finding them costs more than it spares."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +94,7 @@ class Repeated:
     """The exact value of formulas, each perhaps at many points.
 
     Attributes:
-        worth_naming: points from which on a formula is taken in parts; before, finding them costs more than it spares. Fewer where the
-            same formula has many points in other environments.
+        worth_naming: points from which on a formula is taken in parts; fewer where it has many points in other environments too.
 
     >>> from fractions import Fraction
     >>> from symroof.formula.parse import parse

@@ -110,8 +110,7 @@ def _reasons(first: Sequence[Configuration]) -> Iterator[str]:
 
 def _measured(c: Configuration) -> bool:
     """Whether its ranges are those of measurements."""
-    binding = c.run.own.binding
-    return any(binding.given[name].measured for name in binding.box())
+    return bool(c.run.own.binding.measured_box())
 
 
 def _bounded(first: Sequence[Configuration]) -> bool:

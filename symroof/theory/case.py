@@ -84,7 +84,7 @@ class Case:
     _moving: dict[str, Case] = field(default_factory=dict, init=False)
     _children: dict[tuple[Any, ...], Case] = field(default_factory=dict, init=False)
     _plans: _Plans = field(default_factory=_Plans, init=False)
-    _freed: dict[frozenset[str], Case] = field(default_factory=dict, init=False)
+    _freed: dict[tuple[frozenset[str], bool], Case] = field(default_factory=dict, init=False)
     _laid: dict[frozenset[str], Theory] = field(default_factory=dict, init=False)
     _own_slopes: dict[str, Fraction] = field(default_factory=dict, init=False)
     _depth: int = field(default=0, init=False)
@@ -115,14 +115,16 @@ class Case:
         heads = [tree.value for name, tree in self.given.items() if base_name(name) == "n_kv_heads" and isinstance(tree, Num)]
         return all(held % tp == 0 or tp % held == 0 for held in heads)
 
-    def freed(self, names: Collection[str]) -> Case:
-        """The same case where some names may be any number: degrees among them shape its formulas."""
+    def freed(self, names: Collection[str], rounded: bool = False) -> Case:
+        """The same case where some names may be any number: degrees among them shape its formulas, which with ``rounded`` share out whole heads
+        alone, for arrays that hold degrees which do not divide them."""
         shaping = self.free.union(filter(shapes, names))
-        if shaping == self.free:
+        whole = bool(shaping) and (rounded or self.rounded)
+        if (shaping, whole) == (self.free, self.rounded):
             return self
-        if shaping not in self._freed:
-            self._freed[shaping] = replace(self, free=shaping)
-        return self._freed[shaping]
+        if (shaping, whole) not in self._freed:
+            self._freed[shaping, whole] = replace(self, free=shaping, rounded=whole)
+        return self._freed[shaping, whole]
 
     def value(self, name: str) -> Any:
         """The value of an input or quantity, exact.

@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from symroof.analysis.study import Study
@@ -145,7 +145,7 @@ def _group(own: list[Setting], subject: Answers, moved: frozenset[str], peaks: f
     table |= {name: [there.get(name, values_of(case, [name])[name]) for case, there in zip(bound, values, strict=True)] for name in own_values}
     lacking = frozenset(name for name, row in table.items() if None in row)
     first = subject if own[0].binding is subject.binding else Answers(own[0].binding)
-    free = Answers(own[0].binding, moved=replace(first.case.freed(moved), rounded=True))
+    free = Answers(own[0].binding, moved=first.case.freed(moved, rounded=True))
     program = Program(free.case, frozenset({*moved, *table}), lacking)
     program.add(*(Name(name) for name in _quantities(subject)))
     forms = [form for form in _forms(first, free) if _length(form, program) <= MOST_PRINTED]
