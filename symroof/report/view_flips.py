@@ -46,6 +46,7 @@ def flip_rows(study: Study, subject: Answers) -> dict[str, Any] | None:
         "never": [input_name(name, subject) for name in never(subject, every)],
         "ranged": bool(subject.binding.box()),
         "standing": subject.standing,
+        "waits": next((Code(f"symroof solve '{c.equation}' --for …") for c in conditions(subject) if c.waits(subject.case)), None),
         "good_now": not any(f.wrong_now for f in every),
         "mending": [row(f, subject) for f in repairs if f.good and (f.distance is None or f.distance <= FAR)],
         "breaking": next((row(f, subject) for f in near if f.ruins and f.distance is not None and f.inside is not False), None),

@@ -156,6 +156,7 @@ INSIDE: dict[str, dict[str, Field]] = {
         "never": (TEXTS, "inputs that change nothing whatever their value"),
         "ranged": (TRUTH, "whether some input is a range"),
         "standing": (TEXT, "where ranges stand, in words"),
+        "waits": (TEXT, "where TTFT holds an estimated wait: the command that searches for what makes it miss its target, which is not among these"),
         "good_now": (TRUTH, "whether everything holds now"),
         "mending": ("objects", "flips after which everything holds, no further away than far_factor, the nearest first"),
         "breaking": ("object", "the nearest flip after which it no longer does"),

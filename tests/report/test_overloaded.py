@@ -71,3 +71,15 @@ def test_the_time_to_first_token_of_an_overloaded_server_stands_beside_its_targe
 def test_the_pictures_of_an_overloaded_server(made):
     study, _ = made["everywhere"]
     assert {"memory", "roofline"} <= {picture.name for picture in of_review(study, subject_of(study), unused=("regimes", "ttft", "itl", "tornado", "pareto"))}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_flips_say_that_what_the_wait_does_is_not_among_them(name):
+    study = Study(**CASE, **{"assume": {"scheduling": "exclusive"}, **STUDIES[name]})
+    text = render(view(study, "symroof report x.yaml", ("flips",), whole=False), "md")
+    assert ("`symroof solve 'loaded_ttft = ttft_target' --for …` searches for it" in text) is ("ttft" in STUDIES[name].get("targets", {}))
+
+
+def test_flips_say_nothing_of_a_wait_where_no_request_waits():
+    study = Study(**CASE, targets={"ttft": "500 ms"})
+    assert "loaded_ttft = ttft_target" not in render(view(study, "symroof report x.yaml", ("flips",), whole=False), "md")
