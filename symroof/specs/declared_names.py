@@ -23,7 +23,7 @@ from symroof.theory.declarations import NONE, OWN, Declarations
 from symroof.theory.quantity import Quantity
 from symroof.theory.spellings import printed_name, read_formula, resolved
 from symroof.theory.switches import DETAIL, SWITCHES
-from symroof.theory.symbols import Symbol
+from symroof.theory.symbols import Symbol, default_latex
 from symroof.theory.thresholds import THRESHOLDS, Threshold
 from symroof.units import describe, parse_unit, strict, with_usual_unit
 
@@ -163,15 +163,6 @@ def _quantity(name: str, spec: FormulaSpec) -> Quantity:
     unit, written_in = _base(spec.unit)
     source = str(spec.source) if spec.source else ""
     return Quantity(name, spec.latex or default_latex(name), unit, spec.means, written_in=written_in, group=OWN, reference=source)
-
-
-def default_latex(name: str) -> str:
-    r"""How formulas spell a name that declares no LaTeX.
-
-    >>> default_latex("wasted_prefill")
-    '\\mathrm{wasted\\_prefill}'
-    """
-    return rf"\mathrm{{{name.replace('_', chr(92) + '_')}}}"
 
 
 def _base(written: str) -> tuple[str, str | None]:

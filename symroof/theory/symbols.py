@@ -243,3 +243,12 @@ def base_name(name: str) -> str:
 def canonical(name: str) -> str:
     """The printed name of an input, whatever alias it was given by."""
     return ALIASES.get(name, name)
+
+
+def default_latex(name: str) -> str:
+    r"""How formulas spell a name that declares no LaTeX.
+
+    >>> default_latex("wasted_prefill"), default_latex("j")
+    ('\\mathrm{wasted\\_prefill}', 'j')
+    """
+    return name if len(name) == 1 else rf"\mathrm{{{name.replace('_', chr(92) + '_')}}}"

@@ -25,7 +25,7 @@ from symroof.theory.quantity import Quantity
 from symroof.theory.stages import NOT_CLOSED, Pipeline
 from symroof.theory.steps import STEPS
 from symroof.theory.switches import Assumptions, assume
-from symroof.theory.symbols import STEP_INDEX, Symbol, Unnamed, base_name
+from symroof.theory.symbols import STEP_INDEX, Symbol, Unnamed, base_name, default_latex
 from symroof.theory.totals import totals
 from symroof.units import PLAIN, Dimension, describe
 
@@ -91,8 +91,11 @@ class Theory:
         return {}
 
     def latex(self, name: str) -> str:
-        """How formulas spell a name."""
-        return self.symbol(name).latex
+        """How formulas spell a name; the index of a sum, which need not be declared, as it is written."""
+        try:
+            return self.symbol(name).latex
+        except UnknownName:
+            return default_latex(name)
 
     def dimension(self, name: str) -> Dimension:
         return PLAIN if name == STEP_INDEX.name else self.symbol(name).dimension
