@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from symroof.analysis.verdict import LOAD, MEMORY, TargetCheck
+from symroof.report.markup import UNKNOWN
 from symroof.select.configuration import Configuration, Run
 from symroof.units import significant
 
-UNKNOWN = "not known"
 MISSES = {MEMORY: "does not fit", LOAD: "does not keep up"}
 
 

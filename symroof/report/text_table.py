@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from symroof.report.markup import markdown_text
+from symroof.report.markup import UNKNOWN, markdown_text
 
 NUMERIC = re.compile(r"[-+~]?\d[\d.,]*(e[-+]?\d+)?\s?\S*( \([^()]*\))*$")
 """A number, its unit, and what may stand in parentheses behind it."""
@@ -54,8 +54,8 @@ def markdown_table(rows: Sequence[Sequence[str]], header: Sequence[str]) -> str:
 
 
 def mostly_numbers(cells: Sequence[str]) -> bool:
-    """Whether more than half of the cells that are not empty are numbers."""
-    filled = [cell for cell in cells if cell]
+    """Whether more than half of the cells that say something are numbers."""
+    filled = [cell for cell in cells if cell not in ("", UNKNOWN)]
     return bool(filled) and sum(bool(NUMERIC.match(cell)) for cell in filled) * 2 > len(filled)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from symroof.analysis.sensitivity import LEVERS, NOTICEABLE, over_ranges, span_text
 from symroof.analysis.study import Study
 from symroof.cases.case_results import Answers
-from symroof.report.markup import Code
+from symroof.report.markup import UNKNOWN, Code
 from symroof.report.view_case import shown
 from symroof.theory.switches import DETAIL
 
@@ -41,7 +41,7 @@ HARDWARE_LEVERS = ("peak_flops", "mem_bandwidth", "link_bandwidth")
 
 def _cell(value: tuple[Fraction, Fraction, Fraction] | None) -> str:
     if value is None:
-        return "not known"
+        return UNKNOWN
     return span_text(*value)
 
 
