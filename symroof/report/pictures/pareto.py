@@ -161,8 +161,9 @@ def _draw(frame: Frame, every: Sequence[Configuration], points: Sequence[Point],
 
 
 def _looks(every: Sequence[Configuration], best: Sequence[Point]) -> dict[int, tuple[str, tuple[float, ...], str]]:
-    """A look for every configuration of the front, then for the others while there are any left."""
-    order = list(dict.fromkeys([*(point.place for point in best), *range(len(every))]))
+    """A look for every configuration, in their order as other pictures have it; of more than there are looks those of the front come first."""
+    first = (point.place for point in best) if len(every) > MOST_SERIES else ()
+    order = list(dict.fromkeys([*first, *range(len(every))]))
     return dict(zip(order[:MOST_SERIES], SERIES, strict=False))
 
 
