@@ -67,5 +67,5 @@ class _Latex(Notation):
     def are_digits(self, before: str, after: str) -> bool:
         return before[-1:].isdigit() and after[:1].isdigit()
 
-    def number(self, value: Fraction) -> str:
-        return number_latex(value)
+    def number(self, value: Fraction, unit: str) -> str:
+        return number_latex(value) + (rf"\,\mathrm{{{unit}}}" if unit else "")

@@ -165,5 +165,5 @@ class _Mathml(Notation):
     def are_digits(self, before: str, after: str) -> bool:
         return bool(ENDS_IN_DIGIT.search(before)) and after.removeprefix("<msup>").removeprefix("<mrow>").startswith("<mn>")
 
-    def number(self, value: Fraction) -> str:
-        return _number(number_text(value))
+    def number(self, value: Fraction, unit: str) -> str:
+        return measured(number_text(value), unit)

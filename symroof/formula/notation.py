@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import ClassVar
 
 from symroof.formula.build import is_negative, neg
-from symroof.formula.text import ATOM, POWER, PRODUCT, SIGN, SUM, number_text
+from symroof.formula.text import ATOM, POWER, PRODUCT, SIGN, SUM, bare, number_text, unit_text
 from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree
 
 Named = tuple[str, str]
@@ -31,8 +31,9 @@ class Notation(ABC):
     def _print(self, tree: Tree) -> tuple[str, int]:
         """The printed text, and how tightly it binds."""
         match tree:
-            case Num(value):
-                return self.number(value), SIGN if value < 0 else ATOM
+            case Num(value, dimension):
+                unit = unit_text(dimension)
+                return self.number(value, unit), SIGN if value < 0 else PRODUCT if unit else ATOM
             case Name(name):
                 return self.show(name), ATOM
             case Neg(arg):
@@ -78,10 +79,12 @@ class Notation(ABC):
         return printed
 
     def _product(self, factors: Sequence[Tree]) -> str:
+        factors = [bare(factor) for factor in factors]
         printed = [self._inside(factor, PRODUCT if i == 0 else POWER) for i, factor in enumerate(factors)]
         joined = printed[0]
-        for before, after in pairwise(printed):
-            joined += (self.dot if self.dots or self.are_digits(before, after) else self.space) + after
+        for factor, (before, after) in zip(factors, pairwise(printed), strict=False):
+            measured = isinstance(factor, Num) and bool(unit_text(factor.dimension))  # a unit beside a name reads as a name
+            joined += (self.dot if self.dots or measured or self.are_digits(before, after) else self.space) + after
         return joined
 
     def call(self, function: str, args: Sequence[str]) -> str:
@@ -135,5 +138,5 @@ class Notation(ABC):
         """Whether digits of two factors would meet."""
 
     @abstractmethod
-    def number(self, value: Fraction) -> str:
-        """An exact number."""
+    def number(self, value: Fraction, unit: str) -> str:
+        """An exact number, with its unit where it has one."""

@@ -54,8 +54,8 @@ def unit_text(dimension: Dimension) -> str:
     return "/".join([*over, *under]) if sayable else ""
 
 
-def _bare(factor: Tree) -> Tree:
-    """A number of FLOPs among other factors without its unit: ``2*n_layers*d_model`` is how work is written."""
+def bare(factor: Tree) -> Tree:
+    """A factor; a number of FLOPs among others without its unit: ``2*n_layers*d_model`` is how work is written."""
     return Num(factor.value) if isinstance(factor, Num) and factor.dimension == WORK else factor
 
 
@@ -80,7 +80,7 @@ class _Printer:
             case Add(terms):
                 return self.sum(terms), SUM
             case Mul(factors):
-                return "*".join(self.inside(_bare(f), PRODUCT if i == 0 else SIGN) for i, f in enumerate(factors)), PRODUCT
+                return "*".join(self.inside(bare(f), PRODUCT if i == 0 else SIGN) for i, f in enumerate(factors)), PRODUCT
             case Div(over, under):
                 return f"{self.inside(over, PRODUCT)}/{self.inside(under, POWER)}", PRODUCT
             case Pow(base, exponent):

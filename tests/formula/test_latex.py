@@ -9,6 +9,8 @@ from hypothesis import assume, given
 
 from symroof.formula.latex import latex, number_latex
 from symroof.formula.parse import FormulaError, parse
+from symroof.formula.read_latex import parse_latex
+from symroof.formula.text import text
 from symroof.specs import catalogue
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
@@ -143,3 +145,27 @@ def test_every_definition_of_a_model_typesets(model):
 )
 def test_numbers(value, written):
     assert number_latex(Fraction(value)) in (written, written.replace(r"\frac{-1}", r"-\frac{1}"))
+
+
+UNITED = {
+    "0.5 s + 0.003 s*a": r"0.5\,\mathrm{s} + 0.003\,\mathrm{s} \cdot a",
+    "a*(3 s)": r"3\,\mathrm{s} \cdot a",
+    "b/(3.35 TB/s)": r"\frac{b}{3.35 \cdot 10^{12}\,\mathrm{byte/s}}",
+    "(a + b)/(2 byte) - 3 ms": r"\frac{a + b}{2\,\mathrm{byte}} - 0.003\,\mathrm{s}",
+    "2 FLOP*a*b": "2 a b",
+}
+"""Of work the unit goes without saying among factors, as in every definition."""
+
+
+@pytest.mark.parametrize("source", UNITED)
+def test_a_number_has_its_unit(source):
+    assert latex(parse(source), str) == UNITED[source]
+
+
+@pytest.mark.parametrize("source", [source for source in UNITED if "FLOP" not in source])
+def test_a_number_with_its_unit_reads_back(source):
+    assert text(parse_latex(UNITED[source])) == text(parse(source))
+
+
+def test_a_measured_number_is_bracketed_under_an_exponent():
+    assert latex(parse("(3 s)**2"), str) == r"\left(3\,\mathrm{s}\right)^{2}"

@@ -150,3 +150,7 @@ def test_what_no_name_is_spelled_with_is_refused(wrong):
 
 def test_a_script_without_braces_takes_one_digit_as_in_latex():
     assert spelling("x_12") == "<msub><mi>x</mi><mn>1</mn></msub><mn>2</mn>"
+
+
+def test_a_number_has_its_unit():
+    assert mathml(parse("0.5 s + 3 s*x"), lambda name: f"<mi>{name}</mi>") == f"{measured('0.5', 's')}<mo>+</mo>{measured('3', 's')}<mo>·</mo><mi>x</mi>"
