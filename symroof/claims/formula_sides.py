@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -14,17 +15,20 @@ from symroof.errors import InputError, NoValueHere, Problem, nearest
 from symroof.formula.compare import compare, lower_order, same
 from symroof.formula.comparison import Comparison
 from symroof.formula.evaluate import NoValue
-from symroof.formula.rewrite import substitute
+from symroof.formula.rewrite import floored, replaced, substitute
 from symroof.formula.text import number_text, text
-from symroof.formula.tree import Compare, Largest, Name, Num, Tree, names
+from symroof.formula.tree import Compare, Largest, Name, Num, Tree, names, parts
 from symroof.specs.claims import ClaimSpec
-from symroof.theory.defaults import neutral_default
+from symroof.theory.defaults import Missing, neutral_default
+from symroof.theory.layout import DEGREES
 from symroof.theory.spellings import printed_name, read_formula, resolved
 
 LONGEST_FORMULA = 200
 """Characters of a derived formula that fit beside a claim."""
 
 
+MADE_UP, MOST_MADE_UP = (Fraction(1, 1000), Fraction(1), Fraction(1000)), 4
+"""Values for inputs that a case lacks, to see whether two formulas differ, and how many such inputs it may lack."""
 IDENTITIES = (("d_model", "n_heads*head_dim"), ("n_kv_heads", "n_heads"))
 """What holds of many models and not of all; the first is what people take for granted."""
 
@@ -71,6 +75,12 @@ class Sides:
 
     @cached_property
     def answers(self) -> Answers:
+        """The claim's case; a degree of parallelism that the formula names may be any there, unless the claim sets it to several devices."""
+        case = self._set.case
+        return self._set.freed([name for name in names(self.claimed) if name in DEGREES and (name not in case.given or case.value(name) == 1)])
+
+    @cached_property
+    def _set(self) -> Answers:
         return study_of(self.claim.given).first
 
     @cached_property
@@ -81,11 +91,11 @@ class Sides:
             own = {str(name): resolved(read_formula(str(value))) for name, value in self.claim.where.items()}
             tree = read_formula(source, tuple(own))
         tree = substitute(tree, {name: own.get(name, Name(printed_name(name))) for name in names(tree)})
-        unknown = [name for name in names(tree) if not self.answers.case.theory.knows(name)]
+        unknown = [name for name in names(tree) if not self._set.case.theory.knows(name)]
         if unknown:
-            hint = nearest(unknown[0], self.answers.case.theory.own.known)
+            hint = nearest(unknown[0], self._set.case.theory.own.known)
             raise InputError(Problem("formula", f"unknown name {unknown[0]!r}", hint=hint or "define it in where", source=source[:200]))
-        check_numbers("formula", tree, self.answers.case)
+        check_numbers("formula", tree, self._set.case)
         return tree
 
     @cached_property
@@ -133,6 +143,16 @@ class Sides:
                 return comparisons[-1]
         return comparisons[0]
 
+    def floors_left_out(self) -> tuple[tuple[Tree, Num], ...]:
+        """What the derived formula holds at a number or above, ``max(x, 0)``, with that number, if the claim is right but for having ``x``."""
+        for stops in self.depths:
+            claimed, derived = self.opened(self.claimed, stops), self.opened(self.derived, stops)
+            floors = {part: held for part in parts(derived) - parts(claimed) if (held := floored(part))}
+            if floors and same(claimed, _without(derived, floors)):
+                needed = (part for part in floors if compare(claimed, _without(derived, floors.keys() - {part})).verdict != "equal")
+                return tuple(map(floors.__getitem__, needed))
+        return ()
+
     def opened(self, tree: Tree, stops: frozenset[str]) -> Tree:
         """A formula over inputs and the names where expansion stops; any other name that the claim sets stands as its number, and
         one that is unset and does not matter as its default."""
@@ -155,6 +175,16 @@ class Sides:
         formulas = {name: value for name, value in case.given.items() if not isinstance(value, Num)}
         return case.theory.expand(tree, given={**formulas, **{name: Name(name) for name in stops}})
 
+    def reaches(self, held: Tree, floor: Num) -> bool | None:
+        """Whether something is at least a number in the claim's case; None where it has no value, or one degree among others."""
+        case = self.answers.case
+        if case.free.intersection(names(held)):
+            return None
+        try:
+            return bool(case.evaluate(held) >= floor.value)
+        except (NoValue, TypeError, LookupError):
+            return None
+
     def in_numbers(self) -> Fraction | None:
         """Claimed over derived in the claim's case, where it has numbers."""
         try:
@@ -164,10 +194,36 @@ class Sides:
         except (NoValue, TypeError, LookupError):
             return None
 
+    def apart_at(self) -> tuple[Fraction, dict[str, Fraction]] | None:
+        """Claimed over derived where the two differ once inputs that the case lacks have a value, and those; None where no value tried shows it."""
+        for value in MADE_UP:
+            put: dict[str, Fraction] = {}
+            while len(put) < MOST_MADE_UP:
+                case = self.answers.case.changed(put)
+                try:
+                    over, below = (Fraction(case.evaluate(side)) for side in (self.claimed, self.derived))
+                except Missing as error:
+                    put[error.name] = value
+                    continue
+                except (NoValue, TypeError, LookupError):
+                    break
+                if over != below and below:
+                    return over / below, put
+                break
+        return None
+
     def derived_text(self) -> str:
         """The derived formula in the names of the claim, where it fits beside it."""
         opened = text(self.opened(self.derived, self.depths[0]))
         return opened if len(opened) <= LONGEST_FORMULA else text(self.derived)[:LONGEST_FORMULA]
+
+
+def _without(tree: Tree, floors: Iterable[Tree]) -> Tree:
+    """A formula with some maxima of something and a number gone."""
+    for part in floors:
+        held = floored(part)
+        tree = replaced(tree, part, held[0]) if held else tree
+    return tree
 
 
 @dataclass(frozen=True)

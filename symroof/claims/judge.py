@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from symroof.cases.quantity_result import as_written
 from symroof.claims.chains import chain
 from symroof.claims.claim_settings import settings_text, under
 from symroof.claims.denominators import explained_by, timed, with_denominator
@@ -20,7 +21,8 @@ from symroof.claims.slips.formula_slips import SECONDS, formula_slips
 from symroof.claims.unstated_assumptions import counted_otherwise, explained
 from symroof.claims.unused_dimensions import check_used
 from symroof.errors import InputError, NoValueHere, Problem
-from symroof.formula.tree import names
+from symroof.formula.text import text
+from symroof.formula.tree import Num, names
 from symroof.specs.claims import ClaimSpec
 from symroof.theory.defaults import Missing
 from symroof.theory.switches import DETAIL
@@ -176,6 +178,8 @@ def _formula(claim: ClaimSpec, seconds: float | None = None) -> Judgement:
         return stands
     if sides.identities and Sides(claim, sides.identities).compared().verdict == "equal":
         return replace(stands, reason=f"as {_identity_text(sides.identities)} here")
+    if within := _but_for_floors(stands, sides):
+        return within
     widths = sides.unstated_widths if own.verdict == "dimension" and not own.inverted else {}
     if widths and ((wide := _at_widths(claim, widths, seconds / 2)).verdict != "wrong" or wide.slips):
         return wide
@@ -193,6 +197,19 @@ def _formula(claim: ClaimSpec, seconds: float | None = None) -> Judgement:
         needs = ", ".join(filter(None, ("prompt + 1 taken as prompt", long.label)))
         return replace(stands, verdict="conditional", needs=(needs,), reason=f"holds where {needs}; {_shortened(str(own))}")
     return _missed(replace(stands, ratio=ratio, reason=_shortened(str(own))), levels, _near(ratio, limit), limit is None, end)
+
+
+def _but_for_floors(stands: Judgement, sides: Sides) -> Judgement | None:
+    """A formula that has ``x`` where the derived one has ``max(x, 0)``: right wherever that is no less; None of any other."""
+    floors = sides.floors_left_out()
+    states = {sides.reaches(held, floor) for held, floor in floors}
+    if not floors or False in states:
+        return None
+    needs = tuple(f"{text(held)} >= {text(floor)}" for held, floor in floors)
+    said = " and ".join(needs)
+    if None not in states:
+        return replace(stands, reason=f"as {said} here")
+    return replace(stands, verdict="conditional", needs=needs, reason=f"holds where {said}")
 
 
 WIDER = "4 byte"
@@ -248,5 +265,17 @@ def _missed(judgement: Judgement, levels: list[Level], near: bool, explain: bool
         return replace(judgement, verdict="approximate", slips=slips, reason=f"{judgement.reason}; {float(judgement.ratio):.4g} times here")
     if counted_otherwise(slips):
         return replace(judgement, verdict="conditional", needs=(slips[0].cause,), slips=slips, reason=f"holds with {slips[0].text}; {judgement.reason}")
-    flags = ("dimension",) if levels[0].own.verdict == "dimension" else ()
-    return replace(judgement, verdict="wrong", flags=flags, slips=slips)
+    own = levels[0].own.verdict
+    if own == "undecided" and not slips:
+        return _by_numbers(judgement, levels[0].sides)
+    return replace(judgement, verdict="wrong", flags=("dimension",) if own == "dimension" else (), slips=slips)
+
+
+def _by_numbers(judgement: Judgement, sides: Sides) -> Judgement:
+    """A formula of which neither algebra nor random values tell: wrong where numbers of the case do, with values for what it lacks."""
+    apart = (judgement.ratio, {}) if judgement.ratio is not None else sides.apart_at()
+    if apart is None:
+        return replace(judgement, verdict="unchecked", reason="cannot be decided: algebra does not tell, and no values were met at which the two differ")
+    ratio, put = apart
+    where = " and ".join(f"{name} = {as_written(name, Num(value))}" for name, value in put.items())
+    return replace(judgement, verdict="wrong", reason=f"{float(ratio):.4g} times what is derived {f'where {where}' if where else 'here'}")

@@ -97,6 +97,8 @@ class Comparison:
                 return "is the inverse of what is derived"
             case "terms" | "arms":
                 return "; ".join(map(str, (*self.terms, *self.arms)))
+            case "different" if self.low is not None and self.low == self.high:
+                return f"is {significant(self.low, 3)} times what is derived where neither is zero, and differs elsewhere"
             case "different" if self.low is not None and self.high is not None:
                 return f"differs: at random values it is {significant(self.low, 3)} to {significant(self.high, 3)} times what is derived"
         return "cannot be decided" if self.verdict == "undecided" else "differs"

@@ -8,7 +8,7 @@ from operator import is_
 from typing import Any
 
 from symroof.formula import build
-from symroof.formula.tree import CHILDREN, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Pow, Total, Tree, names, sums
+from symroof.formula.tree import CHILDREN, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, names, sums
 
 
 @lru_cache(maxsize=2048)
@@ -61,6 +61,31 @@ def with_children(tree: Tree, after: tuple[Tree, ...]) -> Tree:
         case Total(_, index, _, _):
             return Total(after[0], index, *after[1:])
     return OVER[type(tree)](tree, after)
+
+
+def floored(tree: Tree) -> tuple[Tree, Num] | None:
+    """What ``max(…, 0)``, or another plain number, is of, and that number; None of anything else.
+
+    >>> from symroof.formula.parse import parse
+    >>> from symroof.formula.text import text
+    >>> [text(part) for part in floored(parse("max(heads/tp, 1)"))], floored(parse("max(a, b)"))
+    (['heads/tp', '1'], None)
+    """
+    if not (isinstance(tree, Call) and tree.function == "max" and len(tree.args) == 2):
+        return None
+    return next(((rest, floor) for rest, floor in (tree.args, tree.args[::-1]) if isinstance(floor, Num) and not isinstance(rest, Num)), None)
+
+
+def without_floors(tree: Tree) -> Tree:
+    """The formula as it is where all that it holds above a number is above it by itself: ``x`` for ``max(x, 0)``.
+
+    >>> from symroof.formula.parse import parse
+    >>> from symroof.formula.text import text
+    >>> text(without_floors(parse("a/max(1 - max(u, 0), 0)")))
+    'a/(1 - u)'
+    """
+    held = floored(tree)
+    return without_floors(held[0]) if held else rebuild(tree, without_floors)
 
 
 OVER: dict[type, Callable[[Any, tuple[Tree, ...]], Tree]] = {

@@ -1,0 +1,72 @@
+"""Formulas that are right in a part of the cases, or of any number of devices; and those of which algebra tells nothing."""
+
+import pytest
+
+from symroof.claims.judge import judge
+from symroof.specs.claims import ClaimSpec
+
+CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 2000, "output": 200, "batch": 8}
+
+
+def judged(quantity, formula, **given):
+    return judge(ClaimSpec(id="a", quantity=quantity, formula=formula, given=given))
+
+
+# A backlog of 3 arrivals a second, served at 2 a second (half a second each), grows for 10 s by one a second; of one a second there is none.
+BACKLOG = "(burst_rate - 1/service_time)*burst_duration"
+BURST = {"burst_duration": "10 s", "service_time": "0.5 s"}
+
+
+def test_what_is_never_below_zero_is_a_condition_of_a_formula_without_the_floor():
+    judgement = judged("burst_backlog", BACKLOG)
+    assert (judgement.verdict, judgement.needs) == ("conditional", ("burst_rate - 1/service_time >= 0",))
+
+
+def test_the_condition_is_met_by_the_numbers_of_the_case_or_the_formula_is_wrong():
+    assert judged("burst_backlog", BACKLOG, burst_rate="3 request/s", **BURST).verdict == "exact"
+    assert judged("burst_backlog", BACKLOG, burst_rate="1 request/s", **BURST).verdict == "wrong"
+
+
+def test_only_the_floor_that_matters_is_named():
+    """A queue that grows has no drain time, so that its floor goes without saying."""
+    judgement = judged("burst_drain_time", "(burst_rate*service_time - 1)*burst_duration/(1 - arrival_rate*service_time)")
+    assert judgement.needs == ("burst_rate - 1/service_time >= 0",)
+
+
+@pytest.mark.parametrize("formula", ["(burst_rate - 2/service_time)*burst_duration", "burst_rate*burst_duration"])
+def test_another_formula_is_wrong_with_and_without_the_floor(formula):
+    assert judged("burst_backlog", formula).verdict == "wrong"
+
+
+def test_heads_that_no_more_devices_divide_are_a_condition():
+    """Eight heads on sixteen devices are held twice: a sixteenth of the cache a device is too little."""
+    judgement = judged("kv_bytes_per_token_per_device", "kv_bytes_per_token/tp", model="llama-3-70b")
+    assert (judgement.verdict, judgement.needs) == ("conditional", ("n_kv_heads/tp >= 1",))
+
+
+@pytest.mark.parametrize(
+    ("quantity", "formula"),
+    [("weight_bytes_per_device", "weight_bytes/tp"), ("devices", "tp*pp*dp"), ("group_price", "price*tp"), ("fleet_price", "price*tp*dp")],
+)
+def test_a_formula_over_degrees_is_about_any_number_of_devices(quantity, formula):
+    assert judged(quantity, formula).verdict == "exact"
+    assert judged(quantity, f"2*{formula}").verdict == "wrong"
+
+
+def test_a_degree_that_the_claim_sets_is_that():
+    assert judged("devices", "tp*pp*dp", tp=2, pp=1, dp=1).verdict == "exact"
+    assert judged("group_price", "price", tp=2).verdict == "wrong"
+    assert judged("group_price", "price", tp=1).verdict == "exact"
+
+
+def test_where_algebra_tells_nothing_numbers_of_the_case_do():
+    judgement = judged("loaded_ttft", "prefill_time + queue_wait", **CASE)
+    assert judgement.verdict == "wrong"
+    assert judgement.reason.endswith("times what is derived where arrival_rate = 0.001 request/s")
+
+
+def test_what_neither_tells_is_not_called_wrong():
+    """Without a model there are no numbers of a case, and a sum over the pieces of a long prompt is not taken at random points."""
+    judgement = judged("loaded_ttft", "prefill_time + queue_wait", prompt=2000, output=200)
+    assert judgement.verdict == "unchecked"
+    assert judgement.reason.startswith("cannot be decided")
