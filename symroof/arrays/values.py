@@ -100,13 +100,21 @@ class Values:
 
     def _settle(self, form: Form, moving: frozenset[str]) -> None:
         """Work out once what a search or a sum would work out at every step: whatever in a form does not move with its unknown."""
-        for name in {name for monomial, _ in form for name, _ in monomial} & self.graph.operations.keys():
-            operation = self.graph.operations[name]
-            if not self.graph.reach(name) & moving:
-                self.name(name)
-            elif name not in self.point:
-                for arg in operation.args:
-                    self._settle(arg, moving | set(operation.words))
+        seen: set[tuple[str, frozenset[str]]] = set()  # operations share their arguments
+
+        def settle(form: Form, moving: frozenset[str]) -> None:
+            for name in {name for monomial, _ in form for name, _ in monomial} & self.graph.operations.keys():
+                if (name, moving) in seen:
+                    continue
+                seen.add((name, moving))
+                operation = self.graph.operations[name]
+                if not self.graph.reach(name) & moving:
+                    self.name(name)
+                elif name not in self.point:
+                    for arg in operation.args:
+                        settle(arg, moving.union(operation.words))
+
+        settle(form, moving)
 
     def _steps(self, args: tuple[Form, ...], index: str) -> Any:
         """A sum taken term by term; where some points have fewer terms than others, the rest is not counted for them."""
