@@ -42,6 +42,7 @@ def environment(sandboxed: bool = False) -> Environment:
         comment_start_string="<#", comment_end_string="#>", trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
     made.globals["first"] = 1
+    del made.globals["lipsum"], made.filters["random"]  # the same study gives the same review
     made.filters |= {
         "raw": Markup,
         "squeeze": lambda text: Markup(" ".join(str(text).split())),

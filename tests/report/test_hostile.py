@@ -343,3 +343,9 @@ def test_a_code_span_ends_where_it_is_meant_to():
     for inside in ("a` <b>x</b> `", "``a``", "`", "a```b"):
         made = MarkdownIt("commonmark", {"html": True}).render(f"x {markdown_code(inside)} y")
         assert made == f"<p>x <code>{html.escape(inside)}</code> y</p>\n"
+
+
+@pytest.mark.parametrize(("source", "what"), [("<< lipsum() >>", "'lipsum' is undefined"), ("<< [1, 2]|random >>", "No filter named 'random'")])
+def test_a_template_has_nothing_random(source, what):
+    with pytest.raises(InputError, match=what):
+        render_in_child(source, "t.j2", {})
