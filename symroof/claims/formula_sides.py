@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -15,9 +14,9 @@ from symroof.errors import InputError, NoValueHere, Problem, nearest
 from symroof.formula.compare import compare, lower_order, same
 from symroof.formula.comparison import Comparison
 from symroof.formula.evaluate import NoValue
-from symroof.formula.rewrite import floored, replaced, substitute
+from symroof.formula.rewrite import straight, substitute, without
 from symroof.formula.text import number_text, text
-from symroof.formula.tree import Compare, Largest, Name, Num, Tree, names, parts
+from symroof.formula.tree import Call, Compare, Largest, Name, Num, Tree, names, parts
 from symroof.specs.claims import ClaimSpec
 from symroof.theory.defaults import Missing, neutral_default
 from symroof.theory.layout import DEGREES
@@ -143,14 +142,14 @@ class Sides:
                 return comparisons[-1]
         return comparisons[0]
 
-    def floors_left_out(self) -> tuple[tuple[Tree, Num], ...]:
-        """What the derived formula holds at a number or above, ``max(x, 0)``, with that number, if the claim is right but for having ``x``."""
+    def left_out(self) -> tuple[Call, ...]:
+        """Floors and roundings of the derived formula, ``max(x, 0)`` and ``ceil(x)``, if the claim is right but for having ``x`` in their place."""
         for stops in self.depths:
             claimed, derived = self.opened(self.claimed, stops), self.opened(self.derived, stops)
-            floors = {part: held for part in parts(derived) - parts(claimed) if (held := floored(part))}
-            if floors and same(claimed, _without(derived, floors)):
-                needed = (part for part in floors if compare(claimed, _without(derived, floors.keys() - {part})).verdict != "equal")
-                return tuple(map(floors.__getitem__, needed))
+            bent = [part for part in parts(derived) if isinstance(part, Call) and straight(part) and part not in parts(claimed)]
+            if bent and same(claimed, without(derived, bent)):
+                others = {part: [other for other in bent if other != part] for part in bent}
+                return tuple(part for part in bent if compare(claimed, without(derived, others[part])).verdict != "equal")
         return ()
 
     def opened(self, tree: Tree, stops: frozenset[str]) -> Tree:
@@ -175,13 +174,13 @@ class Sides:
         formulas = {name: value for name, value in case.given.items() if not isinstance(value, Num)}
         return case.theory.expand(tree, given={**formulas, **{name: Name(name) for name in stops}})
 
-    def reaches(self, held: Tree, floor: Num) -> bool | None:
-        """Whether something is at least a number in the claim's case; None where it has no value, or one degree among others."""
-        case = self.answers.case
-        if case.free.intersection(names(held)):
+    def reached(self, floor: Tree) -> bool | None:
+        """Whether ``max(x, 0)`` is ``x`` in the claim's case; None where it has no value, or one degree among others."""
+        case, held = self.answers.case, straight(floor)
+        if held is None or case.free.intersection(names(held)):
             return None
         try:
-            return bool(case.evaluate(held) >= floor.value)
+            return bool(case.evaluate(held) == case.evaluate(floor))
         except (NoValue, TypeError, LookupError):
             return None
 
@@ -216,14 +215,6 @@ class Sides:
         """The derived formula in the names of the claim, where it fits beside it."""
         opened = text(self.opened(self.derived, self.depths[0]))
         return opened if len(opened) <= LONGEST_FORMULA else text(self.derived)[:LONGEST_FORMULA]
-
-
-def _without(tree: Tree, floors: Iterable[Tree]) -> Tree:
-    """A formula with some maxima of something and a number gone."""
-    for part in floors:
-        held = floored(part)
-        tree = replaced(tree, part, held[0]) if held else tree
-    return tree
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from symroof.claims.unstated_assumptions import counted_otherwise, explained
 from symroof.claims.unused_dimensions import check_used
 from symroof.errors import InputError, NoValueHere, Problem
 from symroof.formula.text import text
-from symroof.formula.tree import Num, names
+from symroof.formula.tree import Call, Num, names
 from symroof.specs.claims import ClaimSpec
 from symroof.theory.defaults import Missing
 from symroof.theory.switches import DETAIL
@@ -178,8 +178,8 @@ def _formula(claim: ClaimSpec, seconds: float | None = None) -> Judgement:
         return stands
     if sides.identities and Sides(claim, sides.identities).compared().verdict == "equal":
         return replace(stands, reason=f"as {_identity_text(sides.identities)} here")
-    if within := _but_for_floors(stands, sides):
-        return within
+    if straightened := _but_for_bends(stands, sides):
+        return straightened
     widths = sides.unstated_widths if own.verdict == "dimension" and not own.inverted else {}
     if widths and ((wide := _at_widths(claim, widths, seconds / 2)).verdict != "wrong" or wide.slips):
         return wide
@@ -199,17 +199,28 @@ def _formula(claim: ClaimSpec, seconds: float | None = None) -> Judgement:
     return _missed(replace(stands, ratio=ratio, reason=_shortened(str(own))), levels, _near(ratio, limit), limit is None, end)
 
 
-def _but_for_floors(stands: Judgement, sides: Sides) -> Judgement | None:
-    """A formula that has ``x`` where the derived one has ``max(x, 0)``: right wherever that is no less; None of any other."""
-    floors = sides.floors_left_out()
-    states = {sides.reaches(held, floor) for held, floor in floors}
-    if not floors or False in states:
+ROUNDED = {"floor": "it is not rounded down to a whole number", "ceil": "it is not rounded up to a whole number"}
+
+
+def _but_for_bends(stands: Judgement, sides: Sides) -> Judgement | None:
+    """A formula that has ``x`` where the derived one has ``max(x, 0)``, or does not round as that does; None of any other, and where numbers tell."""
+    bent = sides.left_out()
+    roundings = [part for part in bent if part.function in ROUNDED]
+    floors = [part for part in bent if part.function not in ROUNDED]
+    states = {None} if roundings else set(map(sides.reached, floors))
+    if not bent or False in states or (roundings and sides.in_numbers() is not None):
         return None
-    needs = tuple(f"{text(held)} >= {text(floor)}" for held, floor in floors)
+    needs = (*map(_reaches, floors), *dict.fromkeys(ROUNDED[part.function] for part in roundings))
     said = " and ".join(needs)
     if None not in states:
         return replace(stands, reason=f"as {said} here")
     return replace(stands, verdict="conditional", needs=needs, reason=f"holds where {said}")
+
+
+def _reaches(floor: Call) -> str:
+    """``x >= 0`` of ``max(x, 0)``."""
+    held, least = sorted(floor.args, key=lambda arg: isinstance(arg, Num))
+    return f"{text(held)} >= {text(least)}"
 
 
 WIDER = "4 byte"

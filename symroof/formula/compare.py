@@ -24,7 +24,7 @@ from symroof.formula.comparison import ArmDifference, Comparison, TermDifference
 from symroof.formula.dimension import DimensionError, dimension
 from symroof.formula.one_name_factor import factor_of_one_name
 from symroof.formula.polynomial import Monomial, Polynomial, TooLarge, Work, product_of, ratio, scaled, tree_of
-from symroof.formula.rewrite import rebuild, without_floors
+from symroof.formula.rewrite import rebuild, without
 from symroof.formula.text import WORK
 from symroof.formula.tree import ONE, Call, Largest, Name, Num, Tree, names
 from symroof.units import Dimension, describe, strict
@@ -254,12 +254,12 @@ def _distance(comparison: Comparison) -> int:
 def _at_points(by_algebra: Comparison, claimed: Tree, derived: Tree, seed: int) -> Comparison:
     """The comparison after random points: equal or a constant apart after all, or how far apart they lie.
 
-    Where no point gives both a value, such as of queues that only grow, formulas that differ without their floors differ; that they are
+    Where no point gives both a value, such as of queues that only grow, formulas that differ without their floors and roundings differ; that they are
     equal there is no answer.
     """
     seen = points.compared(claimed, derived, seed)
     if seen is None:
-        above = points.compared(without_floors(claimed), without_floors(derived), seed)
+        above = points.compared(without(claimed), without(derived), seed)
         seen = above if above and not above.equal else None
     if seen is None:
         return by_algebra if by_algebra.exact else replace(by_algebra, verdict="undecided")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import lru_cache, partial
 from operator import is_
 from typing import Any
@@ -63,29 +63,32 @@ def with_children(tree: Tree, after: tuple[Tree, ...]) -> Tree:
     return OVER[type(tree)](tree, after)
 
 
-def floored(tree: Tree) -> tuple[Tree, Num] | None:
-    """What ``max(…, 0)``, or another plain number, is of, and that number; None of anything else.
+def straight(tree: Tree) -> Tree | None:
+    """What a floor or a rounding is of: ``x`` of ``max(x, 0)``, or another plain number, and of ``ceil(x)``; None of anything else.
 
     >>> from symroof.formula.parse import parse
     >>> from symroof.formula.text import text
-    >>> [text(part) for part in floored(parse("max(heads/tp, 1)"))], floored(parse("max(a, b)"))
-    (['heads/tp', '1'], None)
+    >>> text(straight(parse("max(heads/tp, 1)"))), text(straight(parse("ceil(x/16)"))), straight(parse("max(a, b)"))
+    ('heads/tp', 'x/16', None)
     """
-    if not (isinstance(tree, Call) and tree.function == "max" and len(tree.args) == 2):
+    if not isinstance(tree, Call):
         return None
-    return next(((rest, floor) for rest, floor in (tree.args, tree.args[::-1]) if isinstance(floor, Num) and not isinstance(rest, Num)), None)
+    if tree.function in ("floor", "ceil"):
+        return tree.args[0]
+    others = [arg for arg in tree.args if not isinstance(arg, Num)]
+    return others[0] if tree.function == "max" and len(tree.args) == 2 and len(others) == 1 else None
 
 
-def without_floors(tree: Tree) -> Tree:
-    """The formula as it is where all that it holds above a number is above it by itself: ``x`` for ``max(x, 0)``.
+def without(tree: Tree, bent: Collection[Tree] | None = None) -> Tree:
+    """The formula with ``x`` for some of its floors and roundings, by default every one.
 
     >>> from symroof.formula.parse import parse
     >>> from symroof.formula.text import text
-    >>> text(without_floors(parse("a/max(1 - max(u, 0), 0)")))
-    'a/(1 - u)'
+    >>> text(without(parse("a/max(1 - max(floor(u), 0), 0)"))), text(without(parse("max(floor(u), 0)"), [parse("max(floor(u), 0)")]))
+    ('a/(1 - u)', 'floor(u)')
     """
-    held = floored(tree)
-    return without_floors(held[0]) if held else rebuild(tree, without_floors)
+    inner = straight(tree) if bent is None or tree in bent else None
+    return rebuild(tree, partial(without, bent=bent)) if inner is None else without(inner, bent)
 
 
 OVER: dict[type, Callable[[Any, tuple[Tree, ...]], Tree]] = {

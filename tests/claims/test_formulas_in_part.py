@@ -38,6 +38,15 @@ def test_another_formula_is_wrong_with_and_without_the_floor(formula):
     assert judged("burst_backlog", formula).verdict == "wrong"
 
 
+def test_a_formula_that_does_not_round_says_so_where_no_numbers_tell_how_much_that_is():
+    rest = "(usable_memory_per_device - memory_reserve - weight_bytes)/request_bytes_per_device"
+    needs = judged("concurrency", rest).needs
+    assert needs[0].startswith("floor(") and needs[0].endswith(" >= 0")
+    assert needs[1:] == ("it is not rounded down to a whole number",)
+    numbers = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1000, "output": 100}  # some 460 requests: at most one in 460 off
+    assert judged("concurrency", rest, **numbers).verdict == "approximate"
+
+
 def test_heads_that_no_more_devices_divide_are_a_condition():
     """Eight heads on sixteen devices are held twice: a sixteenth of the cache a device is too little."""
     judgement = judged("kv_bytes_per_token_per_device", "kv_bytes_per_token/tp", model="llama-3-70b")
