@@ -1,7 +1,8 @@
 """Positive real roots of a polynomial with exact coefficients, all of them, in order.
 
-Degrees one and two are solved outright (the second by the root formula that does not cancel); higher ones are isolated
-between the roots of their derivative and bisected to 40 digits.
+Degrees one and two are solved outright (the second by the root formula that does not cancel). Of higher ones the signs of the
+coefficients say where there is none or one (Descartes' rule of signs); more are isolated between the roots of their derivative.
+They are bisected to 40 digits.
 """
 
 from __future__ import annotations
@@ -55,10 +56,15 @@ def _quadratic(a: Fraction, b: Fraction, c: Fraction) -> list[Fraction]:
 
 
 def _isolated(p: Numbers) -> list[Fraction]:
-    """Those of a polynomial that is not zero at zero."""
+    """Those of a polynomial that is not zero at zero, between Cauchy's bounds."""
+    signs = [c < 0 for _, c in sorted(p.items())]
+    changes = sum(a != b for a, b in pairwise(signs))
+    if not changes:
+        return []
+    largest = max(map(abs, p.values()))
+    least, bound = 1 / (1 + largest / abs(p[0])), 1 + largest / abs(p[max(p)])
     slope = {k - 1: k * c for k, c in p.items() if k}
-    bound = 1 + max(abs(c) for c in p.values()) / abs(p[max(p)])
-    cuts = [Fraction(0), *positive_roots(slope, Fraction(0), bound), bound]
+    cuts = [least, *(positive_roots(slope, least, bound) if changes > 1 else ()), bound]
     roots = []
     for a, b in pairwise(cuts):
         if value(p, a) == 0:
@@ -119,6 +125,16 @@ def _newton(p: Numbers, x: Fraction) -> Fraction:
     return x
 
 
+def _between(low: Fraction, high: Fraction) -> Fraction:
+    """Midway between two ends; by their powers of two while those are far apart, of which a bound of roots may have hundreds."""
+    apart = _bits(high) - _bits(low)
+    return low * 2 ** (apart // 2) if low and apart > 2 else short((low + high) / 2)
+
+
+def _bits(x: Fraction) -> int:
+    return x.numerator.bit_length() - x.denominator.bit_length()
+
+
 def bisect(p: Numbers, low: Fraction, high: Fraction) -> Fraction:
     """A root between two points of different sign: halved until Newton's steps lead into the bracket, and back where they do not."""
     below = _falls_below(p)
@@ -131,7 +147,7 @@ def bisect(p: Numbers, low: Fraction, high: Fraction) -> Fraction:
             if low < left and right < high and below(left) == rising != below(right):
                 low, high = left, right
                 break
-        middle = short((low + high) / 2)
+        middle = _between(low, high)
         low, high = (middle, high) if below(middle) == rising else (low, middle)
     middle = short((low + high) / 2)
     simple = middle.limit_denominator(10**6)  # a root that is a plain number is that number

@@ -75,3 +75,12 @@ def test_where_newtons_steps_leave_the_bracket_halving_goes_on():
     """(x - 1)⁵ is so flat at its root that Newton's steps gain two digits in nine; beside it stands a simple root."""
     assert positive_roots(of_roots(1, 1, 1, 1, 1, 2)) == [1, 2]
     assert positive_roots(of_roots(Fraction(1), 1 + Fraction(1, 10**6), 1 + Fraction(2, 10**6))) == [1, 1 + Fraction(1, 10**6), 1 + Fraction(2, 10**6)]
+
+
+@pytest.mark.parametrize("chosen", [(7,), (Fraction(1, 10**12),), (10**9, Fraction(2, 3)), (3, 4, 10**6), ()])
+def test_roots_are_found_among_factors_that_have_none(chosen):
+    """Signs that change more often than there are roots, and ones that change as often; (x² - x + 1)(x² + x + 5)(x + 9) has no positive root."""
+    p = {0: Fraction(1)}
+    for factor in ({2: 1, 1: -1, 0: 1}, {2: 1, 1: 1, 0: 5}, {1: 1, 0: 9}, *({1: 1, 0: -root} for root in chosen)):
+        p = {n: sum(c * Fraction(factor[n - k]) for k, c in p.items() if n - k in factor) for n in range(max(p) + max(factor) + 1)}
+    assert positive_roots(p) == sorted(map(Fraction, chosen))
