@@ -11,7 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, Wi
 
 from symroof.errors import InputError, Problem, nearest, split_hint
 from symroof.specs.strict_yaml import Document
-from symroof.units import Quantity, UnitError, describe, parse_quantity, parse_unit, strict, with_usual_unit
+from symroof.units import Quantity, UnitError, describe, parse_quantity, parse_unit, significant, strict, with_usual_unit
 
 NAME = r"^[a-z0-9][a-z0-9._-]{0,63}$"
 
@@ -63,9 +63,7 @@ def in_unit(value: object, unit: str, written_in: str | None = None, bare: bool 
     dimension = parse_unit(unit).dimension
     if not read.dimension and strict(dimension):
         if read.value and not bare:
-            raise ValueError(
-                f"write {KINDS.get(unit, 'the unit')}, such as {example(unit, written_in)}; write {with_usual_unit(read.value, unit, written_in)!r}"
-            )
+            raise ValueError(f"write {KINDS.get(unit, 'the unit')}, such as {example(unit, written_in)}; write {_probable(read.value, unit, written_in)}")
         return Quantity(read.value * parse_unit(written_in or unit).size, dimension, f"{read.text} {written_in or unit}")
     if strict(read.dimension) != strict(dimension):
         raise ValueError(f"is {describe(read.dimension)}, but {describe(dimension)} is needed, such as {example(unit)}")
@@ -77,6 +75,17 @@ KINDS = {
     "byte/s": "the unit of a bandwidth", "byte": "the unit of a size", "FLOP/s": "the unit of a rate", "s": "the unit of a time", "W": "the unit of a power",
     "USD/s": "the unit of a price", "Hz": "the unit of a clock",
 }  # fmt: skip
+
+
+SECONDS = range(1, 5)
+"""Bare times that may be in seconds as well as in milliseconds."""
+
+
+def _probable(value: Fraction, unit: str, written_in: str | None) -> str:
+    """What a number without its unit may mean."""
+    text = with_usual_unit(value, unit, written_in)
+    in_seconds = unit == "s" and not written_in and SECONDS.start <= value < SECONDS.stop
+    return f"{text!r} or {significant(value, 6) + ' s'!r}" if in_seconds else repr(text)
 
 
 def example(unit: str, written_in: str | None = None) -> str:

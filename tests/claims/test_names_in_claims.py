@@ -60,7 +60,7 @@ def test_a_fault_of_a_claim_with_its_place_and_its_hint(fields, place, message, 
 
 def test_numbers_without_a_unit_one_by_one():
     listed = list(faults(ClaimSpec(id="x", **ITL, for_all={}, given={"kernel_launch": [1, 2], "batch": [1, 2]})))
-    assert [hint for _, message, hint in listed if "unit" in message] == ["write '1 ms'", "write '2 ms'"]
+    assert [hint for _, message, hint in listed if "unit" in message] == ["write '1 ms' or '1 s'", "write '2 ms' or '2 s'"]
     assert "expected one value: a claim is of one case" in [message for _, message, _ in listed]
 
 
