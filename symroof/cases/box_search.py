@@ -17,7 +17,7 @@ from symroof.arrays.lower import Builder
 from symroof.arrays.values import Values, arrays
 from symroof.cases.search_budget import Budget, NotWorkedOut
 from symroof.formula.evaluate import NoValue
-from symroof.formula.tree import Num, Tree, names
+from symroof.formula.tree import Tree, names
 from symroof.theory.case import Case
 from symroof.theory.dependence import Dependence
 
@@ -211,8 +211,10 @@ class BoxSearch:
 
     def serves(self, tree: Tree) -> bool:
         """Whether the formulas of the case that this one is like are its own for a tree: they differ in nothing else than the values of inputs."""
-        theory = self.case.theory
-        return self._differing is not None and all(self._differing.isdisjoint(theory.ancestry(name)) for name in names(tree))
+        if self._differing is None:
+            return False
+        known = frozenset(self._builder.inputs)
+        return all(self._differing.isdisjoint(self.case.ancestry(name, known)) for name in names(tree))
 
     @cached_property
     def _differing(self) -> frozenset[str] | None:
@@ -223,16 +225,12 @@ class BoxSearch:
         known = builder.inputs
         if not known or not set(self._moved) <= set(known) or not all(name in self._moved or self._stands(name) for name in known):
             return None
-        if own.freed(known, rounded=True).theory is not builder.case.theory or not all(_plain_but_for(known, case) for case in (own, builder.case)):
+        if own.freed(known, rounded=True).theory is not builder.case.theory:
             return None
         places = (own.given, own.numbers), (builder.case.given, builder.case.numbers)
         set_in = {name for pair in places for values in pair for name in values} - {*known}
-        return frozenset(name for name in set_in if len({tuple(values.get(name) for values in pair) for pair in places}) > 1)
-
-
-def _plain_but_for(inputs: Collection[str], case: Case) -> bool:
-    """Whether a case sets everything but these inputs to numbers, so that definitions alone say what a name depends on."""
-    return all(isinstance(tree, Num) or name in inputs for name, tree in case.given.items())
+        differing = frozenset(name for name in set_in if len({tuple(values.get(name) for values in pair) for pair in places}) > 1)
+        return differing if differing.isdisjoint(own.theory.split) else None
 
 
 def _widest(steps: Sequence[int]) -> int:

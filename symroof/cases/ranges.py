@@ -232,9 +232,7 @@ class Ranges:
             try:
                 search = self.case.search(name, self.box)
                 self._memo[name, by] = self._searched(search, by) if search else self.direction(self.case.formula(name, self.box), by)
-            except Missing:
-                pass
-            except NoValue:  # what it depends on has no value somewhere: only values tell
+            except (Missing, NoValue):  # what it depends on has no value somewhere: only values tell
                 self._memo[name, by] = None
         return self._memo[name, by]
 
@@ -245,12 +243,8 @@ class Ranges:
         return _combined([over.direction(body, by), self.direction(high, by)])
 
     def _apart(self, name: str, by: str) -> bool:
-        """Whether no definition leads from a name to an input; a given formula might, so it is not asked where there is one."""
-        return self._plain and by not in self.case.theory.ancestry(name)
-
-    @cached_property
-    def _plain(self) -> bool:
-        return all(isinstance(tree, Num) for tree in self.case.given.values())
+        """Whether no formula leads from a name to an input."""
+        return by not in self.case.ancestry(name)
 
     def _product(self, parts: list[tuple[Tree, int]], by: str) -> Direction:
         """A product moves as its moving factors do, each times the sign of the others."""
@@ -296,7 +290,9 @@ class Ranges:
     def _pieces(self, tree: Mul) -> tuple[Tree, Tree] | None:
         """The whole and the piece of ``piece*(ceil(whole/piece) - 1)``, where that rounding has a name."""
         match tree.factors:
-            case (piece, Add((Name(number), Num(value)))) if value == -1 and self.case.has(number) and self.nonnegative(piece):
+            case (piece, Add((Name(number), Num(value)))) if (
+                value == -1 and number not in self.case.numbers and self.case.has(number) and self.nonnegative(piece)
+            ):
                 match self.case.formula(number, self.box):
                     case Call("ceil", (Div(whole, under),)) if under == piece:
                         return whole, piece

@@ -164,7 +164,7 @@ class Case:
             with suppress(NotGiven, UnknownName):  # asked for again where its value is, after the conditions
                 formula = self.formula(name)
         exists = tuple((parse(condition), reason) for condition, reason in quantity.exists) if quantity else ()
-        unmoved = self._unmoved is not None and self._changes.isdisjoint(self.theory.ancestry(name))
+        unmoved = self._unmoved is not None and self._changes.isdisjoint(self.ancestry(name))
         plan = self._plans.by_name[name] = _Plan(unmoved, exists, search, formula)
         return plan
 
@@ -320,7 +320,7 @@ class Case:
         if not quantity.chooses or not isinstance(definition, Call):
             return definition
         keys = definition.args[::2]
-        if any(name in self.theory.ancestry(inner) for key in keys for inner in names(key) for name in changed):
+        if any(name in self.ancestry(inner) for key in keys for inner in names(key) for name in changed):
             return definition
         try:
             values = [_plain(evaluate(key, self)) for key in keys]
@@ -377,14 +377,33 @@ class Case:
         if child.theory is self.theory:
             changed = frozenset(changes)
             child._plans = self._plans.below.get(changed) or self._plans.below.setdefault(changed, _Plans())
-            if self._numeric and self.theory.split.isdisjoint(changed):
-                child._unmoved, child._changes, child._numeric = self, changed, True
+            child._formulas, child._ancestries = self._formulas, self._ancestries
+            if self.theory.split.isdisjoint(changed):
+                child._unmoved, child._changes = self, changed
         return child
 
+    def ancestry(self, name: str, inputs: frozenset[str] = frozenset()) -> frozenset[str]:
+        """A name and every name that its value may be worked out from here, through definitions and given formulas; ``inputs`` stand at numbers.
+
+        What follows a total may have another definition where none is given: a formula that is given for one counts always.
+        """
+        if not self._formulas:
+            return self.theory.ancestry(name)
+        if (name, inputs) not in self._ancestries:
+            reached, unused = self.theory.ancestry(name), self._formulas.keys() - inputs
+            while leading := unused & (reached | self.theory.split):
+                reached, unused = reached.union(*(self.theory.leads_to(self._formulas[other]) for other in leading)), unused - leading
+            self._ancestries[name, inputs] = reached
+        return self._ancestries[name, inputs]
+
     @cached_property
-    def _numeric(self) -> bool:
-        """Whether no given value is a formula."""
-        return all(isinstance(tree, Num) for tree in self.given.values())
+    def _formulas(self) -> Mapping[str, Tree]:
+        """The given values that are formulas."""
+        return {name: tree for name, tree in self.given.items() if not isinstance(tree, Num)}
+
+    @cached_property
+    def _ancestries(self) -> dict[tuple[str, frozenset[str]], frozenset[str]]:
+        return {}
 
     def no_number(self, tree: Tree) -> str | None:
         """The first name of a formula that is a truth or a label, which no formula can calculate with."""

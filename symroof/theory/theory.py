@@ -158,15 +158,17 @@ class Theory:
         quantity = QUANTITIES.get(name)
         if quantity is not None and quantity.search:
             for text in (quantity.search.body, quantity.search.high):
-                ancestors |= frozenset().union(*map(self.ancestry, names(parse(text))))
+                ancestors |= self.leads_to(parse(text))
         if quantity is not None and quantity.without:
-            ancestors |= frozenset().union(*map(self.ancestry, names(parse(quantity.without[1]))))
+            ancestors |= self.leads_to(parse(quantity.without[1]))
         definition = self.definition(name)
         if definition is not None:
-            for inner in names(definition):
-                ancestors |= self.ancestry(inner)
-            ancestors.update(changed_inputs(definition))
+            ancestors |= self.leads_to(definition)
         return frozenset(ancestors)
+
+    def leads_to(self, tree: Tree) -> frozenset[str]:
+        """Every name that a formula leads to."""
+        return frozenset(changed_inputs(tree)).union(*map(self.ancestry, names(tree)))
 
     def timed(self, name: str) -> bool:
         """Whether a quantity is a latency, rate or cost of serving: it means nothing where the case does not fit."""

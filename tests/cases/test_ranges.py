@@ -40,8 +40,10 @@ STUDIES = {
     "experts that a pass reads": ("mixtral-8x7b", {}, {"mfu": MFU, "mbu": MBU}, {"output": 20}, 60),
     "windows and experts": ("gpt-oss-20b", {}, {"mfu": MFU, "mbu": MBU}, {"output": 20}, 60),
     "a ranged prompt": ("llama-3-8b", {}, {"prompt": (100, 3000)}, {}, 500),
+    "a reserve that is a formula": ("llama-3-8b", {}, {"prompt": (100, 3000), "mbu": MBU}, {"memory_reserve": "weight_bytes/10 + prompt*1000000"}, 500),
+    "a batch that follows the prompt": ("mixtral-8x7b", {}, {"prompt": (100, 3000), "mfu": MFU}, {"batch": "floor(100000/prompt)", "hit_rate": "1/4"}, 60),
 }
-"""Model, switches, box, other values, random points."""
+"""Model, switches, box, other values, random points; a text is a formula."""
 
 
 def build(name):

@@ -43,9 +43,9 @@ def number(name, value):
 
 
 def case(model=None, switches=None, **values):
-    """A theory with values; ``model`` is a catalogue name, a spec, or None for symbols alone."""
+    """A theory with values, a text among them a formula; ``model`` is a catalogue name, a spec, or None for symbols alone."""
     spec = shipped(model) if isinstance(model, str) else model
-    given = {name: number(name, value) for name, value in ({**spec.values(), **values} if spec else values).items()}
+    given = {name: parse(value) if isinstance(value, str) else number(name, value) for name, value in ({**spec.values(), **values} if spec else values).items()}
     return Case(theory(spec.architecture() if spec else GENERIC, assume(**(switches or {}))), given)
 
 

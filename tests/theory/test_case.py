@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 
+from symroof.errors import InputError
 from symroof.formula.dual import Dual
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
@@ -13,9 +14,10 @@ from symroof.theory.architecture import Architecture, Layer
 from symroof.theory.case import Case
 from symroof.theory.defaults import Missing, NotClosed, default_of, neutral_default
 from symroof.theory.dependence import Dependence
+from symroof.theory.quantities import QUANTITIES
 from symroof.theory.theory import UnknownName
 
-from . import made
+from . import DEVICE, case, made
 
 TWO_KINDS = Architecture(
     (Layer(label="local", reach="window", own=frozenset({"n_layers"})), Layer(label="full", own=frozenset({"n_layers"}))), order=("local", "full")
@@ -240,6 +242,30 @@ def test_changed_inputs_reach_everything_that_depends_on_them():
     assert [plain.changed({"price": Fraction(n)}).value("group_price") for n in (4, 5, 4)] == [4, 5, 4]
     both = plain.changed({"price": Fraction(4)}).changed({"price": Fraction(6), "power": Fraction(1)})
     assert (both.value("group_price"), both.value("power"), plain.value("group_price")) == (6, 1, 3)
+
+
+@pytest.mark.parametrize("by", ["prompt", "batch", "mbu", "power"])
+@pytest.mark.parametrize("model", ["llama-3-8b", "mixtral-8x7b", "gpt-oss-20b"])
+def test_a_change_gives_what_a_case_of_its_own_gives_where_formulas_are_given(model, by):
+    """Given formulas lead from one to another, to a total and to what follows it: no value that moves is taken from before."""
+    given = {**DEVICE, "prompt": 700, "output": 9, "batch": 8, "mbu": "3/4", "power": 700, "price": "power/10^6 + linear_flops_per_token/10^15"}
+    given |= {"memory_reserve": "weight_bytes*mbu/10", "hit_rate": "1/(3 + batch)", "step_overhead": "prompt/10^7", "kv_bytes_per_token": "1000*batch + power"}
+    here, value = case(model, **given), {"prompt": 900, "batch": 16, "mbu": Fraction(1, 2), "power": 300}[by]
+    before = answers(here)
+    after, alone = answers(here.changed({by: Fraction(value)})), answers(case(model, **{**given, by: value}))
+    assert after == alone
+    assert sum(before[name] != after[name] for name in QUANTITIES) >= 3
+
+
+def answers(bound):
+    """The value of every quantity, or why it has none."""
+    values = {}
+    for name in QUANTITIES:
+        try:
+            values[name] = bound.value(name)
+        except (NoValue, InputError) as error:
+            values[name] = type(error)
+    return values
 
 
 def test_the_same_change_is_worked_out_once():
