@@ -55,12 +55,16 @@ def send(message: str) -> str:
 
 
 def sends(message: str, layout: Layout) -> Tree:
-    """The time a pass takes to send activations from stage to stage; over the network where the next stage is in another node."""
+    """The time a pass takes to send activations from stage to stage; over the network where the next stage is in another node.
+
+    A stage that fits a node stands in one; the stages of a group that is larger than a node have nodes of their own.
+    """
     if not layout.staged:
         return ZERO
     if not layout.network:
         return parse(f"(pp - 1)*{send(message)}")
-    far = f"(ceil({layout.instance}/node_devices) - 1)"
+    beside = f"max(floor(node_devices/({layout.group})), 1)" if layout.group else "node_devices"
+    far = f"(ceil(pp/{beside}) - 1)"
     return parse(f"(pp - 1 - {far})*{send(message)} + {far}*(network_latency + {message}/{SLOW})")
 
 

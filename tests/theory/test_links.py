@@ -1,6 +1,7 @@
 """Messages between devices against their sends counted one by one: rings, exchanges and stages, inside a node and over the network."""
 
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 
@@ -59,16 +60,37 @@ def test_a_last_node_that_is_not_full_is_a_node(devices):
     assert evaluate(parse(all_to_all("message_bytes", True)), v) == exchange_time(v, devices, 840)
 
 
-@pytest.mark.parametrize(("tp", "pp", "node"), [(1, 1, 4), (1, 3, 4), (1, 4, 4), (1, 5, 4), (2, 2, 4), (2, 3, 4), (2, 7, 4), (4, 3, 4), (4, 3, 8), (1, 9, 8)])
-def test_stages_send_to_the_next_one(tp, pp, node):
-    """Stage by stage: whether the next one begins in another node."""
-    v = Made(5, tp=tp, pp=pp, node_devices=node, message_bytes=840)
-    far = sum((stage * tp + tp - 1) // node != (stage + 1) * tp // node for stage in range(pp - 1))
+def nodes_of_stages(devices, pp, node):
+    """The nodes of each stage: put in one after another, in the node begun if it fits there, else in as many new ones as it takes."""
+    nodes, begun, room = [], -1, 0
+    for _ in range(pp):
+        if devices > room:
+            first, begun = begun + 1, begun + -(-devices // node)
+            room = (begun - first + 1) * node - devices if devices <= node else 0
+        else:
+            first, room = begun, room - devices
+        nodes.append(range(first, begun + 1))
+    return nodes
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize(
+    ("tp", "pp", "node"),
+    [
+        *((1, 1, 4), (1, 3, 4), (1, 4, 4), (1, 5, 4), (2, 2, 4), (2, 3, 4), (2, 7, 4), (4, 3, 4), (4, 3, 8), (1, 9, 8)),
+        *((3, 2, 8), (3, 7, 8), (16, 2, 8), (16, 3, 8), (12, 5, 8), (64, 9, 8), (6, 1, 4)),
+    ],
+)
+def test_stages_send_to_the_next_one(tp, pp, node, groups):
+    """Stage by stage: whether the next one is in another node. No layout has fewer sends than none."""
+    v = Made(5, tp=tp, pp=pp, node_devices=node, message_bytes=840, attention_dp=groups)
+    stages = nodes_of_stages(tp * groups, pp, node)
+    far = sum(here != there for here, there in pairwise(stages))
     near = pp - 1 - far
     expected = near * (v.link_latency + over(v, 840)) + far * (v.network_latency + over(v, 0, 840))
-    assert evaluate(sends("message_bytes", Layout(tp=tp > 1, pp=pp, network=True)), v) == expected
+    assert evaluate(sends("message_bytes", Layout(tp=tp > 1, attention_dp=groups > 1, pp=pp, network=True)), v) == expected
     if not far:
-        assert evaluate(sends("message_bytes", Layout(tp=tp > 1, pp=pp)), v) == expected
+        assert evaluate(sends("message_bytes", Layout(tp=tp > 1, attention_dp=groups > 1, pp=pp)), v) == expected
 
 
 def test_a_message_is_one_vector_a_token():

@@ -1,12 +1,15 @@
 """What must hold of every case: scaling, monotony, sums over steps, switches, given quantities."""
 
+from contextlib import suppress
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from symroof.formula.evaluate import NoValue
 from symroof.specs.model import ModelSpec
+from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import DETAIL, SWITCHES
 
 from . import DEVICE, case, examples, oracle
@@ -45,6 +48,24 @@ def test_a_better_device_never_hurts(model, work, devices, better, roofline):
     after = case(model, {"roofline": roofline}, **{**values, better: values[better] * Fraction(3, 2)})
     for name in LATENCIES:
         assert after.value(name) <= before.value(name), name
+
+
+layouts = st.fixed_dictionaries(
+    {"tp": st.sampled_from([1, 2, 8, 16, 64]), "pp": st.integers(1, 6), "attention_dp": st.sampled_from([1, 3, 16]), "dp": st.integers(1, 3)}
+)
+
+
+@examples(25)
+@given(st.sampled_from((*MODELS, "mixtral-8x7b", "deepseek-v3")), workloads, layouts, st.sampled_from(ROOFLINES), st.sampled_from([1, 4, 8]))
+def test_nothing_but_missing_memory_is_negative(model, work, layout, roofline, node):
+    """Whatever the layout: stages in one node, in several, and stages of several nodes."""
+    network = {"node_devices": node, "network_bandwidth": 5 * 10**10, "network_latency": 0, "link_latency": Fraction(1, 100)}
+    served = {"arrival_rate": 1, "price": Fraction(1, 1000), "power": 700, "chunk": 512}
+    here = case(model, {"roofline": roofline}, **DEVICE | FIXED | network | served, **work, **layout)
+    for name in QUANTITIES:
+        with suppress(NoValue):
+            value = here.value(name)
+            assert isinstance(value, str) or value >= 0 or name == "free_memory", name
 
 
 @examples(30)
