@@ -298,8 +298,10 @@ class Case:
         return self._laid[changed]
 
     def _part(self, whole: str, definition: Tree) -> Tree:
-        """The part of one kind of layer of a total that is given: split as the definitions split it."""
-        derived = self.theory.definitions[whole]
+        """The part of one kind of layer of a total that is given: split as the definitions split it; of one pass alone, all of it."""
+        derived = self.theory.definitions.get(whole)
+        if derived is None:
+            return Name(whole)
         parts = {part: self.theory.definitions[part] for part in names(derived) if base_name(part) == whole and part in self.theory.definitions}
         return build.mul(Name(whole), build.div(definition, substitute(derived, parts)))
 

@@ -242,6 +242,25 @@ def test_a_given_quantity_replaces_its_definition():
     assert found.value("decode_time") == 39 * itl
 
 
+@pytest.mark.parametrize("model", ["deepseek-v2-lite", "gpt-oss-20b"])
+def test_any_quantity_may_be_given(model):
+    """Also one that only a pass over a prompt has. Every other then has a value or a reason for none."""
+    work = {**DEVICE, **WORK}
+    for name in QUANTITIES:
+        found = case(model, **work, **{name: 3})
+        with suppress(NoValue):
+            found.value("ttft")
+        assert found.value(name) == 3
+
+
+def test_given_flops_of_expanding_a_latent_cache_reach_the_pass_that_expands_it():
+    """900 tokens, as many FLOPs each instead of their own."""
+    before, after = (case("deepseek-v2-lite", **DEVICE, **WORK, **more) for more in ({}, {"expansion_flops_per_token": 10**9}))
+    own = 2 * 27 * 512 * 16 * (128 + 128)
+    assert after.value("prefill_flops") - before.value("prefill_flops") == 900 * (10**9 - own)
+    assert after.value("decode_flops") == before.value("decode_flops")
+
+
 def test_given_bytes_per_token_reach_the_cache():
     for model, layers_token in (("llama-3-8b", 131072), ("mistral-7b-v0.1", 131072)):
         assert case(model, **DEVICE, **WORK).value("kv_cache_bytes") == 6 * 900 * layers_token

@@ -47,8 +47,18 @@ def test_the_batch_and_the_chunk_within_the_itl_target():
     assert PEAK.itl(batch, 4607, tp=2) <= 0.030 < PEAK.itl(batch + 1, 4607, tp=2)
     chunk, running = limit(found, "max_chunk_itl"), found.served.batch
     assert mixed(running, chunk, 4607, 4096) <= 0.030 < mixed(running, chunk + 1, 4607, 4096)
-    paced = next(x.value for x in found.limits if "batch*prompt" in x.name)
-    assert mixed(paced, paced * 8, 4607, 4096) <= 0.030 < mixed(paced + 1, (paced + 1) * 8, 4607, 4096)
+    paced = next(x.value for x in found.limits if "paced_chunk" in x.name)
+    each = 4096 / 511  # of 512 tokens the first comes with the prompt
+    assert mixed(paced, paced * each, 4607, 4096) <= 0.030 < mixed(paced + 1, (paced + 1) * each, 4607, 4096)
+
+
+def test_what_is_cached_of_prompts_is_not_read_again():
+    """Of 4,096 tokens a step has to read 96 for each response that ends: at most so many requests as without, and more where most is cached."""
+    whole, cached = (reviewed(targets={"itl": "30 ms"}, **more) for more in ({}, {"cached_prefix": 4000}))
+    before, after = (next(x.value for x in found.limits if "paced_chunk" in x.name) for found in (whole, cached))
+    each = 96 / 511
+    assert before < after
+    assert mixed(after, after * each, 4607, 4096) <= 0.030 < mixed(after + 1, (after + 1) * each, 4607, 4096)
 
 
 def test_the_recommended_line_keeps_every_promise():
@@ -58,7 +68,7 @@ def test_the_recommended_line_keeps_every_promise():
     assert line.flags["kv-cache-dtype"].value == "fp8"
     assert WEIGHTS + KV * (4096 + 511) * batch <= 0.9 * 2 * 80e9
     assert mixed(batch, budget - batch, 4607, 4096, kv_bytes=1) <= 0.030 < mixed(batch, budget - batch + 1, 4607, 4096, kv_bytes=1)
-    assert (budget - batch) * 512 >= 4096 * batch  # reads at least as many prompts as it finishes
+    assert (budget - batch) * 511 >= 4096 * batch  # reads at least as many prompts as it finishes
     again = reviewed(found.line, targets={"itl": "30 ms"})
     assert not again.served.study.first.does_not_fit
     assert read_line(again.line).flags["max-num-seqs"].value == batch
@@ -182,10 +192,14 @@ def test_every_rank_reads_prompts_with_a_budget_of_its_own(ranks):
 
 def test_prompts_of_a_steady_state_are_shared_out_over_the_ranks(ranks):
     """The step of a rank that reads a fourth of the prompt tokens that all of them end requests for, each request at its last token."""
-    paced = next(x.value for x in ranks.limits if "batch*prompt" in x.name)
+    paced = next(x.value for x in ranks.limits if "paced_chunk" in x.name)
 
     def late(batch):
-        values = {"context": 2048 + 255, "chunk_past": 2048, "attention_dp": 4, "ep": 4, "batch": batch, "chunk": batch * 2}
-        return Study("deepseek-v2-lite", "h100-sxm", prompt=2048, output=256, **values).exact("mixed_time")
+        values = {"context": 2048 + 255, "chunk_past": 2048, "attention_dp": 4, "ep": 4, "batch": batch}
+        return (
+            Study("deepseek-v2-lite", "h100-sxm", prompt=2048, output=256, **values)
+            .define("late", f"mixed_time(chunk = {batch * 2048}/{255 * 4})", unit="s")
+            .exact("late")
+        )
 
     assert late(paced) <= 0.030 < late(paced + 1)
