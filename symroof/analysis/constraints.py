@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
-from symroof.analysis.verdict import LOAD, TARGET_METRICS, endless, findings, metric_of, queues
+from symroof.analysis.verdict import LOAD, TARGET_METRICS, endless, findings, metric_of, queues, unjudged
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError
 from symroof.formula.evaluate import NotGiven, NoValue
@@ -101,14 +101,14 @@ def conditions(answers: Answers) -> list[Condition]:
 
 
 def passes(answers: Answers) -> bool | None:
-    """Whether a case fits and meets every target over all of its ranges; None where it does with ranges at their middle, and not throughout.
+    """Whether a case fits and is known to meet every target over all of its ranges; None where it does with ranges at their middle, and not throughout.
 
     >>> from symroof.analysis.study import Study
     >>> study = Study("llama-3-8b", "h100-sxm", prompt=4096, batch=[1, 8, 32], mbu="0.5..0.9", mfu=1, targets={"itl": "10 ms"})
     >>> [passes(case) for case in study.cases]
     [True, None, False]
     """
-    if answers.fits is None or not answers.fits.value:
+    if answers.fits is None or not answers.fits.value or unjudged(answers):
         return False
     if not findings(answers):
         return True

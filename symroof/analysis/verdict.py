@@ -101,6 +101,18 @@ def target_checks(answers: Answers) -> list[TargetCheck]:
     return [*_load_check(answers), *checks]
 
 
+def unjudged(answers: Answers) -> dict[str, str]:
+    """The targets of the study that this case has no metric for, and what that needs; a wait without end is judged by its load.
+
+    >>> from symroof.analysis.study import Study
+    >>> unjudged(Study("llama-3-8b", "h200", prompt=4096, output=256, targets={"itl": "20 ms", "price": "2 USD/hour"}).first)
+    {'price': 'needs price'}
+    """
+    case = answers.case
+    unknown = [name for name in answers.targets if metric_of(name, case) is None and not endless(name, case)]
+    return {name: answers.why_unknown(metrics_of(name, case)[0]) for name in unknown}
+
+
 def _reach(metric: Result, answers: Answers) -> tuple[Fraction, float | Fraction]:
     """How far a metric reaches over the ranges: where that takes too long to search, over their corners, and without end where it has no value in a part."""
     value = Fraction(metric.value)
@@ -227,14 +239,15 @@ def standing_basis(efficiency: str | None, engine: str | None) -> str:
 
 
 def target_warnings(answers: Answers) -> list[str]:
-    """A line for every target that is missed, and for requests that come faster than they are served, wholly or in a part of the ranges."""
+    """A line for every target that is missed or cannot be judged, and for requests that come faster than they are served, wholly or in a part of the ranges."""
     words = {False: "misses its {} target", None: "meets its {} target in a part of its ranges only"}
     of_load = {False: "does not keep up with the arriving requests", None: "keeps up with the arriving requests in a part of its ranges only"}
-    return [
+    off = [
         f"{of_load[check.met] if check.name == LOAD else words[check.met].format(check.name)}: {check.metric.text()} against {check.bound.plain()}"
         for check in target_checks(answers)
         if check.met is not True
     ]
+    return off + [f"whether it meets its {name} target is not known: {why}" for name, why in unjudged(answers).items()]
 
 
 def splits_evenly(answers: Answers, group: int) -> bool:

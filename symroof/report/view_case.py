@@ -9,7 +9,7 @@ from typing import Any
 
 from symroof.analysis.case_titles import case_label, case_title, devices
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import ISOLATED_METRICS, TARGET_METRICS, all_met, findings, overloaded, target_checks, under_load
+from symroof.analysis.verdict import ISOLATED_METRICS, TARGET_METRICS, all_met, findings, overloaded, target_checks, under_load, unjudged
 from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import WITHOUT_RANGE, Result
 from symroof.formula.parse import parse
@@ -83,12 +83,15 @@ def case_row(case: Answers, is_subject: bool = False) -> dict[str, Any]:
         "cost": shown(case.get("cost_per_mtok")),
         "findings": findings(case),
         "targets": [target_row(check) for check in target_checks(case)],
+        "unjudged": unjudged(case),
     }
 
 
 def _met(case: Answers) -> str:
     """Whether a case meets its targets, in a word."""
     checks = target_checks(case)
+    if all_met(checks) is not False and unjudged(case):
+        return UNKNOWN
     return {True: "met", False: "missed", None: "in part"}[all_met(checks)] if checks else "none set"
 
 

@@ -72,10 +72,11 @@ CASE: dict[str, Field] = {
     "itl": (TEXT, "inter-token latency, likewise"),
     "rate": (TEXT, "output tokens a second, likewise"),
     "isolated": (TEXTS, "of one prefill and a batch that decodes alone: TTFT, ITL, ITL at the last step, output rate"),
-    "verdict": (TEXT, "whether it meets its targets: met, missed, in part, none set"),
+    "verdict": (TEXT, "whether it meets its targets: met, missed, in part, not known, none set"),
     "cost": (TEXT, "cost of a million output tokens"),
     "findings": (TEXTS, "its faults by name: does_not_fit, ttft_missed, …"),
     "targets": ("objects", "each target: name, limit, value, state (met, missed, partly), slack"),
+    "unjudged": ("object", "targets that cannot be judged, each with what is missing"),
 }
 FLIP: dict[str, Field] = {
     "name": (TEXT, "the input"),
@@ -99,7 +100,7 @@ FLIP: dict[str, Field] = {
 }
 INSIDE: dict[str, dict[str, Field]] = {
     "verdict": {
-        "state": (TEXT, "does_not_fit, fits_partly, missed, partly, met, no_targets or memory_unknown"),
+        "state": (TEXT, "does_not_fit, fits_partly, missed, not_known, partly, met, no_targets or memory_unknown"),
         "case": (TEXT, "the case in a line"),
         "needed": (TEXT, "memory it needs"),
         "usable": (TEXT, "memory it may use"),
@@ -107,6 +108,7 @@ INSIDE: dict[str, dict[str, Field]] = {
         "spare": (TEXT, "memory left over"),
         "devices": (COUNT, "devices of an instance"),
         "targets": ("objects", "each target: name, limit, value, state (met, missed, partly), slack"),
+        "unjudged": ("object", "targets that cannot be judged, each with what is missing"),
         "prefill_bound": (TEXTS, "what limits the prefill; several over ranges"),
         "decode_bound": (TEXTS, "what limits a decode step; several over ranges"),
         "prefill_intensity": (TEXT, "FLOP a byte of the prefill"),
@@ -125,7 +127,7 @@ INSIDE: dict[str, dict[str, Field]] = {
         "itl": (TEXT, "the last step of a batch that decodes alone"),
         "rate": (TEXT, "output tokens a second of that batch"),
         "all_usable": (TRUTH, "whether nothing of the memory is set aside"),
-        "others": ("object", "labels of the other cases by what they amount to: does_not_fit, missed, met"),
+        "others": ("object", "labels of the other cases by what they amount to: does_not_fit, missed, not_known, met"),
     },
     "decision": {
         "under_load": (TRUTH, "whether latencies are those of a server at work"),

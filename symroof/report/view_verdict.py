@@ -11,7 +11,7 @@ from symroof.analysis.constraints import passes
 from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import all_met, findings, target_checks
+from symroof.analysis.verdict import all_met, findings, target_checks, unjudged
 from symroof.cases.binding import Binding
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError
@@ -41,6 +41,7 @@ def verdict(study: Study, subject: Answers) -> dict[str, Any]:
         "spare": in_prose(subject, "free_memory"),
         "devices": devices(subject),
         "targets": checks,
+        "unjudged": unjudged(subject),
         "prefill_bound": bound_of("prefill", subject),
         "decode_bound": bound_of("decode", subject),
         "prefill_intensity": in_prose(subject, "prefill_intensity"),
@@ -70,11 +71,12 @@ def in_prose(subject: Answers, name: str) -> str:
 
 def others(study: Study, subject: Answers) -> dict[str, list[str]]:
     """The other cases of the study by what they amount to."""
-    by_state: dict[str, list[str]] = {"does_not_fit": [], "missed": [], "met": []}
+    by_state: dict[str, list[str]] = {"does_not_fit": [], "missed": [], "not_known": [], "met": []}
     for case in study.cases:
         if case is not subject:
             wrong = findings(case)
-            by_state["does_not_fit" if "does_not_fit" in wrong else "missed" if wrong else "met"].append(case_label(case))
+            amounts = "does_not_fit" if "does_not_fit" in wrong else "missed" if wrong else "not_known" if unjudged(case) else "met"
+            by_state[amounts].append(case_label(case))
     return by_state
 
 
@@ -87,6 +89,8 @@ def state(subject: Answers) -> str:
     if subject.does_not_fit:
         return "fits_partly"
     checks = target_checks(subject)
+    if all_met(checks) is not False and unjudged(subject):
+        return "not_known"
     return MET[all_met(checks)] if checks else "no_targets"
 
 

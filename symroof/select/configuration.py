@@ -11,7 +11,7 @@ from typing import Literal
 
 from symroof.analysis.case_titles import degrees
 from symroof.analysis.tracking import Track, untracked
-from symroof.analysis.verdict import LOAD, MEMORY, TargetCheck, metrics_of, target_checks, under_load
+from symroof.analysis.verdict import LOAD, MEMORY, TargetCheck, target_checks, under_load, unjudged
 from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import Result
 from symroof.select.batch_window import Window, window
@@ -105,8 +105,7 @@ class Run:
         """What cannot be judged, and why: a size, a price or a link is missing."""
         judged = {check.name for check in self.checks}
         reasons = {} if MEMORY in judged else {MEMORY: self.answers.why_unknown("fits")}
-        open_ = [name for name in self.answers.targets if name not in judged and not (name == "ttft" and LOAD in self.missed)]
-        return reasons | {name: self.answers.why_unknown(metrics_of(name, self.answers.case)[0]) for name in open_}
+        return reasons | unjudged(self.answers)
 
     @property
     def state(self) -> State:

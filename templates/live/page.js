@@ -116,6 +116,8 @@ function verdict(at, corners, checks) {
   const memory = {case: title, needed: read("memory_bytes"), usable: read("usable_memory"), short: quantity(-at.v("free_memory"), "byte", 3)};
   if (fits.includes(false)) return say(fits.includes(true) ? "fits_partly" : "does_not_fit", memory);
   if (missed.length) return say("missed", {case: title, targets: [...missed.map(check => each("one_missed", check)), ...partly.map(check => each("one_partly", check))].join(" and ")});
+  const open = data.targets.filter(target => !checks.some(check => check.name === target.name)).map(target => words[`metric-${target.name}`]);
+  if (open.length) return say("not_known", {case: title, targets: open.join(" and ")});
   if (partly.length) return say("partly", {case: title, targets: partly.map(check => each("one_partly", check)).join(" and ")});
   if (checks.length) return say("met", {case: title, targets: checks.map(check => each("one_met", check)).join(", ")});
   return say("no_targets", {case: title, spare: read("free_memory")});

@@ -18,6 +18,7 @@ from symroof.analysis.verdict import (
     standing_basis,
     target_checks,
     target_warnings,
+    unjudged,
 )
 from symroof.api import Study
 
@@ -238,3 +239,23 @@ def test_an_efficiency_above_the_roof_is_impossible():
 )
 def test_what_times_rest_on_where_no_case_says(efficiency, engine, words):
     assert standing_basis(efficiency, engine) == words
+
+
+@pytest.mark.parametrize(
+    ("more", "targets", "missing"),
+    [
+        ({"price": "3 USD/hour"}, {"price": "6 USD/hour", "itl": "1 s"}, {}),
+        ({"price": "3 USD/hour", "output": 1}, {"ttft": "1 s"}, {}),
+        ({"price": "3 USD/hour", "arrival_rate": "1000000 request/s", "chunk": 64}, {"ttft": "1 s"}, {}),  # overloaded: the load tells
+        ({"mem_bandwidth": "1 TB/s", "peak_flops": "1 TFLOP/s"}, {"cost": "6 USD", "ttft": "1 s"}, {"cost": "needs price"}),
+        ({"mem_bandwidth": "1 TB/s"}, {"price": "6 USD/hour", "ttft": "1 s"}, {"price": "needs price", "ttft": "needs peak_flops"}),
+    ],
+)
+def test_targets_that_cannot_be_judged(more, targets, missing):
+    hardware = {"hardware": "h100-sxm"} if "price" in more else {}
+    case = Study("gpt2", prompt=100, **{"output": 20, **hardware, **more}, targets=targets).first
+    assert unjudged(case) == missing
+    assert sorted(line for line in target_warnings(case) if "is not known" in line) == [
+        f"whether it meets its {name} target is not known: {why}" for name, why in sorted(missing.items())
+    ]
+    assert not missing or passes(case) is False

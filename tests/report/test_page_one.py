@@ -4,16 +4,19 @@ import re
 from fractions import Fraction
 
 import pytest
+import yaml
 from markupsafe import Markup
 
+from symroof.analysis.constraints import passes
 from symroof.analysis.tipping_points import flips
-from symroof.analysis.verdict import findings, overloaded
+from symroof.analysis.verdict import findings, overloaded, target_warnings, unjudged
 from symroof.api import Study
 from symroof.report.environment import ranged
 from symroof.report.markup import FORMATS as WRITTEN
 from symroof.report.pictures.picture_kinds import picture
 from symroof.report.render import render
 from symroof.report.view import subject_of, view
+from symroof.resources import data_folder
 
 from . import FORMATS, blocks, rows_under, static
 
@@ -121,3 +124,33 @@ def test_prompts_that_pile_up_while_responses_keep_up_are_overload(piling_up):
     assert late.case.value("arrival_rate") * reading.value("reading_time") >= reading.value("lanes")  # Little: more prompts at once than are read at once
     assert (overloaded(late), findings(late)) == (True, ["load_missed"])
     assert not findings(piling_up(float(capacity / 2)))
+
+
+def test_a_price_that_nobody_knows_is_no_budget_kept(tmp_path):
+    """A case without a price was said to meet every target, the one on its price included."""
+    base = yaml_of("hardware", "h200")
+    unpriced = tmp_path / "unpriced.yaml"
+    unpriced.write_text(base, encoding="utf-8")
+    targets = {"itl": "1 s", "price": "20 USD/hour"}
+    study = Study("llama-3-8b", ["h100-sxm", str(unpriced)], prompt=512, output=64, batch=8, targets=targets)
+    priced, other = study.cases
+    assert [passes(case) for case in study.cases] == [True, False]
+    assert (unjudged(priced), unjudged(other)) == ({}, {"price": "needs price"})
+    assert "whether it meets its price target is not known: needs price" in target_warnings(other)
+    data = view(study, "symroof report x.yaml", ("verdict", "alternatives"), whole=False)
+    assert [row["verdict"] for row in data["cases"]] == ["met", "not known"]
+    text = render(data, "md")
+    assert "fits and meets every target throughout" not in text
+    assert "| price target not known |" not in text, "what passes has nothing to change"
+    alone = render(view(Study("llama-3-8b", str(unpriced), prompt=512, output=64, batch=8, targets=targets), "x", ("verdict",), whole=False), "md")
+    assert "fits, but whether it meets its target on price of the group (needs price) is not known." in alone
+    assert "price target not known" in alone, "a change that leaves it unknown says so"
+    missed = Study("llama-3-8b", str(unpriced), prompt=512, output=64, batch=8, targets={**targets, "itl": "1 ms"})
+    assert "misses its target on inter-token latency" in render(view(missed, "x", ("verdict",), whole=False), "md")
+
+
+def yaml_of(kind, name):
+    """A spec of the catalogue without its price."""
+    spec = yaml.safe_load((data_folder("specs") / kind / f"{name}.yaml").read_text(encoding="utf-8"))
+    spec.pop("price", None)
+    return yaml.safe_dump({**spec, "name": "unpriced"})

@@ -56,32 +56,15 @@ def test_a_window_in_words(window, text):
 # ------------------------------------------------------------------------------------------------------------ not known
 
 
-def unknown(judged, targets, missed=()):
-    answers = SimpleNamespace(targets=dict.fromkeys(targets, Fraction(1)), why_unknown=lambda name: f"no {name}", case=None)
+@pytest.mark.parametrize("judged", [(), ("itl",), ("memory",), ("memory", "itl")])
+@pytest.mark.parametrize("targets", [{}, {"cost": "needs price"}])
+def test_what_cannot_be_judged(judged, targets, monkeypatch):
+    """Memory where nothing is known of it, and the targets of the case that have no metric."""
+    answers = SimpleNamespace(why_unknown=lambda name: f"no {name}")
+    monkeypatch.setattr(configurations, "unjudged", lambda case: targets if case is answers else None)
     one = Run("one", answers)
-    one.__dict__["checks"] = tuple(SimpleNamespace(name=name, met=name not in missed) for name in judged)
-    return one.unknown
-
-
-@pytest.fixture(autouse=True)
-def metrics(monkeypatch):
-    monkeypatch.setattr(configurations, "metrics_of", lambda name, case: (f"{name} metric", f"{name} isolated"))
-
-
-@pytest.mark.parametrize(
-    ("judged", "targets", "missed", "names"),
-    [
-        (["memory", "itl"], ["itl"], [], []),
-        (["itl"], ["itl"], [], ["memory"]),
-        (["memory"], ["itl", "cost"], [], ["itl", "cost"]),
-        (["memory", "load"], ["ttft"], ["load"], []),  # a load that is too much is why there is no first token
-        (["memory", "load"], ["ttft"], [], ["ttft"]),
-        (["memory", "load"], ["itl"], ["load"], ["itl"]),
-        (["memory", "load", "ttft"], ["ttft"], ["load"], []),
-    ],
-)
-def test_what_cannot_be_judged(judged, targets, missed, names):
-    assert unknown(judged, targets, missed) == {name: "no fits" if name == "memory" else f"no {name} metric" for name in names}
+    one.__dict__["checks"] = tuple(SimpleNamespace(name=name) for name in judged)
+    assert one.unknown == ({} if "memory" in judged else {"memory": "no fits"}) | targets
 
 
 # ------------------------------------------------------------------------------------------------------------- corners
