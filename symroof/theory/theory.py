@@ -123,13 +123,22 @@ class Theory:
 
     def label(self, step: str, operator: Operator) -> str:
         """The label that identifies an operator of a step: its name, and its kind of layer where several kinds have it."""
-        several = sum(other.name == operator.name for other in self.operators[step]) > 1
-        return f"{operator.name}.{operator.layer}" if several else operator.name
+        return f"{operator.name}.{operator.layer}" if len(self._labelled[step, operator.name]) > 1 else operator.name
+
+    @cached_property
+    def _labelled(self) -> dict[tuple[str, str], list[Operator]]:
+        """The operators of a step by each label they can be asked for by; ``linear`` is everything but attention."""
+        labelled: dict[tuple[str, str], list[Operator]] = {}
+        for step, operators in self.operators.items():
+            for operator in operators:
+                for label in (operator.name, f"{operator.name}.{operator.layer}", *((LINEAR,) if operator.name != CORE else ())):
+                    labelled.setdefault((step, label), []).append(operator)
+        return labelled
 
     def _part(self, base: str, label: str) -> Tree | None:
-        """The share of some operators in a total: ``decode_flops.gate_up``; ``linear`` is everything but attention."""
+        """The share of some operators in a total: ``decode_flops.gate_up``."""
         step, _, kind = base.partition("_")
-        selected = [o for o in self.operators.get(step, ()) if label in (o.name, f"{o.name}.{o.layer}") or (label == LINEAR and o.name != CORE)]
+        selected = self._labelled.get((step, label))
         return PARTS[kind](selected) if selected and kind in PARTS else None
 
     def not_closed(self, name: str) -> str:

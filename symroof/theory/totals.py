@@ -83,11 +83,16 @@ class Totals:
 
     def groups(self, phase: str) -> dict[Key, list[Cell]]:
         """The cells of segments of one phase, by stream, driver, and window or pool; those of no phase count in all."""
-        by_key: dict[Key, list[Cell]] = {}
-        for cell in self.placed:
-            if cell.stream != "params" and cell.phase in (None, phase):
-                by_key.setdefault((cell.stream, cell.per, cell.scope), []).append(cell)
-        return by_key
+        if phase not in self._grouped:
+            by_key = self._grouped[phase] = {}
+            for cell in self.placed:
+                if cell.stream != "params" and cell.phase in (None, phase):
+                    by_key.setdefault((cell.stream, cell.per, cell.scope), []).append(cell)
+        return self._grouped[phase]
+
+    @cached_property
+    def _grouped(self) -> dict[str, dict[Key, list[Cell]]]:
+        return {}
 
     @cached_property
     def spoken(self) -> dict[str, dict[Key, str]]:
