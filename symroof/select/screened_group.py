@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -46,6 +47,8 @@ PRICE = "price"
 PRICED = frozenset({"cost", "price", "fleet_price"})
 """Targets that cannot be judged without a price: the batch and the copies are those that all others allow."""
 
+COMPUTE = "mfu"
+"""The efficiency of compute, whose measured range is apart from that of all others."""
 LARGEST = 1 << 30
 MOST_COPIES = 1 << 16
 CLOSE = 1e-9
@@ -100,6 +103,8 @@ class Group:
         self.inputs = ["batch", *(["dp"] if self.open_copies else []), *self.differing]
         self.expected = self._numbers()
         self.slow, self.fast = (self._numbers(end) if self.ranged else self.expected for end in (0, 1))
+        uneven = COMPUTE in self.ranged and first.theory.assumptions["scheduling"] == "disaggregated"
+        self.worst = [self.slow, *([self._numbers(0, compute=1)] if uneven else [])]
         self.limits = {name: np.array([float(c.targets[name]) for c in cases]) for name in self.targets}
         compared = (*VALUES, *(TARGET_METRICS[name] for name in self.targets))
         plain = [name for name in compared if self._has(name) and not (self.rate and name == QUEUED)]
@@ -124,19 +129,28 @@ class Group:
         here = first.given.get(name), first.numbers.get(name)
         return name in self.ranged or any((case.given.get(name), case.numbers.get(name)) != here for case in others)
 
-    def _numbers(self, end: int | None = None) -> list[Array]:
-        """The inputs in which configurations differ, efficiencies that are ranges among them: as expected, or at their slow end, the first, or the fast one."""
-        pairs = list(zip(self.cases, self.ends, strict=True))
-        return [
-            np.array([_number(c.case, name) if end is None or name not in ends else float(ends[name][end]) for c, ends in pairs]) for name in self.differing
-        ]
+    def _numbers(self, end: int | None = None, compute: int | None = None) -> list[Array]:
+        """The inputs in which configurations differ, efficiencies that are ranges among them: as expected, or at their slow end, the first, or the fast one;
+        that of compute at an end of its own, if there is one."""
+        at = {COMPUTE: end if compute is None else compute}
+
+        def number(answers: Answers, ends: Mapping[str, tuple[Fraction, Fraction]], name: str) -> float:
+            place = at.get(name, end)
+            return _number(answers.case, name) if place is None or name not in ends else float(ends[name][place])
+
+        return [np.array([number(c, ends, name) for c, ends in zip(self.cases, self.ends, strict=True)]) for name in self.differing]
 
     def _compiled(self, names: Sequence[str]) -> Compiled:
         return compile_alike(names, self.inputs, self.cases[0], free=["dp"] if self.open_copies else ())
 
     def _part_of(self, compiled: Compiled, names: Sequence[str]) -> Function:
         part = compiled.only(names)
-        return lambda batch, copies, numbers=None: self._called(part, names, batch, copies, numbers or self.slow)
+        return lambda batch, copies, numbers=None: self._called(part, names, batch, copies, numbers) if numbers else self._worst(part, names, batch, copies)
+
+    def _worst(self, compiled: Compiled, names: Sequence[str], batch: Array, copies: Array) -> dict[str, Array]:
+        """The largest values at the slow end; where prefills have devices of their own, also with fast prefills, which keep more requests decoding."""
+        each = [self._called(compiled, names, batch, copies, numbers) for numbers in self.worst]
+        return {name: np.maximum.reduce([values[name] for values in each]) for name in names}
 
     def _wait(self, name: str) -> Function:
         """A TTFT with its wait; without a value where the lanes of prompts do not keep up at any batch."""
@@ -158,7 +172,7 @@ class Group:
         borne = copies <= MOST_COPIES
         copies = np.where(borne, copies, 1)
         tried = np.maximum(most, 1)
-        waits = self._waits(judged, copies, self.slow)
+        waits = self._waits(judged, copies)
         passing = (most >= 1) & borne & self._met({**self.quick(tried, copies), **waits})
         most = np.where(passing, most, 0)
         least = self._least(tried, copies) if passing.any() else tried
@@ -191,7 +205,7 @@ class Group:
             )
         return made
 
-    def _waits(self, batch: Array, copies: Array, numbers: list[Array]) -> dict[str, Array]:
+    def _waits(self, batch: Array, copies: Array, numbers: list[Array] | None = None) -> dict[str, Array]:
         """The TTFT with its wait at an arrival rate, the same at every batch; without a rate there is none, and each batch has its own TTFT."""
         return {QUEUED: self.queued(batch, copies, numbers)[QUEUED]} if self.rate else {}
 

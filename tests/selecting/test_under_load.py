@@ -139,6 +139,24 @@ def test_what_does_not_keep_up_is_judged_at_the_largest_batch_that_its_latencies
     assert held[1].exact("sustained_itl") > Fraction(1, 50) or batch + 1 > study.decide().exact("concurrency")
 
 
+def test_fast_prefills_beside_a_slow_decode_are_judged_where_prefills_have_devices_of_their_own():
+    """They keep more requests decoding than slow ones, so the slow end of all efficiencies is not the worst."""
+    target = Fraction(1, 20)
+    case = {"model": "llama-3.3-70b", "hardware": "mi300x", "weights": "fp8", "activations": "fp8", "kv": "fp8", "prompt": 3000, "output": 400}
+    chosen = select(**case, arrival_rate="20 request/s", targets={"itl": "50 ms"}, among={"instance_devices": "8"})
+    apart = [c for c in chosen.passing if c.run.answers.case.has("prefill_devices")]
+    assert len(apart) > 1
+    ahead = 0
+    for one in apart:
+        here, batch = one.run.answers, one.run.batch
+        itls = [corner.changed({"batch": Fraction(batch)}).value("sustained_itl") for corner in here.corners]
+        assert max(itls) <= target, (one.run.changes, batch)
+        more = [corner.changed({"batch": Fraction(batch + 1)}) for corner in here.corners]
+        assert max(corner.value("sustained_itl") for corner in more) > target or not all(corner.value("fits") for corner in more)
+        ahead += max(itls) > here.slow_end.case.changed({"batch": Fraction(batch)}).value("sustained_itl")
+    assert ahead, "in one of them at least another corner is the worst"
+
+
 RANGED = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "arrival_rate": "50 request/s", "chunk": 2048, "efficiency": "peak"}
 
 
