@@ -12,7 +12,7 @@ from symroof.report.markup import UNKNOWN
 from symroof.report.selection_cells import Part, shown, verdict
 from symroof.select.choice import Choice
 from symroof.select.configuration import Configuration, Run
-from symroof.select.endurance import Bears, each_bears, expected_copies
+from symroof.select.endurance import Bears, each_bears, expected_batch, expected_copies
 from symroof.select.screened_group import PRICED
 
 MOST_BOUGHT = 3
@@ -74,6 +74,12 @@ def _checked(c: Configuration) -> Collection[str]:
     return c.run.shares or [check.name for check in c.run.checks]
 
 
+def _expected(run: Run) -> str:
+    """The copies that would do if all went as expected, and the batch of each where it is another then."""
+    copies, batch = f"{expected_copies(run):,}", expected_batch(run)
+    return copies if batch == run.batch else f"{copies}, batch {batch:,}"
+
+
 def _buy(c: Configuration, expected: bool) -> dict[str, str]:
     """What is said of one configuration, by the heading of its row; ``expected``: also of its copies where all is as expected."""
     run, case = c.run, c.run.answers.case
@@ -81,7 +87,7 @@ def _buy(c: Configuration, expected: bool) -> dict[str, str]:
     return {
         "verdict": verdict(c),
         "copies": f"{run.copies:,}",
-        **({"if as expected": f"{expected_copies(run):,}"} if expected else {}),
+        **({"if as expected": _expected(run)} if expected else {}),
         "devices": f"{int(case.value('served_devices') * case.value('dp')):,}",
         "batch": f"{run.batch:,}",
         "chunk": chunk,

@@ -149,7 +149,7 @@ def expected_copies(run: Run) -> int:
     if "dp" not in dict(run.changes) or not run.slow:
         return run.copies
     low, high = 0, run.copies
-    changes = dict(run.changes) | {"batch": _expected_batch(run)}
+    changes = dict(run.changes) | {"batch": expected_batch(run)}
     while high - low > 1:
         middle = (low + high) // 2
         there = varied(run.own, **{**changes, "dp": middle})
@@ -160,7 +160,7 @@ def expected_copies(run: Run) -> int:
     return high
 
 
-def _expected_batch(run: Run) -> int:
+def expected_batch(run: Run) -> int:
     """The largest batch that fits and meets the ITL target at the values expected, where the batch was solved for; else the batch it has."""
     if "batch" not in dict(run.changes):
         return run.batch

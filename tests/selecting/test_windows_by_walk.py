@@ -418,8 +418,8 @@ def test_the_batch_at_the_values_expected(limit, monkeypatch):
     bearing(monkeypatch, limits, {}, start=1, counted=True, capacity=lambda copies: 40.5 / copies, step=lambda copies, batch: 4 + batch)
     by_walk = max([b for b in range(1, 41) if not limit or 4 + b <= limit], default=1)
     run = SimpleNamespace(changes=(("batch", 7),), own=None, batch=7)
-    assert endurance._expected_batch(run) == by_walk
-    assert endurance._expected_batch(SimpleNamespace(changes=(("dp", 2),), own=None, batch=7)) == 7
+    assert endurance.expected_batch(run) == by_walk
+    assert endurance.expected_batch(SimpleNamespace(changes=(("dp", 2),), own=None, batch=7)) == 7
 
 
 @pytest.mark.parametrize(
