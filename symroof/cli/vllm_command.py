@@ -133,7 +133,8 @@ def _gives(advised: Review) -> list[str]:
     if advised.copies:
         slow, expected = advised.copies
         rate = advised.served.study.first.result("arrival_rate").plain()
-        title = f"{slow:,} cop{'ies' if slow > 1 else 'y'} of it bear{'s' * (slow == 1)} {rate} (load below 1{f'; {expected:,} if all goes as expected' if expected < slow else ''}), and give{'s' * (slow == 1)}"
+        bears = "load below 1" + (", the first token in time" if advised.in_time else "")
+        title = f"{slow:,} cop{'ies' if slow > 1 else 'y'} of it bear{'s' * (slow == 1)} {rate} ({bears}{f'; {expected:,} if all goes as expected' if expected < slow else ''}), and give{'s' * (slow == 1)}"
     doubts = [f"! {doubt}" for doubt in advised.doubts]
     rows = [[name, result.text(), result.symbol.meaning] for name, result in advised.gives.items()]
     return [title, *doubts, table(rows, indent="  "), ""] if rows else []

@@ -52,6 +52,7 @@ class Review:
         copies: servers of it that bear the arrival rate at the slow end of the efficiencies, and as expected; None where no rate is known.
         gives: quantities of so many copies of it.
         doubts: the targets that these miss, or meet in a part of the ranges of the efficiencies only.
+        in_time: whether there is a target for the first token that these meet throughout.
     """
 
     served: Served
@@ -64,6 +65,7 @@ class Review:
     copies: tuple[int, int] | None = None
     gives: dict[str, Result] = field(default_factory=dict)
     doubts: list[str] = field(default_factory=list)
+    in_time: bool = False
 
     def case_of(self, name: str) -> Answers:
         """The case that a fact is of."""
@@ -82,6 +84,7 @@ def review(served: Served) -> Review:
         fleet = with_values(study, dp=made.copies[0]) if made.copies else study
         made.gives = {name: result for name in GIVES if (result := fleet.first.get(name)) is not None}
         made.doubts = target_warnings(fleet.first)
+        made.in_time = any(check.met for check in target_checks(fleet.first) if check.name == "ttft")
     return made
 
 
@@ -122,6 +125,7 @@ def _advised(served: Served) -> tuple[list[Advice], list[str], Study]:
         return [], [f"no line is recommended: not one request fits or meets its latency targets on up to {MOST_DEVICES} devices"], study
     cache, study = _cache(served, study)
     sequences, study = _sequences(study)
+    sequences, study = _in_time(sequences, study)
     budget, study = _budget(study)
     return [group, *cache, sequences, budget], [], study
 
@@ -186,6 +190,25 @@ def _sequences(study: Study) -> tuple[Advice, Study]:
     ranks = "" if own == batch else f"; {own:,} of each rank"
     because += _on_their_way(study, batch)
     return Advice("max-num-seqs", str(own), because + ranks, limits), with_values(study, batch=batch)
+
+
+def _in_time(sequences: Advice, study: Study) -> tuple[Advice, Study]:
+    """No more requests than leave a chunk that reads prompts within the TTFT target: the most that the ITL target allows leave the smallest
+    chunk, and a prompt then takes as many steps as a response. As many as before where not even one request does."""
+    ranks, allowed = int(study.first.case.value("attention_dp")), int(sequences.value)
+
+    def late(own: int) -> bool:
+        alone = _unqueued(with_values(study, batch=own * ranks))
+        return _late_prompts(_at_work(_budget(alone)[1]).first)
+
+    if "ttft" not in study.first.targets or not late(allowed) or late(1):
+        return sequences, study
+    low, high = 1, allowed
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if late(middle) else (middle, high)
+    because = f"{sequences.because}; no more than {low:,}{' of each rank' if ranks > 1 else ''}, which leave a chunk that reads a prompt within the TTFT target"
+    return replace(sequences, value=str(low), because=because), with_values(study, batch=low * ranks)
 
 
 def _on_their_way(study: Study, batch: int) -> str:

@@ -1,5 +1,6 @@
 """The limits and the recommended line, against memory and times counted by hand."""
 
+from fractions import Fraction
 from math import ceil
 
 import pytest
@@ -170,6 +171,28 @@ def test_more_copies_where_the_queue_and_not_the_load_is_too_long():
     tight = reviewed(LINE.replace("-tp 2", "-tp 1"), targets=ARRIVING | {"ttft": "80 ms"}, **case)
     assert tight.copies[0] > relaxed.copies[0]
     assert tight.gives["loaded_ttft"].value <= 0.08 < relaxed.gives["loaded_ttft"].value
+
+
+def test_fewer_requests_where_the_chunk_that_more_leave_reads_prompts_too_slowly():
+    """As many as the ITL target allows leave 146 tokens a step, and 4,000 take 28 steps; each fewer leaves more."""
+    case = {"prompt": 20000, "cached_prefix": 16000, "output": 400}
+
+    def settings(found):
+        values = {advice.flag: int(advice.value) for advice in found.advice if advice.flag.startswith("max-num")}
+        return values["max-num-seqs"], values["max-num-batched-tokens"] - values["max-num-seqs"]
+
+    def first_token(own, chunk):
+        served_by = {"model": "deepseek-v2-lite", "hardware": "h100-sxm", "attention_dp": 4, "ep": 4, "memory_share": 0.92}
+        return Study(**served_by, **case, batch=4 * own, chunk=4 * chunk).exact("loaded_ttft")
+
+    plain, tight = (reviewed(RANKS, targets={"itl": "8 ms", **more}, **case) for more in ({}, {"ttft": "150 ms"}))
+    (most, least_chunk), (fewer, chunk) = settings(plain), settings(tight)
+    assert fewer < most and chunk > least_chunk
+    assert first_token(fewer, chunk) <= Fraction(150, 1000) < first_token(most, least_chunk)
+    assert most == fewer + 1
+    assert not tight.doubts and tight.in_time
+    assert "leave a chunk that reads a prompt within the TTFT target" in next(a.because for a in tight.advice if a.flag == "max-num-seqs")
+    assert not plain.in_time, "there is no target to be in time for"
 
 
 RANKS = "vllm serve deepseek-ai/DeepSeek-V2-Lite --data-parallel-size 4 --enable-expert-parallel --max-num-seqs 16 --max-num-batched-tokens 1040"
