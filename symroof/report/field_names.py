@@ -18,6 +18,7 @@ INPUTS_BY_NAME = {
 QUANTITIES_BY_NAME = {
     "ttft": "Time to first token (TTFT)", "itl": "Inter-token latency (ITL)", "itl_last": "Inter-token latency (ITL), last step",
     "decode_throughput": "Output throughput of the batch", "response_time": "Response time", "cost_per_mtok": "Cost of a million output tokens",
+    "cost_per_mtok_at_rate": "Cost of a million output tokens at the arrival rate",
     "loaded_ttft": "TTFT under load", "sustained_itl": "ITL under load", "sustained_throughput": "Sustained output throughput",
     "group_price": "Price of an instance", "fleet_price": "Price of the fleet", "load": "Load, arrivals over capacity", "memory_bytes": "Memory", "concurrency": "Requests that memory holds",
 }  # fmt: skip

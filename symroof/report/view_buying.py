@@ -92,23 +92,13 @@ def _buy(c: Configuration, expected: bool) -> dict[str, str]:
         "batch": f"{run.batch:,}",
         "chunk": chunk,
         "price": shown(run, "fleet_price"),
-        "a million tokens": _at_rate(run),
+        "a million tokens": shown(run, "cost_per_mtok_at_rate"),
         "load": shown(run, LOAD),
         "ttft": shown(run, "loaded_ttft"),
         "wait for a slot": shown(run, "slot_wait"),
         "itl": shown(run, "sustained_itl"),
         **dict(zip(BORNE.values(), _borne(run), strict=True)),
     }
-
-
-def _at_rate(run: Run) -> str:
-    """The price of a million output tokens at the arrival rate: idle copies are paid for too."""
-    price = run.value("fleet_price")
-    if price is None:
-        return UNKNOWN
-    case = run.answers.case
-    tokens = case.value("arrival_rate") * case.value("sustained_throughput") / case.value("sustained_requests")
-    return Result(case.theory.symbol("cost_per_mtok"), price * 10**6 / tokens).plain()
 
 
 def _borne(run: Run) -> list[str]:

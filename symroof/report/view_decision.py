@@ -9,7 +9,7 @@ from symroof.analysis.case_titles import case_label
 from symroof.analysis.constraints import passes
 from symroof.analysis.study import Study
 from symroof.analysis.tipping_points import flips
-from symroof.analysis.verdict import LOAD, TARGET_METRICS, TargetCheck, efficiency_basis, metric_of, overloaded, target_checks, under_load
+from symroof.analysis.verdict import LOAD, TARGET_METRICS, TargetCheck, efficiency_basis, metric_of, overloaded, slots_warning, target_checks, under_load
 from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import Result
 from symroof.report.field_names import input_name, quantity_name
@@ -17,8 +17,8 @@ from symroof.report.markup import UNKNOWN
 from symroof.report.view_case import cell, deciding, marked, metric, shown
 from symroof.specs.efficiencies import FITTED
 
-MOST_NUMBERS, MOST_INPUTS, MOST_PASSING = 8, 8, 3
-SERVER = ("loaded_ttft", "sustained_itl", "sustained_throughput", "concurrency", "cost_per_mtok")
+MOST_NUMBERS, MOST_INPUTS, MOST_PASSING = 9, 8, 3
+SERVER = ("loaded_ttft", "sustained_itl", "sustained_throughput", "concurrency", "cost_per_mtok", "cost_per_mtok_at_rate")
 REQUEST = ("ttft", "itl_last", "decode_throughput", "response_time", "concurrency", "cost_per_mtok")
 """The key metrics of a server at work, and those of one request alone: a page shows one or the other, never both."""
 EFFICIENCIES = ("mfu", "mbu")
@@ -35,6 +35,7 @@ def decision(study: Study, subject: Answers) -> dict[str, Any]:
         "basis": efficiency_basis(subject),
         "bounds": bounds(study),
         "rests_on": foundations(subject),
+        "slots": bool(slots_warning(subject)),
         "does_not_fit": subject.does_not_fit,
         "some_do_not_fit": any(case.does_not_fit for case in study.cases),
         "passing": passing(study, subject),

@@ -7,6 +7,7 @@ from symroof.theory.links import all_gather, all_reduce, all_to_all, others
 from symroof.theory.mixes import MIXES
 from symroof.theory.quantity import MEMORY_RATE, referenced
 from symroof.theory.quantity import declared as _q
+from symroof.theory.under_load import STEADY as KEEPS_UP
 from symroof.theory.under_load import UNDER_LOAD, waits_in_line
 
 SPECULATION = referenced(
@@ -118,6 +119,8 @@ LOAD = referenced(
 PRICES = referenced(
     source.DEFINITION,
     _q("prices", "fleet_price", "p_f", "USD/s", "price of all devices of the fleet, those that prefill on their own included", "price*served_devices*dp", written_in="USD/hour"),
+    _q("prices", "cost_per_mtok_at_rate", r"c_{1M}^{\lambda}", "USD", "price of a million output tokens at the arrival rate: the whole fleet over what it is asked for, time without work paid for too",
+       "fleet_price*10^6*sustained_requests/(arrival_rate*sustained_throughput)", exists=KEEPS_UP),
     _q("prices", "cost_per_mtok_input", r"c_{1M}^{\mathrm{in}}", "USD", "price of a million prompt tokens", "price*instance_devices*10^6/prefill_throughput"),
     _q("prices", "price_ratio", "r_p", "", "price of this device over that of another it is held against", "price/rival_price"),
     _q("prices", "break_even_ratio", "r_{be}", "", "price ratio at which a token costs the same on both", "decode_throughput/(instance_devices*rival_throughput)"),

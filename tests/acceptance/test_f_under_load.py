@@ -53,6 +53,12 @@ DEPLOYMENTS = [
     row("apart: those it keeps busy decode", "disaggregated_batch", 255 * D / PREFILL, **under("disaggregated", prefill_devices=1)),
     row("apart: two prefill devices, the decode is slower", "sustained_requests", 64 / (255 * D), **under("disaggregated", prefill_devices=2)),
     row("apart: first token", "loaded_ttft", PREFILL + Fraction(2048 * KAPPA, 50 * 10**9), **under("disaggregated", prefill_devices=1)),
+    row(
+        "three copies, a million tokens of one request of 256 a second",
+        "cost_per_mtok_at_rate",
+        Fraction(3 * 5, 2 * 3600) * 10**6 / 256,
+        **under(dp=3, arrival_rate=1),
+    ),
     row("apart: cost of two devices", "cost_per_mtok", Fraction(5, 3600) * 10**6 / (256 / PREFILL), **under("disaggregated", prefill_devices=1)),
 ]
 

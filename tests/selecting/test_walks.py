@@ -9,7 +9,6 @@ import pytest
 
 from symroof.analysis.verdict import case_warnings
 from symroof.api import Study
-from symroof.report.view_buying import _at_rate
 from symroof.select.choice import select
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
@@ -81,7 +80,7 @@ def test_copies_bear_the_mix_and_one_less_does_not(bought):
 def test_what_a_million_tokens_of_a_mix_cost_by_hand(bought):
     """Copies at 1 USD an hour for 1,000 requests of 0.8*60 + 0.2*150 tokens each second."""
     run = bought.configurations[0].run
-    assert float(_at_rate(run).split()[0]) == pytest.approx(run.copies / 3600 * 10**6 / (1000 * (0.8 * 60 + 0.2 * 150)), rel=1e-3)
+    assert float(run.value("cost_per_mtok_at_rate")) == pytest.approx(run.copies / 3600 * 10**6 / (1000 * (0.8 * 60 + 0.2 * 150)), rel=1e-3)
     assert run.value("fleet_price") == Fraction(run.copies, 3600)
 
 
