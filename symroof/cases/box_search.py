@@ -15,7 +15,7 @@ from symroof.arrays.exact_fallback import in_floats, mend
 from symroof.arrays.graph import Form, frozen
 from symroof.arrays.lower import Builder
 from symroof.arrays.values import Values, arrays
-from symroof.cases.search_budget import Budget, NotWorkedOut
+from symroof.cases.search_budget import MOST_AXES, Budget, NotWorkedOut
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Tree, names
 from symroof.theory.case import Case
@@ -30,7 +30,7 @@ Window = tuple[Place, ...]
 STEPS = 2**26
 """Points of the lattice along an axis; along one that counts things, the whole numbers."""
 GRID = {1: 257, 2: 65, 3: 17, 4: 9, 5: 5}
-"""Points of the first grid along each axis, by the number of axes; a box with more axes is not searched."""
+"""Points of the first grid along each axis, by the number of axes."""
 ZOOM = {1: 33, 2: 17, 3: 9, 4: 5, 5: 5}
 """Points of the grids around a peak."""
 PEAKS = 2
@@ -98,7 +98,7 @@ class BoxSearch:
         Raises:
             NotWorkedOut: the budget is spent, or the box has too many axes.
         """
-        if len(self._axes) not in GRID:
+        if len(self._axes) > MOST_AXES:
             raise NotWorkedOut
         self._spending = self.budget.limited()
         before = self._spending.left

@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from symroof.cases.search_budget import Budget, NotWorkedOut
+from symroof.cases.search_budget import MOST_AXES, Budget, NotWorkedOut
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
@@ -103,11 +103,19 @@ class Ranges:
         highest = {name: self.box[name][1 if d == 1 else 0] for name, d in moving.items() if d}
         if all(d is not None for d in moving.values()):
             return lowest, highest
+        if self._at_corners_alone:
+            first, *others = sorted(self.measured, key=lambda corner: self._at(tree, corner))
+            return first, others[-1] if others else first
         if self.budget.left <= 0:
             raise NotWorkedOut
         still = {name: self.box[name][0] for name, d in moving.items() if d == 0}
         search = self._shared if self._shared and self._shared.serves(tree) else self._search
         return search.highest(tree, -1, {**still, **lowest}), search.highest(tree, 1, {**still, **highest})
+
+    @cached_property
+    def _at_corners_alone(self) -> bool:
+        """Whether all of the box is the widening of measurements, and of more inputs than are searched: a few exact values tell."""
+        return len(self.box) > MOST_AXES and bool(self.measured) and self.box.keys() == self.measured[0].keys()
 
     @cached_property
     def _search(self) -> BoxSearch:
@@ -118,9 +126,9 @@ class Ranges:
         return self._box_search(self.like._shared or self.like._search) if self.like else None
 
     def _box_search(self, like: BoxSearch | None) -> BoxSearch:
-        from symroof.cases.box_search import GRID, Axis, BoxSearch  # NumPy is not loaded for ranges that need no search
+        from symroof.cases.box_search import Axis, BoxSearch  # NumPy is not loaded for ranges that need no search
 
-        corners = self.measured if len(self.box) not in GRID else ()
+        corners = self.measured if len(self.box) > MOST_AXES else ()
         axes = {name: Axis.of(*self.box[name], name in self._whole) for name in self.box if not corners or name not in corners[0]}
         return BoxSearch(self.case, axes, self.budget, corners, self.stored, like)
 

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from symroof.formula.evaluate import NoValue
 
+MOST_AXES = 5
+"""A box of more axes is not searched."""
+
 
 class NotWorkedOut(NoValue):
     """The range of a quantity takes too long to search."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,8 @@ COMPUTE = "mfu"
 """The efficiency of compute, whose measured range is apart from that of all others."""
 LARGEST = 1 << 30
 MOST_COPIES = 1 << 16
+TOGETHER = 16
+"""In how many parts a search takes what is left: an array of so many numbers costs little more than one of a few."""
 CLOSE = 1e-9
 """A metric so near to its limit is compared exactly."""
 
@@ -108,17 +110,14 @@ class Group:
         self.limits = {name: np.array([float(c.targets[name]) for c in cases]) for name in self.targets}
         compared = (*VALUES, *(TARGET_METRICS[name] for name in self.targets))
         plain = [name for name in compared if self._has(name) and not (self.rate and name == QUEUED)]
-        self.compiled = self._compiled(tuple(dict.fromkeys((*self.unqueued, *plain, *([LOAD] if self.rate else [])))))
-        self.quick = self._part_of(self.compiled, self.compiled.outputs)
-        self.rising = self._part_of(self.compiled, self.unqueued)  # bisections work these out dozens of times
+        quick = tuple(dict.fromkeys((*self.unqueued, *plain, *([LOAD] if self.rate else []))))
+        self.compiled = self._compiled_with_waits((*quick, *ROOM))
+        self.quick = self._part_of(quick)
+        self.rising = self._part_of(self.unqueued)  # bisections work these out dozens of times
         self.queued = self._wait(QUEUED) if self.rate else self.quick  # the batch that a rate keeps busy is searched: asked for as seldom as possible
+        self.from_arrival = self._wait(FROM_ARRIVAL) if self.rate else self.quick
         ones = np.ones(self.size)
-        self.usable, self.capacity = self._called(self._compiled(ROOM), ROOM, ones, ones, self.expected).values()
-
-    @cached_property
-    def from_arrival(self) -> Function:
-        """The TTFT with the wait for a slot too: copies are added until it is in time."""
-        return self._wait(FROM_ARRIVAL)
+        self.usable, self.capacity = self._called(self.compiled.only(ROOM), ROOM, ones, ones, self.expected).values()
 
     def _has(self, name: str) -> bool:
         return self.cases[0].case.has(PRICE) or ("cost" not in name and "price" not in name)
@@ -143,8 +142,15 @@ class Group:
     def _compiled(self, names: Sequence[str]) -> Compiled:
         return compile_alike(names, self.inputs, self.cases[0], free=["dp"] if self.open_copies else ())
 
-    def _part_of(self, compiled: Compiled, names: Sequence[str]) -> Function:
-        part = compiled.only(names)
+    def _compiled_with_waits(self, names: Sequence[str]) -> Compiled:
+        """Together with the TTFT and its waits, where the lanes of prompts keep up at some batch: they share most of their formulas."""
+        if self.rate:
+            with suppress(InputError):
+                return self._compiled((*names, QUEUED, FROM_ARRIVAL))
+        return self._compiled(names)
+
+    def _part_of(self, names: Sequence[str]) -> Function:
+        part = self.compiled.only(names)
         return lambda batch, copies, numbers=None: self._called(part, names, batch, copies, numbers) if numbers else self._worst(part, names, batch, copies)
 
     def _worst(self, compiled: Compiled, names: Sequence[str], batch: Array, copies: Array) -> dict[str, Array]:
@@ -154,14 +160,18 @@ class Group:
 
     def _wait(self, name: str) -> Function:
         """A TTFT with its wait; without a value where the lanes of prompts do not keep up at any batch."""
-        try:
-            return self._part_of(self._compiled((name,)), (name,))
-        except InputError:
-            return lambda batch, copies, numbers=None: {name: np.full(batch.shape, np.nan)}
+        if name in self.compiled.outputs:
+            return self._part_of((name,))
+        return lambda batch, copies, numbers=None: {name: np.full(batch.shape, np.nan)}
 
     def _called(self, compiled: Compiled, names: Sequence[str], batch: Array, copies: Array, numbers: list[Array]) -> dict[str, Array]:
-        arguments = [batch.astype(float), *([copies.astype(float)] if self.open_copies else []), *numbers]
+        """Quantities at a batch and a number of copies of each configuration, or at several of each, those of one in a row."""
+        arguments = [batch.astype(float), *([copies.astype(float)] if self.open_copies else []), *(self._for_each(number, batch) for number in numbers)]
         return dict(zip(names, compiled.few(*arguments), strict=True))
+
+    def _for_each(self, of_each: Array, places: Array) -> Array:
+        """A number of each configuration as often as there are places for each."""
+        return np.repeat(of_each, len(places) // self.size)
 
     def results(self) -> list[Screened]:
         highest = np.minimum(np.where(np.isnan(self.capacity), 0, self.capacity), LARGEST)
@@ -214,7 +224,7 @@ class Group:
         alone = self._met(self.quick(np.ones(self.size), copies))
         if alone.all():
             return np.ones(self.size)
-        return np.where(alone, 1, _first(lambda batch: self._met(self.quick(batch, copies)), most))
+        return np.where(alone, 1, _first(lambda batch: self._met(self.quick(batch, self._for_each(copies, batch))), most))
 
     def _shares(self, values: Mapping[str, Array]) -> dict[str, Array]:
         """Metrics over their limits; without a steady state the wait has none, and is endless."""
@@ -227,29 +237,26 @@ class Group:
 
     def _unqueued(self, batch: Array) -> Array:
         """Whether what rises with the batch is within its limits."""
-        return np.asarray(np.logical_and.reduce([np.ones(self.size, bool), *self._limited(batch).values()]))
+        return np.asarray(np.logical_and.reduce([np.ones(len(batch), bool), *self._limited(batch).values()]))
 
     def _limited(self, batch: Array) -> dict[str, Array]:
         """The same by target: no copies needed, no queue counted."""
-        at = self.rising(batch, np.ones(self.size))
+        at = self.rising(batch, np.ones(len(batch)))
         itl, reading, queueing = at.values()
         metrics = {"ttft": queueing + reading, "itl": itl}
-        return {name: self._within(metric, self.limits[name]) for name, metric in metrics.items() if name in self.limits}
+        return {name: self._within(metric, name) for name, metric in metrics.items() if name in self.limits}
 
     def _met(self, values: Mapping[str, Array]) -> Array:
         """Whether the targets on these values are met, and whether there is a steady state at the arrival rate.
 
         Where there is one, the batch that the arrival rate keeps busy, and so the wait, is the same at every batch.
         """
-        met = values[LOAD] < 1 if self.rate else np.ones(self.size, bool)
-        for name, limit in self.limits.items():
-            if TARGET_METRICS[name] in values:
-                met = met & self._within(values[TARGET_METRICS[name]], limit)
-        return met
+        limited = [self._within(values[TARGET_METRICS[name]], name) for name in self.limits if TARGET_METRICS[name] in values]
+        steady = [values[LOAD] < 1] if self.rate else []
+        return np.asarray(np.logical_and.reduce([*steady, *limited])) if steady or limited else np.ones(self.size, bool)
 
-    @staticmethod
-    def _within(metric: Array, limit: Array) -> Array:
-        return np.asarray(np.nan_to_num(metric, nan=np.inf) <= limit * (1 + CLOSE))
+    def _within(self, metric: Array, target: str) -> Array:
+        return np.asarray(np.nan_to_num(metric, nan=np.inf) <= self._for_each(self.limits[target], metric) * (1 + CLOSE))
 
     def _copies(self, batch: Array) -> Array:
         """The least number of copies that bears the arrival rate within the targets: as many as the load asks for, more where the waits do."""
@@ -260,20 +267,13 @@ class Group:
             return copies
 
         def in_time(copies: Array) -> Array:
-            return self._within(self.from_arrival(batch, copies)[FROM_ARRIVAL], self.limits["ttft"])
+            return self._within(self.from_arrival(self._for_each(batch, copies), copies)[FROM_ARRIVAL], "ttft")
 
-        late, step = ~in_time(copies), 1
-        short = copies - 1
-        while late.any() and step < MOST_COPIES:
-            short = np.where(late, copies, short)
-            copies = np.where(late, copies + step, copies)
-            late, step = ~in_time(copies) & late, step * 2
-        copies = np.where(late, MOST_COPIES + 1, copies)
-        while (open_ := (copies - short > 1) & ~late).any():
-            middle = np.where(open_, np.floor((short + copies) / 2), copies)
-            enough = in_time(middle)
-            short, copies = np.where(open_ & ~enough, middle, short), np.where(open_ & enough, middle, copies)
-        return copies
+        tried = copies[:, None] + 2.0 ** np.arange(0, math.log2(MOST_COPIES) + 1) - 1
+        enough = _in_rows(in_time)(tried)
+        first, each = enough.argmax(axis=1), np.arange(self.size)
+        short = np.where(first > 0, tried[each, first - 1], copies - 1)
+        return np.where(enough.any(axis=1), _narrowed(_in_rows(in_time), short, tried[each, first]), MOST_COPIES + 1)
 
 
 def _number(case: Case, name: str) -> float:
@@ -284,21 +284,28 @@ def _number(case: Case, name: str) -> float:
     return float(case.value(name)) if name != PRICE or case.has(PRICE) else math.nan
 
 
+def _in_rows(ask: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    """A question about numbers of each configuration, asked of several of each: a row for each configuration."""
+    return lambda points: ask(points.ravel()).reshape(points.shape)
+
+
+def _narrowed(holds: Callable[[Array], Array], low: Array, high: Array) -> Array:
+    """The least whole numbers above ``low`` from which on ``holds``, taken to hold at ``high``; some numbers between are looked at together."""
+    low, high, each = np.asarray(low, dtype=float), np.asarray(high, dtype=float), np.arange(len(low))
+    while (high - low > 1).any():
+        between = np.floor(low[:, None] + (high - low)[:, None] * np.arange(1, TOGETHER) / TOGETHER)
+        met = holds(np.maximum(between, 1)) & (between > low[:, None])
+        points = np.column_stack([low, between, high])
+        first = np.column_stack([np.zeros(len(low), bool), met, np.ones(len(low), bool)]).argmax(axis=1)
+        low, high = points[each, first - 1], points[each, first]
+    return high
+
+
 def _last(holds: Callable[[Array], Array], high: Array) -> Array:
     """The largest whole number up to ``high`` at which ``holds``, which ceases for good; 0 where it is never so."""
-    low, high = np.zeros(len(high)), np.floor(high) + 1
-    while (high - low > 1).any():
-        middle = np.floor((low + high) / 2)
-        met = holds(np.maximum(middle, 1))
-        low, high = np.where(met, np.maximum(middle, low), low), np.where(met, high, np.maximum(middle, low + 1))
-    return low
+    return _narrowed(lambda points: ~_in_rows(holds)(points), np.zeros(len(high)), np.floor(high) + 1) - 1
 
 
 def _first(holds: Callable[[Array], Array], high: Array) -> Array:
     """The smallest whole number up to ``high`` from which on ``holds``, taken to hold at ``high``."""
-    low, end = np.zeros(len(high)), high.astype(float)
-    while (end - low > 1).any():
-        middle = np.floor((low + end) / 2)
-        met = holds(np.maximum(middle, 1))
-        low, end = np.where(met, low, np.minimum(middle, end - 1)), np.where(met, np.maximum(middle, 1), end)
-    return end
+    return _narrowed(_in_rows(holds), np.zeros(len(high)), high)

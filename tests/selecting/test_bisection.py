@@ -8,19 +8,24 @@ from symroof.select.screened_group import _first, _last
 HIGH = 12
 
 
-@pytest.mark.parametrize("high", range(1, HIGH))
+def of_each(thresholds, batch):
+    """The threshold of every batch that is asked for: several of each column, one after another."""
+    return np.repeat(thresholds, len(batch) // len(thresholds))
+
+
+@pytest.mark.parametrize("high", [*range(1, HIGH), 17, 100, 257])
 def test_the_last_batch_that_holds(high):
     """A column for every threshold: batches up to it pass, none from the start included; never more than ``high``, which need not be whole."""
-    thresholds = np.arange(0, HIGH + 2)
+    thresholds = np.arange(0, high + 3)
     for bound in (high, high + 0.5):
-        assert _last(lambda batch: batch <= thresholds, np.full(len(thresholds), float(bound))).tolist() == [min(k, high) for k in thresholds]
+        assert _last(lambda batch: batch <= of_each(thresholds, batch), np.full(len(thresholds), float(bound))).tolist() == [min(k, high) for k in thresholds]
 
 
-@pytest.mark.parametrize("high", range(1, HIGH))
+@pytest.mark.parametrize("high", [*range(1, HIGH), 17, 100, 257])
 def test_the_first_batch_from_which_on_it_holds(high):
     """From the threshold on all pass; at ``high`` it is taken to hold."""
-    thresholds = np.arange(1, HIGH + 2)
-    assert _first(lambda batch: batch >= thresholds, np.full(len(thresholds), high)).tolist() == [min(k, high) for k in thresholds]
+    thresholds = np.arange(1, high + 2)
+    assert _first(lambda batch: batch >= of_each(thresholds, batch), np.full(len(thresholds), high)).tolist() == [min(k, high) for k in thresholds]
 
 
 def test_no_batch_below_one_is_tried():

@@ -72,8 +72,10 @@ def group(servers, limits, *, rated, open_copies, chosen_batch, ranged):
 
     def function(names):
         def called(batch, copies, numbers=None):
-            slow = (numbers or made.slow)[0]
-            rows = [s.values(float(b), float(c), float(x), rated) for s, b, c, x in zip(servers, batch, copies, slow, strict=True)]
+            times = len(batch) // len(servers)
+            slow = np.repeat((numbers or made.slow)[0], times)
+            asked = [server for server in servers for _ in range(times)]
+            rows = [s.values(float(b), float(c), float(x), rated) for s, b, c, x in zip(asked, batch, copies, slow, strict=True)]
             return {name: np.array([row[name] for row in rows]) for name in names}
 
         return called
