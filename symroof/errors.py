@@ -1,7 +1,5 @@
 """Errors in the input of users: every problem of a file in one go, each with its place and a hint; and the one warning."""
 
-from __future__ import annotations
-
 import difflib
 import re
 import unicodedata

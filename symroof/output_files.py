@@ -4,8 +4,6 @@ Errors are OSErrors that name the path as the caller wrote it. A temporary file 
 next run can tell what a killed one left behind.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

@@ -16,8 +16,6 @@ an integer, since SymPy would drop every root that is not whole. Truths (``fits`
 'd_h H_{kv}'
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any

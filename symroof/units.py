@@ -13,8 +13,6 @@ Fraction(3350000000000, 1)
 '85.90 GB'
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from dataclasses import dataclass

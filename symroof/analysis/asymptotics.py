@@ -3,8 +3,6 @@
 Declared here are the inputs and ends that readers reason with; the mathematics is :mod:`symroof.solver.limits`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any

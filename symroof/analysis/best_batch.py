@@ -1,7 +1,5 @@
 """Why no batch is good enough: what the smallest one that has a steady state breaks."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from symroof.analysis.verdict import memory_needed

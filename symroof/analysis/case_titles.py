@@ -1,7 +1,5 @@
 """The names of cases for people: a title in a line, and a label by what sets a case apart from the others."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from symroof.cases.case_results import Answers

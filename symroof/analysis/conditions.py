@@ -1,7 +1,5 @@
 """The conditions of a closed form for readers: solved for the next natural symbol, or as the times whose formulas they compare."""
 
-from __future__ import annotations
-
 from symroof.analysis.inline import opened
 from symroof.cases.case_results import Answers
 from symroof.formula.parse import parse

@@ -1,7 +1,5 @@
 """The conditions behind a headline: memory and targets, each a metric within its limit, and so an equation to solve."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """A solved equation in other cases: by the same closed form while its conditions hold there, else solved anew."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from symroof.analysis.posed import Posed

@@ -1,7 +1,5 @@
 """The derivation of a number: definition, expansion to inputs, substituted line, value, and the same for every step on the way."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Any
 

@@ -4,8 +4,6 @@ Opened down to inputs, the elasticity of a step's time in the context would fill
 terms, it is ``kv_bytes_per_token*decode_span/decode_bytes``: the cache's share of the bytes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction

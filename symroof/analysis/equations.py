@@ -1,7 +1,5 @@
 """Equations to solve: named thresholds or text, their names checked, and the unknown they are solved for."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

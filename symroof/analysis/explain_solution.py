@@ -1,7 +1,5 @@
 """The sentence that goes with an answer: the meaning of the number, or why there is none, in numbers of the case."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Formulas of a case as SymPy expressions, and the exact numbers to put into them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any

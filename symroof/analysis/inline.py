@@ -1,7 +1,5 @@
 """Inline definitions that depend on an unknown; everything else stays a named coefficient."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from symroof.cases.case_results import Answers

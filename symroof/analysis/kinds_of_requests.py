@@ -1,7 +1,5 @@
 """The kinds of requests of a mix against the targets that are held against its means."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from symroof.cases.case_results import Answers

@@ -1,7 +1,5 @@
 """Why an equation or a quantity has no closed form in an unknown: a quantity is searched for each of its values, or follows one formula or another."""
 
-from __future__ import annotations
-
 from symroof.cases.case_results import Answers
 from symroof.formula.tree import Call, Compare, Tree, names
 from symroof.solver.rational import CHOSEN

@@ -1,7 +1,5 @@
 """Which tool, or which smallest set of choices, gives a number: every preset, then the choices of all of them one by one and together."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The relation that a searched quantity solves: no formula gives its value, but one says which value it is."""
 
-from __future__ import annotations
-
 from symroof.cases.case_results import Answers
 from symroof.formula import build
 from symroof.formula.parse import parse

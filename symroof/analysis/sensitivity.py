@@ -1,7 +1,5 @@
 """Sensitivities of a quantity: its elasticity in every input that can be chosen, as a number and as a formula, on the arm that binds."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A solution for people and for programs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

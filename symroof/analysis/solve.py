@@ -1,7 +1,5 @@
 """Thresholds and equations of a case: definitions that depend on the unknown are inlined, then solved."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any

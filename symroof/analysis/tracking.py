@@ -1,7 +1,5 @@
 """Progress of long work: it iterates through a tracker that its caller supplies."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Protocol, TypeVar
 

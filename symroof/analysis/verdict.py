@@ -1,7 +1,5 @@
 """The verdict on a case: does it fit, are the targets met, what binds. Data and short phrases; the review's words are templates."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Where floats cannot decide, the exact value does: roundings next to whole numbers, comparisons of values that are all but equal."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache, reduce

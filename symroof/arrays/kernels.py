@@ -1,7 +1,5 @@
 """What each operation of a graph is: over arrays by NumPy, or exactly at one point."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """From the formulas of a case to a graph: definitions put in as far as the inputs reach, all else folded to numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction

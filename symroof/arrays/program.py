@@ -1,7 +1,5 @@
 """A compiled function: outputs over inputs, called with arrays that broadcast. It holds nothing but names and exact numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

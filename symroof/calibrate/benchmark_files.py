@@ -1,7 +1,5 @@
 """Reports of benchmarks as measurements: ``vllm bench serve``, genai-perf and AIPerf, trtllm-bench, llama-bench. What waits or mixes phases is refused with its reason."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction

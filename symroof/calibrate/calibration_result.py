@@ -1,7 +1,5 @@
 """The result of a fit: parameters with their intervals, residuals, and warnings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The measurements of the catalogue as times with free efficiencies: what each would take at the peak, by the engine's own formulas."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """One decoder layer in PyTorch with random weights at a model's shapes: what :mod:`symroof.calibrate.probe` times. Values mean nothing, sizes do."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any

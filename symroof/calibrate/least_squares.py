@@ -7,8 +7,6 @@ are solved for every set of bounds that may hold, and the best of all is the bes
 depends on where one starts.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A CSV file of measured latencies, read strictly: every fault with its line and column, nothing guessed, nothing unbounded."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Collection, Mapping

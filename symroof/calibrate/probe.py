@@ -4,8 +4,6 @@ Layers are timed with random weights, one after another over more of them than c
 out is a CSV that ``symroof calibrate`` reads.
 """
 
-from __future__ import annotations
-
 import os
 import statistics
 import time

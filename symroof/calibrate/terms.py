@@ -1,7 +1,5 @@
 """What a measured time is made of, from the theory: arms of maxima at full efficiency, and how each overhead enters."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """What a decision takes for granted where nothing else is set: the memory and the token budget of an engine, and the mix of requests."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from symroof.cases.mixed_requests import add_mix

@@ -4,8 +4,6 @@ The draft's step and its memory are those of the theory for its own architecture
 the device and the efficiencies stay names, so that a threshold over the batch or the bandwidth moves the draft along.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from fractions import Fraction
 

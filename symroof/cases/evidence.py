@@ -1,7 +1,5 @@
 """Efficiencies from evidence: what measurements of others say of a device and a class of engines, where a case gives no number."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """A mix of two kinds of requests where something is decided: rates, latencies at work, costs and memory are those of the mix."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from fractions import Fraction
 

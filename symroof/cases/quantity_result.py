@@ -1,7 +1,5 @@
 """One value of a case with its range, and the flags that must stand wherever it is printed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any

@@ -1,7 +1,5 @@
 """Requests from plain values: names, precisions, symbols, switches, targets."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace

@@ -1,8 +1,6 @@
 """Figures of the catalogue: by their path (``h100-sxm.mem_bandwidth``, ``h100-sxm.peaks.fp16.sparse``, ``llama-3-70b.n_kv_heads``), and those
 that get taken for one another: sparse peaks, other precisions, other parts of a family."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """A chain of named steps: every one is worked out from the true ones before it and from the claimed ones."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction

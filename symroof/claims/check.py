@@ -7,8 +7,6 @@
 {'wrong': 1}
 """
 
-from __future__ import annotations
-
 import os
 import time
 from bisect import bisect_right

@@ -1,7 +1,5 @@
 """Checked claims with their places: for people who read attributes, and as JSON."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ In a file, switches may stand among the names (``detail=weights``, ``attention=f
 beside the file first, as a study file's is.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

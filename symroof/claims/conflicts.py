@@ -1,7 +1,5 @@
 """Two claims of the same thing that cannot both hold: the one that names the other is inconsistent, whichever is right."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Corrected copies of notes: which numbers are corrected, and where the copy goes. The original stays unless ``--in-place`` is set."""
 
-from __future__ import annotations
-
 import codecs
 import os
 from bisect import bisect_right

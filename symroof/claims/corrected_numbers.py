@@ -4,8 +4,6 @@
 ('1.34', '1,310,720', '312')
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import replace

@@ -4,8 +4,6 @@ The words around a number are read with it (:mod:`symroof.claims.read.written_un
 so many devices, requests, layers or tokens. Words that mean nothing for a quantity change nothing.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from symroof.claims.read.numbers import figures

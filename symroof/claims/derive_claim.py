@@ -1,7 +1,5 @@
 """Derive a claim, form by form: the value that the claimed one is compared with, its unit, its flags."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace

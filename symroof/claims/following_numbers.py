@@ -7,8 +7,6 @@
 [('conditional', 'kv_ignored'), ('conditional', 'kv_ignored')]
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction

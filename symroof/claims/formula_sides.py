@@ -1,7 +1,5 @@
 """Both sides of a claim that states a formula: the claimed one and the derived one, over the same names."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Judge a claim: derive it anew, compare it at the precision it was written with, and look for what it would need to be true."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A claimed latency or rate against the roof: what no server reaches, or which share of it, and which share is usual."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

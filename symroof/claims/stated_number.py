@@ -1,7 +1,5 @@
 """What lies behind a number that somebody states for a quantity of a case: the slips of the catalogue, its share of the roof, an efficiency."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Two sides of a comparison, each a study, what another tool counts over a study, or a number, and the ways that lead from one to the other."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Sequence

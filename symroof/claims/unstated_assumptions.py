@@ -5,8 +5,6 @@ written with three digits seldom agrees with one by chance; how seldom decides a
 Round efficiencies are tried where nothing else explains a claim.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """A dimension that a claim states and then cannot use: a latent's width without the layers that have one. It is an error, never ignored."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from fractions import Fraction
 

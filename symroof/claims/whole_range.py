@@ -1,7 +1,5 @@
 """A claim that should hold throughout a range: the ends of the stretches where it does and does not are solved for, not searched."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise

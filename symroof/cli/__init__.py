@@ -1,7 +1,5 @@
 """The command line: read arguments, call a room, print."""
 
-from __future__ import annotations
-
 
 def run() -> None:
     """The entry point: exit codes and errors in one place; everything else is imported inside it, where Ctrl-C is heeded.

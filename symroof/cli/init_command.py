@@ -1,7 +1,5 @@
 """``symroof init``: a starter file to fill in."""
 
-from __future__ import annotations
-
 import click
 
 from symroof.cli.output import say

@@ -1,7 +1,5 @@
 """``symroof list``: the catalogue."""
 
-from __future__ import annotations
-
 import click
 
 from symroof.cli.options import json_option

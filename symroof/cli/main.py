@@ -1,7 +1,5 @@
 """The command group, and the one place where errors become exit codes."""
 
-from __future__ import annotations
-
 import importlib
 import io
 import sys

@@ -1,7 +1,5 @@
 """The one place that prints: text of strangers cannot steer a terminal, whatever command shows it."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

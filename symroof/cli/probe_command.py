@@ -1,7 +1,5 @@
 """``symroof probe``: this machine measured at a model's shapes, for ``symroof calibrate``."""
 
-from __future__ import annotations
-
 import click
 
 from symroof.cli.output import say

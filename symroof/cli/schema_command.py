@@ -1,7 +1,5 @@
 """``symroof schema``: the JSON Schema of a kind of file, for editors, or of a review's data, for templates."""
 
-from __future__ import annotations
-
 import click
 
 from symroof.cli.output import say_json

@@ -1,7 +1,5 @@
 """``symroof show``: one entry with values, units and the source of each."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

@@ -1,7 +1,5 @@
 """``symroof sweep``: grids of any quantities over any inputs, as JSON or in a file."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

@@ -1,7 +1,5 @@
 """``symroof validate``: check spec files, all problems at once."""
 
-from __future__ import annotations
-
 import click
 
 from symroof.cli.options import family_option, json_option

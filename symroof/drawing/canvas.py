@@ -1,7 +1,5 @@
 """A page to draw on: lines, areas and words in points, y upwards, in the order in which they cover each other."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field

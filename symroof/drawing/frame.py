@@ -1,7 +1,5 @@
 """Two axes on a page: curves, areas and signs by value, and labels that find their own room."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

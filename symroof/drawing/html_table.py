@@ -1,7 +1,5 @@
 """A table as HTML, for notebooks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from html import escape
 

@@ -1,7 +1,5 @@
 """How wide words are: the widths of Helvetica, which every PDF reader has and whose widths Arial and Liberation Sans share."""
 
-from __future__ import annotations
-
 import unicodedata
 
 REGULAR = (

@@ -1,7 +1,5 @@
 """The page as PDF: one page of vectors and words in Helvetica, with a title, and tagged as a figure with an alternative text."""
 
-from __future__ import annotations
-
 from symroof.drawing.canvas import Canvas, Point, Shape, Words
 from symroof.drawing.svg import number
 

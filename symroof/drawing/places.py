@@ -3,8 +3,6 @@
 Lines are counts in a grid, summed over rectangles: whether a label touches one is four look-ups.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

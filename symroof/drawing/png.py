@@ -1,7 +1,5 @@
 """The page as PNG: the same lines, painted by matplotlib's Agg, which is loaded for this and nothing else."""
 
-from __future__ import annotations
-
 import io
 from typing import Any
 

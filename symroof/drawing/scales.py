@@ -1,7 +1,5 @@
 """Axes as numbers: where a value lies on the page, and which values to mark."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The page as SVG: words stay words, held to their width whatever the reader's font, with title and description for who cannot see it."""
 
-from __future__ import annotations
-
 from html import escape
 
 from symroof.drawing.canvas import Canvas, Point, Shape, Words

@@ -5,8 +5,6 @@ identities for positive symbols: ``context - 1 + 1`` is ``context``, ``min(conte
 ``min(context, window)``, ``1*x`` is ``x``.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import lru_cache
 

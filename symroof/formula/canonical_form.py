@@ -9,8 +9,6 @@ its *atom*, with its own arguments in this form: arms of a maximum in any order,
 True
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count

@@ -10,8 +10,6 @@ is n_heads/n_kv_heads times what is derived
 d*n*s**2: you have 4, derived 2
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction

@@ -5,8 +5,6 @@ requests, parameters, devices) may be added to each other, and in equations they
 See :mod:`symroof.units`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial

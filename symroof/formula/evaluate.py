@@ -4,8 +4,6 @@ Fractions give exact values, :class:`~symroof.formula.dual.Dual` gives slopes, f
 Roots, logarithms, exponentials and powers that are no longer rational are taken to 40 digits.
 """
 
-from __future__ import annotations
-
 import math
 import operator
 from collections.abc import Callable, Mapping

@@ -11,8 +11,6 @@ Traceback (most recent call last):
 symroof.formula.from_sympy.NoMeaning: an Integral has no meaning here: Integral(batch, batch)
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from fractions import Fraction

@@ -7,8 +7,6 @@ Names reach JavaScript as quoted keys only, numbers as the nearest double. NaN s
 'max(div(e.v("weight_bytes"),(e.v("mbu")*e.v("mem_bandwidth"))),e.at("itl",{"context":(e.v("prompt")+1)}))'
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection
 from typing import Any

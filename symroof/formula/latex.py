@@ -6,8 +6,6 @@ r"""A formula as LaTeX, in the order it was written, every name spelled as its d
 '2 L H_{kv} d_h'
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from typing import ClassVar

@@ -4,8 +4,6 @@ r"""The smallest things of a formula in LaTeX: letters with their labels as name
 ('t_c_prefill', 'b_kv', 'KV_max')
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Set
 from fractions import Fraction

@@ -7,8 +7,6 @@ or ``\text{}``, or is one of the ``known`` ones.
 ['2', 'H', '_', '{', 'k', 'v', '}', '<=']
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Set

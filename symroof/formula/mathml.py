@@ -8,8 +8,6 @@ Names are spelled in LaTeX, in the few signs that :func:`spelling` knows: letter
 '<mfrac><mrow><mn>2</mn><mi>P</mi></mrow><mrow><msub><mi>β</mi><mi>l</mi></msub></mrow></mfrac>'
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from fractions import Fraction

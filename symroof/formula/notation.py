@@ -1,7 +1,5 @@
 """The notations of a formula share its order and its brackets; LaTeX and MathML differ in signs and templates, which are data."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The factor between two formulas that moves with one name only."""
 
-from __future__ import annotations
-
 from symroof.formula import build, quotients
 from symroof.formula.canonical_form import NormalForms, Quotient
 from symroof.formula.polynomial import tree_of

@@ -13,8 +13,6 @@ Traceback (most recent call last):
 symroof.formula.parse.FormulaError: column 4: exponents are whole numbers from -64 to 64
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator

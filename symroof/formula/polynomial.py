@@ -8,8 +8,6 @@ A monomial holds whole exponents, negative ones too, because names of this field
 True
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Products of quotients as one quotient, and the factors above and below its bar."""
 
-from __future__ import annotations
-
 from symroof.formula.build import cached, div, mul, number
 from symroof.formula.tree import Div, Mul, Neg, Tree
 

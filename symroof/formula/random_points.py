@@ -4,8 +4,6 @@ It decides nothing that a normal form can decide; it finds the arms of maxima th
 formulas lie apart where they differ.
 """
 
-from __future__ import annotations
-
 import itertools
 import random
 import time

@@ -12,8 +12,6 @@ such as ``a/b c``, is refused.
 'max(Phi/(eta_c*F), W/(3.35e12 byte/s))'
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import lru_cache
 

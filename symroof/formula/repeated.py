@@ -1,7 +1,5 @@
 """Formulas at many points: what the point does not move is worked out once, and of parts that occur several times each once at a point."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Formulas made from formulas: children changed, definitions put in for names, trees substituted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from functools import lru_cache, partial
 from operator import is_

@@ -5,8 +5,6 @@
 '2*n_layers*n_kv_heads*head_dim**2/(a + b)'
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from decimal import Decimal, localcontext

@@ -7,8 +7,6 @@ SymPy is loaded here when a formula is first written in it; text of strangers ne
 2*params/(mfu*peak_flops)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any

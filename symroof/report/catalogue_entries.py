@@ -1,7 +1,5 @@
 """One catalogue entry as facts and tables: what ``symroof show`` prints."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

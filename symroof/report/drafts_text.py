@@ -1,7 +1,5 @@
 """The drafted annotations of a note as a list for people: each number, what it was taken for, and its doubts."""
 
-from __future__ import annotations
-
 from symroof.claims.draft.drafted_files import DraftedFile
 from symroof.errors import visible
 

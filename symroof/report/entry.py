@@ -1,7 +1,5 @@
 """The form of a catalogue entry that ``symroof show`` prints."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -3,8 +3,6 @@
 Templates are written with ``<< >>`` and ``<% %>`` so that LaTeX and Markdown braces stay what they are.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

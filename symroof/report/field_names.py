@@ -1,7 +1,5 @@
 """Names of inputs and quantities as performance engineers say them, for the pages of a review that people read first."""
 
-from __future__ import annotations
-
 from symroof.cases.case_results import Answers
 
 INPUTS_BY_NAME = {

@@ -1,7 +1,5 @@
 """Formulas of a review: LaTeX for texts, with the MathML that a page shows instead."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from symroof.formula.latex import latex

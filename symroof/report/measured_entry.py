@@ -1,7 +1,5 @@
 """A source of measurements as facts and tables: what ``symroof show`` prints of it."""
 
-from __future__ import annotations
-
 from symroof.report.entry import Entry, Table
 from symroof.specs.measured import MeasuredSpec, ServedRate
 

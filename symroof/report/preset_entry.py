@@ -1,7 +1,5 @@
 """A preset as ``symroof show`` prints it: what another tool counts, and where it is wrong."""
 
-from __future__ import annotations
-
 from symroof.cases.quantity_result import Result
 from symroof.formula.text import text
 from symroof.formula.tree import Num

@@ -4,8 +4,6 @@ A point of the map is a batch of requests that all have one context, so prompt a
 the reviewed case climbs from its first step's context to its last, where memory and the target are tested.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction

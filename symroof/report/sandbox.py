@@ -3,8 +3,6 @@
 The sandbox alone does not stop a template that loops or builds a huge text; the child's limits do.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import re

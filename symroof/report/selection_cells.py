@@ -1,7 +1,5 @@
 """What the tables of a selection share: a table, a verdict in words, a quantity of a run, the slack to a limit."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from symroof.analysis.verdict import LOAD, MEMORY, TargetCheck

@@ -1,7 +1,5 @@
 """What a selection rests on: inputs and switches that its configurations share, and those in which they differ."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction

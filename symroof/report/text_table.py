@@ -1,7 +1,5 @@
 """A plain-text table: columns lined up, numbers to the right, no more."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence

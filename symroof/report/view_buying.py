@@ -1,7 +1,5 @@
 """What to buy for an arrival rate, as a table: layout, copies, settings, price, and what breaks it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from typing import Any

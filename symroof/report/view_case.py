@@ -1,7 +1,5 @@
 """The cases side by side, the ledger, memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction

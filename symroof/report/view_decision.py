@@ -1,7 +1,5 @@
 """Page one of a review: the key numbers against their targets, what to change, and what the numbers rest on."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

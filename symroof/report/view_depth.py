@@ -1,7 +1,5 @@
 """What to buy (elasticities), and how far the approximations are from each other."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rows of inputs that flip the verdict: those that repair a case, break it, lie too far away or change nothing; and the inputs a failing case lacks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any

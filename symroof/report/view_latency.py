@@ -1,7 +1,5 @@
 """Derivations, the two latencies, and the quantities of serving."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from symroof.analysis.derivation_steps import Step, formula_of, step_of

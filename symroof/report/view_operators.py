@@ -1,7 +1,5 @@
 """Where the time goes: the operator table of both phases, with share, bound and intensity."""
 
-from __future__ import annotations
-
 import contextlib
 from fractions import Fraction
 from typing import Any

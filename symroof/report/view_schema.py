@@ -3,8 +3,6 @@
 Texts come with their numbers rounded and their units; a table is its rows of cells. What a case lacks is null.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from symroof.report.view import FIGURES

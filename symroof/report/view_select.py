@@ -1,7 +1,5 @@
 """A selection as tables: who passes and by how much, who is best, what the others lack. Words and texts, no marks of any format."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction

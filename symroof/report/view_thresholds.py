@@ -1,7 +1,5 @@
 """Thresholds of the subject: formula, condition, value, whole number, reachable or why not."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from typing import Any

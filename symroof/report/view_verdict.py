@@ -1,7 +1,5 @@
 """The verdict: does it fit, are the targets met, what binds, what to change. States and numbers; the words are in the template."""
 
-from __future__ import annotations
-
 import contextlib
 from fractions import Fraction
 from typing import Any

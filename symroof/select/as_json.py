@@ -1,7 +1,5 @@
 """A selection for programs: base units, integers exact, everything that the tables say and what they leave out."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Which batches pass: memory and every target solved for the batch, whole numbers from exact values, nothing scanned; under load bisected."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Widening a study to more candidates: ``hardware=all``, ``tp=1,2,4,8``, ``weights=fp16,fp8``."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase

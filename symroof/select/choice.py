@@ -1,7 +1,5 @@
 """Hardware and configuration against targets: which pass, which are best, and which are Pareto-optimal."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """One configuration against memory and the targets: passes or fails, by how much, and at which batch."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace

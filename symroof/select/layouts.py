@@ -1,8 +1,6 @@
 """The ways to lay a number of devices out, or an instance of which an arrival rate takes copies: one wide group, copies of narrower ones,
 attention groups, prefills on devices of their own."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence

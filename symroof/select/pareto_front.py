@@ -1,7 +1,5 @@
 """The Pareto front: points that no other beats in every respect at once."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The screening over ranges: a batch and copies that do at every corner of them, and what they come to at the values expected."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Configurations of one function, screened: batches and copies by bisection over all of them at once."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress

@@ -4,8 +4,6 @@ Configurations that share a theory and differ in numbers of their devices share 
 what a token costs falls with it, and a queue shortens with every copy: so each answer is a bisection, over all at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 

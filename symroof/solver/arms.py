@@ -1,7 +1,5 @@
 """The maxima and minima that an unknown moves: their place, the ends of a sum at which to compare them, and the winner."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Where two formulas meet: walk the unknown's axis, split it where arms of maxima cross, solve each region in closed form."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """A crossing between two points, narrowed down: in floats as far as they tell, then exactly."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Roots of polynomials of degree one and two in named coefficients, each with the conditions of its existence."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache

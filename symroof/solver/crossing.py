@@ -4,8 +4,6 @@ Where the unknown stands inside one rounding, root or exponent, ``a*ceil(x/b) = 
 as for any name; the answer is then taken through the inverse.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

@@ -4,8 +4,6 @@ A term ``c*x**k`` moves ``k`` per cent; a sum moves as its terms do, each weight
 made of shares, and shares are what people can picture: the cache's share of the bytes, the head's share of the FLOPs.
 """
 
-from __future__ import annotations
-
 from symroof.formula import build, quotients
 from symroof.formula.tree import ZERO, Name, Tree
 from symroof.solver.rational import Polynomial, rational, shared_factors_out, terms_of

@@ -4,8 +4,6 @@ They ask for the difference of two sides at points and are sent it, in floats. O
 more than a number.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Near an end only the lowest or the highest powers of numerator and denominator m
 that is the larger one from some point on. Both are read off the leading coefficients, never off a value far out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache

@@ -9,8 +9,6 @@ Coefficients are never expanded: that keeps closed forms readable, in the names 
 ({1: 'a*b - e*d', 0: 'a*c'}, {1: 'd'})
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import lru_cache
 

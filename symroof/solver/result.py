@@ -1,7 +1,5 @@
 """The answer to ``lhs = rhs``: crossings, the branches they come from, the conditions those rest on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction

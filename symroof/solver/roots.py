@@ -5,8 +5,6 @@ coefficients say where there is none or one (Descartes' rule of signs); more are
 They are bisected to 40 digits.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Crossings that no closed form gives: signs on a logarithmic grid, near misses looked into, every change narrowed down."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction

@@ -3,8 +3,6 @@
 Symbols are positive; beyond that nothing is known of them, so existence depends on conditions, and they are the answer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice

@@ -1,7 +1,5 @@
 """Where specs lie and how a name finds one: the shipped catalogue, or a path."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Mapping

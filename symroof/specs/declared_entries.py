@@ -1,7 +1,5 @@
 """What a study or a theory file declares itself, entry by entry: inputs, formulas, thresholds."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 from typing import Annotated, Any, Literal

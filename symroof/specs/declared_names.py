@@ -5,8 +5,6 @@
 '\\\\mathrm{cache\\\\_share}'
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from fractions import Fraction

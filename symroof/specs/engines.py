@@ -1,7 +1,5 @@
 """Engines that serve models, and the classes that their fixed costs fall into."""
 
-from __future__ import annotations
-
 import re
 from typing import Literal
 

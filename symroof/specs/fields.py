@@ -1,7 +1,5 @@
 """Types of spec fields: quantities with a checked dimension, ranges, names, and the bridge from pydantic to places in files."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from fractions import Fraction

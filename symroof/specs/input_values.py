@@ -1,7 +1,5 @@
 """Values for names as people write them: numbers with units, ranges, formulas; for inputs, quantities, and what a study declares itself."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 

@@ -1,7 +1,5 @@
 """The order in which a model's kinds of layer stand: a pattern of labels that repeats and may be cut off where the layers end."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import cycle, groupby, islice

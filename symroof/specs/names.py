@@ -3,8 +3,6 @@
 A name of the hub leads to the model it is a tuning or a storage of; a part's name to the one part that has every word of it.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Iterator, Mapping

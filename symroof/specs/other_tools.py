@@ -1,7 +1,5 @@
 """Options of other tools, each with its equivalent here: for who types them, and for names in files and keywords."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 OF_OTHER_TOOLS = {

@@ -1,7 +1,5 @@
 """Precisions by name: bytes of an element, and which dense peak a pair of precisions computes at."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from fractions import Fraction

@@ -5,8 +5,6 @@ exact; ``yes``, ``no``, ``on``, ``off`` and numbers with leading zeros are error
 and ``off`` are accepted where a switch takes them. Size, depth and number of nodes are bounded.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable, Iterator

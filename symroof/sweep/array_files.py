@@ -1,7 +1,5 @@
 """A sweep as arrays with named axes: NetCDF and Zarr, block by block, each quantity along the axes it depends on."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Mapping

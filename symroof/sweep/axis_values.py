@@ -1,7 +1,5 @@
 """The values of an axis as people write them: ``1:512``, ``128:32768:x2``, ``0.1:0.9:+0.1``, ``1,2,4``, and mixtures. Exact."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from fractions import Fraction

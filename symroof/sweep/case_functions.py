@@ -1,7 +1,5 @@
 """The function of every case: compiled where numbers move, exact where only labels do."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol

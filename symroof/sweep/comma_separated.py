@@ -1,7 +1,5 @@
 """A sweep as CSV: one point a row, a column an axis or a quantity, in base units, block by block."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A grid in blocks that follow each other row by row: each is worked out whole, and few of them are in memory at once."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping

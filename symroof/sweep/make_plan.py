@@ -1,7 +1,5 @@
 """From a selection to a plan: axes, the lists of the study among them, and one case for each combination of labels."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence

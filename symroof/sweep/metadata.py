@@ -1,7 +1,5 @@
 """What stands beside the numbers of a sweep: assumptions, inputs and their sources, warnings, units. The same in every format."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The finished parts of a long sweep: in a hidden folder beside its file, so that an interrupted sweep can go on."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

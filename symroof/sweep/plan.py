@@ -1,7 +1,5 @@
 """A sweep before anything is worked out: its axes, one case for each combination of labels, and what each quantity depends on."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

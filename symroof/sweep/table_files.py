@@ -1,7 +1,5 @@
 """A sweep as Parquet: one point a row, a column an axis or a quantity, in base units, block by block."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

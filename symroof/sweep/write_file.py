@@ -1,7 +1,5 @@
 """A sweep into a file: worked out in blocks, put together beside the goal, and moved over it when whole."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

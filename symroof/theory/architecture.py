@@ -4,8 +4,6 @@ Widths are inputs with values; this is the structure. Where two kinds of layer d
 symbol (``n_heads.local``); where they agree they share one.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 TRAITS = {

@@ -1,7 +1,5 @@
 """Defaults of inputs, and what is raised where an input has neither a value nor a default."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from symroof.formula.evaluate import NotGiven

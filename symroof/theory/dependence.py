@@ -1,7 +1,5 @@
 """Which names of a case move with which inputs: which have to be functions of them, and which are numbers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from symroof.formula.evaluate import NoValue

@@ -5,8 +5,6 @@ norms, routers and latents it has a copy, and of heads whole ones. Groups (``att
 requests. Copies count: they take memory on every device. Stages of a pipeline are in :mod:`symroof.theory.stages`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property

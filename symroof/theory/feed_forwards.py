@@ -1,7 +1,5 @@
 """The blocks after the mixer: dense feed-forward layers, and experts of which a token sees a few."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The rows of a layer, and those outside the layers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ Structure only, like an architecture: one device needs no formula about shares, 
 :func:`layout` reads it off the values of a case.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Communication of devices: rings and exchanges inside a node, and between nodes where a group is larger than one."""
 
-from __future__ import annotations
-
 from symroof.formula import build
 from symroof.formula.parse import parse
 from symroof.formula.tree import ZERO, Name, Tree

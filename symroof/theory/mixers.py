@@ -1,7 +1,5 @@
 """The blocks that mix tokens: attention in its forms, and recurrences that keep a state instead of a cache."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ A response of n steps holds its slot for n steps, whichever kind it is of: so wh
 their steps. Prompts of both kinds share one budget. Where they are cut into pieces each piece has its own step, as long as steps are free of others.
 """
 
-from __future__ import annotations
-
 from symroof.theory import references as source
 from symroof.theory.quantity import Search, referenced
 from symroof.theory.quantity import declared as _q

@@ -1,8 +1,6 @@
 """The operator table: rows x steps x layer kinds. Totals, the per-operator roofline, a report's breakdown and "where does
 the time go" are this one table, grouped and summed late."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Operators of a step: FLOPs, bytes and times of each, and the quantities of a step that are sums over its operators."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ each step in turn. Quantities without a definition here are put together from th
 Adding a quantity is adding one declaration.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The declaration of a derived quantity."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
 

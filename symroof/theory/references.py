@@ -4,8 +4,6 @@ A reference is where a reader can check the formula: authors, year, title, and t
 A formula that follows from the meaning of the names alone, such as a ratio, a sum or a unit price, is a :data:`DEFINITION`.
 """
 
-from __future__ import annotations
-
 DEFINITION = "definition"
 """The formula is the meaning itself, written over other quantities: there is nothing to look up."""
 

@@ -5,8 +5,6 @@ A row is the cost of an operator in one stream, per unit of a driver. A step sup
 ``once``. FLOPs are facts; bytes are a model, and a row that only some assumption makes names it in ``when``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple

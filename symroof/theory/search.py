@@ -3,8 +3,6 @@
 They have no closed form: the batch that an arrival rate keeps busy depends on step times that depend on the batch.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from fractions import Fraction

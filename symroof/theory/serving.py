@@ -1,7 +1,5 @@
 """Quantities of serving: speculation, chunks, links, queues, caches that come and go, money. Declarations like all others."""
 
-from __future__ import annotations
-
 from symroof.theory import references as source
 from symroof.theory.links import all_gather, all_reduce, all_to_all, others
 from symroof.theory.mixes import MIXES

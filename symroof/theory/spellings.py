@@ -1,7 +1,5 @@
 """The ways people spell a name and a formula: aliases, the letters of LaTeX (``H_kv``, ``b_w``, ``eta_c``), LaTeX itself."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 from functools import lru_cache

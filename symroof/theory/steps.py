@@ -3,8 +3,6 @@
 Prefill, decode and every later step (verification, chunked) differ in their segments and nowhere else.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from symroof.formula import build

@@ -1,7 +1,5 @@
 """SymPy objects where a formula or a name is taken: read as formulas over printed names, their numbers in base units."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

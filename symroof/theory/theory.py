@@ -3,8 +3,6 @@
 Nothing here knows a number of any model or device. :func:`theory` is cached, so a report, a solver and a sweep share one.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 

@@ -1,7 +1,5 @@
 """Named thresholds: one equation each, its unknown, the meaning of the answer, and the source of the question."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 

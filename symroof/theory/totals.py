@@ -4,8 +4,6 @@ A coefficient is the cost of all layers together per unit of a driver (``kv_byte
 coefficients times drivers. Closed forms are written in coefficients and not in a hundred operations.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -5,8 +5,6 @@ prefill. A step under load has its requests anywhere in their responses and piec
 (:data:`symroof.theory.steps.STEPS`, ``loaded``); ``scheduling`` says how prompts and tokens share the device.
 """
 
-from __future__ import annotations
-
 from symroof.theory import references as source
 from symroof.theory.quantity import Search, referenced
 from symroof.theory.quantity import declared as _q

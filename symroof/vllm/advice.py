@@ -1,7 +1,5 @@
 """What a line's numbers come to, and which line to start instead: every number with the threshold it was solved from."""
 
-from __future__ import annotations
-
 import math
 import shlex
 from collections.abc import Callable

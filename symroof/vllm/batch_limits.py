@@ -1,7 +1,5 @@
 """How far a server goes: the thresholds that bound its batch and its token budget, each met exactly."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

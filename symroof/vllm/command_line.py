@@ -1,7 +1,5 @@
 """The words of a ``vllm serve`` line with their places; split as a shell would, and nothing more of a shell."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """The flags of ``vllm serve`` that say something of performance: how each is written, and what it is here."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 READ = (

@@ -1,7 +1,5 @@
 """The model of a ``vllm serve`` line: a folder on this machine, or an entry of the catalogue by its name on the hub."""
 
-from __future__ import annotations
-
 import os
 
 from symroof.specs import catalogue

@@ -1,7 +1,5 @@
 """A line as a case: what each flag sets in symroof's terms, and what the line leaves to vLLM's defaults."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """What a line of vLLM says about speculative decoding: the draft model and how many tokens it drafts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from symroof.errors import InputError

@@ -4,8 +4,6 @@
 [('batch', '32'), ('context', '4096'), ('weights', 'fp8'), ('tp', '4')]
 """
 
-from __future__ import annotations
-
 import bisect
 import re
 from collections.abc import Iterator

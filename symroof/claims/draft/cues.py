@@ -7,8 +7,6 @@ quantity a number is follows from its unit and its cues; :mod:`symroof.claims.dr
 ['all_reduce', 'cache']
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

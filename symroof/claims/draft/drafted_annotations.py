@@ -1,7 +1,5 @@
 """An annotation that is drafted for a number of a note, a number that is left alone, and all of a note."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

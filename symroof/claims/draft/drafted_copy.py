@@ -7,8 +7,6 @@
 'The KV cache of Llama-3-70B takes 1.34 GB<!-- symroof: kv_cache_bytes model=llama-3-70b conte'
 """
 
-from __future__ import annotations
-
 import bisect
 import re
 from collections.abc import Iterator, Sequence

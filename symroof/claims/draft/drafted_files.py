@@ -1,7 +1,5 @@
 """Drafted copies of notes: each with its path, made whole before any is written."""
 
-from __future__ import annotations
-
 import codecs
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

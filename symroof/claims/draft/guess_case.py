@@ -3,8 +3,6 @@
 A batch reaches no farther than its paragraph or table; a model reaches through the note.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

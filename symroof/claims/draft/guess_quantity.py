@@ -6,8 +6,6 @@
 ['kv_cache_bytes', 'weight_bytes']
 """
 
-from __future__ import annotations
-
 import bisect
 import re
 from collections.abc import Iterable, Iterator

@@ -4,8 +4,6 @@
 [('model', 'llama-3.1-70b'), ('hardware', 'h100-sxm'), ('model', 'llama-3.1-8b')]
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import lru_cache

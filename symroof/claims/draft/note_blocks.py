@@ -8,8 +8,6 @@ with annotations and without. Everything is a fixed number of walks through the 
 ('It takes 1.34 GB  of cache.', ('Memory',), 38)
 """
 
-from __future__ import annotations
-
 import bisect
 import re
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 Nearest means: its row and column, its sentence, its paragraph, the headings over it, what comes before, what comes after.
 """
 
-from __future__ import annotations
-
 import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@
 [['labelled'], ['labelled'], ['of_tokens']]
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -7,8 +7,6 @@ compete with each other, so only their differences count.
 ['attention_intensity', 'decode_intensity', 'gemm_intensity', 'prefill_intensity', 'ridge_point']
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 LEAST = 0.75

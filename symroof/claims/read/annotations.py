@@ -7,8 +7,6 @@ The names of a claim file's fields are the claim's own, every other is a setting
 {'quantity': 'kv_cache_bytes', 'given': {'prompt': 4096, 'detail': 'weights'}}
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from typing import Any

@@ -3,8 +3,6 @@
 A claim set aside stays in its place as one that is not checked, so that nothing is lost and nothing is judged by halves.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction

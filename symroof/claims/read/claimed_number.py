@@ -1,7 +1,5 @@
 """The number of a passage that a claim is about: the last one whose unit fits, or the one its ``value`` refers to."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass

@@ -8,8 +8,6 @@ A passage is the text of one paragraph, item or cell up to the comment; listings
 ('symroof: kv_cache_bytes', 'A cache of 1.34~GB. ')
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterator

@@ -7,8 +7,6 @@ numbers and units are set with are known; anything else stays as it is.
 '≈ 1.4 × 10^{11} bytes , or $3 an hour'
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

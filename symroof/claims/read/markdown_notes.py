@@ -7,8 +7,6 @@ precision (``16-bit``), and a target (``our 50 ms``) only where nothing else is.
 A note is read into the same document as a claim file, so everything after reading is one and the same.
 """
 
-from __future__ import annotations
-
 import bisect
 import re
 from collections.abc import Iterable, Mapping

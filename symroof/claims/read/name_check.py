@@ -4,8 +4,6 @@ A claim that is understood and lacks an input stays unchecked, with the reason; 
 mistake in the file.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction

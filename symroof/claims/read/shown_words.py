@@ -1,7 +1,5 @@
 """The words a claim of a note is shown with: its sentence, or its row."""
 
-from __future__ import annotations
-
 import re
 
 from symroof.claims.read.latex_text import bare

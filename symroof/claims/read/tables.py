@@ -5,8 +5,6 @@
 (['batch', 'cache (GB)'], 'GB', ['1.34 + 2.68'])
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@
 ((4096, 4000), (10000, 10240), (32768,), ())
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from fractions import Fraction

@@ -9,8 +9,6 @@ beyond 5 % such a number is ``approximate``, and beyond 25 % no hedge helps.
 ('approximate', 'exact')
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from fractions import Fraction

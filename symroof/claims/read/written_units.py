@@ -4,8 +4,6 @@
 ('GB/s', 'token/s', 'GB')
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

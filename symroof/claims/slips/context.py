@@ -1,7 +1,5 @@
 """Where a slip may have happened: a claim, the cases it is about, its true value, and every name that value depends on."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field, replace
 from fractions import Fraction

@@ -4,8 +4,6 @@
 ['9178', '1798', '1987']
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from fractions import Fraction

@@ -5,8 +5,6 @@ digits or more and no single one does. An explanation is named where a random er
 one; else it is suggested. A slip with a free parameter is only ever suggested.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@ A claim with few digits agrees with a wide band of values, and a catalogue has m
 share of all wrong numbers, whatever went wrong in truth.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable

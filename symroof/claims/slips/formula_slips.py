@@ -5,8 +5,6 @@ equal or they are not, so that no agreement is owed to chance. An efficiency or 
 a plain number can be read as a share of the peak wherever the formula has one.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 A parameter can be fitted to almost any number, so these explain next to nothing; ``chance`` is how little.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction

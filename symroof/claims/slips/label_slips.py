@@ -4,8 +4,6 @@ They hold little information: a bound is met by half of all values, a truth by e
 suggested and never named, and there is none where two slips would do.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import inf
 

@@ -1,7 +1,5 @@
 """How texts count more simply than everything: a plainer detail, and the parameters rounded as a model's name has them (70e9, 8.03e9)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any

@@ -1,7 +1,5 @@
 """The value a claim would have after a slip: the claim derived again with the slip in it, never by a formula of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction

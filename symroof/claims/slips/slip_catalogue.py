@@ -5,8 +5,6 @@ explanations: model structure, counting, device limits, element widths, units. S
 :mod:`symroof.claims.slips.digit_slips`, slips with a free parameter in :mod:`symroof.claims.slips.free_parameters`.
 """
 
-from __future__ import annotations
-
 from symroof.claims.slips.ways import Change, Other, Result, Rounded, Slip
 
 CACHE = ("kv_bytes_per_token",)

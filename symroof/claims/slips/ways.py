@@ -4,8 +4,6 @@ Of four sorts: a :class:`Change` of inputs, quantities or switches and an :class
 after which the claim is derived anew; a figure :class:`Rounded` on the way; and a :class:`Result` read or counted otherwise.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

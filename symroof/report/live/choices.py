@@ -1,7 +1,5 @@
 """What a reader of a live page may choose among: devices and precisions, each combination bound as any case is."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The thresholds of a review whose closed forms hold for every setting of a live page, ready to be printed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 

@@ -4,8 +4,6 @@ Whatever no moving input reaches is a number. Where a quantity is asked at chang
 that one beside it, under the names that are changed there.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field

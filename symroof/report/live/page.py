@@ -1,7 +1,5 @@
 """What a live page holds: plain data for its inputs and tables, and one script printed from the formulas of the case."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

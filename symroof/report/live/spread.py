@@ -1,7 +1,5 @@
 """What a live page needs for ranges and bounds: the ends of the inputs that are ranges, and the efficiencies at the peak."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterable
 from typing import Any

@@ -1,7 +1,5 @@
 """The cases of a study as pictures compare them: labelled by what differs between them, the input on an axis aside."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """ITL against the context: what the cache adds to a step, the target and where it is met, what memory holds."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """ITL against throughput as the batch grows: where memory ends, where the target ends, where the ridge lies, for one case or a few."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Memory: weights, cache and reserve of every case as stacked bars, against usable memory."""
 
-from __future__ import annotations
-
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.study import Study
 from symroof.cases.case_results import Answers

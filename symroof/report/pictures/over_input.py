@@ -1,7 +1,5 @@
 """Any quantity over any input: a quantity of one's own, a SymPy expression. What memory holds of the input is solved."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

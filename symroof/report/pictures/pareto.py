@@ -1,7 +1,5 @@
 """The Pareto picture: cost, or sustained throughput of a device, against ITL under load for every configuration over its batches, with the front."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Poles of a curve: places where it goes to infinity and comes back from the other side, between two points that it is drawn through."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

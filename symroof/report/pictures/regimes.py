@@ -1,7 +1,5 @@
 """The regime map: batch across, context up; where compute and where memory limits decode, what fits, what meets the target."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from itertools import pairwise

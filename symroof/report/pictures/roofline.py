@@ -1,7 +1,5 @@
 """The roof of one device with its ridge, both phases, and their operators."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Sensitivity of TTFT, ITL, of a server at work where its length of responses is known, and cost: elasticities as bars that rise to the right and fall to the left, the strongest first."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from symroof.analysis.case_titles import case_title

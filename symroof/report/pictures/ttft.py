@@ -1,7 +1,5 @@
 """TTFT against the prompt: the target and where it is met, where the bound of the prefill changes, what memory holds."""
 
-from __future__ import annotations
-
 import math
 
 from symroof.analysis.case_titles import case_title

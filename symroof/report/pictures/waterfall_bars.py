@@ -1,7 +1,5 @@
 """A waterfall: a bar for both values, and between them a bar for each step from where the one before it ended."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from symroof.analysis.waterfall import Step, Waterfall, plain, signed, times

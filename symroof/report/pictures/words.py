@@ -1,7 +1,5 @@
 """Small words and numbers that several pictures share."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable

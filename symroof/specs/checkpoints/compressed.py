@@ -1,7 +1,5 @@
 """Methods that describe themselves: compressed-tensors says how weights are stored group by group, torchao by a name."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

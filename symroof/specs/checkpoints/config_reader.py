@@ -1,7 +1,5 @@
 """From a ``config.json``, or a folder that holds one, to a validated model spec."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Families of dense layers with root-mean-square norms: attention in its forms, windows, one gated block."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from symroof.specs.checkpoints.family import TIED, V5, Family, sizes

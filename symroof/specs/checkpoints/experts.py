@@ -1,7 +1,5 @@
 """Families with experts in their layers, all of them or some; with latent attention too, which came with them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from symroof.specs.checkpoints.config_json import Config

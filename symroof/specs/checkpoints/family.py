@@ -1,7 +1,5 @@
 """A family of models: what its ``config.json`` makes of a layer list, as data."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

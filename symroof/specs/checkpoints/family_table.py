@@ -1,7 +1,5 @@
 """The table of families: ``model_type`` of a ``config.json`` to what its fields mean."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

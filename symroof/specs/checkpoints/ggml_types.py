@@ -4,8 +4,6 @@ Source: the block structures of ``ggml/src/ggml-common.h`` and the ids of ``enum
 (github.com/ggml-org/llama.cpp), which ``GGML_QUANT_SIZES`` of ``gguf-py/gguf/constants.py`` repeats.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """A GGUF file as a model: what llama.cpp runs, with its exact parameters and resident bytes, from the header alone."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

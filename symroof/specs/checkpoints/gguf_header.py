@@ -4,8 +4,6 @@ Format: github.com/ggml-org/ggml, docs/gguf.md; versions 2 and 3, little-endian.
 counts, lengths. What is not needed is skipped without being decoded.
 """
 
-from __future__ import annotations
-
 import os
 import struct
 from dataclasses import dataclass, field

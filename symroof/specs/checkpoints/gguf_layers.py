@@ -4,8 +4,6 @@ Tensor names are those of ``gguf-py/gguf/constants.py`` (github.com/ggml-org/lla
 outputs and k inputs has shape (k, n), experts a third extent.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -5,8 +5,6 @@ Source: ``llama_tensor_get_type_impl``, ``tensor_type_fallback`` and ``tensor_al
 type of some tensors; here each operator has the mean over all layers.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field

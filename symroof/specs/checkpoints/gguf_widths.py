@@ -1,7 +1,5 @@
 """Resident bytes of a GGUF file: each operator at the exact average width of its tensors, scales included."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ so is what stands in such a folder instead of the file: a Git LFS pointer, a web
 are read, since real files write them where they do not matter; as a width they are refused like every other float.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

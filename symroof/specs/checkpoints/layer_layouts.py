@@ -1,7 +1,5 @@
 """Which layer is of which kind: the rules by which classes lay out attention, recurrences and experts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from symroof.specs.checkpoints.config_json import Config

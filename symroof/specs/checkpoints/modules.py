@@ -4,8 +4,6 @@ Such lists hold whole paths, parts of paths, globs and regular expressions of st
 into a glob over the parts of the few module names that checkpoints use, and one that cannot be is reported, not guessed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Families with layer norms that have a bias, two feed-forward matrices, parallel blocks or learned positions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from symroof.specs.checkpoints.config_json import Config

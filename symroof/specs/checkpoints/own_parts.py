@@ -1,7 +1,5 @@
 """Families with parts of their own beside attention and feed-forward: vectors for each layer, shared caches, layers for images."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ Checked against what published checkpoints say of themselves (``total_size`` of 
 a weight, a group, a row, a column and a matrix take; which operators stay wide is read off the lists of modules.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

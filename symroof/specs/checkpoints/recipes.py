@@ -3,8 +3,6 @@
 A reader is a function of the config and the number of the layer; None leaves the key out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

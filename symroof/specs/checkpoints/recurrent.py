@@ -1,7 +1,5 @@
 """Families with a recurrence in some or all of their layers: state spaces, linear attention, short convolutions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from symroof.specs.checkpoints.config_json import Config

@@ -4,8 +4,6 @@ A scheme reads the fields of one ``quant_method`` and gives those of a :class:`~
 widths are bits as the files hold them; the source of each layout stands beside it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
