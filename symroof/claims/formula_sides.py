@@ -170,7 +170,7 @@ class Sides:
         """A formula over inputs and the names where expansion stops, no number put in."""
         case = self.answers.case
         formulas = {name: value for name, value in case.given.items() if not isinstance(value, Num)}
-        return case.theory.expand(tree, given={**formulas, **{name: Name(name) for name in stops}})
+        return case.theory.expand(tree, formulas, stops)
 
     def reached(self, floor: Tree) -> bool | None:
         """Whether ``max(x, 0)`` is ``x`` in the claim's case; None where it has no value, or one degree among others."""

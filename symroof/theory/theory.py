@@ -3,6 +3,7 @@
 Nothing here knows a number of any model or device. :func:`theory` is cached, so a report, a solver and a sweep share one.
 """
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
@@ -185,10 +186,16 @@ class Theory:
             serves = serves and any(inner not in self.own for inner in self.ancestry(name))
         return serves or any(base_name(inner) in TIMES for inner in self.ancestry(name))
 
-    def expand(self, tree: Tree, given: dict[str, Tree] | None = None) -> Tree:
-        """The formula over inputs: definitions are inlined, except where ``given`` has another formula."""
-        stands = given or {}
-        return inline(tree, lambda name, _: stands.get(name) or self.definition(name))
+    def expand(self, tree: Tree, given: Mapping[str, Tree] | None = None, stops: Collection[str] = ()) -> Tree:
+        """The formula over inputs: definitions are inlined, except where ``given`` has another formula, or the name is a stop. At changed
+        inputs that move it, as a step at its own context, a stop is something else than its name and is inlined too."""
+
+        def formula(name: str, changed: frozenset[str]) -> Tree | None:
+            if name in stops and changed.isdisjoint(self.ancestry(name)):
+                return Name(name)
+            return (given or {}).get(name) or self.definition(name)
+
+        return inline(tree, formula)
 
     @cached_property
     def split(self) -> frozenset[str]:
