@@ -15,7 +15,8 @@ from fractions import Fraction
 
 from symroof.claims.read.written_units import MANY, spelled_unit
 from symroof.formula.evaluate import RELATIONS
-from symroof.units import UnitError, describe, parse_number, parse_unit, strict
+from symroof.units import COUNTED as COUNTS
+from symroof.units import Dimension, UnitError, describe, parse_number, parse_unit, strict
 
 CLOSE_ENOUGH = Fraction(5, 100)
 """How far off a number may be to count as approximate, where the text states no tolerance."""
@@ -179,11 +180,18 @@ def _one(text: str, unit: str) -> tuple[Fraction, Fraction, int]:
         number, own = parse_number(written), parse_unit("" if times else unit_text)
     except UnitError as error:
         raise ValueError(str(error)) from None
-    if strict(own.dimension) != strict(expected.dimension) and (own.dimension or times or own.size != 1):
+    apart = strict(own.dimension) != strict(expected.dimension) and (own.dimension or times or own.size != 1)
+    if apart or _counts_others(own.dimension, expected.dimension):
         raise OtherDimension(f"is {describe(own.dimension)}, but the quantity is {describe(expected.dimension)}")
     size = own.size if unit_text and not times else expected.size
     half, digits = precision(written)
     return number * size, half * size, digits
+
+
+def _counts_others(own: Dimension, expected: Dimension) -> bool:
+    """Whether two units count different things, as requests a second are no tokens a second; one that names nothing counts what the other does."""
+    mine, theirs = ({kind for kind, power in dimension if kind in COUNTS and power > 0} for dimension in (own, expected))
+    return bool(mine and theirs and mine != theirs)
 
 
 def _counted(many: re.Match[str], unit: str) -> str:
