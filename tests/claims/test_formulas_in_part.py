@@ -79,3 +79,23 @@ def test_what_neither_tells_is_not_called_wrong():
     judgement = judged("loaded_ttft", "prefill_time + queue_wait", prompt=2000, output=200)
     assert judgement.verdict == "unchecked"
     assert judgement.reason.startswith("cannot be decided")
+
+
+def test_a_step_at_its_own_context_is_not_a_step_in_general():
+    """``ttft + (output - 1)*itl`` is right where no step sees a longer context than another, and 26 % off in this case."""
+    wrong = ClaimSpec(
+        id="c",
+        quantity="response_time",
+        formula="ttft + (output - 1)*itl",
+        given={"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096, "batch": 64, "output": 4096},
+    )
+    assert judge(wrong).verdict == "conditional"
+    assert judge(ClaimSpec(id="c", quantity="response_time", formula="ttft + decode_time")).verdict == "exact"
+
+
+def test_requests_are_not_tokens():
+    given = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096, "batch": 8, "output": 256}
+    verdicts = [
+        judge(ClaimSpec(id="c", quantity="decode_throughput", value=value, given=given)).verdict for value in ("1,385 requests/s", "1,385 tokens/s", "1385")
+    ]
+    assert verdicts == ["wrong", "rounded", "rounded"]

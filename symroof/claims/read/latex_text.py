@@ -8,7 +8,6 @@ numbers and units are set with are known; anything else stays as it is.
 """
 
 import re
-from collections.abc import Callable
 
 SIGNS = {
     "approx": "≈", "simeq": "≈", "sim": "~", "le": "≤", "leq": "≤", "leqslant": "≤", "lesssim": "≲", "ge": "≥", "geq": "≥", "geqslant": "≥", "gtrsim": "≳",
@@ -40,6 +39,8 @@ NAMED = {"second": "s", "byte": "B", "bit": "bit", "hour": "hour", "watt": "W", 
 MACRO = re.compile(rf"(?:\\({'|'.join(SIUNITX)})\s{{0,4}})?\\({'|'.join(NAMED)})(?![A-Za-z])")
 PER = re.compile(r"\\per(?![A-Za-z])")
 """Prefixes and units as macros, as siunitx writes them."""
+SUM, PRODUCT = re.compile(r"[+−]|(?<=\s)-(?=\s)"), re.compile(r"\\(?:times|cdot)|[×·*]")
+"""Signs that join terms and factors."""
 DEEPEST = 3
 FORMULA = re.compile(r"(?<!\\)(\${1,2})(?=\S)((?:\\.|[^$\\]){1,400})(?<!\s)\1(?!\d)", re.DOTALL)
 """Between dollars as Pandoc reads them: nothing blank inside them, no digit behind the second; else they are money."""
@@ -63,26 +64,33 @@ def bare(text: str) -> str:
     text = SPACE.sub(lambda match: " " * len(match[0]), text)
     for _ in range(DEEPEST):
         before = text
-        for pattern, between in ((WRAPPED, ""), (RATIO, "/"), (PAIR, "")):
-            text = pattern.sub(_inside(between), text)
+        text = PAIR.sub(_inside, RATIO.sub(_over, WRAPPED.sub(_inside, text)))
         if text == before:
             break
     return COMMAND.sub(lambda match: SIGNS[match[1] or match[2]].rjust(len(match[0])), text)
 
 
-def _inside(between: str) -> Callable[[re.Match[str]], str]:
-    """The text in the braces of a match, where it stands, and something between two of them."""
+def _inside(match: re.Match[str]) -> str:
+    """The text in the braces of a match, where it stands."""
+    characters = [" "] * len(match[0])
+    for group in range(1, (match.lastindex or 0) + 1):
+        low, high = (place - match.start() for place in match.span(group))
+        characters[low:high] = match[group]
+    return "".join(characters)
 
-    def inside(match: re.Match[str]) -> str:
-        characters = [" "] * len(match[0])
-        for group in range(1, (match.lastindex or 0) + 1):
-            low, high = (place - match.start() for place in match.span(group))
-            characters[low:high] = match[group]
-        if between:
-            characters[match.end(1) - match.start()] = between
-        return "".join(characters)
 
-    return inside
+def _over(match: re.Match[str]) -> str:
+    """One over the other, each that is more than a factor in brackets; as it stands where there is no room for them."""
+    characters = list(_inside(match))
+    (start, end), (below, last) = ((low - match.start(), high - match.start()) for low, high in map(match.span, (1, 2)))
+    if SUM.search(match[1]):
+        if not match[1][-1:].isspace():
+            return match[0]
+        characters[start - 1], characters[end - 1] = "(", ")"
+    characters[end] = "/"
+    if SUM.search(match[2]) or PRODUCT.search(match[2]):
+        characters[below - 1], characters[last] = "(", ")"
+    return "".join(characters)
 
 
 def plain(text: str) -> str:
