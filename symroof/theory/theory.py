@@ -3,6 +3,7 @@
 Nothing here knows a number of any model or device. :func:`theory` is cached, so a report, a solver and a sweep share one.
 """
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -122,7 +123,12 @@ class Theory:
 
     def label(self, step: str, operator: Operator) -> str:
         """The label that identifies an operator of a step: its name, and its kind of layer where several kinds have it."""
-        return f"{operator.name}.{operator.layer}" if len(self._labelled[step, operator.name]) > 1 else operator.name
+        return f"{operator.name}.{operator.layer}" if self._kinds_of[step, operator.name] > 1 else operator.name
+
+    @cached_property
+    def _kinds_of(self) -> Counter[tuple[str, str]]:
+        """How many kinds of layer have an operator of a name, by step."""
+        return Counter((step, operator.name) for step, operators in self.operators.items() for operator in operators)
 
     @cached_property
     def _labelled(self) -> dict[tuple[str, str], list[Operator]]:
@@ -130,7 +136,7 @@ class Theory:
         labelled: dict[tuple[str, str], list[Operator]] = {}
         for step, operators in self.operators.items():
             for operator in operators:
-                for label in (operator.name, f"{operator.name}.{operator.layer}", *((LINEAR,) if operator.name != CORE else ())):
+                for label in {operator.name, f"{operator.name}.{operator.layer}", *((LINEAR,) if operator.name != CORE else ())}:
                     labelled.setdefault((step, label), []).append(operator)
         return labelled
 
