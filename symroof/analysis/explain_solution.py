@@ -41,7 +41,7 @@ def _beyond_context(solution: Solution) -> str:
     own = next(names for names in LENGTHS if solution.unknown in names)
     model = binding.model
     beyond = beyond_context(model, {name: size for name, size in sizes.items() if name in own})
-    return f"; beyond the {model.max_context:,} tokens {model.shown_name} was made for" if model and beyond else ""
+    return f"; beyond {model.shown_name}'s maximum context of {model.max_context:,} tokens" if model and beyond else ""
 
 
 def _reason(solution: Solution) -> str:

@@ -109,7 +109,7 @@ def _exact(value: Any) -> Any:
         return [_exact(item) for item in value]
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise ValueError(f"{value} is no number")
+            raise ValueError(f"{value} is not a number")
         return Fraction(Decimal(repr(value)))
     if isinstance(value, Decimal):
         return Fraction(value)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def command(study: str | None, strict: bool, as_json: bool, **options: Any) -> int:
     """Every quantity of a case, and the bound that holds.
 
-    Take a STUDY.yaml, or the same on the line: symroof eval --model llama-3-8b --hardware h100-sxm --prompt 2048
+    Take a STUDY.yaml, or the same as command-line options: symroof eval --model llama-3-8b --hardware h100-sxm --prompt 2048
     """
     from symroof.analysis.verdict import findings
 

@@ -24,12 +24,12 @@ SOLVED = "flags solved at the values expected, not at the slow end of their rang
 @strict_option
 @json_option
 def command(line: str, strict: bool, as_json: bool, **options: Any) -> int:
-    """Explain a vllm serve line, and recommend one.
+    """Explain a vllm serve command line, and recommend one.
 
     symroof vllm 'vllm serve meta-llama/Llama-3.1-8B-Instruct --max-num-seqs 256' --hardware h100-sxm --prompt 2048 --output 256 --target itl='30 ms'
 
-    Each flag in symroof's terms; what memory, the ITL target and the ridge allow; and the line that follows, each number
-    with the threshold it was solved from. Nothing of the line is run. Options here win over the line.
+    Each flag in symroof's terms; what memory, the ITL target and the ridge allow; and the recommended command line, each number
+    with the threshold it was solved from. The command line is only read, never run. Options given here override its flags.
     """
     from symroof.analysis.verdict import findings
     from symroof.vllm.advice import review

@@ -93,7 +93,7 @@ def _document(name: str) -> Document:
             if "/" in name or catalogue.is_path(name) or len(catalogue.entries_matching(kind, name)) > 1:
                 raise
     known = [alias for kind in SHOWN for e in catalogue.entries(kind).values() for alias in (e.name, *e.aliases)]
-    raise InputError(Problem(name, "nothing by this name", hint=nearest(name, [*known, *QUANTITIES, *INPUTS, *THRESHOLDS, *SWITCHES])))
+    raise InputError(Problem(name, "unknown name", hint=nearest(name, [*known, *QUANTITIES, *INPUTS, *THRESHOLDS, *SWITCHES])))
 
 
 def _from_document(document: Document) -> Entry:

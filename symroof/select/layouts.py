@@ -74,7 +74,7 @@ def device_counts(among: Mapping[str, Any]) -> tuple[dict[str, Any], Counts]:
 
 def _count(word: str, path: str) -> int:
     if not (word.isascii() and word.isdigit() and len(word) < 6 and 0 < int(word) <= MOST_DEVICES):
-        raise InputError(Problem("among", f"{word[:40]!r} is no number of devices", path=path, hint=f"{path}=4,8, at most {MOST_DEVICES:,}"))
+        raise InputError(Problem("among", f"{word[:40]!r} is not a number of devices", path=path, hint=f"{path}=4,8, at most {MOST_DEVICES:,}"))
     return int(word)
 
 

@@ -120,7 +120,7 @@ def _lacks(case: Case, name: str) -> Exception | None:
     except NotGiven as error:
         return error
     except UnknownName:
-        return UnknownName("is no part of this model")
+        return UnknownName("is not a part of this model")
     except NoValue:
         pass
     return None

@@ -241,7 +241,9 @@ def _warnings(made: Served, assumed: bool) -> list[str]:
             f"a step that takes a full chunk along takes {mixed.plain()}, more than the ITL target of {format_quantity(limit, 's')}: requests that decode wait for it"
         )
     if "long_share" in inputs:
-        warnings.append("a mix of requests is not heeded here: every request is taken to be of prompt and output; symroof select decides for a mix")
+        warnings.append(
+            "a mix of requests is ignored, because this reads one kind only: every request is taken to be of prompt and output; `symroof select` decides for a mix"
+        )
     if "memory_reserve" not in inputs:
         warnings.append("activations and CUDA graphs take memory that is not counted: --set memory_reserve='4 GB' does")
     names = {word.lstrip("-").partition("=")[0].replace("_", "-") for word in made.others if word.startswith("-")}

@@ -181,7 +181,7 @@ def test_near_thresholds_are_near(stem):
     every_block = blocks(text_of(stem, "md"), "md")
     near = rows_under(every_block, "Thresholds near this case", "Meaning")
     assert near
-    assert not [cells for cells in near if "was made for" in cells[0] or cells[1] == "never"]
+    assert not [cells for cells in near if "maximum context of" in cells[0] or cells[1] == "never"]
     answers = {block.cells[1] for block in every_block if block.section == "Appendix: thresholds" and block.kind == "row" and len(block.cells) >= 3}
     assert {cells[1] for cells in near} <= answers
 

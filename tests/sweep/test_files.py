@@ -346,7 +346,7 @@ GOALS = {
     "near": ("grid.parqet", "did you mean '.parquet'?"),
     "no folder": ("nowhere/grid.csv", "there is no folder"),
     "a folder": ("folder.csv", "is a folder"),
-    "no store": ("folder.zarr", "no Zarr store"),
+    "no store": ("folder.zarr", "not a Zarr store"),
     "a file": ("file.zarr", "is a file"),
     "below a file": ("file.zarr/grid.csv", "there is no folder"),
 }

@@ -80,7 +80,7 @@ def picture(study: Study, quantity: Any, over: Any, title: str = "", label: str 
     if result is None or not subject.case.known(by):
         raise lacking("plot", subject, name, by)
     if not isinstance(result.value, Fraction):
-        raise InputError(Problem("plot", f"{name} is a truth or a label, not a number"))
+        raise InputError(Problem("plot", f"{name} is true/false or a category, not a number"))
     if by not in subject.case.leads_to(name):
         raise InputError(Problem("plot", f"{by} does not move {name} here", hint=f"these do: {', '.join(subject.case.used(name)[:12])}"))
     drawn = Drawn(subject, name, by, " ".join(label.split())[:LONGEST] or in_short(name, LONGEST))
