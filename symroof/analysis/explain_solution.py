@@ -107,7 +107,7 @@ def _own_value(solution: Solution) -> str:
     """The remark that the case itself has more arrivals than any that the answer speaks of: its queue grows."""
     if solution.unknown != "arrival_rate" or "arrival_rate" not in solution.answers.case.given or not overloaded(solution.answers):
         return ""
-    return f"; at the {with_unit(solution.answers.case.value('arrival_rate'), solution.symbol.unit)} of this case there is no steady state, and the queue only grows"
+    return f"; at the {with_unit(solution.answers.case.value('arrival_rate'), solution.symbol.unit)} of this case the queue is unstable (load >= 1)"
 
 
 def shown_side(side: Tree, solution: Solution) -> str:

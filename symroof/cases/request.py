@@ -28,8 +28,8 @@ from symroof.theory.symbols import INPUTS, TARGET_SYMBOLS, canonical
 
 ROLES = tuple(ROLE_INPUT)
 WITH_UNIT = {
-    "price": "`price` is what the whole group costs by the hour; `cost` is what a million output tokens cost",
-    "cost": "`price` limits what the group costs by the hour",
+    "price": "`price` is the price of one instance per hour; `cost` is the cost per million output tokens",
+    "cost": "`price` limits the price of one instance per hour",
 }
 """Hints for units that belong to the other of the two targets on money."""
 

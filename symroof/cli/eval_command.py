@@ -97,7 +97,7 @@ def _summary(answers: Answers) -> list[str]:
         lines.append(f"{who} {needed} of {usable}: {'fits' if not answers.does_not_fit else 'does not fit'}")
     if answers.binding.compute:
         stored = ", ".join(f"{role} {name}" for role, name in answers.binding.precisions.items())
-        lines.append(f"stored as {stored}; computes at {answers.binding.compute}")
+        lines.append(f"precision: {stored}; compute {answers.binding.compute}")
     return lines
 
 

@@ -70,7 +70,7 @@ def command(study: str | None, among: tuple[str, ...], by: str | None, show: int
     symroof select STUDY.yaml --among hardware=all --among tp=1,2,4,8 --target itl='50 ms' --target cost='2 USD'
 
     Every combination of what the study and the command line list is a configuration. Memory is always a target; the others are
-    ttft and itl (means of a server at work where --output is known, else of one request alone), cost (per million output
+    ttft and itl (means of a server under load where --output is known, else of one request alone), cost (per million output
     tokens), price (of one instance per hour) and fleet_price (of all replicas per hour). Without a list of batches, the largest batch
     that passes is solved for each configuration. The exit code is 0 if one passes, 1 if none does.
     """

@@ -87,17 +87,17 @@ def review_text(advised: Review) -> str:
     warnings = dict.fromkeys((*case_warnings(answers), *target_warnings(answers), *advised.warnings))
     lines = [f"== {case_title(answers)} ==", efficiency_basis(answers), *(f"! {warning}" for warning in warnings), ""]
     rows = [[("* " if t.defaulted else "  ") + t.flag, t.value, t.sets, t.says] for t in made.flags]
-    lines += ["the line (* = vLLM's default)", table(rows, ["  flag", "value", "sets", "means"]), ""]
+    lines += ["flags (* = vLLM's default)", table(rows, ["  flag", "value", "sets", "means"]), ""]
     if made.others:
         lines += [f"not modelled: {' '.join(made.others)}", ""]
     facts = [[name, result.text(), advised.case_of(name).bound_text(name, flagged=True), result.symbol.meaning] for name, result in advised.facts.items()]
     lines += [
-        "as it is",
+        "current configuration",
         table(facts, ["", "", "bound at 100 % of peak", ""], indent="  ") if answers.roof else table([[n, v, m] for n, v, _, m in facts], indent="  "),
         "",
     ]
     lines += [
-        "what bounds it (a chunk: beside the full batch at its last step, behind the whole prompt)",
+        "limits (a chunk: beside the full batch at its last step, after the rest of the prompt)",
         table([[_name(limit), _value(limit), limit.equation, limit.means] for limit in advised.limits], ["", "at", "from", "meaning"], indent="  "),
         "",
     ]
@@ -129,11 +129,11 @@ def _gives(advised: Review) -> list[str]:
     """How many copies of the recommended line the arrival rate asks for, and what they give."""
     from symroof.report.text_table import table
 
-    title = "the recommended line gives"
+    title = "with the recommended flags"
     if advised.copies:
         slow, expected = advised.copies
         rate = advised.served.study.first.result("arrival_rate").plain()
-        title = f"{slow:,} cop{'ies' if slow > 1 else 'y'} of it bear{'s' * (slow == 1)} {rate} (load below 1{f'; {expected:,} if all goes as expected' if expected < slow else ''}), and give{'s' * (slow == 1)}"
+        title = f"with the recommended flags {slow:,} replica{'s' * (slow > 1)} serve{'s' * (slow == 1)} {rate} (load below 1{f'; {expected:,} at the expected values' if expected < slow else ''}), and give{'s' * (slow == 1)}"
     doubts = [f"! {doubt}" for doubt in advised.doubts]
     rows = [[name, result.text(), result.symbol.meaning] for name, result in advised.gives.items()]
     return [title, *doubts, table(rows, indent="  "), ""] if rows else []

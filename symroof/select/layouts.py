@@ -61,7 +61,7 @@ def device_counts(among: Mapping[str, Any]) -> tuple[dict[str, Any], Counts]:
     rest = dict(among)
     listed = {word: rest.pop(word) for word in (DEVICES, INSTANCE) if word in rest}
     if len(listed) > 1:
-        raise InputError(Problem("among", "both devices of all copies and of one instance are listed", path=DEVICES, hint=f"list {DEVICES} or {INSTANCE}"))
+        raise InputError(Problem("among", "both devices of all replicas and of one instance are listed", path=DEVICES, hint=f"list {DEVICES} or {INSTANCE}"))
     for word, value in listed.items():
         words = value.split(",") if isinstance(value, str) else [value] if isinstance(value, int) else list(value)
         counts = Counts(tuple(dict.fromkeys(_count(str(one).strip(), word) for one in words)), word == DEVICES)

@@ -219,7 +219,7 @@ def _switches(line: Line, flags: list[FlagNote]) -> None:
         line,
         flags,
         "enable-chunked-prefill",
-        "a prompt is read whole: ttft holds, chunked_ttft does not" if whole else "chunked_ttft and mixed_time hold",
+        "a prompt is prefilled whole: ttft holds, chunked_ttft does not" if whole else "chunked_ttft and mixed_time hold",
         "on",
     )
 
@@ -234,11 +234,11 @@ def _warnings(made: Served, assumed: bool) -> list[str]:
     if made.longest is not None and sum(sizes) > made.longest:
         warnings.append(f"prompt and output are {int(sum(sizes)):,} tokens, more than the longest request of {made.longest:,}: vLLM refuses it or cuts it")
     if made.budget <= own_requests(made.study, made.batch):
-        warnings.append("a full batch takes the whole token budget: no prompt is read while it decodes")
+        warnings.append("a full batch takes the whole token budget: no prompt is prefilled while it decodes")
     mixed, limit = made.study.first.get("mixed_time"), made.study.first.targets.get("itl")
     if mixed and limit and made.chunked and Fraction(mixed.value) > limit:
         warnings.append(
-            f"a step that takes a full chunk along takes {mixed.plain()}, more than the ITL target of {format_quantity(limit, 's')}: requests that decode wait for it"
+            f"a decode step that also prefills a full chunk takes {mixed.plain()}, more than the ITL target of {format_quantity(limit, 's')}: requests that decode wait for it"
         )
     if "long_share" in inputs:
         warnings.append(

@@ -210,7 +210,7 @@ def test_of_a_load_that_no_server_bears_an_answer_says_so():
     for rate, over in ((99, False), (100, True), (1000, True)):
         case = Study("gpt2", "h100-sxm", prompt=100, output=20, batch=5, sustained_requests="100 request/s", arrival_rate=f"{rate} request/s")
         (remark,) = [case.solve("arrival_rate = 3 request/s", "arrival_rate").reason.partition("; at the ")[2]]
-        assert remark == (f"{rate:,} request/s of this case there is no steady state, and the queue only grows" if over else "")
+        assert remark == (f"{rate:,} request/s of this case the queue is unstable (load >= 1)" if over else "")
         assert "steady" not in case.solve("batch = 3", "batch").reason
 
 

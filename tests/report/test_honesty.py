@@ -269,7 +269,7 @@ def text_blocks(stem, kind, text=None):
     ]
 
 
-SKIPPED = {"Appendix: ledger", "Appendix: limits, sources, reproduction", "Verdict"}
+SKIPPED = {"Appendix: inputs and assumptions", "Appendix: limits, sources, reproduction", "Verdict"}
 """Sections that print inputs and addresses, and the key numbers, whose slack stands at the middle of the ranges."""
 
 
