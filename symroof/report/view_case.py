@@ -40,7 +40,7 @@ def cell(result: Result) -> str:
     alone = replace(result, low=None, high=None, flags=()).plain()
     if result.without_range:
         return Ranged(alone, WITHOUT_RANGE[result.without_range])
-    return Ranged(alone, result.span()) if result.ranged else result.plain()
+    return Ranged(alone, span) if result.ranged and (span := result.span()) else result.plain()
 
 
 def marked(label: str, case: Answers) -> str:

@@ -7,7 +7,7 @@ their steps. Prompts of both kinds share one budget. Where they are cut into pie
 from __future__ import annotations
 
 from symroof.theory import references as source
-from symroof.theory.quantity import Search, referenced
+from symroof.theory.quantity import NEGLIGIBLE_WAIT, Search, referenced
 from symroof.theory.quantity import declared as _q
 from symroof.theory.under_load import NEW, PREFILL, TURNS, waits_for_a_slot, waits_in_line
 
@@ -41,7 +41,10 @@ OWN_PREFILL = "(prefill_time{it} + prefill_overhead{it})"
 LONG_PREFILL = OWN_PREFILL.format(it=_long())
 STEADY = (("mix_load < 1", "no steady state: at load >= 1 the queue is unstable, as requests of the mix arrive at least as fast as they are served"),)
 LANE_STEADY = (
-    ("mix_lane_utilization < 1", "no steady state: at utilization >= 1 the queue is unstable, as prompts of the mix arrive at least as fast as they are prefilled"),
+    (
+        "mix_lane_utilization < 1",
+        "no steady state: at utilization >= 1 the queue is unstable, as prompts of the mix arrive at least as fast as they are prefilled",
+    ),
 )
 READINGS = {"chunked": f"reading_time({BESIDE})", "exclusive": "reading_time", "disaggregated": PREFILL}
 LONG_READINGS = {"chunked": f"reading_time{_long(BESIDE)}", "exclusive": f"reading_time{_long()}", "disaggregated": LONG_PREFILL}
@@ -117,9 +120,9 @@ MIXES = referenced(
     _q("mix", "mix_lane_residual", r"t_{\mathrm{mixlane2}}", "s", "mean square of the time for which a prompt of the mix is being prefilled, over its mean: long ones are met more often", switch="scheduling", reference=source.KLEINROCK,
        variants={kind: f"((1 - long_share)*{READINGS[kind]}^2 + long_share*{LONG_READINGS[kind]}^2)/mix_lane_time" for kind in READINGS}),
     _q("mix", "mix_lane_utilization", r"\rho_{\mathrm{mixl}}", "", "utilization of prefill: share of time that each prefill lane of the mix is busy; the queue is unstable from 1 on", "arrival_rate/dp/lanes(prompts_per_step = mix_prompts_per_step)*mix_lane_time", reference=source.KLEINROCK),
-    _q("mix", "mix_lane_wait", r"W_{\mathrm{mixl}}", "s", "estimated mean wait before the prefill of a prompt of the mix: long ones are in the same queue", switch="queue", exists=LANE_STEADY, reference=source.KLEINROCK,
+    _q("mix", "mix_lane_wait", r"W_{\mathrm{mixl}}", "s", "estimated mean wait before the prefill of a prompt of the mix: long ones are in the same queue", switch="queue", negligible=NEGLIGIBLE_WAIT, exists=LANE_STEADY, reference=source.KLEINROCK,
        variants=waits_in_line("mix_lane_utilization", "mix_lane_residual")),
-    _q("mix", "mix_slot_wait", r"W_{\mathrm{mixslot}}", "s", "estimated mean wait of the mix for a slot of the batch; not in the time to first token, and long near a load of 1", switch="queue", exists=STEADY,
+    _q("mix", "mix_slot_wait", r"W_{\mathrm{mixslot}}", "s", "estimated mean wait of the mix for a slot of the batch; not in the time to first token, and long near a load of 1", switch="queue", negligible=NEGLIGIBLE_WAIT, exists=STEADY,
        reference=source.SAKASEGAWA, variants=waits_for_a_slot("mix_load", "mix_sustained_requests")),
     _q("mix", "mix_busy_batch", r"B_{\lambda,\mathrm{mix}}", "request", "requests of the mix that decode at the arrival rate: Little's law; the batch where no rate is known", counted=True, exists=STEADY, without=("arrival_rate", "batch"),
        search=Search("fixed", "batch", "arrival_rate/dp*mix_steps*mix_sustained_itl", "batch"), reference=source.LITTLE),

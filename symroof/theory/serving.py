@@ -5,7 +5,7 @@ from __future__ import annotations
 from symroof.theory import references as source
 from symroof.theory.links import all_gather, all_reduce, all_to_all, others
 from symroof.theory.mixes import MIXES
-from symroof.theory.quantity import MEMORY_RATE, referenced
+from symroof.theory.quantity import MEMORY_RATE, NEGLIGIBLE_WAIT, referenced
 from symroof.theory.quantity import declared as _q
 from symroof.theory.under_load import UNDER_LOAD, waits_in_line
 
@@ -103,8 +103,8 @@ LOAD = referenced(
     _q("load", "ln2", "c_{ln}", "", "natural logarithm of 2: formulas have logarithms to base 2 only", "0.6931471805599453094172321214581765680755", reference=source.DEFINITION),
     _q("load", "service_time", "t_s", "s", "service time: how long a request occupies the prefill", "prefill_time + prefill_overhead", reference=source.DEFINITION),
     _q("load", "utilization", r"\rho", "", "utilization: share of time the prefill of one instance is busy; the queue is unstable from 1 on", "arrival_rate/dp*service_time"),
-    _q("load", "queue_wait", "W_q", "s", "mean wait before the prefill", switch="queue", exists=STEADY, variants=waits_in_line("utilization", "service_time")),
-    _q("load", "queue_wait_quantile", "W_{q}^{p}", "s", "quantile of the wait before the prefill; a closed form exists for M/M/1 only", switch="queue", exists=STEADY, variants={
+    _q("load", "queue_wait", "W_q", "s", "mean wait before the prefill", switch="queue", negligible=NEGLIGIBLE_WAIT, exists=STEADY, variants=waits_in_line("utilization", "service_time")),
+    _q("load", "queue_wait_quantile", "W_{q}^{p}", "s", "quantile of the wait before the prefill; a closed form exists for M/M/1 only", switch="queue", negligible=NEGLIGIBLE_WAIT, exists=STEADY, variants={
         "mm1": "ln2*service_time/max(1 - utilization, 0)*max(log2(utilization/(1 - percentile)), 0)",
     }),
     _q("load", "share_in_time", r"s_{\mathrm{TTFT}}^{\lambda}", "", "share of requests whose first token meets the TTFT target, its own prefill taken as the mean; a closed form exists for M/M/1 only",

@@ -25,6 +25,8 @@ class Symbol:
         from_zero: whether it may be zero; an input whose default is 0 always may.
         signed: whether it may be negative; every other number is positive or zero.
         least, most: formulas of its bounds; without them every positive value is valid.
+        noun: what it counts, in the word that texts for people use where that is not its unit.
+        negligible: a quantity below which texts for people write 0: estimates mean nothing there.
     """
 
     name: str
@@ -39,6 +41,13 @@ class Symbol:
     signed: bool = False
     least: str | None = None
     most: str | None = None
+    noun: str | None = None
+    negligible: str | None = None
+
+    @property
+    def spoken_unit(self) -> str:
+        """The unit as texts for people name it: replicas are not devices, whatever the dimension says."""
+        return self.noun or self.unit
 
     @property
     def dimension(self) -> Dimension:
@@ -167,16 +176,17 @@ EFFICIENCY = (
 
 PARALLEL = (
     _symbol("tp", "n", "device", "tensor-parallel degree", "1", counted=True),
-    _symbol("pp", "n_p", "device", "pipeline-parallel degree: stages", "1", counted=True),
+    _symbol("pp", "n_p", "device", "pipeline-parallel degree: stages", "1", counted=True, noun="stage"),
     _symbol("ep", "n_e", "device", "expert-parallel degree: devices over which whole experts are spread", "1", counted=True),
-    _symbol("dp", "n_d", "device", "data-parallel degree: replicas of the instance, each with its own requests", "1", counted=True),
+    _symbol("dp", "n_d", "device", "data-parallel degree: replicas of the instance, each with its own requests", "1", counted=True, noun="replica"),
     _symbol(
         "attention_dp",
         "n_a",
         "device",
-        "data-parallel attention degree (DP attention): groups of an instance that each hold all but the routed experts and serve their own requests",
+        "DP attention degree: groups that each hold all but the routed experts, with their own requests",
         "1",
         counted=True,
+        noun="group",
     ),
     _symbol("prefill_devices", "n_{pf}", "device", "devices dedicated to prefill (disaggregated prefill)", counted=True),
 )
@@ -220,6 +230,8 @@ GROUPS = {
 }
 INPUTS: dict[str, Symbol] = {symbol.name: symbol for group in GROUPS.values() for symbol in group}
 ALIASES: dict[str, str] = {alias: symbol.name for symbol in INPUTS.values() for alias in symbol.aliases}
+NOUNS = frozenset(symbol.noun for symbol in INPUTS.values() if symbol.noun)
+"""Words for counted things that are not units."""
 SHARES = frozenset(symbol.name for symbol in INPUTS.values() if symbol.most == "1")
 """Inputs that lie between 0 and 1."""
 STEP_INDEX = Symbol("step", "j", "", "number of a decode step", counted=True)

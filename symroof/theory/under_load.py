@@ -8,12 +8,14 @@ prefill. A step under load has its requests anywhere in their responses and piec
 from __future__ import annotations
 
 from symroof.theory import references as source
-from symroof.theory.quantity import Search, referenced
+from symroof.theory.quantity import NEGLIGIBLE_WAIT, Search, referenced
 from symroof.theory.quantity import declared as _q
 
 TURNS = (("response_steps > 0", "needs an output of 2 tokens or more: a response of one token has no decode steps"),)
 STEADY = (("load < 1", "no steady state: at load >= 1 the queue is unstable, as requests arrive at least as fast as they are served"),)
-LANE_STEADY = (("lane_utilization < 1", "no steady state: at utilization >= 1 the queue is unstable, as prompts arrive at least as fast as they are prefilled"),)
+LANE_STEADY = (
+    ("lane_utilization < 1", "no steady state: at utilization >= 1 the queue is unstable, as prompts arrive at least as fast as they are prefilled"),
+)
 
 NEW = "(prompt - cached_prefix)"
 PREFILL = "(prefill_time + prefill_overhead)"
@@ -123,8 +125,8 @@ ARRIVALS = referenced(
         "chunked": "reading_time", "exclusive": "reading_time", "disaggregated": PREFILL,
     }),
     _q("load", "lane_utilization", r"\rho_l", "", "utilization of prefill: share of time that each prefill lane is busy; the queue is unstable from 1 on", "arrival_rate/dp/lanes*lane_time"),
-    _q("load", "lane_wait", "W_l", "s", "estimated mean wait before the prefill, beside a full batch", switch="queue", exists=LANE_STEADY, variants=waits_in_line("lane_utilization", "lane_time")),
-    _q("load", "slot_wait", r"W_{\mathrm{slot}}", "s", "estimated mean wait for a slot of the batch; not in the time to first token, and long near a load of 1", switch="queue", exists=STEADY,
+    _q("load", "lane_wait", "W_l", "s", "estimated mean wait before the prefill, beside a full batch", switch="queue", negligible=NEGLIGIBLE_WAIT, exists=LANE_STEADY, variants=waits_in_line("lane_utilization", "lane_time")),
+    _q("load", "slot_wait", r"W_{\mathrm{slot}}", "s", "estimated mean wait for a slot of the batch; not in the time to first token, and long near a load of 1", switch="queue", negligible=NEGLIGIBLE_WAIT, exists=STEADY,
        reference=source.SAKASEGAWA, variants=waits_for_a_slot("load", "sustained_requests")),
     _q("load", "loaded_ttft", r"\mathrm{TTFT}_{s}", "s", "mean time to first token of a server under load: the estimated wait for the prefill, and the steps in which the prompt is prefilled, at the requests that the arrival rate keeps busy",
        "queue_time + lane_wait(batch = busy_batch, step_budget = step_budget) + reading_time(batch = busy_batch, step_budget = step_budget)", without=("arrival_rate", "queue_time + reading_time"), reference=source.DISTSERVE),

@@ -152,7 +152,10 @@ def test_the_best_batch_batch_by_batch(itl, ttft):
         # (240 GB - 2 P)/(2,303 * 327,680 byte) = 131.04; itl 42.122 + 131/255 (310.9 - 42.122) = 180.2 ms, 131/(255 itl) = 2.851 a second
         ({"ttft_target": "1 s", "mem_capacity": "240 GB", "arrival_rate": "4 request/s"}, "at the largest, 131, load is 1.403"),
         # a prompt of 100 tokens is read in one step of 42.122 ms, 23.74 a second
-        ({"ttft_target": "1 s", "prompt": 100, "output": 101, "arrival_rate": "24 request/s"}, "prompts arrive faster than they are prefilled, 2,048 tokens a step"),
+        (
+            {"ttft_target": "1 s", "prompt": 100, "output": 101, "arrival_rate": "24 request/s"},
+            "prompts arrive faster than they are prefilled, 2,048 tokens a step",
+        ),
         ({"ttft_target": "250 ms", "arrival_rate": "2 request/s", "mem_capacity": "240 GB"}, "the least that keeps up with the arrivals, has a loaded_ttft"),
     ],
 )

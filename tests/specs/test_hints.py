@@ -245,3 +245,20 @@ def test_values_at_the_edge_of_their_domain():
         Fraction(1, 500),
     ]
     assert setting("mfu", "0.5..1").high == 1
+
+
+@pytest.mark.parametrize(
+    ("written", "unit"),
+    [
+        ("20 rps", "request/s"),
+        ("20 RPS", "request/s"),
+        ("2 qps", "request/s"),
+        ("20 req/s", "request"),
+        ("20 requests/sec", "s"),
+        ("500 tps", "token/s"),
+    ],
+)
+def test_a_unit_as_tools_of_serving_abbreviate_it_leads_to_ours(written, unit):
+    with pytest.raises(ValueError, match="unknown unit") as error:
+        setting("arrival_rate", written)
+    assert str(error.value).endswith(f"; did you mean {unit}?")

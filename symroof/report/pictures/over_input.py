@@ -149,7 +149,7 @@ def _draw(frame: Frame, drawn: Drawn, line: Line) -> None:
         frame.cut(float(line.held.value))
     frame.band(line.places, band(subject, drawn.name, drawn.by, line.points), BLUE)
     marks = powers_of_two if across.counted else decimal
-    title = f"{drawn.by}{f' ({across.unit})' if across.unit else ''}", f"{drawn.label}{f' ({up.unit})' if up.unit else ''}"
+    title = f"{drawn.by}{f' ({across.spoken_unit})' if across.unit else ''}", f"{drawn.label}{f' ({up.spoken_unit})' if up.unit else ''}"
     frame.axes(*title, marks, decimal if frame.y.log else evenly, lambda x: _short(x, across), lambda y: _tick(y, up))
     for place in line.poles:
         frame.upright(f"pole {place}", float(place), GREY, DOTTED)
@@ -163,7 +163,7 @@ def _draw(frame: Frame, drawn: Drawn, line: Line) -> None:
 
 
 def _at(place: Fraction, symbol: Symbol) -> str:
-    return format_quantity(place, symbol.unit, 4)
+    return format_quantity(place, symbol.spoken_unit, 4)
 
 
 def _tick(value: float, symbol: Symbol) -> str:
