@@ -207,7 +207,7 @@ def _within_limit(lengths: Iterable[int], most: int) -> None:
     """A few lists multiply to many cases; more than a reader can use is an error before any is evaluated."""
     count = math.prod(lengths)
     if count > most:
-        raise InputError(Problem("study", f"its lists multiply to {count:,} cases; at most {most:,} are worked out", hint="give fewer values"))
+        raise InputError(Problem("study", f"its lists multiply to {count:,} cases; at most {most:,} are computed", hint="give fewer values"))
 
 
 def _with_sound_formulas(binding: Binding) -> Binding:

@@ -16,7 +16,7 @@ from symroof.units import COUNTED, format_quantity, parse_quantity, parse_unit
 
 DOES_NOT_FIT = "does_not_fit"
 NO_RANGE, NOT_EVERYWHERE = "range_not_worked_out", "no_value_in_part_of_the_range"
-WITHOUT_RANGE = {NO_RANGE: "range not worked out", NOT_EVERYWHERE: "no value in part of the range"}
+WITHOUT_RANGE = {NO_RANGE: "range not computed", NOT_EVERYWHERE: "no value in part of the range"}
 """Flags of values at the middle of the ranges that say nothing of the rest, and how they are printed."""
 
 Value = Fraction | bool | str

@@ -112,7 +112,7 @@ def _value(limit: Limit) -> str:
 def _name(limit: Limit) -> str:
     from symroof.theory.thresholds import THRESHOLDS
 
-    return limit.name if limit.name in THRESHOLDS else "(paced prompts)"
+    return limit.name if limit.name in THRESHOLDS else "(paced prefill)"
 
 
 def _advice(advised: Review) -> list[str]:

@@ -31,7 +31,7 @@ paragraphs as <% call f.p() %> … <% endcall %>. Filters of its own: joined (a 
 
 FIELDS: dict[str, Field] = {
     "title": (TEXT, "title of the study, or the case in a line"),
-    "subject": (TEXT, "the case that the review goes into, in a line"),
+    "subject": (TEXT, "the case that the review details, in a line"),
     "warnings": (TEXTS, "what a reader must know before any number"),
     "verdict": ("object", "the state of the subject, what limits it, what would change it"),
     "decision": ("object", "page one: key numbers, what they rest on, whether the case or any other does not fit"),
@@ -65,7 +65,7 @@ FIELDS: dict[str, Field] = {
 CASE: dict[str, Field] = {
     "title": (TEXT, "the case in a line"),
     "label": (TEXT, "what tells it from the other cases; marked † where it does not fit"),
-    "is_subject": (TRUTH, "whether it is the case that the review goes into"),
+    "is_subject": (TRUTH, "whether it is the case that the review details"),
     "fits": (TEXT, "yes, no, or not known"),
     "memory": (TEXT, "memory it needs"),
     "ttft": (TEXT, "time to first token: of a server under load, or of one request alone where targets apply to that"),

@@ -93,7 +93,7 @@ MEMORY = referenced(
     _q("memory", "peak_kv_cache_bytes_per_device", r"\mathrm{KV}_{1,max}", "byte", "cache on the fullest device at the longest context", "kv_cache_bytes_per_device(context = peak_context)"),
     _q("memory", "memory_bytes_per_device", "M_1", "byte", "weights, cache at the longest context, recurrent state and reserve of the fullest device",
        "weight_bytes_per_device + peak_kv_cache_bytes_per_device + state_bytes_per_device + memory_reserve"),
-    _q("memory", "memory_bytes", "M_u", "byte", "the same on all devices of an instance, each counted as the fullest, replicated weights and caches included", "memory_bytes_per_device*instance_devices"),
+    _q("memory", "memory_bytes", "M_u", "byte", "memory needed on all devices of an instance, each counted as the fullest, replicated weights and caches included", "memory_bytes_per_device*instance_devices"),
     _q("memory", "usable_memory_per_device", r"M_{u1}", "byte", "memory of one device that may be used", "memory_share*mem_capacity"),
     _q("memory", "usable_memory", "M_a", "byte", "memory of an instance that may be used", "instance_devices*usable_memory_per_device"),
     _q("memory", "memory_utilization", "u_M", "", "used share of the fullest device's memory", "memory_bytes_per_device/mem_capacity"),
@@ -124,7 +124,7 @@ STEP = referenced(
         "no_overlap": "{step}_compute_time + {step}_memory_time",
     }),
     _q("{step}", "{step}_link_time", "t^{{l}}_{{{step}}}", "s", "communication time between devices: all-reduces, pipeline stages, experts", reference=source.SCALING_BOOK),
-    _q("{step}", "{step}_vector_elements", "D_{{{step}}}", "", "elements of the vectors of all tokens in all layers, one a token and layer, on the device of a group", counted=True, reference=source.DEFINITION),
+    _q("{step}", "{step}_vector_elements", "D_{{{step}}}", "", "elements of the activation vectors of all tokens in all layers, one vector per token and layer, on one device of a group", counted=True, reference=source.DEFINITION),
     _q("{step}", "{step}_busy_time", "t^{{b}}_{{{step}}}", "s", "time of the pass on devices and links, without overheads", "{step}_roofline_time + {step}_link_time", reference=source.SCALING_BOOK),
     _q("{step}", "{step}_overhead", "t^{{o}}_{{{step}}}", "s", "overheads of the pass beside its operators: fixed ones, and the work between operators", switch="launches", absent=(("kernel_launch", "0"), ("elementwise_bytes", "0")), reference=source.CUDA_GRAPHS, variants={
         "exposed": f"{BETWEEN} + kernel_launch*kernels",
@@ -139,7 +139,7 @@ STEP = referenced(
 
 LATENCY = referenced(
     source.METRICS,
-    _q("latency", "all_reduces", "n_{ar}", "", "all-reduces of a pass inside a group: two a layer where a layer is split", reference=source.MEGATRON),
+    _q("latency", "all_reduces", "n_{ar}", "", "all-reduces of a pass inside a group: two per layer where a layer is split", reference=source.MEGATRON),
     _q("latency", "prefill_time", r"t_{\mathrm{prefill}}", "s", "time of the prefill pass", "prefill_busy_time", reference=source.DEFINITION),
     _q("latency", "ttft", r"\mathrm{TTFT}", "s", "time to first token", "queue_time + prefill_time + prefill_overhead"),
     _q("latency", "itl", r"\mathrm{ITL}", "s", "inter-token latency: one decode step at the context", "decode_busy_time + decode_overhead"),
@@ -181,7 +181,7 @@ ATTENTION = referenced(
        "attention_flops_per_pair/kv_bytes_per_token", reference=source.GQA),
     _q("attention", "score_traffic", r"Q_{\mathrm{score}}", "byte", "bytes that an unfused attention adds to the prefill", reference=source.FLASH),
     _q("attention", "logit_bytes", r"Q_{\mathrm{logit}}", "byte", "bytes of the prefill's logits", "prefill_logit_rows*vocab_size*act_bytes_per_element"),
-    _q("attention", "sampling_flops", r"\Phi_{\mathrm{sample}}", "FLOP", "FLOPs of sampling one token: softmax and a draw, 5 a vocabulary entry", "5 FLOP*vocab_size"),
+    _q("attention", "sampling_flops", r"\Phi_{\mathrm{sample}}", "FLOP", "FLOPs of sampling one token: softmax and a draw, 5 FLOP per vocabulary entry", "5 FLOP*vocab_size"),
     _q("attention", "head_share", "s_h", "", "share of the head in a decode step's FLOPs", "head_flops_per_row*decode_logit_rows/decode_flops"),
 )  # fmt: skip
 
@@ -205,7 +205,7 @@ def _of_one(latex: str) -> str:
 
 
 SHARES_OF_A_DEVICE = tuple(
-    replace(q, name=f"{q.name}_per_device", latex=_of_one(q.latex), meaning=f"{q.meaning}: of that on one device")
+    replace(q, name=f"{q.name}_per_device", latex=_of_one(q.latex), meaning=f"{q.meaning}: the part on one device")
     for q in MODEL
     if q.name in {*COEFFICIENTS.values(), ALWAYS_READ}
 )

@@ -28,7 +28,7 @@ CHUNKS = referenced(
     _q("chunks", "chunked_ttft", r"\mathrm{TTFT}_c", "s", "time to first token of a prompt that is prefilled in chunks beside the decode of the batch; the next prompt fills its last step",
        "queue_time + sum(mixed_time(chunk_past = cached_prefix + chunk*(step - 1)), step, 1, chunk_steps)"),
     _q("chunks", "last_chunk", "c_n", "token", "prompt tokens left for the last chunk", "prompt - cached_prefix - chunk*(chunk_steps - 1)", counted=True),
-    _q("chunks", "chunked_ttft_alone", r"\mathrm{TTFT}_{c1}", "s", "the same with no prompt after it: its last step prefills only what is left",
+    _q("chunks", "chunked_ttft_alone", r"\mathrm{TTFT}_{c1}", "s", "chunked_ttft with no prompt after it: its last step prefills only what is left",
        "queue_time + sum(mixed_time(chunk_past = cached_prefix + chunk*(step - 1)), step, 1, chunk_steps - 1)"
        " + mixed_time(chunk = last_chunk, chunk_past = cached_prefix + chunk*(chunk_steps - 1))"),
     _q("chunks", "step_tokens", r"T_{\mathrm{step}}", "token", "tokens of a mixed step: the engine's token budget", "chunk + batch", counted=True),
@@ -36,9 +36,9 @@ CHUNKS = referenced(
 
 BATCHING = referenced(
     source.DEFINITION,
-    _q("batching", "bandwidth_throughput_limit", "X^{m}_{max}", "token/s", "decode rate that no batch exceeds: cache and states read at full bandwidth",
+    _q("batching", "bandwidth_throughput_limit", "X^{m}_{max}", "token/s", "upper bound on decode throughput at any batch: cache and states read at full bandwidth",
        "attention_dp*" + MEMORY_RATE + "/(kv_cache_bytes_per_device(batch = 1) + 2*state_bytes_per_device(batch = 1))", reference=source.ROOFLINE),
-    _q("batching", "compute_throughput_limit", "X^{c}_{max}", "token/s", "decode rate that no batch exceeds: FLOPs at full rate", "attention_dp*pp/decode_compute_time(batch = attention_dp*pp)", reference=source.ROOFLINE),
+    _q("batching", "compute_throughput_limit", "X^{c}_{max}", "token/s", "upper bound on decode throughput at any batch: FLOPs at full rate", "attention_dp*pp/decode_compute_time(batch = attention_dp*pp)", reference=source.ROOFLINE),
     _q("batching", "in_flight", "B_{L}", "request", "requests in the system on average: Little's law", "arrival_rate*response_time", reference=source.LITTLE),
     _q("batching", "static_fill_wait", r"t_{\mathrm{fill}}", "s", "mean wait until a static batch is full", "(batch - 1)/(2*arrival_rate/dp)", reference=source.KLEINROCK),
     _q("batching", "continuous_join_wait", r"t_{\mathrm{join}}", "s", "mean wait for the next step of a continuous batch", "itl/2", reference=source.ORCA),
@@ -81,7 +81,7 @@ LINKS = referenced(
     _q("links", "link_intensity", "I_l", "FLOP/byte", "FLOPs of a decode step on one device per byte it sends", "decode_flops_per_device/link_bytes", reference=source.SCALING_BOOK),
     _q("links", "devices", "n_{dev}", "device", "devices of the fleet: all replicas of the instance", "instance_devices*dp", counted=True),
     _q("links", "stage_send_time", r"t_{\mathrm{send}}", "s", "time a token's activations take between the stages of a pipeline", reference=source.GPIPE),
-    _q("links", "fleet_throughput", r"X_{\mathrm{all}}", "token/s", "decode rate of the fleet", "dp*decode_throughput"),
+    _q("links", "fleet_throughput", r"X_{\mathrm{all}}", "token/s", "output tokens per second of the fleet", "dp*decode_throughput"),
 )  # fmt: skip
 
 OVERHEADS = referenced(
@@ -92,7 +92,7 @@ OVERHEADS = referenced(
     _q("overheads", "l2_ridge", "R_{L2}", "FLOP/byte", "ridge against the L2 cache", "peak_flops/l2_bandwidth", reference=source.HIERARCHICAL_ROOFLINE),
     _q("overheads", "fused_attention_intensity", "I_{fa}", "FLOP/byte", "intensity of one head's attention over a prompt, scores staying on the chip",
        "4 FLOP*prompt^2*head_dim/(4*prompt*head_dim*act_bytes_per_element)", reference=source.FLASH),
-    _q("overheads", "unfused_attention_intensity", "I_{ua}", "FLOP/byte", "the same with scores and probabilities written and read",
+    _q("overheads", "unfused_attention_intensity", "I_{ua}", "FLOP/byte", "intensity of one head's attention over a prompt, scores and probabilities written and read",
        "4 FLOP*prompt^2*head_dim/((4*prompt^2 + 4*prompt*head_dim)*act_bytes_per_element)", reference=source.FLASH),
 )  # fmt: skip
 

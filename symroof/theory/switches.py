@@ -27,7 +27,7 @@ SWITCHES: dict[str, Switch] = {
         Switch("kv_traffic", {"on": "the cache is read and written", "off": "left out"}),
         Switch("activations", {"on": "each operator reads its input and writes its output once", "off": "left out"}),
         Switch("fusion", {"flash": "scores stay on the chip", "unfused": "scores and probabilities are written and read"}),
-        Switch("logits", {"last": "one row of logits a request", "all": "a row for every position"}),
+        Switch("logits", {"last": "one row of logits per request", "all": "a row for every position"}),
         Switch("experts", {"expected": "expected number of distinct experts read", "all": "every expert read", "distinct_max": "as many as could be distinct"}),
         Switch("mla", {"absorbed": "latent cache, projections absorbed", "expanded": "keys and values cached in full", "reexpanded": "latent cache, expanded again at every step"}),
         Switch("roofline", {"aggregate": "maximum of the sums: a true lower bound", "per_operator": "sum of the operators' maxima", "no_overlap": "compute and memory time added"}),

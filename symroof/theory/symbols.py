@@ -161,8 +161,8 @@ HARDWARE = (
 )
 
 EFFICIENCY = (
-    _symbol("mfu", r"\eta_c", "", "achieved share of peak compute (MFU)", "1", most="1"),
-    _symbol("mbu", r"\eta_m", "", "achieved share of peak memory bandwidth (MBU)", "1", most="1"),
+    _symbol("mfu", r"\eta_c", "", "achieved share of peak compute", "1", most="1"),
+    _symbol("mbu", r"\eta_m", "", "achieved share of peak memory bandwidth", "1", most="1"),
     _symbol("link_share", r"\eta_l", "", "achieved share of link bandwidth", "1", most="1"),
     _symbol("step_overhead", "t_0", "s", "fixed overhead of a step", "0"),
     _symbol("layer_overhead", "t_l", "s", "fixed overhead of a layer in a step", "0"),

@@ -82,7 +82,7 @@ SUSTAINED = referenced(
         kind: f"{kind}_requests" for kind in ("chunked", "exclusive", "disaggregated")
     }),
     _q("load", "sustained_throughput", "X_{s}", "token/s", "output tokens per second that an instance sustains, prefills included", "output*sustained_requests"),
-    _q("load", "sustained_throughput_per_device", "X^1_{s}", "token/s", "the same per device of the instance, its prefill devices included", "sustained_throughput/served_devices", reference=source.DEFINITION),
+    _q("load", "sustained_throughput_per_device", "X^1_{s}", "token/s", "output tokens per second that an instance sustains, per device, its prefill devices included", "sustained_throughput/served_devices", reference=source.DEFINITION),
     _q("load", "reading_time", r"t_{\mathrm{read}}", "s", "time of the steps in which a prompt is prefilled, and of transferring its cache", switch="scheduling", reference=source.SARATHI, variants={
         "chunked": f"sum({READ_FULL}, step, 1, group_pieces - 1) + {READ_LAST}",
         "exclusive": PREFILL,

@@ -185,7 +185,7 @@ def _sequences(study: Study) -> tuple[Advice, Study]:
     batch = max(least.value or 1, 1) if least else int(study.first.case.value("batch"))
     because = f"the least of {', '.join(f'{limit.value:,} ({_short(limit)})' for limit in bounds)}" if bounds else "nothing limits it here"
     own = max(batch // int(study.first.case.value("attention_dp")), 1)
-    ranks = "" if own == batch else f"; {own:,} of each rank"
+    ranks = "" if own == batch else f"; {own:,} per rank"
     because += _on_their_way(study, batch)
     return Advice("max-num-seqs", str(own), because + ranks, limits), with_values(study, batch=batch)
 
@@ -208,7 +208,7 @@ def _budget(study: Study) -> tuple[Advice, Study]:
     if by_name.get("max_chunk_itl"):
         chunk, why = by_name["max_chunk_itl"], "the largest chunk within the ITL target at the last step"
     elif by_name.get("free_chunk"):
-        chunk, why = by_name["free_chunk"], "the largest chunk that costs a step nothing"
+        chunk, why = by_name["free_chunk"], "the largest chunk that does not lengthen a step"
     else:
         chunk, why = prompt or batch, "a whole prompt: no chunk is free and no ITL target limits it"
     made = Advice("max-num-batched-tokens", str((chunk or 0) + batch), f"chunk + batch = {chunk:,} + {batch:,}: {why}", limits)

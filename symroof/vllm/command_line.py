@@ -192,7 +192,7 @@ def _share(name: str, text: str) -> Fraction:
 def _choice(name: str, text: str) -> str:
     known = [value for value, _ in FLAGS[name].choices]
     if text not in known:
-        raise ValueError(f"{text[:40]!r} is not followed here; {nearest(text, known)}".rstrip("; "))
+        raise ValueError(f"{text[:40]!r} is not modelled here; {nearest(text, known)}".rstrip("; "))
     return text
 
 

@@ -75,15 +75,15 @@ FLAGS: dict[str, Flag] = {
         Flag("enable-expert-parallel", SWITCH, "expert parallelism: whole experts are spread over tp times dp devices", ("ep",), symbol="ep"),
         Flag("max-num-seqs", COUNT, "maximum requests per step", symbol="batch"),
         Flag("max-num-batched-tokens", COUNT, "token budget of one step: decode tokens first, a chunk of a prompt with the rest", symbol="chunk"),
-        Flag("max-model-len", COUNT, "longest request, prompt and output together"),
-        Flag("kv-cache-dtype", CHOICE, "format of the cache", choices=CACHES, symbol="kv"),
-        Flag("dtype", CHOICE, "format of weights and activations", choices=DTYPES, symbol="activations"),
-        Flag("quantization", CHOICE, "format of the weights", ("q",), QUANTIZATIONS, "weights"),
+        Flag("max-model-len", COUNT, "maximum length of a request, prompt and output together"),
+        Flag("kv-cache-dtype", CHOICE, "data type of the KV cache", choices=CACHES, symbol="kv"),
+        Flag("dtype", CHOICE, "data type of weights and activations", choices=DTYPES, symbol="activations"),
+        Flag("quantization", CHOICE, "quantization of the weights", ("q",), QUANTIZATIONS, "weights"),
         Flag("gpu-memory-utilization", SHARE, "share of a device's memory that vLLM takes", symbol="memory_share"),
-        Flag("block-size", COUNT, "tokens of one block of the cache", symbol="block_size"),
+        Flag("block-size", COUNT, "tokens per KV-cache block", symbol="block_size"),
         Flag("enable-prefix-caching", SWITCH, "prefix caching: prompts with a common prefix share its cache"),
         Flag("enable-chunked-prefill", SWITCH, "chunked prefill: prompts are prefilled in chunks beside the decode"),
-        Flag("speculative-config", JSON, "tokens are drafted and verified", symbol="draft_tokens"),
+        Flag("speculative-config", JSON, "speculative decoding: drafted tokens are verified", symbol="draft_tokens"),
     )
 }
 SHORT: dict[str, str] = {short: flag.name for flag in FLAGS.values() for short in flag.short}
@@ -95,7 +95,7 @@ NOT_MODELLED = {
     "num-gpu-blocks-override": "a cache of a fixed number of blocks",
     "enforce-eager": "no CUDA graphs: launches are exposed (`kernel_launch`, `kernels_per_layer`)",
     "max-num-partial-prefills": "prompts that are prefilled at once",
-    "decode-context-parallel-size": "a cache split along the context",
+    "decode-context-parallel-size": "decode context parallelism: a cache split along the context",
 }
 """Flags that matter to performance and are not followed here, and why that matters."""
 VALUELESS = frozenset({

@@ -188,9 +188,9 @@ def _step(line: Line, flags: list[FlagNote], study: Study) -> tuple[int, int]:
             line.problem(column, f"a step of {budget:,} tokens has no room for {own:,} requests", "vLLM wants max-num-batched-tokens >= max-num-seqs")
         )
     own_running = own_requests(study, running)
-    each = f": {own_running:,} of each rank" if ranks > 1 else ""
+    each = f": {own_running:,} per rank" if ranks > 1 else ""
     _note_flag(line, flags, "max-num-seqs", f"batch = {running:,}{each}" + (", as many as fit; others wait" if running < batch else ""), f"{own:,}")
-    left = f"chunk = {budget - own_running:,}: what {budget:,} tokens leave beside a full batch{' of each rank' * (ranks > 1)}"
+    left = f"chunk = {budget - own_running:,}: what {budget:,} tokens leave beside a full batch{' per rank' * (ranks > 1)}"
     _note_flag(line, flags, "max-num-batched-tokens", left, f"{budget:,}")
     return running, budget
 
@@ -219,7 +219,7 @@ def _switches(line: Line, flags: list[FlagNote]) -> None:
         line,
         flags,
         "enable-chunked-prefill",
-        "a prompt is prefilled whole: ttft holds, chunked_ttft does not" if whole else "chunked_ttft and mixed_time hold",
+        "a prompt is prefilled whole: ttft applies, chunked_ttft does not" if whole else "chunked_ttft and mixed_time apply",
         "on",
     )
 

@@ -92,9 +92,17 @@ def test_without_a_cure_what_fits_is_offered(tmp_path):
 
 def test_a_gain_is_the_ratio_of_the_printed_values():
     """8 devices instead of 2, and ITL and throughput under load by the case with 8 bound anew."""
-    (gain,) = [cells[1] for cells in rows_under(blocks(text_of("llama-3-70b-chat", "md"), "md"), "Verdict", "Change") if cells[0].startswith("8 devices")]
+    (gain,) = [
+        cells[1]
+        for cells in rows_under(blocks(text_of("llama-3-70b-chat", "md"), "md"), "Verdict", "Change")
+        if cells[0].startswith("tensor parallelism over 8 devices")
+    ]
     own = next(cells for cells in rows_under(blocks(text_of("llama-3-70b-chat", "md"), "md"), "Alternatives", "Case") if cells[0].endswith("†"))
-    new = next(cells for cells in rows_under(blocks(text_of("llama-3-70b-chat", "md"), "md"), "Alternatives", "Change") if cells[0].startswith("8 devices"))
+    new = next(
+        cells
+        for cells in rows_under(blocks(text_of("llama-3-70b-chat", "md"), "md"), "Alternatives", "Change")
+        if cells[0].startswith("tensor parallelism over 8 devices")
+    )
     ratio = printed(new[3])[0].value / printed(own[3])[0].value
     line = {"prompt": 4096, "output": 512, "batch": 32, "mfu": 0.6, "mbu": 0.8, "layer_overhead": 0, "chunk": 2048}
     before, after = (Study("llama-3-70b", "h100-sxm", tp=tp, **line).first.case for tp in (2, 8))
