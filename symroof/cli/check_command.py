@@ -25,8 +25,8 @@ WITHOUT_TERMINAL = 140
 @click.command("check")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", help="A table, GitHub annotations, or a SARIF log (default: text).")
-@click.option("--fix", is_flag=True, help="Write a copy of each note with the wrong numbers corrected: NAME.fixed.md.")
-@click.option("--draft", is_flag=True, help="Write a copy of each note with an annotation drafted behind each number that has a unit: NAME.draft.md.")
+@click.option("--fix", is_flag=True, help="Write a corrected copy of each note: NAME.fixed.md.")
+@click.option("--draft", is_flag=True, help="Write a copy of each note with an annotation drafted after each number that has a unit: NAME.draft.md.")
 @click.option("-o", "--out", metavar="FILE|DIR", help="With --fix or --draft: where the copy goes; with --draft also -, standard output.")
 @click.option("--in-place", is_flag=True, help="With --fix or --draft: change the note itself.")
 @click.option("--strict", is_flag=True, help="Exit 1 also where a claim is conditional, does not fit in memory, or could not be checked.")
@@ -51,7 +51,7 @@ def command(
 ) -> int:
     """Check the calculations in claim files (YAML) and in notes (Markdown, LaTeX source).
 
-    In a note a claim stands behind its sentence:
+    In a note an annotation follows its sentence:
 
     \b
     ... takes 1.34 GB. <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 kv=fp16 -->
@@ -61,7 +61,7 @@ def command(
     --draft guesses from the words around each number which quantity it is and of which case, and marks what is doubtful; nothing is checked.
 
     Exit 1 where a claim is wrong, inconsistent, or conditional and off by more than 25 %; 2 where one cannot be read or evaluated, 101 where symroof itself fails in
-    one. The others are judged all the same, but --fix then writes nothing.
+    one. The others are checked nonetheless, but --fix then writes nothing.
     """
     from symroof.analysis.verdict import standing_basis
     from symroof.claims.check import check

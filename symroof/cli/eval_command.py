@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @strict_option
 @json_option
 def command(study: str | None, strict: bool, as_json: bool, **options: Any) -> int:
-    """Every quantity of a case, and the bound that holds.
+    """Every quantity of a case, and what limits it.
 
     Take a STUDY.yaml, or the same as command-line options: symroof eval --model llama-3-8b --hardware h100-sxm --prompt 2048
     """
