@@ -74,7 +74,7 @@ def differences(a: Binding, b: Binding) -> tuple[Change, ...]:
     defining = [name for name in names if _defines(name, a) or _defines(name, b)]
     values = [name for name in names if name not in defining]
     own = b.selection.own
-    declared = (Change("definition", "own names", ", ".join(a.selection.own) or "none", ", ".join(own) or "none", declared=own),)
+    declared = (Change("definition", "names of its own", ", ".join(a.selection.own) or "none", ", ".join(own) or "none", declared=own),)
     return (
         *(declared if own != a.selection.own else ()),
         *(change for name in defining for change in _definition(name, a, b)),
@@ -224,4 +224,4 @@ def _shown(name: str, side: Binding) -> str:
 def _formula(tree: Tree) -> str:
     """A formula in a line; a long one is named, not written."""
     written = text(tree)
-    return written if len(written) <= LONGEST else "by its own formula"
+    return written if len(written) <= LONGEST else "by a formula of its own"

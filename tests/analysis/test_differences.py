@@ -33,7 +33,7 @@ CHANGES = [  # what both cases have beside the base, what the second has -> kind
     ({"weights": "fp8"}, {"model": "opt-6.7b"}, [("input", "model", "gpt2", "opt-6.7b"), ("input", "weights", "fp8", "fp16")]),
     # numbers of a device in the order in which inputs are declared, then quantities of a model that were set
     ({}, {"kv_bytes_per_token": "1 kB", "mem_capacity": "70 GB"}, [("input", "mem_capacity", "85.5208 GB", "70 GB"), ("input", "kv_bytes_per_token", "2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element", "1 kB/token")]),
-    ({}, {"params": 100e6}, [("input", "params", "by its own formula", "100 million parameters")]),
+    ({}, {"params": 100e6}, [("input", "params", "by a formula of its own", "100 million parameters")]),
     # a quantity that is otherwise derived is a definition, and definitions come first
     ({}, {"itl": "2*ttft", "batch": 2}, [("definition", "itl", ITL, "2*ttft"), ("input", "batch", "1 request", "2 requests")]),
     ({"itl": "2*ttft"}, {}, [("definition", "itl", "2*ttft", ITL)]),
@@ -63,8 +63,8 @@ def test_the_changes_from_one_case_to_another(first, second, expected):
 def test_names_of_ones_own_come_first():
     plain, own = Study(**BASE).bound, Study(**BASE, batch=2).define("mine", "2*batch").bound
     there, back = differences(plain, own), differences(own, plain)
-    assert [(change.name, change.before, change.after) for change in there] == [("own names", "none", "mine"), ("batch", "1 request", "2 requests")]
-    assert [(change.name, change.before, change.after) for change in back] == [("own names", "mine", "none"), ("batch", "2 requests", "1 request")]
+    assert [(change.name, change.before, change.after) for change in there] == [("names of its own", "none", "mine"), ("batch", "1 request", "2 requests")]
+    assert [(change.name, change.before, change.after) for change in back] == [("names of its own", "mine", "none"), ("batch", "2 requests", "1 request")]
     assert there[0].applied(plain).selection.own.known == own.selection.own.known
 
 
